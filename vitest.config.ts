@@ -1,0 +1,55 @@
+// One Vitest configuration for the repository, with two projects:
+//   unit  everything beside the source (`x.test.ts`, `x.prop.test.ts`), two workers;
+//   e2e   `x.e2e.test.ts`: real processes and a real chain, one file at a time, after the unit tests.
+// Packages resolve to their TypeScript sources through the condition `@pool/source`: tests need no build.
+import { defineConfig } from 'vitest/config';
+
+const SOURCE_CONDITION = '@pool/source';
+const ignored = [
+  '**/node_modules/**',
+  '**/dist/**',
+  '**/.cache/**',
+  '**/.sandbox/**',
+  'packages/contracts/lib/**',
+];
+
+export default defineConfig({
+  resolve: { conditions: [SOURCE_CONDITION, 'node', 'development|production'] },
+  ssr: {
+    resolve: {
+      conditions: [SOURCE_CONDITION, 'node', 'development|production'],
+      externalConditions: [SOURCE_CONDITION, 'node', 'module-sync'],
+    },
+  },
+  test: {
+    pool: 'forks',
+    execArgv: [`--conditions=${SOURCE_CONDITION}`],
+    maxWorkers: 2,
+    retry: 0,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['{packages,apps,examples}/*/**/*.test.ts', 'tooling/**/*.test.ts'],
+          exclude: [...ignored, '**/*.e2e.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['{packages,apps,examples}/*/**/*.e2e.test.ts', 'tooling/**/*.e2e.test.ts'],
+          exclude: ignored,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
