@@ -1,1 +1,157 @@
-export {};
+export {
+  type Capability,
+  capabilities,
+  capabilitySchema,
+  enrollmentResponseSchema,
+  keyMetadataSchema,
+  listKeysResponseSchema,
+  mintKeyRequestSchema,
+  mintKeyResponseSchema,
+  nonceResponseSchema,
+  onboardRequestSchema,
+  onboardResponseSchema,
+  type Readiness,
+  readinessSchema,
+  readinessValues,
+  registerRequestSchema,
+  registerResponseSchema,
+  type VerifiedKey,
+  verifyKeyRequestSchema,
+  verifyKeyResponseSchema,
+  verifySessionRequestSchema,
+  verifySessionResponseSchema,
+} from './accounts.ts';
+export { type Amount, isAmountString, maxAmount, parseAmount, parseTokenUnits } from './amount.ts';
+export { canonicalDigest, canonicalJson } from './canonical-json.ts';
+export {
+  type ChainsFile,
+  chainsFileSchema,
+  type EvmChainSettings,
+  evmChainSettingsSchema,
+  type FinalityRule,
+  type TokenSettings,
+  type VendedChain,
+} from './chain-settings.ts';
+export {
+  type AssetId,
+  type BatchNonceParts,
+  computeAssetId,
+  computeBatchNonce,
+} from './digests.ts';
+export {
+  type AllowanceState,
+  type DisbursementErrorCode,
+  type DisbursementJob,
+  type DisbursementResult,
+  type DisburseRequest,
+  disbursementErrorCodes,
+  disbursementJobSchema,
+  disburseRequestSchema,
+  type JobStage,
+  type JobState,
+  jobStages,
+  maxMemoBytes,
+  maxRequestRecipients,
+  type SkippedRecipient,
+} from './disbursement.ts';
+export {
+  type Bootstrap,
+  bootstrapRequestSchema,
+  bootstrapResponseSchema,
+  type EligibilityPathWire,
+  eligibilityDepth,
+  type FundBatchWire,
+  type GateWallet,
+  gatePathsRequestSchema,
+  gatePathsResponseSchema,
+  gateRootResponseSchema,
+  gateWalletRequestSchema,
+  gateWalletResponseSchema,
+  type NotesResponse,
+  notesResponseSchema,
+  type PermitWire,
+  type RecipientRecord,
+  recipientLookupRequestSchema,
+  recipientLookupResponseSchema,
+  type SettlementRecord,
+  type SettlementRequest,
+  type SolidityProof,
+  settlementRecordSchema,
+  settlementRequestSchema,
+} from './edge.ts';
+export {
+  computeFundAuthorizationData,
+  computePermitData,
+  computePoolDomain,
+  computeTypedDataDigest,
+  computeVoidBatchData,
+  type FundAuthorization,
+  fundAuthorizationTypes,
+  type PermitRequest,
+  permitTypes,
+  type TypedData,
+  voidBatchTypes,
+} from './eip712.ts';
+export {
+  type ErrorBody,
+  type ErrorDetails,
+  errorCodeOf,
+  isPoolError,
+  PoolError,
+  type PoolErrorOptions,
+} from './errors.ts';
+export { type EvmAddress, parseEvmAddress } from './evm-address.ts';
+export {
+  assertField,
+  computeTag,
+  type Field,
+  fieldModulus,
+  fieldToHex,
+  isField,
+  parseField,
+  reduceToField,
+  splitHalves,
+} from './field.ts';
+export {
+  bigintToBytes,
+  bigintToHex,
+  bytesToBigint,
+  bytesToHex,
+  type Hex,
+  type Hex32,
+  hexToBigint,
+  hexToBytes,
+  parseHex,
+} from './hex.ts';
+export {
+  type BatchSize,
+  batchSizes,
+  chooseBatchSize,
+  computeManifestDigest,
+  type FundManifest,
+  fundManifestSchema,
+} from './manifest.ts';
+export { describeIssues, parseWire } from './schema.ts';
+export { Secret } from './secret.ts';
+export {
+  createSignInMessage,
+  type EncryptionPublicKey,
+  type EvidenceDomain,
+  encryptionKeyResourcePrefix,
+  maxEvidenceSkewMs,
+  parseSignInMessage,
+  recoverWalletPub,
+  type SignInEvidence,
+  type SignInFields,
+  type SignInMessage,
+  type VerifiedEvidence,
+  verifyEvidence,
+} from './sign-in.ts';
+export {
+  computeWalletAddress,
+  decodeWalletPub,
+  encodeWalletPub,
+  parseWalletPub,
+  type WalletPoint,
+  type WalletPub,
+} from './wallet-pub.ts';

@@ -1,0 +1,50 @@
+/**
+ * Amounts: positive integers of a token's base units below 2^128 (SERVICE "Limits", protocol §1). On the
+ * wire: canonical decimal strings, so that no client's floating point ever touches money.
+ *
+ * @module
+ */
+import { PoolError } from './errors.ts';
+
+/** Base units of one token, 0 … 2^128-1. */
+export type Amount = bigint & { readonly __amount?: never };
+
+/** Largest amount and largest batch total: 2^128 - 1. */
+export const maxAmount = (1n << 128n) - 1n;
+
+const canonicalDecimal = /^[1-9][0-9]{0,38}$/;
+
+/** True for a canonical decimal string of 1 … 2^128-1: no sign, no leading zero, no point. */
+export function isAmountString(value: unknown): value is string {
+  return typeof value === 'string' && canonicalDecimal.test(value) && BigInt(value) <= maxAmount;
+}
+
+/** @throws PoolError `invalid-amount` unless the value is a canonical positive amount */
+export function parseAmount(value: unknown): Amount {
+  if (!isAmountString(value)) {
+    throw new PoolError(
+      'invalid-amount',
+      'amount must be a whole number of base units from 1 to 2^128-1, written without sign, point or leading zero',
+    );
+  }
+  return BigInt(value);
+}
+
+/**
+ * Reads an amount written in token units ("12.5") as base units.
+ * @param decimals - the token's decimals, 0 … 36
+ * @throws PoolError `invalid-amount` for anything but digits with at most `decimals` after one point
+ */
+export function parseTokenUnits(value: string, decimals: number): Amount {
+  const match = /^([0-9]{1,39})(?:\.([0-9]{1,36}))?$/.exec(value);
+  const whole = match?.[1];
+  const fraction = match?.[2] ?? '';
+  if (whole === undefined || fraction.length > decimals) {
+    throw new PoolError(
+      'invalid-amount',
+      `amount must be digits with at most ${decimals} after the decimal point`,
+    );
+  }
+  const digits = `${whole}${fraction.padEnd(decimals, '0')}`.replace(/^0+(?=[0-9])/, '');
+  return parseAmount(digits);
+}

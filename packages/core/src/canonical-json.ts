@@ -1,0 +1,25 @@
+/**
+ * Canonical JSON (RFC 8785) and its SHA-256: the one byte string behind request fingerprints, manifests
+ * and batch nonces.
+ *
+ * @module
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import canonicalize from 'canonicalize';
+import { PoolError } from './errors.ts';
+import { bytesToHex, type Hex32 } from './hex.ts';
+
+/** RFC 8785 text of a JSON value. @throws PoolError `invalid_json` for values JSON cannot hold */
+export function canonicalJson(value: unknown): string {
+  const text = canonicalize(value);
+  if (text === undefined) {
+    throw new PoolError('invalid_json', 'value has no JSON form');
+  }
+  return text;
+}
+
+/** SHA-256 over the UTF-8 bytes of {@link canonicalJson}. */
+export function canonicalDigest(value: unknown): Hex32 {
+  return bytesToHex(sha256(utf8ToBytes(canonicalJson(value))));
+}

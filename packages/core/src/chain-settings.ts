@@ -1,0 +1,64 @@
+/**
+ * The agent's own trust root: which chains, pools, tokens and RPCs it believes in (`chains.json`). A
+ * platform may repeat these; a difference makes the chain `invalid-chain`, it never overrides.
+ *
+ * @module
+ */
+import * as v from 'valibot';
+import { chainKeySchema, evmAddressSchema, tokenSymbolSchema, urlSchema } from './schema.ts';
+
+/** When a block counts as final: the chain's own `finalized` tag, or a fixed depth under the head. */
+export const finalityRuleSchema = v.variant('kind', [
+  v.strictObject({ kind: v.literal('finalized-tag') }),
+  v.strictObject({
+    kind: v.literal('depth'),
+    blocks: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000)),
+  }),
+]);
+export type FinalityRule = v.InferOutput<typeof finalityRuleSchema>;
+
+export const tokenSettingsSchema = v.strictObject({
+  address: evmAddressSchema,
+  decimals: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(36)),
+  /** EIP-2612 domain version when the token has `permit`; absent: `approve` is used. */
+  permitVersion: v.optional(v.pipe(v.string(), v.maxLength(8))),
+  /** EIP-712 domain name of the token; required with `permitVersion`. */
+  permitName: v.optional(v.pipe(v.string(), v.maxLength(64))),
+  /** The token refuses to change a non-zero allowance: set it to zero first. */
+  zeroFirst: v.optional(v.boolean()),
+});
+export type TokenSettings = v.InferOutput<typeof tokenSettingsSchema>;
+
+export const evmChainSettingsSchema = v.strictObject({
+  family: v.literal('evm'),
+  chainId: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 48)),
+  rpcUrl: urlSchema,
+  pool: evmAddressSchema,
+  registry: evmAddressSchema,
+  /** Block at which the pool was deployed: where event scans begin. */
+  deployedAtBlock: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  finality: finalityRuleSchema,
+  /** Largest batch this deployment accepts, for example 64. */
+  maxRecipients: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(256)),
+  tokens: v.record(tokenSymbolSchema, tokenSettingsSchema),
+});
+export type EvmChainSettings = v.InferOutput<typeof evmChainSettingsSchema>;
+
+/** `chains.json`: the platform whose sign-in texts count as evidence, and the chains. */
+export const chainsFileSchema = v.strictObject({
+  evidence: v.strictObject({
+    domain: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
+    uri: urlSchema,
+  }),
+  chains: v.record(chainKeySchema, evmChainSettingsSchema),
+});
+export type ChainsFile = v.InferOutput<typeof chainsFileSchema>;
+
+/** The part of the chain settings a platform vends at bootstrap and the agent compares. */
+export const vendedChainSchema = v.strictObject({
+  chainId: v.number(),
+  pool: evmAddressSchema,
+  registry: evmAddressSchema,
+  tokens: v.record(tokenSymbolSchema, evmAddressSchema),
+});
+export type VendedChain = v.InferOutput<typeof vendedChainSchema>;

@@ -1,0 +1,60 @@
+/**
+ * Identifiers that chain, platform, agent and approver must compute alike: asset ids (protocol §3) and
+ * batch nonces (protocol §3, "exactly once"). Vectors: vectors/digests.json.
+ *
+ * @module
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { canonicalJson } from './canonical-json.ts';
+import type { EvmAddress } from './evm-address.ts';
+import { type Field, reduceToField } from './field.ts';
+import { bigintToBytes, hexToBytes } from './hex.ts';
+
+/** Names one token in one pool on one chain, inside every note. */
+export type AssetId = Field;
+
+/** `keccak256(abi.encode(chainId, pool, token)) mod r`. */
+export function computeAssetId(chainId: number, pool: EvmAddress, token: EvmAddress): AssetId {
+  return reduceToField(
+    keccak_256(
+      concatBytes(
+        bigintToBytes(BigInt(chainId), 32),
+        new Uint8Array(12),
+        hexToBytes(pool.toLowerCase(), 20),
+        new Uint8Array(12),
+        hexToBytes(token.toLowerCase(), 20),
+      ),
+    ),
+  );
+}
+
+/** What makes a payment attempt unique. All parts are fixed before anything is signed. */
+export type BatchNonceParts = {
+  /** Random UUID of the employer; unknown to chain observers. */
+  readonly employerId: string;
+  readonly chainId: number;
+  readonly pool: EvmAddress;
+  readonly funder: EvmAddress;
+  /** The Idempotency-Key of the job. */
+  readonly jobKey: string;
+  /** 1, 2, …; attempt n+1 may exist only when attempt n is dead (protocol §8). */
+  readonly attempt: number;
+};
+
+/**
+ * The nonce by which the contract pays one job once, whoever asks and however often: a lost job store or a
+ * second agent computes the same value and is refused.
+ */
+export function computeBatchNonce(parts: BatchNonceParts): Field {
+  const { employerId, chainId, pool, funder, jobKey, attempt } = parts;
+  return reduceToField(
+    sha256(
+      concatBytes(
+        utf8ToBytes('pool/v1/batch-nonce'),
+        utf8ToBytes(canonicalJson([employerId, chainId, pool, funder, jobKey, attempt])),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,200 @@
+/**
+ * Wire schemas of `/agent-edge` and of the pool-gate (docs/api, architecture §4).
+ *
+ * @module
+ */
+import * as v from 'valibot';
+import { readinessSchema } from './accounts.ts';
+import { vendedChainSchema } from './chain-settings.ts';
+import {
+  addressTextSchema,
+  amountSchema,
+  chainKeySchema,
+  evidenceSchema,
+  evmAddressSchema,
+  hex32Schema,
+  hexSchema,
+  isoTimeSchema,
+  tokenSymbolSchema,
+  unixSecondsSchema,
+  urlSchema,
+} from './schema.ts';
+
+/** `POST /agent-edge/bootstrap {}` */
+export const bootstrapRequestSchema = v.strictObject({});
+export const bootstrapResponseSchema = v.strictObject({
+  employerId: v.pipe(v.string(), v.uuid()),
+  employerAddress: evmAddressSchema,
+  /** Default chain key of the deployment. */
+  chain: chainKeySchema,
+  /** Repeats the platform's view per chain; the agent compares it with its own. */
+  chains: v.record(chainKeySchema, vendedChainSchema),
+  /** Per-call maximum per chain. */
+  maxRecipients: v.record(chainKeySchema, v.pipe(v.number(), v.integer(), v.minValue(1))),
+  /** Absent: the deployment has no gate. */
+  gate: v.optional(
+    v.strictObject({
+      url: urlSchema,
+      oauth: v.optional(
+        v.strictObject({
+          tokenUrl: urlSchema,
+          clientId: v.string(),
+          clientSecret: v.string(),
+          scope: v.string(),
+        }),
+      ),
+    }),
+  ),
+});
+export type Bootstrap = v.InferOutput<typeof bootstrapResponseSchema>;
+
+/** `POST /agent-edge/recipients/lookup` */
+export const recipientLookupRequestSchema = v.strictObject({
+  chain: chainKeySchema,
+  addresses: v.pipe(v.array(addressTextSchema), v.minLength(1), v.maxLength(256)),
+});
+export const recipientRecordSchema = v.strictObject({
+  address: addressTextSchema,
+  readiness: readinessSchema,
+  walletPub: v.optional(hexSchema(33)),
+  encryptionPublicKey: v.optional(hexSchema(32)),
+  evidence: v.optional(evidenceSchema),
+});
+export type RecipientRecord = v.InferOutput<typeof recipientRecordSchema>;
+export const recipientLookupResponseSchema = v.strictObject({
+  recipients: v.pipe(v.array(recipientRecordSchema), v.maxLength(256)),
+});
+
+/** A field element or digest as a decimal-free 32-byte hex word. */
+const wordSchema = hex32Schema;
+
+export const groth16ProofSchema = v.strictObject({
+  a: v.tuple([wordSchema, wordSchema]),
+  b: v.tuple([v.tuple([wordSchema, wordSchema]), v.tuple([wordSchema, wordSchema])]),
+  c: v.tuple([wordSchema, wordSchema]),
+});
+/** A Groth16 proof in the order the Solidity verifier takes it (G2 coordinates imaginary part first). */
+export type SolidityProof = v.InferOutput<typeof groth16ProofSchema>;
+
+export const fundBatchSchema = v.strictObject({
+  funder: evmAddressSchema,
+  token: evmAddressSchema,
+  total: amountSchema,
+  batchNonce: wordSchema,
+  eligibilityRoot: wordSchema,
+  batchRoot: wordSchema,
+  commitments: v.pipe(v.array(wordSchema), v.minLength(1), v.maxLength(256)),
+  sealedNotesHash: wordSchema,
+  /** D of protocol §5. */
+  digest: wordSchema,
+  deadline: unixSecondsSchema,
+});
+export type FundBatchWire = v.InferOutput<typeof fundBatchSchema>;
+
+export const permitSchema = v.strictObject({
+  value: amountSchema,
+  deadline: unixSecondsSchema,
+  v: v.picklist([27, 28]),
+  r: wordSchema,
+  s: wordSchema,
+});
+export type PermitWire = v.InferOutput<typeof permitSchema>;
+
+/** `POST /agent-edge/settlements`, header Idempotency-Key = the job's key. */
+export const settlementRequestSchema = v.strictObject({
+  chain: chainKeySchema,
+  batch: fundBatchSchema,
+  proof: groth16ProofSchema,
+  funderSignature: v.pipe(v.string(), v.regex(/^0x(?:[0-9a-f]{2}){65,1024}$/)),
+  permit: v.optional(permitSchema),
+  /** One per slot, in slot order: the sealed note and the key it is addressed to. */
+  sealedNotes: v.pipe(
+    v.array(v.strictObject({ encryptionPublicKey: hexSchema(32), sealed: hexSchema(209) })),
+    v.minLength(1),
+    v.maxLength(256),
+  ),
+});
+export type SettlementRequest = v.InferOutput<typeof settlementRequestSchema>;
+
+/**
+ * `accepted`: notes and intent stored, nothing sent. `submitted`: a transaction is out. `settled`: final
+ * and successful. `reverted`: the last transaction is final and reverted, or the relayer's simulation
+ * refused it (then without txHash); the same authorisation may be sent again with a fresh proof.
+ */
+export const settlementStates = ['accepted', 'submitted', 'settled', 'reverted'] as const;
+
+export const settlementRecordSchema = v.strictObject({
+  key: v.string(),
+  state: v.picklist(settlementStates),
+  chain: chainKeySchema,
+  batch: fundBatchSchema,
+  sealedNotes: v.array(
+    v.strictObject({ encryptionPublicKey: hexSchema(32), sealed: hexSchema(209) }),
+  ),
+  /** The settling or the last reverted transaction; absent while none is mined. */
+  txHash: v.optional(hex32Schema),
+  blockNumber: v.optional(v.number()),
+  /** Gas used by that transaction, decimal. */
+  gasUsed: v.optional(v.string()),
+  error: v.optional(v.strictObject({ code: v.string(), message: v.string() })),
+});
+export type SettlementRecord = v.InferOutput<typeof settlementRecordSchema>;
+
+/** `GET /agent-edge/notes?chain&token&cursor`, bearer = a `holder.read` key. */
+export const notesResponseSchema = v.strictObject({
+  notes: v.array(
+    v.strictObject({
+      commitment: wordSchema,
+      sealed: hexSchema(209),
+      chain: chainKeySchema,
+      token: tokenSymbolSchema,
+      /** Position of the batch in the note tree, and of the note in the batch. */
+      batchIndex: v.number(),
+      slot: v.number(),
+      txHash: hex32Schema,
+    }),
+  ),
+  /** Pass as `cursor` to read on; absent: nothing more now. */
+  cursor: v.optional(v.string()),
+});
+export type NotesResponse = v.InferOutput<typeof notesResponseSchema>;
+
+/** Depth and arity of the eligibility tree (protocol §4). */
+export const eligibilityDepth = 10;
+
+/** Pool-gate `POST /v1/paths` */
+export const gatePathsRequestSchema = v.strictObject({
+  walletIds: v.pipe(v.array(wordSchema), v.minLength(1), v.maxLength(256)),
+});
+export const eligibilityPathSchema = v.strictObject({
+  walletId: wordSchema,
+  /** Leaf position; its base-4 digits, least significant first, are the child positions going up. */
+  index: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(4 ** 10 - 1)),
+  /** Three siblings a level, from the leaf up, in child order with the own position left out. */
+  siblings: v.pipe(v.array(v.tuple([wordSchema, wordSchema, wordSchema])), v.length(10)),
+});
+export type EligibilityPathWire = v.InferOutput<typeof eligibilityPathSchema>;
+export const gatePathsResponseSchema = v.strictObject({
+  root: wordSchema,
+  paths: v.array(eligibilityPathSchema),
+  /** Wallet ids that are not on the list. */
+  missing: v.array(wordSchema),
+});
+
+/** Pool-gate `PUT /v1/wallets/:w` and `DELETE`: answered once the new root is final on chain. */
+export const gateWalletRequestSchema = v.strictObject({ walletPub: hexSchema(33) });
+export const gateWalletResponseSchema = v.strictObject({
+  walletId: wordSchema,
+  status: v.picklist(['whitelisted', 'removed', 'denied']),
+  root: wordSchema,
+  whitelistedAt: v.optional(isoTimeSchema),
+});
+export type GateWallet = v.InferOutput<typeof gateWalletResponseSchema>;
+
+/** Pool-gate `GET /v1/root` */
+export const gateRootResponseSchema = v.strictObject({
+  root: wordSchema,
+  wallets: v.number(),
+  /** Absent while no root has been published. */
+  txHash: v.optional(hex32Schema),
+});

@@ -1,0 +1,59 @@
+/**
+ * The one error type of Pool. Every failure that can reach a person carries a stable `code`, a message
+ * that says what to do, and whether trying again can help. Recognise errors by `code`, never by class:
+ * two copies of this package may be loaded in one process.
+ *
+ * @module
+ */
+
+/** Public, non-secret facts about a failure, safe to answer over HTTP and to log. */
+export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>;
+
+export type PoolErrorOptions = {
+  /** Can the same call succeed later without a change by the caller? Default: false. */
+  readonly retryable?: boolean;
+  /** HTTP status this failure has where a route answers it. Default: 400. */
+  readonly status?: number;
+  /** Public facts. Never put secrets or request values here. */
+  readonly details?: ErrorDetails;
+  /** The underlying error. Kept for logs; never answered. */
+  readonly cause?: unknown;
+};
+
+/** A failure with a stable code. `message` is public: it never contains a secret or echoes input. */
+export class PoolError extends Error {
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly status: number;
+  readonly details: ErrorDetails | undefined;
+
+  constructor(code: string, message: string, options: PoolErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'PoolError';
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+    this.status = options.status ?? 400;
+    this.details = options.details;
+  }
+}
+
+/** True for anything that quacks like a {@link PoolError}, whichever copy of the package made it. */
+export function isPoolError(error: unknown): error is PoolError {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    'retryable' in error &&
+    typeof error.retryable === 'boolean' &&
+    'status' in error &&
+    typeof error.status === 'number'
+  );
+}
+
+/** The code of any thrown value: a `PoolError`'s own, else `undefined`. */
+export function errorCodeOf(error: unknown): string | undefined {
+  return isPoolError(error) ? error.code : undefined;
+}
+
+/** What every route answers and every job stores when something fails. */
+export type ErrorBody = { readonly code: string; readonly message: string };

@@ -1,0 +1,27 @@
+/**
+ * EVM addresses. All-lower-case is accepted, mixed case must carry a valid EIP-55 checksum, and answers
+ * are always in checksum form.
+ *
+ * @module
+ */
+import { getAddress } from 'ethers';
+import { PoolError } from './errors.ts';
+
+/** A 20-byte EVM address in EIP-55 checksum form. */
+export type EvmAddress = string & { readonly __evmAddress?: never };
+
+/** @throws PoolError `invalid-address` for a wrong length, alphabet or checksum, and for the zero address */
+export function parseEvmAddress(value: unknown): EvmAddress {
+  if (typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)) {
+    const digits = value.slice(2);
+    const spelled = digits === digits.toLowerCase();
+    const checksummed = getAddress(value.toLowerCase());
+    if ((spelled || checksummed === value) && !/^0+$/.test(digits)) {
+      return checksummed;
+    }
+  }
+  throw new PoolError(
+    'invalid-address',
+    'not an EVM address: 20 bytes of hex with 0x, all lower case or with a valid checksum, not zero',
+  );
+}

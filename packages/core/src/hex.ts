@@ -1,0 +1,72 @@
+/**
+ * Hex on the wire: lower case, `0x` prefix, exact length. Parsers refuse anything else, so that one value
+ * has one spelling and comparing strings compares values.
+ *
+ * @module
+ */
+import {
+  bytesToHex as nobleBytesToHex,
+  hexToBytes as nobleHexToBytes,
+} from '@noble/hashes/utils.js';
+import { PoolError } from './errors.ts';
+
+/** Lower-case, `0x`-prefixed, even-length hex. */
+export type Hex = `0x${string}`;
+
+/** Exactly 32 bytes of {@link Hex}. */
+export type Hex32 = Hex & { readonly __hex32?: never };
+
+const hexPattern = /^0x(?:[0-9a-f]{2})*$/;
+
+/**
+ * @param value - anything
+ * @param byteLength - exact number of bytes wanted; omitted: any
+ * @throws PoolError `invalid_hex` when the value is not canonical hex of that length
+ */
+export function parseHex(value: unknown, byteLength?: number): Hex {
+  if (
+    typeof value !== 'string' ||
+    !hexPattern.test(value) ||
+    (byteLength !== undefined && value.length !== 2 + 2 * byteLength)
+  ) {
+    const wanted = byteLength === undefined ? 'an even number of digits' : `${byteLength} bytes`;
+    throw new PoolError('invalid_hex', `expected lower-case 0x-prefixed hex of ${wanted}`);
+  }
+  return value as Hex;
+}
+
+/** Bytes to canonical hex. */
+export function bytesToHex(bytes: Uint8Array): Hex {
+  return `0x${nobleBytesToHex(bytes)}`;
+}
+
+/** Canonical hex to bytes. @throws PoolError `invalid_hex` */
+export function hexToBytes(hex: string, byteLength?: number): Uint8Array {
+  return nobleHexToBytes(parseHex(hex, byteLength).slice(2));
+}
+
+/** Big-endian bytes to a non-negative integer. */
+export function bytesToBigint(bytes: Uint8Array): bigint {
+  return bytes.length === 0 ? 0n : BigInt(`0x${nobleBytesToHex(bytes)}`);
+}
+
+/**
+ * A non-negative integer as exactly `byteLength` big-endian bytes.
+ * @throws PoolError `invalid_integer` when it is negative or does not fit
+ */
+export function bigintToBytes(value: bigint, byteLength: number): Uint8Array {
+  if (value < 0n || value >= 1n << BigInt(8 * byteLength)) {
+    throw new PoolError('invalid_integer', `integer does not fit ${byteLength} bytes`);
+  }
+  return nobleHexToBytes(value.toString(16).padStart(2 * byteLength, '0'));
+}
+
+/** A non-negative integer as `byteLength` big-endian bytes of hex (default 32). */
+export function bigintToHex(value: bigint, byteLength = 32): Hex {
+  return bytesToHex(bigintToBytes(value, byteLength));
+}
+
+/** Hex to a non-negative integer. */
+export function hexToBigint(hex: string): bigint {
+  return bytesToBigint(hexToBytes(hex));
+}

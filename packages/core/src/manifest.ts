@@ -1,0 +1,64 @@
+/**
+ * The batch manifest (protocol §3): everything about a batch but its randomness, as one canonical JSON
+ * document. Whoever holds manifest and seed can rebuild every commitment and sealed note.
+ *
+ * @module
+ */
+import * as v from 'valibot';
+import { canonicalDigest } from './canonical-json.ts';
+import { maxMemoBytes } from './disbursement.ts';
+import type { Hex32 } from './hex.ts';
+import {
+  amountSchema,
+  chainKeySchema,
+  evidenceSchema,
+  evmAddressSchema,
+  hexSchema,
+  unixSecondsSchema,
+} from './schema.ts';
+
+/** Batch sizes a circuit is deployed for. */
+export const batchSizes = [16, 64] as const;
+export type BatchSize = (typeof batchSizes)[number];
+
+/** Confidential: holds recipients and amounts. */
+export const fundManifestSchema = v.strictObject({
+  version: v.literal(1),
+  kind: v.literal('fund'),
+  employerId: v.pipe(v.string(), v.uuid()),
+  jobKey: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
+  attempt: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000)),
+  chain: chainKeySchema,
+  chainId: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  pool: evmAddressSchema,
+  token: evmAddressSchema,
+  funder: evmAddressSchema,
+  /** Unix seconds until which the authorisation can land. */
+  deadline: unixSecondsSchema,
+  size: v.picklist(batchSizes),
+  recipients: v.pipe(
+    v.array(
+      v.strictObject({
+        address: evmAddressSchema,
+        walletPub: hexSchema(33),
+        encryptionPublicKey: hexSchema(32),
+        evidence: evidenceSchema,
+        amount: amountSchema,
+        memo: v.optional(v.pipe(v.string(), v.maxBytes(maxMemoBytes))),
+      }),
+    ),
+    v.minLength(1),
+    v.maxLength(64),
+  ),
+});
+export type FundManifest = v.InferOutput<typeof fundManifestSchema>;
+
+/** SHA-256 of the canonical manifest: the salt of everything derived from the seed. */
+export function computeManifestDigest(manifest: FundManifest): Hex32 {
+  return canonicalDigest(manifest);
+}
+
+/** The smallest deployed batch size that holds `count` recipients, or undefined when none does. */
+export function chooseBatchSize(count: number): BatchSize | undefined {
+  return batchSizes.find((size) => count <= size);
+}

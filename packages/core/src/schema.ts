@@ -1,0 +1,94 @@
+/**
+ * Building blocks of every wire schema: bounded strings and the primitives of this package as valibot
+ * schemas. valibot's own messages echo what they were given, so nothing but {@link parseWire}'s
+ * path-and-kind summary may reach a response or a log.
+ *
+ * @module
+ */
+import * as v from 'valibot';
+import { isAmountString } from './amount.ts';
+import { PoolError } from './errors.ts';
+
+/** 0x-prefixed lower-case hex of exactly `byteLength` bytes. */
+export const hexSchema = (byteLength: number) =>
+  v.pipe(
+    v.string(),
+    v.length(2 + 2 * byteLength),
+    v.regex(/^0x[0-9a-f]*$/),
+    v.transform((value) => value as `0x${string}`),
+  );
+
+export const hex32Schema = hexSchema(32);
+
+/** An address as a client spells it; checksum and family are checked by the chain's adapter. */
+export const addressTextSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
+
+/** A checksummed or lower-case EVM address, 20 bytes. */
+export const evmAddressSchema = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/));
+
+/** A canonical positive amount (decimal string). */
+export const amountSchema = v.pipe(
+  v.string(),
+  v.maxLength(39),
+  v.check((value) => isAmountString(value)),
+);
+
+/** A key of a chain, for example `anvil` or `base`. */
+export const chainKeySchema = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/));
+
+/** A token symbol as configured for a chain, for example `USDC`. */
+export const tokenSymbolSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9.]{1,16}$/));
+
+export const unixSecondsSchema = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(0),
+  v.maxValue(2 ** 48),
+);
+
+/** ISO 8601 UTC time. */
+export const isoTimeSchema = v.pipe(v.string(), v.isoTimestamp());
+
+/** An http(s) URL of bounded length. */
+export const urlSchema = v.pipe(v.string(), v.maxLength(2048), v.url(), v.regex(/^https?:/));
+
+/** `{message, signature}` of a sign-in, as kept and served by the platform. */
+export const evidenceSchema = v.strictObject({
+  message: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
+  signature: hexSchema(65),
+});
+
+/**
+ * Parses an untrusted value. The error names path and kind of the first three problems, never the value.
+ *
+ * @param what - what is being parsed, for the message ("request body", "platform response")
+ * @throws PoolError `invalid_request`
+ */
+export function parseWire<TSchema extends v.GenericSchema>(
+  schema: TSchema,
+  value: unknown,
+  what: string,
+): v.InferOutput<TSchema> {
+  const result = v.safeParse(schema, value);
+  if (result.success) {
+    return result.output;
+  }
+  throw new PoolError('invalid_request', `${what} is malformed: ${describeIssues(result.issues)}`);
+}
+
+/** Path and kind of the first three problems: `recipients.3.amount: string`. Never echoes a value. */
+export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
+  const shown = issues.slice(0, 3).map((issue) => {
+    const path = (issue.path ?? [])
+      .map((item) => (typeof item.key === 'number' ? String(item.key) : printableKey(item.key)))
+      .join('.');
+    return `${path === '' ? '(body)' : path}: ${issue.type}`;
+  });
+  const rest = issues.length - shown.length;
+  return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+}
+
+// A key can be the caller's own text (an unknown field), so only plain identifiers are repeated.
+function printableKey(key: unknown): string {
+  return typeof key === 'string' && /^[A-Za-z][A-Za-z0-9]{0,39}$/.test(key) ? key : '(field)';
+}

@@ -1,0 +1,200 @@
+/**
+ * EIP-4361 sign-in texts and the evidence they leave (protocol §2): a wallet that enrols or rotates lists
+ * exactly one `urn:pool:encryption-key:<P>` among its resources, so its signature binds P to W. The
+ * platform keeps message and signature; agent and approver verify them before they seal a note to P.
+ *
+ * @module
+ */
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { ParsedMessage } from '@signinwithethereum/siwe-parser';
+import { hashMessage } from 'ethers';
+import { PoolError } from './errors.ts';
+import { type EvmAddress, parseEvmAddress } from './evm-address.ts';
+import { type Hex, hexToBytes, parseHex } from './hex.ts';
+import { computeWalletAddress, encodeWalletPub, type WalletPub } from './wallet-pub.ts';
+
+/** P, 32 bytes of hex: a packed Baby Jubjub point for EVM wallets. Public. */
+export type EncryptionPublicKey = Hex & { readonly __encryptionPublicKey?: never };
+
+/** A signed sign-in text, exactly as signed. */
+export type SignInEvidence = {
+  readonly message: string;
+  /** 65 bytes r ‖ s ‖ v, low s, v 27 or 28. */
+  readonly signature: Hex;
+};
+
+/** A parsed and well-formed sign-in text. Says nothing about who signed it. */
+export type SignInMessage = {
+  readonly domain: string;
+  readonly address: EvmAddress;
+  readonly uri: string;
+  readonly chainId: number;
+  readonly nonce: string;
+  readonly issuedAtMs: number;
+  readonly expirationTimeMs: number | undefined;
+  /** P, when exactly one encryption-key resource is listed. */
+  readonly encryptionPublicKey: EncryptionPublicKey | undefined;
+};
+
+/** What a sign-in text is made of. */
+export type SignInFields = {
+  readonly domain: string;
+  readonly address: EvmAddress;
+  readonly statement: string;
+  readonly uri: string;
+  readonly chainId: number;
+  readonly nonce: string;
+  readonly issuedAtMs: number;
+  readonly expirationTimeMs: number;
+  readonly encryptionPublicKey?: EncryptionPublicKey;
+};
+
+/** Resource prefix that names P in a sign-in text. */
+export const encryptionKeyResourcePrefix = 'urn:pool:encryption-key:';
+
+/** How far in the future `issuedAt` may lie: 5 minutes of clock skew. */
+export const maxEvidenceSkewMs = 5 * 60_000;
+
+/** The EIP-4361 text for the fields. @throws PoolError `invalid_sign_in` when they do not form one */
+export function createSignInMessage(fields: SignInFields): string {
+  const lines = [
+    `${fields.domain} wants you to sign in with your Ethereum account:`,
+    fields.address,
+    '',
+    fields.statement,
+    '',
+    `URI: ${fields.uri}`,
+    'Version: 1',
+    `Chain ID: ${fields.chainId}`,
+    `Nonce: ${fields.nonce}`,
+    `Issued At: ${new Date(fields.issuedAtMs).toISOString()}`,
+    `Expiration Time: ${new Date(fields.expirationTimeMs).toISOString()}`,
+  ];
+  if (fields.encryptionPublicKey !== undefined) {
+    lines.push('Resources:', `- ${encryptionKeyResourcePrefix}${fields.encryptionPublicKey}`);
+  }
+  const message = lines.join('\n');
+  parseSignInMessage(message);
+  return message;
+}
+
+/** @throws PoolError `invalid_sign_in` for anything but a well-formed EIP-4361 text of version 1 */
+export function parseSignInMessage(message: string): SignInMessage {
+  let parsed: ParsedMessage;
+  try {
+    parsed = new ParsedMessage(message);
+  } catch (cause) {
+    throw new PoolError('invalid_sign_in', 'the sign-in text is not a valid EIP-4361 message', {
+      cause,
+    });
+  }
+  if (parsed.version !== '1' || parsed.scheme !== undefined || parsed.notBefore !== undefined) {
+    throw new PoolError(
+      'invalid_sign_in',
+      'the sign-in text must be version 1, without scheme and without Not Before',
+    );
+  }
+  return {
+    domain: parsed.domain,
+    address: parseEvmAddress(parsed.address),
+    uri: parsed.uri,
+    chainId: parsed.chainId,
+    nonce: parsed.nonce,
+    issuedAtMs: Date.parse(parsed.issuedAt),
+    expirationTimeMs:
+      parsed.expirationTime === undefined ? undefined : Date.parse(parsed.expirationTime),
+    encryptionPublicKey: parseEncryptionKeyResource(parsed.resources ?? []),
+  };
+}
+
+function parseEncryptionKeyResource(resources: readonly string[]): EncryptionPublicKey | undefined {
+  const keys = resources.filter((resource) => resource.startsWith(encryptionKeyResourcePrefix));
+  if (keys.length > 1) {
+    throw new PoolError('invalid_sign_in', 'the sign-in text lists more than one encryption key');
+  }
+  const key = keys[0];
+  return key === undefined
+    ? undefined
+    : parseHex(key.slice(encryptionKeyResourcePrefix.length), 32);
+}
+
+/**
+ * Recovers W from an EIP-191 signature over a text.
+ * @throws PoolError `invalid_signature` for a wrong length, a high s or a point that does not recover
+ */
+export function recoverWalletPub(message: string, signature: string): WalletPub {
+  try {
+    const bytes = hexToBytes(signature, 65);
+    const recovery = (bytes[64] ?? 0) - 27;
+    if (recovery !== 0 && recovery !== 1) {
+      throw new PoolError('invalid_signature', 'v must be 27 or 28');
+    }
+    const parsed = secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact');
+    if (parsed.hasHighS()) {
+      throw new PoolError('invalid_signature', 's must be in the lower half of the group order');
+    }
+    const digest = hexToBytes(hashMessage(message), 32);
+    const point = parsed.addRecoveryBit(recovery).recoverPublicKey(digest).toAffine();
+    return encodeWalletPub({ x: point.x, y: point.y });
+  } catch (cause) {
+    throw new PoolError(
+      'invalid_signature',
+      'the signature must be 65 bytes (r, low s, v of 27 or 28) over the sign-in text',
+      { cause, status: 401 },
+    );
+  }
+}
+
+/** The platform whose sign-in texts count as evidence: part of the agent's own configuration. */
+export type EvidenceDomain = { readonly domain: string; readonly uri: string };
+
+/** What valid evidence proves. */
+export type VerifiedEvidence = {
+  readonly walletPub: WalletPub;
+  readonly address: EvmAddress;
+  readonly encryptionPublicKey: EncryptionPublicKey;
+  readonly issuedAtMs: number;
+};
+
+/**
+ * Verifies that the owner of a wallet bound P to it: exact domain and URI, one encryption key, signature by
+ * the address the text names. Expiry is ignored on purpose, evidence outlives the session.
+ *
+ * @param nowMs - present time; evidence issued more than {@link maxEvidenceSkewMs} ahead is refused
+ * @throws PoolError `invalid_evidence`
+ */
+export function verifyEvidence(
+  evidence: SignInEvidence,
+  expected: EvidenceDomain,
+  nowMs: number,
+): VerifiedEvidence {
+  const refuse = (reason: string, cause?: unknown): never => {
+    throw new PoolError('invalid_evidence', `sign-in evidence refused: ${reason}`, { cause });
+  };
+  let message: SignInMessage;
+  let walletPub: WalletPub;
+  try {
+    message = parseSignInMessage(evidence.message);
+    walletPub = recoverWalletPub(evidence.message, evidence.signature);
+  } catch (cause) {
+    return refuse('text or signature is malformed', cause);
+  }
+  if (message.domain !== expected.domain || message.uri !== expected.uri) {
+    return refuse('it was signed for another platform');
+  }
+  if (computeWalletAddress(walletPub) !== message.address) {
+    return refuse('it was not signed by the wallet it names');
+  }
+  if (message.encryptionPublicKey === undefined) {
+    return refuse('it lists no encryption key');
+  }
+  if (!Number.isFinite(message.issuedAtMs) || message.issuedAtMs > nowMs + maxEvidenceSkewMs) {
+    return refuse('it is dated in the future');
+  }
+  return {
+    walletPub,
+    address: message.address,
+    encryptionPublicKey: message.encryptionPublicKey,
+    issuedAtMs: message.issuedAtMs,
+  };
+}
