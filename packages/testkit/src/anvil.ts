@@ -1,0 +1,112 @@
+/**
+ * A real chain for tests: one anvil process on a free loopback port, ended by its own process id.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { PoolError } from '@pool/core';
+import { anvilBinary } from './foundry-binary.ts';
+
+const READY_TIMEOUT_MS = 20_000;
+const LISTENING = /Listening on (\S+:\d+)/;
+
+export interface AnvilOptions {
+  /** Seconds between blocks. Without it a block is mined per transaction, and `finalized` stays at block 0. */
+  readonly blockTimeSeconds?: number;
+  /** Blocks per epoch; 1 makes `finalized` follow the head by two blocks. */
+  readonly slotsInAnEpoch?: number;
+  /** Chain id, 31337 unless told otherwise. */
+  readonly chainId?: number;
+  /** Loopback port; 0, the default, takes a free one. */
+  readonly port?: number;
+}
+
+export interface Anvil {
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  readonly pid: number;
+  /** Ends the process and waits until it is gone. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** The mnemonic of anvil's funded accounts: public, so its keys must never hold value elsewhere. */
+export const ANVIL_MNEMONIC = 'test test test test test test test test test test test junk';
+
+/** Starts anvil and resolves once it listens. Throws `chain_not_started` with the tool's last words. */
+export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
+  const chainId = options.chainId ?? 31337;
+  const child = spawn(anvilBinary(), anvilArguments(options, chainId), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const onExit = (): void => {
+    child.kill('SIGKILL');
+  };
+  process.once('exit', onExit);
+  const address = await untilListening(child).catch((cause: unknown) => {
+    process.off('exit', onExit);
+    child.kill('SIGKILL');
+    throw cause;
+  });
+  return {
+    rpcUrl: `http://${address}`,
+    chainId,
+    pid: child.pid ?? 0,
+    stop: async () => {
+      process.off('exit', onExit);
+      await stopChild(child);
+    },
+  };
+}
+
+function anvilArguments(options: AnvilOptions, chainId: number): string[] {
+  const args = ['--host', '127.0.0.1', '--port', String(options.port ?? 0)];
+  args.push('--chain-id', String(chainId), '--mnemonic', ANVIL_MNEMONIC);
+  if (options.blockTimeSeconds !== undefined) {
+    args.push('--block-time', String(options.blockTimeSeconds));
+  }
+  if (options.slotsInAnEpoch !== undefined) {
+    args.push('--slots-in-an-epoch', String(options.slotsInAnEpoch));
+  }
+  return args;
+}
+
+function untilListening(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const fail = (reason: string): void => {
+      clearTimeout(timer);
+      reject(
+        new PoolError('chain_not_started', `anvil ${reason}. Its output: ${output.slice(-500)}`),
+      );
+    };
+    const timer = setTimeout(() => {
+      fail(`did not listen within ${String(READY_TIMEOUT_MS)} ms`);
+    }, READY_TIMEOUT_MS);
+    child.once('error', (error) => {
+      fail(`could not be started: ${error.message}`);
+    });
+    const exited = (code: number | null): void => {
+      fail(`exited with code ${String(code)}`);
+    };
+    child.once('exit', exited);
+    const read = (chunk: Buffer): void => {
+      if (output.length > 100_000) return;
+      output += chunk.toString('utf8');
+      const address = LISTENING.exec(output)?.[1];
+      if (address === undefined) return;
+      clearTimeout(timer);
+      child.off('exit', exited);
+      resolve(address);
+    };
+    // Both pipes stay read for the life of the process: a full pipe would stop the chain.
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+  });
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  const killer = setTimeout(() => child.kill('SIGKILL'), 3_000);
+  await gone;
+  clearTimeout(killer);
+}
