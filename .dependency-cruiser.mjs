@@ -1,0 +1,138 @@
+// Who may import whom (ARCHITECTURE.md, "The house"). Arrows only point down:
+//   apps -> operations -> {platform-client, prover, signers, idempotency, circuits, contracts} -> notes -> core
+// A rule that stops you is a question about where the code belongs, not about how to silence the rule.
+
+const TEST = '\\.(test|bench)\\.ts$';
+const ADAPTERS = 'platform-client|prover|signers|idempotency|circuits|contracts';
+const PIPELINES = 'operations|approve';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Two modules that need each other are one module, or three.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'resolvable',
+      comment: 'Every import resolves to a file or an installed package.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'declared-dependencies',
+      comment: 'A package imports only what its own package.json declares.',
+      severity: 'error',
+      from: { path: '^(packages|apps|examples)/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'no-development-dependencies-in-production',
+      comment: 'Code that ships does not import devDependencies.',
+      severity: 'error',
+      from: { path: '^(packages|apps)/[^/]+/src/', pathNot: TEST },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-tests-in-production',
+      comment: 'Only a test imports a test.',
+      severity: 'error',
+      from: { pathNot: TEST },
+      to: { path: TEST },
+    },
+    {
+      name: 'core-imports-nothing-of-ours',
+      severity: 'error',
+      from: { path: '^packages/core/', pathNot: TEST },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/core/' },
+    },
+    {
+      name: 'notes-imports-core-only',
+      severity: 'error',
+      from: { path: '^packages/notes/', pathNot: TEST },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|notes)/' },
+    },
+    {
+      name: 'lower-room-tests-import-testkit-only',
+      comment: 'The tests of core and notes may use testkit, but nothing above them.',
+      severity: 'error',
+      from: { path: `^packages/(core|notes)/.*${TEST}` },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|notes|testkit)/' },
+    },
+    {
+      name: 'pure-rooms-do-no-io',
+      comment: 'core and notes are pure: no node: module, so no I/O, no clock, no randomness.',
+      severity: 'error',
+      from: { path: '^packages/(core|notes)/src/', pathNot: TEST },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'prover-and-idempotency-stand-alone',
+      comment: 'They know nothing of pools: any other project could use them as they are.',
+      severity: 'error',
+      from: { path: '^packages/(prover|idempotency)/src/', pathNot: TEST },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/$1/' },
+    },
+    {
+      name: 'adapters-do-not-import-each-other',
+      comment: 'Rooms of one level meet in the level above.',
+      severity: 'error',
+      from: { path: `^packages/(${ADAPTERS})/src/` },
+      to: { path: `^packages/(${ADAPTERS})/`, pathNot: '^packages/$1/' },
+    },
+    {
+      name: 'adapters-do-not-import-upwards',
+      severity: 'error',
+      from: { path: `^packages/(${ADAPTERS})/src/` },
+      to: { path: `^(apps|tooling)/|^packages/(${PIPELINES})/` },
+    },
+    {
+      name: 'pipelines-do-not-import-each-other',
+      severity: 'error',
+      from: { path: `^packages/(${PIPELINES})/src/` },
+      to: { path: `^packages/(${PIPELINES})/`, pathNot: '^packages/$1/' },
+    },
+    {
+      name: 'packages-do-not-import-apps',
+      severity: 'error',
+      from: { path: '^packages/' },
+      to: { path: '^(apps|examples)/' },
+    },
+    {
+      name: 'apps-do-not-import-apps',
+      comment: 'Apps meet over HTTP; the sandbox starts them as processes.',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/' },
+      to: { path: '^(apps|examples)/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'testkit-is-for-tests',
+      comment: 'Only tests, the sandbox and testkit itself import testkit.',
+      severity: 'error',
+      from: { pathNot: [TEST, '^apps/sandbox/', '^packages/testkit/'] },
+      to: { path: '^packages/testkit/' },
+    },
+    {
+      name: 'production-does-not-import-tooling',
+      severity: 'error',
+      from: { path: '^(packages|apps|examples)/[^/]+/src/' },
+      to: { path: '^tooling/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(dist|\\.cache|\\.sandbox)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    combinedDependencies: false,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['@pool/source', 'import', 'node', 'default', 'types'],
+      mainFields: ['module', 'main', 'types'],
+    },
+  },
+};

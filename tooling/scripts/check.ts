@@ -1,0 +1,136 @@
+// `pnpm check`: everything about the repository that a tool can hold, read-only. All checks run, whatever fails, and
+// every failure is shown at the end. On a terminal each check reports as it ends; in a pipe only failures and the
+// summary are written. `pnpm check format types` runs only those two. `pnpm fix` mends what can be mended.
+import { join, resolve } from 'node:path';
+import { findForge } from '../src/foundry.ts';
+import { checkAllLicences, checkBannedWords, checkPackageFiles } from '../src/house-checks.ts';
+import { run } from '../src/processes.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const CONCURRENCY = 2;
+
+interface Outcome {
+  readonly ok: boolean;
+  readonly output: string;
+}
+
+interface Check {
+  readonly name: string;
+  readonly what: string;
+  readonly run: () => Promise<Outcome>;
+}
+
+/** A check that is a program: its exit status decides. */
+function program(command: string, args: readonly string[], cwd = root): () => Promise<Outcome> {
+  return async () => {
+    const { status, combined } = await run(command, args, {
+      cwd,
+      env: { NO_COLOR: '1', DO_NOT_TRACK: '1', TURBO_TELEMETRY_DISABLED: '1' },
+      output: 'collect',
+    });
+    return { ok: status === 0, output: combined };
+  };
+}
+
+/** A program from the root's development dependencies. */
+const tool = (name: string, ...args: string[]): (() => Promise<Outcome>) =>
+  program(join(root, 'node_modules/.bin', name), args);
+
+/** A check of our own: the complaints it finds decide. */
+const house = (find: (root: string) => string[]) => (): Promise<Outcome> => {
+  const complaints = find(root);
+  return Promise.resolve({ ok: complaints.length === 0, output: complaints.join('\n') });
+};
+
+const CHECKS: readonly Check[] = [
+  { name: 'types', what: 'TypeScript, strict', run: tool('tsc', '-p', 'tsconfig.json') },
+  { name: 'lint', what: 'the rules of the house', run: tool('eslint', '--max-warnings=0', '.') },
+  {
+    name: 'format',
+    what: 'formatting, imports, everyday lint',
+    run: tool('biome', 'ci', '--error-on-warnings', '--max-diagnostics=50', '.'),
+  },
+  {
+    name: 'dependencies',
+    what: 'who imports whom',
+    run: tool(
+      'depcruise',
+      '--config=.dependency-cruiser.mjs',
+      '--output-type=err',
+      'packages',
+      'apps',
+      'tooling',
+    ),
+  },
+  { name: 'unused', what: 'unused files, exports and dependencies', run: tool('knip') },
+  { name: 'versions', what: 'one version of each dependency', run: tool('sherif') },
+  { name: 'licences', what: 'the production tree', run: house(checkAllLicences) },
+  { name: 'packages', what: 'what every package carries', run: house(checkPackageFiles) },
+  { name: 'words', what: 'no word that names one machine', run: house(checkBannedWords) },
+  {
+    name: 'solidity',
+    what: 'forge fmt',
+    run: async () =>
+      program(findForge(root), ['fmt', '--check'], join(root, 'packages/contracts'))(),
+  },
+  {
+    name: 'generated',
+    what: 'generated files are up to date',
+    run: tool('turbo', 'run', 'generate:check', '--output-logs=errors-only', '--continue'),
+  },
+];
+
+interface Finished {
+  readonly check: Check;
+  readonly outcome: Outcome;
+  readonly seconds: number;
+}
+
+async function runOne(check: Check): Promise<Finished> {
+  const startedAt = performance.now();
+  const outcome = await check.run().catch((error: unknown) => ({
+    ok: false,
+    output: error instanceof Error ? (error.stack ?? error.message) : 'failed',
+  }));
+  return { check, outcome, seconds: (performance.now() - startedAt) / 1000 };
+}
+
+async function runChecks(wanted: readonly string[]): Promise<number> {
+  const unknown = wanted.filter((name) => !CHECKS.some((check) => check.name === name));
+  if (unknown.length > 0) {
+    const names = CHECKS.map((check) => check.name).join(', ');
+    process.stderr.write(`no check is called ${unknown.join(', ')}; there are ${names}\n`);
+    return 2;
+  }
+  const isTerminal = process.stdout.isTTY;
+  const queue = CHECKS.filter((check) => wanted.length === 0 || wanted.includes(check.name));
+  const finished: Finished[] = [];
+  const total = queue.length;
+
+  async function work(): Promise<void> {
+    for (let check = queue.shift(); check !== undefined; check = queue.shift()) {
+      const result = await runOne(check);
+      finished.push(result);
+      if (isTerminal) {
+        const mark = result.outcome.ok ? 'ok    ' : 'FAILED';
+        const seconds = `${result.seconds.toFixed(1)} s`.padStart(7);
+        process.stdout.write(`${mark} ${seconds}  ${check.name} (${check.what})\n`);
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+
+  const failed = finished.filter(({ outcome }) => !outcome.ok);
+  for (const { check, outcome } of failed) {
+    process.stdout.write(`\n── ${check.name}: ${check.what}\n${outcome.output.trim()}\n`);
+  }
+  const names = failed.map(({ check }) => check.name).join(', ');
+  const summary =
+    failed.length === 0
+      ? `all ${total} checks passed`
+      : `${failed.length} of ${total} checks failed: ${names} (pnpm fix mends format and generated)`;
+  process.stdout.write(`${failed.length === 0 ? '' : '\n'}${summary}\n`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+process.exitCode = await runChecks(process.argv.slice(2));

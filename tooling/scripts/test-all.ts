@@ -1,0 +1,134 @@
+// `npm test` and `pnpm test:full`: every test of the repository, both runners, one closing line.
+//   npm test                      everything that CI runs
+//   npm test -- packages/core     only the Vitest files whose path contains the text
+//   pnpm test:full                also the tests that take many minutes (fund-64)
+// Ends with `N passed, N failed` (and `, N skipped`) over both runners. A runner that dies, or that fails without
+// naming a failed test, counts as one failed test.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { FULL_RUN_VARIABLE, findForbiddenSkips } from '../src/allowed-skips.ts';
+import { findForge } from '../src/foundry.ts';
+import { run } from '../src/processes.ts';
+import {
+  addTotals,
+  formatTotals,
+  parseForgeReport,
+  parseVitestReport,
+  type RunnerReport,
+} from '../src/totals.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+/** What stands in for a report that is not there: one failure with its reason. */
+const crashed = (reason: string): RunnerReport => ({
+  totals: { passed: 0, failed: 1, skipped: 0 },
+  skipped: [],
+  failures: [reason],
+});
+
+/** A runner that fails must have a failed test to show; otherwise its failure would vanish from the totals. */
+function withExitStatus(report: RunnerReport, status: number, runner: string): RunnerReport {
+  if (status === 0 || report.totals.failed > 0) return report;
+  return {
+    ...report,
+    totals: { ...report.totals, failed: 1 },
+    failures: [`${runner} ended with status ${status} although no test failed; see its output`],
+  };
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');
+
+async function runVitest(filters: readonly string[], env: Record<string, string>) {
+  const folder = mkdtempSync(join(tmpdir(), 'pool-tests-'));
+  try {
+    const reportPath = join(folder, 'vitest.json');
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+    const { status } = await run(
+      process.execPath,
+      [
+        vitest,
+        'run',
+        '--reporter=default',
+        '--reporter=json',
+        `--outputFile.json=${reportPath}`,
+        ...filters,
+      ],
+      { cwd: root, env, output: 'inherit' },
+    );
+    try {
+      const report: unknown = JSON.parse(readFileSync(reportPath, 'utf8'));
+      return withExitStatus(parseVitestReport(report, root), status, 'Vitest');
+    } catch (error) {
+      return crashed(`Vitest left no readable report (status ${status}): ${reasonOf(error)}`);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function runForge(env: Record<string, string>): Promise<RunnerReport> {
+  const forge = findForge(root);
+  const { status, stdout, combined } = await run(forge, ['test', '--json'], {
+    cwd: join(root, 'packages/contracts'),
+    env,
+    output: 'collect',
+  });
+  try {
+    const start = stdout.indexOf('{"');
+    if (start < 0) throw new Error('no JSON in its output');
+    const report = parseForgeReport(JSON.parse(stdout.slice(start)));
+    return withExitStatus(report, status, 'Forge');
+  } catch (error) {
+    say(combined.slice(0, 10_000));
+    return crashed(`Forge left no readable report (status ${status}): ${reasonOf(error)}`);
+  }
+}
+
+async function runAll(args: readonly string[]): Promise<number> {
+  const isFullRun = args.includes('--full');
+  const filters = args.filter((arg) => arg !== '--full' && arg !== '--');
+  const isFiltered = filters.length > 0;
+  const env: Record<string, string> = isFullRun ? { [FULL_RUN_VARIABLE]: '1' } : {};
+  const reports: RunnerReport[] = [];
+
+  if (!isFiltered) {
+    say('circuits: making the proving artifacts the tests need (cached by digest)');
+    const made = await run(
+      process.execPath,
+      ['--conditions=@pool/source', join(root, 'tooling/scripts/ensure-artifacts.ts')],
+      { cwd: root, output: 'inherit' },
+    );
+    if (made.status !== 0) reports.push(crashed('the circuit artifacts could not be made'));
+  }
+  reports.push(await runVitest(filters, env));
+  if (!isFiltered) {
+    say('forge: compiling and testing the contracts');
+    const forge = await runForge(env).catch((error: unknown) => crashed(reasonOf(error)));
+    reports.push(forge);
+    say(`forge: ${formatTotals(forge.totals)}`);
+  }
+
+  const totals = addTotals(reports.map((report) => report.totals));
+  for (const failure of reports.flatMap((report) => report.failures)) say(`failed: ${failure}`);
+  const skipped = reports.flatMap((report) => report.skipped);
+  const forbidden =
+    process.env['CI'] !== undefined && !isFiltered ? findForbiddenSkips(skipped, isFullRun) : [];
+  for (const { name } of forbidden) say(`skipped, which CI does not allow: ${name}`);
+  say('');
+  // A forbidden skip is a failure, so it is counted as one.
+  say(
+    formatTotals({
+      passed: totals.passed,
+      failed: totals.failed + forbidden.length,
+      skipped: totals.skipped - forbidden.length,
+    }),
+  );
+  return totals.failed + forbidden.length > 0 || totals.passed === 0 ? 1 : 0;
+}
+
+process.exitCode = await runAll(process.argv.slice(2));

@@ -1,0 +1,73 @@
+// Folds dependency-cruiser's module graph into the graph of our packages and draws it as Mermaid.
+
+/** The part of dependency-cruiser's JSON output that we read. */
+export interface CruiseResult {
+  readonly modules: readonly {
+    readonly source: string;
+    readonly dependencies: readonly { readonly resolved: string }[];
+  }[];
+}
+
+/** An import from the production code of one package into another, by folder name: `apps/agent`, `packages/core`. */
+export interface Edge {
+  readonly from: string;
+  readonly to: string;
+}
+
+const PACKAGE = /^((?:packages|apps)\/[^/]+)\//;
+const TEST = /\.(?:test|bench)\.ts$/;
+
+/** The edges between packages that production code makes, sorted, each once. */
+export function computePackageEdges({ modules }: CruiseResult): Edge[] {
+  const edges = new Map<string, Edge>();
+  for (const { source, dependencies } of modules) {
+    const from = PACKAGE.exec(source)?.[1];
+    if (from === undefined || TEST.test(source) || !source.startsWith(`${from}/src/`)) continue;
+    for (const { resolved } of dependencies) {
+      const to = PACKAGE.exec(resolved)?.[1];
+      if (to === undefined || to === from) continue;
+      edges.set(`${from} ${to}`, { from, to });
+    }
+  }
+  return [...edges.keys()].sort().flatMap((key) => edges.get(key) ?? []);
+}
+
+/** The edges that no longer path implies: what a reader needs to see the shape. */
+export function reduceEdges(edges: readonly Edge[]): Edge[] {
+  const reaches = (from: string, to: string, skip: Edge): boolean =>
+    edges.some(
+      (edge) =>
+        edge !== skip && edge.from === from && (edge.to === to || reaches(edge.to, to, skip)),
+    );
+  return edges.filter((edge) => !reaches(edge.from, edge.to, edge));
+}
+
+const shortName = (path: string): string => path.replace(/^(packages|apps)\//, '');
+
+/** A Mermaid flowchart: apps as boxes, packages rounded, arrows from who imports to what is imported. */
+export function renderMermaid(edges: readonly Edge[]): string {
+  const nodes = [...new Set(edges.flatMap(({ from, to }) => [from, to]))].sort();
+  const id = (path: string): string => path.replaceAll(/[^a-z0-9]/g, '_');
+  return [
+    '```mermaid',
+    'flowchart TD',
+    ...nodes.map((path) =>
+      path.startsWith('apps/')
+        ? `  ${id(path)}["${shortName(path)}"]`
+        : `  ${id(path)}("${shortName(path)}")`,
+    ),
+    ...edges.map(({ from, to }) => `  ${id(from)} --> ${id(to)}`),
+    '```',
+  ].join('\n');
+}
+
+const START = '<!-- dependency-graph:start (pnpm generate) -->';
+const END = '<!-- dependency-graph:end -->';
+
+/** The document with the drawing between its two markers; throws when a marker is missing. */
+export function replaceGraph(document: string, drawing: string): string {
+  const start = document.indexOf(START);
+  const end = document.indexOf(END);
+  if (start < 0 || end < start) throw new Error(`the markers ${START} … ${END} are missing`);
+  return `${document.slice(0, start + START.length)}\n${drawing}\n${document.slice(end)}`;
+}

@@ -1,0 +1,66 @@
+// The checks of `pnpm check` that are ours rather than a tool's. Each answers a list of complaints, empty when all is
+// well, and changes nothing.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { findBannedWords } from './banned-words.ts';
+import { checkLicences, type LicenceException } from './licences.ts';
+import { listWorkspacePackages } from './workspace.ts';
+
+/** The one exception of the licence rule (docs/decisions/0002-snarkjs-exception.md). */
+export const LICENCE_EXCEPTIONS: readonly LicenceException[] = [
+  { of: '@pool/prover', name: 'snarkjs' },
+];
+
+/** Licences of everything that any package or app of ours installs in production. */
+export function checkAllLicences(root: string): string[] {
+  const unused = new Set(LICENCE_EXCEPTIONS);
+  const complaints = new Set<string>();
+  for (const { dir } of listWorkspacePackages(root)) {
+    const report = checkLicences(dir, LICENCE_EXCEPTIONS);
+    for (const exception of report.used) unused.delete(exception);
+    for (const { path, message } of report.problems) {
+      complaints.add(`${path.join(' > ')}: ${message}`);
+    }
+  }
+  for (const { of, name } of unused) {
+    complaints.add(`the exception for ${name} of ${of} is not needed any more: remove it`);
+  }
+  return [...complaints];
+}
+
+/** Paths of the files git tracks, relative to the root. */
+function listTrackedFiles(root: string): string[] {
+  const output = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
+  return output.split('\0').filter((path) => path !== '');
+}
+
+/** Words that mean nothing outside one machine, in the names and texts of tracked files. */
+export function checkBannedWords(root: string): string[] {
+  return listTrackedFiles(root).flatMap((path) => {
+    const complaints = findBannedWords(path).map(({ word }) => `${path}: its name has "${word}"`);
+    const file = join(root, path);
+    if (!existsSync(file) || !statSync(file).isFile()) return complaints;
+    const bytes = readFileSync(file);
+    if (bytes.includes(0)) return complaints;
+    return complaints.concat(
+      findBannedWords(bytes.toString('utf8')).map(
+        ({ line, word }) => `${path}:${line}: has the word "${word}"`,
+      ),
+    );
+  });
+}
+
+/** What every package carries besides its code. */
+export function checkPackageFiles(root: string): string[] {
+  return listWorkspacePackages(root).flatMap(({ dir, manifest, isPrivate }) => {
+    const where = relative(root, dir);
+    const complaints: string[] = [];
+    if (!existsSync(join(dir, 'README.md'))) complaints.push(`${where}: has no README.md`);
+    if (manifest.license !== 'MIT') complaints.push(`${where}: its licence is not MIT`);
+    if (!isPrivate && manifest.scripts?.['build'] === undefined) {
+      complaints.push(`${where}: is published but has no build script`);
+    }
+    return complaints;
+  });
+}

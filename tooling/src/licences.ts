@@ -1,0 +1,99 @@
+// Walks the production dependency tree of a package as it is installed and reports every licence that an MIT
+// package must not depend on. It reads node_modules the way Node does, so it sees what users would get.
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isPermissive, readLicence } from './licence-expression.ts';
+import { type PackageJson, readManifest } from './workspace.ts';
+
+/**
+ * A named exception: the dependency `name` of the package `of` is not looked at, nor is anything below it.
+ * It holds only while `of` and everything that reaches it stays private (docs/decisions).
+ */
+export interface LicenceException {
+  readonly of: string;
+  readonly name: string;
+}
+
+export interface LicenceProblem {
+  /** Names from the package that was checked down to the one at fault. */
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+export interface LicenceReport {
+  readonly problems: readonly LicenceProblem[];
+  /** Exceptions that the tree really uses. */
+  readonly used: readonly LicenceException[];
+  /** How many installed packages were looked at, the starting one included. */
+  readonly visited: number;
+}
+
+/** The folder that Node would resolve `name` to from `fromDir`, symbolic links followed. */
+function findInstalled(name: string, fromDir: string): string | undefined {
+  for (let dir = fromDir; ; dir = dirname(dir)) {
+    const candidate = join(dir, 'node_modules', name);
+    if (existsSync(join(candidate, 'package.json'))) return realpathSync(candidate);
+    if (dir === dirname(dir)) return undefined;
+  }
+}
+
+/** Dependencies a user of the package installs, each with whether it may be absent. */
+function productionDependencies(manifest: PackageJson): Map<string, boolean> {
+  const result = new Map<string, boolean>();
+  for (const name of Object.keys(manifest.peerDependencies ?? {})) {
+    result.set(name, manifest.peerDependenciesMeta?.[name]?.optional === true);
+  }
+  for (const name of Object.keys(manifest.dependencies ?? {})) result.set(name, false);
+  for (const name of Object.keys(manifest.optionalDependencies ?? {})) result.set(name, true);
+  return result;
+}
+
+/** Checks the package in `packageDir` and everything below it; development dependencies do not count. */
+export function checkLicences(
+  packageDir: string,
+  exceptions: readonly LicenceException[],
+): LicenceReport {
+  const problems: LicenceProblem[] = [];
+  const used: LicenceException[] = [];
+  const visited = new Set<string>();
+  const start = realpathSync(packageDir);
+  const startIsPublished = readManifest(start).private !== true;
+
+  function visit(dir: string, parents: readonly string[]): void {
+    if (visited.has(dir)) return;
+    visited.add(dir);
+    const manifest = readManifest(dir);
+    const name = manifest.name ?? dir;
+    const path = [...parents, name];
+    const licence = readLicence(manifest);
+    if (licence === undefined) {
+      problems.push({ path, message: 'states no licence' });
+    } else if (!isPermissive(licence)) {
+      problems.push({ path, message: `licence ${licence} is not permissive` });
+    }
+    if (startIsPublished && manifest.private === true) {
+      problems.push({ path, message: 'is private, so a published package cannot depend on it' });
+    }
+    for (const [dependency, mayBeAbsent] of productionDependencies(manifest)) {
+      const exception = exceptions.find((e) => e.of === name && e.name === dependency);
+      if (exception !== undefined) {
+        if (manifest.private !== true) {
+          problems.push({
+            path: [...path, dependency],
+            message: `is a licence exception of ${name}, which must stay private`,
+          });
+        }
+        used.push(exception);
+        continue;
+      }
+      const installed = findInstalled(dependency, dir);
+      if (installed !== undefined) visit(installed, path);
+      else if (!mayBeAbsent) {
+        problems.push({ path: [...path, dependency], message: 'is not installed' });
+      }
+    }
+  }
+
+  visit(start, []);
+  return { problems, used, visited: visited.size };
+}

@@ -1,0 +1,49 @@
+// Starts child processes for the scripts of this folder.
+import { spawn } from 'node:child_process';
+
+export interface RunOptions {
+  readonly cwd?: string;
+  /** Added to this process's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** `inherit` shows the child's output as it comes; `collect` keeps it. */
+  readonly output: 'inherit' | 'collect';
+}
+
+export interface RunResult {
+  /** Exit status; 1 for a child that a signal ended or that could not be started. */
+  readonly status: number;
+  readonly stdout: string;
+  /** Standard output and error together, in the order they came; empty under `inherit`. */
+  readonly combined: string;
+}
+
+/** Runs a program to its end. It never rejects: a program that cannot be started is a status like any other. */
+export function run(
+  command: string,
+  args: readonly string[],
+  { cwd, env, output }: RunOptions,
+): Promise<RunResult> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      ...(cwd === undefined ? {} : { cwd }),
+      env: { ...process.env, ...env },
+      stdio: output === 'inherit' ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
+    });
+    let stdout = '';
+    let combined = '';
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      combined += text;
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      combined += text;
+    });
+    child.on('error', (error) => {
+      resolve({ status: 1, stdout, combined: `${combined}${error.message}\n` });
+    });
+    child.on('close', (code, signal) => {
+      const note = signal === null ? '' : `ended by ${signal}\n`;
+      resolve({ status: code ?? 1, stdout, combined: combined + note });
+    });
+  });
+}

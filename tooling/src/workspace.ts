@@ -1,0 +1,51 @@
+// The packages of this workspace, read from their package.json files.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Folders whose children are packages; kept in step with pnpm-workspace.yaml by workspace.test.ts. */
+export const PACKAGE_PARENTS = ['packages', 'apps', 'examples'] as const;
+
+/** The fields of a package.json that our tools read. */
+export interface PackageJson {
+  readonly name?: string;
+  readonly version?: string;
+  readonly private?: boolean;
+  readonly license?: unknown;
+  readonly licenses?: unknown;
+  readonly bin?: string | Readonly<Record<string, string>>;
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+export interface WorkspacePackage {
+  readonly name: string;
+  /** Absolute path of the package's folder. */
+  readonly dir: string;
+  readonly isPrivate: boolean;
+  readonly manifest: PackageJson;
+}
+
+/** Reads a package.json; throws when it is missing or not JSON. */
+export function readManifest(dir: string): PackageJson {
+  return JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')) as PackageJson;
+}
+
+/** Every package below the workspace root, in path order. Folders without a package.json are not packages. */
+export function listWorkspacePackages(root: string): WorkspacePackage[] {
+  return PACKAGE_PARENTS.flatMap((parent) => {
+    const parentDir = join(root, parent);
+    if (!existsSync(parentDir)) return [];
+    return readdirSync(parentDir)
+      .sort()
+      .map((child) => join(parentDir, child))
+      .filter((dir) => existsSync(join(dir, 'package.json')))
+      .map((dir) => {
+        const manifest = readManifest(dir);
+        if (manifest.name === undefined) throw new Error(`${dir}/package.json has no name`);
+        return { name: manifest.name, dir, isPrivate: manifest.private === true, manifest };
+      });
+  });
+}
