@@ -1,0 +1,179 @@
+/**
+ * Jobs in this process's memory: gone with it. For tests and for deployments that accept to lose jobs.
+ *
+ * @module
+ */
+import type {
+  ClaimInput,
+  ClaimOutcome,
+  ErasableInput,
+  EraseInput,
+  FencedName,
+  JobLease,
+  JobName,
+  JobStore,
+  LeaseInput,
+  PutOnceInput,
+  RenewInput,
+  StoredJob,
+  UpdateInput,
+} from './job-store.ts';
+import { closedError, staleFenceError, unknownJobError } from './store-error.ts';
+
+type Entry = {
+  job: StoredJob;
+  /** Undefined: nobody holds the job. */
+  leaseUntilMs: number | undefined;
+  erased: boolean;
+  readonly values: Map<string, string>;
+};
+
+export function createMemoryStore(): JobStore {
+  // Maps iterate in insertion order, which breaks ties between jobs of the same millisecond.
+  const entries = new Map<string, Entry>();
+  let closed = false;
+
+  const nameOf = ({ scope, key }: JobName): string => JSON.stringify([scope, key]);
+
+  function find(name: JobName): Entry | undefined {
+    if (closed) {
+      throw closedError();
+    }
+    return entries.get(nameOf(name));
+  }
+
+  function findFenced(name: FencedName): Entry {
+    const entry = find(name);
+    if (entry === undefined) {
+      throw unknownJobError();
+    }
+    if (entry.job.fence !== name.fence) {
+      throw staleFenceError();
+    }
+    return entry;
+  }
+
+  function all(): Entry[] {
+    if (closed) {
+      throw closedError();
+    }
+    return [...entries.values()];
+  }
+
+  return {
+    async claim(input: ClaimInput): Promise<ClaimOutcome> {
+      const known = find(input);
+      if (known !== undefined) {
+        const same = known.job.fingerprint === input.fingerprint;
+        return { outcome: same ? 'existing' : 'conflict', job: known.job };
+      }
+      const { scope, key, fingerprint, state, payload, nowMs } = input;
+      const job: StoredJob = {
+        scope,
+        key,
+        fingerprint,
+        state,
+        payload,
+        fence: 0,
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
+      };
+      entries.set(nameOf(input), {
+        job,
+        leaseUntilMs: undefined,
+        erased: false,
+        values: new Map(),
+      });
+      return { outcome: 'created', job };
+    },
+
+    async get(scope: string, key: string): Promise<StoredJob | undefined> {
+      return find({ scope, key })?.job;
+    },
+
+    async lease({ states, ttlMs, nowMs }: LeaseInput): Promise<JobLease | undefined> {
+      const free = all()
+        .filter(
+          ({ job, leaseUntilMs }) =>
+            states.includes(job.state) && (leaseUntilMs === undefined || leaseUntilMs <= nowMs),
+        )
+        .sort((one, other) => one.job.createdAtMs - other.job.createdAtMs)[0];
+      if (free === undefined) {
+        return undefined;
+      }
+      free.job = { ...free.job, fence: free.job.fence + 1 };
+      free.leaseUntilMs = nowMs + ttlMs;
+      return { job: free.job, fence: free.job.fence };
+    },
+
+    async renew(input: RenewInput): Promise<boolean> {
+      const entry = find(input);
+      if (entry?.leaseUntilMs === undefined || entry.job.fence !== input.fence) {
+        return false;
+      }
+      entry.leaseUntilMs = input.nowMs + input.ttlMs;
+      return true;
+    },
+
+    async release(input: FencedName): Promise<void> {
+      const entry = find(input);
+      if (entry?.leaseUntilMs === undefined || entry.job.fence !== input.fence) {
+        return;
+      }
+      entry.job = { ...entry.job, fence: entry.job.fence + 1 };
+      entry.leaseUntilMs = undefined;
+    },
+
+    async update(input: UpdateInput): Promise<StoredJob> {
+      const entry = findFenced(input);
+      const { state, payload, nowMs } = input;
+      entry.job = { ...entry.job, state, payload, updatedAtMs: nowMs };
+      return entry.job;
+    },
+
+    async putOnce(input: PutOnceInput): Promise<string> {
+      const { values } = findFenced(input);
+      const stored = values.get(input.name);
+      if (stored !== undefined) {
+        return stored;
+      }
+      values.set(input.name, input.value);
+      return input.value;
+    },
+
+    async getValue(scope: string, key: string, name: string): Promise<string | undefined> {
+      return find({ scope, key })?.values.get(name);
+    },
+
+    async erase(input: EraseInput): Promise<void> {
+      const entry = find(input);
+      if (entry === undefined) {
+        throw unknownJobError();
+      }
+      entry.job = { ...entry.job, payload: input.payload };
+      entry.erased = true;
+      for (const name of input.names) {
+        entry.values.delete(name);
+      }
+    },
+
+    async listErasable({
+      states,
+      updatedBeforeMs,
+      limit,
+    }: ErasableInput): Promise<readonly StoredJob[]> {
+      return all()
+        .filter(
+          ({ job, erased }) =>
+            !erased && states.includes(job.state) && job.updatedAtMs < updatedBeforeMs,
+        )
+        .map(({ job }) => job)
+        .sort((one, other) => one.updatedAtMs - other.updatedAtMs)
+        .slice(0, limit);
+    },
+
+    async close(): Promise<void> {
+      closed = true;
+    },
+  };
+}

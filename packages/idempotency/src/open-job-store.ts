@@ -1,0 +1,28 @@
+/**
+ * The store a configuration names: `DISBURSE_JOB_STORE`, architecture §6.
+ *
+ * @module
+ */
+import type { JobStore } from './job-store.ts';
+import { createMemoryStore } from './memory-store.ts';
+import { createSqliteStore } from './sqlite-store.ts';
+import { StoreError } from './store-error.ts';
+
+/**
+ * @param url - `sqlite:<path>` or `memory:`
+ * @throws StoreError `invalid_store` for any other form, and when the file cannot be opened
+ */
+export function openJobStore(url: string): JobStore {
+  if (url === 'memory:') {
+    return createMemoryStore();
+  }
+  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
+  // SQLite itself would take `:memory:` and `file:…`; a job store that vanishes must be asked for by name.
+  if (path === '' || path.startsWith(':') || path.startsWith('file:')) {
+    throw new StoreError(
+      'invalid_store',
+      'the job store must be given as sqlite:<path to a file> or memory:',
+    );
+  }
+  return createSqliteStore({ path });
+}

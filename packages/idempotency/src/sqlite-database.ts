@@ -1,0 +1,135 @@
+/**
+ * Opens the job database: private files, durable settings, schema version. One file, one writer at a time,
+ * any number of processes on one machine.
+ *
+ * @module
+ */
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StoreError } from './store-error.ts';
+
+/** How long a statement waits for another process's transaction. */
+const busyTimeoutMs = 10_000;
+
+const schemaVersion = 1;
+
+const schema = `
+  CREATE TABLE job (
+    id INTEGER PRIMARY KEY,
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    state TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    fence INTEGER NOT NULL,
+    worker TEXT,
+    lease_until_ms INTEGER,
+    erased INTEGER NOT NULL DEFAULT 0,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    UNIQUE (scope, key)
+  ) STRICT;
+  CREATE INDEX job_by_state ON job (state, created_at_ms, id);
+  CREATE TABLE value (
+    job_id INTEGER NOT NULL REFERENCES job (id),
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (job_id, name)
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = ${String(schemaVersion)};
+`;
+
+/**
+ * @param path - a file path; missing folders are made with mode 0700, the file gets mode 0600
+ * @throws StoreError `invalid_store` when it cannot be opened or was written by another version
+ */
+export function openDatabase(path: string): DatabaseSync {
+  let database: DatabaseSync | undefined;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // The file exists with its mode before SQLite writes to it; -wal and -shm take the file's mode.
+    closeSync(openSync(path, 'a', 0o600));
+    chmodSync(path, 0o600);
+    database = new DatabaseSync(path, {
+      timeout: busyTimeoutMs,
+      enableForeignKeyConstraints: true,
+    });
+    // FULL: an acknowledged write survives a power cut. secure_delete: erased salaries leave the file.
+    database.exec('PRAGMA secure_delete = ON; PRAGMA synchronous = FULL;');
+    enableWal(database);
+    migrate(database);
+    return database;
+  } catch (cause) {
+    database?.close();
+    if (cause instanceof StoreError) {
+      throw cause;
+    }
+    throw new StoreError(
+      'invalid_store',
+      'the job store file cannot be opened as a database',
+      cause,
+    );
+  }
+}
+
+// Two processes that open a new file at once can meet SQLITE_BUSY here without SQLite waiting, because it
+// will not wait for a lock upgrade that could deadlock.
+function enableWal(database: DatabaseSync): void {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      database.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (!isBusyError(error) || attempt === 200) {
+        throw error;
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 25);
+    }
+  }
+}
+
+function migrate(database: DatabaseSync): void {
+  runInTransaction(database, () => {
+    const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
+    if (version === 0) {
+      database.exec(schema);
+    } else if (version !== schemaVersion) {
+      throw new StoreError(
+        'invalid_store',
+        'the job store file was written by another version of this program',
+      );
+    }
+  });
+}
+
+/** Runs `work` as one immediate transaction: it holds the write lock from its first statement on. */
+export function runInTransaction<T>(database: DatabaseSync, work: () => T): T {
+  try {
+    database.exec('BEGIN IMMEDIATE');
+  } catch (cause) {
+    throw isBusyError(cause)
+      ? new StoreError('store_busy', 'the job store is locked by another process; try again', cause)
+      : cause;
+  }
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (database.isTransaction) {
+      database.exec('ROLLBACK');
+    }
+    throw error;
+  }
+}
+
+// Extended result codes carry the primary one in their low byte: 5 = SQLITE_BUSY.
+function isBusyError(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'errcode' in error &&
+    typeof error.errcode === 'number' &&
+    (error.errcode & 0xff) === 5
+  );
+}

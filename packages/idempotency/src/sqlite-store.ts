@@ -1,0 +1,233 @@
+/**
+ * Jobs in one SQLite file: they survive crashes and power cuts, and several processes on one machine may
+ * share them.
+ *
+ * @module
+ */
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import type {
+  ClaimInput,
+  ClaimOutcome,
+  ErasableInput,
+  EraseInput,
+  FencedName,
+  JobLease,
+  JobName,
+  JobStore,
+  LeaseInput,
+  PutOnceInput,
+  RenewInput,
+  StoredJob,
+  UpdateInput,
+} from './job-store.ts';
+import { openDatabase, runInTransaction } from './sqlite-database.ts';
+import { closedError, StoreError, staleFenceError, unknownJobError } from './store-error.ts';
+
+type Row = Record<string, SQLOutputValue>;
+
+/** @param options.path - the database file, made with mode 0600 in a folder of mode 0700 when missing */
+export function createSqliteStore(options: { readonly path: string }): JobStore {
+  const database = openDatabase(options.path);
+
+  function first(sql: string, ...parameters: SQLInputValue[]): Row | undefined {
+    if (!database.isOpen) {
+      throw closedError();
+    }
+    return database.prepare(sql).get(...parameters);
+  }
+
+  function write<T>(work: () => T): T {
+    if (!database.isOpen) {
+      throw closedError();
+    }
+    return runInTransaction(database, work);
+  }
+
+  const selectJob = ({ scope, key }: JobName): Row | undefined =>
+    first('SELECT * FROM job WHERE scope = ? AND key = ?', scope, key);
+
+  function selectFenced(name: FencedName): Row {
+    const row = selectJob(name);
+    if (row === undefined) {
+      throw unknownJobError();
+    }
+    if (row['fence'] !== name.fence) {
+      throw staleFenceError();
+    }
+    return row;
+  }
+
+  return {
+    async claim(input: ClaimInput): Promise<ClaimOutcome> {
+      const { scope, key, fingerprint, state, payload, nowMs } = input;
+      return write(() => {
+        const known = selectJob(input);
+        if (known !== undefined) {
+          const same = known['fingerprint'] === fingerprint;
+          return { outcome: same ? 'existing' : 'conflict', job: parseRow(known) };
+        }
+        const row = first(
+          `INSERT INTO job (scope, key, fingerprint, state, payload, fence, created_at_ms, updated_at_ms)
+           VALUES (?, ?, ?, ?, ?, 0, ?, ?) RETURNING *`,
+          ...[scope, key, fingerprint, state, payload, nowMs, nowMs],
+        );
+        return { outcome: 'created', job: parseRow(row) };
+      });
+    },
+
+    async get(scope: string, key: string): Promise<StoredJob | undefined> {
+      const row = selectJob({ scope, key });
+      return row === undefined ? undefined : parseRow(row);
+    },
+
+    async lease({ workerId, states, ttlMs, nowMs }: LeaseInput): Promise<JobLease | undefined> {
+      if (states.length === 0) {
+        return undefined;
+      }
+      const row = write(() =>
+        first(
+          `UPDATE job SET fence = fence + 1, worker = ?, lease_until_ms = ? WHERE id = (
+             SELECT id FROM job
+             WHERE state IN (${states.map(() => '?').join(', ')})
+               AND (lease_until_ms IS NULL OR lease_until_ms <= ?)
+             ORDER BY created_at_ms, id LIMIT 1
+           ) RETURNING *`,
+          ...[workerId, nowMs + ttlMs, ...states, nowMs],
+        ),
+      );
+      if (row === undefined) {
+        return undefined;
+      }
+      const job = parseRow(row);
+      return { job, fence: job.fence };
+    },
+
+    async renew({ scope, key, fence, ttlMs, nowMs }: RenewInput): Promise<boolean> {
+      const row = write(() =>
+        first(
+          `UPDATE job SET lease_until_ms = ?
+           WHERE scope = ? AND key = ? AND fence = ? AND lease_until_ms IS NOT NULL RETURNING id`,
+          ...[nowMs + ttlMs, scope, key, fence],
+        ),
+      );
+      return row !== undefined;
+    },
+
+    async release({ scope, key, fence }: FencedName): Promise<void> {
+      write(() =>
+        first(
+          `UPDATE job SET fence = fence + 1, worker = NULL, lease_until_ms = NULL
+           WHERE scope = ? AND key = ? AND fence = ? AND lease_until_ms IS NOT NULL RETURNING id`,
+          ...[scope, key, fence],
+        ),
+      );
+    },
+
+    async update(input: UpdateInput): Promise<StoredJob> {
+      return write(() => {
+        const { state, payload, nowMs } = input;
+        const id = numberIn(selectFenced(input), 'id');
+        return parseRow(
+          first(
+            'UPDATE job SET state = ?, payload = ?, updated_at_ms = ? WHERE id = ? RETURNING *',
+            ...[state, payload, nowMs, id],
+          ),
+        );
+      });
+    },
+
+    async putOnce(input: PutOnceInput): Promise<string> {
+      return write(() => {
+        const id = numberIn(selectFenced(input), 'id');
+        first(
+          'INSERT INTO value (job_id, name, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING name',
+          ...[id, input.name, input.value],
+        );
+        const row = first('SELECT value FROM value WHERE job_id = ? AND name = ?', id, input.name);
+        return textIn(row, 'value');
+      });
+    },
+
+    async getValue(scope: string, key: string, name: string): Promise<string | undefined> {
+      const row = first(
+        `SELECT value.value FROM value JOIN job ON job.id = value.job_id
+         WHERE job.scope = ? AND job.key = ? AND value.name = ?`,
+        ...[scope, key, name],
+      );
+      return row === undefined ? undefined : textIn(row, 'value');
+    },
+
+    async erase(input: EraseInput): Promise<void> {
+      write(() => {
+        const row = selectJob(input);
+        if (row === undefined) {
+          throw unknownJobError();
+        }
+        const id = numberIn(row, 'id');
+        database
+          .prepare('UPDATE job SET payload = ?, erased = 1 WHERE id = ?')
+          .run(input.payload, id);
+        const deletion = database.prepare('DELETE FROM value WHERE job_id = ? AND name = ?');
+        for (const name of input.names) {
+          deletion.run(id, name);
+        }
+      });
+      // Old pages also live in the write-ahead log until it is truncated. Another process may be reading
+      // from it; then a later checkpoint overwrites them.
+      first('PRAGMA wal_checkpoint(TRUNCATE)');
+    },
+
+    async listErasable(input: ErasableInput): Promise<readonly StoredJob[]> {
+      if (!database.isOpen) {
+        throw closedError();
+      }
+      const { states, updatedBeforeMs, limit } = input;
+      return database
+        .prepare(
+          `SELECT * FROM job
+           WHERE erased = 0 AND state IN (${states.map(() => '?').join(', ')}) AND updated_at_ms < ?
+           ORDER BY updated_at_ms, id LIMIT ?`,
+        )
+        .all(...states, updatedBeforeMs, limit)
+        .map(parseRow);
+    },
+
+    async close(): Promise<void> {
+      if (database.isOpen) {
+        database.close();
+      }
+    },
+  };
+}
+
+function parseRow(row: Row | undefined): StoredJob {
+  return {
+    scope: textIn(row, 'scope'),
+    key: textIn(row, 'key'),
+    fingerprint: textIn(row, 'fingerprint'),
+    state: textIn(row, 'state'),
+    payload: textIn(row, 'payload'),
+    fence: numberIn(row, 'fence'),
+    createdAtMs: numberIn(row, 'created_at_ms'),
+    updatedAtMs: numberIn(row, 'updated_at_ms'),
+  };
+}
+
+function textIn(row: Row | undefined, column: string): string {
+  const value = row?.[column];
+  if (typeof value !== 'string') {
+    throw new StoreError('invalid_store', `the job store's column ${column} does not hold text`);
+  }
+  return value;
+}
+
+function numberIn(row: Row | undefined, column: string): number {
+  const value = row?.[column];
+  if (typeof value !== 'number') {
+    throw new StoreError(
+      'invalid_store',
+      `the job store's column ${column} does not hold a number`,
+    );
+  }
+  return value;
+}
