@@ -1,1 +1,33 @@
-export {};
+export type { Fetch } from './bounded-fetch.ts';
+export {
+  createEdgeClient,
+  type EdgeClient,
+  type EdgeClientOptions,
+  type NotesQuery,
+} from './edge-client.ts';
+export {
+  createGateClient,
+  type GateClient,
+  type GateClientOptions,
+  type GatePaths,
+  type GateRoot,
+} from './gate-client.ts';
+export type { GateCredentials } from './gate-token.ts';
+export {
+  createKeyVerifier,
+  type KeyVerifier,
+  type KeyVerifierOptions,
+} from './key-verifier.ts';
+export { isLoopbackHost, parseServiceUrl } from './service-url.ts';
+export {
+  createSessionClient,
+  type Enrollment,
+  type KeyList,
+  type MintedKey,
+  type Onboarding,
+  type Registration,
+  type Session,
+  type SessionClient,
+  type SessionClientOptions,
+  type SignInOptions,
+} from './session-client.ts';

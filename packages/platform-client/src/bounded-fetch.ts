@@ -1,0 +1,90 @@
+/**
+ * One outbound request within bounds: a time-out over the whole exchange, no redirects, and a cap on the
+ * size of the answer (docs/security: every call out of the process).
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+
+/** The part of `fetch` the clients need; tests pass an app's own handler. */
+export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
+
+/** Default time-out of one exchange. */
+export const defaultTimeoutMs = 30_000;
+
+/** Largest answer read by default: 4 MiB holds a page of notes and a look-up of 256 recipients. */
+export const defaultMaxBytes = 4 * 1024 * 1024;
+
+export type BoundedRequest = {
+  readonly fetch: Fetch;
+  readonly url: URL;
+  readonly init: RequestInit;
+  /** Names the service in codes and messages: `<service>_unreachable`. */
+  readonly service: 'platform' | 'gate';
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+};
+
+export type BoundedResponse = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+};
+
+/**
+ * @throws PoolError `<service>_unreachable` (retryable) when no answer arrived in time,
+ *   `<service>_invalid_response` for a redirect or an answer above the cap
+ */
+export async function fetchBounded(request: BoundedRequest): Promise<BoundedResponse> {
+  const { service, maxBytes, timeoutMs } = request;
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await request.fetch(request.url.href, {
+      ...request.init,
+      redirect: 'manual',
+      signal,
+    });
+    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+      throw new PoolError(
+        `${service}_invalid_response`,
+        `the ${service} answered with a redirect; configure its final address`,
+        { status: 502 },
+      );
+    }
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: await readBounded(response, maxBytes, service),
+    };
+  } catch (cause) {
+    if (cause instanceof PoolError) {
+      throw cause;
+    }
+    throw new PoolError(
+      `${service}_unreachable`,
+      signal.aborted
+        ? `the ${service} did not answer within ${timeoutMs} ms`
+        : `the ${service} could not be reached`,
+      { status: 503, retryable: true, cause },
+    );
+  }
+}
+
+async function readBounded(response: Response, maxBytes: number, service: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  if (response.body !== null) {
+    for await (const chunk of response.body as ReadableStream<Uint8Array>) {
+      size += chunk.byteLength;
+      if (size > maxBytes) {
+        throw new PoolError(
+          `${service}_invalid_response`,
+          `the ${service} answered with more than ${maxBytes} bytes`,
+          { status: 502 },
+        );
+      }
+      chunks.push(chunk);
+    }
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,125 @@
+/**
+ * Client of the platform's `/agent-edge` (docs/api, architecture §4): bootstrap, recipient look-up,
+ * settlements with an agent's edge token; served notes with a `holder.read` key.
+ *
+ * @module
+ */
+import {
+  type Bootstrap,
+  bootstrapResponseSchema,
+  type NotesResponse,
+  notesResponseSchema,
+  PoolError,
+  type RecipientRecord,
+  recipientLookupResponseSchema,
+  type Secret,
+  type SettlementRecord,
+  type SettlementRequest,
+  settlementRecordSchema,
+} from '@pool/core';
+import type { GenericSchema, InferOutput } from 'valibot';
+import type { Fetch } from './bounded-fetch.ts';
+import { callJson } from './json-call.ts';
+import { joinUrl, parseServiceUrl } from './service-url.ts';
+
+export type EdgeClientOptions = {
+  /** The edge's base, for example `https://platform.example/agent-edge` (`DISBURSE_PLATFORM_URL`). */
+  readonly url: string;
+  /** The agent's edge token, or a `holder.read` key for {@link EdgeClient.getNotes}. */
+  readonly token: Secret;
+  readonly fetch?: Fetch;
+  readonly timeoutMs?: number;
+};
+
+export type NotesQuery = {
+  readonly chain: string;
+  /** Token symbol. */
+  readonly token: string;
+  /** `cursor` of the page before. */
+  readonly cursor?: string;
+};
+
+/** Every call throws `PoolError`: the platform's code, `platform_unreachable`, `platform_invalid_response`. */
+export type EdgeClient = {
+  bootstrap(): Promise<Bootstrap>;
+  /** Records in the order asked for; each names the address it was asked by. At most 256 addresses. */
+  lookupRecipients(chain: string, addresses: readonly string[]): Promise<RecipientRecord[]>;
+  /** @param key - the job's Idempotency-Key, 1–255 printable ASCII characters */
+  postSettlement(key: string, request: SettlementRequest): Promise<SettlementRecord>;
+  /** The settlement row of a key; undefined when the platform has none. */
+  getSettlement(key: string): Promise<SettlementRecord | undefined>;
+  getNotes(query: NotesQuery): Promise<NotesResponse>;
+};
+
+export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
+  const base = parseServiceUrl(options.url, 'the edge url');
+  const send = options.fetch ?? fetch;
+
+  async function call<TSchema extends GenericSchema>(
+    method: 'GET' | 'POST',
+    url: URL,
+    response: TSchema,
+    rest: { body?: unknown; headers?: Record<string, string> } = {},
+  ): Promise<InferOutput<TSchema>> {
+    const answer = await callJson({
+      fetch: send,
+      service: 'platform',
+      method,
+      url,
+      response,
+      headers: { ...rest.headers, authorization: `Bearer ${options.token.reveal()}` },
+      ...(rest.body === undefined ? {} : { body: rest.body }),
+      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    });
+    return answer.value;
+  }
+
+  return {
+    bootstrap: () =>
+      call('POST', joinUrl(base, '/bootstrap'), bootstrapResponseSchema, { body: {} }),
+
+    async lookupRecipients(chain, addresses) {
+      const { recipients } = await call(
+        'POST',
+        joinUrl(base, '/recipients/lookup'),
+        recipientLookupResponseSchema,
+        { body: { chain, addresses } },
+      );
+      const answersTheQuestion =
+        recipients.length === addresses.length &&
+        recipients.every((record, index) => record.address === addresses[index]);
+      if (!answersTheQuestion) {
+        throw new PoolError(
+          'platform_invalid_response',
+          'the platform did not answer for exactly the addresses asked',
+          { status: 502 },
+        );
+      }
+      return recipients;
+    },
+
+    postSettlement: (key, request) =>
+      call('POST', joinUrl(base, '/settlements'), settlementRecordSchema, {
+        body: request,
+        headers: { 'idempotency-key': key },
+      }),
+
+    async getSettlement(key) {
+      try {
+        const path = `/settlements/${encodeURIComponent(key)}`;
+        return await call('GET', joinUrl(base, path), settlementRecordSchema);
+      } catch (error) {
+        // Only the platform's own word counts: a 404 of something else on the way is not an answer.
+        if (error instanceof PoolError && error.status === 404 && error.code === 'not_found') {
+          return undefined;
+        }
+        throw error;
+      }
+    },
+
+    getNotes({ chain, token, cursor }) {
+      const query = { chain, token, ...(cursor === undefined ? {} : { cursor }) };
+      return call('GET', joinUrl(base, '/notes', query), notesResponseSchema);
+    },
+  };
+}

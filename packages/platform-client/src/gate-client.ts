@@ -1,0 +1,99 @@
+/**
+ * Client of the pool-gate (architecture §4): eligibility paths and root with scope `gate.read`, the list
+ * itself with `gate.write`.
+ *
+ * @module
+ */
+import {
+  type GateWallet,
+  gatePathsResponseSchema,
+  gateRootResponseSchema,
+  gateWalletResponseSchema,
+  PoolError,
+} from '@pool/core';
+import type { GenericSchema, InferOutput } from 'valibot';
+import type { Fetch } from './bounded-fetch.ts';
+import { createGateTokenSource, type GateCredentials } from './gate-token.ts';
+import { callJson } from './json-call.ts';
+import { joinUrl, parseServiceUrl } from './service-url.ts';
+
+export type GateClientOptions = {
+  readonly url: string;
+  readonly oauth: GateCredentials;
+  readonly fetch?: Fetch;
+  /** Time-out of reads; default 30 s. */
+  readonly timeoutMs?: number;
+  /** Time-out of writes, which wait for finality; default 180 s. */
+  readonly writeTimeoutMs?: number;
+  /** Present time; default: the system clock. */
+  readonly nowMs?: () => number;
+};
+
+export type GatePaths = InferOutput<typeof gatePathsResponseSchema>;
+export type GateRoot = InferOutput<typeof gateRootResponseSchema>;
+
+/** Every call throws `PoolError`: the gate's code, `gate_unreachable`, `gate_unauthorized`, `gate_invalid_response`. */
+export type GateClient = {
+  /** @param walletIds - 32-byte hex field elements, at most 256 */
+  paths(walletIds: readonly string[]): Promise<GatePaths>;
+  root(): Promise<GateRoot>;
+  /** Answers once the root that holds the wallet is final on chain. Scope `gate.write`. */
+  putWallet(walletId: string, walletPub: string): Promise<GateWallet>;
+  /** Answers once the root without the wallet is final on chain. Scope `gate.write`. */
+  deleteWallet(walletId: string): Promise<GateWallet>;
+};
+
+export function createGateClient(options: GateClientOptions): GateClient {
+  const base = parseServiceUrl(options.url, 'the gate url');
+  const send = options.fetch ?? fetch;
+  const tokens = createGateTokenSource(options.oauth, send, options.nowMs ?? Date.now);
+  const writeTimeoutMs = options.writeTimeoutMs ?? 180_000;
+
+  async function call<TSchema extends GenericSchema>(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    response: TSchema,
+    rest: { body?: unknown; timeoutMs?: number } = {},
+  ): Promise<InferOutput<TSchema>> {
+    const attempt = async (): Promise<InferOutput<TSchema>> => {
+      const token = await tokens.get();
+      const timeoutMs = rest.timeoutMs ?? options.timeoutMs;
+      const answer = await callJson({
+        fetch: send,
+        service: 'gate',
+        method,
+        url: joinUrl(base, path),
+        response,
+        headers: { authorization: `Bearer ${token.reveal()}` },
+        ...(rest.body === undefined ? {} : { body: rest.body }),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      });
+      return answer.value;
+    };
+    try {
+      return await attempt();
+    } catch (error) {
+      // A gate that was restarted does not know the token any more: ask for another one, once.
+      if (!(error instanceof PoolError) || error.status !== 401) {
+        throw error;
+      }
+      tokens.forget();
+      return await attempt();
+    }
+  }
+
+  return {
+    paths: (walletIds) =>
+      call('POST', '/v1/paths', gatePathsResponseSchema, { body: { walletIds } }),
+    root: () => call('GET', '/v1/root', gateRootResponseSchema),
+    putWallet: (walletId, walletPub) =>
+      call('PUT', `/v1/wallets/${encodeURIComponent(walletId)}`, gateWalletResponseSchema, {
+        body: { walletPub },
+        timeoutMs: writeTimeoutMs,
+      }),
+    deleteWallet: (walletId) =>
+      call('DELETE', `/v1/wallets/${encodeURIComponent(walletId)}`, gateWalletResponseSchema, {
+        timeoutMs: writeTimeoutMs,
+      }),
+  };
+}

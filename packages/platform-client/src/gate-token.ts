@@ -1,0 +1,102 @@
+/**
+ * Access tokens of the pool-gate: OAuth 2.0 client credentials (RFC 6749 §4.4), kept until shortly before
+ * they expire and asked for once however many calls wait.
+ *
+ * @module
+ */
+import { PoolError, Secret } from '@pool/core';
+import {
+  allowInsecureRequests,
+  ClientSecretBasic,
+  clientCredentialsGrantRequest,
+  customFetch,
+  processClientCredentialsResponse,
+} from 'oauth4webapi';
+import { defaultTimeoutMs, type Fetch, fetchBounded } from './bounded-fetch.ts';
+import { parseServiceUrl } from './service-url.ts';
+
+export type GateCredentials = {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+  /** Space-separated scopes, for example `gate.read`. */
+  readonly scope: string;
+};
+
+export type GateTokenSource = {
+  /** A token that is still good for a while. @throws PoolError `gate_unauthorized`, `gate_unreachable` */
+  get(): Promise<Secret>;
+  /** Drops the kept token, after the gate refused it. */
+  forget(): void;
+};
+
+// Asked for anew this long before expiry, so that a call under way does not outlive its token.
+const renewBeforeMs = 30_000;
+const assumedLifeSeconds = 60;
+
+export function createGateTokenSource(
+  credentials: GateCredentials,
+  send: Fetch,
+  nowMs: () => number,
+): GateTokenSource {
+  const tokenUrl = parseServiceUrl(credentials.tokenUrl, 'the gate token url');
+  let kept: { readonly token: Secret; readonly goodUntilMs: number } | undefined;
+  let asking: Promise<Secret> | undefined;
+
+  async function ask(): Promise<Secret> {
+    const server = { issuer: tokenUrl.origin, token_endpoint: tokenUrl.href };
+    const client = { client_id: credentials.clientId };
+    try {
+      const response = await clientCredentialsGrantRequest(
+        server,
+        client,
+        ClientSecretBasic(credentials.clientSecret.reveal()),
+        { scope: credentials.scope },
+        {
+          // parseServiceUrl has already refused plain http anywhere but on loopback.
+          [allowInsecureRequests]: true,
+          [customFetch]: async (url, init) => {
+            const answer = await fetchBounded({
+              fetch: send,
+              url: new URL(url),
+              service: 'gate',
+              init: { method: init.method, headers: init.headers, body: init.body },
+              timeoutMs: defaultTimeoutMs,
+              maxBytes: 64 * 1024,
+            });
+            return new Response(answer.text, { status: answer.status, headers: answer.headers });
+          },
+        },
+      );
+      const granted = await processClientCredentialsResponse(server, client, response);
+      const lifeMs = 1000 * (granted.expires_in ?? assumedLifeSeconds);
+      const token = new Secret(granted.access_token);
+      kept = { token, goodUntilMs: nowMs() + lifeMs - Math.min(renewBeforeMs, lifeMs / 2) };
+      return token;
+    } catch (cause) {
+      if (cause instanceof PoolError) {
+        throw cause;
+      }
+      throw new PoolError(
+        'gate_unauthorized',
+        'the pool-gate refused the client credentials or the scope; check POOL_GATE_OAUTH_*',
+        { status: 502, cause },
+      );
+    }
+  }
+
+  return {
+    async get() {
+      if (kept !== undefined && nowMs() < kept.goodUntilMs) {
+        return kept.token;
+      }
+      asking ??= ask().finally(() => {
+        asking = undefined;
+      });
+      return await asking;
+    },
+    forget() {
+      kept = undefined;
+    },
+  };
+}

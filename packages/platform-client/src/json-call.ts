@@ -1,0 +1,117 @@
+/**
+ * JSON over {@link fetchBounded}: the answer parsed by a schema of @pool/core, an error answer turned into
+ * a `PoolError` that carries the service's own code.
+ *
+ * @module
+ */
+import { describeIssues, PoolError } from '@pool/core';
+import * as v from 'valibot';
+import {
+  type BoundedResponse,
+  defaultMaxBytes,
+  defaultTimeoutMs,
+  type Fetch,
+  fetchBounded,
+} from './bounded-fetch.ts';
+
+export type JsonCall<TSchema extends v.GenericSchema> = {
+  readonly fetch: Fetch;
+  readonly service: 'platform' | 'gate';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly url: URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly response: TSchema;
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
+};
+
+export type JsonAnswer<T> = {
+  readonly value: T;
+  readonly status: number;
+  readonly headers: Headers;
+};
+
+/**
+ * @throws PoolError the service's own code and message (bounded and cleaned) for an error answer,
+ *   `<service>_unreachable` (retryable), `<service>_invalid_response`
+ */
+export async function callJson<TSchema extends v.GenericSchema>(
+  call: JsonCall<TSchema>,
+): Promise<JsonAnswer<v.InferOutput<TSchema>>> {
+  const headers: Record<string, string> = { accept: 'application/json', ...call.headers };
+  if (call.body !== undefined) {
+    headers['content-type'] = 'application/json';
+  }
+  const response = await fetchBounded({
+    fetch: call.fetch,
+    url: call.url,
+    service: call.service,
+    timeoutMs: call.timeoutMs ?? defaultTimeoutMs,
+    maxBytes: call.maxBytes ?? defaultMaxBytes,
+    init: {
+      method: call.method,
+      headers,
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    },
+  });
+  if (response.status < 200 || response.status > 299) {
+    throw readServiceError(call.service, response);
+  }
+  const result = v.safeParse(call.response, parseJson(call.service, response.text));
+  if (!result.success) {
+    throw invalidResponse(call.service, `malformed: ${describeIssues(result.issues)}`);
+  }
+  return { value: result.output, status: response.status, headers: response.headers };
+}
+
+function parseJson(service: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw invalidResponse(service, 'not JSON', cause);
+  }
+}
+
+function invalidResponse(service: string, reason: string, cause?: unknown): PoolError {
+  return new PoolError(`${service}_invalid_response`, `the ${service}'s answer is ${reason}`, {
+    status: 502,
+    cause,
+  });
+}
+
+const errorBodySchema = v.object({
+  code: v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)),
+  message: v.string(),
+});
+
+function readServiceError(service: string, response: BoundedResponse): PoolError {
+  const { status } = response;
+  const retryable = status >= 500 || status === 429 || status === 408;
+  let body: unknown;
+  try {
+    body = JSON.parse(response.text);
+  } catch {
+    body = undefined;
+  }
+  const parsed = v.safeParse(errorBodySchema, body);
+  if (parsed.success) {
+    return new PoolError(parsed.output.code, cleanMessage(parsed.output.message), {
+      status,
+      retryable,
+    });
+  }
+  // A proxy's error page says only that the service behind it did not answer.
+  return retryable
+    ? new PoolError(`${service}_unreachable`, `the ${service} answered with status ${status}`, {
+        status: 503,
+        retryable,
+      })
+    : invalidResponse(service, `an error of status ${status} without code`);
+}
+
+/** Text of another party, made fit for logs and terminals: printable ASCII, bounded. */
+export function cleanMessage(message: string): string {
+  const cleaned = message.replace(/[^\x20-\x7e]+/g, ' ').trim();
+  return cleaned.length > 300 ? `${cleaned.slice(0, 300)}...` : cleaned;
+}

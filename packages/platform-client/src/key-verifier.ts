@@ -1,0 +1,61 @@
+/**
+ * Asks the platform whether an API key presented to the agent is good (docs/decisions, "verify-key").
+ * Nothing is cached: a revocation must bite at the next request.
+ *
+ * @module
+ */
+import { PoolError, type Secret, type VerifiedKey, verifyKeyResponseSchema } from '@pool/core';
+import type { Fetch } from './bounded-fetch.ts';
+import { callJson } from './json-call.ts';
+import { parseServiceUrl } from './service-url.ts';
+
+export type KeyVerifierOptions = {
+  /** The full address of `POST /api/employers/verify-key` (`DISBURSE_PLATFORM_VERIFY_URL`). */
+  readonly verifyUrl: string;
+  /** The agent's edge token. */
+  readonly edgeToken: Secret;
+  readonly fetch?: Fetch;
+  readonly timeoutMs?: number;
+};
+
+export type KeyVerifier = {
+  /**
+   * @returns what the platform says, `{valid: false}` for an unknown, revoked or misshapen key
+   * @throws PoolError `verification_unavailable` (503, retryable) for every other outcome: never let in
+   */
+  verify(apiKey: string): Promise<VerifiedKey>;
+};
+
+// Anything of another shape is not a key of this platform, and need not travel.
+const apiKeyPattern = /^pool_live_[A-Za-z0-9]{8}_[1-9A-HJ-NP-Za-km-z]{32,64}$/;
+
+export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
+  const url = parseServiceUrl(options.verifyUrl, 'the verify url');
+  const send = options.fetch ?? fetch;
+  return {
+    async verify(apiKey) {
+      if (!apiKeyPattern.test(apiKey)) {
+        return { valid: false };
+      }
+      try {
+        const { value } = await callJson({
+          fetch: send,
+          service: 'platform',
+          method: 'POST',
+          url,
+          headers: { authorization: `Bearer ${options.edgeToken.reveal()}` },
+          body: { apiKey },
+          response: verifyKeyResponseSchema,
+          timeoutMs: options.timeoutMs ?? 10_000,
+        });
+        return value;
+      } catch (cause) {
+        throw new PoolError(
+          'verification_unavailable',
+          'the API key could not be verified with the platform; try again',
+          { status: 503, retryable: true, cause },
+        );
+      }
+    },
+  };
+}

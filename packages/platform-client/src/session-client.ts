@@ -1,0 +1,177 @@
+/**
+ * Client of the platform's session routes (SERVICE "Platform routes"): sign-in by EIP-4361, register,
+ * enrol, and API keys. One client holds one session, in memory only.
+ *
+ * @module
+ */
+import {
+  type Capability,
+  createSignInMessage,
+  type EncryptionPublicKey,
+  type EvmAddress,
+  enrollmentResponseSchema,
+  listKeysResponseSchema,
+  mintKeyResponseSchema,
+  nonceResponseSchema,
+  onboardResponseSchema,
+  PoolError,
+  registerResponseSchema,
+  Secret,
+  verifySessionResponseSchema,
+} from '@pool/core';
+import * as v from 'valibot';
+import type { Fetch } from './bounded-fetch.ts';
+import { callJson, type JsonAnswer } from './json-call.ts';
+import { joinUrl, parseServiceUrl } from './service-url.ts';
+
+export type SessionClientOptions = {
+  /** The platform's base, `{base_url}` of SERVICE.md. */
+  readonly url: string;
+  readonly fetch?: Fetch;
+  /** Present time; default: the system clock. */
+  readonly nowMs?: () => number;
+};
+
+export type SignInOptions = {
+  /** Checksummed address of the wallet that signs. */
+  readonly address: EvmAddress;
+  /** EIP-191 signature over the text: 65 bytes of lower-case hex, low s, v 27 or 28. */
+  readonly signMessage: (message: string) => Promise<string>;
+  /** The platform's sign-in domain and URI, from the caller's own configuration. */
+  readonly domain: string;
+  readonly uri: string;
+  readonly chainId: number;
+  /** P to enrol or rotate to: becomes the text's `urn:pool:encryption-key` resource. */
+  readonly encryptionPublicKey?: EncryptionPublicKey;
+};
+
+export type Session = v.InferOutput<typeof verifySessionResponseSchema>;
+export type Registration = v.InferOutput<typeof registerResponseSchema>;
+export type Onboarding = v.InferOutput<typeof onboardResponseSchema>;
+export type Enrollment = v.InferOutput<typeof enrollmentResponseSchema>;
+/** A minted key: the only time its plaintext is seen. */
+export type MintedKey = Omit<v.InferOutput<typeof mintKeyResponseSchema>, 'apiKey'> & {
+  readonly apiKey: Secret;
+};
+export type KeyList = v.InferOutput<typeof listKeysResponseSchema>['keys'];
+
+/** Every call throws `PoolError`: the platform's code, `platform_unreachable`, `platform_invalid_response`. */
+export type SessionClient = {
+  signIn(options: SignInOptions): Promise<Session>;
+  register(name?: string): Promise<Registration>;
+  onboard(walletPub: string, encryptionPublicKey: string): Promise<Onboarding>;
+  getEnrollment(): Promise<Enrollment>;
+  mintKey(capability: Capability, name: string): Promise<MintedKey>;
+  listKeys(): Promise<KeyList>;
+  revokeKey(id: number): Promise<void>;
+};
+
+// Onboarding waits for the gate, and the gate for the chain's finality.
+const onboardTimeoutMs = 180_000;
+
+const signInStatement = 'Sign in to the Pool platform.';
+
+export function createSessionClient(options: SessionClientOptions): SessionClient {
+  const base = parseServiceUrl(options.url, 'the platform url');
+  const send = options.fetch ?? fetch;
+  const nowMs = options.nowMs ?? Date.now;
+  let session: Secret | undefined;
+
+  async function call<TSchema extends v.GenericSchema>(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    response: TSchema,
+    rest: { body?: unknown; timeoutMs?: number } = {},
+  ): Promise<JsonAnswer<v.InferOutput<TSchema>>> {
+    return await callJson({
+      fetch: send,
+      service: 'platform',
+      method,
+      url: joinUrl(base, path),
+      response,
+      ...(session === undefined ? {} : { headers: { cookie: `sessionId=${session.reveal()}` } }),
+      ...rest,
+    });
+  }
+
+  return {
+    async signIn(signIn) {
+      const nonce = (await call('GET', '/api/auth/nonce', nonceResponseSchema)).value;
+      const message = createSignInMessage({
+        domain: signIn.domain,
+        address: signIn.address,
+        statement: signInStatement,
+        uri: signIn.uri,
+        chainId: signIn.chainId,
+        nonce: nonce.nonce,
+        issuedAtMs: nowMs(),
+        expirationTimeMs: Date.parse(nonce.expiresAt),
+        ...(signIn.encryptionPublicKey === undefined
+          ? {}
+          : { encryptionPublicKey: signIn.encryptionPublicKey }),
+      });
+      const signature = await signIn.signMessage(message);
+      session = undefined;
+      const { value, headers } = await call(
+        'POST',
+        '/api/auth/verify',
+        verifySessionResponseSchema,
+        { body: { message, signature } },
+      );
+      session = readSessionCookie(headers);
+      if (value.address !== signIn.address) {
+        session = undefined;
+        throw new PoolError(
+          'platform_invalid_response',
+          'the platform opened a session for another address than the one that signed',
+          { status: 502 },
+        );
+      }
+      return value;
+    },
+
+    async register(name) {
+      const body = name === undefined ? {} : { name };
+      return (await call('POST', '/api/employers/register', registerResponseSchema, { body }))
+        .value;
+    },
+
+    async onboard(walletPub, encryptionPublicKey) {
+      const path = '/api/employers/holder/onboard';
+      const body = { walletPub, encryptionPublicKey };
+      const rest = { body, timeoutMs: onboardTimeoutMs };
+      return (await call('POST', path, onboardResponseSchema, rest)).value;
+    },
+
+    async getEnrollment() {
+      const path = '/api/employers/holder/enrollment';
+      return (await call('GET', path, enrollmentResponseSchema)).value;
+    },
+
+    async mintKey(capability, name) {
+      const body = { capability, name };
+      const { value } = await call('POST', '/api/employers/keys', mintKeyResponseSchema, { body });
+      return { ...value, apiKey: new Secret(value.apiKey) };
+    },
+
+    async listKeys() {
+      return (await call('GET', '/api/employers/keys', listKeysResponseSchema)).value.keys;
+    },
+
+    async revokeKey(id) {
+      await call('DELETE', `/api/employers/keys/${id}`, v.object({ success: v.literal(true) }));
+    },
+  };
+}
+
+function readSessionCookie(headers: Headers): Secret {
+  for (const cookie of headers.getSetCookie()) {
+    const value = /^sessionId=([A-Za-z0-9_-]{16,256})(?:;|$)/.exec(cookie)?.[1];
+    if (value !== undefined) {
+      return new Secret(value);
+    }
+  }
+  throw new PoolError('platform_invalid_response', 'the platform set no sessionId cookie', {
+    status: 502,
+  });
+}
