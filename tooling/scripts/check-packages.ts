@@ -1,0 +1,41 @@
+// `pnpm check:packages`: builds every published package and looks at what a user would install. publint reads the
+// packed files and their exports; attw resolves the types the way TypeScript does; then the built package is
+// imported, by its own name, by a Node that knows nothing of our sources. Builds are cached by turbo.
+import { join, relative, resolve } from 'node:path';
+import { run } from '../src/processes.ts';
+import { listWorkspacePackages } from '../src/workspace.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const bin = (name: string): string => join(root, 'node_modules/.bin', name);
+const failures: string[] = [];
+
+async function step(name: string, command: string, args: readonly string[], cwd: string) {
+  const env = { NO_COLOR: '1', DO_NOT_TRACK: '1', TURBO_TELEMETRY_DISABLED: '1' };
+  const { status, combined } = await run(command, args, { cwd, env, output: 'collect' });
+  process.stdout.write(`${status === 0 ? 'ok    ' : 'FAILED'} ${name}\n`);
+  if (status !== 0) failures.push(`── ${name}\n${combined.trim()}`);
+}
+
+await step('build', bin('turbo'), ['run', 'build', '--output-logs=errors-only'], root);
+for (const { name: packageName, dir, isPrivate } of listWorkspacePackages(root)) {
+  if (isPrivate) continue;
+  const name = relative(root, dir);
+  await step(`publint ${name}`, bin('publint'), ['--strict', '--pack', 'pnpm', dir], root);
+  await step(
+    `attw ${name}`,
+    bin('attw'),
+    ['--pack', '.', '--profile', 'esm-only', '--format', 'ascii'],
+    dir,
+  );
+  await step(
+    `import ${name}`,
+    process.execPath,
+    ['--input-type=module', '--eval', `await import('${packageName}')`],
+    dir,
+  );
+}
+
+if (failures.length > 0) {
+  process.stdout.write(`\n${failures.join('\n\n')}\n`);
+  process.exitCode = 1;
+}
