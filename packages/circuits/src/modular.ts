@@ -1,0 +1,55 @@
+/**
+ * Arithmetic modulo a prime on BigInts, for the dev setup. Not constant-time: its secrets are public.
+ *
+ * @module
+ */
+
+/** value mod modulus, in 0..modulus-1 also for negative values. */
+export const reduce = (value: bigint, modulus: bigint): bigint => {
+  const rest = value % modulus;
+  return rest < 0n ? rest + modulus : rest;
+};
+
+/** base^exponent mod modulus, exponent >= 0. */
+export const power = (base: bigint, exponent: bigint, modulus: bigint): bigint => {
+  let result = 1n;
+  let square = base % modulus;
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) {
+      result = (result * square) % modulus;
+    }
+    square = (square * square) % modulus;
+  }
+  return result;
+};
+
+/** The inverse of a value in 1..modulus-1, modulus prime (extended Euclid). */
+export const invert = (value: bigint, modulus: bigint): bigint => {
+  let [low, high] = [value, modulus];
+  let [x, y] = [1n, 0n];
+  while (low > 1n) {
+    const quotient = high / low;
+    [low, high] = [high - quotient * low, low];
+    [x, y] = [y - quotient * x, x];
+  }
+  if (low === 0n) {
+    throw new RangeError('zero has no inverse');
+  }
+  return reduce(x, modulus);
+};
+
+/** Replaces the first `count` values, all in 1..modulus-1, by their inverses: one inversion, three products each. */
+export const invertAll = (values: bigint[], count: number, modulus: bigint): void => {
+  const prefix = new Array<bigint>(count);
+  let product = 1n;
+  for (let i = 0; i < count; i++) {
+    prefix[i] = product;
+    product = (product * (values[i] ?? 0n)) % modulus;
+  }
+  let inverse = count === 0 ? 1n : invert(product, modulus);
+  for (let i = count - 1; i >= 0; i--) {
+    const value = values[i] ?? 0n;
+    values[i] = (inverse * (prefix[i] ?? 0n)) % modulus;
+    inverse = (inverse * value) % modulus;
+  }
+};

@@ -1,0 +1,86 @@
+/**
+ * Multiples of a generator on all cores, through worker threads over shared memory.
+ *
+ * @module
+ */
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { GroupName } from './affine-groups.ts';
+import { chooseWindowBits, pointBytes, SCALAR_BYTES } from './fixed-base.ts';
+import type { PointsJob } from './points-worker.ts';
+
+const CHUNK = 2048;
+const WORD = (1n << 64n) - 1n;
+
+export type ComputePointsOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the number of points done so far. */
+  readonly onProgress?: ((done: number) => void) | undefined;
+};
+
+const encodeScalars = (scalars: readonly bigint[]): SharedArrayBuffer => {
+  const shared = new SharedArrayBuffer(scalars.length * SCALAR_BYTES);
+  const view = new DataView(shared);
+  scalars.forEach((scalar, i) => {
+    for (let word = 0; word < 4; word++) {
+      view.setBigUint64(i * SCALAR_BYTES + word * 8, (scalar >> BigInt(64 * word)) & WORD, true);
+    }
+  });
+  return shared;
+};
+
+/** The worker lies beside this module: as TypeScript in the repository, as JavaScript once built. */
+const workerUrl = (): URL =>
+  new URL(import.meta.url.endsWith('.ts') ? './points-worker.ts' : './points-worker.js', import.meta.url);
+
+const runWorker = (job: PointsJob, options: ComputePointsOptions, onPoints: (n: number) => void) =>
+  new Promise<void>((resolve, reject) => {
+    const worker = new Worker(workerUrl(), { workerData: job });
+    const abort = () => {
+      reject(options.signal?.reason);
+      void worker.terminate();
+    };
+    options.signal?.addEventListener('abort', abort, { once: true });
+    worker.on('message', onPoints);
+    worker.on('error', reject);
+    worker.on('exit', (code) => {
+      options.signal?.removeEventListener('abort', abort);
+      if (code === 0) {
+        resolve();
+      } else {
+        reject(new Error(`a setup worker ended with code ${code}`));
+      }
+    });
+  });
+
+/**
+ * scalars[i] * generator, for all i.
+ * @param scalars in 0..r-1
+ * @returns points as a `.zkey` stores them, one after the other
+ */
+export const computePoints = async (
+  group: GroupName,
+  scalars: readonly bigint[],
+  options: ComputePointsOptions = {},
+): Promise<Uint8Array> => {
+  options.signal?.throwIfAborted();
+  const output = new SharedArrayBuffer(scalars.length * pointBytes(group));
+  const chunks = Math.ceil(scalars.length / CHUNK);
+  const workers = Math.max(1, Math.min(chunks, availableParallelism()));
+  const job: PointsJob = {
+    group,
+    windowBits: chooseWindowBits(scalars.length / workers),
+    count: scalars.length,
+    chunk: CHUNK,
+    scalars: encodeScalars(scalars),
+    output,
+    next: new SharedArrayBuffer(4),
+  };
+  let done = 0;
+  const onPoints = (points: number) => {
+    done += points;
+    options.onProgress?.(done);
+  };
+  await Promise.all(Array.from({ length: workers }, () => runWorker(job, options, onPoints)));
+  return new Uint8Array(output);
+};

@@ -1,0 +1,130 @@
+/**
+ * Test batches for fund-N, built from poseidon-lite and nothing of ours, so that the circuit is compared with an independent
+ * implementation of protocol §3 to §6.
+ */
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { poseidon1, poseidon2, poseidon3, poseidon4, poseidon5, poseidon6 } from 'poseidon-lite';
+
+export const R = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
+const DEPTH = 10;
+
+const keccak = (bytes: Uint8Array): bigint => BigInt(`0x${bytesToHex(keccak_256(bytes))}`);
+const word = (value: bigint): string => value.toString(16).padStart(64, '0');
+/** A field element that looks random, from a label. */
+export const sample = (label: string): bigint => keccak(utf8ToBytes(`test/${label}`)) % R;
+
+/** Arity-4 tree of depth 10 over a few leaves; everything else is empty (0). */
+export const createEligibilityTree = (leaves: ReadonlyMap<number, bigint>) => {
+  const empty = [0n];
+  for (let level = 0; level < DEPTH; level++) {
+    const node = empty[level] ?? 0n;
+    empty.push(poseidon4([node, node, node, node]));
+  }
+  const levels: Map<number, bigint>[] = [new Map(leaves)];
+  for (let level = 0; level < DEPTH; level++) {
+    const below = levels[level] ?? new Map<number, bigint>();
+    const parents = new Map<number, bigint>();
+    for (const index of below.keys()) {
+      const parent = index >> 2;
+      const children = [0, 1, 2, 3].map((i) => below.get(4 * parent + i) ?? empty[level] ?? 0n);
+      parents.set(parent, poseidon4(children));
+    }
+    levels.push(parents);
+  }
+  return {
+    root: levels[DEPTH]?.get(0) ?? empty[DEPTH] ?? 0n,
+    siblings: (leaf: number): bigint[][] =>
+      Array.from({ length: DEPTH }, (_, level) => {
+        const index = leaf >> (2 * level);
+        return [0, 1, 2, 3]
+          .map((i) => (index & ~3) | i)
+          .filter((i) => i !== index)
+          .map((i) => levels[level]?.get(i) ?? empty[level] ?? 0n);
+      }),
+  };
+};
+
+export type FundBatch = {
+  assetId: bigint;
+  total: bigint;
+  batchNonce: bigint;
+  secret: bigint;
+  eligibilityRoot: bigint;
+  amounts: bigint[];
+  walletIds: bigint[];
+  px: bigint[];
+  py: bigint[];
+  leafIndices: bigint[];
+  siblings: bigint[][][];
+};
+
+/** An honest batch of `size` slots, `paid` of them with an amount, the rest dummies of non-members. */
+export const createBatch = (size: number, paid = size): FundBatch => {
+  const slots = Array.from({ length: size }, (_, i) => i);
+  const places = slots.map((i) => (i * 65_537 + 3) % 4 ** DEPTH);
+  const walletIds = slots.map((i) => sample(`wallet ${i}`));
+  const members = new Map(slots.slice(0, paid).map((i) => [places[i] ?? 0, walletIds[i] ?? 0n]));
+  const tree = createEligibilityTree(members);
+  const amounts = slots.map((i) => (i < paid ? 1_000_000n * BigInt(i + 1) : 0n));
+  return {
+    assetId: sample('asset'),
+    total: amounts.reduce((sum, amount) => sum + amount, 0n),
+    batchNonce: sample('batch nonce'),
+    secret: sample('secret'),
+    eligibilityRoot: tree.root,
+    amounts,
+    walletIds,
+    px: slots.map((i) => sample(`px ${i}`)),
+    py: slots.map((i) => sample(`py ${i}`)),
+    leafIndices: places.map(BigInt),
+    siblings: places.map((place) => tree.siblings(place)),
+  };
+};
+
+const FUND_BASE = keccak(utf8ToBytes('pool/v1/FUND_BASE')) % R;
+
+export const computeCommitments = (batch: FundBatch): bigint[] => {
+  const base = poseidon3([FUND_BASE, batch.batchNonce, batch.secret]);
+  return batch.amounts.map((amount, i) => {
+    const nonce = poseidon1([(base + BigInt(i)) % R]);
+    const owner = [batch.walletIds[i] ?? 0n, batch.px[i] ?? 0n, batch.py[i] ?? 0n];
+    return poseidon6([batch.assetId, amount, nonce, ...owner]);
+  });
+};
+
+const computeBinaryRoot = (leaves: readonly bigint[]): bigint => {
+  let level = [...leaves];
+  while (level.length > 1) {
+    level = level
+      .filter((_, i) => i % 2 === 0)
+      .map((left, i) => poseidon2([left, level[2 * i + 1] ?? 0n]));
+  }
+  return level[0] ?? 0n;
+};
+
+/** The public vector x, in the frozen order. */
+export const computeVector = (batch: FundBatch): bigint[] => {
+  const commitments = computeCommitments(batch);
+  const { assetId, total, batchNonce, eligibilityRoot } = batch;
+  const root = computeBinaryRoot(commitments);
+  return [assetId, total, batchNonce, eligibilityRoot, root, ...commitments];
+};
+
+export const computeDigest = (x: readonly bigint[]): bigint => poseidon5(x.slice(0, 5));
+
+export const computeHorner = (x: readonly bigint[], z: bigint): bigint =>
+  x.reduceRight((tail, value) => (value + z * tail) % R, 0n);
+
+/** The verifier's side: z and y from D and x, as the contract computes them. */
+export const computeChallenge = (D: bigint, x: readonly bigint[]): { z: bigint; y: bigint } => {
+  const z = keccak(hexToBytes([D, ...x].map(word).join(''))) % R;
+  return { z, y: computeHorner(x, z) };
+};
+
+/** Witness input of a batch with the public signals that belong to it. */
+export const toInput = (batch: FundBatch): FundBatch & { D: bigint; z: bigint; y: bigint } => {
+  const x = computeVector(batch);
+  const D = computeDigest(x);
+  return { D, ...computeChallenge(D, x), ...batch };
+};
