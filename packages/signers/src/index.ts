@@ -1,1 +1,25 @@
-export {};
+/** @pool/signers: whoever signs, behind one interface. */
+export { acceptSignature, type RawSignature, type SignatureClaim } from './accept-signature.ts';
+export type { SignerAllow } from './decide-request.ts';
+export { createLocalKeySigner, type LocalKeySignerOptions } from './local-key.ts';
+export { computeExternalId, computeRequestDigest, createSignRequest } from './request-digest.ts';
+export type {
+  ApprovalExpectation,
+  FundAuthorizationPayload,
+  FundAuthorizationRequest,
+  PermitPayload,
+  PermitSignRequest,
+  SignInPayload,
+  SignInRequest,
+  SignKind,
+  SignRequest,
+  SignRequestContent,
+  TokenApprovalPayload,
+  TokenApprovalRequest,
+  ViewingKeyPayload,
+  ViewingKeyRequest,
+  VoidPayload,
+  VoidRequest,
+} from './requests.ts';
+export type { Outcome, Progress, RefusalReason, Signer, SignerCapabilities } from './signer.ts';
+export { encodeApproveCall, encodeSignedTransaction } from './token-approval.ts';

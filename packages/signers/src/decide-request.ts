@@ -1,0 +1,180 @@
+/**
+ * Whether a signer may sign a request at all. Every adapter asks this before it computes, stores or sends
+ * anything; the answer is no unless every check says yes.
+ *
+ * @module
+ */
+import { type EvmAddress, isPoolError, parseSignInMessage } from '@pool/core';
+import { viewingKeyMessage } from '@pool/notes';
+import { computeRequestExternalId } from './request-digest.ts';
+import type {
+  FundAuthorizationRequest,
+  PermitSignRequest,
+  SignInRequest,
+  SignKind,
+  SignRequest,
+  TokenApprovalRequest,
+  VoidRequest,
+} from './requests.ts';
+import type { RefusalReason } from './signer.ts';
+import { findApprovalDefect } from './token-approval.ts';
+
+/** What one signer is configured for. */
+export type SignerAllow = {
+  /** Omitted: every kind. */
+  readonly kinds?: readonly SignKind[];
+  /** Pools and tokens the signer believes in. Omitted: any, bounded by the request's own expectations. */
+  readonly pools?: readonly {
+    readonly chainId: number;
+    readonly pool: EvmAddress;
+    readonly tokens: readonly EvmAddress[];
+  }[];
+};
+
+/** Undefined: sign it. */
+export function findRefusal(
+  request: SignRequest,
+  address: EvmAddress,
+  allow: SignerAllow,
+): RefusalReason | undefined {
+  if (allow.kinds !== undefined && !allow.kinds.includes(request.kind)) {
+    return 'kind-not-allowed';
+  }
+  if (request.expectedSigner !== address) {
+    return 'foreign-signer';
+  }
+  try {
+    return findKindRefusal(request, address, allow) ?? findIdRefusal(request);
+  } catch (error) {
+    if (isPoolError(error) || error instanceof TypeError) {
+      return 'malformed-payload';
+    }
+    throw error;
+  }
+}
+
+function findIdRefusal(request: SignRequest): RefusalReason | undefined {
+  return computeRequestExternalId(request) === request.externalId
+    ? undefined
+    : 'external-id-mismatch';
+}
+
+function findKindRefusal(
+  request: SignRequest,
+  address: EvmAddress,
+  allow: SignerAllow,
+): RefusalReason | undefined {
+  switch (request.kind) {
+    case 'fund-authorization':
+      return findFundRefusal(request, address, allow);
+    case 'void':
+      return findVoidRefusal(request, address, allow);
+    case 'permit':
+      return findPermitRefusal(request, address, allow);
+    case 'token-approval':
+      return findTokenApprovalRefusal(request, allow);
+    case 'sign-in':
+      return findSignInRefusal(request, address);
+    case 'viewing-key':
+      // The text is fixed; which platform it names is all a caller chooses.
+      return undefined;
+    default:
+      // Only reachable from untyped callers: an unknown kind is denied.
+      return 'kind-not-allowed';
+  }
+}
+
+function findFundRefusal(
+  { payload }: FundAuthorizationRequest,
+  address: EvmAddress,
+  allow: SignerAllow,
+): RefusalReason | undefined {
+  const { chainId, pool, authorization } = payload;
+  if (authorization.funder !== address) {
+    return 'foreign-signer';
+  }
+  return findPoolRefusal(allow, chainId, pool, authorization.token);
+}
+
+function findVoidRefusal(
+  { payload }: VoidRequest,
+  address: EvmAddress,
+  allow: SignerAllow,
+): RefusalReason | undefined {
+  if (payload.funder !== address) {
+    return 'foreign-signer';
+  }
+  return findPoolRefusal(allow, payload.chainId, payload.pool, undefined);
+}
+
+function findPermitRefusal(
+  { payload }: PermitSignRequest,
+  address: EvmAddress,
+  allow: SignerAllow,
+): RefusalReason | undefined {
+  const { domain, permit, expected } = payload;
+  if (permit.owner !== address) {
+    return 'foreign-signer';
+  }
+  if (domain.chainId !== expected.chainId) {
+    return 'foreign-chain';
+  }
+  if (domain.verifyingContract !== expected.token) {
+    return 'token-not-listed';
+  }
+  if (permit.spender !== expected.pool) {
+    return 'foreign-spender';
+  }
+  // A permit of zero is never needed: it travels in the fund transaction, which uses it up.
+  if (permit.value !== expected.total || permit.value <= 0n) {
+    return 'amount-mismatch';
+  }
+  return findPoolRefusal(allow, expected.chainId, expected.pool, expected.token);
+}
+
+function findTokenApprovalRefusal(
+  { payload }: TokenApprovalRequest,
+  allow: SignerAllow,
+): RefusalReason | undefined {
+  const { unsignedTransaction, expected } = payload;
+  return (
+    findApprovalDefect(unsignedTransaction, expected) ??
+    findPoolRefusal(allow, expected.chainId, expected.pool, expected.token)
+  );
+}
+
+function findSignInRefusal(
+  { payload }: SignInRequest,
+  address: EvmAddress,
+): RefusalReason | undefined {
+  const { message, expected } = payload;
+  // Its signature is a secret key's seed; a platform must never be able to collect it as a login.
+  if (message === viewingKeyMessage(expected.domain)) {
+    return 'viewing-key-text';
+  }
+  const parsed = parseSignInMessage(message);
+  if (parsed.address !== address) {
+    return 'foreign-signer';
+  }
+  const isExpected =
+    parsed.domain === expected.domain &&
+    parsed.uri === expected.uri &&
+    parsed.chainId === expected.chainId;
+  return isExpected ? undefined : 'foreign-sign-in';
+}
+
+function findPoolRefusal(
+  allow: SignerAllow,
+  chainId: number,
+  pool: EvmAddress,
+  token: EvmAddress | undefined,
+): RefusalReason | undefined {
+  if (allow.pools === undefined) {
+    return undefined;
+  }
+  const listed = allow.pools.find((entry) => entry.chainId === chainId && entry.pool === pool);
+  if (listed === undefined) {
+    return 'pool-not-listed';
+  }
+  return token === undefined || listed.tokens.includes(token) ? undefined : 'token-not-listed';
+}

@@ -1,0 +1,103 @@
+/**
+ * `local-key`: a private key in this process. For development and the sandbox; signatures are
+ * deterministic (RFC 6979).
+ *
+ * @module
+ */
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import {
+  bytesToHex,
+  computeWalletAddress,
+  type EvmAddress,
+  encodeWalletPub,
+  type Hex,
+  type Hex32,
+  hexToBytes,
+  PoolError,
+  parseEvmAddress,
+  type Secret,
+  type WalletPub,
+} from '@pool/core';
+import { acceptSignature } from './accept-signature.ts';
+import { findRefusal, type SignerAllow } from './decide-request.ts';
+import { signTwice } from './deterministic.ts';
+import { computeRequestDigest } from './request-digest.ts';
+import type { SignRequest } from './requests.ts';
+import type { Outcome, RefusalReason, Signer } from './signer.ts';
+
+export type LocalKeySignerOptions = {
+  /** secp256k1 private key: 32 bytes of lower-case 0x-hex. */
+  readonly privateKey: Secret;
+  readonly allow?: SignerAllow;
+};
+
+/** @throws PoolError `invalid_private_key`, without the value */
+export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
+  const { privateKey, allow = {} } = options;
+  const publicKey = parsePublicKey(privateKey);
+  const address = parseEvmAddress(computeWalletAddress(publicKey));
+
+  function submitNow(request: SignRequest): Promise<Outcome> | Outcome {
+    const refusal = findRefusal(request, address, allow);
+    return refusal === undefined ? sign(request) : refuse(refusal);
+  }
+
+  async function sign(request: SignRequest): Promise<Outcome> {
+    const digest = computeRequestDigest(request);
+    const signOnce = async (): Promise<string> => signDigest(privateKey, digest);
+    const raw = request.kind === 'viewing-key' ? await signTwice(signOnce) : await signOnce();
+    if (raw === undefined) {
+      return refuse('not-deterministic');
+    }
+    const signature = acceptSignature({ signature: raw, digest, expectedSigner: address });
+    return { state: 'signed', providerId: `local:${request.externalId}`, signature };
+  }
+
+  return {
+    name: 'local-key',
+    capabilities: { deterministic: true, needsApprover: false, curves: ['secp256k1'] },
+    address: async (): Promise<EvmAddress> => address,
+    publicKey: async (): Promise<WalletPub> => publicKey,
+    submit: async (request) => submitNow(request),
+    // Nothing is kept: submitting the same request again gives the same signature.
+    read: async () => undefined,
+    find: async () => undefined,
+  };
+}
+
+const messages: Readonly<Partial<Record<RefusalReason, string>>> = {
+  'kind-not-allowed': 'this signer is not configured to sign requests of this kind',
+  'foreign-signer': 'the request names another wallet than this signer holds',
+  'external-id-mismatch': 'the request id is not the id of its content',
+  'malformed-payload': 'the payload does not form a document of its kind',
+};
+
+function refuse(reason: RefusalReason): Outcome {
+  const message = messages[reason] ?? `the local key refuses this request: ${reason}`;
+  return { state: 'refused', reason, message };
+}
+
+function parsePublicKey(privateKey: Secret): WalletPub {
+  try {
+    const bytes = hexToBytes(privateKey.reveal(), 32);
+    return encodeWalletPub(secp256k1.Point.fromBytes(secp256k1.getPublicKey(bytes)).toAffine());
+  } catch {
+    // The cause is dropped on purpose: parsers quote what they were given.
+    throw new PoolError(
+      'invalid_private_key',
+      'the private key must be 32 bytes of lower-case hex with 0x, between 1 and the group order',
+    );
+  }
+}
+
+/** r ‖ s ‖ recovery id, by RFC 6979. */
+function signDigest(privateKey: Secret, digest: Hex32): Hex {
+  const key = hexToBytes(privateKey.reveal(), 32);
+  const recovered = secp256k1.sign(hexToBytes(digest, 32), key, {
+    prehash: false,
+    lowS: true,
+    format: 'recovered',
+  });
+  key.fill(0);
+  return bytesToHex(Uint8Array.from([...recovered.subarray(1), recovered[0] ?? 0]));
+}

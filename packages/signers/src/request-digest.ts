@@ -1,0 +1,116 @@
+/**
+ * The digest and the id of a request, both computed from its content.
+ *
+ * @module
+ */
+import {
+  canonicalDigest,
+  computeFundAuthorizationData,
+  computePermitData,
+  computeTypedDataDigest,
+  computeVoidBatchData,
+  type EvmAddress,
+  type Hex32,
+  parseHex,
+} from '@pool/core';
+import { viewingKeyMessage } from '@pool/notes';
+import { hashMessage } from 'ethers';
+import type { SignRequestContent } from './requests.ts';
+import { computeTransactionDigest } from './token-approval.ts';
+
+/**
+ * The 32 bytes that get signed.
+ * @throws PoolError when the payload does not form a document of its kind
+ */
+export function computeRequestDigest(request: SignRequestContent): Hex32 {
+  switch (request.kind) {
+    case 'fund-authorization': {
+      const { chainId, pool, authorization } = request.payload;
+      return computeTypedDataDigest(computeFundAuthorizationData(chainId, pool, authorization));
+    }
+    case 'void': {
+      const { chainId, pool, funder, batchNonce } = request.payload;
+      return computeTypedDataDigest(computeVoidBatchData(chainId, pool, funder, batchNonce));
+    }
+    case 'permit':
+      return computeTypedDataDigest(
+        computePermitData(request.payload.domain, request.payload.permit),
+      );
+    case 'token-approval':
+      return computeTransactionDigest(request.payload.unsignedTransaction);
+    case 'sign-in':
+      return parseHex(hashMessage(request.payload.message), 32);
+    case 'viewing-key':
+      return parseHex(hashMessage(viewingKeyMessage(request.payload.domain)), 32);
+  }
+}
+
+/**
+ * The id under which a provider knows a request: the same content has the same id, on every host and after
+ * every crash, so that a lost answer is looked up and never asked for twice.
+ *
+ * @returns 39 characters `p1-…`, which every custodian's id field takes. Public, reveals nothing.
+ */
+export function computeExternalId(content: {
+  readonly kind: string;
+  readonly expectedSigner: EvmAddress;
+  readonly chainId: number | undefined;
+  readonly pool: EvmAddress | undefined;
+  /** Names the authorisation within its pool, for example its batch nonce. */
+  readonly authorizationId: string | undefined;
+  readonly digest: Hex32;
+}): string {
+  const { kind, expectedSigner, chainId, pool, authorizationId, digest } = content;
+  const hash = canonicalDigest([
+    'pool/v1/external-id',
+    kind,
+    chainId ?? null,
+    pool ?? null,
+    expectedSigner,
+    authorizationId ?? null,
+    digest,
+  ]);
+  return `p1-${hash.slice(2, 38)}`;
+}
+
+/** {@link computeExternalId} of a request's content. */
+export function computeRequestExternalId(request: SignRequestContent): string {
+  return computeExternalId({
+    kind: request.kind,
+    expectedSigner: request.expectedSigner,
+    digest: computeRequestDigest(request),
+    ...placeOf(request),
+  });
+}
+
+function placeOf(request: SignRequestContent): {
+  readonly chainId: number | undefined;
+  readonly pool: EvmAddress | undefined;
+  readonly authorizationId: string | undefined;
+} {
+  switch (request.kind) {
+    case 'fund-authorization': {
+      const { chainId, pool, authorization } = request.payload;
+      return { chainId, pool, authorizationId: String(authorization.batchNonce) };
+    }
+    case 'void': {
+      const { chainId, pool, batchNonce } = request.payload;
+      return { chainId, pool, authorizationId: String(batchNonce) };
+    }
+    case 'permit':
+    case 'token-approval': {
+      const { chainId, pool } = request.payload.expected;
+      return { chainId, pool, authorizationId: undefined };
+    }
+    case 'sign-in':
+    case 'viewing-key':
+      return { chainId: undefined, pool: undefined, authorizationId: undefined };
+  }
+}
+
+/** Completes a request with its id. @throws PoolError when the payload is malformed */
+export function createSignRequest<TContent extends SignRequestContent>(
+  content: TContent,
+): TContent & { readonly externalId: string } {
+  return { ...content, externalId: computeRequestExternalId(content) };
+}

@@ -1,0 +1,99 @@
+/**
+ * What a signer can be asked for. Every kind names *what* is to be agreed to; the adapter computes the
+ * digest itself. There is no kind for a caller's digest: a raw 32-byte value could be anything, an Ethereum
+ * transaction included (protocol §7, "No blind signing").
+ *
+ * @module
+ */
+import type {
+  EvmAddress,
+  Field,
+  FundAuthorization,
+  Hex,
+  PermitRequest,
+  TypedData,
+} from '@pool/core';
+
+/** EIP-712 authorisation of one batch (protocol §8). */
+export type FundAuthorizationPayload = {
+  readonly chainId: number;
+  readonly pool: EvmAddress;
+  readonly authorization: FundAuthorization;
+};
+
+/** EIP-712 withdrawal of one authorisation (protocol §8). */
+export type VoidPayload = {
+  readonly chainId: number;
+  readonly pool: EvmAddress;
+  readonly funder: EvmAddress;
+  readonly batchNonce: Field;
+};
+
+/** EIP-2612 permit of exactly the batch's total to the pool. */
+export type PermitPayload = {
+  /** The token's own EIP-712 domain, as read from its contract and checked against `expected`. */
+  readonly domain: TypedData['domain'];
+  readonly permit: PermitRequest;
+  readonly expected: ApprovalExpectation;
+};
+
+/** An unsigned EVM transaction of type 2 that calls `approve(pool, v)` on a listed token. */
+export type TokenApprovalPayload = {
+  /** EIP-1559 transaction without signature, serialised. */
+  readonly unsignedTransaction: Hex;
+  readonly expected: ApprovalExpectation;
+};
+
+/** What a permit or approval must turn out to say. Comes from the agent's own configuration and manifest. */
+export type ApprovalExpectation = {
+  readonly chainId: number;
+  readonly token: EvmAddress;
+  readonly pool: EvmAddress;
+  /** The stored manifest's total in base units. An approval may also be of zero. */
+  readonly total: bigint;
+};
+
+/** An EIP-4361 sign-in text (protocol §2), signed as EIP-191. */
+export type SignInPayload = {
+  readonly message: string;
+  readonly expected: { readonly domain: string; readonly uri: string; readonly chainId: number };
+};
+
+/** The fixed viewing-key text for one platform, signed as EIP-191. The signature is as secret as the key. */
+export type ViewingKeyPayload = {
+  /** The platform's domain, which the fixed text names. */
+  readonly domain: string;
+};
+
+type Request<TKind extends string, TPayload> = {
+  readonly kind: TKind;
+  readonly payload: TPayload;
+  /** Who must sign: refused unless it is the signer's own address. */
+  readonly expectedSigner: EvmAddress;
+  /** {@link computeExternalId} of the content; refused when it is not. */
+  readonly externalId: string;
+};
+
+export type FundAuthorizationRequest = Request<'fund-authorization', FundAuthorizationPayload>;
+export type VoidRequest = Request<'void', VoidPayload>;
+export type PermitSignRequest = Request<'permit', PermitPayload>;
+export type TokenApprovalRequest = Request<'token-approval', TokenApprovalPayload>;
+export type SignInRequest = Request<'sign-in', SignInPayload>;
+export type ViewingKeyRequest = Request<'viewing-key', ViewingKeyPayload>;
+
+export type SignRequest =
+  | FundAuthorizationRequest
+  | VoidRequest
+  | PermitSignRequest
+  | TokenApprovalRequest
+  | SignInRequest
+  | ViewingKeyRequest;
+
+export type SignKind = SignRequest['kind'];
+
+/** A request without the id that {@link createSignRequest} computes. */
+export type SignRequestContent = SignRequest extends infer TRequest
+  ? TRequest extends SignRequest
+    ? Omit<TRequest, 'externalId'>
+    : never
+  : never;

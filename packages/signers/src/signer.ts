@@ -1,0 +1,92 @@
+/**
+ * The one interface behind every signer: local key, enclave, custodian.
+ *
+ * `submit` and `read` are separate so that a job can persist `providerId` and survive a crash while people
+ * vote; `find` recovers a request whose answer was lost. A signer never answers with a signature that did
+ * not pass {@link acceptSignature}.
+ *
+ * @module
+ */
+import type { EvmAddress, Hex, WalletPub } from '@pool/core';
+import type { SignRequest } from './requests.ts';
+
+/** Why a signer said no. Each is final for that request. */
+export type RefusalReason =
+  /** The signer does not do this kind, or its configuration does not allow it. */
+  | 'kind-not-allowed'
+  /** `expectedSigner`, or the funder, owner or wallet in the payload, is not this signer's address. */
+  | 'foreign-signer'
+  /** `externalId` is not that of the content. */
+  | 'external-id-mismatch'
+  /** The payload does not form a document of its kind. */
+  | 'malformed-payload'
+  /** Chain and pool are not in the signer's list. */
+  | 'pool-not-listed'
+  /** The token is not in the signer's list, or not the expected one. */
+  | 'token-not-listed'
+  | 'foreign-chain'
+  | 'foreign-spender'
+  /** Total, permit or approval of another amount than the manifest's. */
+  | 'amount-mismatch'
+  /** The transaction is not type 2, carries value or an access list, or calls anything but `approve`. */
+  | 'not-an-approval'
+  /** The transaction could spend more on gas than an approval needs. */
+  | 'gas-too-high'
+  /** The sign-in text is for another domain, URI or chain. */
+  | 'foreign-sign-in'
+  /** The viewing-key text was offered under another kind. */
+  | 'viewing-key-text'
+  /** Two signatures of one text differed: a viewing key derived from them would be lost. */
+  | 'not-deterministic'
+  /** A person or a policy voted no. */
+  | 'denied';
+
+export type Progress = {
+  readonly state: 'submitted' | 'awaiting-approval' | 'signing';
+  readonly providerId: string;
+  readonly approvalId?: string;
+};
+
+export type Outcome =
+  | {
+      readonly state: 'signed';
+      readonly providerId: string;
+      /** 65 bytes r ‖ s ‖ v: low s, v 27 or 28, recovered to the signer's address. */
+      readonly signature: Hex;
+    }
+  | {
+      readonly state: 'refused';
+      readonly providerId?: string;
+      readonly reason: RefusalReason;
+      /** Public explanation, without values from the request. */
+      readonly message: string;
+    }
+  | { readonly state: 'expired'; readonly providerId: string }
+  | {
+      readonly state: 'failed';
+      readonly providerId?: string;
+      readonly retryable: boolean;
+      readonly code: string;
+      readonly message: string;
+    };
+
+export type SignerCapabilities = {
+  /** The same request gives the same signature, always (RFC 6979). */
+  readonly deterministic: boolean;
+  /** A separate approve process must be handed the manifest first. */
+  readonly needsApprover: boolean;
+  readonly curves: readonly ('secp256k1' | 'ed25519')[];
+};
+
+export type Signer = {
+  /** Signer kind as configured, for example `local-key`. */
+  readonly name: string;
+  readonly capabilities: SignerCapabilities;
+  address(): Promise<EvmAddress>;
+  publicKey(): Promise<WalletPub>;
+  submit(request: SignRequest): Promise<Progress | Outcome>;
+  /** @returns undefined when the signer no longer knows the id: submit again */
+  read(providerId: string): Promise<Progress | Outcome | undefined>;
+  /** Looks a request up by its content's id, after an answer was lost. */
+  find(externalId: string): Promise<Progress | Outcome | undefined>;
+};

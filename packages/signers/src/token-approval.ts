@@ -1,0 +1,115 @@
+/**
+ * The one transaction a funder signer signs: `approve(pool, v)` on a listed token, where v is a stored
+ * manifest's total or zero. Decoded from its bytes, never from what a caller says about them.
+ *
+ * @module
+ */
+import {
+  type EvmAddress,
+  type Hex,
+  type Hex32,
+  hexToBigint,
+  PoolError,
+  parseEvmAddress,
+  parseHex,
+} from '@pool/core';
+import { Signature, Transaction } from 'ethers';
+import type { ApprovalExpectation } from './requests.ts';
+import type { RefusalReason } from './signer.ts';
+
+/** `approve(address,uint256)`. */
+const approveSelector = '0x095ea7b3';
+
+/** An approval costs about 50,000 gas, with an odd token twice that. */
+const maxApprovalGas = 300_000n;
+
+/** Most an approval may cost in the chain's coin: 0.1 of a coin with 18 decimals. */
+const maxApprovalFeeWei = 10n ** 17n;
+
+/** The hash that is signed. @throws PoolError `malformed_payload` unless it is one unsigned transaction */
+export function computeTransactionDigest(unsignedTransaction: Hex): Hex32 {
+  return parseHex(parseUnsigned(unsignedTransaction).unsignedHash, 32);
+}
+
+/** The raw transaction to send. `signature` is 65 bytes as the gate returned it. */
+export function encodeSignedTransaction(unsignedTransaction: Hex, signature: Hex): Hex {
+  const transaction = parseUnsigned(unsignedTransaction);
+  transaction.signature = Signature.from(signature);
+  return parseHex(transaction.serialized);
+}
+
+/** Undefined: the bytes are exactly the expected approval. */
+export function findApprovalDefect(
+  unsignedTransaction: Hex,
+  expected: ApprovalExpectation,
+): RefusalReason | undefined {
+  const transaction = parseUnsigned(unsignedTransaction);
+  if (
+    transaction.type !== 2 ||
+    transaction.value !== 0n ||
+    (transaction.accessList ?? []).length > 0
+  ) {
+    return 'not-an-approval';
+  }
+  if (transaction.chainId !== BigInt(expected.chainId)) {
+    return 'foreign-chain';
+  }
+  if (transaction.to !== expected.token) {
+    return 'token-not-listed';
+  }
+  const call = parseApproveCall(transaction.data);
+  if (call === undefined) {
+    return 'not-an-approval';
+  }
+  if (call.spender !== expected.pool) {
+    return 'foreign-spender';
+  }
+  if (call.value !== 0n && call.value !== expected.total) {
+    return 'amount-mismatch';
+  }
+  const feeWei = transaction.gasLimit * (transaction.maxFeePerGas ?? 0n);
+  return transaction.gasLimit > maxApprovalGas || feeWei > maxApprovalFeeWei
+    ? 'gas-too-high'
+    : undefined;
+}
+
+function parseUnsigned(unsignedTransaction: Hex): Transaction {
+  let transaction: Transaction | undefined;
+  try {
+    transaction = Transaction.from(parseHex(unsignedTransaction));
+  } catch (cause) {
+    throw malformed(cause);
+  }
+  // Re-encoding must give the same bytes, or the digest would be of something the caller did not send.
+  if (transaction.isSigned() || transaction.unsignedSerialized !== unsignedTransaction) {
+    throw malformed();
+  }
+  return transaction;
+}
+
+function malformed(cause?: unknown): PoolError {
+  return new PoolError('malformed_payload', 'the payload is not one unsigned transaction', {
+    cause,
+  });
+}
+
+function parseApproveCall(
+  data: string,
+): { readonly spender: EvmAddress; readonly value: bigint } | undefined {
+  // Exactly selector and two words: trailing bytes would be hidden from whoever reads a decoded call.
+  const words = /^0x095ea7b3(0{24}[0-9a-f]{40})([0-9a-f]{64})$/.exec(data);
+  const [, spender, value] = words ?? [];
+  if (spender === undefined || value === undefined) {
+    return undefined;
+  }
+  return {
+    spender: parseEvmAddress(`0x${spender.slice(24)}`),
+    value: hexToBigint(`0x${value}`),
+  };
+}
+
+/** Calldata of the approval. */
+export function encodeApproveCall(spender: EvmAddress, value: bigint): Hex {
+  const words = [BigInt(spender), value].map((word) => word.toString(16).padStart(64, '0'));
+  return parseHex(`${approveSelector}${words.join('')}`, 68);
+}
