@@ -1,0 +1,85 @@
+import { PoolError, Secret } from '@pool/core';
+import { Hono } from 'hono';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createGateClient } from './gate-client.ts';
+
+const zero = `0x${'0'.repeat(64)}`;
+
+// A gate reduced to its OAuth contract (RFC 6749 §4.4): counts what it is asked for.
+function createFakeGate() {
+  const state = { tokensIssued: 0, rootCalls: 0, forgetsTokens: false };
+  const app = new Hono();
+  const good = new Set<string>();
+  app.post('/oauth/token', async (c) => {
+    const form = await c.req.parseBody();
+    const basic = Buffer.from('agent:s3cret%3A').toString('base64');
+    if (c.req.header('authorization') !== `Basic ${basic}` || form['scope'] !== 'gate.read') {
+      return c.json({ error: 'invalid_client' }, 401);
+    }
+    state.tokensIssued += 1;
+    const token = `token-${state.tokensIssued}`;
+    good.add(token);
+    return c.json({ access_token: token, token_type: 'Bearer', expires_in: 300 });
+  });
+  app.get('/v1/root', (c) => {
+    state.rootCalls += 1;
+    const token = c.req.header('authorization')?.replace('Bearer ', '') ?? '';
+    if (!good.has(token)) {
+      return c.json({ code: 'unauthorized', message: 'unknown token' }, 401);
+    }
+    return c.json({ root: zero, wallets: 0 });
+  });
+  return { app, state, revokeAll: () => good.clear() };
+}
+
+describe('createGateClient', () => {
+  let gate: ReturnType<typeof createFakeGate>;
+  let now: number;
+  const clientOf = (clientSecret: string) =>
+    createGateClient({
+      url: 'http://127.0.0.1:1',
+      oauth: {
+        tokenUrl: 'http://127.0.0.1:1/oauth/token',
+        clientId: 'agent',
+        clientSecret: new Secret(clientSecret),
+        scope: 'gate.read',
+      },
+      fetch: async (input, init) => await gate.app.request(input, init),
+      nowMs: () => now,
+    });
+  beforeEach(() => {
+    gate = createFakeGate();
+    now = 0;
+  });
+
+  it('asks for one token however many calls wait, and keeps it until shortly before expiry', async () => {
+    const client = clientOf('s3cret:');
+    await Promise.all([client.root(), client.root(), client.root()]);
+    expect(gate.state.tokensIssued).toBe(1);
+    now = 269_000;
+    await client.root();
+    expect(gate.state.tokensIssued).toBe(1);
+    now = 271_000;
+    await client.root();
+    expect(gate.state.tokensIssued).toBe(2);
+  });
+
+  it('asks for another token once when the gate has forgotten the first', async () => {
+    const client = clientOf('s3cret:');
+    await client.root();
+    gate.revokeAll();
+    expect(await client.root()).toEqual({ root: zero, wallets: 0 });
+    expect(gate.state.tokensIssued).toBe(2);
+  });
+
+  it('names the variables when the credentials are refused, and not the secret', async () => {
+    const error: unknown = await clientOf('wrong-canary')
+      .root()
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(PoolError);
+    expect((error as PoolError).code).toBe('gate_unauthorized');
+    expect((error as PoolError).message).toContain('POOL_GATE_OAUTH_');
+    expect(JSON.stringify(error)).not.toContain('canary');
+    expect(gate.state.rootCalls).toBe(0);
+  });
+});

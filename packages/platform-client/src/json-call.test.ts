@@ -1,0 +1,144 @@
+import { PoolError, Secret } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import type { Fetch } from './bounded-fetch.ts';
+import { createEdgeClient } from './edge-client.ts';
+import { parseServiceUrl } from './service-url.ts';
+
+const token = new Secret('pool_edge_test');
+const url = 'https://platform.example/agent-edge';
+
+function clientOf(answer: () => Response | Promise<Response>, timeoutMs?: number) {
+  const seen: { url: string; init: RequestInit }[] = [];
+  const send: Fetch = async (input, init) => {
+    seen.push({ url: input, init });
+    return await answer();
+  };
+  const options = timeoutMs === undefined ? {} : { timeoutMs };
+  return { client: createEdgeClient({ url, token, fetch: send, ...options }), seen };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<PoolError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(PoolError);
+  return error as PoolError;
+}
+
+const bootstrap = {
+  employerId: '7c9b3f4e-6a53-4b8c-9f0e-2d1c4b5a6978',
+  employerAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  chain: 'anvil',
+  chains: {},
+  maxRecipients: { anvil: 64 },
+};
+
+describe('calls to the platform', () => {
+  it('sends the bearer token and parses the answer', async () => {
+    const { client, seen } = clientOf(() => Response.json(bootstrap));
+    expect(await client.bootstrap()).toEqual(bootstrap);
+    expect(seen[0]?.url).toBe(`${url}/bootstrap`);
+    expect(new Headers(seen[0]?.init.headers).get('authorization')).toBe('Bearer pool_edge_test');
+    expect(seen[0]?.init.redirect).toBe('manual');
+  });
+
+  it('carries the platform’s own code, status and a cleaned message', async () => {
+    const body = {
+      code: 'idempotency_conflict',
+      message: `other\u001b[31m body\n${'x'.repeat(999)}`,
+    };
+    const { client } = clientOf(() => Response.json(body, { status: 409 }));
+    const error = await failureOf(client.bootstrap());
+    expect([error.code, error.status, error.retryable]).toEqual([
+      'idempotency_conflict',
+      409,
+      false,
+    ]);
+    expect(error.message).toMatch(/^other \[31m body x+\.\.\.$/);
+    expect(error.message.length).toBeLessThan(310);
+  });
+
+  it('refuses an answer of another shape, naming path and kind but no value', async () => {
+    const { client } = clientOf(() => Response.json({ ...bootstrap, chain: 'CANARY VALUE' }));
+    const error = await failureOf(client.bootstrap());
+    expect([error.code, error.status]).toEqual(['platform_invalid_response', 502]);
+    expect(error.message).toContain('chain: regex');
+    expect(error.message).not.toContain('CANARY');
+  });
+
+  it.each([
+    ['a redirect', () => new Response('', { status: 307, headers: { location: 'https://evil/' } })],
+    ['text that is not JSON', () => new Response('<html>', { status: 200 })],
+    ['an error without code', () => Response.json({ error: 'nope' }, { status: 404 })],
+    ['an answer above the cap', () => new Response(new Uint8Array(5 * 1024 * 1024))],
+  ])('refuses %s', async (_name, answer) => {
+    const { client } = clientOf(answer);
+    const error = await failureOf(client.getSettlement('k'));
+    expect(error.code).toBe('platform_invalid_response');
+    expect(error.retryable).toBe(false);
+  });
+
+  it.each([
+    ['a refused connection', () => Promise.reject(new TypeError('fetch failed'))],
+    ['a proxy’s error page', () => new Response('<html>bad gateway', { status: 502 })],
+  ])('calls %s unreachable, to be tried again', async (_name, answer) => {
+    const { client } = clientOf(answer);
+    const error = await failureOf(client.bootstrap());
+    expect([error.code, error.status, error.retryable]).toEqual([
+      'platform_unreachable',
+      503,
+      true,
+    ]);
+  });
+
+  it('gives up after the time-out', async () => {
+    const send: Fetch = (_input, init) =>
+      new Promise((_resolve, reject) => {
+        init.signal?.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    const client = createEdgeClient({ url, token, fetch: send, timeoutMs: 20 });
+    const error = await failureOf(client.bootstrap());
+    expect(error.code).toBe('platform_unreachable');
+    expect(error.message).toContain('20 ms');
+  });
+
+  it('takes a settlement that does not exist as undefined, and only then', async () => {
+    const missing = clientOf(() =>
+      Response.json({ code: 'not_found', message: 'none' }, { status: 404 }),
+    );
+    expect(await missing.client.getSettlement('a/b?c')).toBeUndefined();
+    expect(missing.seen[0]?.url).toBe(`${url}/settlements/a%2Fb%3Fc`);
+  });
+
+  it('refuses a look-up that answers for other addresses than asked', async () => {
+    const record = { address: '0x00000000000000000000000000000000000000aa', readiness: 'ready' };
+    const { client } = clientOf(() => Response.json({ recipients: [record] }));
+    const error = await failureOf(
+      client.lookupRecipients('anvil', ['0x00000000000000000000000000000000000000bb']),
+    );
+    expect(error.code).toBe('platform_invalid_response');
+  });
+});
+
+describe('parseServiceUrl', () => {
+  it.each([
+    ['http://platform.example'],
+    ['http://127.0.0.1.evil.example'],
+    ['ftp://127.0.0.1'],
+    ['https://user:secret@platform.example'],
+    ['https://platform.example/?a=1'],
+    ['not a url'],
+  ])('refuses %s', (value) => {
+    expect(() => parseServiceUrl(value, 'the url')).toThrow(/^the url (is|must)/);
+  });
+
+  it.each([
+    ['http://127.0.0.1:8080/agent-edge/', 'http://127.0.0.1:8080/agent-edge'],
+    ['http://[::1]:8080', 'http://[::1]:8080/'],
+    ['http://localhost:1', 'http://localhost:1/'],
+    ['https://platform.example/agent-edge', 'https://platform.example/agent-edge'],
+  ])('accepts %s', (value, href) => {
+    expect(parseServiceUrl(value, 'the url').href).toBe(href);
+  });
+});

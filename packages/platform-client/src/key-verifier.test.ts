@@ -1,0 +1,57 @@
+import { Secret } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import { createKeyVerifier } from './key-verifier.ts';
+
+const apiKey = `pool_live_abcd1234_${'A'.repeat(44)}`;
+const good = {
+  valid: true,
+  capability: 'disburse',
+  employerId: '7c9b3f4e-6a53-4b8c-9f0e-2d1c4b5a6978',
+  address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  keyId: 7,
+};
+
+function verifierOf(answer: () => Response | Promise<Response>) {
+  let calls = 0;
+  const verifier = createKeyVerifier({
+    verifyUrl: 'https://platform.example/api/employers/verify-key',
+    edgeToken: new Secret('pool_edge_x'),
+    fetch: async () => {
+      calls += 1;
+      return await answer();
+    },
+  });
+  return { verifier, calls: () => calls };
+}
+
+describe('createKeyVerifier', () => {
+  it('asks every time: nothing is remembered', async () => {
+    const { verifier, calls } = verifierOf(() => Response.json(good));
+    expect(await verifier.verify(apiKey)).toEqual(good);
+    await verifier.verify(apiKey);
+    expect(calls()).toBe(2);
+  });
+
+  it('answers a misshapen key itself', async () => {
+    const { verifier, calls } = verifierOf(() => Response.json(good));
+    expect(await verifier.verify('pool_live_short')).toEqual({ valid: false });
+    expect(calls()).toBe(0);
+  });
+
+  it.each([
+    [
+      'refuses the edge token',
+      () => Response.json({ code: 'unauthorized', message: '' }, { status: 401 }),
+    ],
+    ['is down', () => Promise.reject(new Error('ECONNREFUSED'))],
+    ['answers nonsense', () => Response.json({ valid: 'yes' })],
+    ['says valid without saying whose', () => Response.json({ valid: true })],
+  ])('lets nobody in when the platform %s', async (_name, answer) => {
+    const { verifier } = verifierOf(answer);
+    await expect(verifier.verify(apiKey)).rejects.toMatchObject({
+      code: 'verification_unavailable',
+      status: 503,
+      retryable: true,
+    });
+  });
+});
