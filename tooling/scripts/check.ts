@@ -8,6 +8,8 @@ import { run } from '../src/processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const CONCURRENCY = 2;
+/** When several checks run, each shows at most this much of what it found. */
+const SHOWN_LINES = 80;
 
 interface Outcome {
   readonly ok: boolean;
@@ -48,7 +50,7 @@ const CHECKS: readonly Check[] = [
   {
     name: 'format',
     what: 'formatting, imports, everyday lint',
-    run: tool('biome', 'ci', '--error-on-warnings', '--max-diagnostics=50', '.'),
+    run: tool('biome', 'ci', '--colors=off', '--error-on-warnings', '--max-diagnostics=50', '.'),
   },
   {
     name: 'dependencies',
@@ -79,6 +81,14 @@ const CHECKS: readonly Check[] = [
     run: tool('turbo', 'run', 'generate:check', '--output-logs=errors-only', '--continue'),
   },
 ];
+
+/** The first lines of a text, and how to see the rest. */
+function shorten(text: string, name: string): string {
+  const lines = text.trim().split('\n');
+  if (lines.length <= SHOWN_LINES) return lines.join('\n');
+  const rest = lines.length - SHOWN_LINES;
+  return [...lines.slice(0, SHOWN_LINES), `… ${rest} more lines: pnpm check ${name}`].join('\n');
+}
 
 interface Finished {
   readonly check: Check;
@@ -122,13 +132,14 @@ async function runChecks(wanted: readonly string[]): Promise<number> {
 
   const failed = finished.filter(({ outcome }) => !outcome.ok);
   for (const { check, outcome } of failed) {
-    process.stdout.write(`\n── ${check.name}: ${check.what}\n${outcome.output.trim()}\n`);
+    const output = total === 1 ? outcome.output.trim() : shorten(outcome.output, check.name);
+    process.stdout.write(`\n── ${check.name}: ${check.what}\n${output}\n`);
   }
   const names = failed.map(({ check }) => check.name).join(', ');
   const summary =
     failed.length === 0
       ? `all ${total} checks passed`
-      : `${failed.length} of ${total} checks failed: ${names} (pnpm fix mends format and generated)`;
+      : `${failed.length} of ${total} checks failed: ${names} (pnpm fix mends what a tool can mend)`;
   process.stdout.write(`${failed.length === 0 ? '' : '\n'}${summary}\n`);
   return failed.length === 0 ? 0 : 1;
 }
