@@ -1,1 +1,39 @@
-export {};
+export { computeBatchRoot } from './batch-root.ts';
+export {
+  computeEligibilityRootFromPath,
+  createEligibilityTree,
+  type EligibilityTree,
+  eligibilityCapacity,
+} from './eligibility-tree.ts';
+export {
+  computeEncryptionPublicKey,
+  decodeEncryptionPublicKey,
+  type EncryptionPoint,
+  encodeEncryptionPoint,
+} from './encryption-key.ts';
+export {
+  type AddressedSealedNote,
+  buildFundBatch,
+  computeSealedNotesHash,
+  type FundBatchPlan,
+  type FundSlot,
+} from './fund-batch.ts';
+export {
+  computeFundPublicInputs,
+  computeFundWitnessInput,
+  type FundPublicInputs,
+  type WitnessSignal,
+} from './fund-proof-inputs.ts';
+export {
+  computeLeanImtRootFromPath,
+  createLeanImt,
+  type LeanImt,
+  type LeanImtPath,
+  leanImtCapacity,
+  verifyLeanImtPath,
+} from './lean-imt.ts';
+export { computeCommitment, computeNullifier, type Note } from './note.ts';
+export { computeChainHash, poseidon } from './poseidon.ts';
+export { type OpenedNote, openNote, sealedNoteBytes, sealNote } from './sealed-note.ts';
+export { deriveViewingKey, parseViewingKey, viewingKeyMessage } from './viewing-key.ts';
+export { computeWalletId } from './wallet-id.ts';

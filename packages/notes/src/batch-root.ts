@@ -1,0 +1,27 @@
+/**
+ * The batch root (protocol §4): root of a full binary Poseidon tree over a batch's commitments in slot order;
+ * the leaf that a batch adds to the note tree. Vectors: vectors/note-tree.json.
+ *
+ * @module
+ */
+import { type Field, PoolError } from '@pool/core';
+import { poseidon } from './poseidon.ts';
+
+/**
+ * @param commitments - one per slot, dummies included; their number is a power of two
+ * @throws PoolError `invalid_batch_size`, `invalid_field_element`
+ */
+export function computeBatchRoot(commitments: readonly Field[]): Field {
+  if (!Number.isInteger(Math.log2(commitments.length))) {
+    throw new PoolError('invalid_batch_size', 'a batch holds a power of two of commitments');
+  }
+  let level = commitments;
+  while (level.length > 1) {
+    const parents: Field[] = [];
+    for (let i = 0; i < level.length; i += 2) {
+      parents.push(poseidon(level.slice(i, i + 2)));
+    }
+    level = parents;
+  }
+  return level[0] ?? 0n;
+}

@@ -1,0 +1,89 @@
+/**
+ * P, the holder's encryption key (protocol §2): a Baby Jubjub subgroup point in iden3's packing, 32 bytes, y
+ * little-endian, bit 255 set iff x > (r-1)/2. Every point has exactly one accepted spelling, so two different
+ * strings are always two different keys. Vectors: vectors/encryption-key.json.
+ *
+ * @module
+ */
+import {
+  bigintToBytes,
+  bytesToBigint,
+  bytesToHex,
+  type EncryptionPublicKey,
+  fieldModulus,
+  hexToBytes,
+  PoolError,
+} from '@pool/core';
+import { type CurvePoint, computeSmallX, isSubgroupPoint, multiplyBase } from './baby-jubjub.ts';
+import { assertViewingKey } from './viewing-key.ts';
+
+/** The point behind P, affine; what a commitment holds. Public. */
+export type EncryptionPoint = CurvePoint;
+
+const signBit = 0x80;
+
+/**
+ * P = v·B8.
+ * @param viewingKey - v, secret
+ * @throws PoolError `invalid_viewing_key`
+ */
+export function computeEncryptionPublicKey(viewingKey: bigint): EncryptionPublicKey {
+  return packSubgroupPoint(multiplyBase(assertViewingKey(viewingKey)));
+}
+
+/**
+ * Packs a point. @throws PoolError `invalid_encryption_key` unless it is a subgroup point and not the identity
+ */
+export function encodeEncryptionPoint(point: EncryptionPoint): EncryptionPublicKey {
+  if (!isSubgroupPoint(point)) {
+    throw createKeyError();
+  }
+  return packSubgroupPoint(point);
+}
+
+/** Packs a point that is known to be in the subgroup, for example a multiple of one that is. */
+export function packSubgroupPoint(point: EncryptionPoint): EncryptionPublicKey {
+  const bytes = bigintToBytes(point.y, 32).reverse();
+  const high = bytes[31] ?? 0;
+  bytes[31] = point.x > (fieldModulus - 1n) / 2n ? high | signBit : high;
+  return bytesToHex(bytes);
+}
+
+/**
+ * Unpacks and fully checks P: y < r, on the curve, in the subgroup, not the identity, no sign at x = 0.
+ * @throws PoolError `invalid_encryption_key`
+ */
+export function decodeEncryptionPublicKey(encryptionPublicKey: string): EncryptionPoint {
+  const bytes = parseBytes(encryptionPublicKey);
+  const high = bytes[31] ?? 0;
+  const isLarge = (high & signBit) !== 0;
+  bytes[31] = high & ~signBit;
+  const y = bytesToBigint(bytes.reverse());
+  // y and y + r would be two spellings of one key.
+  const smallX = y < fieldModulus ? computeSmallX(y) : undefined;
+  if (smallX === undefined || (smallX === 0n && isLarge)) {
+    throw createKeyError();
+  }
+  const point = { x: isLarge ? fieldModulus - smallX : smallX, y };
+  // A point with a small-order part would leak v modulo 8 to whoever offers it.
+  if (!isSubgroupPoint(point)) {
+    throw createKeyError();
+  }
+  return point;
+}
+
+function parseBytes(encryptionPublicKey: string): Uint8Array {
+  try {
+    return hexToBytes(encryptionPublicKey, 32);
+  } catch (cause) {
+    throw createKeyError(cause);
+  }
+}
+
+function createKeyError(cause?: unknown): PoolError {
+  return new PoolError(
+    'invalid_encryption_key',
+    'encryptionPublicKey must be a packed Baby Jubjub subgroup point: 32 bytes of lower-case hex with 0x',
+    { cause },
+  );
+}

@@ -1,0 +1,229 @@
+/**
+ * From manifest and seed to the whole batch (protocol §3): the agent, the approver and an enclave each rebuild it
+ * alike. Vectors: vectors/fund-batch.json.
+ *
+ * Confidential: the plan holds who gets what, and `secret`. Never log it; only commitments, batchRoot, batchNonce,
+ * total, assetId, the sealed notes and their hash leave the machine.
+ *
+ * @module
+ */
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { concatBytes } from '@noble/hashes/utils.js';
+import {
+  type AssetId,
+  bytesToHex,
+  computeAssetId,
+  computeBatchNonce,
+  computeManifestDigest,
+  computeWalletAddress,
+  type EncryptionPublicKey,
+  type Field,
+  type FundManifest,
+  fieldModulus,
+  fundManifestSchema,
+  type Hex,
+  type Hex32,
+  hexToBytes,
+  maxAmount,
+  PoolError,
+  parseAmount,
+  parseEvmAddress,
+  parseWire,
+} from '@pool/core';
+import { multiplyBase } from './baby-jubjub.ts';
+import { computeBatchRoot } from './batch-root.ts';
+import {
+  decodeEncryptionPublicKey,
+  type EncryptionPoint,
+  packSubgroupPoint,
+} from './encryption-key.ts';
+import { computeCommitment } from './note.ts';
+import { poseidon } from './poseidon.ts';
+import { sealNote } from './sealed-note.ts';
+import { createSeedSource, deriveSlotOrder, type SeedSource } from './seed.ts';
+import { fundBaseTag } from './tags.ts';
+import { computeWalletId } from './wallet-id.ts';
+
+/** One slot of the batch. Confidential, but for the commitment. */
+export type FundSlot = {
+  readonly slot: number;
+  /** Position in the manifest's recipients; undefined for a dummy. */
+  readonly recipientIndex: number | undefined;
+  /** Base units; 0 for a dummy. */
+  readonly amount: bigint;
+  readonly nonce: Field;
+  readonly walletId: Field;
+  readonly encryptionPoint: EncryptionPoint;
+  readonly commitment: Field;
+};
+
+/** A sealed note and the key it is addressed to, as the platform stores it. */
+export type AddressedSealedNote = {
+  readonly encryptionPublicKey: EncryptionPublicKey;
+  readonly sealed: Hex;
+};
+
+/** The whole batch. Confidential; see the module header for what may leave. */
+export type FundBatchPlan = {
+  readonly manifestDigest: Hex32;
+  readonly assetId: AssetId;
+  /** Sum of all amounts, base units, 1 … 2^128-1. */
+  readonly total: bigint;
+  readonly batchNonce: Field;
+  /** Secret: with it a payee could link the notes of its batch. */
+  readonly secret: Field;
+  readonly batchRoot: Field;
+  /** In slot order. */
+  readonly commitments: readonly Field[];
+  /** In slot order, dummies included. */
+  readonly sealedNotes: readonly AddressedSealedNote[];
+  /** keccak256 over all sealed notes in slot order. */
+  readonly sealedNotesHash: Hex32;
+  readonly slots: readonly FundSlot[];
+};
+
+/** What fills a slot, before its nonce is known. */
+type Payee = {
+  readonly recipientIndex: number | undefined;
+  readonly amount: bigint;
+  readonly memo: string | undefined;
+  readonly walletId: Field;
+  readonly encryptionPublicKey: EncryptionPublicKey;
+  readonly encryptionPoint: EncryptionPoint;
+};
+
+/**
+ * Builds the batch. Deterministic. Does not judge the recipients' evidence: the caller does, before.
+ *
+ * @param manifest - confidential
+ * @param seed - 32 random bytes, fresh for this manifest, secret
+ * @throws PoolError `invalid_request` (manifest malformed), `batch-too-large`, `invalid-amount` (sum of 2^128 or
+ *   more), `duplicate-recipient`, `invalid-address`, `invalid_wallet_pub`, `wallet_mismatch` (W is not the
+ *   address's), `invalid_encryption_key`, `invalid_seed`
+ */
+export function buildFundBatch(manifest: FundManifest, seed: Uint8Array): FundBatchPlan {
+  parseWire(fundManifestSchema, manifest, 'batch manifest');
+  if (manifest.recipients.length > manifest.size) {
+    throw new PoolError('batch-too-large', `this batch holds ${manifest.size} recipients at most`);
+  }
+  const total = sumAmounts(manifest);
+  const manifestDigest = computeManifestDigest(manifest);
+  const source = createSeedSource(seed, manifestDigest);
+  const assetId = computeAssetId(
+    manifest.chainId,
+    parseEvmAddress(manifest.pool),
+    parseEvmAddress(manifest.token),
+  );
+  const batchNonce = computeBatchNonce({
+    employerId: manifest.employerId,
+    chainId: manifest.chainId,
+    pool: parseEvmAddress(manifest.pool),
+    funder: parseEvmAddress(manifest.funder),
+    jobKey: manifest.jobKey,
+    attempt: manifest.attempt,
+  });
+  const secret = source.deriveField('pool/v1/fund/secret', 0);
+  const base = poseidon([fundBaseTag, batchNonce, secret]);
+
+  const filled = placePayees(manifest, source).map((payee, slot) =>
+    fillSlot({ payee, slot, assetId, base, source }),
+  );
+  const commitments = filled.map(({ slot }) => slot.commitment);
+  const sealedNotes = filled.map(({ sealedNote }) => sealedNote);
+  return {
+    manifestDigest,
+    assetId,
+    total,
+    batchNonce,
+    secret,
+    batchRoot: computeBatchRoot(commitments),
+    commitments,
+    sealedNotes,
+    sealedNotesHash: computeSealedNotesHash(sealedNotes.map(({ sealed }) => sealed)),
+    slots: filled.map(({ slot }) => slot),
+  };
+}
+
+/** keccak256 over the sealed notes of a batch in slot order, dummies included. Public. */
+export function computeSealedNotesHash(sealedNotes: readonly Hex[]): Hex32 {
+  return bytesToHex(keccak_256(concatBytes(...sealedNotes.map((sealed) => hexToBytes(sealed)))));
+}
+
+function sumAmounts(manifest: FundManifest): bigint {
+  const total = manifest.recipients.reduce((sum, { amount }) => sum + parseAmount(amount), 0n);
+  if (total > maxAmount) {
+    throw new PoolError(
+      'invalid-amount',
+      'the amounts of one batch must add up to less than 2^128',
+    );
+  }
+  return total;
+}
+
+/** Payees in slot order: recipients where the seed puts them, dummies everywhere else. */
+function placePayees(manifest: FundManifest, source: SeedSource): Payee[] {
+  const payees = manifest.recipients.map((recipient, recipientIndex): Payee => {
+    const { walletPub, encryptionPublicKey } = recipient;
+    if (computeWalletAddress(walletPub) !== parseEvmAddress(recipient.address)) {
+      throw new PoolError(
+        'wallet_mismatch',
+        `recipient ${recipientIndex}: walletPub does not belong to the address`,
+      );
+    }
+    return {
+      recipientIndex,
+      amount: parseAmount(recipient.amount),
+      memo: recipient.memo,
+      walletId: computeWalletId(walletPub),
+      encryptionPublicKey,
+      encryptionPoint: decodeEncryptionPublicKey(encryptionPublicKey),
+    };
+  });
+  if (new Set(payees.map(({ walletId }) => walletId)).size !== payees.length) {
+    throw new PoolError('duplicate-recipient', 'a batch pays each wallet once');
+  }
+  const order = deriveSlotOrder(source, manifest.size);
+  const bySlot = new Map(payees.map((payee, i) => [order[i], payee]));
+  return Array.from({ length: manifest.size }, (_, slot) => {
+    return bySlot.get(slot) ?? deriveDummy(source, slot);
+  });
+}
+
+/** A note of nothing, for nobody: a random wallet id, and a key whose scalar is forgotten with the seed. */
+function deriveDummy(source: SeedSource, slot: number): Payee {
+  const encryptionPoint = multiplyBase(source.deriveScalar('pool/v1/fund/dummy-key', slot));
+  return {
+    recipientIndex: undefined,
+    amount: 0n,
+    memo: undefined,
+    walletId: source.deriveField('pool/v1/fund/dummy-wallet', slot),
+    encryptionPublicKey: packSubgroupPoint(encryptionPoint),
+    encryptionPoint,
+  };
+}
+
+function fillSlot(parts: {
+  readonly payee: Payee;
+  readonly slot: number;
+  readonly assetId: AssetId;
+  readonly base: Field;
+  readonly source: SeedSource;
+}): { slot: FundSlot; sealedNote: AddressedSealedNote } {
+  const { payee, slot, assetId, base, source } = parts;
+  const { recipientIndex, amount, walletId, encryptionPoint, encryptionPublicKey, memo } = payee;
+  const nonce = poseidon([(base + BigInt(slot)) % fieldModulus]);
+  const commitment = computeCommitment({ assetId, amount, nonce, walletId, encryptionPoint });
+  const sealed = sealNote({
+    amount,
+    nonce,
+    memo,
+    encryptionPublicKey,
+    commitment,
+    assetId,
+    ephemeral: source.deriveScalar('pool/v1/fund/ephemeral', slot),
+  });
+  return {
+    slot: { slot, recipientIndex, amount, nonce, walletId, encryptionPoint, commitment },
+    sealedNote: { encryptionPublicKey, sealed },
+  };
+}

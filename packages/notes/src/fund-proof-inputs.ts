@@ -1,0 +1,132 @@
+/**
+ * What the fund circuits prove about (protocol §5, §6): the public vector x with its digest D, challenge z and
+ * evaluation y, and the private inputs by signal name. Vectors: vectors/fund-public-inputs.json.
+ *
+ * @module
+ */
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { concatBytes } from '@noble/hashes/utils.js';
+import {
+  assertField,
+  bigintToBytes,
+  bigintToHex,
+  type EligibilityPathWire,
+  eligibilityDepth,
+  type Field,
+  fieldModulus,
+  fieldToHex,
+  hexToBigint,
+  PoolError,
+  reduceToField,
+} from '@pool/core';
+import { computeEligibilityRootFromPath } from './eligibility-tree.ts';
+import type { FundBatchPlan, FundSlot } from './fund-batch.ts';
+import { poseidon } from './poseidon.ts';
+
+/** The public inputs of a fund proof. Public. */
+export type FundPublicInputs = {
+  /** assetId, total, batchNonce, eligibilityRoot, batchRoot, c_0 … c_{N-1}. */
+  readonly x: Field[];
+  /** D = H_5 of the first five; binds the commitments through batchRoot. */
+  readonly digest: Field;
+  /** keccak256(D ‖ x_0 ‖ … ) mod r over 32-byte words. */
+  readonly z: Field;
+  /** x_0 + z(x_1 + z(x_2 + …)). */
+  readonly y: Field;
+};
+
+/**
+ * Computes x, D, z, y as the contract does.
+ * @throws PoolError `invalid_field_element` for any element outside [0, r)
+ */
+export function computeFundPublicInputs(batch: {
+  readonly assetId: Field;
+  readonly total: bigint;
+  readonly batchNonce: Field;
+  readonly eligibilityRoot: Field;
+  readonly batchRoot: Field;
+  readonly commitments: readonly Field[];
+}): FundPublicInputs {
+  const { assetId, total, batchNonce, eligibilityRoot, batchRoot, commitments } = batch;
+  const bound = [assetId, total, batchNonce, eligibilityRoot, batchRoot];
+  const digest = poseidon(bound);
+  const x = [...bound, ...commitments].map(assertField);
+  const words = [digest, ...x].map((element) => bigintToBytes(element, 32));
+  const z = reduceToField(keccak_256(concatBytes(...words)));
+  const y = x.reduceRight((sum, element) => (element + z * sum) % fieldModulus, 0n);
+  return { x, digest, z, y };
+}
+
+/** A circuit input: decimal strings, nested as the signal is. */
+export type WitnessSignal = string | WitnessSignal[];
+
+/**
+ * All inputs of `fund-N` by signal name. **Secret**: holds amounts, owners and `secret`; it goes to the prover's
+ * memory and nowhere else.
+ *
+ * @param plan - the batch; N is its number of slots
+ * @param eligibilityRoot - an accepted root
+ * @param paths - by wallet id (32-byte hex): each recipient's path under that root. Dummies need none.
+ * @throws PoolError `unregistered-recipient` when a recipient has no path, or one that misses the root
+ */
+export function computeFundWitnessInput(
+  plan: FundBatchPlan,
+  eligibilityRoot: Field,
+  paths: ReadonlyMap<string, EligibilityPathWire>,
+): Record<string, WitnessSignal> {
+  const { digest, z, y } = computeFundPublicInputs({ ...plan, eligibilityRoot });
+  const placed = plan.slots.map((slot) =>
+    slot.recipientIndex === undefined ? dummyPath : findPath(slot, eligibilityRoot, paths),
+  );
+  const decimal = (value: bigint): string => value.toString();
+  return {
+    D: decimal(digest),
+    z: decimal(z),
+    y: decimal(y),
+    assetId: decimal(plan.assetId),
+    total: decimal(plan.total),
+    batchNonce: decimal(plan.batchNonce),
+    secret: decimal(plan.secret),
+    eligibilityRoot: decimal(eligibilityRoot),
+    amounts: plan.slots.map(({ amount }) => decimal(amount)),
+    walletIds: plan.slots.map(({ walletId }) => decimal(walletId)),
+    px: plan.slots.map(({ encryptionPoint }) => decimal(encryptionPoint.x)),
+    py: plan.slots.map(({ encryptionPoint }) => decimal(encryptionPoint.y)),
+    leafIndices: placed.map(({ index }) => String(index)),
+    siblings: placed.map(({ siblings }) =>
+      siblings.map((level) => level.map((sibling) => decimal(hexToBigint(sibling)))),
+    ),
+  };
+}
+
+type PlacedPath = Pick<EligibilityPathWire, 'index' | 'siblings'>;
+
+// The circuit checks no path of a zero amount, so any will do.
+const zeroWord = bigintToHex(0n);
+const dummyPath: PlacedPath = {
+  index: 0,
+  siblings: Array.from({ length: eligibilityDepth }, () => [zeroWord, zeroWord, zeroWord]),
+};
+
+function findPath(
+  slot: FundSlot,
+  eligibilityRoot: Field,
+  paths: ReadonlyMap<string, EligibilityPathWire>,
+): PlacedPath {
+  const path = paths.get(fieldToHex(slot.walletId));
+  if (path === undefined || !leadsTo(eligibilityRoot, slot.walletId, path)) {
+    throw new PoolError(
+      'unregistered-recipient',
+      `recipient ${slot.recipientIndex} has no place under the current eligibility root`,
+    );
+  }
+  return path;
+}
+
+function leadsTo(root: Field, walletId: Field, path: EligibilityPathWire): boolean {
+  try {
+    return computeEligibilityRootFromPath(walletId, path) === root;
+  } catch {
+    return false;
+  }
+}

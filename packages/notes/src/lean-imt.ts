@@ -1,0 +1,129 @@
+/**
+ * The note tree (protocol §4): a lean incremental Merkle tree over batch roots. A node with one child is that
+ * child, so no zero hashes exist and the depth follows the number of leaves. Vectors: vectors/note-tree.json,
+ * from @zk-kit/lean-imt.
+ *
+ * @module
+ */
+import { assertField, type Field, PoolError } from '@pool/core';
+import { poseidon } from './poseidon.ts';
+
+/** A membership path. Levels on which the node stands alone contribute nothing. */
+export type LeanImtPath = {
+  readonly leaf: Field;
+  /** Bit i is set when the node is the right child at sibling i. Not the leaf's position. */
+  readonly index: number;
+  /** From the leaf up. */
+  readonly siblings: readonly Field[];
+};
+
+/** An append-only tree, held in memory. */
+export type LeanImt = {
+  /** Root over all leaves; 0 while the tree is empty. */
+  readonly root: Field;
+  /** Number of leaves. */
+  readonly size: number;
+  readonly depth: number;
+  /**
+   * Appends a leaf and returns its position.
+   * @throws PoolError `invalid_field_element`, `tree_full` after 2^24 leaves
+   */
+  insert(leaf: Field): number;
+  /** Appends many leaves at once; much quicker than one by one. @returns position of the first */
+  insertMany(leaves: readonly Field[]): number;
+  /** @throws PoolError `unknown_leaf` for a position that is not filled */
+  path(position: number): LeanImtPath;
+};
+
+/** Leaves of one tree on chain; the contract then starts the next one. */
+export const leanImtCapacity = 2 ** 24;
+
+/** @param leaves - initial leaves in order */
+export function createLeanImt(leaves: readonly Field[] = []): LeanImt {
+  const levels: Field[][] = [[]];
+
+  const insertMany = (added: readonly Field[]): number => {
+    added.forEach(assertField);
+    const position = levels[0]?.length ?? 0;
+    if (position + added.length > leanImtCapacity) {
+      throw new PoolError('tree_full', 'a note tree holds 2^24 batches');
+    }
+    for (const leaf of added) {
+      levels[0]?.push(leaf);
+    }
+    updateParents(levels, position);
+    return position;
+  };
+  insertMany(leaves);
+
+  return {
+    get root() {
+      return levels.at(-1)?.[0] ?? 0n;
+    },
+    get size() {
+      return levels[0]?.length ?? 0;
+    },
+    get depth() {
+      return levels.length - 1;
+    },
+    insert: (leaf) => insertMany([leaf]),
+    insertMany,
+    path: (position) => computePath(levels, position),
+  };
+}
+
+/** Recomputes the ancestors of every leaf from `firstChanged` on. */
+function updateParents(levels: Field[][], firstChanged: number): void {
+  let first = firstChanged;
+  for (let depth = 0; (levels[depth]?.length ?? 0) > 1; depth += 1) {
+    const children = levels[depth] ?? [];
+    const parents = levels[depth + 1] ?? [];
+    levels[depth + 1] = parents;
+    first >>= 1;
+    for (let i = first; 2 * i < children.length; i += 1) {
+      const left = children[2 * i] ?? 0n;
+      const right = children[2 * i + 1];
+      parents[i] = right === undefined ? left : poseidon([left, right]);
+    }
+  }
+}
+
+function computePath(levels: readonly Field[][], position: number): LeanImtPath {
+  const leaf = levels[0]?.[position];
+  if (leaf === undefined) {
+    throw new PoolError('unknown_leaf', 'the note tree has no leaf at this position');
+  }
+  const siblings: Field[] = [];
+  let index = 0;
+  let place = position;
+  for (const level of levels.slice(0, -1)) {
+    const sibling = level[place ^ 1];
+    if (sibling !== undefined) {
+      index += (place & 1) * 2 ** siblings.length;
+      siblings.push(sibling);
+    }
+    place >>= 1;
+  }
+  return { leaf, index, siblings };
+}
+
+/** The root a path leads to. @throws PoolError `invalid_field_element`, `invalid_path` */
+export function computeLeanImtRootFromPath(path: LeanImtPath): Field {
+  const { leaf, index, siblings } = path;
+  if (!Number.isInteger(index) || index < 0 || index >= 2 ** siblings.length) {
+    throw new PoolError('invalid_path', 'the index has more bits than the path has siblings');
+  }
+  return siblings.reduce<Field>(
+    (node, sibling, i) => poseidon((index >> i) & 1 ? [sibling, node] : [node, sibling]),
+    assertField(leaf),
+  );
+}
+
+/** True when the path leads from its leaf to this root. Malformed paths are false. */
+export function verifyLeanImtPath(root: Field, path: LeanImtPath): boolean {
+  try {
+    return computeLeanImtRootFromPath(path) === root;
+  } catch {
+    return false;
+  }
+}

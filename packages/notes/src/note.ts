@@ -1,0 +1,51 @@
+/**
+ * The note (protocol §3): its commitment, which stands on chain, and its nullifier, which marks it spent.
+ * Vectors: vectors/note.json.
+ *
+ * @module
+ */
+import { type AssetId, type Field, maxAmount, PoolError } from '@pool/core';
+import type { EncryptionPoint } from './encryption-key.ts';
+import { poseidon } from './poseidon.ts';
+import { nullifierTag } from './tags.ts';
+import { assertViewingKey } from './viewing-key.ts';
+
+/** What a commitment hides. Confidential as a whole. */
+export type Note = {
+  readonly assetId: AssetId;
+  /** Base units, 0 … 2^128-1; 0 in dummies. */
+  readonly amount: bigint;
+  /** Unique by construction, and known to payer and payee only. */
+  readonly nonce: Field;
+  /** w of the owner. */
+  readonly walletId: Field;
+  /** The owner's encryption key. */
+  readonly encryptionPoint: EncryptionPoint;
+};
+
+/**
+ * c = H_6(assetId, amount, nonce, w, Px, Py). Public.
+ * @throws PoolError `invalid-amount` for an amount outside 0 … 2^128-1, `invalid_field_element`
+ */
+export function computeCommitment(note: Note): Field {
+  const { assetId, amount, nonce, walletId, encryptionPoint } = note;
+  if (amount < 0n || amount > maxAmount) {
+    throw new PoolError('invalid-amount', 'a note holds 0 to 2^128-1 base units');
+  }
+  return poseidon([assetId, amount, nonce, walletId, encryptionPoint.x, encryptionPoint.y]);
+}
+
+/**
+ * nf = H_4(TAG_NULLIFIER, nonce, v, w). Needs v, so the payer who chose the nonce cannot watch the spend; holds
+ * w, so a thief of v cannot burn the note under another wallet. Public once spent, secret before.
+ *
+ * @throws PoolError `invalid_viewing_key`, `invalid_field_element`
+ */
+export function computeNullifier(parts: {
+  readonly nonce: Field;
+  /** v, secret. */
+  readonly viewingKey: bigint;
+  readonly walletId: Field;
+}): Field {
+  return poseidon([nullifierTag, parts.nonce, assertViewingKey(parts.viewingKey), parts.walletId]);
+}

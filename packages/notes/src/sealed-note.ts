@@ -1,0 +1,216 @@
+/**
+ * Sealed notes (protocol §3): how a payer hands amount, nonce and memo to the owner of P through a platform that
+ * must learn none of them. 209 bytes: suite ‖ ephemeral key (32) ‖ ciphertext (160) ‖ tag (16). Vectors:
+ * vectors/sealed-note.json.
+ *
+ * Only suite 1 (Baby Jubjub) exists here. Suite 2 (X25519) belongs to ed25519 wallets, for which no pool is
+ * shipped; its notes are nobody's on an EVM chain.
+ *
+ * @module
+ */
+import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import {
+  type AssetId,
+  bigintToBytes,
+  bytesToBigint,
+  bytesToHex,
+  type EncryptionPublicKey,
+  type Field,
+  type Hex,
+  hexToBytes,
+  isField,
+  maxAmount,
+  maxMemoBytes,
+  PoolError,
+} from '@pool/core';
+import { multiplyBase, multiplyPoint, subgroupOrder } from './baby-jubjub.ts';
+import { decodeEncryptionPublicKey, packSubgroupPoint } from './encryption-key.ts';
+import { computeCommitment } from './note.ts';
+import { assertViewingKey } from './viewing-key.ts';
+
+/** Length of every sealed note, so that none stands out. */
+export const sealedNoteBytes = 209;
+
+const suiteBabyJubjub = 1;
+const plaintextBytes = 160;
+const memoOffset = 49;
+const keyInfo = utf8ToBytes('pool/v1/seal');
+// One key seals one message: the key depends on a fresh ephemeral scalar, so the cipher's nonce can be constant.
+const zeroNonce = new Uint8Array(24);
+
+/** What the owner reads. Confidential. */
+export type OpenedNote = {
+  /** Base units. */
+  readonly amount: bigint;
+  readonly nonce: Field;
+  /** Absent when the payer wrote none, or wrote bytes that are not a memo. */
+  readonly memo: string | undefined;
+};
+
+/**
+ * Seals a note to P, bound to its commitment and asset.
+ *
+ * @param note.ephemeral - 1 … l-1, secret, never used for another message
+ * @throws PoolError `invalid_encryption_key`, `invalid-amount`, `invalid_field_element`, `invalid_memo`,
+ *   `invalid_scalar`
+ */
+export function sealNote(note: {
+  readonly amount: bigint;
+  readonly nonce: Field;
+  readonly memo?: string | undefined;
+  readonly encryptionPublicKey: EncryptionPublicKey;
+  readonly commitment: Field;
+  readonly assetId: AssetId;
+  readonly ephemeral: bigint;
+}): Hex {
+  if (note.ephemeral < 1n || note.ephemeral >= subgroupOrder) {
+    throw new PoolError('invalid_scalar', 'the ephemeral scalar must be from 1 to below l');
+  }
+  const recipient = decodeEncryptionPublicKey(note.encryptionPublicKey);
+  const header = concatBytes(
+    Uint8Array.of(suiteBabyJubjub),
+    hexToBytes(packSubgroupPoint(multiplyBase(note.ephemeral)), 32),
+  );
+  const shared = packSubgroupPoint(multiplyPoint(recipient, note.ephemeral));
+  const key = deriveSealKey(shared, header, note);
+  const box = xchacha20poly1305(key, zeroNonce).encrypt(encodePlaintext(note));
+  return bytesToHex(concatBytes(header, box));
+}
+
+/**
+ * Opens a note and recomputes its commitment, so that a note the platform invented never counts. Still to be
+ * checked by the caller: the commitment's path to a root known on chain, and that its nullifier is unspent.
+ *
+ * @param note.sealed - as served; untrusted
+ * @param note.viewingKey - v, secret
+ * @returns undefined when the note is not this holder's: another key, suite, wallet, commitment or asset, or
+ *   bytes that are no sealed note. One bad note must not stop a scan, so these are answers and not errors.
+ * @throws PoolError `invalid_viewing_key`, `invalid_field_element`: mistakes of the caller
+ */
+export function openNote(note: {
+  readonly sealed: string;
+  readonly viewingKey: bigint;
+  readonly walletId: Field;
+  readonly commitment: Field;
+  readonly assetId: AssetId;
+}): OpenedNote | undefined {
+  const encryptionPoint = multiplyBase(assertViewingKey(note.viewingKey));
+  const encryptionPublicKey = packSubgroupPoint(encryptionPoint);
+  const bytes = decodeSealed(note.sealed);
+  if (bytes === undefined) {
+    return undefined;
+  }
+  const header = bytes.subarray(0, 33);
+  const plaintext = decrypt(bytes, header, { ...note, encryptionPublicKey });
+  if (plaintext === undefined) {
+    return undefined;
+  }
+  const amount = bytesToBigint(plaintext.subarray(0, 16));
+  const nonce = bytesToBigint(plaintext.subarray(16, 48));
+  if (!isField(nonce)) {
+    return undefined;
+  }
+  const commitment = computeCommitment({
+    assetId: note.assetId,
+    amount,
+    nonce,
+    walletId: note.walletId,
+    encryptionPoint,
+  });
+  return commitment === note.commitment
+    ? { amount, nonce, memo: decodeMemo(plaintext) }
+    : undefined;
+}
+
+function deriveSealKey(
+  shared: EncryptionPublicKey,
+  header: Uint8Array,
+  bound: {
+    readonly encryptionPublicKey: EncryptionPublicKey;
+    readonly commitment: Field;
+    readonly assetId: AssetId;
+  },
+): Uint8Array {
+  const salt = concatBytes(
+    header,
+    hexToBytes(bound.encryptionPublicKey, 32),
+    bigintToBytes(bound.commitment, 32),
+    bigintToBytes(bound.assetId, 32),
+  );
+  return hkdf(sha256, hexToBytes(shared, 32), salt, keyInfo, 32);
+}
+
+/** amount (16) ‖ nonce (32) ‖ memo length (1) ‖ memo (111, zero padded). */
+function encodePlaintext(note: {
+  readonly amount: bigint;
+  readonly nonce: Field;
+  readonly memo?: string | undefined;
+}): Uint8Array {
+  if (note.amount < 0n || note.amount > maxAmount) {
+    throw new PoolError('invalid-amount', 'a note holds 0 to 2^128-1 base units');
+  }
+  if (!isField(note.nonce)) {
+    throw new PoolError('invalid_field_element', 'the nonce must be a canonical field element');
+  }
+  const memo = utf8ToBytes(note.memo ?? '');
+  if (memo.length > maxMemoBytes) {
+    throw new PoolError('invalid_memo', `a memo holds at most ${maxMemoBytes} bytes of UTF-8`);
+  }
+  const plaintext = new Uint8Array(plaintextBytes);
+  plaintext.set(bigintToBytes(note.amount, 16), 0);
+  plaintext.set(bigintToBytes(note.nonce, 32), 16);
+  plaintext[memoOffset - 1] = memo.length;
+  plaintext.set(memo, memoOffset);
+  return plaintext;
+}
+
+// A broken memo must not cost the owner the note: amount and nonce alone open the commitment.
+function decodeMemo(plaintext: Uint8Array): string | undefined {
+  const length = plaintext[memoOffset - 1] ?? 0;
+  if (length === 0 || length > maxMemoBytes) {
+    return undefined;
+  }
+  try {
+    const bytes = plaintext.subarray(memoOffset, memoOffset + length);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeSealed(sealed: string): Uint8Array | undefined {
+  try {
+    const bytes = hexToBytes(sealed, sealedNoteBytes);
+    return bytes[0] === suiteBabyJubjub ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function decrypt(
+  bytes: Uint8Array,
+  header: Uint8Array,
+  note: {
+    readonly viewingKey: bigint;
+    readonly encryptionPublicKey: EncryptionPublicKey;
+    readonly commitment: Field;
+    readonly assetId: AssetId;
+  },
+): Uint8Array | undefined {
+  let shared: EncryptionPublicKey;
+  try {
+    const ephemeral = decodeEncryptionPublicKey(bytesToHex(header.subarray(1)));
+    shared = packSubgroupPoint(multiplyPoint(ephemeral, note.viewingKey));
+  } catch {
+    return undefined;
+  }
+  const key = deriveSealKey(shared, header, note);
+  try {
+    return xchacha20poly1305(key, zeroNonce).decrypt(bytes.subarray(33));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Everything random in a batch, from one seed (protocol §3, "One manifest, one seed"): output = HKDF-SHA256(ikm =
+ * seed, salt = manifest digest, info = label ‖ u32 index big-endian), 48 bytes read big-endian. Labels are frozen
+ * by vectors/fund-batch.json: another label is another batch.
+ *
+ * @module
+ */
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import {
+  bigintToBytes,
+  bytesToBigint,
+  type Field,
+  fieldModulus,
+  type Hex32,
+  hexToBytes,
+  PoolError,
+} from '@pool/core';
+import { subgroupOrder } from './baby-jubjub.ts';
+
+/** What a derived value is for. `index` counts slots, except for `secret` (0) and `permutation` (a step). */
+export type SeedLabel =
+  | 'pool/v1/fund/secret'
+  | 'pool/v1/fund/permutation'
+  | 'pool/v1/fund/ephemeral'
+  | 'pool/v1/fund/dummy-wallet'
+  | 'pool/v1/fund/dummy-key';
+
+/** Derives the random values of one manifest. Everything it returns is secret. */
+export type SeedSource = {
+  /** In [0, r). */
+  deriveField(label: SeedLabel, index: number): Field;
+  /** In [1, l). */
+  deriveScalar(label: SeedLabel, index: number): bigint;
+  /** In [0, bound); biased by less than bound / 2^384. */
+  deriveBelow(label: SeedLabel, index: number, bound: number): number;
+};
+
+/**
+ * @param seed - 32 random bytes, fresh for each manifest, secret
+ * @param manifestDigest - SHA-256 of the canonical manifest
+ * @throws PoolError `invalid_seed`
+ */
+export function createSeedSource(seed: Uint8Array, manifestDigest: Hex32): SeedSource {
+  if (seed.length !== 32) {
+    throw new PoolError('invalid_seed', 'a batch seed is 32 bytes');
+  }
+  const salt = hexToBytes(manifestDigest, 32);
+  const derive = (label: SeedLabel, index: number): bigint => {
+    const info = concatBytes(utf8ToBytes(label), bigintToBytes(BigInt(index), 4));
+    return bytesToBigint(hkdf(sha256, seed, salt, info, 48));
+  };
+  return {
+    deriveField: (label, index) => derive(label, index) % fieldModulus,
+    deriveScalar: (label, index) => 1n + (derive(label, index) % (subgroupOrder - 1n)),
+    deriveBelow: (label, index, bound) => Number(derive(label, index) % BigInt(bound)),
+  };
+}
+
+/**
+ * Fisher–Yates over 0 … size-1: for i from size-1 down to 1, swap place i with place `deriveBelow(i + 1)`.
+ * @returns the slot of each recipient in manifest order; what is left over are the dummies' slots
+ */
+export function deriveSlotOrder(source: SeedSource, size: number): number[] {
+  const slots = Array.from({ length: size }, (_, slot) => slot);
+  for (let i = size - 1; i > 0; i -= 1) {
+    const j = source.deriveBelow('pool/v1/fund/permutation', i, i + 1);
+    [slots[i], slots[j]] = [slots[j] ?? 0, slots[i] ?? 0];
+  }
+  return slots;
+}

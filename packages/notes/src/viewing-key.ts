@@ -1,0 +1,83 @@
+/**
+ * v, the viewing key (protocol §2): whoever has it reads a wallet's notes on every chain, and nothing more. It
+ * is either derived from a deterministic signature of the wallet or handed in by the operator, never made up on
+ * the fly. Vectors: vectors/viewing-key.json.
+ *
+ * @module
+ */
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToBigint, hexToBigint, PoolError, parseHex } from '@pool/core';
+import { subgroupOrder } from './baby-jubjub.ts';
+
+const salt = utf8ToBytes('pool/v1/viewing');
+
+/**
+ * Reads an escrowed viewing key.
+ * @param value - 32 bytes big-endian as `0x` hex, 1 ≤ v < l
+ * @returns v, secret
+ * @throws PoolError `invalid_viewing_key`, which never repeats the value
+ */
+export function parseViewingKey(value: unknown): bigint {
+  let scalar: bigint;
+  try {
+    scalar = hexToBigint(parseHex(value, 32));
+  } catch {
+    throw createViewingKeyError();
+  }
+  return assertViewingKey(scalar);
+}
+
+/** @throws PoolError `invalid_viewing_key` unless 1 ≤ v < l */
+export function assertViewingKey(scalar: bigint): bigint {
+  if (scalar < 1n || scalar >= subgroupOrder) {
+    throw createViewingKeyError();
+  }
+  return scalar;
+}
+
+/**
+ * The one text a wallet signs (EIP-191) to derive its viewing key. Other signer kinds must refuse it: its
+ * signature is as secret as v.
+ *
+ * @param domain - authority of the platform, as in its sign-in texts, for example `pool.example:8443`
+ * @throws PoolError `invalid_domain` for anything with a space, a line break or beyond ASCII
+ */
+export function viewingKeyMessage(domain: string): string {
+  if (!/^[!-~]{1,255}$/.test(domain)) {
+    throw new PoolError('invalid_domain', 'the domain must be 1 to 255 printable ASCII characters');
+  }
+  return [
+    `${domain} asks this wallet for its viewing key.`,
+    '',
+    'Purpose: pool/v1/viewing',
+    `Domain: ${domain}`,
+    '',
+    'The signature over this text opens every note this wallet receives.',
+    'It moves no money. Sign it for your own agent only, and show the signature to nobody.',
+  ].join('\n');
+}
+
+/**
+ * v = 1 + (HKDF-SHA256(ikm = signature, salt, no info, 48 bytes big-endian) mod (l-1)).
+ *
+ * @param signature - 64 bytes, secret: r ‖ s with low s and without v, or an ed25519 signature. The caller has
+ *   checked that its signer is deterministic: the same text signed twice gives the same bytes.
+ * @returns v, secret
+ * @throws PoolError `invalid_signature` for another length
+ */
+export function deriveViewingKey(signature: Uint8Array): bigint {
+  if (signature.length !== 64) {
+    throw new PoolError('invalid_signature', 'a viewing key derives from a signature of 64 bytes');
+  }
+  const wide = bytesToBigint(hkdf(sha256, signature, salt, undefined, 48));
+  return 1n + (wide % (subgroupOrder - 1n));
+}
+
+function createViewingKeyError(): PoolError {
+  return new PoolError(
+    'invalid_viewing_key',
+    'the viewing key must be 32 bytes of lower-case hex with 0x, from 1 to below the Baby Jubjub subgroup order',
+  );
+}

@@ -1,0 +1,22 @@
+/**
+ * w, the wallet id (protocol §2): what notes and the eligibility tree hold in place of W. Vectors:
+ * vectors/wallet-id.json.
+ *
+ * @module
+ */
+import { decodeWalletPub, type Field, splitHalves, type WalletPub } from '@pool/core';
+import { poseidon } from './poseidon.ts';
+import { walletTag } from './tags.ts';
+
+/**
+ * w = H_5(TAG_WALLET, xLo, xHi, yLo, yHi) of W's coordinates. Not secret by itself, but whoever knows W can
+ * compute it: treat a list of wallet ids like a list of wallets.
+ *
+ * @throws PoolError `invalid_wallet_pub`
+ */
+export function computeWalletId(walletPub: WalletPub): Field {
+  const point = decodeWalletPub(walletPub);
+  const x = splitHalves(point.x);
+  const y = splitHalves(point.y);
+  return poseidon([walletTag, x.lo, x.hi, y.lo, y.hi]);
+}
