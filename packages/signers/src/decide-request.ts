@@ -149,7 +149,7 @@ function findSignInRefusal(
 ): RefusalReason | undefined {
   const { message, expected } = payload;
   // Its signature is a secret key's seed; a platform must never be able to collect it as a login.
-  if (message === viewingKeyMessage(expected.domain)) {
+  if (isViewingKeyText(message)) {
     return 'viewing-key-text';
   }
   const parsed = parseSignInMessage(message);
@@ -161,6 +161,12 @@ function findSignInRefusal(
     parsed.uri === expected.uri &&
     parsed.chainId === expected.chainId;
   return isExpected ? undefined : 'foreign-sign-in';
+}
+
+// The text of any platform, not only of the expected one.
+function isViewingKeyText(message: string): boolean {
+  const domain = /^[!-~]{1,255}(?= )/.exec(message)?.[0];
+  return domain !== undefined && message === viewingKeyMessage(domain);
 }
 
 function findPoolRefusal(

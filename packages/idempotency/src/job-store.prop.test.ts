@@ -1,0 +1,170 @@
+// Model-based: random sequences of calls give the same answers from both stores, and keep the promises
+// that a model this simple can state. Time only moves forward, as a worker's clock does.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JobStore } from './job-store.ts';
+import { createMemoryStore } from './memory-store.ts';
+import { createSqliteStore } from './sqlite-store.ts';
+
+type Model = {
+  nowMs: number;
+  fingerprints: Map<string, string>;
+  /** The newest fence handed out per job, and whether it is still held. */
+  holders: Map<string, { fence: number; untilMs: number }>;
+  values: Map<string, string>;
+};
+type Real = { readonly memory: JobStore; readonly sqlite: JobStore };
+
+const scope = 's';
+const keys = fc.constantFrom('a', 'b', 'c');
+const states = ['accepted', 'submitted'];
+
+type Settled = { readonly value: unknown } | { readonly code: unknown };
+
+async function both<T>(real: Real, call: (store: JobStore) => Promise<T>): Promise<Settled> {
+  const settle = async (store: JobStore): Promise<Settled> => {
+    try {
+      return { value: await call(store) };
+    } catch (error) {
+      return { code: error instanceof Error && 'code' in error ? error.code : error };
+    }
+  };
+  const memory = await settle(real.memory);
+  expect(await settle(real.sqlite)).toEqual(memory);
+  return memory;
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+function command(label: string, run: (model: Model, real: Real) => Promise<void>): Command {
+  return { check: () => true, run, toString: () => label };
+}
+
+const claims = fc.tuple(keys, fc.constantFrom('f1', 'f2')).map(([key, fingerprint]) =>
+  command(`claim ${key} ${fingerprint}`, async (model, real) => {
+    const { nowMs } = model;
+    const answer = await both(real, (store) =>
+      store.claim({ scope, key, fingerprint, state: 'accepted', payload: '{}', nowMs }),
+    );
+    const known = model.fingerprints.get(key);
+    const outcome =
+      known === undefined ? 'created' : known === fingerprint ? 'existing' : 'conflict';
+    expect(answer).toMatchObject({ value: { outcome } });
+    model.fingerprints.set(key, known ?? fingerprint);
+  }),
+);
+
+const leases = fc.integer({ min: 1, max: 20 }).map((ttlMs) =>
+  command(`lease ${ttlMs}`, async (model, real) => {
+    const { nowMs } = model;
+    const answer = await both(real, (store) =>
+      store.lease({ workerId: 'w', states, ttlMs, nowMs }),
+    );
+    const lease = 'value' in answer ? answer.value : undefined;
+    if (lease === undefined) {
+      return;
+    }
+    const { job, fence } = lease as { job: { key: string }; fence: number };
+    const holder = model.holders.get(job.key);
+    expect(fence).toBeGreaterThan(holder?.fence ?? 0);
+    expect(holder?.untilMs ?? 0).toBeLessThanOrEqual(nowMs);
+    model.holders.set(job.key, { fence, untilMs: nowMs + ttlMs });
+  }),
+);
+
+const fences = fc.integer({ min: 0, max: 6 });
+
+const updates = fc
+  .tuple(keys, fences, fc.constantFrom('submitted', 'done'))
+  .map(([key, fence, state]) =>
+    command(`update ${key} ${fence} ${state}`, async (model, real) => {
+      const { nowMs } = model;
+      await both(real, (store) =>
+        store.update({ scope, key, fence, state, payload: `{"f":${fence}}`, nowMs }),
+      );
+    }),
+  );
+
+const puts = fc.tuple(keys, fences, fc.constantFrom('m', 'n')).map(([key, fence, name]) =>
+  command(`put ${key} ${fence} ${name}`, async (model, real) => {
+    const value = `${fence}@${model.nowMs}`;
+    const answer = await both(real, (store) => store.putOnce({ scope, key, fence, name, value }));
+    if ('value' in answer) {
+      const first = model.values.get(`${key}/${name}`) ?? value;
+      expect(answer.value).toBe(first);
+      model.values.set(`${key}/${name}`, first);
+    }
+    const read = await both(real, (store) => store.getValue(scope, key, name));
+    expect(read).toEqual({ value: model.values.get(`${key}/${name}`) });
+  }),
+);
+
+const renewals = fc.tuple(keys, fences).map(([key, fence]) =>
+  command(`renew ${key} ${fence}`, async (model, real) => {
+    const { nowMs } = model;
+    const answer = await both(real, (store) =>
+      store.renew({ scope, key, fence, ttlMs: 10, nowMs }),
+    );
+    const holder = model.holders.get(key);
+    if (holder !== undefined && 'value' in answer && answer.value === true) {
+      expect(holder.fence).toBe(fence);
+      model.holders.set(key, { fence, untilMs: nowMs + 10 });
+    }
+  }),
+);
+
+const releases = fc.tuple(keys, fences).map(([key, fence]) =>
+  command(`release ${key} ${fence}`, async (model, real) => {
+    await both(real, (store) => store.release({ scope, key, fence }));
+    const holder = model.holders.get(key);
+    if (holder?.fence === fence) {
+      model.holders.set(key, { fence, untilMs: 0 });
+    }
+  }),
+);
+
+const waits = fc.integer({ min: 1, max: 15 }).map((ms) =>
+  command(`wait ${ms}`, async (model) => {
+    model.nowMs += ms;
+  }),
+);
+
+describe('job stores against a model and each other', () => {
+  it('answer alike, hand out one lease at a time with growing fences, keep first values', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pool-jobs-'));
+    let file = 0;
+    try {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.commands([claims, leases, updates, puts, renewals, releases, waits], {
+            maxCommands: 40,
+          }),
+          async (commands) => {
+            file += 1;
+            const real = {
+              memory: createMemoryStore(),
+              sqlite: createSqliteStore({ path: join(folder, `${file}.db`) }),
+            };
+            const model: Model = {
+              nowMs: 1,
+              fingerprints: new Map(),
+              holders: new Map(),
+              values: new Map(),
+            };
+            try {
+              await fc.asyncModelRun(() => ({ model, real }), commands);
+            } finally {
+              await real.sqlite.close();
+            }
+          },
+        ),
+        { numRuns: 60 },
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,228 @@
+// The contract of every job store, run over each of them.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JobStore } from './job-store.ts';
+import { createMemoryStore } from './memory-store.ts';
+import { createSqliteStore } from './sqlite-store.ts';
+
+const name = { scope: 'employer-1', key: 'june' };
+const claim = { ...name, fingerprint: 'f1', state: 'accepted', payload: '{"n":1}', nowMs: 1_000 };
+const lease = { workerId: 'w1', states: ['accepted', 'submitted'], ttlMs: 100, nowMs: 2_000 };
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pool-jobs-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+describe.each<[string, () => JobStore]>([
+  ['memory', createMemoryStore],
+  ['sqlite', () => createSqliteStore({ path: join(folder, 'jobs.db') })],
+])('the job store %s', (_, open) => {
+  let store: JobStore;
+  beforeEach(() => {
+    store = open();
+  });
+  afterEach(async () => {
+    await store.close();
+  });
+
+  it('creates a job at the first claim and answers it at the next', async () => {
+    const job = {
+      ...name,
+      fingerprint: 'f1',
+      state: 'accepted',
+      payload: '{"n":1}',
+      fence: 0,
+      createdAtMs: 1_000,
+      updatedAtMs: 1_000,
+    };
+    expect(await store.claim(claim)).toEqual({ outcome: 'created', job });
+    const again = await store.claim({ ...claim, payload: '{"n":2}', nowMs: 9_000 });
+    expect(again).toEqual({ outcome: 'existing', job });
+    expect(await store.get(name.scope, name.key)).toEqual(job);
+  });
+
+  it('answers conflict for another fingerprint and changes nothing', async () => {
+    await store.claim(claim);
+    const answer = await store.claim({ ...claim, fingerprint: 'f2', payload: 'other' });
+    expect(answer.outcome).toBe('conflict');
+    expect((await store.get(name.scope, name.key))?.payload).toBe('{"n":1}');
+  });
+
+  it('keeps scopes apart, also where scope and key run into each other', async () => {
+    await store.claim({ ...claim, scope: 'a', key: 'b"c' });
+    expect((await store.claim({ ...claim, scope: 'a"b', key: 'c' })).outcome).toBe('created');
+    expect((await store.claim({ ...claim, scope: 'other', key: 'b"c' })).outcome).toBe('created');
+    expect(await store.get('a', 'c')).toBeUndefined();
+  });
+
+  it('creates once however many claim at the same time', async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, async () => (await store.claim(claim)).outcome),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'existing')).toHaveLength(19);
+  });
+
+  it('leases the oldest free job of the asked states, one worker each', async () => {
+    await store.claim({ ...claim, key: 'new', nowMs: 1_500 });
+    await store.claim({ ...claim, key: 'old', nowMs: 500 });
+    await store.claim({ ...claim, key: 'finished', state: 'done', nowMs: 100 });
+    const first = await store.lease(lease);
+    expect(first?.job.key).toBe('old');
+    expect(first?.fence).toBe(1);
+    expect(first?.job.fence).toBe(1);
+    expect((await store.lease({ ...lease, workerId: 'w2' }))?.job.key).toBe('new');
+    expect(await store.lease({ ...lease, workerId: 'w3' })).toBeUndefined();
+    expect(await store.lease({ ...lease, states: [] })).toBeUndefined();
+  });
+
+  it('breaks ties of time by order of creation', async () => {
+    await store.claim({ ...claim, key: 'z-first' });
+    await store.claim({ ...claim, key: 'a-second' });
+    expect((await store.lease(lease))?.job.key).toBe('z-first');
+  });
+
+  it('hands an expired job to the next worker, and shuts the late one out', async () => {
+    await store.claim(claim);
+    const late = await store.lease(lease);
+    expect(await store.lease({ ...lease, nowMs: 2_099 })).toBeUndefined();
+    const next = await store.lease({ ...lease, workerId: 'w2', nowMs: 2_100 });
+    expect(next?.fence).toBe(2);
+
+    const old = { ...name, fence: late?.fence ?? -1 };
+    const refused = { code: 'stale_fence', retryable: false };
+    await expect(
+      store.update({ ...old, state: 'done', payload: 'late', nowMs: 2_200 }),
+    ).rejects.toMatchObject(refused);
+    await expect(store.putOnce({ ...old, name: 'm', value: 'late' })).rejects.toMatchObject(
+      refused,
+    );
+    expect(await store.renew({ ...old, ttlMs: 100, nowMs: 2_150 })).toBe(false);
+    await store.release(old);
+    expect(await store.lease({ ...lease, workerId: 'w3', nowMs: 2_150 })).toBeUndefined();
+    expect(await store.getValue(name.scope, name.key, 'm')).toBeUndefined();
+    expect((await store.get(name.scope, name.key))?.payload).toBe('{"n":1}');
+  });
+
+  it('keeps a renewed lease', async () => {
+    await store.claim(claim);
+    await store.lease(lease);
+    expect(await store.renew({ ...name, fence: 1, ttlMs: 500, nowMs: 2_050 })).toBe(true);
+    expect(await store.lease({ ...lease, nowMs: 2_549 })).toBeUndefined();
+    expect((await store.lease({ ...lease, nowMs: 2_550 }))?.fence).toBe(2);
+  });
+
+  it('hands out a released job at once, and shuts its former worker out', async () => {
+    await store.claim(claim);
+    await store.lease(lease);
+    await store.release({ ...name, fence: 1 });
+    expect(await store.renew({ ...name, fence: 1, ttlMs: 1, nowMs: 2_001 })).toBe(false);
+    await expect(
+      store.update({ ...name, fence: 1, state: 'done', payload: '', nowMs: 2_001 }),
+    ).rejects.toMatchObject({ code: 'stale_fence' });
+    const next = await store.lease({ ...lease, workerId: 'w2' });
+    expect(next?.job.key).toBe('june');
+    expect(next?.fence).toBeGreaterThan(1);
+  });
+
+  it('updates state and payload, and keeps the lease', async () => {
+    await store.claim(claim);
+    await store.lease(lease);
+    const job = await store.update({
+      ...name,
+      fence: 1,
+      state: 'submitted',
+      payload: '{"stage":"proving"}',
+      nowMs: 2_010,
+    });
+    expect(job).toMatchObject({
+      state: 'submitted',
+      payload: '{"stage":"proving"}',
+      fence: 1,
+      createdAtMs: 1_000,
+      updatedAtMs: 2_010,
+    });
+    expect(await store.get(name.scope, name.key)).toEqual(job);
+    expect(await store.lease({ ...lease, nowMs: 2_050 })).toBeUndefined();
+  });
+
+  it('keeps the first value of a name, for every later worker too', async () => {
+    await store.claim(claim);
+    await store.lease(lease);
+    const put = { ...name, fence: 1, name: 'manifest/1' };
+    expect(await store.putOnce({ ...put, value: 'first' })).toBe('first');
+    expect(await store.putOnce({ ...put, value: 'second' })).toBe('first');
+    expect(await store.putOnce({ ...put, name: 'manifest/2', value: 'other' })).toBe('other');
+    await store.lease({ ...lease, nowMs: 5_000 });
+    expect(await store.putOnce({ ...put, fence: 2, value: 'third' })).toBe('first');
+    expect(await store.getValue(name.scope, name.key, 'manifest/1')).toBe('first');
+    expect(await store.getValue(name.scope, name.key, 'absent')).toBeUndefined();
+    expect(await store.getValue(name.scope, 'absent', 'manifest/1')).toBeUndefined();
+  });
+
+  it('says unknown_job for writes to a job that does not exist', async () => {
+    const unknown = { code: 'unknown_job' };
+    const write = { ...name, fence: 0 };
+    await expect(
+      store.update({ ...write, state: 'done', payload: '', nowMs: 1 }),
+    ).rejects.toMatchObject(unknown);
+    await expect(store.putOnce({ ...write, name: 'm', value: '' })).rejects.toMatchObject(unknown);
+    await expect(store.erase({ ...name, names: [], payload: '' })).rejects.toMatchObject(unknown);
+    expect(await store.renew({ ...write, ttlMs: 1, nowMs: 1 })).toBe(false);
+    await store.release(write);
+  });
+
+  it('erases values and payload, and keeps fingerprint and state', async () => {
+    await store.claim(claim);
+    await store.lease(lease);
+    await store.putOnce({ ...name, fence: 1, name: 'manifest/1', value: 'salaries' });
+    await store.putOnce({ ...name, fence: 1, name: 'result', value: 'kept' });
+    await store.update({ ...name, fence: 1, state: 'done', payload: 'salaries', nowMs: 2_010 });
+
+    const query = { states: ['done', 'failed'], limit: 10 };
+    expect(await store.listErasable({ ...query, updatedBeforeMs: 2_010 })).toEqual([]);
+    const [due] = await store.listErasable({ ...query, updatedBeforeMs: 2_011 });
+    expect(due?.key).toBe('june');
+
+    await store.erase({ ...name, names: ['manifest/1', 'absent'], payload: '{}' });
+    expect(await store.get(name.scope, name.key)).toMatchObject({
+      fingerprint: 'f1',
+      state: 'done',
+      payload: '{}',
+    });
+    expect(await store.getValue(name.scope, name.key, 'manifest/1')).toBeUndefined();
+    expect(await store.getValue(name.scope, name.key, 'result')).toBe('kept');
+    expect(await store.listErasable({ ...query, updatedBeforeMs: 9_999 })).toEqual([]);
+    expect((await store.claim(claim)).outcome).toBe('existing');
+  });
+
+  it('lists what is due for erasure least recently updated first, to the limit', async () => {
+    for (const [key, nowMs] of [
+      ['c', 30],
+      ['a', 10],
+      ['b', 20],
+    ] as const) {
+      await store.claim({ ...claim, key, state: 'done', nowMs });
+    }
+    const due = await store.listErasable({ states: ['done'], updatedBeforeMs: 99, limit: 2 });
+    expect(due.map((job) => job.key)).toEqual(['a', 'b']);
+  });
+
+  it('refuses work after close, and closes twice', async () => {
+    await store.close();
+    await store.close();
+    const closed = { code: 'store_closed' };
+    await expect(store.claim(claim)).rejects.toMatchObject(closed);
+    await expect(store.get('a', 'b')).rejects.toMatchObject(closed);
+    await expect(store.lease(lease)).rejects.toMatchObject(closed);
+    await expect(
+      store.listErasable({ states: ['done'], updatedBeforeMs: 1, limit: 1 }),
+    ).rejects.toMatchObject(closed);
+  });
+});

@@ -1,0 +1,133 @@
+// What only a file can show: private modes, several processes, SIGKILL, foreign files.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openJobStore } from './open-job-store.ts';
+import { createSqliteStore } from './sqlite-store.ts';
+
+const script = fileURLToPath(new URL('./fixtures/store-process.ts', import.meta.url));
+const job = { scope: 's', key: 'k', fingerprint: 'f', state: 'accepted', payload: '', nowMs: 1 };
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pool-jobs-'));
+  path = join(folder, 'agent', 'jobs.db');
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function start(mode: string, worker = ''): ChildProcess & { stdout: NodeJS.ReadableStream } {
+  return spawn(process.execPath, ['--no-warnings', script, mode, path, worker], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+describe('the SQLite store', () => {
+  it('creates each key once among processes that race for it', async () => {
+    const claims = await Promise.all(
+      ['w1', 'w2', 'w3', 'w4'].map(
+        async (worker): Promise<string[]> => JSON.parse(await text(start('claim', worker).stdout)),
+      ),
+    );
+    for (let round = 0; round < 25; round += 1) {
+      const created = claims.filter((outcomes) => outcomes[round] === 'created');
+      expect(created).toHaveLength(1);
+      expect(claims.every((outcomes) => outcomes.length === 25)).toBe(true);
+    }
+  });
+
+  it('keeps every acknowledged write of a process that is killed', async () => {
+    const child = start('write');
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+      if (output.split('\n').length > 30) {
+        child.kill('SIGKILL');
+      }
+    });
+    await once(child, 'close');
+    // A line that the kill cut short was not acknowledged in full.
+    const acknowledged = output.slice(0, output.lastIndexOf('\n')).split('\n');
+    expect(acknowledged.length).toBeGreaterThan(20);
+
+    const store = createSqliteStore({ path });
+    for (const index of acknowledged) {
+      expect(await store.getValue('s', 'k', `v${index}`)).toBe(index);
+    }
+    await store.close();
+  });
+
+  it('keeps jobs over a restart', async () => {
+    const before = openJobStore(`sqlite:${path}`);
+    const { job: created } = await before.claim(job);
+    await before.close();
+    const after = openJobStore(`sqlite:${path}`);
+    expect(await after.get('s', 'k')).toEqual(created);
+    await after.close();
+  });
+
+  it('makes its folder 0700 and its files 0600, whatever the umask', async () => {
+    const umask = process.umask(0);
+    try {
+      const store = createSqliteStore({ path });
+      await store.claim(job);
+      expect(statSync(join(folder, 'agent')).mode & 0o777).toBe(0o700);
+      for (const suffix of ['', '-wal', '-shm']) {
+        expect(statSync(path + suffix).mode & 0o777).toBe(0o600);
+      }
+      await store.close();
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  it('leaves nothing of an erased job in its files', async () => {
+    const store = createSqliteStore({ path });
+    const secret = 'salary-of-alice-'.repeat(400);
+    await store.claim({ ...job, payload: secret });
+    await store.putOnce({ ...job, fence: 0, name: 'manifest', value: secret });
+    const onDisk = (): boolean =>
+      ['', '-wal'].some(
+        (suffix) =>
+          existsSync(path + suffix) && readFileSync(path + suffix).includes('salary-of-alice'),
+      );
+    expect(onDisk()).toBe(true);
+    await store.erase({ scope: 's', key: 'k', names: ['manifest'], payload: '' });
+    expect(onDisk()).toBe(false);
+    await store.close();
+  });
+
+  it('refuses a file of another version, and one that is no database', async () => {
+    const database = new DatabaseSync(join(folder, 'newer.db'));
+    database.exec('PRAGMA user_version = 7');
+    database.close();
+    const invalid = expect.objectContaining({ code: 'invalid_store' });
+    expect(() => createSqliteStore({ path: join(folder, 'newer.db') })).toThrow(invalid);
+    writeFileSync(
+      join(folder, 'text.db'),
+      'not a database, but long enough to be read as one. '.repeat(9),
+    );
+    expect(() => createSqliteStore({ path: join(folder, 'text.db') })).toThrow(invalid);
+  });
+});
+
+describe('openJobStore', () => {
+  it('opens memory:', async () => {
+    expect((await openJobStore('memory:').claim(job)).outcome).toBe('created');
+  });
+
+  it.each(['', 'sqlite:', 'sqlite::memory:', 'sqlite:file:x', 'postgres://h/d', 'jobs.db'])(
+    'refuses %j and names the forms it takes',
+    (url) => {
+      expect(() => openJobStore(url)).toThrow(/sqlite:<path to a file> or memory:/);
+    },
+  );
+});
