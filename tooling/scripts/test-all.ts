@@ -100,7 +100,12 @@ async function runAll(args: readonly string[]): Promise<number> {
     say('circuits: making the proving artifacts the tests need (cached by digest)');
     const made = await run(
       process.execPath,
-      ['--conditions=@pool/source', join(root, 'tooling/scripts/ensure-artifacts.ts')],
+      [
+        '--conditions=@pool/source',
+        join(root, 'tooling/scripts/ensure-artifacts.ts'),
+        'fund-16',
+        ...(isFullRun ? ['fund-64'] : []),
+      ],
       { cwd: root, output: 'inherit' },
     );
     if (made.status !== 0) reports.push(crashed('the circuit artifacts could not be made'));
