@@ -1,8 +1,8 @@
 /**
  * Writes circom/generated/poseidon-constants.circom and circom/generated/tags.circom. Run by `pnpm generate`; its output is committed
- * and must not change from one run to the next.
+ * and must not change from one run to the next. `--check` writes nothing and fails if the files differ.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { FIELD_ORDER } from '../src/field.ts';
@@ -33,7 +33,9 @@ for (const t of widths) {
 }
 poseidon.push('    assert(0);\n    return [0];\n}\n');
 
-poseidon.push('// New state[row] = sum over columns of matrix[row][column] * state[column].\nfunction poseidonMatrix(t) {');
+poseidon.push(
+  '// New state[row] = sum over columns of matrix[row][column] * state[column].\nfunction poseidonMatrix(t) {',
+);
 for (const t of widths) {
   const rows = computePoseidonParameters(t).matrix.map((row) => indented(row, '            '));
   poseidon.push(
@@ -51,5 +53,15 @@ const tags = [
 ];
 
 mkdirSync(OUTPUT, { recursive: true });
-writeFileSync(new URL('poseidon-constants.circom', OUTPUT), poseidon.join('\n'));
-writeFileSync(new URL('tags.circom', OUTPUT), tags.join('\n'));
+for (const [name, text] of [
+  ['poseidon-constants.circom', poseidon.join('\n')],
+  ['tags.circom', tags.join('\n')],
+] as const) {
+  const file = new URL(name, OUTPUT);
+  if (!process.argv.includes('--check')) {
+    writeFileSync(file, text);
+  } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+    process.stderr.write(`circom/generated/${name} is not up to date: run \`pnpm generate\`\n`);
+    process.exitCode = 1;
+  }
+}

@@ -106,7 +106,8 @@ export const computePoseidonParameters = (t: number): PoseidonParameters => {
     const xs = points.slice(0, t);
     const ys = points.slice(t);
     const sums = xs.map((x) => ys.map((y) => (x + y) % FIELD_ORDER));
-    const usable = new Set(points).size === 2 * t && sums.every((row) => row.every((s) => s !== 0n));
+    const usable =
+      new Set(points).size === 2 * t && sums.every((row) => row.every((s) => s !== 0n));
     if (usable) {
       return { t, partialRounds, constants, matrix: sums.map((row) => row.map(invert)) };
     }

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { PoolError } from '@pool/core';
+import { FIELD_ORDER } from './field.ts';
 
 /** Field element or amount: a BigInt, or its decimal string. Always below r. */
 export type SignalValue = bigint | string;
@@ -37,4 +39,66 @@ export type FundCircuitInput = {
   readonly leafIndices: readonly SignalValue[];
   /** siblings[slot][level][0..2]: the other children of each node on the path, lowest level first, in child order. */
   readonly siblings: readonly (readonly (readonly SignalValue[])[])[];
+};
+
+const MAX_AMOUNT = 2n ** 128n;
+const MAX_LEAF_INDEX = 4n ** BigInt(ELIGIBILITY_DEPTH);
+
+const malformed = (signal: string, why: string): PoolError =>
+  new PoolError('invalid_circuit_input', `The circuit input ${signal} ${why}.`);
+
+/** A canonical integer below `limit`: no sign, no leading zero. Values at or above r would alias smaller ones. */
+const parseSignal = (value: unknown, signal: string, limit: bigint): bigint => {
+  const isCanonical = typeof value === 'string' && /^(0|[1-9][0-9]{0,77})$/.test(value);
+  if (typeof value !== 'bigint' && !isCanonical) {
+    throw malformed(signal, 'is not a BigInt or a canonical decimal string');
+  }
+  const parsed = BigInt(value);
+  if (parsed < 0n || parsed >= limit) {
+    throw malformed(signal, 'is out of range');
+  }
+  return parsed;
+};
+
+const parseArray = <T>(
+  value: unknown,
+  signal: string,
+  length: number,
+  parseItem: (item: unknown, signal: string) => T,
+): T[] => {
+  if (!Array.isArray(value) || value.length !== length) {
+    throw malformed(signal, `does not have ${length} elements`);
+  }
+  return value.map((item: unknown, i) => parseItem(item, `${signal}[${i}]`));
+};
+
+/**
+ * Checks shape and ranges of a fund-N input before a witness is computed: the witness generator would reduce an element above r
+ * without a word.
+ * @param size N
+ * @throws PoolError `invalid_circuit_input`, naming the signal and never its value
+ */
+export const parseFundCircuitInput = (input: FundCircuitInput, size: number): FundCircuitInput => {
+  const element = (value: unknown, signal: string) => parseSignal(value, signal, FIELD_ORDER);
+  const amount = (value: unknown, signal: string) => parseSignal(value, signal, MAX_AMOUNT);
+  const leafIndex = (value: unknown, signal: string) => parseSignal(value, signal, MAX_LEAF_INDEX);
+  const level = (value: unknown, signal: string) => parseArray(value, signal, 3, element);
+  const path = (value: unknown, signal: string) =>
+    parseArray(value, signal, ELIGIBILITY_DEPTH, level);
+  return {
+    D: element(input.D, 'D'),
+    z: element(input.z, 'z'),
+    y: element(input.y, 'y'),
+    assetId: element(input.assetId, 'assetId'),
+    total: amount(input.total, 'total'),
+    batchNonce: element(input.batchNonce, 'batchNonce'),
+    secret: element(input.secret, 'secret'),
+    eligibilityRoot: element(input.eligibilityRoot, 'eligibilityRoot'),
+    amounts: parseArray(input.amounts, 'amounts', size, amount),
+    walletIds: parseArray(input.walletIds, 'walletIds', size, element),
+    px: parseArray(input.px, 'px', size, element),
+    py: parseArray(input.py, 'py', size, element),
+    leafIndices: parseArray(input.leafIndices, 'leafIndices', size, leafIndex),
+    siblings: parseArray(input.siblings, 'siblings', size, path),
+  };
 };

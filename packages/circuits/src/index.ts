@@ -1,1 +1,28 @@
-export {};
+/**
+ * Pool's circuits: sources, artifacts, keys of the dev setup, and the shape of their inputs.
+ *
+ * @module
+ */
+export {
+  type ArtifactStore,
+  type ArtifactStoreOptions,
+  type CircuitArtifacts,
+  createArtifactStore,
+} from './artifact-store.ts';
+export {
+  type ArtifactDigests,
+  type ArtifactKind,
+  type ArtifactsManifest,
+  type ManifestEntry,
+  readArtifactsManifest,
+} from './artifacts-manifest.ts';
+export type { BuildOptions, BuildStage } from './build-artifacts.ts';
+export { type CircuitName, circuitNames, circuitSizes, parseCircuitName } from './circuits.ts';
+export {
+  ELIGIBILITY_DEPTH,
+  type FundCircuitInput,
+  parseFundCircuitInput,
+  type SignalValue,
+} from './fund-input.ts';
+export { verificationKeys } from './generated/verification-keys.ts';
+export type { G1Json, G2Json, VerificationKey } from './verification-key.ts';

@@ -125,7 +125,7 @@ export const parseR1cs = (bytes: Uint8Array): R1cs => {
       }
       for (let term = 0; term < terms; term++) {
         const wire = body.readUInt32LE(position);
-        const key = body.latin1Slice(position + 4, position + 4 + FIELD_BYTES);
+        const key = body.toString('latin1', position + 4, position + 4 + FIELD_BYTES);
         let index = known.get(key);
         if (index === undefined) {
           const value = littleEndianToBigInt(body, position + 4);
@@ -159,9 +159,7 @@ export const parseR1cs = (bytes: Uint8Array): R1cs => {
 };
 
 /** Size of the evaluation domain a Groth16 key of this system needs: the next power of two with room for its public rows. */
-export const computeDomainSize = (
-  r1cs: Pick<R1cs, 'constraints' | 'publicSignals'>,
-): number => {
+export const computeDomainSize = (r1cs: Pick<R1cs, 'constraints' | 'publicSignals'>): number => {
   let size = 2;
   while (size < r1cs.constraints + r1cs.publicSignals + 1) {
     size *= 2;

@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { GroupName } from './affine-groups.ts';
 import { chooseWindowBits, pointBytes, SCALAR_BYTES } from './fixed-base.ts';
+import { moduleBeside } from './module-beside.ts';
 import type { PointsJob } from './points-worker.ts';
 
 const CHUNK = 2048;
@@ -29,15 +30,12 @@ const encodeScalars = (scalars: readonly bigint[]): SharedArrayBuffer => {
   return shared;
 };
 
-/** The worker lies beside this module: as TypeScript in the repository, as JavaScript once built. */
-const workerUrl = (): URL =>
-  new URL(import.meta.url.endsWith('.ts') ? './points-worker.ts' : './points-worker.js', import.meta.url);
-
 const runWorker = (job: PointsJob, options: ComputePointsOptions, onPoints: (n: number) => void) =>
   new Promise<void>((resolve, reject) => {
-    const worker = new Worker(workerUrl(), { workerData: job });
+    const worker = new Worker(moduleBeside(import.meta.url, 'points-worker'), { workerData: job });
     const abort = () => {
-      reject(options.signal?.reason);
+      const reason: unknown = options.signal?.reason;
+      reject(reason instanceof Error ? reason : new Error('aborted'));
       void worker.terminate();
     };
     options.signal?.addEventListener('abort', abort, { once: true });

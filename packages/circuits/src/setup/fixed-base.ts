@@ -5,7 +5,12 @@
  * @module
  */
 import { BASE_FIELD_ORDER as Q } from '../field.ts';
-import { type AffineGroup, affineGroups, type Coordinates, type GroupName } from './affine-groups.ts';
+import {
+  type AffineGroup,
+  affineGroups,
+  type Coordinates,
+  type GroupName,
+} from './affine-groups.ts';
 
 /** Bytes of a scalar: little-endian, below r. */
 export const SCALAR_BYTES = 32;

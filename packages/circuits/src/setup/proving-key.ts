@@ -172,7 +172,11 @@ export const computeProvingKey = async (
     encodeUint32(scalars.domainSize),
     ...[alpha1, beta1, beta2, gamma2, delta1, delta2],
   ];
-  const publicPoints = split(ic, pointBytes('G1'), scalars.publicWires.map(() => 1));
+  const publicPoints = split(
+    ic,
+    pointBytes('G1'),
+    scalars.publicWires.map(() => 1),
+  );
   return {
     sections: [
       { id: 1, parts: [encodeUint32(1)] },

@@ -38,12 +38,7 @@ const computeRootOfUnity = (size: number): bigint => {
  * L_j(tau) over the size-th roots of unity, for j = first, first + step, ...: root^j (tau^size - 1) / (size (tau - root^j)).
  * tau must lie outside the domain.
  */
-const computeLagrangeBasis = (
-  tau: bigint,
-  size: number,
-  first: number,
-  step: number,
-): bigint[] => {
+const computeLagrangeBasis = (tau: bigint, size: number, first: number, step: number): bigint[] => {
   const root = computeRootOfUnity(size);
   const stride = power(root, BigInt(step), FIELD_ORDER);
   const vanishing = power(tau, BigInt(size), FIELD_ORDER) - 1n + FIELD_ORDER;

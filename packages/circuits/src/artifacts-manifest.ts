@@ -1,0 +1,79 @@
+/**
+ * The committed manifest (artifacts.json): which bytes each circuit's artifacts must have on every machine (protocol §9).
+ * Written by `pnpm generate`.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { PoolError } from '@pool/core';
+import { type CircuitName, circuitNames } from './circuits.ts';
+
+export const artifactKinds = ['r1cs', 'wasm', 'zkey', 'verificationKey'] as const;
+export type ArtifactKind = (typeof artifactKinds)[number];
+
+/** SHA-256 of each file, hex. */
+export type ArtifactDigests = Readonly<Record<ArtifactKind, string>>;
+
+export type ManifestEntry = {
+  /** Digest of everything the artifacts follow from: sources, compiler, setup. */
+  readonly recipe: string;
+  readonly constraints: number;
+  readonly wires: number;
+  readonly publicSignals: number;
+  readonly domainSize: number;
+  /** Non-zero entries of A, B and C. */
+  readonly terms: number;
+  readonly sha256: ArtifactDigests;
+};
+
+export type ArtifactsManifest = Readonly<Record<CircuitName, ManifestEntry>>;
+
+export const manifestUrl = (): URL => new URL('../artifacts.json', import.meta.url);
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+const isDigest = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+
+const isEntry = (value: unknown): value is ManifestEntry => {
+  if (!isRecord(value) || !isDigest(value['recipe'])) {
+    return false;
+  }
+  const { sha256 } = value;
+  const counts = ['constraints', 'wires', 'publicSignals', 'domainSize', 'terms'];
+  return (
+    counts.every((name) => Number.isSafeInteger(value[name])) &&
+    isRecord(sha256) &&
+    artifactKinds.every((kind) => isDigest(sha256[kind]))
+  );
+};
+
+/**
+ * Reads a manifest.
+ * @throws PoolError `artifacts_manifest_malformed`
+ */
+export const parseArtifactsManifest = (json: string): ArtifactsManifest => {
+  const parsed: unknown = JSON.parse(json);
+  const circuits = isRecord(parsed) ? parsed['circuits'] : undefined;
+  const entries = circuitNames.map((name) => {
+    const entry = isRecord(circuits) ? circuits[name] : undefined;
+    if (!isEntry(entry)) {
+      throw new PoolError(
+        'artifacts_manifest_malformed',
+        `artifacts.json does not describe ${name}. Run \`pnpm generate\`.`,
+      );
+    }
+    return [name, entry] as const;
+  });
+  return Object.fromEntries(entries) as Record<CircuitName, ManifestEntry>;
+};
+
+/** The committed manifest. */
+export const readArtifactsManifest = (): ArtifactsManifest =>
+  parseArtifactsManifest(readFileSync(manifestUrl(), 'utf8'));
+
+/** SHA-256 of bytes, hex. */
+export const computeDigest = (bytes: Uint8Array | string): string =>
+  createHash('sha256').update(bytes).digest('hex');

@@ -1,0 +1,56 @@
+/**
+ * The deployed circuits and where their sources lie.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PoolError } from '@pool/core';
+
+export const circuitNames = ['fund-16', 'fund-64'] as const;
+export type CircuitName = (typeof circuitNames)[number];
+
+/** Slots of each fund circuit, dummies included: the most recipients one batch can hold. */
+export const circuitSizes: Readonly<Record<CircuitName, number>> = { 'fund-16': 16, 'fund-64': 64 };
+
+/**
+ * Checks a circuit's name.
+ * @throws PoolError `unknown_circuit`
+ */
+export const parseCircuitName = (name: string): CircuitName => {
+  const known = circuitNames.find((candidate) => candidate === name);
+  if (known === undefined) {
+    throw new PoolError(
+      'unknown_circuit',
+      `Choose one of the circuits ${circuitNames.join(', ')}.`,
+    );
+  }
+  return known;
+};
+
+/** Folder of the circom sources, in the repository and in the published package alike. */
+export const sourceFolder = (): string => fileURLToPath(new URL('../circom/', import.meta.url));
+
+const listSources = (folder: string, prefix = ''): string[] =>
+  readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry) =>
+      entry.isDirectory()
+        ? listSources(join(folder, entry.name), `${prefix}${entry.name}/`)
+        : [`${prefix}${entry.name}`],
+    )
+    .filter((name) => name.endsWith('.circom'))
+    .sort();
+
+/** SHA-256 over names and contents of all circom sources, as hex. */
+export const computeSourceDigest = (folder = sourceFolder()): string => {
+  const hash = createHash('sha256');
+  for (const name of listSources(folder)) {
+    const digest = createHash('sha256')
+      .update(readFileSync(join(folder, name)))
+      .digest('hex');
+    hash.update(`${name}\n${digest}\n`);
+  }
+  return hash.digest('hex');
+};

@@ -1,0 +1,92 @@
+/**
+ * Runs the circom compiler (npm `circom2`, a development dependency: its licence is the GPL, its output is ours) in a process of
+ * its own.
+ *
+ * @module
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { PoolError } from '@pool/core';
+
+/** Simplification level. The sources carry Poseidon's state in expressions, so level 2 finds nothing but denser rows. */
+const OPTIMISATION = '--O1';
+const KEPT_OUTPUT = 2000;
+
+export type CompileOptions = {
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Where the compiler left its two results. */
+export type CompiledCircuit = { readonly r1csPath: string; readonly wasmPath: string };
+
+const require = createRequire(import.meta.url);
+
+const locateCompiler = (): { script: string; version: string } => {
+  try {
+    const manifest = require.resolve('circom2/package.json');
+    const parsed: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
+    if (typeof parsed !== 'object' || parsed === null || !('version' in parsed)) {
+      throw new TypeError('circom2 names no version');
+    }
+    return { script: join(dirname(manifest), 'cli.js'), version: String(parsed.version) };
+  } catch (cause) {
+    throw new PoolError(
+      'compiler_missing',
+      'The circom compiler is not installed. Install the development dependency circom2.',
+      { cause },
+    );
+  }
+};
+
+/** Name, version and flags of the compiler: part of an artifact's identity. */
+export const describeCompiler = (): string => `circom2 ${locateCompiler().version} ${OPTIMISATION}`;
+
+/**
+ * Compiles a circuit.
+ * @param source path of the main's `.circom` file; its includes lie in the same folder or below
+ * @param outputFolder existing folder for the results
+ * @throws PoolError `compiler_missing`; `compile_failed` with the compiler's last words as cause
+ */
+export const compileCircuit = async (
+  source: string,
+  outputFolder: string,
+  { signal }: CompileOptions = {},
+): Promise<CompiledCircuit> => {
+  const name = basename(source, '.circom');
+  const args = [
+    locateCompiler().script,
+    source,
+    '--r1cs',
+    '--wasm',
+    OPTIMISATION,
+    '-o',
+    outputFolder,
+  ];
+  const compiler = spawn(process.execPath, args, {
+    cwd: dirname(source),
+    env: {},
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(signal === undefined ? {} : { signal }),
+  });
+  let output = '';
+  const keep = (chunk: Buffer) => {
+    output = (output + chunk.toString()).slice(-KEPT_OUTPUT);
+  };
+  compiler.stdout.on('data', keep);
+  compiler.stderr.on('data', keep);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    compiler.on('error', reject);
+    compiler.on('close', resolve);
+  });
+  if (code !== 0) {
+    throw new PoolError('compile_failed', `The circuit ${name} does not compile.`, {
+      cause: new Error(output),
+    });
+  }
+  return {
+    r1csPath: join(outputFolder, `${name}.r1cs`),
+    wasmPath: join(outputFolder, `${name}_js`, `${name}.wasm`),
+  };
+};

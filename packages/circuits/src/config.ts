@@ -1,0 +1,8 @@
+/**
+ * The one fact this package reads from the environment, and only to refuse: a caller must not be able to forget to pass it.
+ *
+ * @module
+ */
+
+/** Is this a production process (`NODE_ENV=production`)? */
+export const isProduction = (): boolean => process.env['NODE_ENV'] === 'production';

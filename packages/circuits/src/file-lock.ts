@@ -1,0 +1,71 @@
+/**
+ * A lock between processes of one machine: a file that holds its owner's process id. A lock whose owner has died is taken over.
+ *
+ * @module
+ */
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 250;
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;
+
+const isAlive = (processId: number): boolean => {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it lives, under another user.
+    return hasCode(error, 'EPERM');
+  }
+};
+
+/** The owner's process id; undefined while the file is empty or gone. */
+const readOwner = async (path: string): Promise<number | undefined> => {
+  try {
+    const owner = Number.parseInt(await readFile(path, 'utf8'), 10);
+    return Number.isSafeInteger(owner) && owner > 0 ? owner : undefined;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) {
+      return undefined;
+    }
+    throw error;
+  }
+};
+
+const tryToOwn = async (path: string): Promise<boolean> => {
+  try {
+    await writeFile(path, `${process.pid}\n`, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) {
+      return false;
+    }
+    throw error;
+  }
+};
+
+/**
+ * Runs `work` while holding the lock; waits for another live owner. Two waiters that take over a dead owner's lock at the same
+ * instant may both run, so `work` must stay correct then (ours renames a finished folder into place).
+ */
+export const withFileLock = async <T>(
+  path: string,
+  work: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> => {
+  while (!(await tryToOwn(path))) {
+    const owner = await readOwner(path);
+    if (owner !== undefined && !isAlive(owner)) {
+      await rm(path, { force: true });
+    } else {
+      await sleep(POLL_MS, undefined, signal === undefined ? {} : { signal });
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(path, { force: true });
+  }
+};
