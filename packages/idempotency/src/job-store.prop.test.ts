@@ -75,12 +75,18 @@ const leases = fc.integer({ min: 1, max: 20 }).map((ttlMs) =>
   }),
 );
 
-const fences = fc.integer({ min: 0, max: 6 });
+// How far the writer's fence is from the newest handed out: mostly current, sometimes stale or made up.
+const offsets = fc.constantFrom(0, 0, 0, -1, -2, 1);
+
+function fenceOf(model: Model, key: string, offset: number): number {
+  return (model.holders.get(key)?.fence ?? 0) + offset;
+}
 
 const updates = fc
-  .tuple(keys, fences, fc.constantFrom('submitted', 'done'))
-  .map(([key, fence, state]) =>
-    command(`update ${key} ${fence} ${state}`, async (model, real) => {
+  .tuple(keys, offsets, fc.constantFrom('submitted', 'done'))
+  .map(([key, offset, state]) =>
+    command(`update ${key} ${offset} ${state}`, async (model, real) => {
+      const fence = fenceOf(model, key, offset);
       const { nowMs } = model;
       await both(real, (store) =>
         store.update({ scope, key, fence, state, payload: `{"f":${fence}}`, nowMs }),
@@ -88,8 +94,9 @@ const updates = fc
     }),
   );
 
-const puts = fc.tuple(keys, fences, fc.constantFrom('m', 'n')).map(([key, fence, name]) =>
-  command(`put ${key} ${fence} ${name}`, async (model, real) => {
+const puts = fc.tuple(keys, offsets, fc.constantFrom('m', 'n')).map(([key, offset, name]) =>
+  command(`put ${key} ${offset} ${name}`, async (model, real) => {
+    const fence = fenceOf(model, key, offset);
     const value = `${fence}@${model.nowMs}`;
     const answer = await both(real, (store) => store.putOnce({ scope, key, fence, name, value }));
     if ('value' in answer) {
@@ -102,8 +109,9 @@ const puts = fc.tuple(keys, fences, fc.constantFrom('m', 'n')).map(([key, fence,
   }),
 );
 
-const renewals = fc.tuple(keys, fences).map(([key, fence]) =>
-  command(`renew ${key} ${fence}`, async (model, real) => {
+const renewals = fc.tuple(keys, offsets).map(([key, offset]) =>
+  command(`renew ${key} ${offset}`, async (model, real) => {
+    const fence = fenceOf(model, key, offset);
     const { nowMs } = model;
     const answer = await both(real, (store) =>
       store.renew({ scope, key, fence, ttlMs: 10, nowMs }),
@@ -116,8 +124,9 @@ const renewals = fc.tuple(keys, fences).map(([key, fence]) =>
   }),
 );
 
-const releases = fc.tuple(keys, fences).map(([key, fence]) =>
-  command(`release ${key} ${fence}`, async (model, real) => {
+const releases = fc.tuple(keys, offsets).map(([key, offset]) =>
+  command(`release ${key} ${offset}`, async (model, real) => {
+    const fence = fenceOf(model, key, offset);
     await both(real, (store) => store.release({ scope, key, fence }));
     const holder = model.holders.get(key);
     if (holder?.fence === fence) {
@@ -141,6 +150,7 @@ describe('job stores against a model and each other', () => {
         fc.asyncProperty(
           fc.commands([claims, leases, updates, puts, renewals, releases, waits], {
             maxCommands: 40,
+            size: 'max',
           }),
           async (commands) => {
             file += 1;

@@ -1,0 +1,321 @@
+import { inspect } from 'node:util';
+import { fundAuthorizationTypes, permitTypes, Secret, voidBatchTypes } from '@pool/core';
+import { viewingKeyMessage } from '@pool/notes';
+import { Transaction } from 'ethers';
+import { describe, expect, it } from 'vitest';
+import {
+  approval,
+  chainId,
+  expected,
+  funder,
+  pool,
+  privateKey,
+  requests,
+  secretKey,
+  serializeUnsigned,
+  signInExpected,
+  signInText,
+  stranger,
+  token,
+  tokenDomain,
+  total,
+  wallet,
+} from './fixtures/requests.ts';
+import { createLocalKeySigner } from './local-key.ts';
+import { createSignRequest } from './request-digest.ts';
+import type { SignRequest } from './requests.ts';
+import { encodeApproveCall, encodeSignedTransaction } from './token-approval.ts';
+
+const signer = createLocalKeySigner({ privateKey: secretKey });
+
+async function signatureOf(request: SignRequest): Promise<string> {
+  const outcome = await signer.submit(request);
+  expect(outcome.state).toBe('signed');
+  return outcome.state === 'signed' ? outcome.signature : '';
+}
+
+async function reasonOf(request: SignRequest, by = signer): Promise<string> {
+  const outcome = await by.submit(request);
+  return outcome.state === 'refused' ? outcome.reason : outcome.state;
+}
+
+const poolDomain = { name: 'ShieldedPool', version: '1', chainId, verifyingContract: pool };
+
+describe('the local key signs what ethers would sign', () => {
+  it('knows its address and public key', async () => {
+    expect(await signer.address()).toBe(wallet.address);
+    expect(await signer.publicKey()).toBe(wallet.signingKey.compressedPublicKey);
+    expect(signer.capabilities.deterministic).toBe(true);
+  });
+
+  it('a fund authorisation', async () => {
+    const { batchRoot, batchNonce, ...rest } = requests.fund.payload.authorization;
+    const message = {
+      ...rest,
+      batchRoot: `0x${batchRoot.toString(16).padStart(64, '0')}`,
+      batchNonce: `0x${batchNonce.toString(16).padStart(64, '0')}`,
+    };
+    const theirs = await wallet.signTypedData(poolDomain, fundAuthorizationTypes, message);
+    expect(await signatureOf(requests.fund)).toBe(theirs);
+  });
+
+  it('a void', async () => {
+    const message = { funder, batchNonce: `0x${'0'.repeat(63)}c` };
+    const theirs = await wallet.signTypedData(poolDomain, voidBatchTypes, message);
+    expect(await signatureOf(requests.void)).toBe(theirs);
+  });
+
+  it('a permit', async () => {
+    const { permit } = requests.permit.payload;
+    const theirs = await wallet.signTypedData(tokenDomain, permitTypes, permit);
+    expect(await signatureOf(requests.permit)).toBe(theirs);
+  });
+
+  it('a token approval', async () => {
+    const { unsignedTransaction } = requests.approval.payload;
+    const signed = encodeSignedTransaction(
+      unsignedTransaction,
+      (await signatureOf(requests.approval)) as `0x${string}`,
+    );
+    expect(signed).toBe(await wallet.signTransaction(Transaction.from(unsignedTransaction)));
+    expect(Transaction.from(signed).from).toBe(funder);
+  });
+
+  it('an approval of zero', async () => {
+    const unsignedTransaction = serializeUnsigned({ data: encodeApproveCall(pool, 0n) });
+    const payload = { unsignedTransaction, expected };
+    const request = createSignRequest({ ...requests.approval, payload });
+    expect(await reasonOf(request)).toBe('signed');
+  });
+
+  it('a sign-in text', async () => {
+    expect(await signatureOf(requests.signIn)).toBe(await wallet.signMessage(signInText));
+  });
+
+  it('the viewing-key text', async () => {
+    const theirs = await wallet.signMessage(viewingKeyMessage('pool.example'));
+    expect(await signatureOf(requests.viewingKey)).toBe(theirs);
+  });
+});
+
+const legacyTransaction = Transaction.from({
+  type: 0,
+  chainId,
+  to: token,
+  nonce: 3,
+  gasLimit: 60_000n,
+  gasPrice: 1n,
+  data: approval.data,
+}).unsignedSerialized as `0x${string}`;
+
+describe('the local key refuses', () => {
+  const { fund, permit, approval: approve, signIn } = requests;
+  const inFund = (change: object): SignRequest =>
+    createSignRequest({
+      ...fund,
+      payload: { ...fund.payload, authorization: { ...fund.payload.authorization, ...change } },
+    });
+  const inPermit = (change: object): SignRequest =>
+    createSignRequest({
+      ...permit,
+      payload: { ...permit.payload, permit: { ...permit.payload.permit, ...change } },
+    });
+  const ofTransaction = (change: Partial<typeof approval>): SignRequest =>
+    createSignRequest({
+      ...approve,
+      payload: { unsignedTransaction: serializeUnsigned(change), expected },
+    });
+  const ofText = (message: string): SignRequest =>
+    createSignRequest({ ...signIn, payload: { message, expected: signInExpected } });
+
+  it.each<[string, SignRequest, string]>([
+    [
+      'a request for another signer',
+      createSignRequest({ ...fund, expectedSigner: stranger }),
+      'foreign-signer',
+    ],
+    ["another funder's authorisation", inFund({ funder: stranger }), 'foreign-signer'],
+    [
+      "another funder's void",
+      createSignRequest({
+        ...requests.void,
+        payload: { ...requests.void.payload, funder: stranger },
+      }),
+      'foreign-signer',
+    ],
+    ["another owner's permit", inPermit({ owner: stranger }), 'foreign-signer'],
+    ['a permit to a stranger', inPermit({ spender: stranger }), 'foreign-spender'],
+    ['a permit above the total', inPermit({ value: total + 1n }), 'amount-mismatch'],
+    [
+      'a permit of another token',
+      createSignRequest({
+        ...permit,
+        payload: {
+          ...permit.payload,
+          domain: { ...tokenDomain, verifyingContract: stranger },
+        },
+      }),
+      'token-not-listed',
+    ],
+    [
+      'a permit for another chain',
+      createSignRequest({
+        ...permit,
+        payload: { ...permit.payload, domain: { ...tokenDomain, chainId: 1 } },
+      }),
+      'foreign-chain',
+    ],
+    ['a transaction to another contract', ofTransaction({ to: stranger }), 'token-not-listed'],
+    ['a transaction on another chain', ofTransaction({ chainId: 1 }), 'foreign-chain'],
+    ['a transaction that carries value', ofTransaction({ value: 1n }), 'not-an-approval'],
+    [
+      'a legacy transaction',
+      createSignRequest({
+        ...approve,
+        payload: { unsignedTransaction: legacyTransaction, expected },
+      }),
+      'not-an-approval',
+    ],
+    [
+      'an access list',
+      ofTransaction({ accessList: [{ address: stranger, storageKeys: [] }] }),
+      'not-an-approval',
+    ],
+    [
+      'a transfer',
+      ofTransaction({ data: approval.data.replace('0x095ea7b3', '0xa9059cbb') }),
+      'not-an-approval',
+    ],
+    ['bytes after the call', ofTransaction({ data: `${approval.data}00` }), 'not-an-approval'],
+    [
+      'dirty upper bytes of the spender',
+      ofTransaction({ data: `0x095ea7b301${approval.data.slice(12)}` }),
+      'not-an-approval',
+    ],
+    [
+      'an approval to a stranger',
+      ofTransaction({ data: encodeApproveCall(stranger, total) }),
+      'foreign-spender',
+    ],
+    [
+      'an approval of everything',
+      ofTransaction({ data: encodeApproveCall(pool, 2n ** 256n - 1n) }),
+      'amount-mismatch',
+    ],
+    [
+      'an approval below the total',
+      ofTransaction({ data: encodeApproveCall(pool, total - 1n) }),
+      'amount-mismatch',
+    ],
+    ['a wasteful gas limit', ofTransaction({ gasLimit: 300_001n }), 'gas-too-high'],
+    ['a ruinous gas price', ofTransaction({ maxFeePerGas: 10n ** 13n }), 'gas-too-high'],
+    [
+      'a sign-in for another domain',
+      ofText(signInText.replace('pool.example wants', 'evil.example wants')),
+      'foreign-sign-in',
+    ],
+    [
+      'a sign-in with another URI',
+      ofText(signInText.replace('URI: https://pool.example', 'URI: https://evil.example')),
+      'foreign-sign-in',
+    ],
+    [
+      'a sign-in for another chain',
+      ofText(signInText.replace('Chain ID: 31337', 'Chain ID: 1')),
+      'foreign-sign-in',
+    ],
+    ['a sign-in of another wallet', ofText(signInText.replace(funder, stranger)), 'foreign-signer'],
+    ['a text that is no sign-in', ofText('send all my money'), 'malformed-payload'],
+    [
+      'the viewing-key text as a sign-in',
+      ofText(viewingKeyMessage('pool.example')),
+      'viewing-key-text',
+    ],
+    [
+      "another platform's viewing-key text as a sign-in",
+      ofText(viewingKeyMessage('other.example')),
+      'viewing-key-text',
+    ],
+    ['an id that is not of the content', { ...fund, externalId: 'p1-0' }, 'external-id-mismatch'],
+    [
+      'changed content under the old id',
+      { ...fund, payload: { ...fund.payload, chainId: 1 } },
+      'external-id-mismatch',
+    ],
+    [
+      'a signed transaction',
+      { ...approve, payload: { unsignedTransaction: '0x02c0', expected } },
+      'malformed-payload',
+    ],
+    [
+      'an amount that is no uint256',
+      {
+        ...fund,
+        payload: {
+          ...fund.payload,
+          authorization: { ...fund.payload.authorization, total: -1n },
+        },
+      },
+      'malformed-payload',
+    ],
+    ['an unknown kind', { ...fund, kind: 'digest' } as never, 'kind-not-allowed'],
+  ])('%s', async (_, request, reason) => {
+    expect(await reasonOf(request)).toBe(reason);
+  });
+
+  it('what its configuration does not list', async () => {
+    const pools = [{ chainId, pool, tokens: [token] }];
+    const strict = createLocalKeySigner({ privateKey: secretKey, allow: { pools } });
+    for (const request of Object.values(requests)) {
+      expect(await reasonOf(request, strict)).toBe('signed');
+    }
+    const none = createLocalKeySigner({
+      privateKey: secretKey,
+      allow: { pools: [{ chainId, pool, tokens: [] }] },
+    });
+    expect(await reasonOf(fund, none)).toBe('token-not-listed');
+    expect(await reasonOf(permit, none)).toBe('token-not-listed');
+    expect(await reasonOf(approve, none)).toBe('token-not-listed');
+    expect(await reasonOf(requests.void, none)).toBe('signed');
+    const elsewhere = createLocalKeySigner({
+      privateKey: secretKey,
+      allow: { pools: [{ chainId: 1, pool, tokens: [token] }] },
+    });
+    for (const request of [fund, requests.void, permit, approve]) {
+      expect(await reasonOf(request, elsewhere)).toBe('pool-not-listed');
+    }
+    const signInOnly = createLocalKeySigner({
+      privateKey: secretKey,
+      allow: { kinds: ['sign-in'] },
+    });
+    expect(await reasonOf(fund, signInOnly)).toBe('kind-not-allowed');
+    expect(await reasonOf(signIn, signInOnly)).toBe('signed');
+  });
+});
+
+describe('the local key as a secret', () => {
+  it('is in no printed form of the signer', () => {
+    const digits = privateKey.slice(2);
+    expect(inspect(signer, { depth: 9, showHidden: true })).not.toContain(digits);
+    expect(JSON.stringify(signer)).not.toContain(digits);
+  });
+
+  it.each([
+    '',
+    '0x',
+    `0x${'00'.repeat(32)}`,
+    `0x${'ff'.repeat(32)}`,
+    'zz-canary-zz',
+    '42'.repeat(32),
+  ])('is refused without being repeated (%#)', (value) => {
+    const create = (): unknown => createLocalKeySigner({ privateKey: new Secret(value) });
+    expect(create).toThrow(expect.objectContaining({ code: 'invalid_private_key' }));
+    try {
+      create();
+    } catch (error) {
+      expect(inspect(error)).not.toContain(
+        value === '' ? 'no value' : value.slice(2) || 'no value',
+      );
+    }
+  });
+});

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { signTwice } from './deterministic.ts';
+import { chainId, funder, pool, requests, stranger, wallet } from './fixtures/requests.ts';
+import { computeExternalId, computeRequestDigest } from './request-digest.ts';
+import { encodeSignedTransaction } from './token-approval.ts';
+
+const content = {
+  kind: 'void',
+  expectedSigner: funder,
+  chainId,
+  pool,
+  authorizationId: '12',
+  digest: `0x${'ab'.repeat(32)}` as const,
+};
+
+describe('computeExternalId', () => {
+  it('is a hash of the content, short enough for every custodian', () => {
+    const json = `["pool/v1/external-id","void",31337,"${pool}","${funder}","12","${content.digest}"]`;
+    const hash = createHash('sha256').update(json).digest('hex');
+    expect(computeExternalId(content)).toBe(`p1-${hash.slice(0, 36)}`);
+    expect(computeExternalId(content).length).toBeLessThanOrEqual(40);
+  });
+
+  it.each([
+    { kind: 'permit' },
+    { expectedSigner: stranger },
+    { chainId: 1 },
+    { chainId: undefined },
+    { pool: stranger },
+    { authorizationId: '13' },
+    { digest: `0x${'ac'.repeat(32)}` as const },
+  ])('differs for %j', (change) => {
+    expect(computeExternalId({ ...content, ...change })).not.toBe(computeExternalId(content));
+  });
+
+  it('is the same for the same request made again, and another for every kind', () => {
+    const ids = Object.values(requests).map((request) => request.externalId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('computeRequestDigest', () => {
+  it('refuses a transaction that is already signed, or not canonical', async () => {
+    const { unsignedTransaction } = requests.approval.payload;
+    const digest = computeRequestDigest(requests.approval);
+    const signature = wallet.signingKey.sign(digest).serialized as `0x${string}`;
+    const signed = encodeSignedTransaction(unsignedTransaction, signature);
+    for (const bytes of [signed, `${unsignedTransaction}00`, '0x', '0x02'] as `0x${string}`[]) {
+      const payload = { ...requests.approval.payload, unsignedTransaction: bytes };
+      expect(() => computeRequestDigest({ ...requests.approval, payload })).toThrow(
+        expect.objectContaining({ code: 'malformed_payload' }),
+      );
+    }
+  });
+});
+
+describe('signTwice', () => {
+  it('answers a signature that came out twice the same', async () => {
+    expect(await signTwice(async () => 'same')).toBe('same');
+  });
+
+  it('answers nothing for a signer that draws fresh nonces', async () => {
+    let calls = 0;
+    expect(await signTwice(async () => String(calls++))).toBeUndefined();
+    expect(calls).toBe(2);
+  });
+});
