@@ -1,1 +1,56 @@
-export {};
+/** @pool/operations: the disbursement pipeline over ports. */
+export { computeBatchDeadline, defaultBatchDeadlineSeconds } from './batch-deadline.ts';
+export {
+  type ChainRoute,
+  type CheckDeps,
+  type CheckedDisbursement,
+  type CheckedRecipient,
+  checkDisbursement,
+  collectIssues,
+  type Issue,
+} from './check-disbursement.ts';
+export { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
+export {
+  createEvidenceVerifier,
+  type EvidenceVerdict,
+  type EvidenceVerifier,
+} from './evidence-verifier.ts';
+export { type FaultPoint, faultPoints } from './fault-points.ts';
+export { createFunder } from './funder.ts';
+export { InterruptedRunError } from './interrupted-run.ts';
+export {
+  type JobEvent,
+  type JobRunner,
+  type JobRunnerOptions,
+  startJobRunner,
+} from './job-runner.ts';
+export { createKeyLock, type KeyLock } from './key-lock.ts';
+export { observeAllowance } from './observe-allowance.ts';
+export type {
+  ApprovalTransaction,
+  ChainContext,
+  ChainPort,
+  Clock,
+  EvidencePins,
+  FinalBlock,
+  FundedBatch,
+  FunderPort,
+  GatePort,
+  JobJournal,
+  NonceState,
+  PlatformPort,
+  ProvedBatch,
+  ProveOptions,
+  ProverPort,
+  Receipt,
+  WitnessInput,
+} from './ports.ts';
+export {
+  createJobView,
+  createRecord,
+  type DisbursementRecord,
+  deserializeRecord,
+  serializeRecord,
+} from './record.ts';
+export type { DisbursementDeps, RunEvent, RunInput } from './run.ts';
+export { runDisbursement } from './run-disbursement.ts';

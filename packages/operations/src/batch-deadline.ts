@@ -1,0 +1,35 @@
+/**
+ * Until when a batch authorisation can land (protocol §8, "Late landing").
+ *
+ * @module
+ */
+
+/** 60 minutes; an MPC signer's vote limit would come on top. */
+export const defaultBatchDeadlineSeconds = 3600;
+
+const roundingSeconds = 900;
+
+/**
+ * The deadline in Unix seconds. Rounded up to a quarter of an hour, so that it does not tell when the
+ * manifest was made; windows shorter than that (tests) are taken as they are.
+ *
+ * @param nowSeconds - the later of our clock and the chain's newest block
+ */
+export function computeBatchDeadline(nowSeconds: number, windowSeconds: number): number {
+  const deadline = nowSeconds + windowSeconds;
+  return windowSeconds < roundingSeconds
+    ? deadline
+    : Math.ceil(deadline / roundingSeconds) * roundingSeconds;
+}
+
+/**
+ * True when too little time is left for an authorisation to leave at all: one that cannot land in time
+ * would only hold the job until it is dead.
+ */
+export function isTooLateToRelease(
+  nowSeconds: number,
+  deadline: number,
+  windowSeconds: number,
+): boolean {
+  return nowSeconds >= deadline - Math.min(60, Math.floor(windowSeconds / 10));
+}

@@ -1,0 +1,114 @@
+/**
+ * The batch of a job: manifest and seed, stored once, and the plan they determine (protocol §3). Whoever
+ * finds a stored manifest uses it; nobody makes a second one for the same key.
+ *
+ * @module
+ */
+import {
+  bytesToHex,
+  chooseBatchSize,
+  computeBatchNonce,
+  type FundManifest,
+  fieldToHex,
+  type Hex32,
+  hexToBytes,
+  PoolError,
+  parseEvmAddress,
+} from '@pool/core';
+import { buildFundBatch, type FundBatchPlan } from '@pool/notes';
+import { computeBatchDeadline } from './batch-deadline.ts';
+import {
+  attempt,
+  deserializeManifest,
+  manifestName,
+  type SeededManifest,
+  serializeManifest,
+} from './record.ts';
+import type { Run, RunBase } from './run.ts';
+
+/** Confidential. */
+export type Batch = {
+  readonly manifest: FundManifest;
+  readonly plan: FundBatchPlan;
+  readonly batchRoot: Hex32;
+};
+
+/** The nonce under which the contract pays this job once, whoever asks (protocol §3). */
+export function computeJobNonce(base: RunBase, employerId: string, jobKey: string): Hex32 {
+  const { settings } = base.context;
+  return fieldToHex(
+    computeBatchNonce({
+      employerId,
+      chainId: settings.chainId,
+      pool: parseEvmAddress(settings.pool),
+      funder: base.funder.address,
+      jobKey,
+      attempt,
+    }),
+  );
+}
+
+/** The stored batch, if this job ever got as far. */
+export async function loadBatch(run: Run): Promise<Batch | undefined> {
+  const text = await run.journal.getValue(manifestName);
+  return text === undefined ? undefined : buildBatch(run, deserializeManifest(text));
+}
+
+/** The stored batch, or a new one stored now. Two writers end up with the same one. */
+export async function ensureBatch(run: Run): Promise<Batch> {
+  const stored = await loadBatch(run);
+  if (stored !== undefined) {
+    return stored;
+  }
+  const nowSeconds = await run.retry(() => run.now());
+  const seeded: SeededManifest = {
+    manifest: createManifest(run, nowSeconds),
+    seed: bytesToHex(run.deps.randomBytes(32)),
+  };
+  await run.reach('manifest.before-store');
+  const winner = await run.journal.putOnce(manifestName, serializeManifest(seeded));
+  await run.reach('manifest.after-store');
+  return buildBatch(run, deserializeManifest(winner));
+}
+
+function createManifest(run: Run, nowSeconds: number): FundManifest {
+  const { settings, key: chain } = run.context;
+  const { employerId, key: jobKey, recipients } = run.record();
+  const size = chooseBatchSize(recipients.length);
+  if (size === undefined) {
+    throw new PoolError('batch-too-large', 'no circuit holds this many recipients');
+  }
+  return {
+    version: 1,
+    kind: 'fund',
+    employerId,
+    jobKey,
+    attempt,
+    chain,
+    chainId: settings.chainId,
+    pool: parseEvmAddress(settings.pool),
+    token: run.token,
+    funder: run.funder.address,
+    deadline: computeBatchDeadline(nowSeconds, run.deps.batchDeadlineSeconds),
+    size,
+    recipients: recipients.map(({ requestIndex: _requestIndex, ...recipient }) => recipient),
+  };
+}
+
+function buildBatch(run: Run, seeded: SeededManifest): Batch {
+  const { manifest, seed } = seeded;
+  const isOurs =
+    manifest.funder === run.funder.address &&
+    manifest.pool === parseEvmAddress(run.context.settings.pool) &&
+    manifest.token === run.token &&
+    manifest.chainId === run.context.settings.chainId;
+  if (!isOurs) {
+    throw new PoolError(
+      'configuration_changed',
+      'funder, pool, token or chain id were configured differently when this job began; restore them to finish it',
+      { status: 500 },
+    );
+  }
+  const plan = buildFundBatch(manifest, hexToBytes(seed, 32));
+  return { manifest, plan, batchRoot: fieldToHex(plan.batchRoot) };
+}

@@ -1,0 +1,167 @@
+/**
+ * From an outcome on chain to the job's terminal state (SERVICE "Disbursement job", protocol §8).
+ *
+ * @module
+ */
+import { type DisbursementResult, type ErrorBody, fieldToHex, type Hex32 } from '@pool/core';
+import type { Batch } from './batch.ts';
+import { withdrawAllowance } from './grant-allowance.ts';
+import type { FundedBatch } from './ports.ts';
+import type { DisbursementRecord } from './record.ts';
+import type { Run } from './run.ts';
+import type { Outcome } from './settle.ts';
+import { decideElsewhere } from './settled-elsewhere.ts';
+
+/** Persists the terminal state of the job. */
+export async function concludeRun(
+  run: Run,
+  batch: Batch | undefined,
+  outcome: Outcome,
+): Promise<void> {
+  switch (outcome.kind) {
+    case 'settled':
+      return concludeSettled(run, outcome.funded, listCommitments(run, batch));
+    case 'settled-elsewhere':
+      return concludeElsewhere(run, outcome.funded);
+    case 'dead':
+      return concludeDead(run, batch, outcome.cause);
+  }
+}
+
+/** No on-chain effect: the job fails, and an approval given for it is taken back. */
+export async function concludeFailed(run: Run, error: ErrorBody): Promise<void> {
+  const remainder = await withdrawAllowance(run);
+  const message = remainder === undefined ? error.message : `${error.message}; ${remainder}`;
+  await run.finish('failed', { error: { code: error.code, message } });
+}
+
+async function concludeSettled(
+  run: Run,
+  funded: FundedBatch,
+  commitments: readonly Hex32[],
+): Promise<void> {
+  const receipt = await run.context.chain.fetchReceipt(funded.txHash).catch(() => undefined);
+  await run.finish('done', {
+    result: createResult(run.record(), { txHash: funded.txHash, commitments }),
+    settlement: {
+      txHash: funded.txHash,
+      blockNumber: funded.blockNumber,
+      ...(receipt === undefined ? {} : { gasUsed: receipt.gasUsed.toString() }),
+    },
+  });
+}
+
+async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
+  const { platform } = run.deps;
+  const { key, recipients } = run.record();
+  // Both answers are needed to tell what was paid, and there is no hurry: the money has moved.
+  const row = await persist(run, () => platform.getSettlement(key));
+  const transferred = await persist(run, () =>
+    run.context.chain.fetchTransferred(funded.txHash, run.token, run.funder.address),
+  );
+  const verdict = decideElsewhere({
+    row,
+    funded,
+    recipients,
+    token: run.token,
+    funder: run.funder.address,
+    total: run.total,
+    transferred,
+  });
+  if (verdict.kind === 'same-payment') {
+    return concludeSettled(run, funded, verdict.commitments);
+  }
+  await concludeFailed(run, {
+    code: 'settled_elsewhere',
+    message: `this Idempotency-Key was already paid by transaction ${funded.txHash}, but the payment could not be matched to this request (${verdict.reason}); do not resubmit`,
+  });
+}
+
+async function concludeDead(
+  run: Run,
+  batch: Batch | undefined,
+  cause: 'expired' | 'voided',
+): Promise<void> {
+  const { revert, lastRefusal, lostPlace } = run.record();
+  if (revert !== undefined) {
+    const remainder = await withdrawAllowance(run);
+    const message =
+      remainder === undefined ? revert.error.message : `${revert.error.message}; ${remainder}`;
+    return run.finish('done', {
+      result: createResult(run.record(), {
+        txHash: revert.txHash,
+        commitments: listCommitments(run, batch),
+        error: { code: revert.error.code, message },
+      }),
+    });
+  }
+  if (lostPlace !== undefined && lostPlace !== null) {
+    return concludeFailed(run, lostPlace);
+  }
+  const why = lastRefusal === undefined ? '' : ` (last refusal: ${lastRefusal.code})`;
+  await concludeFailed(run, {
+    code: 'settlement_expired',
+    message: `the authorisation ${cause === 'voided' ? 'was voided' : 'expired'} before it was settled, and nothing was paid${why}; resubmit under a new Idempotency-Key`,
+  });
+}
+
+/** Asks until answered. Interruptions end it. */
+async function persist<T>(run: Run, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await run.retry(work);
+    } catch (error) {
+      run.deps.onEvent({ kind: 'retry', stage: run.record().stage, code: 'settled_elsewhere' });
+      await run.pause(Math.max(run.deps.pollMs, 1_000));
+      if (run.signal.aborted) {
+        throw error;
+      }
+    }
+  }
+}
+
+/** Commitments in the order of `record.recipients`. */
+function listCommitments(run: Run, batch: Batch | undefined): readonly Hex32[] {
+  const bySlot = new Map<number, Hex32>();
+  for (const { recipientIndex, commitment } of batch?.plan.slots ?? []) {
+    if (recipientIndex !== undefined) {
+      bySlot.set(recipientIndex, fieldToHex(commitment));
+    }
+  }
+  return run.record().recipients.map((_recipient, index) => bySlot.get(index) ?? '0x');
+}
+
+function createResult(
+  record: DisbursementRecord,
+  settled: {
+    readonly txHash: Hex32;
+    readonly commitments: readonly Hex32[];
+    /** Present: the transaction reverted and nothing was paid. */
+    readonly error?: ErrorBody;
+  },
+): DisbursementResult {
+  const { txHash, commitments, error } = settled;
+  const status = error === undefined ? 'success' : 'failed';
+  return {
+    status: error === undefined ? 'completed' : 'partial',
+    batches: [
+      {
+        index: 0,
+        txHash,
+        recipientCount: record.recipients.length,
+        status,
+        ...(error === undefined ? {} : { error: { ...error } }),
+      },
+    ],
+    notes: record.recipients.map((recipient, index) => ({
+      requestIndex: recipient.requestIndex,
+      recipientAddress: recipient.address,
+      commitment: commitments[index] ?? '0x',
+      amount: recipient.amount,
+      status,
+    })),
+    skipped: [...record.skipped],
+    allowance: { state: record.allowanceState ?? 'unknown' },
+    ...(error === undefined ? {} : { failedBatchIndex: 0 }),
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * Every place where a crash could matter, by name. The pipeline announces each point through
+ * `DisbursementDeps.reach`; production ignores it, tests end the run (or the whole process) there and
+ * check that a restart still pays exactly once.
+ *
+ * `*.before-…` is reached just before an effect is persisted or leaves the process, `*.after-…` just after.
+ *
+ * @module
+ */
+
+export const faultPoints = [
+  'started',
+  'eligibility.entered',
+  'eligibility.confirmed',
+  'allowance.entered',
+  'allowance.observed',
+  'proving.entered',
+  'manifest.before-store',
+  'manifest.after-store',
+  'proving.proved',
+  'proving.after-store',
+  'signing.entered',
+  'signing.signed',
+  'signing.after-store',
+  'approving-allowance.entered',
+  'permit.signed',
+  'permit.after-store',
+  'approval.signed',
+  'approval.after-store',
+  'approval.sent',
+  'approval.mined',
+  'settling.entered',
+  'settling.released',
+  'settling.posted',
+  'settling.observed',
+  'result.before-store',
+  'result.after-store',
+] as const;
+
+export type FaultPoint = (typeof faultPoints)[number];

@@ -1,0 +1,194 @@
+/**
+ * Lets the pool take exactly the batch total (docs/decisions, "allowance"): an EIP-2612 permit where the
+ * token has it, else an `approve` transaction of the funder. Called under the (chain, token, funder) lock.
+ *
+ * An approval is stored signed before it is sent, so a crash sends the same transaction again instead of a
+ * second one.
+ *
+ * @module
+ */
+
+import {
+  bytesToHex,
+  errorCodeOf,
+  type Hex,
+  type Hex32,
+  hexToBytes,
+  PoolError,
+  parseEvmAddress,
+} from '@pool/core';
+import { keccak256 } from 'ethers';
+import type { Batch } from './batch.ts';
+import { rethrowInterruption } from './interrupted-run.ts';
+import type { RecordedApproval } from './record.ts';
+import type { Run } from './run.ts';
+
+/** Makes sure that the pool may take the total. Decides by a fresh read; safe to call again. */
+export async function grantAllowance(run: Run, batch: Batch): Promise<void> {
+  const { chain } = run.context;
+  await settlePendingApproval(run);
+  const allowance = await run.retry(() => chain.fetchAllowance(run.token, run.funder.address));
+  if (allowance >= run.total) {
+    return;
+  }
+  const settings = run.context.settings.tokens[run.record().tokenSymbol];
+  if (settings?.permitVersion !== undefined && settings.permitName !== undefined) {
+    await signPermit(run, batch, settings.permitName, settings.permitVersion);
+    return;
+  }
+  if (allowance > 0n && settings?.zeroFirst === true) {
+    await approve(run, 0n);
+  }
+  await approve(run, run.total);
+}
+
+/** A permit whose nonce the token has moved past is stale: signed again, alone. */
+async function signPermit(run: Run, batch: Batch, name: string, version: string): Promise<void> {
+  const { chain, settings } = run.context;
+  const nonce = await run.retry(() => chain.fetchPermitNonce(run.token, run.funder.address));
+  if (run.record().permit?.nonce === nonce.toString()) {
+    return;
+  }
+  const pool = parseEvmAddress(settings.pool);
+  const signature = await run.retry(() =>
+    run.funder.signPermit(
+      {
+        domain: { name, version, chainId: settings.chainId, verifyingContract: run.token },
+        permit: {
+          owner: run.funder.address,
+          spender: pool,
+          value: run.total,
+          nonce,
+          deadline: BigInt(batch.manifest.deadline),
+        },
+        expected: { chainId: settings.chainId, token: run.token, pool, total: run.total },
+      },
+      run.signal,
+    ),
+  );
+  await run.reach('permit.signed');
+  const bytes = hexToBytes(signature, 65);
+  await run.update({
+    permit: {
+      nonce: nonce.toString(),
+      wire: {
+        value: run.total.toString(),
+        deadline: batch.manifest.deadline,
+        v: bytes[64] === 27 ? 27 : 28,
+        r: bytesToHex(bytes.subarray(0, 32)),
+        s: bytesToHex(bytes.subarray(32, 64)),
+      },
+    },
+  });
+  await run.reach('permit.after-store');
+}
+
+/** Signs, stores, sends and waits until mined. */
+async function approve(run: Run, value: bigint): Promise<void> {
+  const { chain, settings } = run.context;
+  const transaction = await run.retry(() =>
+    chain.prepareApproval(run.token, run.funder.address, value),
+  );
+  const rawTransaction = await run.retry(() =>
+    run.funder.signApproval(
+      transaction,
+      {
+        chainId: settings.chainId,
+        token: run.token,
+        pool: parseEvmAddress(settings.pool),
+        total: run.total,
+      },
+      run.signal,
+    ),
+  );
+  await run.reach('approval.signed');
+  const approval: RecordedApproval = {
+    value: value.toString(),
+    rawTransaction,
+    txHash: computeTransactionHash(rawTransaction),
+    nonce: transaction.nonce,
+    mined: false,
+  };
+  await run.update({ approvals: [...run.record().approvals, approval] });
+  await run.reach('approval.after-store');
+  await settlePendingApproval(run);
+}
+
+/** Sends the newest stored approval until it is mined, or until its nonce went to another transaction. */
+async function settlePendingApproval(run: Run): Promise<void> {
+  const { chain } = run.context;
+  const approval = run.record().approvals.at(-1);
+  if (approval === undefined || approval.mined) {
+    return;
+  }
+  const giveUpAtMs = run.deps.clock.nowMs() + run.deps.patienceMs;
+  for (;;) {
+    const receipt = await run.retry(() => chain.fetchReceipt(approval.txHash));
+    if (receipt !== undefined) {
+      await markMined(run);
+      await run.reach('approval.mined');
+      if (receipt.reverted) {
+        throw new PoolError('approval_reverted', 'the token refused the approval transaction');
+      }
+      return;
+    }
+    const minedNonce = await run.retry(() => chain.fetchMinedNonce(run.funder.address));
+    const isReplaced =
+      minedNonce > approval.nonce &&
+      (await run.retry(() => chain.fetchReceipt(approval.txHash))) === undefined;
+    if (isReplaced) {
+      // The funder's wallet was used elsewhere: this transaction can never be mined.
+      await run.update({ approvals: run.record().approvals.slice(0, -1) });
+      return;
+    }
+    if (run.deps.clock.nowMs() >= giveUpAtMs) {
+      throw new PoolError(
+        'approval_not_mined',
+        'the approval transaction was not mined in time; check the funder account and its gas',
+      );
+    }
+    await run.retry(() => chain.broadcast(approval.rawTransaction));
+    await run.reach('approval.sent');
+    await run.pause(run.deps.pollMs);
+  }
+}
+
+async function markMined(run: Run): Promise<void> {
+  const approvals = run.record().approvals;
+  const last = approvals.at(-1);
+  if (last !== undefined) {
+    await run.update({ approvals: [...approvals.slice(0, -1), { ...last, mined: true }] });
+  }
+}
+
+/**
+ * Takes an approval of ours back when its batch will not be paid.
+ * @returns what to add to the job's error when that failed, else undefined
+ */
+export async function withdrawAllowance(run: Run): Promise<string | undefined> {
+  if (run.record().approvals.length === 0) {
+    return undefined;
+  }
+  try {
+    await settlePendingApproval(run).catch((error: unknown) => {
+      // A refused approval left nothing behind; one that may still be mined is not settled.
+      if (errorCodeOf(error) !== 'approval_reverted') {
+        throw error;
+      }
+    });
+    const allowance = await run.retry(() =>
+      run.context.chain.fetchAllowance(run.token, run.funder.address),
+    );
+    if (allowance > 0n) {
+      await approve(run, 0n);
+    }
+    return undefined;
+  } catch (error) {
+    rethrowInterruption(error);
+    return 'the approval given for this batch could not be taken back: set the allowance of the pool to 0';
+  }
+}
+
+function computeTransactionHash(rawTransaction: Hex): Hex32 {
+  return keccak256(rawTransaction) as Hex32;
+}

@@ -1,0 +1,142 @@
+/**
+ * The worker: takes jobs from the store under a lease, runs them, renews the lease while they run, and
+ * starts over with whatever an earlier process left unfinished. Oldest jobs first.
+ *
+ * @module
+ */
+import type { JobLease, JobStore } from '@pool/idempotency';
+import { InterruptedRunError } from './interrupted-run.ts';
+import type { Clock, JobJournal } from './ports.ts';
+import { deserializeRecord } from './record.ts';
+import type { DisbursementDeps, RunEvent } from './run.ts';
+import { runDisbursement } from './run-disbursement.ts';
+
+export type JobEvent =
+  | RunEvent
+  /** The run ended without an outcome; the job will be taken up again. */
+  | { readonly kind: 'interrupted'; readonly reason: string };
+
+export type JobRunnerOptions = {
+  readonly store: JobStore;
+  readonly clock: Clock;
+  readonly deps: Omit<DisbursementDeps, 'onEvent' | 'clock'>;
+  /** Names this process in the store. */
+  readonly workerId: string;
+  /** Jobs underway at once. Proofs still come one by one, and so do settlements of one allowance. */
+  readonly concurrency: number;
+  readonly leaseTtlMs: number;
+  /** Pause between two looks for work. */
+  readonly idleMs: number;
+  readonly onEvent: (jobKey: string, event: JobEvent) => void;
+};
+
+export type JobRunner = {
+  /** Looks for work at once instead of after the pause. */
+  wake(): void;
+  /** Ends all runs at their next safe point and gives their leases back. */
+  stop(): Promise<void>;
+};
+
+/** States in which a job still needs a worker. */
+const openStates = ['accepted', 'submitted'] as const;
+
+/** How long an interrupted job rests before anybody takes it up again. */
+const restMs = 3_000;
+
+export function startJobRunner(options: JobRunnerOptions): JobRunner {
+  const { store, clock, leaseTtlMs } = options;
+  const stopping = new AbortController();
+  const active = new Set<Promise<void>>();
+  let wakeUp = (): void => undefined;
+
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const lease =
+        active.size < options.concurrency ? await takeJob().catch(() => undefined) : undefined;
+      if (lease !== undefined) {
+        const work = runLeased(lease).finally(() => {
+          active.delete(work);
+          wakeUp();
+        });
+        active.add(work);
+        continue;
+      }
+      await idle();
+    }
+  }
+
+  async function idle(): Promise<void> {
+    const woken = new AbortController();
+    wakeUp = () => woken.abort();
+    const signal = AbortSignal.any([woken.signal, stopping.signal]);
+    await clock.sleep(options.idleMs, signal).catch(() => undefined);
+  }
+
+  function takeJob(): Promise<JobLease | undefined> {
+    return store.lease({
+      workerId: options.workerId,
+      states: openStates,
+      ttlMs: leaseTtlMs,
+      nowMs: clock.nowMs(),
+    });
+  }
+
+  async function runLeased(lease: JobLease): Promise<void> {
+    const { scope, key } = lease.job;
+    const fenced = { scope, key, fence: lease.fence };
+    const lost = new AbortController();
+    const signal = AbortSignal.any([lost.signal, stopping.signal]);
+    const renewal = setInterval(
+      () => {
+        store
+          .renew({ ...fenced, ttlMs: leaseTtlMs, nowMs: clock.nowMs() })
+          .then((held) => (held ? undefined : lost.abort()))
+          // A busy store is asked again at the next turn; the fence protects every write meanwhile.
+          .catch(() => undefined);
+      },
+      Math.max(1, Math.floor(leaseTtlMs / 3)),
+    );
+    try {
+      await runDisbursement(
+        { record: deserializeRecord(lease.job.payload), journal: createJournal(lease), signal },
+        { ...options.deps, clock, onEvent: (event) => options.onEvent(key, event) },
+      );
+    } catch (error) {
+      options.onEvent(key, { kind: 'interrupted', reason: describe(error) });
+      await clock.sleep(restMs, stopping.signal).catch(() => undefined);
+    } finally {
+      clearInterval(renewal);
+      await store.release(fenced).catch(() => undefined);
+    }
+  }
+
+  function createJournal(lease: JobLease): JobJournal {
+    const { scope, key } = lease.job;
+    const fenced = { scope, key, fence: lease.fence };
+    return {
+      async save(state, payload) {
+        await store.update({ ...fenced, state, payload, nowMs: clock.nowMs() });
+      },
+      putOnce: (name, value) => store.putOnce({ ...fenced, name, value }),
+      getValue: (name) => store.getValue(scope, key, name),
+    };
+  }
+
+  const running = loop();
+  return {
+    wake: () => wakeUp(),
+    async stop() {
+      stopping.abort();
+      await running;
+      await Promise.allSettled(active);
+    },
+  };
+}
+
+/** For logs: never the message of an unknown error, which may quote anything. */
+function describe(error: unknown): string {
+  if (error instanceof InterruptedRunError) {
+    return error.message;
+  }
+  return error instanceof Error ? error.name : 'unknown error';
+}

@@ -1,0 +1,50 @@
+/**
+ * Mutual exclusion by name within this process, first come, first served. Held over the allowance decision
+ * and the settlement of one (chain, token, funder): two batches must not both count on the same allowance.
+ *
+ * @module
+ */
+
+export type KeyLock = {
+  /** @returns how to release; calling it twice is harmless */
+  acquire(name: string, signal: AbortSignal): Promise<() => void>;
+};
+
+export function createKeyLock(): KeyLock {
+  const tails = new Map<string, Promise<void>>();
+  return {
+    async acquire(name, signal) {
+      const before = tails.get(name) ?? Promise.resolve();
+      let release = (): void => undefined;
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const tail = before.then(() => held);
+      tails.set(name, tail);
+      void tail.then(() => {
+        if (tails.get(name) === tail) {
+          tails.delete(name);
+        }
+      });
+      try {
+        await waitFor(before, signal);
+      } catch (error) {
+        release();
+        throw error;
+      }
+      return release;
+    },
+  };
+}
+
+async function waitFor(turn: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    void turn.then(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,22 @@
+/**
+ * The advisory look at the allowance before proving, reported as seen and never recomputed.
+ *
+ * @module
+ */
+import type { AllowanceState } from '@pool/core';
+import type { ChainPort } from './ports.ts';
+
+/** Never throws: a chain that does not answer makes the state `unknown`, and the batch proves anyway. */
+export async function observeAllowance(input: {
+  readonly chain: Pick<ChainPort, 'fetchAllowance'>;
+  readonly token: string;
+  readonly funder: string;
+  readonly total: bigint;
+}): Promise<AllowanceState> {
+  try {
+    const allowance = await input.chain.fetchAllowance(input.token, input.funder);
+    return allowance >= input.total ? 'sufficient' : 'insufficient';
+  } catch {
+    return 'unknown';
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * What the disbursement pipeline needs from the world, as interfaces. The composition in apps/agent plugs
+ * in the real chain, platform, gate, prover and signer; tests plug in fakes.
+ *
+ * - **final**: in a block that the chain's own finality rule counts as final (chain settings).
+ * - **used**: a batchNonce that a `fund()` has consumed. **Voided**: withdrawn by its funder.
+ *
+ * Errors are `PoolError`s; `retryable` ones are tried again, the others end what asked.
+ *
+ * @module
+ */
+import type {
+  BatchSize,
+  EligibilityPathWire,
+  EncryptionPublicKey,
+  ErrorBody,
+  EvmAddress,
+  EvmChainSettings,
+  Hex,
+  Hex32,
+  RecipientRecord,
+  SettlementRecord,
+  SettlementRequest,
+  SolidityProof,
+  WalletPub,
+} from '@pool/core';
+import type { WitnessSignal } from '@pool/notes';
+import type { ApprovalExpectation, FundAuthorizationPayload, PermitPayload } from '@pool/signers';
+
+export type Clock = {
+  /** Milliseconds since the epoch. */
+  nowMs(): number;
+  /** @throws when the signal is aborted */
+  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+};
+
+export type FinalBlock = { readonly number: number; readonly timestampSeconds: number };
+
+/** A `fund()` as the chain's own event tells it. */
+export type FundedBatch = {
+  readonly batchNonce: Hex32;
+  readonly batchRoot: Hex32;
+  readonly sealedNotesHash: Hex32;
+  readonly commitments: readonly Hex32[];
+  readonly txHash: Hex32;
+  readonly blockNumber: number;
+};
+
+/** Everything the chain says about one batchNonce. */
+export type NonceState = {
+  readonly finalBlock: FinalBlock;
+  /** The final use, if any. */
+  readonly funded: FundedBatch | undefined;
+  /** A void is final. */
+  readonly voided: boolean;
+  /** Used in a block that is not final yet: wait. */
+  readonly pending: boolean;
+};
+
+export type Receipt = {
+  readonly reverted: boolean;
+  readonly final: boolean;
+  readonly blockNumber: number;
+  readonly gasUsed: bigint;
+  readonly to: EvmAddress | undefined;
+};
+
+/** An unsigned `approve` of the token contract: type 2, value 0. */
+export type ApprovalTransaction = {
+  readonly chainId: number;
+  readonly nonce: number;
+  readonly token: EvmAddress;
+  readonly spender: EvmAddress;
+  /** Base units; 0 takes an approval back. */
+  readonly value: bigint;
+  readonly gasLimit: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+};
+
+/** One EVM chain, read through the agent's own RPC. */
+export type ChainPort = {
+  fetchNonceState(funder: EvmAddress, batchNonce: Hex32): Promise<NonceState>;
+  /** Timestamp of the newest block, Unix seconds. */
+  fetchHeadTimestamp(): Promise<number>;
+  isEligibilityRootAccepted(root: Hex32): Promise<boolean>;
+  /** Allowance of the pool over the funder's tokens. */
+  fetchAllowance(token: EvmAddress, funder: EvmAddress): Promise<bigint>;
+  fetchPermitNonce(token: EvmAddress, funder: EvmAddress): Promise<bigint>;
+  /** Undefined: not mined. */
+  fetchReceipt(txHash: Hex32): Promise<Receipt | undefined>;
+  /** Why a mined transaction reverted, decoded. */
+  fetchRevertReason(txHash: Hex32): Promise<ErrorBody>;
+  /** Base units of the token that this transaction moved from the funder into the pool. */
+  fetchTransferred(txHash: Hex32, token: EvmAddress, funder: EvmAddress): Promise<bigint>;
+  prepareApproval(
+    token: EvmAddress,
+    funder: EvmAddress,
+    value: bigint,
+  ): Promise<ApprovalTransaction>;
+  /** Next nonce of the account counting mined transactions only. */
+  fetchMinedNonce(account: EvmAddress): Promise<number>;
+  /** Sending the same transaction again is not an error. */
+  broadcast(rawTransaction: Hex): Promise<void>;
+};
+
+/** `/agent-edge` of the platform. */
+export type PlatformPort = {
+  lookupRecipients(
+    chain: string,
+    addresses: readonly string[],
+  ): Promise<readonly RecipientRecord[]>;
+  postSettlement(key: string, request: SettlementRequest): Promise<SettlementRecord>;
+  getSettlement(key: string): Promise<SettlementRecord | undefined>;
+};
+
+/** The pool-gate's read side. */
+export type GatePort = {
+  paths(walletIds: readonly string[]): Promise<{
+    readonly root: Hex32;
+    readonly paths: readonly EligibilityPathWire[];
+    readonly missing: readonly string[];
+  }>;
+};
+
+/** A proof with the three public signals it was made for (D, z, y). */
+export type ProvedBatch = {
+  readonly proof: SolidityProof;
+  readonly publicSignals: readonly bigint[];
+};
+
+/** Circuit inputs by signal name. Secret. */
+export type WitnessInput = Readonly<Record<string, WitnessSignal>>;
+
+export type ProveOptions = {
+  readonly signal: AbortSignal;
+  /** @param fraction - 0 … 1 */
+  readonly onProgress: (fraction: number) => void;
+};
+
+export type ProverPort = {
+  /** `mock` proves nothing: jobs refuse, checks and dry runs work. */
+  readonly mode: 'real' | 'mock';
+  prove(size: BatchSize, input: WitnessInput, options: ProveOptions): Promise<ProvedBatch>;
+  verify(size: BatchSize, proved: ProvedBatch): Promise<boolean>;
+};
+
+/** The funder's key, wherever it lives. It computes every digest itself. */
+export type FunderPort = {
+  readonly address: EvmAddress;
+  /** 65 bytes r ‖ s ‖ v. */
+  signAuthorization(payload: FundAuthorizationPayload, signal: AbortSignal): Promise<Hex>;
+  /** 65 bytes r ‖ s ‖ v. */
+  signPermit(payload: PermitPayload, signal: AbortSignal): Promise<Hex>;
+  /**
+   * @param expected - what the approval must turn out to say
+   * @returns the raw signed transaction
+   */
+  signApproval(
+    transaction: ApprovalTransaction,
+    expected: ApprovalExpectation,
+    signal: AbortSignal,
+  ): Promise<Hex>;
+};
+
+/** Newest sign-in evidence seen per wallet (protocol §2). Durable: a restart must not forget a rotation. */
+export type EvidencePins = {
+  /**
+   * Records the evidence when it is the newest of its wallet.
+   * @returns false when newer evidence of this wallet names another P
+   */
+  pin(evidence: {
+    readonly walletPub: WalletPub;
+    readonly encryptionPublicKey: EncryptionPublicKey;
+    readonly issuedAtMs: number;
+  }): Promise<boolean>;
+};
+
+/** The durable record of one job, written under the worker's lease. */
+export type JobJournal = {
+  /** Must be on disk when it resolves. @throws when the lease was lost */
+  save(state: 'submitted' | 'done' | 'failed', payload: string): Promise<void>;
+  /** Writes a named text unless there is one, and returns the one stored. */
+  putOnce(name: string, value: string): Promise<string>;
+  getValue(name: string): Promise<string | undefined>;
+};
+
+/** One chain the agent can settle on, with what is needed there. */
+export type ChainContext = {
+  readonly key: string;
+  readonly settings: EvmChainSettings;
+  readonly chain: ChainPort;
+};

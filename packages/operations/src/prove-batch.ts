@@ -1,0 +1,62 @@
+/**
+ * From plan and eligibility to a proof that was verified here, against public inputs computed here, before
+ * anything is signed.
+ *
+ * @module
+ */
+import { fieldToHex, PoolError, parseField } from '@pool/core';
+import { computeFundPublicInputs, computeFundWitnessInput } from '@pool/notes';
+import type { Batch } from './batch.ts';
+import type { Eligibility } from './eligibility.ts';
+import type { DisbursementRecord } from './record.ts';
+import type { Run } from './run.ts';
+
+/** @throws PoolError `prover_mock`, `proof_invalid`, and what the prover throws */
+export async function proveBatch(
+  run: Run,
+  batch: Batch,
+  eligibility: Eligibility,
+): Promise<NonNullable<DisbursementRecord['proved']>> {
+  const { prover } = run.deps;
+  assertRealProver(run);
+  const { plan, manifest } = batch;
+  const eligibilityRoot = parseField(eligibility.root);
+  const input = computeFundWitnessInput(plan, eligibilityRoot, eligibility.paths);
+  const proved = await prover.prove(manifest.size, input, {
+    signal: run.signal,
+    onProgress: (fraction) => run.progress(fraction),
+  });
+  const { digest, z, y } = computeFundPublicInputs({ ...plan, eligibilityRoot });
+  const expected = [digest, z, y];
+  const isOurs =
+    proved.publicSignals.length === expected.length &&
+    proved.publicSignals.every((signal, index) => signal === expected[index]);
+  if (!isOurs || !(await prover.verify(manifest.size, proved))) {
+    throw new PoolError(
+      'proof_invalid',
+      'the proof did not verify here, so nothing was signed; check the prover artifacts',
+      { status: 500 },
+    );
+  }
+  return { eligibilityRoot: eligibility.root, digest: fieldToHex(digest), proof: proved.proof };
+}
+
+/** One proof per accelerator at a time. */
+export async function withAccelerator<T>(run: Run, work: () => Promise<T>): Promise<T> {
+  const release = await run.acquire('accelerator');
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+/** @throws PoolError `prover_mock` */
+export function assertRealProver(run: Run): void {
+  if (run.deps.prover.mode === 'mock') {
+    throw new PoolError(
+      'prover_mock',
+      'DISBURSE_PROVER=mock proves nothing: unset it to pay; checks and dry runs work with it',
+    );
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * The durable record of one disbursement: everything a restarted agent needs to go on where the last one
+ * stopped. Confidential: it holds recipients and amounts. Manifest and seed lie beside it as a value that
+ * is written once (`manifestName`).
+ *
+ * @module
+ */
+import {
+  type AllowanceState,
+  type DisbursementJob,
+  type DisbursementResult,
+  type DisburseRequest,
+  type ErrorBody,
+  type FundManifest,
+  fundManifestSchema,
+  type Hex,
+  type Hex32,
+  type JobStage,
+  type JobState,
+  type PermitWire,
+  PoolError,
+  parseHex,
+  parseWire,
+  type SkippedRecipient,
+  type SolidityProof,
+} from '@pool/core';
+import type { CheckedDisbursement } from './check-disbursement.ts';
+
+/** A recipient as checked at acceptance. */
+export type RecordedRecipient = FundManifest['recipients'][number] & {
+  readonly requestIndex: number;
+};
+
+/** An approval transaction of ours. Persisted signed, before it is sent. */
+export type RecordedApproval = {
+  /** Decimal base units; `0` takes an approval back. */
+  readonly value: string;
+  readonly rawTransaction: Hex;
+  readonly txHash: Hex32;
+  readonly nonce: number;
+  readonly mined: boolean;
+};
+
+export type DisbursementRecord = {
+  readonly version: 1;
+  readonly employerId: string;
+  readonly key: string;
+  readonly chain: string;
+  readonly tokenSymbol: string;
+  readonly request: DisburseRequest;
+  readonly recipients: readonly RecordedRecipient[];
+  readonly skipped: readonly SkippedRecipient[];
+  readonly stage?: JobStage;
+  /** Seconds of work per stage so far, over all runs. */
+  readonly stageSeconds: Readonly<Partial<Record<JobStage, number>>>;
+  /** As a chain read saw it before proving. */
+  readonly allowanceState?: AllowanceState;
+  readonly proved?: {
+    readonly eligibilityRoot: Hex32;
+    readonly digest: Hex32;
+    readonly proof: SolidityProof;
+  };
+  readonly signature?: Hex;
+  readonly permit?: { readonly nonce: string; readonly wire: PermitWire };
+  /** Newest last. */
+  readonly approvals: readonly RecordedApproval[];
+  /** Set before the authorisation first leaves this process: from here the late-landing rule holds. */
+  readonly releasedAtMs?: number;
+  /** A final, reverted transaction that carried our batch. */
+  readonly revert?: { readonly txHash: Hex32; readonly error: ErrorBody };
+  /** Why the settlement was refused last: told should the authorisation die. */
+  readonly lastRefusal?: ErrorBody;
+  /** A wallet lost its place after the release; null once a fresh proof was possible again. */
+  readonly lostPlace?: ErrorBody | null;
+  readonly settlement?: {
+    readonly txHash: Hex32;
+    readonly blockNumber: number;
+    /** Decimal; absent when the chain did not tell. */
+    readonly gasUsed?: string;
+  };
+  readonly result?: DisbursementResult;
+  readonly error?: ErrorBody;
+};
+
+/** Batch attempts: one per key, ever (docs/decisions/disbursement.md, "One attempt a key"). */
+export const attempt = 1;
+
+/** Name of the write-once value that holds manifest and seed. */
+export const manifestName = `fund-manifest/${attempt}`;
+
+/** The record of a freshly accepted job. */
+export function createRecord(
+  checked: CheckedDisbursement,
+  employerId: string,
+  key: string,
+): DisbursementRecord {
+  return {
+    version: 1,
+    employerId,
+    key,
+    chain: checked.context.key,
+    tokenSymbol: checked.tokenSymbol,
+    request: checked.request,
+    recipients: checked.recipients.map((recipient) => ({
+      requestIndex: recipient.requestIndex,
+      address: recipient.address,
+      walletPub: recipient.walletPub,
+      encryptionPublicKey: recipient.encryptionPublicKey,
+      evidence: { ...recipient.evidence },
+      amount: recipient.amount.toString(),
+      ...(recipient.memo === undefined ? {} : { memo: recipient.memo }),
+    })),
+    skipped: checked.skipped,
+    stageSeconds: {},
+    approvals: [],
+  };
+}
+
+export function serializeRecord(record: DisbursementRecord): string {
+  return JSON.stringify(record);
+}
+
+/** @throws PoolError `job_unreadable` for anything {@link serializeRecord} of this version did not write */
+export function deserializeRecord(payload: string): DisbursementRecord {
+  const value: unknown = JSON.parse(payload);
+  if (typeof value !== 'object' || value === null || !('version' in value) || value.version !== 1) {
+    throw new PoolError(
+      'job_unreadable',
+      'the job was stored by another version of the agent; run that version to finish it',
+      { status: 500 },
+    );
+  }
+  // Written by this module, under a lease, into a store only this agent writes.
+  return value as DisbursementRecord;
+}
+
+/** Manifest and the seed everything random in the batch derives from. Secret. */
+export type SeededManifest = { readonly manifest: FundManifest; readonly seed: Hex32 };
+
+export function serializeManifest(seeded: SeededManifest): string {
+  return JSON.stringify(seeded);
+}
+
+export function deserializeManifest(text: string): SeededManifest {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null || !('manifest' in value) || !('seed' in value)) {
+    throw new PoolError('job_unreadable', 'the stored manifest is incomplete', { status: 500 });
+  }
+  return {
+    manifest: parseWire(fundManifestSchema, value.manifest, 'the stored manifest'),
+    seed: parseHex(value.seed, 32),
+  };
+}
+
+/** The job object of `GET /api/disburse/:key`. */
+export function createJobView(state: JobState, record: DisbursementRecord): DisbursementJob {
+  return {
+    key: record.key,
+    state,
+    ...(state === 'submitted' && record.stage !== undefined ? { stage: record.stage } : {}),
+    ...(state === 'done' && record.result !== undefined ? { result: record.result } : {}),
+    ...(state === 'failed' && record.error !== undefined ? { error: record.error } : {}),
+  };
+}

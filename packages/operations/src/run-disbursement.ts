@@ -1,0 +1,278 @@
+/**
+ * The disbursement pipeline (architecture §3): eligibility, allowance, proving, signing,
+ * approving-allowance, settling. Every step is persisted before and after, so a run may end anywhere and
+ * the next one goes on from the record; whatever happens, the contract sees one `fund()` per key.
+ *
+ * @module
+ */
+import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
+import { type Batch, computeJobNonce, ensureBatch, loadBatch } from './batch.ts';
+import { concludeFailed, concludeRun } from './conclude.ts';
+import { decideSettlement } from './decide-settlement.ts';
+import { type Eligibility, fetchEligibility } from './eligibility.ts';
+import { grantAllowance } from './grant-allowance.ts';
+import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
+import { observeAllowance } from './observe-allowance.ts';
+import { assertRealProver, proveBatch, withAccelerator } from './prove-batch.ts';
+import { serializeRecord } from './record.ts';
+import {
+  createRun,
+  type DisbursementDeps,
+  findTokenAddress,
+  type Run,
+  type RunBase,
+  type RunInput,
+} from './run.ts';
+import { type Outcome, settleBatch } from './settle.ts';
+
+/**
+ * Works on one leased job until it is `done` or `failed`.
+ * @throws InterruptedRunError when it stopped without an outcome; lease the job again to go on
+ */
+export async function runDisbursement(input: RunInput, deps: DisbursementDeps): Promise<void> {
+  let base: RunBase;
+  try {
+    base = resolveBase(input, deps);
+  } catch (error) {
+    return failUnroutable(input, error);
+  }
+  const run = createRun(input, base, deps);
+  const lock = createAllowanceHold(run);
+  try {
+    await run.reach('started');
+    await workOn(run, lock);
+  } finally {
+    lock.release();
+  }
+}
+
+function resolveBase(input: RunInput, deps: DisbursementDeps): RunBase {
+  const { record } = input;
+  const context = deps.findChain(record.chain);
+  if (context === undefined) {
+    throw new PoolError('invalid-chain', `chain ${record.chain} is not routable any more`);
+  }
+  if (deps.funder === undefined) {
+    throw new PoolError('invalid-chain', 'no funder signer is configured for this chain');
+  }
+  return { context, funder: deps.funder, token: findTokenAddress(context, record.tokenSymbol) };
+}
+
+/** Configuration took away what the job needs. Nothing released: it fails. Else it waits for its chain. */
+async function failUnroutable({ record, journal }: RunInput, cause: unknown): Promise<void> {
+  if (record.releasedAtMs !== undefined || record.approvals.length > 0) {
+    throw new InterruptedRunError('the configuration no longer covers a job that is underway', {
+      cause,
+    });
+  }
+  const { stage: _stage, ...rest } = record;
+  await journal.save('failed', serializeRecord({ ...rest, error: toErrorBody(cause) }));
+}
+
+async function workOn(run: Run, lock: AllowanceHold): Promise<void> {
+  // A job that may have an allowance or an authorisation out comes before any that does not.
+  const isUnderway = run.record().releasedAtMs !== undefined || run.record().approvals.length > 0;
+  if (isUnderway) {
+    await lock.acquire();
+  }
+  if (run.record().releasedAtMs !== undefined) {
+    return finishReleased(run);
+  }
+  try {
+    const settled = await prepareBatch(run);
+    if (settled.kind === 'outcome') {
+      return await concludeRun(run, settled.batch, settled.outcome);
+    }
+    await lock.acquire();
+    await run.within('approving-allowance', () => grantAllowance(run, settled.batch));
+  } catch (error) {
+    rethrowInterruption(error);
+    if (run.signal.aborted) {
+      throw new InterruptedRunError('shutting down or lease lost', { cause: error });
+    }
+    return concludeUnreleased(run, toErrorBody(error));
+  }
+  await finishReleased(run);
+}
+
+/** Nothing of ours can land; before the job says so, another agent's payment of this key is looked for. */
+async function concludeUnreleased(run: Run, error: ErrorBody): Promise<void> {
+  const { key, employerId } = run.record();
+  const nonce = computeJobNonce(run, employerId, key);
+  const state = await run.context.chain
+    .fetchNonceState(run.funder.address, nonce)
+    .catch(() => undefined);
+  const past =
+    state !== undefined && (state.pending || state.funded !== undefined)
+      ? await reconcile(run)
+      : undefined;
+  return past?.kind === 'outcome'
+    ? concludeRun(run, past.batch, past.outcome)
+    : concludeFailed(run, error);
+}
+
+type Prepared =
+  | { readonly kind: 'ready'; readonly batch: Batch }
+  | { readonly kind: 'outcome'; readonly outcome: Outcome; readonly batch: Batch | undefined };
+
+/** Everything up to a signed authorisation that has not left yet. */
+async function prepareBatch(run: Run): Promise<Prepared> {
+  const past = await reconcile(run);
+  if (past !== undefined) {
+    return past;
+  }
+  const eligibility = await confirmEligibility(run);
+  await observe(run);
+  const batch = await prove(run, eligibility);
+  await sign(run, batch);
+  return { kind: 'ready', batch };
+}
+
+/** Was this key paid already, or is it being paid elsewhere? Asked before anything is proved. */
+async function reconcile(run: Run): Promise<Prepared | undefined> {
+  const { platform, pollMs } = run.deps;
+  const { key, employerId } = run.record();
+  const nonce = computeJobNonce(run, employerId, key);
+  const batch = await loadBatch(run);
+  for (;;) {
+    const state = await run.retry(() =>
+      run.context.chain.fetchNonceState(run.funder.address, nonce),
+    );
+    const row = await run.retry(() => platform.getSettlement(key));
+    const isForeign = row !== undefined && row.batch.batchRoot !== batch?.batchRoot;
+    // A row under our own root without our release: a restored backup. It counts like a release.
+    const deadline = row?.batch.batchNonce === nonce ? row.batch.deadline : undefined;
+    const decision = decideSettlement({ batchRoot: batch?.batchRoot, deadline, nonce: state });
+    if (decision.kind !== 'wait') {
+      return { kind: 'outcome', outcome: decision, batch };
+    }
+    if (!state.pending && (deadline === undefined || !isForeign)) {
+      return undefined;
+    }
+    await run.pause(pollMs);
+  }
+}
+
+async function confirmEligibility(run: Run): Promise<Eligibility | undefined> {
+  if (run.record().proved !== undefined) {
+    return undefined;
+  }
+  return run.within('eligibility', async () => {
+    const eligibility = await run.retry(() => fetchEligibility(run));
+    await run.reach('eligibility.confirmed');
+    return eligibility;
+  });
+}
+
+async function observe(run: Run): Promise<void> {
+  if (run.record().allowanceState !== undefined) {
+    return;
+  }
+  await run.within('allowance', async () => {
+    const allowanceState = await observeAllowance({
+      chain: run.context.chain,
+      token: run.token,
+      funder: run.funder.address,
+      total: run.total,
+    });
+    await run.update({ allowanceState });
+    await run.reach('allowance.observed');
+  });
+}
+
+async function prove(run: Run, eligibility: Eligibility | undefined): Promise<Batch> {
+  if (run.record().proved !== undefined) {
+    return ensureBatch(run);
+  }
+  assertRealProver(run);
+  // The deadline runs from the manifest on, so it is made when the accelerator is ours.
+  return run.within('proving', () =>
+    withAccelerator(run, async () => {
+      const batch = await ensureBatch(run);
+      const proved = await proveBatch(run, batch, await currentEligibility(run, eligibility));
+      await run.reach('proving.proved');
+      await run.update({ proved });
+      await run.reach('proving.after-store');
+      return batch;
+    }),
+  );
+}
+
+/** What was confirmed before, unless the root has moved on while the job waited for the accelerator. */
+async function currentEligibility(
+  run: Run,
+  confirmed: Eligibility | undefined,
+): Promise<Eligibility> {
+  const isCurrent =
+    confirmed !== undefined &&
+    (await run.retry(() => run.context.chain.isEligibilityRootAccepted(confirmed.root)));
+  return isCurrent ? confirmed : run.retry(() => fetchEligibility(run));
+}
+
+async function sign(run: Run, batch: Batch): Promise<void> {
+  if (run.record().signature !== undefined) {
+    return;
+  }
+  await run.within('signing', async () => {
+    const { manifest, plan } = batch;
+    const signature = await run.retry(() =>
+      run.funder.signAuthorization(
+        {
+          chainId: manifest.chainId,
+          pool: manifest.pool,
+          authorization: {
+            funder: manifest.funder,
+            token: manifest.token,
+            total: plan.total,
+            batchRoot: plan.batchRoot,
+            batchNonce: plan.batchNonce,
+            sealedNotesHash: plan.sealedNotesHash,
+            deadline: BigInt(manifest.deadline),
+          },
+        },
+        run.signal,
+      ),
+    );
+    await run.reach('signing.signed');
+    await run.update({ signature });
+    await run.reach('signing.after-store');
+  });
+}
+
+async function finishReleased(run: Run): Promise<void> {
+  const batch = await loadBatch(run);
+  if (batch === undefined) {
+    throw new InterruptedRunError('the manifest of a released batch is missing from the job store');
+  }
+  const outcome = await run.within('settling', () => settleBatch(run, batch));
+  await concludeRun(run, batch, outcome);
+}
+
+type AllowanceHold = {
+  acquire(): Promise<void>;
+  release(): void;
+};
+
+/** The (chain, token, funder) lock, held from the allowance decision to the settlement. */
+function createAllowanceHold(run: Run): AllowanceHold {
+  let release: (() => void) | undefined;
+  return {
+    async acquire() {
+      if (release !== undefined) {
+        return;
+      }
+      release = await run.acquire(
+        ['allowance', run.context.key, run.token, run.funder.address].join(' '),
+      );
+    },
+    release() {
+      release?.();
+    },
+  };
+}
+
+function toErrorBody(error: unknown): ErrorBody {
+  return isPoolError(error)
+    ? { code: error.code, message: error.message }
+    : { code: 'internal_error', message: 'an unexpected error; see the log of the agent' };
+}

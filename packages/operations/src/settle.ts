@@ -1,0 +1,209 @@
+/**
+ * Release, watch, resend: from a signed authorisation to an outcome the chain has finalised (protocol §8,
+ * "Late landing"). Nothing in here can fail the job but {@link decideSettlement}: once released, an
+ * authorisation may land until it is dead, whatever platform, gate or relayer answer in between.
+ *
+ * @module
+ */
+import { type ErrorBody, isPoolError, type SettlementRecord } from '@pool/core';
+import { type Batch, computeJobNonce } from './batch.ts';
+import { isTooLateToRelease } from './batch-deadline.ts';
+import { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
+import { type Eligibility, fetchEligibility } from './eligibility.ts';
+import { grantAllowance } from './grant-allowance.ts';
+import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
+import { proveBatch, withAccelerator } from './prove-batch.ts';
+import type { Run } from './run.ts';
+import { createSettlementRequest, isRowOf } from './settlement-request.ts';
+
+export type Outcome = Exclude<SettlementDecision, { readonly kind: 'wait' }>;
+
+/** How long a resend of a refused settlement waits at least, and at most. */
+const resendMinMs = 2_000;
+const resendMaxMs = 60_000;
+
+/** @returns what the chain has finalised. Only interruptions end it otherwise. */
+export async function settleBatch(run: Run, batch: Batch): Promise<Outcome> {
+  const watch = createWatch(run, batch);
+  if (run.record().releasedAtMs === undefined) {
+    if (await isLate(run, batch)) {
+      // It never left: nobody else holds the signature, so it is as dead as can be.
+      return { kind: 'dead', cause: 'expired' };
+    }
+    await run.update({ releasedAtMs: run.deps.clock.nowMs() });
+    await run.reach('settling.released');
+    await watch.post();
+  }
+  for (;;) {
+    const decision = await watch.look();
+    if (decision.kind !== 'wait') {
+      await run.reach('settling.observed');
+      return decision;
+    }
+    await watch.attend();
+    await run.pause(run.deps.pollMs);
+  }
+}
+
+async function isLate(run: Run, batch: Batch): Promise<boolean> {
+  const nowSeconds = await run.retry(() => run.now());
+  return isTooLateToRelease(nowSeconds, batch.manifest.deadline, run.deps.batchDeadlineSeconds);
+}
+
+type Watch = {
+  /** What the chain says now. */
+  look(): Promise<SettlementDecision>;
+  /** Reads the platform's row and sends again what can be sent again. */
+  attend(): Promise<void>;
+  post(): Promise<void>;
+};
+
+function createWatch(run: Run, batch: Batch): Watch {
+  const { chain } = run.context;
+  const { platform, clock, pollMs } = run.deps;
+  const key = run.record().key;
+  const nonce = computeJobNonce(run, run.record().employerId, key);
+  let foreignDeadline = 0;
+  let resendAtMs = 0;
+  let resendWaitMs = Math.max(resendMinMs, pollMs);
+
+  /** Keeps an error of the outside world from ending the watch. */
+  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      rethrowInterruption(error);
+      if (run.signal.aborted) {
+        throw new InterruptedRunError('shutting down or lease lost', { cause: error });
+      }
+      await remember(run, error);
+      return undefined;
+    }
+  }
+
+  async function note(row: SettlementRecord): Promise<void> {
+    if (!isRowOf(batch, row)) {
+      // Another agent's authorisation under our nonce lives until its own deadline.
+      foreignDeadline = Math.max(foreignDeadline, row.batch.deadline);
+      return;
+    }
+    if (row.state === 'reverted') {
+      await noteRevert(run, row);
+    }
+  }
+
+  async function post(): Promise<void> {
+    resendAtMs = clock.nowMs() + resendWaitMs;
+    resendWaitMs = Math.min(2 * resendWaitMs, resendMaxMs);
+    await attempt(async () => {
+      const { proved, signature } = run.record();
+      if (proved === undefined || signature === undefined) {
+        return;
+      }
+      const request = createSettlementRequest(batch, proved, run.record(), signature);
+      await note(await platform.postSettlement(key, request));
+    });
+    await run.reach('settling.posted');
+  }
+
+  return {
+    post,
+    async look() {
+      const state = await attempt(() => chain.fetchNonceState(run.funder.address, nonce));
+      return state === undefined
+        ? { kind: 'wait' }
+        : decideSettlement({
+            batchRoot: batch.batchRoot,
+            deadline: Math.max(batch.manifest.deadline, foreignDeadline),
+            nonce: state,
+          });
+    },
+    async attend() {
+      const answer = await attempt(async () => ({ row: await platform.getSettlement(key) }));
+      const row = answer?.row;
+      if (row !== undefined) {
+        await attempt(() => note(row));
+      }
+      const isUnderway = row !== undefined && (!isRowOf(batch, row) || row.state !== 'reverted');
+      if (isUnderway || clock.nowMs() < resendAtMs || (await isPastDeadline(run, batch))) {
+        return;
+      }
+      await attempt(() => refresh(run, batch));
+      await post();
+    },
+  };
+}
+
+async function isPastDeadline(run: Run, batch: Batch): Promise<boolean> {
+  try {
+    return (await run.now()) > batch.manifest.deadline;
+  } catch (error) {
+    rethrowInterruption(error);
+    return true;
+  }
+}
+
+/** Renews what may have gone stale, and only that: the authorisation itself stays the same. */
+async function refresh(run: Run, batch: Batch): Promise<void> {
+  const { proved } = run.record();
+  if (
+    proved === undefined ||
+    !(await run.context.chain.isEligibilityRootAccepted(proved.eligibilityRoot))
+  ) {
+    const fresh = await withAccelerator(run, async () =>
+      proveBatch(run, batch, await refetchEligibility(run)),
+    );
+    await run.update({ proved: fresh, lostPlace: null });
+    await run.reach('proving.after-store');
+  }
+  await grantAllowance(run, batch);
+}
+
+/** A wallet that lost its place since the release ends the job once the authorisation is dead. */
+async function refetchEligibility(run: Run): Promise<Eligibility> {
+  try {
+    return await fetchEligibility(run);
+  } catch (error) {
+    if (isPoolError(error) && error.code === 'unregistered-recipient') {
+      await run.update({ lostPlace: { code: error.code, message: error.message } });
+    }
+    throw error;
+  }
+}
+
+/** A mined revert decides between `partial` and `failed` later, so it is kept once the chain confirms it. */
+async function noteRevert(run: Run, row: SettlementRecord): Promise<void> {
+  if (row.error !== undefined) {
+    await rememberBody(run, row.error);
+  }
+  const { txHash } = row;
+  if (txHash === undefined || run.record().revert?.txHash === txHash) {
+    return;
+  }
+  const { chain, settings } = run.context;
+  const receipt = await chain.fetchReceipt(txHash);
+  if (
+    receipt?.reverted !== true ||
+    !receipt.final ||
+    receipt.to?.toLowerCase() !== settings.pool.toLowerCase()
+  ) {
+    return;
+  }
+  const error = row.error ?? (await chain.fetchRevertReason(txHash));
+  await run.update({ revert: { txHash, error } });
+}
+
+async function remember(run: Run, error: unknown): Promise<void> {
+  const body = isPoolError(error)
+    ? { code: error.code, message: error.message }
+    : { code: 'internal_error', message: 'an unexpected error; see the log of the agent' };
+  run.deps.onEvent({ kind: 'retry', stage: run.record().stage, code: body.code });
+  await rememberBody(run, body);
+}
+
+/** Kept for the message of `settlement_expired`; written only when it changes. */
+async function rememberBody(run: Run, body: ErrorBody): Promise<void> {
+  if (run.record().lastRefusal?.code !== body.code) {
+    await run.update({ lastRefusal: { code: body.code, message: body.message } });
+  }
+}

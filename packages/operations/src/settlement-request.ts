@@ -1,0 +1,45 @@
+/**
+ * The settlement as it travels to the platform's relayer (architecture §4).
+ *
+ * @module
+ */
+import { fieldToHex, type SettlementRecord, type SettlementRequest } from '@pool/core';
+import type { Batch } from './batch.ts';
+import type { DisbursementRecord } from './record.ts';
+
+/** Everything the relayer needs; nothing that opens a note. */
+export function createSettlementRequest(
+  batch: Batch,
+  proved: NonNullable<DisbursementRecord['proved']>,
+  record: DisbursementRecord,
+  signature: string,
+): SettlementRequest {
+  const { manifest, plan } = batch;
+  return {
+    chain: manifest.chain,
+    batch: {
+      funder: manifest.funder,
+      token: manifest.token,
+      total: plan.total.toString(),
+      batchNonce: fieldToHex(plan.batchNonce),
+      eligibilityRoot: proved.eligibilityRoot,
+      batchRoot: batch.batchRoot,
+      commitments: plan.commitments.map(fieldToHex),
+      sealedNotesHash: plan.sealedNotesHash,
+      digest: proved.digest,
+      deadline: manifest.deadline,
+    },
+    proof: proved.proof,
+    funderSignature: signature,
+    ...(record.permit === undefined ? {} : { permit: record.permit.wire }),
+    sealedNotes: plan.sealedNotes.map(({ encryptionPublicKey, sealed }) => ({
+      encryptionPublicKey,
+      sealed,
+    })),
+  };
+}
+
+/** Is the platform's row about this very batch? */
+export function isRowOf(batch: Batch, row: SettlementRecord): boolean {
+  return row.batch.batchRoot === batch.batchRoot;
+}
