@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openJobStore } from './open-job-store.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
-const script = fileURLToPath(new URL('./fixtures/store-process.ts', import.meta.url));
+const script = fileURLToPath(new URL('./fixtures/store-worker.ts', import.meta.url));
 const job = { scope: 's', key: 'k', fingerprint: 'f', state: 'accepted', payload: '', nowMs: 1 };
 
 let folder: string;

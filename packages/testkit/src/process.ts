@@ -1,0 +1,174 @@
+/**
+ * Starts real processes for tests and for the sandbox, each the leader of its own group, with its output in
+ * a file: they can outlive whoever started them, and are ended by pid and start time.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { PoolError } from '@pool/core';
+import { endProcess, type ProcessIdentity, readProcessIdentity } from './process-identity.ts';
+
+export type StartOptions = {
+  /** Names the process in messages. */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The whole environment besides PATH and HOME: nothing of the caller's own leaks in. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Standard output and error are appended here, mode 0600. */
+  readonly logPath: string;
+};
+
+export type ProcessExit = {
+  readonly code: number | undefined;
+  readonly signal: NodeJS.Signals | undefined;
+};
+
+export type ManagedProcess = {
+  readonly name: string;
+  readonly logPath: string;
+  readonly identity: ProcessIdentity;
+  /** Resolves when the process has ended. Does not keep the caller's process alive. */
+  readonly exited: Promise<ProcessExit>;
+  hasExited(): boolean;
+  /** What it has written since it was started here. */
+  output(): string;
+  /** SIGTERM, then SIGKILL. Safe to call twice. */
+  stop(graceMs?: number): Promise<void>;
+  /** SIGKILL: a crash. */
+  kill(): Promise<void>;
+};
+
+/** @throws PoolError `process_not_started` */
+export function startProcess(options: StartOptions): ManagedProcess {
+  const { name, command, args, cwd, logPath } = options;
+  const log = openSync(logPath, 'a', 0o600);
+  const logOffset = statSync(logPath).size;
+  let child: ChildProcess;
+  try {
+    child = spawn(command, args, {
+      ...(cwd === undefined ? {} : { cwd }),
+      env: { ...inheritedEnvironment(), ...options.env },
+      stdio: ['ignore', log, log],
+      detached: true,
+    });
+  } finally {
+    closeSync(log);
+  }
+  const identity = child.pid === undefined ? undefined : readProcessIdentity(child.pid);
+  let ended: ProcessExit | undefined;
+  const exited = new Promise<ProcessExit>((resolve) => {
+    const end = (exit: ProcessExit): void => {
+      ended = exit;
+      resolve(exit);
+    };
+    child.once('exit', (code, signal) => {
+      end({ code: code ?? undefined, signal: signal ?? undefined });
+    });
+    child.once('error', () => {
+      end({ code: undefined, signal: undefined });
+    });
+  });
+  if (identity === undefined) {
+    throw new PoolError('process_not_started', `${name} could not be started; see ${logPath}`);
+  }
+  child.unref();
+  return {
+    name,
+    logPath,
+    identity,
+    exited,
+    hasExited: () => ended !== undefined,
+    output: () => readFileSync(logPath).subarray(logOffset).toString('utf8'),
+    stop: async (graceMs) => {
+      await endProcess(identity, graceMs);
+    },
+    kill: async () => {
+      await endProcess(identity, 0);
+    },
+  };
+}
+
+/** {@link startProcess} of a TypeScript file of this repository, from source. */
+export function startNodeProcess(
+  options: Omit<StartOptions, 'command' | 'args'> & {
+    readonly script: string;
+    readonly args?: readonly string[];
+  },
+): ManagedProcess {
+  const { script, args = [], ...rest } = options;
+  return startProcess({
+    ...rest,
+    command: process.execPath,
+    args: ['--conditions=@pool/source', '--disable-warning=ExperimentalWarning', script, ...args],
+  });
+}
+
+/**
+ * Polls until `check` answers something other than undefined.
+ * @throws PoolError `process_not_ready` with its last words when the process ends or the time is over
+ */
+export async function waitUntilReady<T>(
+  process: ManagedProcess,
+  check: () => Promise<T | undefined>,
+  timeoutMs = 60_000,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await check();
+    if (answer !== undefined) {
+      return answer;
+    }
+    if (process.hasExited() || performance.now() > deadline) {
+      const what = process.hasExited() ? 'ended at once' : `was not ready after ${timeoutMs} ms`;
+      throw new PoolError(
+        'process_not_ready',
+        `${process.name} ${what}. Its last words (${process.logPath}):\n${process.output().slice(-2_000)}`,
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** For {@link waitUntilReady}: true once the URL answers with a status below 500. */
+export async function isAnswering(url: string): Promise<true | undefined> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(2_000), redirect: 'error' });
+    await response.arrayBuffer();
+    return response.status < 500 ? true : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Different loopback ports that were free a moment ago. */
+export async function findFreePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(0, '127.0.0.1', resolve);
+      });
+      return server;
+    }),
+  );
+  // All are held until all are chosen, or one could be given out twice.
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+function inheritedEnvironment(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
