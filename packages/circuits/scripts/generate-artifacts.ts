@@ -26,10 +26,12 @@ const readKnown = async () => {
   if (!existsSync(manifestUrl()) || !existsSync(KEYS)) {
     return undefined;
   }
-  const { verificationKeys } = await import(KEYS.href);
+  const generated = (await import(KEYS.href)) as {
+    verificationKeys: Record<string, VerificationKey>;
+  };
   return {
     entries: parseArtifactsManifest(await readFile(manifestUrl(), 'utf8')),
-    keys: verificationKeys as Record<string, VerificationKey>,
+    keys: generated.verificationKeys,
   };
 };
 

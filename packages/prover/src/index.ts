@@ -1,1 +1,20 @@
-export {};
+/**
+ * A headless Groth16 prover for any circom circuit over BN254.
+ *
+ * @module
+ */
+export { type AcceleratorChoice, createProver, type ProverOptions } from './create-prover.ts';
+export { ProverError, type ProverErrorCode } from './errors.ts';
+export type { G1Json, G2Json, Groth16Proof, ProofResult, VerificationKey } from './groth16.ts';
+export { createMockProver } from './mock-prover.ts';
+export type {
+  AcceleratorDescription,
+  ArtifactSource,
+  ProofProgress,
+  ProofStage,
+  ProveRequest,
+  Prover,
+  ProvingArtifact,
+} from './prover.ts';
+export { fromSolidityProof, type SolidityProof, toSolidityProof } from './solidity-proof.ts';
+export { verifyProof } from './verify-proof.ts';

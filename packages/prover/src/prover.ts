@@ -1,0 +1,66 @@
+/**
+ * The interface of a prover: what callers hold, whatever engine is behind it.
+ *
+ * @module
+ */
+import type { Groth16Proof, ProofResult, VerificationKey } from './groth16.ts';
+
+/** Files of one circuit; any snarkjs-compatible pair. */
+export type ProvingArtifact = {
+  readonly wasmPath: string;
+  readonly zkeyPath: string;
+  readonly verificationKey: VerificationKey;
+};
+
+/** `artifacts` only while an artifact source fetches or builds what is missing. */
+export type ProofStage = 'artifacts' | 'queued' | 'witness' | 'proof' | 'verify';
+
+/** fraction: of this stage, 0..1. */
+export type ProofProgress = (stage: ProofStage, fraction: number) => void;
+
+/** Where a prover gets a circuit's files from, by name. */
+export type ArtifactSource<C extends string = string> = {
+  readonly ensureArtifacts: (
+    circuit: C,
+    options: {
+      readonly signal?: AbortSignal | undefined;
+      readonly onProgress?: ((stage: string, fraction: number) => void) | undefined;
+    },
+  ) => Promise<ProvingArtifact>;
+};
+
+export type ProveRequest<C extends string = string> = {
+  /** Name of a circuit, if the prover has an artifact source; or the files themselves. */
+  readonly circuit: C | ProvingArtifact;
+  /** Signals by name: BigInts, decimal strings, or nested arrays of them. Secret. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ProofProgress | undefined;
+};
+
+/** What the proofs run on; for a readiness route. */
+export type AcceleratorDescription = {
+  readonly kind: 'cpu' | 'none';
+  readonly detail: string;
+};
+
+export type Prover<C extends string = string> = {
+  readonly accelerator: AcceleratorDescription;
+  /**
+   * Makes a proof and verifies it before it hands it out. One at a time; further calls wait their turn.
+   * @throws ProverError `witness_refused`, `proof_failed`, `proof_aborted`, `prover_closed`, `prover_mock`; whatever the artifact
+   *   source throws
+   */
+  readonly prove: (request: ProveRequest<C>) => Promise<ProofResult>;
+  /**
+   * @returns false for anything malformed, out of range or wrong in proof and public signals
+   * @throws ProverError `verification_key_malformed`
+   */
+  readonly verify: (
+    verificationKey: VerificationKey,
+    publicSignals: readonly string[],
+    proof: Groth16Proof,
+  ) => Promise<boolean>;
+  /** Ends everything that runs, failing it with `prover_closed`. Afterwards nothing keeps the process alive. */
+  readonly close: () => Promise<void>;
+};

@@ -1,0 +1,26 @@
+/** The part of snarkjs that this repository calls; the package ships no types. */
+declare module 'snarkjs' {
+  type Log = (message: string) => void;
+  export type Logger = { debug: Log; info: Log; warn: Log; error: Log };
+  export type MemoryFile = { type: 'mem'; data?: Uint8Array };
+  type Json = Record<string, unknown>;
+
+  export const wtns: {
+    calculate(input: unknown, wasm: string | Uint8Array, output: MemoryFile): Promise<void>;
+    exportJson(witness: MemoryFile): Promise<bigint[]>;
+  };
+  export const groth16: {
+    prove(
+      zkey: string,
+      witness: MemoryFile,
+      logger?: Logger,
+    ): Promise<{ proof: unknown; publicSignals: string[] }>;
+    verify(key: unknown, publicSignals: readonly string[], proof: unknown): Promise<boolean>;
+  };
+  export const zKey: {
+    newZKey(r1cs: string, ptau: string, zkey: string): Promise<Uint8Array>;
+    exportVerificationKey(zkey: string): Promise<Json>;
+    verifyFromR1cs(r1cs: string, ptau: string, zkey: string, logger?: Logger): Promise<boolean>;
+    verifyFromInit(init: string, ptau: string, zkey: string, logger?: Logger): Promise<boolean>;
+  };
+}

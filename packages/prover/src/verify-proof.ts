@@ -1,0 +1,115 @@
+/**
+ * Groth16 verification on @noble/curves: a second opinion, independent of the engine that makes the proofs, and the only one of the
+ * two that checks that points lie on the curve and in the right subgroup.
+ *
+ * @module
+ */
+import { bn254 } from '@noble/curves/bn254.js';
+import { ProverError } from './errors.ts';
+import {
+  type G1Json,
+  type G2Json,
+  type Groth16Proof,
+  SCALAR_FIELD_ORDER,
+  type VerificationKey,
+} from './groth16.ts';
+
+type G1Point = typeof bn254.G1.Point.BASE;
+type G2Point = typeof bn254.G2.Point.BASE;
+
+const BASE_FIELD_ORDER = bn254.fields.Fp.ORDER;
+
+/** A canonical decimal integer below `limit`; a value + limit would be another spelling of the same field element. */
+const parseDecimal = (text: unknown, limit: bigint): bigint => {
+  if (typeof text !== 'string' || !/^(0|[1-9][0-9]{0,77})$/.test(text) || BigInt(text) >= limit) {
+    throw new RangeError('not a field element');
+  }
+  return BigInt(text);
+};
+
+const parseCoordinate = (text: unknown): bigint => parseDecimal(text, BASE_FIELD_ORDER);
+
+const parseG1 = ([x, y, z]: G1Json): G1Point => {
+  if (z !== '1') {
+    throw new RangeError('not an affine point');
+  }
+  const point = bn254.G1.Point.fromAffine({ x: parseCoordinate(x), y: parseCoordinate(y) });
+  point.assertValidity();
+  return point;
+};
+
+const parseG2 = ([x, y, z]: G2Json): G2Point => {
+  if (z[0] !== '1' || z[1] !== '0') {
+    throw new RangeError('not an affine point');
+  }
+  const point = bn254.G2.Point.fromAffine({
+    x: { c0: parseCoordinate(x[0]), c1: parseCoordinate(x[1]) },
+    y: { c0: parseCoordinate(y[0]), c1: parseCoordinate(y[1]) },
+  });
+  point.assertValidity();
+  return point;
+};
+
+/** undefined if parsing throws: in what a stranger sent, malformed means invalid. */
+const attempt = <T>(parse: () => T): T | undefined => {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Checks e(A, B) = e(alpha, beta) e(IC(x), gamma) e(C, delta). Takes some tens of milliseconds of this thread.
+ * @returns false for any proof or public signal that is malformed, out of range or wrong
+ * @throws ProverError `verification_key_malformed`
+ */
+export const verifyProof = (
+  verificationKey: VerificationKey,
+  publicSignals: readonly string[],
+  proof: Groth16Proof,
+): boolean => {
+  const key = attempt(() => ({
+    alpha: parseG1(verificationKey.vk_alpha_1),
+    beta: parseG2(verificationKey.vk_beta_2),
+    gamma: parseG2(verificationKey.vk_gamma_2),
+    delta: parseG2(verificationKey.vk_delta_2),
+    ic: verificationKey.IC.map(parseG1),
+  }));
+  const [constant, ...bases] = key?.ic ?? [];
+  if (
+    key === undefined ||
+    constant === undefined ||
+    verificationKey.protocol !== 'groth16' ||
+    verificationKey.curve !== 'bn128' ||
+    bases.length !== verificationKey.nPublic
+  ) {
+    throw new ProverError(
+      'verification_key_malformed',
+      'The verification key is not a Groth16 key over BN254.',
+    );
+  }
+  const given = attempt(() => ({
+    a: parseG1(proof.pi_a),
+    b: parseG2(proof.pi_b),
+    c: parseG1(proof.pi_c),
+    signals: publicSignals.map((signal) => parseDecimal(signal, SCALAR_FIELD_ORDER)),
+  }));
+  if (given === undefined || given.signals.length !== bases.length) {
+    return false;
+  }
+  const inputs = bases.reduce((sum, base, i) => {
+    const signal = given.signals[i] ?? 0n;
+    return signal === 0n ? sum : sum.add(base.multiplyUnsafe(signal));
+  }, constant);
+  if (inputs.is0()) {
+    return false;
+  }
+  const product = bn254.pairingBatch([
+    { g1: given.a.negate(), g2: given.b },
+    { g1: key.alpha, g2: key.beta },
+    { g1: inputs, g2: key.gamma },
+    { g1: given.c, g2: key.delta },
+  ]);
+  return bn254.fields.Fp12.eql(product, bn254.fields.Fp12.ONE);
+};
