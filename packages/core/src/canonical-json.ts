@@ -12,9 +12,14 @@ import { bytesToHex, type Hex32 } from './hex.ts';
 
 /** RFC 8785 text of a JSON value. @throws PoolError `invalid_json` for values JSON cannot hold */
 export function canonicalJson(value: unknown): string {
-  const text = canonicalize(value);
+  let text: string | undefined;
+  try {
+    text = canonicalize(value);
+  } catch (cause) {
+    throw new PoolError('invalid_json', 'value has no canonical JSON form', { cause });
+  }
   if (text === undefined) {
-    throw new PoolError('invalid_json', 'value has no JSON form');
+    throw new PoolError('invalid_json', 'value has no canonical JSON form');
   }
   return text;
 }

@@ -8,7 +8,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from './canonical-json.ts';
-import type { EvmAddress } from './evm-address.ts';
+import { type EvmAddress, parseEvmAddress } from './evm-address.ts';
 import { type Field, reduceToField } from './field.ts';
 import { bigintToBytes, hexToBytes } from './hex.ts';
 
@@ -45,10 +45,16 @@ export type BatchNonceParts = {
 
 /**
  * The nonce by which the contract pays one job once, whoever asks and however often: a lost job store or a
- * second agent computes the same value and is refused.
+ * second agent computes the same value and is refused. Spelling does not matter: addresses are hashed in
+ * checksum form and the UUID in lower case, or one job could be paid once per spelling.
+ *
+ * @throws PoolError `invalid-address`, `invalid_json`
  */
 export function computeBatchNonce(parts: BatchNonceParts): Field {
-  const { employerId, chainId, pool, funder, jobKey, attempt } = parts;
+  const { chainId, jobKey, attempt } = parts;
+  const employerId = parts.employerId.toLowerCase();
+  const pool = parseEvmAddress(parts.pool);
+  const funder = parseEvmAddress(parts.funder);
   return reduceToField(
     sha256(
       concatBytes(

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Field, PoolError } from '@pool/core';
+import { assertField, type Field, PoolError } from '@pool/core';
 import { poseidon } from './poseidon.ts';
 
 /**
@@ -15,7 +15,7 @@ export function computeBatchRoot(commitments: readonly Field[]): Field {
   if (!Number.isInteger(Math.log2(commitments.length))) {
     throw new PoolError('invalid_batch_size', 'a batch holds a power of two of commitments');
   }
-  let level = commitments;
+  let level: readonly Field[] = commitments.map(assertField);
   while (level.length > 1) {
     const parents: Field[] = [];
     for (let i = 0; i < level.length; i += 2) {

@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { computeEligibilityRootFromPath, createEligibilityTree } from './eligibility-tree.ts';
+
+const walletId = fc.bigInt({ min: 1n, max: 12n });
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('insert' as const), walletId }),
+  fc.record({ kind: fc.constant('remove' as const), walletId }),
+  fc.record({ kind: fc.constant('read' as const), walletId }),
+);
+
+describe('the eligibility tree', () => {
+  it('equals a tree built afresh after any history, and all its paths lead to its root', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const tree = createEligibilityTree();
+        const model: bigint[] = [];
+        for (const { kind, walletId: id } of steps) {
+          const place = model.indexOf(id);
+          if (kind === 'insert') {
+            const empty = model.includes(0n) ? model.indexOf(0n) : model.length;
+            expect(tree.insert(id)).toBe(place === -1 ? empty : place);
+            model[place === -1 ? empty : place] = id;
+          } else if (kind === 'remove') {
+            expect(tree.remove(id)).toBe(place !== -1);
+            if (place !== -1) {
+              model[place] = 0n;
+            }
+          } else {
+            expect(tree.has(id)).toBe(place !== -1);
+            expect(typeof tree.root).toBe('bigint');
+          }
+        }
+        expect(tree.root).toBe(createEligibilityTree(model).root);
+        for (const id of model.filter((leaf) => leaf !== 0n)) {
+          expect(computeEligibilityRootFromPath(id, tree.path(id))).toBe(tree.root);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import { type EncryptionPublicKey, hexToBigint } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import vectors from '../../../vectors/encryption-key.json' with { type: 'json' };
+import { subgroupOrder } from './baby-jubjub.ts';
+import {
+  computeEncryptionPublicKey,
+  decodeEncryptionPublicKey,
+  encodeEncryptionPoint,
+} from './encryption-key.ts';
+
+const invalidKey = expect.objectContaining({ code: 'invalid_encryption_key' });
+
+describe('encryption keys', () => {
+  it.each(vectors.keys)('computes, packs and unpacks $encryptionPublicKey', (vector) => {
+    const point = { x: hexToBigint(vector.x), y: hexToBigint(vector.y) };
+    expect(computeEncryptionPublicKey(hexToBigint(vector.viewingKey))).toBe(
+      vector.encryptionPublicKey,
+    );
+    expect(encodeEncryptionPoint(point)).toBe(vector.encryptionPublicKey);
+    expect(decodeEncryptionPublicKey(vector.encryptionPublicKey as EncryptionPublicKey)).toEqual(
+      point,
+    );
+  });
+
+  it('covers both signs', () => {
+    const signs = vectors.keys.map(
+      ({ encryptionPublicKey: key }) => Number(`0x${key.slice(-2)}`) >> 7,
+    );
+    expect(new Set(signs)).toEqual(new Set([0, 1]));
+  });
+
+  it.each(vectors.invalid)('refuses $why', ({ encryptionPublicKey }) => {
+    expect(() => decodeEncryptionPublicKey(encryptionPublicKey as EncryptionPublicKey)).toThrow(
+      invalidKey,
+    );
+  });
+
+  it('packs subgroup points only', () => {
+    const generator = {
+      x: 995203441582195749578291179787384436505546430278305826713579947235728471134n,
+      y: 5472060717959818805561601436314318772137091100104008585924551046643952123905n,
+    };
+    for (const point of [{ x: 0n, y: 1n }, { x: 0n, y: 0n }, { x: 1n, y: 2n }, generator]) {
+      expect(() => encodeEncryptionPoint(point)).toThrow(invalidKey);
+    }
+  });
+
+  it.each([0n, subgroupOrder, -1n])('refuses the viewing key %s', (viewingKey) => {
+    expect(() => computeEncryptionPublicKey(viewingKey)).toThrow(
+      expect.objectContaining({ code: 'invalid_viewing_key' }),
+    );
+  });
+});

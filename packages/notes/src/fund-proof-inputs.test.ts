@@ -1,0 +1,102 @@
+import {
+  type EligibilityPathWire,
+  fieldModulus,
+  fundManifestSchema,
+  hexToBigint,
+  hexToBytes,
+  parseWire,
+} from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import batches from '../../../vectors/fund-batch.json' with { type: 'json' };
+import vectors from '../../../vectors/fund-public-inputs.json' with { type: 'json' };
+import { buildFundBatch } from './fund-batch.ts';
+import { computeFundPublicInputs, computeFundWitnessInput } from './fund-proof-inputs.ts';
+
+const batchOf = (vector: (typeof vectors.batches)[number]) => ({
+  assetId: hexToBigint(vector.assetId),
+  total: BigInt(vector.total),
+  batchNonce: hexToBigint(vector.batchNonce),
+  eligibilityRoot: hexToBigint(vector.eligibilityRoot),
+  batchRoot: hexToBigint(vector.batchRoot),
+  commitments: vector.commitments.map(hexToBigint),
+});
+
+describe('computeFundPublicInputs', () => {
+  it.each(vectors.batches)('matches for $commitments.length slots', (vector) => {
+    const inputs = computeFundPublicInputs(batchOf(vector));
+    expect(inputs.x).toEqual(vector.x.map(hexToBigint));
+    expect(inputs.digest).toBe(hexToBigint(vector.digest));
+    expect(inputs.z).toBe(hexToBigint(vector.z));
+    expect(inputs.y).toBe(hexToBigint(vector.y));
+  });
+
+  const [example] = vectors.batches;
+  it.each(['assetId', 'batchNonce', 'eligibilityRoot', 'batchRoot'] as const)(
+    'refuses an aliased %s',
+    (name) => {
+      const batch = batchOf(example as never);
+      expect(() =>
+        computeFundPublicInputs({ ...batch, [name]: batch[name] + fieldModulus }),
+      ).toThrow(expect.objectContaining({ code: 'invalid_field_element' }));
+    },
+  );
+
+  it('refuses an aliased commitment', () => {
+    const batch = batchOf(example as never);
+    const commitments = batch.commitments.with(15, fieldModulus);
+    expect(() => computeFundPublicInputs({ ...batch, commitments })).toThrow(
+      expect.objectContaining({ code: 'invalid_field_element' }),
+    );
+  });
+});
+
+describe.each(batches.batches)('computeFundWitnessInput for "$manifest.jobKey"', (vector) => {
+  const plan = buildFundBatch(
+    parseWire(fundManifestSchema, vector.manifest, 'vector'),
+    hexToBytes(vector.seed),
+  );
+  const root = hexToBigint(vector.eligibility.root);
+  const paths = new Map(
+    vector.eligibility.paths.map((path) => [path.walletId, path as EligibilityPathWire]),
+  );
+
+  it('gives every signal of the circuit', () => {
+    const input = computeFundWitnessInput(plan, root, paths);
+    const decimal = (hex: string) => hexToBigint(hex).toString();
+    const { slots, publicInputs } = vector;
+    expect(input).toEqual({
+      D: decimal(publicInputs.digest),
+      z: decimal(publicInputs.z),
+      y: decimal(publicInputs.y),
+      assetId: decimal(vector.assetId),
+      total: vector.total,
+      batchNonce: decimal(vector.batchNonce),
+      secret: decimal(vector.secret),
+      eligibilityRoot: decimal(vector.eligibility.root),
+      amounts: slots.map(({ amount }) => amount),
+      walletIds: slots.map(({ walletId }) => decimal(walletId)),
+      px: slots.map(({ px }) => decimal(px)),
+      py: slots.map(({ py }) => decimal(py)),
+      leafIndices: slots.map(({ walletId }) => String(paths.get(walletId)?.index ?? 0)),
+      siblings: slots.map(({ walletId }) => {
+        const siblings = paths.get(walletId)?.siblings;
+        return siblings === undefined
+          ? Array.from({ length: 10 }, () => ['0', '0', '0'])
+          : siblings.map((level) => level.map(decimal));
+      }),
+    });
+  });
+
+  it('refuses a recipient without a path, with one to another root, or with a malformed one', () => {
+    const [walletId = ''] = paths.keys();
+    const path = paths.get(walletId) as EligibilityPathWire;
+    const refused = expect.objectContaining({ code: 'unregistered-recipient' });
+    const without = new Map([...paths].filter(([id]) => id !== walletId));
+    expect(() => computeFundWitnessInput(plan, root, without)).toThrow(refused);
+    expect(() => computeFundWitnessInput(plan, root + 1n, paths)).toThrow(refused);
+    for (const change of [{ index: path.index + 1 }, { siblings: path.siblings.slice(1) }]) {
+      const changed = new Map(paths).set(walletId, { ...path, ...change });
+      expect(() => computeFundWitnessInput(plan, root, changed)).toThrow(refused);
+    }
+  });
+});

@@ -1,0 +1,27 @@
+/** The committed files are what the scripts produce, and the vectors owe nothing to the code they test. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { renderPoseidonParameters } from '../scripts/generate-poseidon.ts';
+import { findStaleVectors } from '../scripts/generate-vectors.ts';
+
+const folder = new URL('../scripts/vectors/', import.meta.url);
+
+describe('generated files', () => {
+  it('Poseidon parameters are up to date', () => {
+    const file = new URL('./poseidon-parameters.generated.ts', import.meta.url);
+    expect(readFileSync(file, 'utf8')).toBe(renderPoseidonParameters());
+  });
+
+  it('vectors are up to date', { timeout: 180_000 }, () => {
+    expect(findStaleVectors()).toEqual([]);
+  });
+
+  it.each(readdirSync(folder))('%s imports nothing of ours', (name) => {
+    const imports = readFileSync(new URL(name, folder), 'utf8').matchAll(/from '([^']+)'/g);
+    for (const [, source = ''] of imports) {
+      expect(source).toMatch(
+        /^(node:crypto|ethers|poseidon-lite|@zk-kit\/(baby-jubjub|lean-imt)|\.\/(reference|chain)\.ts)$/,
+      );
+    }
+  });
+});

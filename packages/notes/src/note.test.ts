@@ -1,0 +1,51 @@
+import { fieldModulus, hexToBigint, maxAmount } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import vectors from '../../../vectors/note.json' with { type: 'json' };
+import { subgroupOrder } from './baby-jubjub.ts';
+import { computeCommitment, computeNullifier } from './note.ts';
+
+const noteOf = (vector: (typeof vectors.notes)[number]) => ({
+  assetId: hexToBigint(vector.assetId),
+  amount: BigInt(vector.amount),
+  nonce: hexToBigint(vector.nonce),
+  walletId: hexToBigint(vector.walletId),
+  encryptionPoint: { x: hexToBigint(vector.px), y: hexToBigint(vector.py) },
+});
+
+const example = () => {
+  const [vector] = vectors.notes;
+  if (vector === undefined) {
+    throw new Error('no vectors');
+  }
+  return { ...noteOf(vector), viewingKey: hexToBigint(vector.viewingKey) };
+};
+
+describe('notes', () => {
+  it.each(vectors.notes)('match for an amount of $amount', (vector) => {
+    expect(computeCommitment(noteOf(vector))).toBe(hexToBigint(vector.commitment));
+    const viewingKey = hexToBigint(vector.viewingKey);
+    expect(computeNullifier({ ...noteOf(vector), viewingKey })).toBe(hexToBigint(vector.nullifier));
+  });
+
+  it.each([-1n, maxAmount + 1n, fieldModulus])('refuse an amount of %s', (amount) => {
+    expect(() => computeCommitment({ ...example(), amount })).toThrow(
+      expect.objectContaining({ code: 'invalid-amount' }),
+    );
+  });
+
+  it.each(['assetId', 'nonce', 'walletId'])('refuse an aliased %s', (name) => {
+    const note = example();
+    const aliased = { ...note, [name]: note[name as 'nonce'] + fieldModulus };
+    expect(() => computeCommitment(aliased)).toThrow(
+      expect.objectContaining({ code: 'invalid_field_element' }),
+    );
+  });
+
+  it('give no second nullifier for v + l', () => {
+    const { nonce, walletId, viewingKey } = example();
+    const aliased = viewingKey + subgroupOrder;
+    expect(() => computeNullifier({ nonce, walletId, viewingKey: aliased })).toThrow(
+      expect.objectContaining({ code: 'invalid_viewing_key' }),
+    );
+  });
+});

@@ -1,0 +1,38 @@
+import { fieldModulus, hexToBigint } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import vectors from '../../../vectors/poseidon.json' with { type: 'json' };
+import { computeChainHash, poseidon } from './poseidon.ts';
+
+describe('poseidon', () => {
+  it.each(vectors.hashes)('matches poseidon-lite for $inputs.length inputs: $hash', (vector) => {
+    expect(poseidon(vector.inputs.map(hexToBigint))).toBe(hexToBigint(vector.hash));
+  });
+
+  it('matches the value published with circomlib for (1, 2)', () => {
+    expect(poseidon([1n, 2n])).toBe(
+      7853200120776062878684798364095072458815029376092732009249414926327459813530n,
+    );
+  });
+
+  it.each([0, 7])('refuses %i inputs', (length) => {
+    const inputs = Array.from({ length }, () => 1n);
+    expect(() => poseidon(inputs)).toThrow(expect.objectContaining({ code: 'invalid_hash_arity' }));
+  });
+
+  it.each([fieldModulus, fieldModulus + 1n, -1n])('refuses an input outside the field', (input) => {
+    expect(() => poseidon([1n, input])).toThrow(
+      expect.objectContaining({ code: 'invalid_field_element' }),
+    );
+  });
+});
+
+describe('computeChainHash', () => {
+  it.each(vectors.chainHashes)('matches for $elements.length elements', (vector) => {
+    const elements = vector.elements.map(hexToBigint);
+    expect(computeChainHash(hexToBigint(vector.tag), elements)).toBe(hexToBigint(vector.hash));
+  });
+
+  it('tells a list from the same list with a zero more', () => {
+    expect(computeChainHash(1n, [5n])).not.toBe(computeChainHash(1n, [5n, 0n]));
+  });
+});

@@ -1,0 +1,129 @@
+import {
+  bytesToHex,
+  type EncryptionPublicKey,
+  hexToBigint,
+  hexToBytes,
+  maxAmount,
+} from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import badKeys from '../../../vectors/encryption-key.json' with { type: 'json' };
+import vectors from '../../../vectors/sealed-note.json' with { type: 'json' };
+import { subgroupOrder } from './baby-jubjub.ts';
+import { openNote, sealNote } from './sealed-note.ts';
+
+type Vector = (typeof vectors.notes)[number];
+
+const sealedOf = (vector: Vector) => ({
+  amount: BigInt(vector.amount),
+  nonce: hexToBigint(vector.nonce),
+  ...('memo' in vector ? { memo: vector.memo } : {}),
+  encryptionPublicKey: vector.encryptionPublicKey as EncryptionPublicKey,
+  commitment: hexToBigint(vector.commitment),
+  assetId: hexToBigint(vector.assetId),
+  ephemeral: hexToBigint(vector.ephemeral),
+});
+
+const servedOf = (vector: Vector) => ({
+  sealed: vector.sealed,
+  viewingKey: hexToBigint(vector.viewingKey),
+  walletId: hexToBigint(vector.walletId),
+  commitment: hexToBigint(vector.commitment),
+  assetId: hexToBigint(vector.assetId),
+});
+
+const example = (() => {
+  const vector = vectors.notes[1];
+  if (vector === undefined) {
+    throw new Error('no vectors');
+  }
+  return vector;
+})();
+
+describe('sealNote', () => {
+  it.each(vectors.notes)('seals as the independent implementation: $amount, $memo', (vector) => {
+    expect(sealNote(sealedOf(vector))).toBe(vector.sealed);
+  });
+
+  it.each([
+    ['a memo of 112 bytes', { memo: 'é'.repeat(56) }, 'invalid_memo'],
+    ['an amount of 2^128', { amount: maxAmount + 1n }, 'invalid-amount'],
+    ['a negative amount', { amount: -1n }, 'invalid-amount'],
+    ['a nonce outside the field', { nonce: 2n ** 255n }, 'invalid_field_element'],
+    ['ephemeral 0', { ephemeral: 0n }, 'invalid_scalar'],
+    ['ephemeral l', { ephemeral: subgroupOrder }, 'invalid_scalar'],
+  ])('refuses %s', (_, change, code) => {
+    expect(() => sealNote({ ...sealedOf(example), ...change })).toThrow(
+      expect.objectContaining({ code }),
+    );
+  });
+
+  it('seals to no bad key', () => {
+    for (const { encryptionPublicKey } of badKeys.invalid) {
+      const note = {
+        ...sealedOf(example),
+        encryptionPublicKey: encryptionPublicKey as EncryptionPublicKey,
+      };
+      expect(() => sealNote(note)).toThrow(
+        expect.objectContaining({ code: 'invalid_encryption_key' }),
+      );
+    }
+  });
+});
+
+describe('openNote', () => {
+  it.each(vectors.notes)('opens what the independent implementation sealed: $amount', (vector) => {
+    expect(openNote(servedOf(vector))).toEqual({
+      amount: BigInt(vector.amount),
+      nonce: hexToBigint(vector.nonce),
+      memo: 'memo' in vector ? vector.memo : undefined,
+    });
+  });
+
+  it('opens nothing with one byte changed, wherever it is', () => {
+    const bytes = hexToBytes(example.sealed);
+    for (let i = 0; i < bytes.length; i += 1) {
+      const changed = Uint8Array.from(bytes);
+      changed[i] = (changed[i] ?? 0) ^ (1 << (i % 8));
+      expect(openNote({ ...servedOf(example), sealed: bytesToHex(changed) })).toBeUndefined();
+    }
+  });
+
+  it.each([
+    ['another viewing key', { viewingKey: 5n }],
+    ['another wallet', { walletId: 5n }],
+    ['another commitment', { commitment: 5n }],
+    ['another asset', { assetId: 5n }],
+  ])('does not count a note of %s', (_, change) => {
+    expect(openNote({ ...servedOf(example), ...change })).toBeUndefined();
+  });
+
+  it('does not count a note whose contents give another commitment than the sealed one names', () => {
+    // Sealed correctly, to the right key, for a commitment that is not this note's: an invented balance.
+    const commitment = 77n;
+    const sealed = sealNote({ ...sealedOf(example), commitment });
+    expect(openNote({ ...servedOf(example), sealed, commitment })).toBeUndefined();
+  });
+
+  it.each([
+    ['suite 2', `0x02${example.sealed.slice(4)}`],
+    ['suite 0', `0x00${example.sealed.slice(4)}`],
+    ['a byte less', example.sealed.slice(0, -2)],
+    ['a byte more', `${example.sealed}00`],
+    ['no hex', 'sealed'],
+    ['nothing', '0x'],
+    ...badKeys.invalid
+      .filter(({ encryptionPublicKey: key }) => key.length === 66)
+      .map(({ why, encryptionPublicKey: key }) => [
+        `an ephemeral key that is bad: ${why}`,
+        `0x01${key.slice(2)}${example.sealed.slice(68)}`,
+      ]),
+  ])('answers undefined for %s', (_, sealed) => {
+    expect(openNote({ ...servedOf(example), sealed: String(sealed) })).toBeUndefined();
+  });
+
+  it('throws for a viewing key that is none', () => {
+    expect(() => openNote({ ...servedOf(example), viewingKey: 0n })).toThrow(
+      expect.objectContaining({ code: 'invalid_viewing_key' }),
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import { fieldToHex, hexToBigint, hexToBytes } from '@pool/core';
+import { hashMessage } from 'ethers';
+import { describe, expect, it } from 'vitest';
+import vectors from '../../../vectors/viewing-key.json' with { type: 'json' };
+import { subgroupOrder } from './baby-jubjub.ts';
+import { deriveViewingKey, parseViewingKey, viewingKeyMessage } from './viewing-key.ts';
+
+describe('parseViewingKey', () => {
+  it('knows the order of the subgroup', () => {
+    expect(fieldToHex(subgroupOrder)).toBe(vectors.subgroupOrder);
+  });
+
+  it.each(vectors.valid)('reads %s', (value) => {
+    expect(parseViewingKey(value)).toBe(hexToBigint(value));
+  });
+
+  it.each(vectors.invalid)('refuses $why and never repeats it', ({ value }) => {
+    try {
+      parseViewingKey(value);
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'invalid_viewing_key' });
+      expect(JSON.stringify([String(error), error])).not.toContain(value.slice(2));
+      expect(error).not.toHaveProperty('cause');
+    }
+  });
+
+  it.each([undefined, null, 1n, 5, {}])('refuses what is no string: %s', (value) => {
+    expect(() => parseViewingKey(value)).toThrow(
+      expect.objectContaining({ code: 'invalid_viewing_key' }),
+    );
+  });
+});
+
+describe('viewingKeyMessage', () => {
+  it.each(vectors.messages)('is the fixed text for $domain', ({ domain, message, digest }) => {
+    expect(viewingKeyMessage(domain)).toBe(message);
+    expect(hashMessage(viewingKeyMessage(domain))).toBe(digest);
+  });
+
+  it.each(['', 'a b', 'a\nb', 'a\u00e9', 'x'.repeat(256)])('refuses the domain %j', (domain) => {
+    expect(() => viewingKeyMessage(domain)).toThrow(
+      expect.objectContaining({ code: 'invalid_domain' }),
+    );
+  });
+});
+
+describe('deriveViewingKey', () => {
+  it.each(vectors.derived)('derives $viewingKey', ({ signature, viewingKey }) => {
+    expect(deriveViewingKey(hexToBytes(signature))).toBe(hexToBigint(viewingKey));
+  });
+
+  it.each([0, 63, 65])('refuses a signature of %i bytes', (length) => {
+    expect(() => deriveViewingKey(new Uint8Array(length))).toThrow(
+      expect.objectContaining({ code: 'invalid_signature' }),
+    );
+  });
+});
