@@ -1,0 +1,81 @@
+/**
+ * Writes everything in this package that is generated, or with `--check` only compares:
+ *   solidity/lib/PoseidonT3.sol   from the Poseidon parameters
+ *   solidity/verifiers/*.sol      from the verification keys of packages/circuits
+ *   src/generated/*.ts            ABI and bytecode, from forge's output
+ *
+ * The keys are read as files, not imported as a package: contracts and circuits stand side by side, and
+ * only this generated output connects them.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type ForgeArtifact, renderArtifact, toKebab } from './abi/typescript.ts';
+import { runForge } from './forge.ts';
+import { computeSchedule } from './poseidon/schedule.ts';
+import { renderPoseidon } from './poseidon/solidity.ts';
+import { renderVerifier, type SnarkVerificationKey } from './verifier/solidity.ts';
+
+const verifiers = [
+  { circuit: 'fund-16', contract: 'Fund16Verifier' },
+  { circuit: 'fund-64', contract: 'Fund64Verifier' },
+];
+const deployedContracts = [
+  'ShieldedPool',
+  'EligibilityRegistry',
+  'NoteTree',
+  'Fund16Verifier',
+  'Fund64Verifier',
+  'PoolTestToken',
+  'ZeroFirstTestToken',
+];
+
+const isCheck = process.argv.includes('--check');
+const stale: string[] = [];
+
+function put(path: string, content: string): void {
+  const url = new URL(`../${path}`, import.meta.url);
+  if (existsSync(url) && readFileSync(url, 'utf8') === content) return;
+  if (isCheck) {
+    stale.push(path);
+    return;
+  }
+  mkdirSync(new URL('.', url), { recursive: true });
+  writeFileSync(url, content);
+}
+
+async function readVerificationKeys(): Promise<{
+  readonly isDevelopmentKey: boolean;
+  readonly keys: Readonly<Record<string, SnarkVerificationKey>>;
+}> {
+  const circuits = new URL('../../circuits/', import.meta.url);
+  const manifest = JSON.parse(readFileSync(new URL('artifacts.json', circuits), 'utf8')) as {
+    readonly setup: string;
+  };
+  const module = (await import(new URL('src/generated/verification-keys.ts', circuits).href)) as {
+    readonly verificationKeys: Readonly<Record<string, SnarkVerificationKey>>;
+  };
+  return { isDevelopmentKey: manifest.setup.startsWith('INSECURE'), keys: module.verificationKeys };
+}
+
+put('solidity/lib/PoseidonT3.sol', renderPoseidon(computeSchedule()));
+
+const { isDevelopmentKey, keys } = await readVerificationKeys();
+for (const { circuit, contract } of verifiers) {
+  const key = keys[circuit];
+  if (key === undefined) throw new Error(`packages/circuits has no verification key of ${circuit}`);
+  put(
+    `solidity/verifiers/${contract}.sol`,
+    renderVerifier({ circuit, contract, key, isDevelopmentKey }),
+  );
+}
+
+if (runForge(['build', '--quiet']) !== 0) throw new Error('forge build failed');
+for (const contract of deployedContracts) {
+  const output = new URL(`../out/${contract}.sol/${contract}.json`, import.meta.url);
+  const artifact = JSON.parse(readFileSync(output, 'utf8')) as ForgeArtifact;
+  put(`src/generated/${toKebab(contract)}.ts`, renderArtifact(contract, artifact));
+}
+
+if (stale.length > 0) {
+  process.stderr.write(`not up to date, run pnpm generate: ${stale.join(', ')}\n`);
+  process.exitCode = 1;
+}

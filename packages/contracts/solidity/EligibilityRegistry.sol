@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {AccessControl} from "@openzeppelin/contracts/access/AccessControl.sol";
+import {IEligibilityRegistry} from "./interfaces/IEligibilityRegistry.sol";
+import {PublicInputs} from "./lib/PublicInputs.sol";
+
+/// @title Published roots of the gate's eligibility tree (protocol §4).
+/// @notice Invariants:
+/// E1. 0 is never accepted.
+/// E2. After `revoke`, no root published before it is accepted, unless it is published again.
+/// E3. The current root of the current epoch never expires.
+/// E4. A replaced root is accepted for exactly the grace period.
+contract EligibilityRegistry is IEligibilityRegistry, AccessControl {
+    bytes32 public constant PUBLISHER_ROLE = keccak256("PUBLISHER_ROLE");
+
+    struct RootRecord {
+        uint64 epoch;
+        uint64 expiresAt;
+    }
+
+    uint64 public immutable gracePeriodSeconds;
+
+    /// @dev Starts at 1: an unknown root has epoch 0 and so is never accepted.
+    uint64 public epoch = 1;
+    bytes32 public current;
+    mapping(bytes32 root => RootRecord) private _records;
+
+    /// @param admin Grants and takes roles.
+    /// @param publisher The gate's key.
+    /// @param gracePeriod Seconds for which a replaced root stays accepted.
+    constructor(address admin, address publisher, uint64 gracePeriod) {
+        gracePeriodSeconds = gracePeriod;
+        _grantRole(DEFAULT_ADMIN_ROLE, admin);
+        _grantRole(PUBLISHER_ROLE, publisher);
+    }
+
+    /// @inheritdoc IEligibilityRegistry
+    function publish(bytes32 root) external onlyRole(PUBLISHER_ROLE) {
+        if (root == 0) revert ZeroEligibilityRoot();
+        if (uint256(root) >= PublicInputs.R) revert EligibilityRootOutOfRange(root);
+
+        bytes32 replaced = current;
+        uint64 replacedExpiresAt = 0;
+        if (replaced != 0 && replaced != root) {
+            replacedExpiresAt = uint64(block.timestamp) + gracePeriodSeconds;
+            _records[replaced].expiresAt = replacedExpiresAt;
+        }
+        _records[root] = RootRecord({epoch: epoch, expiresAt: 0});
+        current = root;
+        emit RootPublished(root, epoch, replaced, replacedExpiresAt);
+    }
+
+    /// @inheritdoc IEligibilityRegistry
+    function revoke() external onlyRole(PUBLISHER_ROLE) {
+        epoch += 1;
+        emit RootsRevoked(epoch);
+    }
+
+    /// @inheritdoc IEligibilityRegistry
+    function accepted(bytes32 root) external view returns (bool) {
+        RootRecord memory record = _records[root];
+        return record.epoch == epoch && (root == current || block.timestamp < record.expiresAt);
+    }
+}

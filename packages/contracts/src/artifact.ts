@@ -1,0 +1,41 @@
+/**
+ * What the compiler made of one contract, and how a library's address gets into it.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import { getAddress, type JsonFragment } from 'ethers';
+
+/** A place in the creation bytecode that holds a library's address. */
+export type LibraryLink = {
+  readonly library: string;
+  /** Byte offset into the creation bytecode. */
+  readonly start: number;
+};
+
+export type ContractArtifact = {
+  readonly abi: readonly JsonFragment[];
+  /** Creation bytecode, `0x` hex; zeros where a library's address belongs. */
+  readonly bytecode: string;
+  readonly links: readonly LibraryLink[];
+};
+
+/**
+ * Creation bytecode with every library address in place.
+ * @throws PoolError `library_not_given` when a linked library has no address
+ */
+export function linkBytecode(
+  artifact: ContractArtifact,
+  libraries: Readonly<Record<string, string>> = {},
+): string {
+  let code = artifact.bytecode;
+  for (const { library, start } of artifact.links) {
+    const address = libraries[library];
+    if (address === undefined) {
+      throw new PoolError('library_not_given', `Deploy the library ${library} first.`);
+    }
+    const at = 2 + 2 * start;
+    code = code.slice(0, at) + getAddress(address).slice(2).toLowerCase() + code.slice(at + 40);
+  }
+  return code;
+}

@@ -1,0 +1,111 @@
+/**
+ * Deployment of a whole pool: registry, tree library, one verifier per circuit, the pool itself.
+ *
+ * The addresses follow from deployer and nonce, so all contracts are sent at once and land together.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import { ContractFactory, getCreateAddress, type Signer } from 'ethers';
+import { type ContractArtifact, linkBytecode } from './artifact.ts';
+import { eligibilityRegistryArtifact } from './generated/eligibility-registry.ts';
+import { fund16VerifierArtifact } from './generated/fund-16-verifier.ts';
+import { fund64VerifierArtifact } from './generated/fund-64-verifier.ts';
+import { noteTreeArtifact } from './generated/note-tree.ts';
+import { shieldedPoolArtifact } from './generated/shielded-pool.ts';
+import { connectShieldedPool } from './shielded-pool.ts';
+
+export type DeployPoolOptions = {
+  /** Pays for the deployment; needs a provider. Gets no role unless it is named below. */
+  readonly signer: Signer;
+  /** Grants roles, enables tokens, resumes funding. Default: the signer. */
+  readonly admin?: string;
+  /** May pause funding. */
+  readonly guardian: string;
+  /** May submit batches. */
+  readonly relayer: string;
+  /** May publish and revoke eligibility roots. */
+  readonly gate: string;
+  /** Seconds for which a replaced eligibility root stays accepted. Default: 3600. */
+  readonly eligibilityGraceSeconds?: number;
+  /** Tokens to enable at once. Only when the signer is the administrator. */
+  readonly tokens?: readonly string[];
+};
+
+export type PoolAddresses = {
+  readonly pool: string;
+  readonly registry: string;
+  readonly noteTree: string;
+  readonly fund16Verifier: string;
+  readonly fund64Verifier: string;
+  /** Block in which the pool was created: where an indexer starts. */
+  readonly deploymentBlock: number;
+};
+
+/**
+ * Deploys a pool and returns its addresses once every contract is mined.
+ *
+ * The verifiers in this package hold keys of the development setup and refuse every chain but 31337 and 1337.
+ * @throws PoolError `deployment_failed`, `invalid_deployment`
+ */
+export async function deployPool(options: DeployPoolOptions): Promise<PoolAddresses> {
+  const { signer } = options;
+  const deployer = await signer.getAddress();
+  const admin = options.admin ?? deployer;
+  const tokens = options.tokens ?? [];
+  if (tokens.length > 0 && admin.toLowerCase() !== deployer.toLowerCase()) {
+    throw new PoolError(
+      'invalid_deployment',
+      'Only the administrator enables tokens: deploy with its key, or enable them afterwards.',
+    );
+  }
+  const firstNonce = await signer.getNonce('pending');
+  const addressAt = (offset: number): string =>
+    getCreateAddress({ from: deployer, nonce: firstNonce + offset });
+  const [registry, noteTree] = [addressAt(0), addressAt(1)];
+  const [fund16Verifier, fund64Verifier, pool] = [addressAt(2), addressAt(3), addressAt(4)];
+
+  const plan: { artifact: ContractArtifact; args: readonly unknown[] }[] = [
+    {
+      artifact: eligibilityRegistryArtifact,
+      args: [admin, options.gate, options.eligibilityGraceSeconds ?? 3600],
+    },
+    { artifact: noteTreeArtifact, args: [] },
+    { artifact: fund16VerifierArtifact, args: [] },
+    { artifact: fund64VerifierArtifact, args: [] },
+    {
+      artifact: shieldedPoolArtifact,
+      args: [admin, options.guardian, options.relayer, registry, fund16Verifier, fund64Verifier],
+    },
+  ];
+  const sent = [];
+  for (const [offset, { artifact, args }] of plan.entries()) {
+    sent.push(await sendCreation(signer, artifact, args, { noteTree, nonce: firstNonce + offset }));
+  }
+  const receipts = await Promise.all(sent.map((transaction) => transaction.wait()));
+  const poolReceipt = receipts.at(-1);
+  if (poolReceipt === null || poolReceipt === undefined) {
+    throw new PoolError('deployment_failed', 'The pool was sent but not mined.');
+  }
+  const contract = connectShieldedPool(pool, signer);
+  for (const token of tokens) await (await contract.enableToken(token)).wait();
+  return {
+    pool,
+    registry,
+    noteTree,
+    fund16Verifier,
+    fund64Verifier,
+    deploymentBlock: poolReceipt.blockNumber,
+  };
+}
+
+async function sendCreation(
+  signer: Signer,
+  artifact: ContractArtifact,
+  args: readonly unknown[],
+  { noteTree, nonce }: { readonly noteTree: string; readonly nonce: number },
+) {
+  const factory = new ContractFactory(artifact.abi, linkBytecode(artifact, { NoteTree: noteTree }));
+  const transaction = await factory.getDeployTransaction(...args);
+  return signer.sendTransaction({ ...transaction, nonce });
+}

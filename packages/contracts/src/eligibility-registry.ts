@@ -1,0 +1,39 @@
+/**
+ * The registry of accepted eligibility roots (protocol §4).
+ *
+ * @module
+ */
+import {
+  BaseContract,
+  type BaseContractMethod,
+  type ContractRunner,
+  type ContractTransactionResponse,
+} from 'ethers';
+import { eligibilityRegistryArtifact } from './generated/eligibility-registry.ts';
+
+export const eligibilityRegistryAbi = eligibilityRegistryArtifact.abi;
+
+type Read<Args extends unknown[], Result> = BaseContractMethod<Args, Result, Result>;
+type Write<Args extends unknown[]> = BaseContractMethod<Args, void, ContractTransactionResponse>;
+
+export type EligibilityRegistryMethods = {
+  /** Root as 32-byte hex, below r, not zero. */
+  publish: Write<[string]>;
+  revoke: Write<[]>;
+  accepted: Read<[string], boolean>;
+  /** Root published last, or 32 zero bytes. */
+  current: Read<[], string>;
+  epoch: Read<[], bigint>;
+  gracePeriodSeconds: Read<[], bigint>;
+  hasRole: Read<[string, string], boolean>;
+};
+
+export type EligibilityRegistry = BaseContract & EligibilityRegistryMethods;
+
+/** The registry at `address`. Without a signer as runner it can only be read. */
+export function connectEligibilityRegistry(
+  address: string,
+  runner?: ContractRunner,
+): EligibilityRegistry {
+  return BaseContract.from<EligibilityRegistryMethods>(address, eligibilityRegistryAbi, runner);
+}

@@ -1,0 +1,124 @@
+/**
+ * The shielded pool as TypeScript sees it (protocol §8). Every field element and hash is 32-byte `0x` hex,
+ * amounts and times are bigint.
+ *
+ * @module
+ */
+import {
+  BaseContract,
+  type BaseContractMethod,
+  type ContractRunner,
+  type ContractTransactionResponse,
+  Interface,
+} from 'ethers';
+import { shieldedPoolArtifact } from './generated/shielded-pool.ts';
+
+export const shieldedPoolAbi = shieldedPoolArtifact.abi;
+export const shieldedPoolInterface = new Interface(shieldedPoolAbi);
+
+/** One batch as the contract takes it. All of it becomes public on chain. */
+export type FundBatch = {
+  readonly funder: string;
+  readonly token: string;
+  /** Base units, 1 to 2^128 - 1. */
+  readonly total: bigint;
+  readonly batchNonce: string;
+  readonly eligibilityRoot: string;
+  readonly batchRoot: string;
+  /** Exactly 16 or 64. */
+  readonly commitments: readonly string[];
+  readonly sealedNotesHash: string;
+  /** D of protocol §5. */
+  readonly digest: string;
+  /** Unix seconds; the batch can land while `block.timestamp <= deadline`. */
+  readonly deadline: bigint;
+};
+
+/** One coordinate of a curve point: a bigint, or the same number as `0x` hex. */
+export type Coordinate = bigint | string;
+
+/** A Groth16 proof in the order of the EVM's pairing precompile. Public. */
+export type Groth16Proof = {
+  readonly a: readonly [Coordinate, Coordinate];
+  /** G2: imaginary part first in each pair. */
+  readonly b: readonly [readonly [Coordinate, Coordinate], readonly [Coordinate, Coordinate]];
+  readonly c: readonly [Coordinate, Coordinate];
+};
+
+/** An EIP-2612 permit that travels with `fund`. */
+export type Permit = {
+  /** Base units; 0 means that there is none. */
+  readonly value: bigint;
+  readonly deadline: bigint;
+  readonly v: number;
+  readonly r: string;
+  readonly s: string;
+};
+
+const zeroWord = `0x${'00'.repeat(32)}`;
+
+/** For `fund` without a permit. */
+export const noPermit: Permit = { value: 0n, deadline: 0n, v: 0, r: zeroWord, s: zeroWord };
+
+type Read<Args extends unknown[], Result> = BaseContractMethod<Args, Result, Result>;
+type Write<Args extends unknown[]> = BaseContractMethod<Args, void, ContractTransactionResponse>;
+
+export type ShieldedPoolMethods = {
+  fund: Write<[FundBatch, Groth16Proof, string, Permit]>;
+  voidBatch: Write<[string, string, string]>;
+  enableToken: Write<[string]>;
+  disableToken: Write<[string]>;
+  pauseFunding: Write<[]>;
+  resumeFunding: Write<[]>;
+  grantRole: Write<[string, string]>;
+  revokeRole: Write<[string, string]>;
+  hasRole: Read<[string, string], boolean>;
+  paused: Read<[], boolean>;
+  /** The batch root that used this nonce, or 32 zero bytes. */
+  batchNonceUsed: Read<[string], string>;
+  isVoided: Read<[string, string], boolean>;
+  isKnownRoot: Read<[string], boolean>;
+  currentRoot: Read<[], string>;
+  batchCount: Read<[], bigint>;
+  assetIdOf: Read<[string], string>;
+  isTokenEnabled: Read<[string], boolean>;
+  eligibilityRegistry: Read<[], string>;
+  fund16Verifier: Read<[], string>;
+  fund64Verifier: Read<[], string>;
+};
+
+export type ShieldedPool = BaseContract & ShieldedPoolMethods;
+
+/** The pool at `address`. Without a signer as runner it can only be read. */
+export function connectShieldedPool(address: string, runner?: ContractRunner): ShieldedPool {
+  return BaseContract.from<ShieldedPoolMethods>(address, shieldedPoolAbi, runner);
+}
+
+/** A settled batch, read from its event. */
+export type BatchFunded = {
+  /** From 0, over all trees. */
+  readonly index: bigint;
+  readonly batchRoot: string;
+  readonly newRoot: string;
+  readonly batchNonce: string;
+  readonly sealedNotesHash: string;
+  readonly commitments: readonly string[];
+};
+
+/** Decodes a log of the pool; undefined when it is another event. The caller has checked who emitted it. */
+export function parseBatchFunded(log: {
+  readonly topics: readonly string[];
+  readonly data: string;
+}): BatchFunded | undefined {
+  const parsed = shieldedPoolInterface.parseLog(log);
+  if (parsed?.name !== 'BatchFunded') return undefined;
+  const { args } = parsed;
+  return {
+    index: args.getValue('index') as bigint,
+    batchRoot: args.getValue('batchRoot') as string,
+    newRoot: args.getValue('newRoot') as string,
+    batchNonce: args.getValue('batchNonce') as string,
+    sealedNotesHash: args.getValue('sealedNotesHash') as string,
+    commitments: [...(args.getValue('commitments') as Iterable<string>)],
+  };
+}
