@@ -1,0 +1,153 @@
+/**
+ * API keys: one capability each, at most 50 live ones a wallet (SERVICE "Key lifecycle", docs/decisions).
+ *
+ * @module
+ */
+import {
+  type Capability,
+  type EvmAddress,
+  type keyMetadataSchema,
+  PoolError,
+  type VerifiedKey,
+} from '@pool/core';
+import type { InferOutput } from 'valibot';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import {
+  apiKeyPrefix,
+  hashCredential,
+  isSameHash,
+  mintCredential,
+  parsePublicId,
+} from './credential.ts';
+import type { Employer } from './employers.ts';
+
+export const maxLiveKeys = 50;
+
+export type KeyMetadata = InferOutput<typeof keyMetadataSchema>;
+export type MintedKey = KeyMetadata & { readonly apiKey: string };
+
+/** @throws PoolError `key_limit_reached` (409) */
+export async function mintApiKey(
+  db: PlatformDatabase,
+  employer: Employer,
+  capability: Capability,
+  name: string,
+  nowMs: number,
+): Promise<MintedKey> {
+  const minted = mintCredential(apiKeyPrefix);
+  const createdAt = new Date(nowMs).toISOString();
+  const id = await db.transaction().execute(async (trx) => {
+    const { live } = await trx
+      .selectFrom('api_keys')
+      .select((eb) => eb.fn.countAll<string | number>().as('live'))
+      .where('employer_id', '=', employer.id)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirstOrThrow();
+    if (Number(live) >= maxLiveKeys) {
+      throw new PoolError(
+        'key_limit_reached',
+        `a wallet may have ${maxLiveKeys} live API keys; revoke one first`,
+        { status: 409 },
+      );
+    }
+    const row = await trx
+      .insertInto('api_keys')
+      .values({
+        employer_id: employer.id,
+        public_id: minted.publicId,
+        secret_hash: minted.hash,
+        capability,
+        name,
+        created_at: createdAt,
+        revoked_at: null,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    return row.id;
+  });
+  return {
+    id,
+    apiKey: minted.credential.reveal(),
+    keyPrefix: minted.displayPrefix,
+    capability,
+    name,
+    createdAt,
+  };
+}
+
+/** Every key ever issued to the employer, revoked ones included, oldest first. */
+export async function listApiKeys(
+  db: PlatformDatabase,
+  employer: Employer,
+): Promise<KeyMetadata[]> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('employer_id', '=', employer.id)
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    keyPrefix: `${apiKeyPrefix}_${row.public_id}`,
+    capability: row.capability,
+    name: row.name,
+    createdAt: row.created_at,
+    ...(row.revoked_at === null ? {} : { revokedAt: row.revoked_at }),
+  }));
+}
+
+/** Revokes a key of the employer; again is fine. @throws PoolError `not_found` (404) */
+export async function revokeApiKey(
+  db: PlatformDatabase,
+  employer: Employer,
+  id: number,
+  nowMs: number,
+): Promise<void> {
+  const row = await db
+    .updateTable('api_keys')
+    .set((eb) => ({
+      revoked_at: eb.fn.coalesce('revoked_at', eb.val(new Date(nowMs).toISOString())),
+    }))
+    .where('id', '=', id)
+    .where('employer_id', '=', employer.id)
+    .returning('id')
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw new PoolError('not_found', 'there is no such key', { status: 404 });
+  }
+}
+
+/** What a presented key is good for; `{valid: false}` for an unknown or revoked one. */
+export async function verifyApiKey(db: PlatformDatabase, apiKey: string): Promise<VerifiedKey> {
+  const publicId = parsePublicId(apiKeyPrefix, apiKey);
+  const row =
+    publicId === undefined
+      ? undefined
+      : await db
+          .selectFrom('api_keys')
+          .innerJoin('employers', 'employers.id', 'api_keys.employer_id')
+          .select([
+            'api_keys.id as keyId',
+            'secret_hash',
+            'capability',
+            'employer_id',
+            'employers.address as address',
+            'revoked_at',
+          ])
+          .where('public_id', '=', publicId)
+          .executeTakeFirst();
+  if (
+    row === undefined ||
+    !isSameHash(row.secret_hash, hashCredential(apiKey)) ||
+    row.revoked_at !== null
+  ) {
+    return { valid: false };
+  }
+  return {
+    valid: true,
+    capability: row.capability,
+    employerId: row.employer_id,
+    address: row.address satisfies EvmAddress,
+    keyId: row.keyId,
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * Edge tokens: the agent's own credential at `/agent-edge`, bound to one employer, stored hashed
+ * (docs/decisions, "edge token").
+ *
+ * @module
+ */
+import { PoolError, type Secret } from '@pool/core';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import {
+  edgeTokenPrefix,
+  hashCredential,
+  isSameHash,
+  mintCredential,
+  parsePublicId,
+} from './credential.ts';
+import type { Employer } from './employers.ts';
+
+export type EdgeTokenMetadata = {
+  readonly id: number;
+  readonly prefix: string;
+  readonly employerId: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly revokedAt: string | null;
+};
+
+export async function createEdgeToken(
+  db: PlatformDatabase,
+  employer: Employer,
+  name: string,
+  nowMs: number,
+): Promise<EdgeTokenMetadata & { readonly token: Secret }> {
+  const minted = mintCredential(edgeTokenPrefix);
+  const createdAt = new Date(nowMs).toISOString();
+  const { id } = await db
+    .insertInto('edge_tokens')
+    .values({
+      employer_id: employer.id,
+      public_id: minted.publicId,
+      secret_hash: minted.hash,
+      name,
+      created_at: createdAt,
+      revoked_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return {
+    id,
+    prefix: minted.displayPrefix,
+    employerId: employer.id,
+    name,
+    createdAt,
+    revokedAt: null,
+    token: minted.credential,
+  };
+}
+
+export async function listEdgeTokens(db: PlatformDatabase): Promise<EdgeTokenMetadata[]> {
+  const rows = await db.selectFrom('edge_tokens').selectAll().orderBy('id').execute();
+  return rows.map((row) => ({
+    id: row.id,
+    prefix: `${edgeTokenPrefix}_${row.public_id}`,
+    employerId: row.employer_id,
+    name: row.name,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+  }));
+}
+
+/** @throws PoolError `not_found` (404) */
+export async function revokeEdgeToken(
+  db: PlatformDatabase,
+  id: number,
+  nowMs: number,
+): Promise<void> {
+  const row = await db
+    .updateTable('edge_tokens')
+    .set((eb) => ({
+      revoked_at: eb.fn.coalesce('revoked_at', eb.val(new Date(nowMs).toISOString())),
+    }))
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw new PoolError('not_found', 'there is no such edge token', { status: 404 });
+  }
+}
+
+/** The employer an edge token is bound to; undefined for an unknown or revoked one. */
+export async function findEdgeEmployer(
+  db: PlatformDatabase,
+  token: string,
+): Promise<Employer | undefined> {
+  const publicId = parsePublicId(edgeTokenPrefix, token);
+  if (publicId === undefined) {
+    return undefined;
+  }
+  const row = await db
+    .selectFrom('edge_tokens')
+    .innerJoin('employers', 'employers.id', 'edge_tokens.employer_id')
+    .select(['employers.id as id', 'employers.address as address', 'secret_hash', 'revoked_at'])
+    .where('public_id', '=', publicId)
+    .executeTakeFirst();
+  if (
+    row === undefined ||
+    !isSameHash(row.secret_hash, hashCredential(token)) ||
+    row.revoked_at !== null
+  ) {
+    return undefined;
+  }
+  return { id: row.id, address: row.address };
+}

@@ -1,0 +1,92 @@
+/**
+ * `/api/employers/…` (SERVICE "Platform routes"): register, enrol, keys, and `verify-key` for agents.
+ *
+ * @module
+ */
+import {
+  mintKeyRequestSchema,
+  onboardRequestSchema,
+  PoolError,
+  registerRequestSchema,
+  verifyKeyRequestSchema,
+} from '@pool/core';
+import { getCookie } from 'hono/cookie';
+import { findSession, type Session } from '../auth/sessions.ts';
+import type { Shell, ShellContext } from '../http/app-shell.ts';
+import { readBearer, readJson, unauthorized } from '../http/read-request.ts';
+import { listApiKeys, mintApiKey, revokeApiKey, verifyApiKey } from './api-keys.ts';
+import { findEdgeEmployer } from './edge-tokens.ts';
+import { getEmployer, registerEmployer } from './employers.ts';
+import { type EnrolmentDeps, enrolHolder, findSubject, type Subject } from './enrolment.ts';
+
+export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps): void {
+  const { db, nowMs } = deps;
+  const session = (c: ShellContext): Promise<Session> =>
+    findSession(db, getCookie(c, 'sessionId'), nowMs());
+
+  app.post('/api/employers/register', async (c) => {
+    const { address } = await session(c);
+    const { name } = await readJson(c, registerRequestSchema);
+    const { employer, created } = await registerEmployer(db, address, name, nowMs());
+    return c.json({ success: true, created, employerId: employer.id, address });
+  });
+
+  app.post('/api/employers/holder/onboard', async (c) => {
+    const holder = await session(c);
+    const request = await readJson(c, onboardRequestSchema);
+    const { subject, created } = await enrolHolder(deps, holder, request);
+    return c.json({ success: true, created, ...describeSubject(subject) });
+  });
+
+  app.get('/api/employers/holder/enrollment', async (c) => {
+    const { address } = await session(c);
+    const subject = await findSubject(db, address);
+    return c.json({
+      success: true,
+      ...(subject === undefined ? { readiness: 'not_enrolled' } : describeSubject(subject)),
+    });
+  });
+
+  app.post('/api/employers/keys', async (c) => {
+    const { address } = await session(c);
+    const { capability, name } = await readJson(c, mintKeyRequestSchema);
+    const employer = await getEmployer(db, address);
+    const minted = await mintApiKey(db, employer, capability, name, nowMs());
+    return c.json({ success: true, ...minted }, 201);
+  });
+
+  app.get('/api/employers/keys', async (c) => {
+    const { address } = await session(c);
+    return c.json({ success: true, keys: await listApiKeys(db, await getEmployer(db, address)) });
+  });
+
+  app.delete('/api/employers/keys/:id', async (c) => {
+    const { address } = await session(c);
+    const employer = await getEmployer(db, address);
+    const id = /^[1-9][0-9]{0,8}$/.exec(c.req.param('id'))?.[0];
+    if (id === undefined) {
+      throw new PoolError('not_found', 'there is no such key', { status: 404 });
+    }
+    await revokeApiKey(db, employer, Number(id), nowMs());
+    return c.json({ success: true });
+  });
+
+  app.post('/api/employers/verify-key', async (c) => {
+    if ((await findEdgeEmployer(db, readBearer(c))) === undefined) {
+      throw unauthorized();
+    }
+    const { apiKey } = await readJson(c, verifyKeyRequestSchema);
+    return c.json(await verifyApiKey(db, apiKey));
+  });
+}
+
+function describeSubject(subject: Subject) {
+  return {
+    walletPub: subject.wallet_pub,
+    encryptionPublicKey: subject.encryption_public_key,
+    readiness: subject.readiness,
+    ...(subject.whitelisted_at === null
+      ? {}
+      : { eligibilityWhitelistedAt: subject.whitelisted_at }),
+  };
+}

@@ -1,0 +1,200 @@
+/**
+ * What the platform asks of a chain with a pool on it, and the EVM answer. Reads name the block they are
+ * about; nothing here decides.
+ *
+ * @module
+ */
+import {
+  decodeRevert,
+  noPermit,
+  parseBatchFunded,
+  shieldedPoolInterface as pool,
+} from '@pool/contracts';
+import {
+  type ErrorBody,
+  type EvmChainSettings,
+  type Hex32,
+  PoolError,
+  type Secret,
+  type SettlementRequest,
+} from '@pool/core';
+import { type Log as EvmLog, isCallException, type JsonRpcProvider } from 'ethers';
+import { createEvmProvider } from './evm-provider.ts';
+import { type FinalBlock, fetchFinalBlock } from './finality.ts';
+import { createTransactionSigner, type SignedTransaction } from './transaction-signer.ts';
+
+/** The part of a settlement that becomes calldata. */
+export type FundCall = Pick<SettlementRequest, 'batch' | 'proof' | 'funderSignature' | 'permit'>;
+
+export type FundedBatch = {
+  readonly leafIndex: number;
+  readonly batchRoot: Hex32;
+  readonly newRoot: Hex32;
+  readonly batchNonce: Hex32;
+  readonly sealedNotesHash: Hex32;
+  readonly txHash: Hex32;
+  readonly blockNumber: number;
+};
+
+export type Receipt = {
+  readonly succeeded: boolean;
+  readonly blockNumber: number;
+  readonly gasUsed: bigint;
+};
+
+export type PoolChain = {
+  readonly key: string;
+  readonly settings: EvmChainSettings;
+  readonly relayerAddress: string;
+  fetchFinalBlock(): Promise<FinalBlock>;
+  fetchBlockHash(blockNumber: number): Promise<string | undefined>;
+  /** Root that used a batch nonce as of a block; undefined while unused. */
+  fetchBatchRootOf(batchNonce: string, block: number | 'latest'): Promise<string | undefined>;
+  fetchIsVoided(funder: string, batchNonce: string, block: number): Promise<boolean>;
+  /** Root of the note tree as of a block, zero word before the first batch. */
+  fetchNoteRoot(block: number): Promise<string>;
+  fetchFundedBatches(fromBlock: number, toBlock: number): Promise<FundedBatch[]>;
+  /** eth_call of `fund` from the relayer. @returns why it would revert, or undefined */
+  simulateFund(call: FundCall): Promise<ErrorBody | undefined>;
+  signFund(call: FundCall, nonce: number): Promise<SignedTransaction>;
+  fetchNonce(): Promise<number>;
+  fetchNonceAt(block: number): Promise<number>;
+  broadcast(rawTransaction: string): Promise<void>;
+  fetchReceipt(txHash: string): Promise<Receipt | undefined>;
+  /** Why a mined transaction reverted, by calling it again on the state around its block. */
+  explainRevert(txHash: string): Promise<ErrorBody>;
+  close(): void;
+};
+
+const zeroWord = `0x${'0'.repeat(64)}`;
+
+/** Calldata of `fund`. Public once sent. */
+export function encodeFundCall({ batch, proof, funderSignature, permit }: FundCall): string {
+  return pool.encodeFunctionData('fund', [batch, proof, funderSignature, permit ?? noPermit]);
+}
+
+export function createEvmPoolChain(
+  key: string,
+  settings: EvmChainSettings,
+  relayerKey: Secret,
+): PoolChain {
+  const provider = createEvmProvider(settings);
+  const signer = createTransactionSigner(provider, settings.chainId, relayerKey);
+  const to = settings.pool;
+
+  async function read(name: string, args: readonly unknown[], blockTag: number | 'latest') {
+    const data = pool.encodeFunctionData(name, args);
+    const result = pool.decodeFunctionResult(name, await provider.call({ to, data, blockTag }));
+    const value: unknown = result[0];
+    return value;
+  }
+
+  return {
+    key,
+    settings,
+    relayerAddress: signer.address,
+    fetchFinalBlock: () => fetchFinalBlock(provider, settings.finality),
+    fetchBlockHash: async (number) => (await provider.getBlock(number))?.hash ?? undefined,
+    async fetchBatchRootOf(batchNonce, block) {
+      const root = String(await read('batchNonceUsed', [batchNonce], block));
+      return root === zeroWord ? undefined : root;
+    },
+    fetchIsVoided: async (funder, batchNonce, block) =>
+      (await read('isVoided', [funder, batchNonce], block)) === true,
+    fetchNoteRoot: async (block) => String(await read('currentRoot', [], block)),
+    async fetchFundedBatches(fromBlock, toBlock) {
+      const topics = [eventTopic('BatchFunded')];
+      const logs = await provider.getLogs({ address: to, topics, fromBlock, toBlock });
+      return logs.map(parseFundedBatch);
+    },
+    simulateFund: (call) =>
+      simulate(provider, { from: signer.address, to, data: encodeFundCall(call) }),
+    signFund: (call, nonce) => signer.sign({ to, data: encodeFundCall(call), nonce }),
+    fetchNonce: () => signer.fetchNonce(),
+    fetchNonceAt: (block) => provider.getTransactionCount(signer.address, block),
+    broadcast: (raw) => signer.broadcast(raw),
+    async fetchReceipt(txHash) {
+      const receipt = await provider.getTransactionReceipt(txHash);
+      return receipt === null
+        ? undefined
+        : {
+            succeeded: receipt.status === 1,
+            blockNumber: receipt.blockNumber,
+            gasUsed: receipt.gasUsed,
+          };
+    },
+    explainRevert: (txHash) => explainRevert(provider, txHash),
+    close: () => provider.destroy(),
+  };
+}
+
+function eventTopic(name: string): string {
+  const event = pool.getEvent(name);
+  if (event === null) {
+    throw new PoolError('internal', `the pool's ABI has no event ${name}`, { status: 500 });
+  }
+  return event.topicHash;
+}
+
+function parseFundedBatch(log: EvmLog): FundedBatch {
+  const event = parseBatchFunded(log);
+  if (event === undefined) {
+    throw new PoolError('chain_unreachable', 'the RPC answered a log that was not asked for', {
+      retryable: true,
+    });
+  }
+  const { index, batchRoot, newRoot, batchNonce, sealedNotesHash } = event;
+  return {
+    leafIndex: Number(index),
+    batchRoot: batchRoot as Hex32,
+    newRoot: newRoot as Hex32,
+    batchNonce: batchNonce as Hex32,
+    sealedNotesHash: sealedNotesHash as Hex32,
+    txHash: log.transactionHash as Hex32,
+    blockNumber: log.blockNumber,
+  };
+}
+
+type EvmCall = {
+  readonly from: string;
+  readonly to: string;
+  readonly data: string;
+  readonly gasLimit?: bigint;
+  readonly blockTag?: number;
+};
+
+// A revert is an answer; everything else that goes wrong with the call is thrown.
+async function simulate(provider: JsonRpcProvider, call: EvmCall): Promise<ErrorBody | undefined> {
+  try {
+    await provider.call(call);
+    return undefined;
+  } catch (error) {
+    if (isCallException(error)) {
+      return decodeRevert(error);
+    }
+    throw error;
+  }
+}
+
+async function explainRevert(provider: JsonRpcProvider, txHash: string): Promise<ErrorBody> {
+  const [transaction, receipt] = await Promise.all([
+    provider.getTransaction(txHash),
+    provider.getTransactionReceipt(txHash),
+  ]);
+  if (transaction === null || receipt === null || transaction.to === null) {
+    return { code: 'reverted', message: 'the transaction reverted; its reason is not available' };
+  }
+  if (receipt.gasUsed === transaction.gasLimit) {
+    return { code: 'out_of_gas', message: 'the transaction ran out of gas' };
+  }
+  const { from, to, data, gasLimit } = transaction;
+  // What stopped it may have happened earlier in its own block, so the state after the block is asked
+  // first, then the state before.
+  for (const blockTag of [receipt.blockNumber, receipt.blockNumber - 1]) {
+    const reason = await simulate(provider, { from, to, data, gasLimit, blockTag });
+    if (reason !== undefined) {
+      return reason;
+    }
+  }
+  return { code: 'reverted', message: 'the transaction reverted; its reason is not available' };
+}

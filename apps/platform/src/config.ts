@@ -1,0 +1,284 @@
+/**
+ * Configuration of `platform serve` and of `platform gate serve`. The environment is read here and
+ * nowhere else; every problem is reported at once, by variable name and never by value.
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import {
+  type ChainsFile,
+  chainsFileSchema,
+  describeIssues,
+  type EvmChainSettings,
+  PoolError,
+  Secret,
+} from '@pool/core';
+import { isLoopbackHost, parseServiceUrl } from '@pool/platform-client';
+import * as v from 'valibot';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type ListenConfig = {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+};
+
+export type GateAccessConfig = {
+  readonly url: string;
+  readonly tokenUrl: string;
+  readonly writer: { readonly clientId: string; readonly clientSecret: Secret };
+  /** Vended to agents at bootstrap; absent: agents bring their own. */
+  readonly reader: { readonly clientId: string; readonly clientSecret: Secret } | undefined;
+};
+
+export type PlatformConfig = {
+  readonly listen: ListenConfig;
+  readonly dataDirectory: string;
+  readonly chains: ChainsFile;
+  readonly defaultChain: string;
+  readonly relayerKey: Secret;
+  readonly gate: GateAccessConfig | undefined;
+  /** Origins besides the sign-in URI's own that browsers may call from. */
+  readonly allowedOrigins: readonly string[];
+  /** Values of `Host` besides loopback names that requests may carry. */
+  readonly allowedHosts: readonly string[];
+  readonly signInChainIds: readonly number[];
+  readonly nonceTtlSeconds: number;
+  readonly sessionTtlSeconds: number;
+  /** How long one onboard request waits for the gate before it answers `eligibility_pending`. */
+  readonly gateWaitMs: number;
+  readonly pollIntervalMs: number;
+  readonly logLevel: string;
+};
+
+export type GateConfig = {
+  readonly listen: ListenConfig;
+  readonly dataDirectory: string;
+  readonly chain: EvmChainSettings;
+  readonly publisherKey: Secret;
+  readonly reader: { readonly clientId: string; readonly clientSecret: Secret };
+  readonly writer: { readonly clientId: string; readonly clientSecret: Secret };
+  /** JSON `{mode, addresses}`; absent: every wallet passes. */
+  readonly screeningFile: string | undefined;
+  readonly allowedHosts: readonly string[];
+  readonly tokenTtlSeconds: number;
+  readonly pollIntervalMs: number;
+  readonly logLevel: string;
+};
+
+/** @throws PoolError `invalid_config` naming every variable that is missing or wrong */
+export function parsePlatformConfig(env: Environment): PlatformConfig {
+  const read = createReader(env);
+  const chains = read.chains('PLATFORM_CHAINS_FILE');
+  const chainIds = Object.values(chains?.chains ?? {}).map((chain) => chain.chainId);
+  const config = {
+    listen: readListen(read, 'PLATFORM', 8080),
+    dataDirectory: read.text('PLATFORM_DATA_DIR'),
+    chains,
+    defaultChain: read.text('PLATFORM_DEFAULT_CHAIN'),
+    relayerKey: read.privateKey('PLATFORM_RELAYER_KEY'),
+    gate: readGateAccess(read),
+    allowedOrigins: read.list('PLATFORM_ALLOWED_ORIGINS'),
+    allowedHosts: read.list('PLATFORM_ALLOWED_HOSTS'),
+    signInChainIds: chainIds,
+    nonceTtlSeconds: read.integer('PLATFORM_NONCE_TTL_SECONDS', 300, 10, 86_400),
+    sessionTtlSeconds: read.integer('PLATFORM_SESSION_TTL_SECONDS', 43_200, 60, 2_592_000),
+    gateWaitMs: read.integer('PLATFORM_GATE_WAIT_MS', 120_000, 0, 600_000),
+    pollIntervalMs: read.integer('PLATFORM_POLL_MS', 1_000, 20, 60_000),
+    logLevel: read.logLevel('PLATFORM_LOG_LEVEL'),
+  };
+  if (chains !== undefined && !(config.defaultChain in chains.chains)) {
+    read.problem('PLATFORM_DEFAULT_CHAIN', 'names no chain of PLATFORM_CHAINS_FILE');
+  }
+  read.finish();
+  return { ...config, chains: read.present(chains) };
+}
+
+/** @throws PoolError `invalid_config` naming every variable that is missing or wrong */
+export function parseGateConfig(env: Environment): GateConfig {
+  const read = createReader(env);
+  const chains = read.chains('GATE_CHAINS_FILE');
+  const chainKey = read.text('GATE_CHAIN');
+  const chain = chains?.chains[chainKey];
+  if (chains !== undefined && chain === undefined) {
+    read.problem('GATE_CHAIN', 'names no chain of GATE_CHAINS_FILE');
+  }
+  const config = {
+    listen: readListen(read, 'GATE', 8090),
+    dataDirectory: read.text('GATE_DATA_DIR'),
+    publisherKey: read.privateKey('GATE_PUBLISHER_KEY'),
+    reader: readClient(read, 'GATE_READ'),
+    writer: readClient(read, 'GATE_WRITE'),
+    screeningFile: read.optional('GATE_SCREENING_FILE'),
+    allowedHosts: read.list('GATE_ALLOWED_HOSTS'),
+    tokenTtlSeconds: read.integer('GATE_TOKEN_TTL_SECONDS', 900, 10, 86_400),
+    pollIntervalMs: read.integer('GATE_POLL_MS', 1_000, 20, 60_000),
+    logLevel: read.logLevel('GATE_LOG_LEVEL'),
+  };
+  if (config.reader.clientId === config.writer.clientId && config.reader.clientId !== '') {
+    read.problem('GATE_WRITE_CLIENT_ID', 'must differ from GATE_READ_CLIENT_ID');
+  }
+  read.finish();
+  return { ...config, chain: read.present(chain) };
+}
+
+/** Where the operator commands find the data. @throws PoolError `invalid_config` */
+export function parseDataDirectory(env: Environment): string {
+  const read = createReader(env);
+  const directory = read.text('PLATFORM_DATA_DIR');
+  read.finish();
+  return directory;
+}
+
+function readListen(read: Reader, prefix: string, port: number): ListenConfig {
+  const host = read.optional(`${prefix}_HOST`) ?? '127.0.0.1';
+  if (
+    !isLoopbackHost(host) &&
+    read.optional(`${prefix}_ALLOW_PUBLIC_BIND`) !== 'behind-tls-proxy'
+  ) {
+    read.problem(
+      `${prefix}_HOST`,
+      `is not loopback: set ${prefix}_ALLOW_PUBLIC_BIND=behind-tls-proxy once TLS stands in front`,
+    );
+  }
+  return { host, port: read.integer(`${prefix}_PORT`, port, 0, 65_535) };
+}
+
+function readGateAccess(read: Reader): GateAccessConfig | undefined {
+  const url = read.optional('PLATFORM_GATE_URL');
+  if (url === undefined) {
+    return undefined;
+  }
+  const tokenUrl =
+    read.optional('PLATFORM_GATE_TOKEN_URL') ?? `${url.replace(/\/+$/, '')}/oauth/token`;
+  read.serviceUrl('PLATFORM_GATE_URL', url);
+  read.serviceUrl('PLATFORM_GATE_TOKEN_URL', tokenUrl);
+  const vendsReader = read.optional('PLATFORM_GATE_READ_CLIENT_ID') !== undefined;
+  return {
+    url,
+    tokenUrl,
+    writer: readClient(read, 'PLATFORM_GATE_WRITE'),
+    reader: vendsReader ? readClient(read, 'PLATFORM_GATE_READ') : undefined,
+  };
+}
+
+function readClient(read: Reader, prefix: string): { clientId: string; clientSecret: Secret } {
+  return {
+    clientId: read.text(`${prefix}_CLIENT_ID`),
+    clientSecret: read.secret(`${prefix}_CLIENT_SECRET`),
+  };
+}
+
+type Reader = ReturnType<typeof createReader>;
+
+function createReader(env: Environment) {
+  const problems: string[] = [];
+  const problem = (name: string, what: string): void => {
+    problems.push(`${name} ${what}`);
+  };
+  const optional = (name: string): string | undefined => {
+    const value = env[name]?.trim();
+    return value === undefined || value === '' ? undefined : value;
+  };
+  const text = (name: string): string => {
+    const value = optional(name);
+    if (value === undefined) {
+      problem(name, 'is required');
+    }
+    return value ?? '';
+  };
+  const readFile = (name: string, path: string): string | undefined => {
+    try {
+      return readFileSync(path, 'utf8').trim();
+    } catch {
+      problem(name, 'names a file that cannot be read');
+      return undefined;
+    }
+  };
+  // Every secret has a `_FILE` form, which wins over the inline one.
+  const secret = (name: string): Secret => {
+    const path = optional(`${name}_FILE`);
+    if (path !== undefined) {
+      return new Secret(readFile(`${name}_FILE`, path) ?? '');
+    }
+    return new Secret(text(name));
+  };
+  return {
+    problem,
+    optional,
+    text,
+    secret,
+    privateKey(name: string): Secret {
+      const value = secret(name);
+      if (value.reveal() !== '' && !/^0x[0-9a-fA-F]{64}$/.test(value.reveal())) {
+        problem(name, 'must be 32 bytes of hex with 0x');
+      }
+      return value;
+    },
+    integer(name: string, fallback: number, min: number, max: number): number {
+      const value = optional(name);
+      if (value === undefined) {
+        return fallback;
+      }
+      const parsed = /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
+      if (!(parsed >= min && parsed <= max)) {
+        problem(name, `must be a whole number from ${min} to ${max}`);
+        return fallback;
+      }
+      return parsed;
+    },
+    list(name: string): string[] {
+      return (optional(name) ?? '')
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '');
+    },
+    logLevel(name: string): string {
+      const value = optional(name) ?? 'info';
+      if (!['silent', 'fatal', 'error', 'warn', 'info', 'debug'].includes(value)) {
+        problem(name, 'must be silent, fatal, error, warn, info or debug');
+      }
+      return value;
+    },
+    serviceUrl(name: string, value: string): void {
+      try {
+        parseServiceUrl(value, name);
+      } catch (error) {
+        problem(
+          name,
+          error instanceof PoolError ? error.message.slice(name.length + 1) : 'is wrong',
+        );
+      }
+    },
+    chains(name: string): ChainsFile | undefined {
+      const path = text(name);
+      const content = path === '' ? undefined : readFile(name, path);
+      if (content === undefined) {
+        return undefined;
+      }
+      try {
+        const result = v.safeParse(chainsFileSchema, JSON.parse(content));
+        if (result.success) {
+          return result.output;
+        }
+        problem(name, `is malformed: ${describeIssues(result.issues)}`);
+      } catch {
+        problem(name, 'is not JSON');
+      }
+      return undefined;
+    },
+    finish(): void {
+      if (problems.length > 0) {
+        throw new PoolError('invalid_config', `configuration: ${problems.join('; ')}`);
+      }
+    },
+    /** After {@link finish}: a value whose absence was reported as a problem. */
+    present<T>(value: T | undefined): T {
+      if (value === undefined) {
+        throw new PoolError('invalid_config', 'configuration is incomplete');
+      }
+      return value;
+    },
+  };
+}

@@ -1,0 +1,222 @@
+/**
+ * The platform's tables. Times are ISO text in UTC and amounts decimal text, so that no driver's
+ * conversion stands between the wire and the row; hashes and keys are 0x hex text.
+ *
+ * @module
+ */
+import type { Capability, Readiness } from '@pool/core';
+import type { Generated, Kysely } from 'kysely';
+import type { Migration } from './open-database.ts';
+
+export type PlatformTables = {
+  sign_in_nonces: { nonce: string; expires_at: string };
+  sessions: {
+    /** SHA-256 of the cookie value. */
+    id_hash: string;
+    address: string;
+    wallet_pub: string;
+    /** The signed text and its signature: the evidence that P belongs to W. */
+    message: string;
+    signature: string;
+    expires_at: string;
+  };
+  employers: { id: string; address: string; name: string | null; created_at: string };
+  subjects: {
+    address: string;
+    wallet_pub: string;
+    wallet_id: string;
+    encryption_public_key: string;
+    evidence_message: string;
+    evidence_signature: string;
+    readiness: Readiness;
+    whitelisted_at: string | null;
+    created_at: string;
+  };
+  api_keys: {
+    id: Generated<number>;
+    employer_id: string;
+    public_id: string;
+    secret_hash: string;
+    capability: Capability;
+    name: string;
+    created_at: string;
+    revoked_at: string | null;
+  };
+  edge_tokens: {
+    id: Generated<number>;
+    employer_id: string;
+    public_id: string;
+    secret_hash: string;
+    name: string;
+    created_at: string;
+    revoked_at: string | null;
+  };
+  settlements: SettlementTable;
+  sealed_notes: {
+    settlement_id: number;
+    slot: number;
+    commitment: string;
+    encryption_public_key: string;
+    sealed: string;
+  };
+  relayer_transactions: {
+    id: Generated<number>;
+    settlement_id: number;
+    chain: string;
+    nonce: number;
+    tx_hash: string;
+    raw_transaction: string;
+    /** `open`: may still be mined. `reverted`: final. `dropped`: another transaction took the nonce. */
+    state: 'open' | 'succeeded' | 'reverted' | 'dropped';
+    created_at: string;
+  };
+  batches: {
+    chain: string;
+    leaf_index: number;
+    batch_root: string;
+    batch_nonce: string;
+    sealed_notes_hash: string;
+    tx_hash: string;
+    block_number: number;
+    /** The settlement whose sealed notes belong to this batch, when this platform has them. */
+    settlement_id: number | null;
+  };
+  indexer_cursors: {
+    chain: string;
+    block_number: number;
+    block_hash: string;
+    /** Why indexing stopped for good; while set, no notes are served. */
+    halted: string | null;
+  };
+};
+
+export type SettlementTable = {
+  id: Generated<number>;
+  employer_id: string;
+  key: string;
+  chain: string;
+  batch_nonce: string;
+  batch_root: string;
+  sealed_notes_hash: string;
+  funder: string;
+  token: string;
+  total: string;
+  deadline: number;
+  /** The request without its sealed notes, JSON. */
+  request: string;
+  state: 'accepted' | 'submitted' | 'settled' | 'reverted';
+  tx_hash: string | null;
+  block_number: number | null;
+  gas_used: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  /** Set when a later attempt took over the key: the row is history then. */
+  superseded_at: string | null;
+  created_at: string;
+};
+
+export type PlatformDatabase = Kysely<PlatformTables>;
+
+export const platformMigrations: readonly Migration[] = [
+  {
+    number: 1,
+    statements: [
+      `create table sign_in_nonces (nonce text primary key, expires_at text not null)`,
+      `create table sessions (
+        id_hash text primary key,
+        address text not null,
+        wallet_pub text not null,
+        message text not null,
+        signature text not null,
+        expires_at text not null)`,
+      `create table employers (
+        id text primary key,
+        address text not null unique,
+        name text,
+        created_at text not null)`,
+      `create table subjects (
+        address text primary key,
+        wallet_pub text not null unique,
+        wallet_id text not null unique,
+        encryption_public_key text not null,
+        evidence_message text not null,
+        evidence_signature text not null,
+        readiness text not null,
+        whitelisted_at text,
+        created_at text not null)`,
+      ...['api_keys', 'edge_tokens'].map(
+        (table) => `create table ${table} (
+        id integer generated always as identity primary key,
+        employer_id text not null references employers (id),
+        public_id text not null unique,
+        secret_hash text not null,
+        ${table === 'api_keys' ? 'capability text not null,' : ''}
+        name text not null,
+        created_at text not null,
+        revoked_at text)`,
+      ),
+      `create index api_keys_employer on api_keys (employer_id)`,
+      `create table settlements (
+        id integer generated always as identity primary key,
+        employer_id text not null references employers (id),
+        key text not null,
+        chain text not null,
+        batch_nonce text not null,
+        batch_root text not null,
+        sealed_notes_hash text not null,
+        funder text not null,
+        token text not null,
+        total text not null,
+        deadline bigint not null,
+        request text not null,
+        state text not null,
+        tx_hash text,
+        block_number integer,
+        gas_used text,
+        error_code text,
+        error_message text,
+        superseded_at text,
+        created_at text not null,
+        unique (chain, batch_nonce))`,
+      `create unique index settlements_live_key on settlements (employer_id, key)
+        where superseded_at is null`,
+      `create index settlements_unfinished on settlements (state)
+        where state in ('accepted', 'submitted')`,
+      `create table sealed_notes (
+        settlement_id integer not null references settlements (id),
+        slot integer not null,
+        commitment text not null,
+        encryption_public_key text not null,
+        sealed text not null,
+        primary key (settlement_id, slot))`,
+      `create index sealed_notes_owner on sealed_notes (encryption_public_key)`,
+      `create table relayer_transactions (
+        id integer generated always as identity primary key,
+        settlement_id integer not null references settlements (id),
+        chain text not null,
+        nonce integer not null,
+        tx_hash text not null unique,
+        raw_transaction text not null,
+        state text not null,
+        created_at text not null)`,
+      `create index relayer_transactions_open on relayer_transactions (chain, nonce)
+        where state = 'open'`,
+      `create table batches (
+        chain text not null,
+        leaf_index integer not null,
+        batch_root text not null,
+        batch_nonce text not null,
+        sealed_notes_hash text not null,
+        tx_hash text not null,
+        block_number integer not null,
+        settlement_id integer references settlements (id),
+        primary key (chain, leaf_index),
+        unique (chain, batch_nonce))`,
+      `create table indexer_cursors (
+        chain text primary key,
+        block_number integer not null,
+        block_hash text not null,
+        halted text)`,
+    ],
+  },
+];

@@ -1,0 +1,59 @@
+/**
+ * `POST /agent-edge/bootstrap`: what an agent may take over from its platform. The chain settings are
+ * repeated for comparison only; an agent's own decide (architecture §4).
+ *
+ * @module
+ */
+import { type Bootstrap, batchSizes, type EvmChainSettings } from '@pool/core';
+import type { Employer } from '../accounts/employers.ts';
+import type { GateAccessConfig } from '../config.ts';
+
+export type BootstrapSettings = {
+  readonly defaultChain: string;
+  readonly chains: Readonly<Record<string, EvmChainSettings>>;
+  readonly gate: GateAccessConfig | undefined;
+};
+
+const largestBatch = Math.max(...batchSizes);
+
+export function describeBootstrap(employer: Employer, settings: BootstrapSettings): Bootstrap {
+  const chains = Object.entries(settings.chains);
+  return {
+    employerId: employer.id,
+    employerAddress: employer.address,
+    chain: settings.defaultChain,
+    chains: Object.fromEntries(
+      chains.map(([key, { chainId, pool, registry, tokens }]) => [
+        key,
+        {
+          chainId,
+          pool,
+          registry,
+          tokens: Object.fromEntries(
+            Object.entries(tokens).map(([symbol, { address }]) => [symbol, address]),
+          ),
+        },
+      ]),
+    ),
+    maxRecipients: Object.fromEntries(
+      chains.map(([key, { maxRecipients }]) => [key, Math.min(maxRecipients, largestBatch)]),
+    ),
+    ...(settings.gate === undefined ? {} : { gate: describeGate(settings.gate) }),
+  };
+}
+
+function describeGate({ url, tokenUrl, reader }: GateAccessConfig): Bootstrap['gate'] {
+  return {
+    url,
+    ...(reader === undefined
+      ? {}
+      : {
+          oauth: {
+            tokenUrl,
+            clientId: reader.clientId,
+            clientSecret: reader.clientSecret.reveal(),
+            scope: 'gate.read',
+          },
+        }),
+  };
+}

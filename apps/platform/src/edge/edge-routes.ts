@@ -1,0 +1,130 @@
+/**
+ * `/agent-edge/…` (architecture §4): what agents call, with an edge token bound to one employer, and the
+ * notes a holder reads with a `holder.read` key.
+ *
+ * @module
+ */
+import {
+  bootstrapRequestSchema,
+  PoolError,
+  recipientLookupRequestSchema,
+  settlementRequestSchema,
+} from '@pool/core';
+import { verifyApiKey } from '../accounts/api-keys.ts';
+import { findEdgeEmployer } from '../accounts/edge-tokens.ts';
+import type { Employer } from '../accounts/employers.ts';
+import { findSubject } from '../accounts/enrolment.ts';
+import type { Shell, ShellContext } from '../http/app-shell.ts';
+import {
+  parseIdempotencyKey,
+  readBearer,
+  readIdempotencyKey,
+  readJson,
+  unauthorized,
+} from '../http/read-request.ts';
+import { type AcceptDeps, acceptSettlement } from '../relayer/accept-settlement.ts';
+import {
+  describeSettlement,
+  findSettlement,
+  type SettlementRow,
+} from '../relayer/settlement-store.ts';
+import { type BootstrapSettings, describeBootstrap } from './bootstrap.ts';
+import { lookupRecipients } from './recipient-lookup.ts';
+import { listServedNotes } from './served-notes.ts';
+
+export type EdgeDeps = AcceptDeps & {
+  readonly bootstrap: BootstrapSettings;
+  /** Tells the relayer that there is something to send. */
+  readonly onAccepted: () => void;
+};
+
+export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
+  const { db, bootstrap } = deps;
+
+  async function employer(c: ShellContext): Promise<Employer> {
+    const found = await findEdgeEmployer(db, readBearer(c));
+    if (found === undefined) {
+      throw unauthorized();
+    }
+    return found;
+  }
+
+  async function answerSettlement(c: ShellContext, row: SettlementRow): Promise<Response> {
+    const unfinished = row.state === 'accepted' || row.state === 'submitted';
+    return c.json(await describeSettlement(db, row), unfinished ? 202 : 200);
+  }
+
+  app.post('/agent-edge/bootstrap', async (c) => {
+    const caller = await employer(c);
+    await readJson(c, bootstrapRequestSchema);
+    return c.json(describeBootstrap(caller, bootstrap));
+  });
+
+  app.post('/agent-edge/recipients/lookup', async (c) => {
+    await employer(c);
+    const { chain, addresses } = await readJson(c, recipientLookupRequestSchema);
+    assertChain(bootstrap, chain);
+    return c.json({ recipients: await lookupRecipients(db, addresses) });
+  });
+
+  app.post('/agent-edge/settlements', async (c) => {
+    const { id } = await employer(c);
+    const key = readIdempotencyKey(c);
+    const request = await readJson(c, settlementRequestSchema);
+    const row = await acceptSettlement(deps, id, key, request);
+    if (row.state === 'accepted') {
+      deps.onAccepted();
+    }
+    return await answerSettlement(c, row);
+  });
+
+  app.get('/agent-edge/settlements/:key', async (c) => {
+    const { id } = await employer(c);
+    const row = await findSettlement(db, id, parseIdempotencyKey(c.req.param('key')));
+    if (row === undefined) {
+      throw new PoolError('not_found', 'there is no settlement of that key', { status: 404 });
+    }
+    return await answerSettlement(c, row);
+  });
+
+  app.get('/agent-edge/notes', async (c) => {
+    const key = await verifyApiKey(db, readBearer(c));
+    if (!key.valid) {
+      throw unauthorized();
+    }
+    if (key.capability !== 'holder.read') {
+      throw new PoolError('forbidden', 'this key does not reach notes; use a holder.read key', {
+        status: 403,
+      });
+    }
+    const { chain = '', token = '', cursor } = c.req.query();
+    const settings = assertChain(bootstrap, chain);
+    const tokenSettings = Object.hasOwn(settings.tokens, token)
+      ? settings.tokens[token]
+      : undefined;
+    if (tokenSettings === undefined) {
+      throw new PoolError('invalid-token', 'token must be a symbol configured for the chain');
+    }
+    const subject = await findSubject(db, key.address);
+    if (subject === undefined) {
+      return c.json({ notes: [] });
+    }
+    return c.json(
+      await listServedNotes(db, {
+        chain,
+        tokenSymbol: token,
+        tokenAddress: tokenSettings.address,
+        encryptionPublicKey: subject.encryption_public_key,
+        cursor,
+      }),
+    );
+  });
+}
+
+function assertChain({ chains }: BootstrapSettings, chain: string) {
+  const settings = Object.hasOwn(chains, chain) ? chains[chain] : undefined;
+  if (settings === undefined) {
+    throw new PoolError('invalid-chain', 'this platform serves no chain of that key');
+  }
+  return settings;
+}

@@ -1,0 +1,51 @@
+/**
+ * Recipient look-up (architecture §4): W, P, readiness and evidence by address. The agent verifies the
+ * evidence itself; nothing here needs to be believed.
+ *
+ * @module
+ */
+import { isPoolError, parseEvmAddress, type RecipientRecord } from '@pool/core';
+import type { Subject } from '../accounts/enrolment.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+
+/** One record an address, in the order asked, each with the address as it was spelled. */
+export async function lookupRecipients(
+  db: PlatformDatabase,
+  addresses: readonly string[],
+): Promise<RecipientRecord[]> {
+  const parsed = addresses.map(tryParseAddress);
+  const wanted = parsed.filter((address) => address !== undefined);
+  const subjects =
+    wanted.length === 0
+      ? []
+      : await db.selectFrom('subjects').selectAll().where('address', 'in', wanted).execute();
+  const byAddress = new Map(subjects.map((subject) => [subject.address, subject]));
+  return addresses.map((address, index) =>
+    describeRecipient(address, byAddress.get(parsed[index] ?? '')),
+  );
+}
+
+function tryParseAddress(text: string): string | undefined {
+  try {
+    return parseEvmAddress(text);
+  } catch (error) {
+    if (isPoolError(error)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function describeRecipient(address: string, subject: Subject | undefined): RecipientRecord {
+  if (subject === undefined) {
+    return { address, readiness: 'not_enrolled' };
+  }
+  const hex = (value: string) => value as `0x${string}`;
+  return {
+    address,
+    readiness: subject.readiness,
+    walletPub: hex(subject.wallet_pub),
+    encryptionPublicKey: hex(subject.encryption_public_key),
+    evidence: { message: subject.evidence_message, signature: hex(subject.evidence_signature) },
+  };
+}

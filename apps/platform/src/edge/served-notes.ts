@@ -1,0 +1,90 @@
+/**
+ * Sealed notes for a holder (architecture §4): those addressed to the subject's registered P, in batches
+ * that are final on chain, in the order of the note tree.
+ *
+ * @module
+ */
+import { type NotesResponse, PoolError } from '@pool/core';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+
+export type NotesQuery = {
+  readonly chain: string;
+  readonly tokenSymbol: string;
+  readonly tokenAddress: string;
+  readonly encryptionPublicKey: string;
+  readonly cursor: string | undefined;
+};
+
+const pageSize = 200;
+
+/** @throws PoolError `notes_unavailable` (503) after the indexer found the tree wrong, `invalid_request` */
+export async function listServedNotes(
+  db: PlatformDatabase,
+  query: NotesQuery,
+): Promise<NotesResponse> {
+  const state = await db
+    .selectFrom('indexer_cursors')
+    .select('halted')
+    .where('chain', '=', query.chain)
+    .executeTakeFirst();
+  if (state !== undefined && state.halted !== null) {
+    throw new PoolError(
+      'notes_unavailable',
+      'notes of this chain are not served: the index disagrees with the chain; tell the operator',
+      { status: 503 },
+    );
+  }
+  const after = parseCursor(query.cursor);
+  const rows = await db
+    .selectFrom('sealed_notes as n')
+    .innerJoin('batches as b', 'b.settlement_id', 'n.settlement_id')
+    .innerJoin('settlements as s', 's.id', 'n.settlement_id')
+    .select([
+      'n.commitment as commitment',
+      'n.sealed as sealed',
+      'n.slot as slot',
+      'b.leaf_index as batchIndex',
+      'b.tx_hash as txHash',
+    ])
+    .where('b.chain', '=', query.chain)
+    .where('s.token', '=', query.tokenAddress.toLowerCase())
+    .where('n.encryption_public_key', '=', query.encryptionPublicKey)
+    .where((eb) =>
+      eb.or([
+        eb('b.leaf_index', '>', after.batchIndex),
+        eb.and([eb('b.leaf_index', '=', after.batchIndex), eb('n.slot', '>', after.slot)]),
+      ]),
+    )
+    .orderBy('b.leaf_index')
+    .orderBy('n.slot')
+    .limit(pageSize + 1)
+    .execute();
+  const page = rows.slice(0, pageSize);
+  const last = page.at(-1);
+  const hex = (value: string) => value as `0x${string}`;
+  return {
+    notes: page.map((row) => ({
+      commitment: hex(row.commitment),
+      sealed: hex(row.sealed),
+      chain: query.chain,
+      token: query.tokenSymbol,
+      batchIndex: row.batchIndex,
+      slot: row.slot,
+      txHash: hex(row.txHash),
+    })),
+    ...(rows.length > pageSize && last !== undefined
+      ? { cursor: `${last.batchIndex}.${last.slot}` }
+      : {}),
+  };
+}
+
+function parseCursor(cursor: string | undefined): { batchIndex: number; slot: number } {
+  if (cursor === undefined) {
+    return { batchIndex: -1, slot: -1 };
+  }
+  const match = /^([0-9]{1,9})\.([0-9]{1,4})$/.exec(cursor);
+  if (match === null) {
+    throw new PoolError('invalid_request', 'cursor: pass the cursor of the page before, unchanged');
+  }
+  return { batchIndex: Number(match[1]), slot: Number(match[2]) };
+}

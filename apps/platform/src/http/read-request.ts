@@ -1,0 +1,64 @@
+/**
+ * Reading requests: JSON by schema, bearer credentials, Idempotency-Key. Errors name path and kind, never
+ * a value.
+ *
+ * @module
+ */
+import { PoolError, parseWire } from '@pool/core';
+import type { Context } from 'hono';
+import type { GenericSchema, InferOutput } from 'valibot';
+
+/** @throws PoolError `invalid_request` for a body that is not JSON of the schema */
+export async function readJson<TSchema extends GenericSchema>(
+  c: Context,
+  schema: TSchema,
+): Promise<InferOutput<TSchema>> {
+  const type = c.req.header('content-type') ?? '';
+  if (!/^application\/json\s*(?:;|$)/i.test(type)) {
+    throw new PoolError('invalid_request', 'content-type must be application/json');
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(await c.req.text());
+  } catch (cause) {
+    throw new PoolError('invalid_request', 'request body is not JSON', { cause });
+  }
+  return parseWire(schema, body, 'request body');
+}
+
+/** The credential of `Authorization: Bearer`. @throws PoolError `unauthorized` (401) */
+export function readBearer(c: Context): string {
+  const header = c.req.header('authorization') ?? '';
+  const credential = /^Bearer ([A-Za-z0-9_.~+/-]{1,512}=*)$/i.exec(header)?.[1];
+  if (credential === undefined) {
+    throw unauthorized();
+  }
+  return credential;
+}
+
+/** The 401 of every bearer route; says nothing about which part was wrong. */
+export function unauthorized(): PoolError {
+  return new PoolError('unauthorized', 'a valid bearer credential is required', { status: 401 });
+}
+
+/**
+ * The Idempotency-Key header: 1–255 printable ASCII characters; a quoted value is the same key as its bare
+ * form (docs/decisions).
+ * @throws PoolError `invalid_request`
+ */
+export function readIdempotencyKey(c: Context): string {
+  return parseIdempotencyKey(c.req.header('idempotency-key'));
+}
+
+/** @throws PoolError `invalid_request` */
+export function parseIdempotencyKey(value: string | undefined): string {
+  const quoted = /^"(.*)"$/.exec(value ?? '')?.[1];
+  const key = quoted ?? value ?? '';
+  if (!/^[\x20-\x7e]{1,255}$/.test(key) || key.trim() === '') {
+    throw new PoolError(
+      'invalid_request',
+      'Idempotency-Key: 1 to 255 printable ASCII characters are required',
+    );
+  }
+  return key;
+}

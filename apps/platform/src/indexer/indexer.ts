@@ -1,0 +1,222 @@
+/**
+ * The indexer: one worker a chain that reads `BatchFunded` events up to the final block, rebuilds the note
+ * tree from them and compares its root with the contract's after every range (architecture §2). On a
+ * mismatch it stops for good and no notes are served: a wrong tree would hand out unspendable paths.
+ *
+ * @module
+ */
+import { fieldToHex, PoolError, parseField } from '@pool/core';
+import { createLeanImt, type LeanImt } from '@pool/notes';
+import type { FundedBatch, PoolChain } from '../chain/pool-chain.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { Log } from '../log.ts';
+
+export type IndexerDeps = {
+  readonly db: PlatformDatabase;
+  readonly chain: PoolChain;
+  readonly log: Log;
+};
+
+export type Indexer = {
+  /** Reads on to the final block and settles what has landed. Passes must not overlap. */
+  pass(): Promise<void>;
+};
+
+/** Blocks read at once: what public RPCs answer without complaint. */
+const blocksPerRange = 1_000;
+
+type Cursor = { readonly blockNumber: number; readonly blockHash: string };
+
+export function createIndexer(deps: IndexerDeps): Indexer {
+  // In memory beside the rows; dropped when a pass fails, so that the two can never drift apart.
+  let tree: LeanImt | undefined;
+  return {
+    async pass() {
+      try {
+        tree ??= await loadTree(deps);
+        await runPass(deps, tree);
+      } catch (error) {
+        tree = undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<void> {
+  const { chain } = deps;
+  const { halted, cursor } = await readCursor(deps);
+  if (halted !== null) {
+    return;
+  }
+  const final = await chain.fetchFinalBlock();
+  if (cursor !== undefined) {
+    const hash = await chain.fetchBlockHash(cursor.blockNumber);
+    if (hash !== undefined && hash !== cursor.blockHash) {
+      await halt(deps, 'a block that was final has changed');
+      return;
+    }
+  }
+  let from = cursor === undefined ? chain.settings.deployedAtBlock : cursor.blockNumber + 1;
+  while (from <= final.number) {
+    const to = Math.min(from + blocksPerRange - 1, final.number);
+    const problem = await readRange(deps, tree, from, to);
+    if (problem !== undefined) {
+      await halt(deps, problem);
+      return;
+    }
+    from = to + 1;
+  }
+  await settleLandedBatches(deps);
+}
+
+/** @returns what is wrong with the range, or undefined when it was stored */
+async function readRange(
+  deps: IndexerDeps,
+  tree: LeanImt,
+  from: number,
+  to: number,
+): Promise<string | undefined> {
+  const { chain, log } = deps;
+  const batches = await chain.fetchFundedBatches(from, to);
+  const hash = await chain.fetchBlockHash(to);
+  if (hash === undefined) {
+    throw new PoolError('chain_unreachable', 'the RPC does not know a final block', {
+      retryable: true,
+    });
+  }
+  for (const batch of batches) {
+    if (batch.leafIndex !== tree.size) {
+      return 'a batch is missing or out of order';
+    }
+    tree.insert(parseField(batch.batchRoot));
+    if (fieldToHex(tree.root) !== batch.newRoot) {
+      return 'the re-derived note root differs from the root of an event';
+    }
+  }
+  // The contract's own word on the tree, so that events cannot have been withheld unnoticed.
+  if (fieldToHex(tree.root) !== (await chain.fetchNoteRoot(to))) {
+    return 'the re-derived note root differs from the contract';
+  }
+  await storeRange(deps, batches, { blockNumber: to, blockHash: hash });
+  if (batches.length > 0) {
+    log.info({ chain: chain.key, batches: batches.length, block: to }, 'indexed');
+  }
+  return undefined;
+}
+
+async function readCursor({ db, chain }: IndexerDeps) {
+  const row = await db
+    .selectFrom('indexer_cursors')
+    .selectAll()
+    .where('chain', '=', chain.key)
+    .executeTakeFirst();
+  return {
+    halted: row?.halted ?? null,
+    cursor:
+      row === undefined ? undefined : { blockNumber: row.block_number, blockHash: row.block_hash },
+  };
+}
+
+async function loadTree({ db, chain }: IndexerDeps): Promise<LeanImt> {
+  const rows = await db
+    .selectFrom('batches')
+    .select('batch_root')
+    .where('chain', '=', chain.key)
+    .orderBy('leaf_index')
+    .execute();
+  return createLeanImt(rows.map((row) => parseField(row.batch_root)));
+}
+
+async function storeRange(
+  { db, chain }: IndexerDeps,
+  batches: readonly FundedBatch[],
+  cursor: Cursor,
+): Promise<void> {
+  const position = { block_number: cursor.blockNumber, block_hash: cursor.blockHash };
+  await db.transaction().execute(async (trx) => {
+    if (batches.length > 0) {
+      await trx
+        .insertInto('batches')
+        .values(
+          batches.map((batch) => ({
+            chain: chain.key,
+            leaf_index: batch.leafIndex,
+            batch_root: batch.batchRoot,
+            batch_nonce: batch.batchNonce,
+            sealed_notes_hash: batch.sealedNotesHash,
+            tx_hash: batch.txHash,
+            block_number: batch.blockNumber,
+            settlement_id: null,
+          })),
+        )
+        .execute();
+    }
+    await trx
+      .insertInto('indexer_cursors')
+      .values({ chain: chain.key, ...position, halted: null })
+      .onConflict((conflict) => conflict.column('chain').doUpdateSet(position))
+      .execute();
+  });
+}
+
+async function halt({ db, chain, log }: IndexerDeps, reason: string): Promise<void> {
+  log.error({ chain: chain.key, reason }, 'indexer halted: no notes are served');
+  await db
+    .insertInto('indexer_cursors')
+    .values({ chain: chain.key, block_number: 0, block_hash: '', halted: reason })
+    .onConflict((conflict) => conflict.column('chain').doUpdateSet({ halted: reason }))
+    .execute();
+}
+
+/**
+ * Settles every settlement whose batch is in a final block, whoever's transaction put it there, and makes
+ * its notes servable when the chain names the hash of exactly these sealed notes.
+ */
+async function settleLandedBatches({ db, chain, log }: IndexerDeps): Promise<void> {
+  const landed = await db
+    .selectFrom('settlements as s')
+    .innerJoin('batches as b', (join) =>
+      join
+        .onRef('b.chain', '=', 's.chain')
+        .onRef('b.batch_nonce', '=', 's.batch_nonce')
+        .onRef('b.batch_root', '=', 's.batch_root'),
+    )
+    .select([
+      's.id as id',
+      's.sealed_notes_hash as ownHash',
+      'b.sealed_notes_hash as chainHash',
+      'b.tx_hash as txHash',
+      'b.block_number as blockNumber',
+      'b.leaf_index as leafIndex',
+    ])
+    .where('s.chain', '=', chain.key)
+    .where('s.state', '!=', 'settled')
+    .execute();
+  for (const { id, ownHash, chainHash, txHash, blockNumber, leafIndex } of landed) {
+    const receipt = await chain.fetchReceipt(txHash);
+    await db.transaction().execute(async (trx) => {
+      await trx
+        .updateTable('settlements')
+        .set({
+          state: 'settled',
+          tx_hash: txHash,
+          block_number: blockNumber,
+          gas_used: receipt?.gasUsed.toString() ?? null,
+          error_code: null,
+          error_message: null,
+        })
+        .where('id', '=', id)
+        .execute();
+      if (ownHash === chainHash) {
+        await trx
+          .updateTable('batches')
+          .set({ settlement_id: id })
+          .where('chain', '=', chain.key)
+          .where('leaf_index', '=', leafIndex)
+          .execute();
+      }
+    });
+    log.info({ settlement: id, txHash, blockNumber }, 'settled');
+  }
+}

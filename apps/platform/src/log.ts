@@ -1,0 +1,32 @@
+/**
+ * Logs: one JSON line an event on standard error (standard output carries the `listening` line). Callers
+ * pass ids, codes and counts; never bodies, headers, keys or signed texts.
+ *
+ * @module
+ */
+import { errorCodeOf } from '@pool/core';
+import { destination, type Logger, pino } from 'pino';
+
+export type Log = Logger;
+
+export function createLog(level: string, name: string): Log {
+  return pino({ level, name, base: { name } }, destination({ dest: 2, sync: true }));
+}
+
+/** What a log line may say of an unexpected error: its class, code, and where it came from. */
+export function describeFailure(error: unknown): Record<string, string> {
+  const code = errorCodeOf(error);
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  // Frames only: an error's message can quote what it was given.
+  const frames = stack
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 6)
+    .map((line) => line.trim())
+    .join(' | ');
+  return {
+    error: error instanceof Error ? error.name : typeof error,
+    ...(code === undefined ? {} : { code }),
+    frames,
+  };
+}

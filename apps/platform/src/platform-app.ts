@@ -1,0 +1,72 @@
+/**
+ * The platform's HTTP application: every route over its dependencies, no I/O of its own.
+ *
+ * @module
+ */
+import type { ChainsFile } from '@pool/core';
+import { addEmployerRoutes } from './accounts/employer-routes.ts';
+import type { EnrolmentGate } from './accounts/enrolment.ts';
+import { addAuthRoutes } from './auth/auth-routes.ts';
+import type { PoolChain } from './chain/pool-chain.ts';
+import type { GateAccessConfig } from './config.ts';
+import type { PlatformDatabase } from './database/platform-tables.ts';
+import { addEdgeRoutes } from './edge/edge-routes.ts';
+import { createShell, type Shell } from './http/app-shell.ts';
+import type { Log } from './log.ts';
+
+export type PlatformAppDeps = {
+  readonly db: PlatformDatabase;
+  readonly log: Log;
+  readonly nowMs: () => number;
+  readonly chains: ChainsFile;
+  readonly defaultChain: string;
+  readonly poolChains: ReadonlyMap<string, PoolChain>;
+  readonly gate: EnrolmentGate | undefined;
+  readonly gateAccess: GateAccessConfig | undefined;
+  readonly gateWaitMs: number;
+  readonly nonceTtlSeconds: number;
+  readonly sessionTtlSeconds: number;
+  readonly signInChainIds: readonly number[];
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly onAccepted: () => void;
+};
+
+// A settlement of 256 slots is about 150 kB of hex.
+const maxBodyBytes = 512 * 1024;
+
+export function createPlatformApp(deps: PlatformAppDeps): Shell {
+  const { db, log, nowMs } = deps;
+  const { domain, uri } = deps.chains.evidence;
+  const app = createShell({
+    log,
+    allowedHosts: [domain, ...deps.allowedHosts],
+    allowedOrigins: [new URL(uri).origin, ...deps.allowedOrigins],
+    maxBodyBytes,
+  });
+  app.get('/livez', (c) => c.json({ ok: true }));
+  addAuthRoutes(app, {
+    db,
+    nowMs,
+    settings: {
+      domain,
+      uri,
+      chainIds: deps.signInChainIds,
+      nonceTtlSeconds: deps.nonceTtlSeconds,
+      sessionTtlSeconds: deps.sessionTtlSeconds,
+    },
+  });
+  addEmployerRoutes(app, { db, log, nowMs, gate: deps.gate, gateWaitMs: deps.gateWaitMs });
+  addEdgeRoutes(app, {
+    db,
+    nowMs,
+    chains: deps.poolChains,
+    bootstrap: {
+      defaultChain: deps.defaultChain,
+      chains: deps.chains.chains,
+      gate: deps.gateAccess,
+    },
+    onAccepted: deps.onAccepted,
+  });
+  return app;
+}

@@ -1,0 +1,98 @@
+/**
+ * What a posted settlement means: a new one, a replay, a fresh proof for the same authorisation, or another
+ * attempt under the same key (protocol §8 "late landing", architecture §3.6).
+ *
+ * @module
+ */
+import { PoolError, type SettlementRequest } from '@pool/core';
+import type { PoolChain } from '../chain/pool-chain.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { assertSettlement } from './check-settlement.ts';
+import {
+  findSettlement,
+  idempotencyConflict,
+  insertSettlement,
+  isSameAuthorisation,
+  reopenSettlement,
+  type SettlementRow,
+} from './settlement-store.ts';
+
+export type AcceptDeps = {
+  readonly db: PlatformDatabase;
+  readonly chains: ReadonlyMap<string, PoolChain>;
+  readonly nowMs: () => number;
+};
+
+/**
+ * Stores the settlement, or finds the one that stands.
+ * @throws PoolError `invalid-chain`, `invalid_settlement` (400), `idempotency_conflict` (409)
+ */
+export async function acceptSettlement(
+  deps: AcceptDeps,
+  employerId: string,
+  key: string,
+  request: SettlementRequest,
+): Promise<SettlementRow> {
+  const { db } = deps;
+  const chain = deps.chains.get(request.chain);
+  if (chain === undefined) {
+    throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
+  }
+  assertSettlement(request, chain.settings);
+  const standing = await findSettlement(db, employerId, key);
+  if (standing === undefined) {
+    return await insertOrReplay(deps, employerId, key, request);
+  }
+  if (isSameAuthorisation(standing, request.chain, request.batch)) {
+    if (standing.state === 'reverted') {
+      await reopenSettlement(db, standing.id, request);
+    }
+    return (await findSettlement(db, employerId, key)) ?? standing;
+  }
+  const mayFollow =
+    request.batch.batchNonce !== standing.batch_nonce &&
+    standing.state !== 'settled' &&
+    (await isDead(deps, standing));
+  if (!mayFollow) {
+    throw idempotencyConflict();
+  }
+  return await insertSettlement(db, employerId, key, request, deps.nowMs(), standing.id);
+}
+
+// Two posts of one key can meet here: the loser of the insert is a replay like any other.
+async function insertOrReplay(
+  deps: AcceptDeps,
+  employerId: string,
+  key: string,
+  request: SettlementRequest,
+): Promise<SettlementRow> {
+  try {
+    return await insertSettlement(deps.db, employerId, key, request, deps.nowMs());
+  } catch (error) {
+    const winner = await findSettlement(deps.db, employerId, key);
+    if (winner !== undefined && isSameAuthorisation(winner, request.chain, request.batch)) {
+      return winner;
+    }
+    throw error;
+  }
+}
+
+/**
+ * Dead: a final block shows that the authorisation can never land. Its deadline has passed with the nonce
+ * unused, it was voided, or the nonce was used under another root.
+ */
+async function isDead(deps: AcceptDeps, row: SettlementRow): Promise<boolean> {
+  const chain = deps.chains.get(row.chain);
+  if (chain === undefined) {
+    return false;
+  }
+  const final = await chain.fetchFinalBlock();
+  const usedFor = await chain.fetchBatchRootOf(row.batch_nonce, final.number);
+  if (usedFor !== undefined) {
+    return usedFor !== row.batch_root;
+  }
+  return (
+    final.timestamp > Number(row.deadline) ||
+    (await chain.fetchIsVoided(row.funder, row.batch_nonce, final.number))
+  );
+}

@@ -1,0 +1,183 @@
+/**
+ * Settlement rows: one a (employer, Idempotency-Key) at a time. The row and its sealed notes are written in
+ * one transaction before anything is sent, so no batch can land whose notes are lost (architecture §3.6).
+ *
+ * @module
+ */
+import {
+  type FundBatchWire,
+  PoolError,
+  type SettlementRecord,
+  type SettlementRequest,
+} from '@pool/core';
+import type { Insertable, Selectable } from 'kysely';
+import type { FundCall } from '../chain/pool-chain.ts';
+import type { PlatformDatabase, SettlementTable } from '../database/platform-tables.ts';
+
+export type SettlementRow = Selectable<SettlementTable>;
+
+/** The stored request: everything but the sealed notes, which have a table of their own. */
+export function parseStoredCall(row: SettlementRow): FundCall {
+  return JSON.parse(row.request) as FundCall;
+}
+
+/** The row that a key names now. */
+export async function findSettlement(
+  db: PlatformDatabase,
+  employerId: string,
+  key: string,
+): Promise<SettlementRow | undefined> {
+  return await db
+    .selectFrom('settlements')
+    .selectAll()
+    .where('employer_id', '=', employerId)
+    .where('key', '=', key)
+    .where('superseded_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** True when both authorise the same payment: what the funder signed is equal part by part. */
+export function isSameAuthorisation(
+  row: SettlementRow,
+  chain: string,
+  batch: FundBatchWire,
+): boolean {
+  return (
+    row.chain === chain &&
+    row.batch_nonce === batch.batchNonce &&
+    row.batch_root === batch.batchRoot &&
+    row.sealed_notes_hash === batch.sealedNotesHash &&
+    row.funder === batch.funder.toLowerCase() &&
+    row.token === batch.token.toLowerCase() &&
+    row.total === batch.total &&
+    Number(row.deadline) === batch.deadline
+  );
+}
+
+/**
+ * Stores a new attempt with its sealed notes. `supersedes` names the dead row that holds the key.
+ * @throws PoolError `idempotency_conflict` (409) when the key or the batch nonce was taken meanwhile
+ */
+export async function insertSettlement(
+  db: PlatformDatabase,
+  employerId: string,
+  key: string,
+  request: SettlementRequest,
+  nowMs: number,
+  supersedes?: number,
+): Promise<SettlementRow> {
+  const { sealedNotes, ...call } = request;
+  const { batch } = request;
+  const now = new Date(nowMs).toISOString();
+  const values: Insertable<SettlementTable> = {
+    employer_id: employerId,
+    key,
+    chain: request.chain,
+    batch_nonce: batch.batchNonce,
+    batch_root: batch.batchRoot,
+    sealed_notes_hash: batch.sealedNotesHash,
+    funder: batch.funder.toLowerCase(),
+    token: batch.token.toLowerCase(),
+    total: batch.total,
+    deadline: batch.deadline,
+    request: JSON.stringify(call),
+    state: 'accepted',
+    tx_hash: null,
+    block_number: null,
+    gas_used: null,
+    error_code: null,
+    error_message: null,
+    superseded_at: null,
+    created_at: now,
+  };
+  return await db.transaction().execute(async (trx) => {
+    if (supersedes !== undefined) {
+      await trx
+        .updateTable('settlements')
+        .set({ superseded_at: now })
+        .where('id', '=', supersedes)
+        .where('state', '!=', 'settled')
+        .execute();
+    }
+    const row = await trx
+      .insertInto('settlements')
+      .values(values)
+      .onConflict((conflict) => conflict.doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    if (row === undefined) {
+      throw idempotencyConflict();
+    }
+    await trx
+      .insertInto('sealed_notes')
+      .values(
+        sealedNotes.map(({ encryptionPublicKey, sealed }, slot) => ({
+          settlement_id: row.id,
+          slot,
+          commitment: batch.commitments[slot] ?? '',
+          encryption_public_key: encryptionPublicKey,
+          sealed,
+        })),
+      )
+      .execute();
+    return row;
+  });
+}
+
+/** Takes a reverted row up again with a fresh proof, root, digest or permit of the same authorisation. */
+export async function reopenSettlement(
+  db: PlatformDatabase,
+  id: number,
+  request: SettlementRequest,
+): Promise<void> {
+  const { sealedNotes: _unchanged, ...call } = request;
+  await db
+    .updateTable('settlements')
+    .set({
+      state: 'accepted',
+      request: JSON.stringify(call),
+      error_code: null,
+      error_message: null,
+    })
+    .where('id', '=', id)
+    .where('state', '=', 'reverted')
+    .execute();
+}
+
+/** The row in the shape of the wire, with its sealed notes. */
+export async function describeSettlement(
+  db: PlatformDatabase,
+  row: SettlementRow,
+): Promise<SettlementRecord> {
+  const notes = await db
+    .selectFrom('sealed_notes')
+    .select(['encryption_public_key', 'sealed'])
+    .where('settlement_id', '=', row.id)
+    .orderBy('slot')
+    .execute();
+  const hex = (value: string) => value as `0x${string}`;
+  return {
+    key: row.key,
+    state: row.state,
+    chain: row.chain,
+    batch: parseStoredCall(row).batch,
+    sealedNotes: notes.map((note) => ({
+      encryptionPublicKey: hex(note.encryption_public_key),
+      sealed: hex(note.sealed),
+    })),
+    ...(row.tx_hash === null ? {} : { txHash: hex(row.tx_hash) }),
+    ...(row.block_number === null ? {} : { blockNumber: row.block_number }),
+    ...(row.gas_used === null ? {} : { gasUsed: row.gas_used }),
+    ...(row.error_code === null || row.state !== 'reverted'
+      ? {}
+      : { error: { code: row.error_code, message: row.error_message ?? '' } }),
+  };
+}
+
+export function idempotencyConflict(): PoolError {
+  return new PoolError(
+    'idempotency_conflict',
+    'this Idempotency-Key or batch nonce belongs to another authorisation that may still land',
+    { status: 409 },
+  );
+}
