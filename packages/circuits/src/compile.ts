@@ -15,6 +15,8 @@ const OPTIMISATION = '--O1';
 const KEPT_OUTPUT = 2000;
 
 export type CompileOptions = {
+  /** Also write `<name>.sym`, the wires by signal name. */
+  readonly symbols?: boolean;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -52,7 +54,7 @@ export const describeCompiler = (): string => `circom2 ${locateCompiler().versio
 export const compileCircuit = async (
   source: string,
   outputFolder: string,
-  { signal }: CompileOptions = {},
+  { signal, symbols = false }: CompileOptions = {},
 ): Promise<CompiledCircuit> => {
   const name = basename(source, '.circom');
   const args = [
@@ -64,6 +66,9 @@ export const compileCircuit = async (
     '-o',
     outputFolder,
   ];
+  if (symbols) {
+    args.push('--sym');
+  }
   const compiler = spawn(process.execPath, args, {
     cwd: dirname(source),
     env: {},

@@ -167,11 +167,30 @@ export const computeDomainSize = (r1cs: Pick<R1cs, 'constraints' | 'publicSignal
   return size;
 };
 
+/** All row numbers of a system. */
+function* allRows(r1cs: R1cs): Generator<number> {
+  for (let row = 0; row < r1cs.constraints; row++) {
+    yield row;
+  }
+}
+
 /**
- * Evaluates every constraint on a full witness and returns the rows that do not hold (none: the witness satisfies the system).
- * This looks at the constraints alone, so it also shows what a witness generator of somebody else's could get accepted.
+ * Evaluates constraints on a full witness and returns the rows that do not hold (none: the witness satisfies the system). This looks
+ * at the constraints alone, so it also shows what a witness generator of somebody else's could get accepted.
+ * @param rows the rows to look at; default: all
+ * @throws PoolError `witness_malformed`
  */
-export const findBrokenConstraints = (r1cs: R1cs, witness: readonly bigint[]): number[] => {
+export const findBrokenConstraints = (
+  r1cs: R1cs,
+  witness: readonly bigint[],
+  rows: Iterable<number> = allRows(r1cs),
+): number[] => {
+  if (witness.length !== r1cs.wires || witness[0] !== 1n) {
+    throw new PoolError(
+      'witness_malformed',
+      'A witness needs one value for each wire, the first of them 1.',
+    );
+  }
   const evaluate = (matrix: R1csMatrix, row: number): bigint => {
     let sum = 0n;
     const end = matrix.rowStart[row + 1] ?? 0;
@@ -181,14 +200,8 @@ export const findBrokenConstraints = (r1cs: R1cs, witness: readonly bigint[]): n
     }
     return sum % FIELD_ORDER;
   };
-  if (witness.length !== r1cs.wires || witness[0] !== 1n) {
-    throw new PoolError(
-      'witness_malformed',
-      'A witness needs one value for each wire, the first of them 1.',
-    );
-  }
   const broken: number[] = [];
-  for (let row = 0; row < r1cs.constraints; row++) {
+  for (const row of rows) {
     const product = evaluate(r1cs.a, row) * evaluate(r1cs.b, row);
     if ((product - evaluate(r1cs.c, row)) % FIELD_ORDER !== 0n) {
       broken.push(row);

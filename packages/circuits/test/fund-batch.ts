@@ -84,10 +84,14 @@ export const createBatch = (size: number, paid = size): FundBatch => {
 
 const FUND_BASE = keccak(utf8ToBytes('pool/v1/FUND_BASE')) % R;
 
-export const computeCommitments = (batch: FundBatch): bigint[] => {
+/** @param slotOf the number that goes into a slot's nonce; a dishonest prover might repeat one */
+export const computeCommitments = (
+  batch: FundBatch,
+  slotOf: (slot: number) => number = (slot) => slot,
+): bigint[] => {
   const base = poseidon3([FUND_BASE, batch.batchNonce, batch.secret]);
   return batch.amounts.map((amount, i) => {
-    const nonce = poseidon1([(base + BigInt(i)) % R]);
+    const nonce = poseidon1([(base + BigInt(slotOf(i))) % R]);
     const owner = [batch.walletIds[i] ?? 0n, batch.px[i] ?? 0n, batch.py[i] ?? 0n];
     return poseidon6([batch.assetId, amount, nonce, ...owner]);
   });
@@ -104,8 +108,10 @@ const computeBinaryRoot = (leaves: readonly bigint[]): bigint => {
 };
 
 /** The public vector x, in the frozen order. */
-export const computeVector = (batch: FundBatch): bigint[] => {
-  const commitments = computeCommitments(batch);
+export const computeVector = (
+  batch: FundBatch,
+  commitments = computeCommitments(batch),
+): bigint[] => {
   const { assetId, total, batchNonce, eligibilityRoot } = batch;
   const root = computeBinaryRoot(commitments);
   return [assetId, total, batchNonce, eligibilityRoot, root, ...commitments];
@@ -123,8 +129,11 @@ export const computeChallenge = (D: bigint, x: readonly bigint[]): { z: bigint; 
 };
 
 /** Witness input of a batch with the public signals that belong to it. */
-export const toInput = (batch: FundBatch): FundBatch & { D: bigint; z: bigint; y: bigint } => {
-  const x = computeVector(batch);
+export const toInput = (
+  batch: FundBatch,
+  commitments = computeCommitments(batch),
+): FundBatch & { D: bigint; z: bigint; y: bigint } => {
+  const x = computeVector(batch, commitments);
   const D = computeDigest(x);
   return { D, ...computeChallenge(D, x), ...batch };
 };

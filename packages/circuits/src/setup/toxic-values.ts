@@ -21,7 +21,7 @@ export type ToxicValues = {
  * Hash to field: SHA-512 of label, seed and a counter, mod r (512 bits leave no bias worth the name); the counter moves on
  * while the value is refused.
  */
-const hashToField = (
+export const hashToField = (
   seed: string,
   label: string,
   isRefused: (value: bigint) => boolean,

@@ -1,0 +1,164 @@
+/**
+ * Our dev setup against snarkjs: from the same tau, alpha and beta, and with gamma = delta = 1 as snarkjs' keys begin, both write
+ * the same points, and snarkjs' own check of a key passes. Other values of gamma and delta are then tied to that key point by point.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bn254 } from '@noble/curves/bn254.js';
+import { groth16, zKey } from 'snarkjs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sample } from '../../test/fund-batch.ts';
+import { createPowersOfTau } from '../../test/powers-of-tau.ts';
+import {
+  type CompiledTest,
+  compileTest,
+  computeWitness,
+  endSnarkjsThreads,
+} from '../../test/witness.ts';
+import { computeProvingKey, type ProvingKey, serializeProvingKey } from './proving-key.ts';
+
+const MAIN = `
+  include "bits.circom";
+  include "compression.circom";
+  template Small() {
+    signal input a;
+    signal input b;
+    signal output y;
+    component bits = ToBits(16);
+    bits.value <== a;
+    component horner = Horner(3);
+    horner.x[0] <== a;
+    horner.x[1] <== b;
+    horner.x[2] <== bits.bits[3] + 5 * b;
+    horner.z <== b;
+    y <== horner.y;
+  }
+  component main {public [b]} = Small();`;
+
+const POWER = 5;
+const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
+
+/** Contents of a `.zkey` by section. */
+const readSections = (file: Buffer): Map<number, Buffer> => {
+  const sections = new Map<number, Buffer>();
+  let position = 12;
+  for (let left = file.readUInt32LE(8); left > 0; left--) {
+    const end = position + 12 + Number(file.readBigUInt64LE(position + 4));
+    sections.set(file.readUInt32LE(position), file.subarray(position + 12, end));
+    position = end;
+  }
+  return sections;
+};
+
+const toFile = (key: ProvingKey): Buffer => Buffer.concat([...serializeProvingKey(key)]);
+
+let folder: string;
+let circuit: CompiledTest;
+const path = (name: string) => join(folder, name);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pool-setup-test-'));
+  circuit = await compileTest(MAIN);
+  await writeFile(path('test.r1cs'), circuit.r1csBytes);
+  await writeFile(path('test.ptau'), createPowersOfTau(powers, POWER));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await endSnarkjsThreads();
+});
+
+describe('the proving key', () => {
+  it('is, byte for byte, the one snarkjs makes from the same values', async () => {
+    const hash = await zKey.newZKey(path('test.r1cs'), path('test.ptau'), path('theirs.zkey'));
+    const ours = toFile(
+      await computeProvingKey(circuit.r1cs, { ...powers, gamma: 1n, delta: 1n }, {}, hash),
+    );
+    const theirSections = readSections(await readFile(path('theirs.zkey')));
+    const ourSections = readSections(ours);
+    expect([...ourSections.keys()].sort()).toEqual([...theirSections.keys()].sort());
+    for (const [id, contents] of theirSections) {
+      expect(ourSections.get(id)?.equals(contents), `section ${id}`).toBe(true);
+    }
+    await writeFile(path('ours.zkey'), ours);
+    const isValid = await zKey.verifyFromR1cs(
+      path('test.r1cs'),
+      path('test.ptau'),
+      path('ours.zkey'),
+    );
+    expect(isValid).toBe(true);
+  });
+
+  it("fails snarkjs' check when one point differs", async () => {
+    const key = await computeProvingKey(
+      circuit.r1cs,
+      { ...powers, tau: sample('another tau'), gamma: 1n, delta: 1n },
+      {},
+      await zKey.newZKey(path('test.r1cs'), path('test.ptau'), path('theirs.zkey')),
+    );
+    await writeFile(path('wrong.zkey'), toFile(key));
+    const isValid = await zKey.verifyFromR1cs(
+      path('test.r1cs'),
+      path('test.ptau'),
+      path('wrong.zkey'),
+    );
+    expect(isValid).toBe(false);
+  });
+
+  it('with other gamma and delta differs by exactly these factors', async () => {
+    const gamma = sample('gamma');
+    const delta = sample('delta');
+    const plain = await computeProvingKey(circuit.r1cs, { ...powers, gamma: 1n, delta: 1n });
+    const scaled = await computeProvingKey(circuit.r1cs, { ...powers, gamma, delta });
+    const [before, after] = [plain, scaled].map((key) => readSections(toFile(key)));
+    const { Fp } = bn254.fields;
+    const factor = Fp.inv((1n << 256n) % Fp.ORDER);
+    const pointsOf = (section: Buffer | undefined) => {
+      const bytes = Buffer.from(section ?? []);
+      return Array.from({ length: bytes.length / 64 }, (_, i) => {
+        const [x, y] = [0, 32].map((at) => {
+          const little = Buffer.from(bytes.subarray(64 * i + at, 64 * i + at + 32)).reverse();
+          return Fp.mul(BigInt(`0x${little.toString('hex')}`), factor);
+        });
+        return x === 0n && y === 0n
+          ? bn254.G1.Point.ZERO
+          : bn254.G1.Point.fromAffine({ x: x ?? 0n, y: y ?? 0n });
+      });
+    };
+    for (const [id, scalar] of [
+      [3, gamma],
+      [8, delta],
+      [9, delta],
+    ] as const) {
+      const expected = pointsOf(before?.get(id));
+      const points = pointsOf(after?.get(id));
+      expect(points.length).toBeGreaterThan(0);
+      expect(points.map((point) => point.multiplyUnsafe(scalar).toHex())).toEqual(
+        expected.map((point) => point.toHex()),
+      );
+    }
+    for (const id of [4, 5, 6, 7]) {
+      expect(after?.get(id)?.equals(before?.get(id) ?? Buffer.alloc(0)), `section ${id}`).toBe(
+        true,
+      );
+    }
+  });
+
+  it('makes proofs that snarkjs accepts, and exports the key we export', async () => {
+    const toxic = { ...powers, gamma: sample('gamma'), delta: sample('delta') };
+    const key = await computeProvingKey(circuit.r1cs, toxic);
+    await writeFile(path('full.zkey'), toFile(key));
+    await writeFile(path('test.wasm'), circuit.wasm);
+    const exported = await zKey.exportVerificationKey(path('full.zkey'));
+    expect(exported).toMatchObject(key.verificationKey);
+
+    const witness = { type: 'mem' as const };
+    const { wtns } = await import('snarkjs');
+    await wtns.calculate({ a: 12_345n, b: 678n }, path('test.wasm'), witness);
+    const { proof, publicSignals } = await groth16.prove(path('full.zkey'), witness);
+    const [y] = (await computeWitness(circuit.wasm, { a: 12_345n, b: 678n })).slice(1);
+    expect(publicSignals).toEqual([String(y), '678']);
+    expect(await groth16.verify(key.verificationKey, publicSignals, proof)).toBe(true);
+    expect(await groth16.verify(key.verificationKey, [String(y), '679'], proof)).toBe(false);
+  });
+});
