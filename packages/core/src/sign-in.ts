@@ -57,6 +57,9 @@ export const maxEvidenceSkewMs = 5 * 60_000;
 
 /** The EIP-4361 text for the fields. @throws PoolError `invalid_sign_in` when they do not form one */
 export function createSignInMessage(fields: SignInFields): string {
+  if (!isTime(fields.issuedAtMs) || !isTime(fields.expirationTimeMs)) {
+    throw new PoolError('invalid_sign_in', 'issuedAt and expirationTime must be times');
+  }
   const lines = [
     `${fields.domain} wants you to sign in with your Ethereum account:`,
     fields.address,
@@ -74,8 +77,25 @@ export function createSignInMessage(fields: SignInFields): string {
     lines.push('Resources:', `- ${encryptionKeyResourcePrefix}${fields.encryptionPublicKey}`);
   }
   const message = lines.join('\n');
-  parseSignInMessage(message);
+  const parsed = parseSignInMessage(message);
+  // A line break in a field could add lines of its own: what is read back must be what was meant.
+  const isFaithful =
+    parsed.domain === fields.domain &&
+    parsed.address === parseEvmAddress(fields.address) &&
+    parsed.uri === fields.uri &&
+    parsed.chainId === fields.chainId &&
+    parsed.nonce === fields.nonce &&
+    parsed.issuedAtMs === fields.issuedAtMs &&
+    parsed.expirationTimeMs === fields.expirationTimeMs &&
+    parsed.encryptionPublicKey === fields.encryptionPublicKey;
+  if (!isFaithful) {
+    throw new PoolError('invalid_sign_in', 'the sign-in text does not say what its fields say');
+  }
   return message;
+}
+
+function isTime(milliseconds: number): boolean {
+  return Number.isInteger(milliseconds) && Math.abs(milliseconds) <= 8.64e15;
 }
 
 /** @throws PoolError `invalid_sign_in` for anything but a well-formed EIP-4361 text of version 1 */
@@ -96,7 +116,7 @@ export function parseSignInMessage(message: string): SignInMessage {
   }
   return {
     domain: parsed.domain,
-    address: parseEvmAddress(parsed.address),
+    address: parsePart(() => parseEvmAddress(parsed.address), 'address'),
     uri: parsed.uri,
     chainId: parsed.chainId,
     nonce: parsed.nonce,
@@ -115,7 +135,20 @@ function parseEncryptionKeyResource(resources: readonly string[]): EncryptionPub
   const key = keys[0];
   return key === undefined
     ? undefined
-    : parseHex(key.slice(encryptionKeyResourcePrefix.length), 32);
+    : parsePart(
+        () => parseHex(key.slice(encryptionKeyResourcePrefix.length), 32),
+        'encryption key',
+      );
+}
+
+function parsePart<T>(parse: () => T, name: string): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw new PoolError('invalid_sign_in', `the ${name} in the sign-in text is malformed`, {
+      cause,
+    });
+  }
 }
 
 /**

@@ -7,23 +7,15 @@
  */
 
 /** r, the order of BN254's scalar field. */
-export const modulus =
-  21888242871839275222246405745257275088548364400416034343698204186575808495617n;
+const modulus = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 
 const fieldBits = 254;
-export const fullRounds = 8;
+const fullRounds = 8;
 
-/** Partial rounds by width t, as the circom ecosystem has them. */
-export const partialRounds: Readonly<Record<number, number>> = {
-  2: 56,
-  3: 57,
-  4: 56,
-  5: 60,
-  6: 60,
-  7: 63,
-};
+/** Partial rounds of widths 0, 1, 2 …, as the circom ecosystem has them. */
+const partialRounds = [0, 0, 56, 57, 56, 60, 60, 63];
 
-export type Matrix = bigint[][];
+type Matrix = bigint[][];
 
 const mod = (value: bigint): bigint => ((value % modulus) + modulus) % modulus;
 
@@ -49,14 +41,14 @@ function invert(value: bigint): bigint {
 }
 
 /** Bits of the generator, seeded with the parameters they are for. */
-function* grainBits(t: number): Generator<number> {
+function* grainBits(t: number): Generator<number, never> {
   const seed = [
     [1, 2], // a prime field
     [0, 4], // the S-box is x^alpha
     [fieldBits, 12],
     [t, 12],
     [fullRounds, 10],
-    [at([0, 0, 56, 57, 56, 60, 60, 63], t), 10],
+    [at(partialRounds, t), 10],
     [2 ** 30 - 1, 30],
   ] as const;
   let state = 0n;
@@ -83,7 +75,7 @@ function* grainBits(t: number): Generator<number> {
 }
 
 /** Round constants (t a round) and the mixing matrix of width t. */
-export function computeParameters(t: number): { constants: bigint[]; matrix: Matrix } {
+function computeParameters(t: number): { constants: bigint[]; matrix: Matrix } {
   const bits = grainBits(t);
   const draw = (): bigint => {
     let value = 0n;
@@ -93,7 +85,7 @@ export function computeParameters(t: number): { constants: bigint[]; matrix: Mat
     return value;
   };
   const constants: bigint[] = [];
-  const wanted = (fullRounds + at(Object.values({ 0: 0, 1: 0, ...partialRounds }), t)) * t;
+  const wanted = (fullRounds + at(partialRounds, t)) * t;
   while (constants.length < wanted) {
     const candidate = draw();
     if (candidate < modulus) {
@@ -109,7 +101,7 @@ export function computeParameters(t: number): { constants: bigint[]; matrix: Mat
   return { constants, matrix };
 }
 
-export const multiply = (a: Matrix, b: Matrix): Matrix =>
+const multiply = (a: Matrix, b: Matrix): Matrix =>
   a.map((row) =>
     at(b, 0).map((_, column) =>
       mod(row.reduce((sum, value, k) => sum + value * at(at(b, k), column), 0n)),

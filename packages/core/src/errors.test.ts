@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { errorCodeOf, isPoolError, PoolError } from './errors.ts';
+
+describe('PoolError', () => {
+  it('has defaults that claim little: status 400, not retryable, no details, no cause', () => {
+    const error = new PoolError('code', 'message');
+    expect(error).toMatchObject({
+      code: 'code',
+      message: 'message',
+      retryable: false,
+      status: 400,
+    });
+    expect(error.details).toBeUndefined();
+    expect('cause' in error).toBe(false);
+  });
+
+  it('carries what it is given', () => {
+    const cause = new Error('inner');
+    const options = { retryable: true, status: 503, details: { limit: 64 }, cause };
+    expect(new PoolError('code', 'message', options)).toMatchObject(options);
+  });
+
+  it('is recognised by shape, from whatever copy of the package', () => {
+    const foreign = Object.assign(new Error('x'), { code: 'c', retryable: false, status: 400 });
+    expect(isPoolError(foreign)).toBe(true);
+    expect(errorCodeOf(foreign)).toBe('c');
+  });
+
+  it.each([
+    new Error('x'),
+    Object.assign(new Error('x'), { code: 'ENOENT' }),
+    Object.assign(new Error('x'), { code: 5, retryable: false, status: 400 }),
+    { code: 'c', retryable: false, status: 400 },
+    'text',
+    null,
+    undefined,
+  ])('is not %s', (value) => {
+    expect(isPoolError(value)).toBe(false);
+    expect(errorCodeOf(value)).toBeUndefined();
+  });
+});
