@@ -15,6 +15,7 @@ export {
   type EvidenceVerdict,
   type EvidenceVerifier,
 } from './evidence-verifier.ts';
+export { createEvmChain, type EvmChain } from './evm-chain.ts';
 export { type FaultPoint, faultPoints } from './fault-points.ts';
 export { createFunder } from './funder.ts';
 export { InterruptedRunError } from './interrupted-run.ts';
@@ -45,6 +46,7 @@ export type {
   Receipt,
   WitnessInput,
 } from './ports.ts';
+export { createProverPort } from './prover-port.ts';
 export {
   createJobView,
   createRecord,

@@ -22,10 +22,12 @@ export async function proveBatch(
   const { plan, manifest } = batch;
   const eligibilityRoot = parseField(eligibility.root);
   const input = computeFundWitnessInput(plan, eligibilityRoot, eligibility.paths);
-  const proved = await prover.prove(manifest.size, input, {
-    signal: run.signal,
-    onProgress: (fraction) => run.progress(fraction),
-  });
+  const proved = await run.retry(() =>
+    prover.prove(manifest.size, input, {
+      signal: run.signal,
+      onProgress: (fraction) => run.progress(fraction),
+    }),
+  );
   const { digest, z, y } = computeFundPublicInputs({ ...plan, eligibilityRoot });
   const expected = [digest, z, y];
   const isOurs =

@@ -1,0 +1,76 @@
+/**
+ * The command line's way to the agent on this machine: its HTTP routes, with the loopback token.
+ *
+ * @module
+ */
+import {
+  type DisbursementJob,
+  type DisburseRequest,
+  disbursementJobSchema,
+  PoolError,
+  parseWire,
+  type Secret,
+} from '@pool/core';
+import * as v from 'valibot';
+import { type JobTrace, jobTraceSchema } from './job-trace.ts';
+
+export type AgentClient = {
+  submit(key: string, request: DisburseRequest): Promise<DisbursementJob>;
+  job(key: string): Promise<DisbursementJob>;
+  trace(key: string): Promise<JobTrace>;
+};
+
+const errorSchema = v.object({ code: v.string(), message: v.string() });
+
+/** @param baseUrl - for example `http://127.0.0.1:8787` */
+export function createAgentClient(
+  baseUrl: string,
+  token: Secret,
+  send: typeof fetch = fetch,
+): AgentClient {
+  async function call(path: string, init: RequestInit = {}): Promise<unknown> {
+    let response: Response;
+    try {
+      response = await send(`${baseUrl}${path}`, {
+        ...init,
+        redirect: 'error',
+        signal: AbortSignal.timeout(60_000),
+        headers: { ...init.headers, authorization: `Bearer ${token.reveal()}` },
+      });
+    } catch (cause) {
+      throw new PoolError(
+        'agent_unreachable',
+        `no agent answers at ${baseUrl}: start it with "disburse-agent serve", or set DISBURSE_HOST and DISBURSE_PORT`,
+        { cause, retryable: true },
+      );
+    }
+    const body: unknown = await response.json().catch(() => undefined);
+    if (response.ok) {
+      return body;
+    }
+    const error = v.safeParse(errorSchema, body);
+    throw error.success
+      ? new PoolError(error.output.code, error.output.message, {
+          status: response.status,
+          retryable: response.status >= 500,
+        })
+      : new PoolError('agent_invalid_response', `${baseUrl} answered, but not like an agent`);
+  }
+
+  const pathOf = (key: string): string => `/api/disburse/${encodeURIComponent(key)}`;
+  return {
+    submit: async (key, request) =>
+      parseWire(
+        disbursementJobSchema,
+        await call('/api/disburse', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'idempotency-key': key },
+          body: JSON.stringify(request),
+        }),
+        "the agent's answer",
+      ),
+    job: async (key) => parseWire(disbursementJobSchema, await call(pathOf(key)), 'the job'),
+    trace: async (key) =>
+      parseWire(jobTraceSchema, await call(`${pathOf(key)}/trace`), 'the trace'),
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * The agent's directory and the loopback token in it (docs/decisions, "loopback token").
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PoolError, Secret } from '@pool/core';
+
+const tokenPattern = /^[0-9a-f]{64}$/;
+
+/** Creates the directory if need be and takes it away from everybody else. */
+export function ensureAgentHome(home: string): void {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  chmodSync(home, 0o700);
+}
+
+/** The token file's path. */
+export function loopbackTokenPath(home: string): string {
+  return join(home, 'loopback.token');
+}
+
+/** The token of this agent; made at the first start, 32 random bytes, mode 0600. */
+export function ensureLoopbackToken(home: string): Secret {
+  try {
+    // `wx`: of two processes that start at once, one writes and both read the same.
+    writeFileSync(loopbackTokenPath(home), `${randomBytes(32).toString('hex')}\n`, {
+      flag: 'wx',
+      mode: 0o600,
+    });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) {
+      throw error;
+    }
+  }
+  return readLoopbackToken(home);
+}
+
+/** @throws PoolError `loopback_token_missing` when there is none, or none that this agent wrote */
+export function readLoopbackToken(home: string): Secret {
+  let content: string;
+  try {
+    content = readFileSync(loopbackTokenPath(home), 'utf8').trim();
+  } catch (cause) {
+    throw new PoolError(
+      'loopback_token_missing',
+      `there is no ${loopbackTokenPath(home)}: start the agent once with "disburse-agent serve"`,
+      { cause },
+    );
+  }
+  if (!tokenPattern.test(content)) {
+    throw new PoolError(
+      'loopback_token_missing',
+      `${loopbackTokenPath(home)} is damaged: delete it and start the agent again`,
+    );
+  }
+  return new Secret(content);
+}

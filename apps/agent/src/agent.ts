@@ -1,0 +1,294 @@
+/**
+ * The composition: configuration in, a running agent out. Everything real (clock, chain, platform, gate,
+ * prover, key, files) is made here once and handed down.
+ *
+ * @module
+ */
+
+import { randomBytes, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CircuitName, createArtifactStore } from '@pool/circuits';
+import { type Bootstrap, type ChainsFile, parseHex, Secret } from '@pool/core';
+import { type JobStore, openJobStore } from '@pool/idempotency';
+import {
+  type ChainContext,
+  type CheckDeps,
+  type Clock,
+  createEvidenceVerifier,
+  createEvmChain,
+  createFunder,
+  createKeyLock,
+  createProverPort,
+  type EvidencePins,
+  type EvmChain,
+  type FunderPort,
+  type GatePort,
+  type JobEvent,
+  type JobRunner,
+  startJobRunner,
+} from '@pool/operations';
+import {
+  createEdgeClient,
+  createGateClient,
+  createKeyVerifier,
+  type EdgeClient,
+} from '@pool/platform-client';
+import { createMockProver, createProver, type Prover } from '@pool/prover';
+import { createLocalKeySigner } from '@pool/signers';
+import type { Hono } from 'hono';
+import { ensureAgentHome, ensureLoopbackToken } from './agent-home.ts';
+import type { AgentLog } from './agent-log.ts';
+import { createApp } from './app.ts';
+import { readChainsFile, routeChain } from './chains.ts';
+import type { Config } from './config.ts';
+import { openEvidencePins } from './evidence-pins.ts';
+import { createFault } from './fault.ts';
+import type { AgentVariables } from './http-guards.ts';
+import { createJobProgress } from './job-progress.ts';
+import { startTenant, type Tenant } from './tenant.ts';
+import { version } from './version.ts';
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  sleep: async (milliseconds, signal) => {
+    await sleep(milliseconds, undefined, { signal });
+  },
+};
+
+/** What both a running agent and a dry run need. */
+export type AgentParts = {
+  readonly chainsFile: ChainsFile;
+  readonly contexts: ReadonlyMap<string, ChainContext>;
+  readonly edge: EdgeClient;
+  readonly funder: FunderPort | undefined;
+  checks(bootstrap: Bootstrap, pins: EvidencePins): CheckDeps;
+  close(): void;
+};
+
+export async function createParts(config: Config): Promise<AgentParts> {
+  const chainsFile = readChainsFile(config.chainsFile);
+  const chains = new Map<string, EvmChain>();
+  const contexts = new Map<string, ChainContext>();
+  for (const [key, settings] of Object.entries(chainsFile.chains)) {
+    const chain = createEvmChain(settings);
+    chains.set(key, chain);
+    contexts.set(key, { key, settings, chain });
+  }
+  const edge = createEdgeClient({ url: config.platformUrl, token: config.platformToken });
+  const funder = await createConfiguredFunder(config, chainsFile);
+  return {
+    chainsFile,
+    contexts,
+    edge,
+    funder,
+    checks: (bootstrap, pins) => ({
+      routeChain: (key) =>
+        routeChain(key, {
+          contexts,
+          bootstrap,
+          defaultChain: config.chain,
+          hasFunder: funder !== undefined,
+        }),
+      platform: edge,
+      evidence: createEvidenceVerifier({
+        domain: chainsFile.evidence,
+        pins,
+        nowMs: systemClock.nowMs,
+      }),
+      hasGate: config.gate !== undefined || bootstrap.gate?.oauth !== undefined,
+    }),
+    close() {
+      for (const chain of chains.values()) {
+        chain.close();
+      }
+    },
+  };
+}
+
+async function createConfiguredFunder(
+  config: Config,
+  { chains }: ChainsFile,
+): Promise<FunderPort | undefined> {
+  if (config.funderPrivateKey === undefined) {
+    return undefined;
+  }
+  const pools = Object.values(chains).map(({ chainId, pool, tokens }) => ({
+    chainId,
+    pool,
+    tokens: Object.values(tokens).map(({ address }) => address),
+  }));
+  const signer = createLocalKeySigner({
+    privateKey: config.funderPrivateKey,
+    allow: { kinds: ['fund-authorization', 'permit', 'token-approval'], pools },
+  });
+  return createFunder(signer, systemClock);
+}
+
+export type Agent = {
+  readonly app: Hono<AgentVariables>;
+  readonly tenant: Tenant;
+  /** Ends work at its next safe point, gives leases back, closes files. */
+  close(): Promise<void>;
+};
+
+export async function startAgent(config: Config, log: AgentLog): Promise<Agent> {
+  ensureAgentHome(config.home);
+  const loopbackToken = ensureLoopbackToken(config.home);
+  const parts = await createParts(config);
+  if (config.isProduction && config.funderPrivateKey !== undefined) {
+    log.warn(
+      { variable: 'DISBURSE_FUNDER_PRIVATE_KEY' },
+      'a private key in the environment of a production-flagged process: use a custody signer',
+    );
+  }
+  const store = openJobStore(config.jobStore);
+  const pins = openEvidencePins(
+    config.jobStore === 'memory:' ? ':memory:' : join(config.home, 'evidence-pins.sqlite'),
+  );
+  const prover = createConfiguredProver(config);
+  const progress = createJobProgress(systemClock.nowMs);
+  const reach = createFault(config.fault);
+  let runner: JobRunner | undefined;
+  let checks: CheckDeps | undefined;
+
+  const onEvent = (key: string, event: JobEvent): void => {
+    progress.note(key, event);
+    logJobEvent(log, event);
+  };
+  const tenant = startTenant(
+    () => parts.edge.bootstrap(),
+    log,
+    (bootstrap) => {
+      checks = parts.checks(bootstrap, pins);
+      runner = startRunner({ config, parts, store, prover, bootstrap, reach, onEvent });
+    },
+  );
+
+  const app = createApp({
+    version,
+    startedAtMs: systemClock.nowMs(),
+    nowMs: systemClock.nowMs,
+    allowedHosts: [...config.allowedHosts, config.host.toLowerCase()],
+    log,
+    store,
+    bearer: {
+      loopbackToken,
+      verifier:
+        config.verifyUrl === undefined
+          ? undefined
+          : createKeyVerifier({ verifyUrl: config.verifyUrl, edgeToken: config.platformToken }),
+      employerId: () => tenant.current().employerId,
+    },
+    checks: () => checks ?? parts.checks(tenant.current(), pins),
+    progress,
+    wake: () => runner?.wake(),
+    reach,
+  });
+
+  return {
+    app,
+    tenant,
+    async close() {
+      tenant.stop();
+      await runner?.stop();
+      await prover.close();
+      parts.close();
+      pins.close();
+      await store.close();
+    },
+  };
+}
+
+function createConfiguredProver(config: Config): Prover<CircuitName> {
+  return config.prover === 'mock'
+    ? createMockProver<CircuitName>()
+    : createProver<CircuitName>({
+        artifacts: createArtifactStore({ cacheDir: config.artifactsDir }),
+        accelerator: config.accelerator,
+      });
+}
+
+function startRunner(input: {
+  readonly config: Config;
+  readonly parts: AgentParts;
+  readonly store: JobStore;
+  readonly prover: Prover<CircuitName>;
+  readonly bootstrap: Bootstrap;
+  readonly reach: ReturnType<typeof createFault>;
+  readonly onEvent: (key: string, event: JobEvent) => void;
+}): JobRunner {
+  const { config, parts, bootstrap } = input;
+  const mode = config.prover === 'mock' ? 'mock' : 'real';
+  return startJobRunner({
+    store: input.store,
+    clock: systemClock,
+    workerId: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
+    concurrency: 8,
+    leaseTtlMs: 15_000,
+    idleMs: 1_000,
+    onEvent: input.onEvent,
+    deps: {
+      findChain: (key) => parts.contexts.get(key),
+      platform: parts.edge,
+      gate: createGatePort(config, bootstrap),
+      prover: createProverPort(input.prover, mode),
+      funder: parts.funder,
+      locks: createKeyLock(),
+      randomBytes: (length) => randomBytes(length),
+      batchDeadlineSeconds: config.batchDeadlineSeconds,
+      pollMs: 1_000,
+      patienceMs: 5 * 60_000,
+      reach: input.reach,
+    },
+  });
+}
+
+/** Own configuration first, else what bootstrap vends. */
+function createGatePort(config: Config, bootstrap: Bootstrap): GatePort | undefined {
+  if (config.gate !== undefined) {
+    const { url, ...oauth } = config.gate;
+    return toPort(createGateClient({ url, oauth }));
+  }
+  const vended = bootstrap.gate;
+  if (vended?.oauth === undefined) {
+    return undefined;
+  }
+  const { clientSecret, ...oauth } = vended.oauth;
+  return toPort(
+    createGateClient({
+      url: vended.url,
+      oauth: { ...oauth, clientSecret: new Secret(clientSecret) },
+    }),
+  );
+}
+
+function toPort(gate: ReturnType<typeof createGateClient>): GatePort {
+  return {
+    async paths(walletIds) {
+      const { root, paths, missing } = await gate.paths(walletIds);
+      return { root: parseHex(root, 32), paths, missing };
+    },
+  };
+}
+
+/** Keys name people's payments, so lines carry stages and codes only. */
+function logJobEvent(log: AgentLog, event: JobEvent): void {
+  switch (event.kind) {
+    case 'stage':
+      log.info({ stage: event.stage }, 'job entered a stage');
+      return;
+    case 'retry':
+      log.warn({ stage: event.stage, code: event.code }, 'job is trying again');
+      return;
+    case 'outcome':
+      log.info({ state: event.state, code: event.code }, 'job ended');
+      return;
+    case 'interrupted':
+      log.warn({ reason: event.reason }, 'job was interrupted and will be taken up again');
+      return;
+    case 'progress':
+      return;
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The agent's HTTP routes (SERVICE "Agent HTTP routes"): submit a disbursement, read its job, liveness.
+ *
+ * @module
+ */
+import { canonicalDigest, type DisbursementJob, type JobState, PoolError } from '@pool/core';
+import type { JobStore, StoredJob } from '@pool/idempotency';
+import {
+  type CheckDeps,
+  checkDisbursement,
+  createJobView,
+  createRecord,
+  deserializeRecord,
+  serializeRecord,
+} from '@pool/operations';
+import { Hono } from 'hono';
+import type { AgentLog } from './agent-log.ts';
+import { authenticate, type BearerDeps } from './bearer.ts';
+import type { AgentFaultPoint } from './fault.ts';
+import {
+  type AgentVariables,
+  answerError,
+  assignRequestId,
+  checkHost,
+  limitBody,
+} from './http-guards.ts';
+import { parseIdempotencyKey } from './idempotency-key.ts';
+import type { JobProgress } from './job-progress.ts';
+import { createJobTrace } from './job-trace.ts';
+
+export type AppDeps = {
+  readonly version: string;
+  readonly startedAtMs: number;
+  readonly nowMs: () => number;
+  readonly allowedHosts: readonly string[];
+  readonly log: AgentLog;
+  readonly store: JobStore;
+  readonly bearer: BearerDeps;
+  /** Checks of the employer's chains. @throws PoolError 503 before bootstrap */
+  readonly checks: () => CheckDeps;
+  readonly progress: JobProgress;
+  /** Tells the worker that there is a job. */
+  readonly wake: () => void;
+  readonly reach: (point: AgentFaultPoint) => Promise<void>;
+};
+
+export function createApp(deps: AppDeps): Hono<AgentVariables> {
+  const { store, bearer } = deps;
+  const app = new Hono<AgentVariables>();
+  app.onError((error, context) => answerError(error, context, deps.log));
+  app.notFound((context) =>
+    context.json({ code: 'not_found', message: 'this agent has no such route' }, 404),
+  );
+  app.use(assignRequestId());
+  app.use(checkHost(deps.allowedHosts));
+  app.use(limitBody());
+
+  app.get('/api/livez', (context) =>
+    context.json({
+      ok: true,
+      version: deps.version,
+      uptimeSeconds: Math.floor((deps.nowMs() - deps.startedAtMs) / 1000),
+    }),
+  );
+
+  app.post('/api/disburse', async (context) => {
+    await authenticate(context.req.header('authorization'), 'disburse', bearer);
+    const key = parseIdempotencyKey(context.req.header('idempotency-key'));
+    const body = parseJson(context.req.header('content-type'), await context.req.text());
+    const scope = bearer.employerId();
+    const fingerprint = canonicalDigest(body);
+
+    const known = await store.get(scope, key);
+    if (known !== undefined) {
+      return answerReplay(known, fingerprint);
+    }
+    const checked = await checkDisbursement(body, deps.checks());
+    await deps.reach('claim.before-store');
+    const claim = await store.claim({
+      scope,
+      key,
+      fingerprint,
+      state: 'accepted',
+      payload: serializeRecord(createRecord(checked, scope, key)),
+      nowMs: deps.nowMs(),
+    });
+    await deps.reach('claim.after-store');
+    // Somebody else may have claimed the key while this request was checked.
+    if (claim.outcome !== 'created') {
+      return answerReplay(claim.job, fingerprint);
+    }
+    deps.wake();
+    deps.log.info(
+      { requestId: context.get('requestId'), recipients: checked.recipients.length },
+      'disbursement accepted',
+    );
+    return context.json({ key, state: 'accepted', statusUrl: statusUrlOf(key) }, 202);
+
+    function answerReplay(job: StoredJob, sent: string): Response {
+      if (job.fingerprint !== sent) {
+        throw new PoolError(
+          'idempotency_conflict',
+          'this Idempotency-Key was used with another body; send a new key for a new payment',
+          { status: 409 },
+        );
+      }
+      const view = viewOf(job);
+      const isTerminal = view.state === 'done' || view.state === 'failed';
+      return context.json({ ...view, statusUrl: statusUrlOf(key) }, isTerminal ? 200 : 202);
+    }
+  });
+
+  app.get('/api/disburse/:key', async (context) => {
+    await authenticate(context.req.header('authorization'), 'disburse', bearer);
+    return context.json(viewOf(await findJob(context.req.param('key'))));
+  });
+
+  // For this agent's own command line: progress, seconds per stage, gas. Not part of the job object.
+  app.get('/api/disburse/:key/trace', async (context) => {
+    const principal = await authenticate(context.req.header('authorization'), 'disburse', bearer);
+    if (principal.kind !== 'loopback') {
+      throw new PoolError('forbidden', 'this route takes the loopback token only', { status: 403 });
+    }
+    const job = await findJob(context.req.param('key'));
+    return context.json(
+      createJobTrace(deserializeRecord(job.payload), deps.progress.of(job.key), deps.nowMs()),
+    );
+  });
+
+  async function findJob(key: string): Promise<StoredJob> {
+    const job = await store.get(bearer.employerId(), key);
+    if (job === undefined) {
+      throw new PoolError('not_found', 'this agent has never seen that key', { status: 404 });
+    }
+    return job;
+  }
+
+  return app;
+}
+
+function viewOf(job: StoredJob): DisbursementJob {
+  return createJobView(parseState(job.state), deserializeRecord(job.payload));
+}
+
+function parseState(state: string): JobState {
+  if (state === 'accepted' || state === 'submitted' || state === 'done' || state === 'failed') {
+    return state;
+  }
+  throw new PoolError('job_unreadable', 'the job store holds an unknown state', { status: 500 });
+}
+
+function statusUrlOf(key: string): string {
+  return `/api/disburse/${encodeURIComponent(key)}`;
+}
+
+/** @throws PoolError `invalid_request`, never echoing the body */
+function parseJson(contentType: string | undefined, text: string): unknown {
+  if (!/^application\/json(?:\s*;|$)/i.test(contentType ?? '')) {
+    throw new PoolError('invalid_request', 'send Content-Type: application/json');
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new PoolError('invalid_request', 'the request body is not JSON');
+  }
+}

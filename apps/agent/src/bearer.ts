@@ -1,0 +1,67 @@
+/**
+ * Who is asking (docs/decisions, "auth failures"): the agent's own loopback token, or an API key that the
+ * platform vouches for on every single request.
+ *
+ * @module
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { type Capability, PoolError, type Secret } from '@pool/core';
+import type { KeyVerifier } from '@pool/platform-client';
+
+export type Principal = { readonly kind: 'loopback' } | { readonly kind: 'api-key' };
+
+export type BearerDeps = {
+  readonly loopbackToken: Secret;
+  /** Undefined: DISBURSE_PLATFORM_VERIFY_URL is not set. */
+  readonly verifier: KeyVerifier | undefined;
+  /** The agent's own employer. @throws PoolError 503 while bootstrap has not told */
+  readonly employerId: () => string;
+};
+
+/**
+ * @throws PoolError 401 `unauthorized`, 403 `forbidden`, 503 `verification_unavailable`: never lets in
+ *   because something did not answer
+ */
+export async function authenticate(
+  authorization: string | undefined,
+  capability: Capability,
+  deps: BearerDeps,
+): Promise<Principal> {
+  const token = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? '')?.[1];
+  if (token === undefined) {
+    throw unauthorized('send Authorization: Bearer with an API key or the loopback token');
+  }
+  if (isSameSecret(token, deps.loopbackToken.reveal())) {
+    return { kind: 'loopback' };
+  }
+  if (!token.startsWith('pool_live_')) {
+    throw unauthorized('the credential is not known');
+  }
+  if (deps.verifier === undefined) {
+    throw new PoolError(
+      'verification_unavailable',
+      'API keys cannot be verified: DISBURSE_PLATFORM_VERIFY_URL is not set on this agent',
+      { status: 503 },
+    );
+  }
+  const key = await deps.verifier.verify(token);
+  if (!key.valid) {
+    throw unauthorized('the API key is not known or was revoked');
+  }
+  if (key.capability !== capability || key.employerId !== deps.employerId()) {
+    throw new PoolError('forbidden', 'this API key does not reach this route of this agent', {
+      status: 403,
+    });
+  }
+  return { kind: 'api-key' };
+}
+
+function unauthorized(message: string): PoolError {
+  return new PoolError('unauthorized', message, { status: 401 });
+}
+
+/** Constant time: both sides are hashed to one length first. */
+function isSameSecret(left: string, right: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(left), digest(right));
+}

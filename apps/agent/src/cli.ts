@@ -1,0 +1,101 @@
+/**
+ * The commands of `disburse-agent`.
+ *
+ * @module
+ */
+import { isPoolError } from '@pool/core';
+import { Command, CommanderError, Option } from 'commander';
+import { createAgentLog } from './agent-log.ts';
+import { readConfig } from './config.ts';
+import { type DisburseOptions, type Output, runDisburse } from './disburse-command.ts';
+import { exitCodes } from './exit-codes.ts';
+import { serveAgent } from './serve.ts';
+import { version } from './version.ts';
+
+export type Streams = Output & { err(text: string): void };
+
+/** Errors that mean: what was asked for is refused, fix it and ask again. */
+const refusalCodes = new Set([
+  'invalid_roster',
+  'invalid_pay_run',
+  'invalid_request',
+  'idempotency_conflict',
+  'invalid-chain',
+  'invalid-token',
+  'batch-too-large',
+  'invalid-amount',
+  'invalid-address',
+  'duplicate-recipient',
+  'unregistered-recipient',
+]);
+
+/** Runs one command line. @returns the exit code */
+export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {
+  let code: number = exitCodes.ok;
+  const program = createProgram(streams, (result) => {
+    code = result;
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      return error.exitCode === 0 ? exitCodes.ok : exitCodes.error;
+    }
+    if (isPoolError(error)) {
+      streams.err(`${error.code}: ${error.message}`);
+      return refusalCodes.has(error.code) ? exitCodes.refused : exitCodes.error;
+    }
+    streams.err('internal_error: an unexpected error; run again with DISBURSE_LOG_LEVEL=debug');
+    return exitCodes.error;
+  }
+}
+
+function createProgram(streams: Streams, setCode: (code: number) => void): Command {
+  const program = new Command('disburse-agent')
+    .description('Pays rosters from a shielded pool: the disbursement agent and its commands.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => streams.out(text.trimEnd()), writeErr: streams.err });
+  const envFile = (): Option =>
+    new Option(
+      '--env-file <path>',
+      'configuration file; default: $AGENT_ENV, then agent.env in the agent directory',
+    );
+
+  program
+    .command('serve')
+    .description('Run the agent: HTTP routes and the worker.')
+    .addOption(envFile())
+    .action(async (options: { envFile?: string }) => {
+      const config = readConfig(options.envFile);
+      const log = createAgentLog(config.logLevel);
+      await serveAgent(config, log, (url) => streams.out(`disburse-agent listens on ${url}`));
+    });
+
+  program
+    .command('disburse')
+    .description('Pay a roster through the agent that runs on this machine.')
+    .requiredOption('--file <csv>', 'roster: address,amount[,memo]')
+    .requiredOption(
+      '--pay-run <label>',
+      'names this payment; the same roster under the same label is paid once',
+    )
+    .option('--token <symbol>', 'token symbol', 'USDC')
+    .option('--chain <key>', 'chain key; default: DISBURSE_CHAIN')
+    .addOption(
+      new Option(
+        '--unregistered <rule>',
+        'what to do about recipients who are not enrolled',
+      ).choices(['fail', 'skip']),
+    )
+    .option('--decimal', "amounts are in token units, by the token's decimals")
+    .option('--dry-run', 'check everything, prove and send nothing')
+    .option('--json', 'print one JSON document: job, timings, settlement')
+    .addOption(envFile())
+    .action(async (options: DisburseOptions) => {
+      setCode(await runDisburse(options, streams));
+    });
+
+  return program;
+}

@@ -1,0 +1,249 @@
+/**
+ * `disburse-agent disburse`: a roster file through the agent that runs on this machine, to its end. The
+ * dry run does the agent's checks in this process, and sends nothing to anybody but look-ups.
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type DisbursementJob,
+  type DisburseRequest,
+  errorCodeOf,
+  PoolError,
+  parseEvmAddress,
+} from '@pool/core';
+import { collectIssues, observeAllowance } from '@pool/operations';
+import { createParts } from './agent.ts';
+import { type AgentClient, createAgentClient } from './agent-client.ts';
+import { readLoopbackToken } from './agent-home.ts';
+import { readChainsFile } from './chains.ts';
+import { type AgentAddress, type Config, readAgentAddress, readConfig } from './config.ts';
+import { openEvidencePins } from './evidence-pins.ts';
+import { exitCodes } from './exit-codes.ts';
+import type { JobTrace } from './job-trace.ts';
+import { computePayRunKey, parsePayRun } from './pay-run-key.ts';
+import {
+  createProgressView,
+  formatSeconds,
+  insufficientAllowanceLine,
+  type Terminal,
+} from './progress-view.ts';
+import { createRosterError, parseRoster, type RosterEntry } from './roster-csv.ts';
+
+export type DisburseOptions = {
+  readonly file: string;
+  readonly payRun: string;
+  readonly token?: string;
+  readonly chain?: string;
+  readonly unregistered?: 'fail' | 'skip';
+  readonly decimal?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+  readonly envFile?: string;
+};
+
+export type Output = { out(text: string): void; readonly terminal: Terminal };
+
+const pollMs = 500;
+
+/** @returns the exit code */
+export async function runDisburse(options: DisburseOptions, output: Output): Promise<number> {
+  const payRun = parsePayRun(options.payRun);
+  const config = readConfig(options.envFile);
+  const { chain, token, decimals } = resolveTarget(options, config);
+  const roster = parseRoster(
+    readRoster(options.file),
+    options.decimal === true ? { decimals } : {},
+  );
+  if (roster.kind === 'mistakes') {
+    throw createRosterError(options.file, roster.mistakes);
+  }
+  const request = createRequest(options, chain, token, roster.entries);
+  if (options.dryRun === true) {
+    return runDry(config, request, options, output);
+  }
+  const key = computePayRunKey({ chain, token, payRun, entries: roster.entries });
+  const client = createClient(readAgentAddress(options.envFile));
+  const { job, trace } = await follow(client, key, request, output.terminal);
+  if (options.json === true) {
+    const { timings, settlement } = trace;
+    output.out(JSON.stringify({ job, timings, ...(settlement ? { settlement } : {}) }, null, 2));
+  } else {
+    output.out(describeJob(job, trace, output.terminal.isTty));
+  }
+  return exitCodeOf(job);
+}
+
+/** Chain and token by the agent's own settings, so that the key is the same on every run. */
+function resolveTarget(
+  options: DisburseOptions,
+  config: Config,
+): { chain: string; token: string; decimals: number } {
+  const { chains } = readChainsFile(config.chainsFile);
+  const chain = options.chain ?? config.chain ?? Object.keys(chains)[0];
+  if (options.chain === undefined && config.chain === undefined && Object.keys(chains).length > 1) {
+    throw new PoolError('invalid-chain', 'name the chain with --chain or DISBURSE_CHAIN');
+  }
+  const settings = chain === undefined ? undefined : chains[chain];
+  if (chain === undefined || settings === undefined) {
+    throw new PoolError('invalid-chain', 'that chain is not in the chains file of this agent');
+  }
+  const token = options.token ?? 'USDC';
+  const found = Object.hasOwn(settings.tokens, token) ? settings.tokens[token] : undefined;
+  if (found === undefined) {
+    throw new PoolError(
+      'invalid-token',
+      `--token must be one of ${Object.keys(settings.tokens).join(', ')}`,
+    );
+  }
+  return { chain, token, decimals: found.decimals };
+}
+
+function readRoster(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new PoolError('invalid_roster', `the roster ${file} cannot be read`, { cause });
+  }
+}
+
+function createRequest(
+  options: DisburseOptions,
+  chain: string,
+  token: string,
+  entries: readonly RosterEntry[],
+): DisburseRequest {
+  return {
+    token,
+    chain,
+    recipients: entries.map((entry) => ({ ...entry })),
+    ...(options.unregistered === undefined ? {} : { unregistered: options.unregistered }),
+  };
+}
+
+function createClient(address: AgentAddress): AgentClient {
+  const host = address.host === '0.0.0.0' ? '127.0.0.1' : address.host;
+  const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
+  return createAgentClient(`http://${name}:${address.port}`, readLoopbackToken(address.home));
+}
+
+async function follow(
+  client: AgentClient,
+  key: string,
+  request: DisburseRequest,
+  terminal: Terminal,
+): Promise<{ job: DisbursementJob; trace: JobTrace }> {
+  let job = await client.submit(key, request);
+  const view = createProgressView(terminal);
+  while (job.state !== 'done' && job.state !== 'failed') {
+    view.show(job.state, job.stage, await optional(() => client.trace(key)));
+    await sleep(pollMs);
+    // An agent that is being restarted goes on with the job: keep asking.
+    job = (await optional(() => client.job(key))) ?? job;
+  }
+  const trace = await client.trace(key);
+  view.end(trace);
+  return { job: await client.job(key), trace };
+}
+
+async function optional<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (errorCodeOf(error) === 'agent_unreachable') {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function describeJob(job: DisbursementJob, trace: JobTrace, isTty: boolean): string {
+  const lines: string[] = [];
+  if (job.state === 'failed') {
+    lines.push(`failed: ${job.error?.code ?? 'unknown'}: ${job.error?.message ?? ''}`);
+  }
+  const { result } = job;
+  if (result !== undefined) {
+    const [batch] = result.batches;
+    lines.push(`${result.status}: ${batch?.recipientCount ?? 0} recipient(s) in ${batch?.txHash}`);
+    if (batch?.error !== undefined) {
+      lines.push(`nothing was paid: ${batch.error.code}: ${batch.error.message}`);
+    }
+    for (const skipped of result.skipped) {
+      lines.push(`skipped ${skipped.recipientAddress}: ${skipped.message}`);
+    }
+    // On a terminal the line already stands where the check happened.
+    if (result.allowance.state === 'insufficient' && !isTty) {
+      lines.push(insufficientAllowanceLine);
+    }
+  }
+  const seconds = trace.timings.map((timing) => `${timing.stage} ${formatSeconds(timing.seconds)}`);
+  lines.push(`key: ${job.key}`);
+  if (seconds.length > 0) {
+    lines.push(`time: ${seconds.join(', ')}`);
+  }
+  if (trace.settlement?.gasUsed !== undefined) {
+    lines.push(`gas used: ${trace.settlement.gasUsed}`);
+  }
+  return lines.join('\n');
+}
+
+function exitCodeOf(job: DisbursementJob): number {
+  if (job.state === 'failed') {
+    return exitCodes.failed;
+  }
+  return job.result?.status === 'partial' ? exitCodes.partial : exitCodes.ok;
+}
+
+/** The same checks as the agent's, all issues at once; proves and submits nothing. */
+async function runDry(
+  config: Config,
+  request: DisburseRequest,
+  options: DisburseOptions,
+  output: Output,
+): Promise<number> {
+  const parts = await createParts(config);
+  const pins = openEvidencePins(':memory:');
+  try {
+    const bootstrap = await parts.edge.bootstrap();
+    const { issues, checked } = await collectIssues(request, parts.checks(bootstrap, pins));
+    const context = parts.contexts.get(request.chain ?? '');
+    const token = context?.settings.tokens[request.token];
+    const allowanceState =
+      context === undefined || token === undefined || parts.funder === undefined
+        ? 'unknown'
+        : await observeAllowance({
+            chain: context.chain,
+            token: parseEvmAddress(token.address),
+            funder: parts.funder.address,
+            total: checked?.total ?? sumOf(request),
+          });
+    const report = { ok: issues.length === 0, allowanceState, issues };
+    output.out(options.json === true ? JSON.stringify(report, null, 2) : describeReport(report));
+    return report.ok ? exitCodes.ok : exitCodes.refused;
+  } finally {
+    pins.close();
+    parts.close();
+  }
+}
+
+function sumOf(request: DisburseRequest): bigint {
+  return request.recipients.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+}
+
+function describeReport(report: {
+  readonly ok: boolean;
+  readonly allowanceState: string;
+  readonly issues: readonly { readonly code: string; readonly message: string }[];
+}): string {
+  const allowance =
+    report.allowanceState === 'insufficient'
+      ? insufficientAllowanceLine
+      : `allowance: ${report.allowanceState}`;
+  return [
+    report.ok ? 'dry run: the batch would go through' : 'dry run: the batch would be refused',
+    ...report.issues.map(({ code, message }) => `${code}: ${message}`),
+    allowance,
+  ].join('\n');
+}

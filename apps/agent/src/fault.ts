@@ -1,0 +1,29 @@
+/**
+ * Ends the process at a named point, to show that a restart pays exactly once. Honoured only under
+ * `NODE_ENV=test` (config.ts).
+ *
+ * @module
+ */
+import { faultPoints } from '@pool/operations';
+
+/** The pipeline's points, and the two around the acceptance of a request. */
+export const agentFaultPoints = [
+  'claim.before-store',
+  'claim.after-store',
+  ...faultPoints,
+] as const;
+
+export type AgentFaultPoint = (typeof agentFaultPoints)[number];
+
+/** @returns what to call on reaching a point; it does not return at the chosen one */
+export function createFault(
+  chosen: AgentFaultPoint | undefined,
+): (point: AgentFaultPoint) => Promise<void> {
+  return async (point) => {
+    if (point === chosen) {
+      // Nothing may run after this: no flush, no handler, no lease given back.
+      process.kill(process.pid, 'SIGKILL');
+      await new Promise(() => undefined);
+    }
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * What every request passes before a route sees it: a request id, the Host allow-list and the Origin check
+ * (against DNS rebinding and pages in the operator's own browser), and a body limit.
+ *
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { isPoolError, PoolError } from '@pool/core';
+import { isLoopbackHost } from '@pool/platform-client';
+import type { Context, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { AgentLog } from './agent-log.ts';
+
+/** Holds 10,000 recipients with memos. */
+const maxBodyBytes = 4 * 1024 * 1024;
+
+export type AgentVariables = { Variables: { requestId: string } };
+
+export function assignRequestId(): MiddlewareHandler<AgentVariables> {
+  return async (context, next) => {
+    const requestId = randomUUID();
+    context.set('requestId', requestId);
+    context.header('x-request-id', requestId);
+    context.header('cache-control', 'no-store');
+    await next();
+  };
+}
+
+/** @param allowedHosts - names besides loopback that requests may be addressed to */
+export function checkHost(allowedHosts: readonly string[]): MiddlewareHandler<AgentVariables> {
+  const isAllowed = (host: string | undefined): boolean => {
+    const name = hostNameOf(host);
+    return name !== undefined && (isLoopbackHost(name) || allowedHosts.includes(name));
+  };
+  return async (context, next) => {
+    const origin = context.req.header('origin');
+    const isForeign = origin !== undefined && !isAllowed(originHost(origin));
+    if (!isAllowed(context.req.header('host')) || isForeign) {
+      throw new PoolError(
+        'forbidden_host',
+        'this agent does not answer to that Host or Origin; list it in DISBURSE_ALLOWED_HOSTS if it should',
+        { status: 403 },
+      );
+    }
+    await next();
+  };
+}
+
+export function limitBody(): MiddlewareHandler<AgentVariables> {
+  return bodyLimit({
+    maxSize: maxBodyBytes,
+    onError: () => {
+      throw new PoolError('payload_too_large', 'the request body is larger than 4 MiB', {
+        status: 413,
+      });
+    },
+  });
+}
+
+/** `{code, message}` for every failure; what is not ours says nothing about itself. */
+export function answerError(
+  error: unknown,
+  context: Context<AgentVariables>,
+  log: AgentLog,
+): Response {
+  const requestId = context.get('requestId');
+  if (!isPoolError(error)) {
+    log.error(
+      { requestId, error: error instanceof Error ? error.name : 'unknown' },
+      'route failed',
+    );
+    return context.json(
+      { code: 'internal_error', message: 'an unexpected error; see the log of the agent' },
+      500,
+    );
+  }
+  if (error.status === 401) {
+    context.header('www-authenticate', 'Bearer');
+  }
+  if (error.status === 503) {
+    context.header('retry-after', '5');
+  }
+  log.info({ requestId, code: error.code, status: error.status }, 'request refused');
+  return context.json(
+    { code: error.code, message: error.message },
+    error.status as ContentfulStatusCode,
+  );
+}
+
+function hostNameOf(host: string | undefined): string | undefined {
+  try {
+    return host === undefined ? undefined : new URL(`http://${host}`).hostname.toLowerCase();
+  } catch {
+    return undefined;
+  }
+}
+
+function originHost(origin: string): string | undefined {
+  try {
+    return new URL(origin).host;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * What a terminal shows beside the job object, whose shape is SERVICE.md's and takes no extra fields:
+ * progress, seconds per stage, gas (docs/decisions/disbursement.md, "Trace").
+ *
+ * @module
+ */
+import { type JobStage, jobStages } from '@pool/core';
+import type { DisbursementRecord } from '@pool/operations';
+import * as v from 'valibot';
+import type { Progress } from './job-progress.ts';
+
+const stageSchema = v.picklist(jobStages);
+
+export const jobTraceSchema = v.strictObject({
+  progress: v.optional(
+    v.strictObject({
+      stage: stageSchema,
+      fraction: v.optional(v.number()),
+      seconds: v.number(),
+    }),
+  ),
+  /** Seconds of work per stage, in order; over all runs of the job. */
+  timings: v.array(v.strictObject({ stage: stageSchema, seconds: v.number() })),
+  /** As seen before proving. */
+  allowance: v.optional(v.picklist(['sufficient', 'insufficient', 'unknown'])),
+  settlement: v.optional(
+    v.strictObject({
+      txHash: v.string(),
+      blockNumber: v.number(),
+      gasUsed: v.optional(v.string()),
+    }),
+  ),
+});
+export type JobTrace = v.InferOutput<typeof jobTraceSchema>;
+
+export function createJobTrace(
+  record: DisbursementRecord,
+  progress: Progress | undefined,
+  nowMs: number,
+): JobTrace {
+  const { allowanceState, settlement, stageSeconds } = record;
+  const timings = jobStages.flatMap((stage: JobStage) => {
+    const seconds = stageSeconds[stage];
+    return seconds === undefined ? [] : [{ stage, seconds: round(seconds) }];
+  });
+  return {
+    ...(progress === undefined
+      ? {}
+      : {
+          progress: {
+            stage: progress.stage,
+            ...(progress.fraction === undefined ? {} : { fraction: progress.fraction }),
+            seconds: round((nowMs - progress.sinceMs) / 1000),
+          },
+        }),
+    timings,
+    ...(allowanceState === undefined ? {} : { allowance: allowanceState }),
+    ...(settlement === undefined ? {} : { settlement }),
+  };
+}
+
+function round(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}

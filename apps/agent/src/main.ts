@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+/**
+ * The binary `disburse-agent`.
+ *
+ * @module
+ */
+import { runCli } from './cli.ts';
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  out: (text) => process.stdout.write(`${text}\n`),
+  err: (text) => process.stderr.write(`${text.trimEnd()}\n`),
+  terminal: {
+    isTty: process.stderr.isTTY === true,
+    write: (text) => process.stderr.write(text),
+  },
+});

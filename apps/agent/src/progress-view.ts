@@ -1,0 +1,73 @@
+/**
+ * The running job on a terminal: one line that is redrawn, a line per finished stage. Into a pipe nothing
+ * but the outcome goes.
+ *
+ * @module
+ */
+import type { JobStage } from '@pool/core';
+import type { JobTrace } from './job-trace.ts';
+
+export type ProgressView = {
+  show(state: string, stage: JobStage | undefined, trace: JobTrace | undefined): void;
+  /** Ends the redrawn line and prints what is still missing. */
+  end(trace: JobTrace | undefined): void;
+};
+
+export type Terminal = { readonly isTty: boolean; write(text: string): void };
+
+const barWidth = 24;
+
+export function createProgressView(terminal: Terminal): ProgressView {
+  if (!terminal.isTty) {
+    return { show: () => undefined, end: () => undefined };
+  }
+  const printed = new Set<JobStage>();
+  let saidAllowance = false;
+
+  function printFinished(trace: JobTrace | undefined, current: JobStage | undefined): void {
+    for (const { stage, seconds } of trace?.timings ?? []) {
+      if (stage !== current && !printed.has(stage)) {
+        printed.add(stage);
+        terminal.write(`\r\u001b[K  ${stage.padEnd(20)} ${formatSeconds(seconds)}\n`);
+      }
+    }
+    if (trace?.allowance === 'insufficient' && !saidAllowance) {
+      saidAllowance = true;
+      terminal.write(`\r\u001b[K  ${insufficientAllowanceLine}\n`);
+    }
+  }
+
+  return {
+    show(state, stage, trace) {
+      printFinished(trace, stage);
+      const progress = trace?.progress;
+      const name = (stage ?? state).padEnd(20);
+      const seconds = progress?.seconds ?? 0;
+      const fraction = progress?.fraction;
+      const bar = fraction === undefined || fraction <= 0 ? '' : ` ${drawBar(fraction)}`;
+      const left =
+        fraction === undefined || fraction < 0.05
+          ? ''
+          : `, about ${formatSeconds((seconds / fraction) * (1 - fraction))} left`;
+      terminal.write(`\r\u001b[K  ${name} ${formatSeconds(seconds)}${bar}${left}`);
+    },
+    end(trace) {
+      printFinished(trace, undefined);
+      terminal.write('\r\u001b[K');
+    },
+  };
+}
+
+/** SERVICE "Agent commands": how the command form renders an insufficient pre-proof allowance. */
+export const insufficientAllowanceLine = 'allowance: insufficient at the pre-proof check';
+
+function drawBar(fraction: number): string {
+  const full = Math.round(Math.min(1, Math.max(0, fraction)) * barWidth);
+  return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}] ${Math.floor(fraction * 100)} %`;
+}
+
+export function formatSeconds(seconds: number): string {
+  return seconds < 60
+    ? `${seconds.toFixed(1)} s`
+    : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+}

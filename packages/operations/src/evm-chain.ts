@@ -1,0 +1,255 @@
+/**
+ * An EVM chain through the agent's own RPC: what the pool, the registry and the token say, and which block
+ * counts as final.
+ *
+ * @module
+ */
+import {
+  connectEligibilityRegistry,
+  connectErc20,
+  connectShieldedPool,
+  decodeRevert,
+  erc20Abi,
+  parseBatchFunded,
+  shieldedPoolInterface,
+} from '@pool/contracts';
+import {
+  type EvmAddress,
+  type EvmChainSettings,
+  isPoolError,
+  PoolError,
+  parseEvmAddress,
+  parseHex,
+} from '@pool/core';
+import { FetchRequest, Interface, isError, JsonRpcProvider, type TransactionReceipt } from 'ethers';
+import type { ChainPort, FinalBlock, FundedBatch, Receipt } from './ports.ts';
+
+/** Time-out of one RPC exchange. */
+const rpcTimeoutMs = 10_000;
+
+/** Most gas an approval may use; real ones need a sixth of it. */
+const maxApprovalGas = 300_000n;
+
+const zeroWord = `0x${'00'.repeat(32)}`;
+const erc20Interface = new Interface(erc20Abi);
+
+export type EvmChain = ChainPort & {
+  /** Frees the connection. */
+  close(): void;
+};
+
+/** Opens nothing yet; the first call checks that the RPC serves the configured chain. */
+export function createEvmChain(settings: EvmChainSettings): EvmChain {
+  const request = new FetchRequest(settings.rpcUrl);
+  request.timeout = rpcTimeoutMs;
+  const provider = new JsonRpcProvider(request, settings.chainId, {
+    staticNetwork: true,
+    batchMaxCount: 1,
+    cacheTimeout: -1,
+  });
+  const poolAddress = parseEvmAddress(settings.pool);
+  const pool = connectShieldedPool(poolAddress, provider);
+  const registry = connectEligibilityRegistry(settings.registry, provider);
+  let chainIdCheck: Promise<void> | undefined;
+
+  async function checkChainId(): Promise<void> {
+    const served = BigInt((await provider.send('eth_chainId', [])) as string);
+    if (served !== BigInt(settings.chainId)) {
+      throw new PoolError('wrong_chain', 'the configured RPC serves another chain id', {
+        status: 503,
+      });
+    }
+  }
+
+  /** Runs one read or write against the right chain; failures of the RPC are retryable. */
+  async function call<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      chainIdCheck ??= checkChainId();
+      await chainIdCheck.catch((error: unknown) => {
+        chainIdCheck = undefined;
+        throw error;
+      });
+      return await work();
+    } catch (cause) {
+      if (isPoolError(cause)) {
+        throw cause;
+      }
+      throw new PoolError('chain_unreachable', "the chain's RPC did not answer as expected", {
+        status: 503,
+        retryable: true,
+        cause,
+      });
+    }
+  }
+
+  async function fetchFinalBlock(): Promise<FinalBlock> {
+    const { finality } = settings;
+    const tag =
+      finality.kind === 'finalized-tag'
+        ? 'finalized'
+        : Math.max(0, (await provider.getBlockNumber()) - finality.blocks);
+    const block = await provider.getBlock(tag);
+    if (block === null) {
+      throw new PoolError('chain_unreachable', 'the RPC knows no final block', {
+        status: 503,
+        retryable: true,
+      });
+    }
+    return { number: block.number, timestampSeconds: block.timestamp };
+  }
+
+  async function fetchFunded(batchNonce: string, upTo: number): Promise<FundedBatch> {
+    const logs = await provider.getLogs({
+      address: poolAddress,
+      topics: shieldedPoolInterface.encodeFilterTopics(
+        'BatchFunded',
+        batchFundedFilter(batchNonce),
+      ),
+      fromBlock: settings.deployedAtBlock,
+      toBlock: upTo,
+    });
+    for (const log of logs) {
+      const event = parseBatchFunded(log);
+      if (event?.batchNonce === batchNonce) {
+        return {
+          batchNonce: parseHex(event.batchNonce, 32),
+          batchRoot: parseHex(event.batchRoot, 32),
+          sealedNotesHash: parseHex(event.sealedNotesHash, 32),
+          commitments: event.commitments.map((commitment) => parseHex(commitment, 32)),
+          txHash: parseHex(log.transactionHash, 32),
+          blockNumber: log.blockNumber,
+        };
+      }
+    }
+    throw new PoolError('chain_unreachable', "the RPC does not serve the pool's events", {
+      status: 503,
+      retryable: true,
+    });
+  }
+
+  const token = (address: EvmAddress) => connectErc20(address, provider);
+
+  return {
+    fetchNonceState: (funder, batchNonce) =>
+      call(async () => {
+        const finalBlock = await fetchFinalBlock();
+        const isUsedAtHead = (await pool.batchNonceUsed(batchNonce)) !== zeroWord;
+        if (finalBlock.number < settings.deployedAtBlock) {
+          return { finalBlock, funded: undefined, voided: false, pending: isUsedAtHead };
+        }
+        const at = { blockTag: finalBlock.number };
+        const isUsed = (await pool.batchNonceUsed(batchNonce, at)) !== zeroWord;
+        return {
+          finalBlock,
+          funded: isUsed ? await fetchFunded(batchNonce, finalBlock.number) : undefined,
+          voided: await pool.isVoided(funder, batchNonce, at),
+          pending: isUsedAtHead && !isUsed,
+        };
+      }),
+    fetchHeadTimestamp: () =>
+      call(async () => {
+        const block = await provider.getBlock('latest');
+        return block?.timestamp ?? 0;
+      }),
+    isEligibilityRootAccepted: (root) => call(() => registry.accepted(root)),
+    fetchAllowance: (address, funder) => call(() => token(address).allowance(funder, poolAddress)),
+    fetchPermitNonce: (address, funder) => call(() => token(address).nonces(funder)),
+    fetchReceipt: (txHash) =>
+      call(async () => {
+        const receipt = await provider.getTransactionReceipt(txHash);
+        return receipt === null ? undefined : toReceipt(receipt, await fetchFinalBlock());
+      }),
+    fetchRevertReason: (txHash) =>
+      call(async () => {
+        const transaction = await provider.getTransaction(txHash);
+        if (transaction === null) {
+          return decodeRevert(undefined);
+        }
+        try {
+          const { from, to, data, value, blockNumber } = transaction;
+          await provider.call({ from, to, data, value, blockTag: blockNumber ?? 'latest' });
+          return decodeRevert(undefined);
+        } catch (error) {
+          if (!isError(error, 'CALL_EXCEPTION')) {
+            throw error;
+          }
+          return decodeRevert(error);
+        }
+      }),
+    fetchTransferred: (txHash, address, funder) =>
+      call(async () => {
+        const receipt = await provider.getTransactionReceipt(txHash);
+        return (receipt?.logs ?? [])
+          .filter((log) => log.address === address)
+          .map((log) => erc20Interface.parseLog(log))
+          .filter((event) => event?.name === 'Transfer')
+          .filter((event) => event?.args[0] === funder && event?.args[1] === poolAddress)
+          .reduce((sum, event) => sum + (event?.args[2] as bigint), 0n);
+      }),
+    prepareApproval: (address, funder, value) =>
+      call(async () => {
+        const estimate = await token(address).approve.estimateGas(poolAddress, value, {
+          from: funder,
+        });
+        const padded = (estimate * 3n) / 2n;
+        const fees = await provider.getFeeData();
+        const maxPriorityFeePerGas = fees.maxPriorityFeePerGas ?? 1_000_000_000n;
+        return {
+          chainId: settings.chainId,
+          nonce: await provider.getTransactionCount(funder, 'pending'),
+          token: address,
+          spender: poolAddress,
+          value,
+          gasLimit: padded < maxApprovalGas ? padded : maxApprovalGas,
+          maxFeePerGas: fees.maxFeePerGas ?? 2n * maxPriorityFeePerGas,
+          maxPriorityFeePerGas,
+        };
+      }),
+    fetchMinedNonce: (account) => call(() => provider.getTransactionCount(account, 'latest')),
+    broadcast: (rawTransaction) =>
+      call(async () => {
+        try {
+          await provider.broadcastTransaction(rawTransaction);
+        } catch (error) {
+          throwUnlessSent(error);
+        }
+      }),
+    close: () => provider.destroy(),
+  };
+}
+
+function batchFundedFilter(batchNonce: string): (string | null)[] {
+  const { inputs } = shieldedPoolInterface.getEvent('BatchFunded') ?? { inputs: [] };
+  return inputs
+    .filter((input) => input.indexed === true)
+    .map((input) => (input.name === 'batchNonce' ? batchNonce : null));
+}
+
+function toReceipt(receipt: TransactionReceipt, finalBlock: FinalBlock): Receipt {
+  return {
+    reverted: receipt.status === 0,
+    final: receipt.blockNumber <= finalBlock.number,
+    blockNumber: receipt.blockNumber,
+    gasUsed: receipt.gasUsed,
+    to: receipt.to === null ? undefined : parseEvmAddress(receipt.to),
+  };
+}
+
+/** A node that has the transaction, or has mined it, is as good as one that takes it now. */
+function throwUnlessSent(error: unknown): void {
+  if (isError(error, 'NONCE_EXPIRED')) {
+    return;
+  }
+  const text = error instanceof Error ? error.message : '';
+  if (/already known|already imported|known transaction/i.test(text)) {
+    return;
+  }
+  if (isError(error, 'INSUFFICIENT_FUNDS')) {
+    throw new PoolError(
+      'approval_unfunded',
+      "the funder account has no coin to pay the approval's gas",
+      { cause: error },
+    );
+  }
+  throw error;
+}

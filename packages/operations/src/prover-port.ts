@@ -1,0 +1,93 @@
+/**
+ * The pipeline's prover over @pool/prover: circuits by batch size, the pinned verification keys, and errors
+ * in the project's shape.
+ *
+ * @module
+ */
+import { type CircuitName, verificationKeys } from '@pool/circuits';
+import { type BatchSize, PoolError, parseHex, type SolidityProof } from '@pool/core';
+import {
+  fromSolidityProof,
+  type ProofStage,
+  type Prover,
+  type SolidityProof as ProverProof,
+  toSolidityProof,
+} from '@pool/prover';
+import type { ProverPort } from './ports.ts';
+
+const circuitOf: Readonly<Record<BatchSize, CircuitName>> = { 16: 'fund-16', 64: 'fund-64' };
+
+/** Where each stage of a proof lies within the whole, start and length. */
+const spans: Readonly<Record<ProofStage, readonly [number, number]>> = {
+  artifacts: [0, 0],
+  queued: [0, 0],
+  witness: [0, 0.1],
+  proof: [0.1, 0.85],
+  verify: [0.95, 0.05],
+};
+
+export function createProverPort(
+  prover: Prover<CircuitName>,
+  mode: ProverPort['mode'],
+): ProverPort {
+  return {
+    mode,
+    async prove(size, input, { signal, onProgress }) {
+      try {
+        const { proof, publicSignals } = await prover.prove({
+          circuit: circuitOf[size],
+          input,
+          signal,
+          onProgress: (stage, fraction) => {
+            const [start, length] = spans[stage];
+            onProgress(start + length * fraction);
+          },
+        });
+        return {
+          proof: parseProof(toSolidityProof(proof)),
+          publicSignals: publicSignals.map(BigInt),
+        };
+      } catch (error) {
+        throw toPoolError(error);
+      }
+    },
+    async verify(size, proved) {
+      try {
+        return await prover.verify(
+          verificationKeys[circuitOf[size]],
+          proved.publicSignals.map(String),
+          fromSolidityProof(proved.proof),
+        );
+      } catch (error) {
+        throw toPoolError(error);
+      }
+    },
+  };
+}
+
+function parseProof({ a, b, c }: ProverProof): SolidityProof {
+  const word = (value: string) => parseHex(value, 32);
+  const pair = (values: [string, string]): [`0x${string}`, `0x${string}`] => [
+    word(values[0]),
+    word(values[1]),
+  ];
+  return { a: pair(a), b: [pair(b[0]), pair(b[1])], c: pair(c) };
+}
+
+/** The engine has no HTTP status; codes and messages stay. */
+function toPoolError(error: unknown): unknown {
+  if (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    'retryable' in error &&
+    typeof error.retryable === 'boolean'
+  ) {
+    return new PoolError(error.code, error.message, {
+      status: 500,
+      retryable: error.retryable,
+      cause: error,
+    });
+  }
+  return error;
+}
