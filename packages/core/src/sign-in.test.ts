@@ -6,6 +6,7 @@ import {
   maxEvidenceSkewMs,
   parseSignInMessage,
   recoverWalletPub,
+  type SignInEvidence,
   type SignInFields,
   verifyEvidence,
 } from './sign-in.ts';
@@ -49,7 +50,7 @@ describe('createSignInMessage', () => {
     expect(createSignInMessage(fields)).toBe(text);
   });
 
-  it.each([
+  it.each<[string, Partial<SignInFields>]>([
     ['a statement with lines', { statement: 'Hello.\n\nURI: https://evil.example' }],
     ['a nonce with lines', { nonce: 'abcdefgh12345678\nIssued At: 2026-11-01T09:00:00.000Z' }],
     ['a short nonce', { nonce: 'abc' }],
@@ -163,7 +164,7 @@ describe('verifyEvidence', () => {
     message,
     signature: sign(message, signer),
   });
-  it.each([
+  it.each<[string, SignInEvidence]>([
     ['another domain', signed(text.replace('pool.example wants', 'evil.example wants'))],
     ['a subdomain', signed(text.replace('pool.example wants', 'x.pool.example wants'))],
     ['another port', signed(text.replace('pool.example wants', 'pool.example:81 wants'))],
