@@ -132,9 +132,13 @@ export async function waitUntilReady<T>(
 }
 
 /** For {@link waitUntilReady}: true once the URL answers with a status below 500. */
-export async function isAnswering(url: string): Promise<true | undefined> {
+export async function isAnswering(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<true | undefined> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(2_000), redirect: 'error' });
+    const signal = AbortSignal.timeout(2_000);
+    const response = await fetch(url, { headers, signal, redirect: 'error' });
     await response.arrayBuffer();
     return response.status < 500 ? true : undefined;
   } catch {

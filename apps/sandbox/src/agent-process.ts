@@ -1,0 +1,120 @@
+/**
+ * Agents of a sandbox: each a process with a home of its own, which it can be killed in and started in again.
+ *
+ * @module
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ChainsFile } from '@pool/core';
+import {
+  findFreePorts,
+  isAnswering,
+  type ManagedProcess,
+  startNodeProcess,
+  waitUntilReady,
+} from '@pool/testkit';
+import { createAgentFile } from './service-environment.ts';
+
+export type StartAgentOptions = {
+  /** Names its home (`<name>-home`), its log and its process. */
+  readonly name: string;
+  /** Where it reaches the platform; a test puts a lying proxy here. */
+  readonly platformUrl?: string;
+  /** What it believes in. Default: the sandbox's own chains. */
+  readonly chains?: ChainsFile;
+  /** Added to its environment, for example `DISBURSE_FAULT`. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+export type Agent = {
+  readonly url: string;
+  readonly home: string;
+  /** Reaches the disbursement routes of this agent. */
+  readonly loopbackToken: string;
+  /** The environment its commands need besides its home's files. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly process: ManagedProcess;
+  /** Starts it again in the same home, after it was stopped, killed or ended by a fault. */
+  restart(env?: Readonly<Record<string, string>>): Promise<Agent>;
+};
+
+export const agentScript = fileURLToPath(new URL('../../agent/src/main.ts', import.meta.url));
+
+type Surroundings = {
+  readonly directory: string;
+  readonly logs: string;
+  readonly track: (process: ManagedProcess) => ManagedProcess;
+  readonly chains: ChainsFile;
+  readonly defaults: {
+    readonly platformUrl: string;
+    readonly edgeToken: string;
+    readonly chain: string;
+  };
+  readonly environment: Readonly<Record<string, string>>;
+};
+
+export function createAgentStarter(
+  surroundings: Surroundings,
+): (options: StartAgentOptions) => Promise<Agent> {
+  return async ({ name, platformUrl, chains, env = {} }) => {
+    const home = join(surroundings.directory, `${name}-home`);
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    const [port = 0] = await findFreePorts(1);
+    const settings = {
+      ...surroundings.defaults,
+      ...(platformUrl === undefined ? {} : { platformUrl }),
+      port,
+    };
+    writeFileSync(join(home, 'agent.env'), createAgentFile(settings), { mode: 0o600 });
+    const chainsText = JSON.stringify(chains ?? surroundings.chains, undefined, 2);
+    writeFileSync(join(home, 'chains.json'), `${chainsText}\n`, { mode: 0o600 });
+    return await startIn(surroundings, { name, home, port, env });
+  };
+}
+
+async function startIn(
+  surroundings: Surroundings,
+  place: {
+    readonly name: string;
+    readonly home: string;
+    readonly port: number;
+    readonly env: Readonly<Record<string, string>>;
+  },
+): Promise<Agent> {
+  const { name, home, port, env } = place;
+  const url = `http://127.0.0.1:${port}`;
+  const environment = { ...surroundings.environment, DISBURSE_HOME: home };
+  const process = surroundings.track(
+    startNodeProcess({
+      name,
+      script: agentScript,
+      args: ['serve'],
+      env: { ...environment, ...env },
+      logPath: join(surroundings.logs, `${name}.log`),
+    }),
+  );
+  // It listens before the platform has told it whose agent it is; ready means that it takes disbursements.
+  const loopbackToken = await waitUntilReady(process, async () => {
+    const token = readLoopbackToken(home);
+    const authorization = { authorization: `Bearer ${token ?? ''}` };
+    const isReady = await isAnswering(`${url}/api/disburse/ready`, authorization);
+    return isReady === true ? token : undefined;
+  });
+  return {
+    url,
+    home,
+    loopbackToken,
+    environment,
+    process,
+    restart: (again = {}) => startIn(surroundings, { ...place, env: again }),
+  };
+}
+
+function readLoopbackToken(home: string): string | undefined {
+  try {
+    return readFileSync(join(home, 'loopback.token'), 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * What the chain itself says after a payment; nobody's word is taken for it.
+ *
+ * @module
+ */
+import { connectErc20, parseBatchFunded } from '@pool/contracts';
+import { PoolError } from '@pool/core';
+import { JsonRpcProvider } from 'ethers';
+import { chainId } from './local-chain.ts';
+import type { SandboxFile } from './sandbox-file.ts';
+
+/** The parts of a running sandbox that this needs. */
+export type ChainPlace = Pick<SandboxFile, 'rpcUrl' | 'contracts' | 'tokens'>;
+
+async function withProvider<T>(
+  { rpcUrl }: ChainPlace,
+  read: (provider: JsonRpcProvider) => Promise<T>,
+): Promise<T> {
+  const provider = new JsonRpcProvider(rpcUrl, chainId, { staticNetwork: true });
+  try {
+    return await read(provider);
+  } finally {
+    provider.destroy();
+  }
+}
+
+/** @throws PoolError `transaction_not_found` */
+export function fetchGasUsed(place: ChainPlace, txHash: string): Promise<bigint> {
+  return withProvider(place, async (provider) => {
+    const receipt = await provider.getTransactionReceipt(txHash);
+    if (receipt === null) {
+      throw new PoolError('transaction_not_found', 'the chain knows no such transaction');
+    }
+    return receipt.gasUsed;
+  });
+}
+
+/** Base units of the token that the pool holds. */
+export function fetchPoolBalance(place: ChainPlace, symbol: string): Promise<bigint> {
+  return withProvider(place, (provider) =>
+    connectErc20(addressOf(place, symbol), provider).balanceOf(place.contracts.pool),
+  );
+}
+
+/** Base units of the token that the pool may still take from the account. */
+export function fetchAllowance(place: ChainPlace, symbol: string, owner: string): Promise<bigint> {
+  return withProvider(place, (provider) =>
+    connectErc20(addressOf(place, symbol), provider).allowance(owner, place.contracts.pool),
+  );
+}
+
+/** How many batches the pool has settled, counted by its events. */
+export function countFundedBatches(place: ChainPlace): Promise<number> {
+  return withProvider(place, async (provider) => {
+    const logs = await provider.getLogs({
+      address: place.contracts.pool,
+      fromBlock: place.contracts.deploymentBlock,
+    });
+    return logs.filter((log) => parseBatchFunded(log) !== undefined).length;
+  });
+}
+
+function addressOf(place: ChainPlace, symbol: string): string {
+  const token = place.tokens[symbol];
+  if (token === undefined) {
+    throw new PoolError('invalid-token', 'the sandbox has no such token');
+  }
+  return token.address;
+}

@@ -1,0 +1,145 @@
+/**
+ * `npm start`: start a deployment, pay a roster with the real agent, show what everybody received and what
+ * the chain says, stop everything.
+ *
+ * @module
+ */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { type DisbursementJob, isPoolError } from '@pool/core';
+import { runAgentCommand } from './agent-command.ts';
+import { ensureProvingKey } from './artifacts.ts';
+import { isLocked, lockDirectory } from './directory-lock.ts';
+import { readStatus } from './lifecycle.ts';
+import { openProcessLedger } from './process-ledger.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { createDemoReport, printDemoReport } from './report.ts';
+import { readRoster } from './roster.ts';
+import { removeDeployment, writeSandboxFile } from './sandbox-file.ts';
+import { startStack } from './stack.ts';
+
+export type DemoOptions = {
+  /** The sandbox directory; the demo makes a folder of its own below it. */
+  readonly parent: string;
+  readonly rosterPath: string;
+  /** Token symbol. */
+  readonly token: string;
+};
+
+const payRun = 'demo';
+
+/** @returns the exit code: 0 only when everybody received exactly what the roster says */
+export async function runDemo(options: DemoOptions): Promise<number> {
+  const progress = createProgress({ stream: process.stdout, plainLines: true });
+  mkdirSync(options.parent, { recursive: true, mode: 0o700 });
+  await endAbandonedDemos(options.parent);
+  const directory = mkdtempSync(join(options.parent, 'demo-'));
+  const lock = lockDirectory(directory);
+  const ledger = openProcessLedger(directory);
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopping ??= ledger.endAll();
+    return stopping;
+  };
+  const interrupt = (): void => {
+    void stop().finally(() => {
+      rmSync(directory, { recursive: true, force: true });
+      process.exit(130);
+    });
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  let succeeded = false;
+  try {
+    if (readStatus(options.parent).state === 'up') {
+      say(
+        'A sandbox is already up; this demonstration runs beside it, in a deployment of its own.',
+      );
+    }
+    succeeded = await payAndReport(options, directory, progress);
+    return succeeded ? 0 : 1;
+  } catch (error) {
+    progress.fail();
+    say(isPoolError(error) || error instanceof Error ? error.message : 'unknown failure');
+    return 1;
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+    progress.step('stopping everything');
+    await stop();
+    progress.done();
+    lock.release();
+    if (succeeded) {
+      rmSync(directory, { recursive: true, force: true });
+    } else {
+      removeDeployment(directory, { keepLogs: true });
+      say(`The logs of this run are in ${relative(process.cwd(), join(directory, 'logs'))}.`);
+    }
+  }
+}
+
+async function payAndReport(
+  options: DemoOptions,
+  directory: string,
+  progress: Progress,
+): Promise<boolean> {
+  await ensureProvingKey('fund-16', progress);
+  const stack = await startStack({ directory, onStep: progress.step });
+  progress.done();
+  const place = writeSandboxFile(stack);
+  const { stdout, code } = await runAgentCommand(stack.agent, [
+    'disburse',
+    '--file',
+    options.rosterPath,
+    '--pay-run',
+    payRun,
+    '--token',
+    options.token,
+    '--json',
+  ]);
+  const job = parseJob(stdout);
+  if (code !== 0 || job === undefined) {
+    if (job !== undefined) {
+      say(stdout.trim());
+    }
+    say('The roster was not paid.');
+    return false;
+  }
+  say('');
+  say(JSON.stringify(job, undefined, 2));
+  const roster = readRoster(options.rosterPath);
+  progress.step(`opening ${roster.length} notes with their recipients' own keys`);
+  const report = await createDemoReport({
+    place,
+    agent: stack.agent,
+    holders: stack.holders,
+    job,
+    roster,
+    token: options.token,
+  });
+  progress.done();
+  return printDemoReport(report, say);
+}
+
+function parseJob(stdout: string): DisbursementJob | undefined {
+  try {
+    return JSON.parse(stdout) as DisbursementJob;
+  } catch {
+    return undefined;
+  }
+}
+
+// A demo that was killed left its processes running; its lock tells that nobody will end them.
+async function endAbandonedDemos(parent: string): Promise<void> {
+  const names = readdirSync(parent).filter((name) => name.startsWith('demo-'));
+  for (const directory of names.map((name) => join(parent, name))) {
+    if (!isLocked(directory)) {
+      await openProcessLedger(directory).endAll();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,103 @@
+/**
+ * `pnpm sandbox up`, `down` and `status`.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import { ensureProvingKey } from './artifacts.ts';
+import { lockDirectory } from './directory-lock.ts';
+import { openProcessLedger } from './process-ledger.ts';
+import type { Progress } from './progress.ts';
+import {
+  readSandboxFile,
+  removeDeployment,
+  type SandboxFile,
+  writeSandboxFile,
+} from './sandbox-file.ts';
+import { startStack } from './stack.ts';
+
+export type SandboxStatus = {
+  readonly state: 'up' | 'down' | 'broken';
+  readonly processes: readonly {
+    readonly name: string;
+    readonly pid: number;
+    readonly running: boolean;
+  }[];
+  readonly file: SandboxFile | undefined;
+};
+
+/** `broken`: some of the processes are gone, or `up` never finished. */
+export function readStatus(directory: string): SandboxStatus {
+  const ledger = openProcessLedger(directory);
+  const running = new Set(ledger.listRunning().map(({ pid }) => pid));
+  const processes = ledger
+    .list()
+    .map(({ name, pid }) => ({ name, pid, running: running.has(pid) }));
+  const file = readSandboxFile(directory);
+  const named = file?.processes ?? [];
+  const isComplete = named.length > 0 && named.every(({ pid }) => running.has(pid));
+  const state = isComplete ? 'up' : running.size > 0 ? 'broken' : 'down';
+  return { state, processes, file: state === 'up' ? file : undefined };
+}
+
+export type UpOutcome = { readonly alreadyUp: boolean; readonly file: SandboxFile };
+
+export type UpOptions = {
+  readonly directory: string;
+  readonly holderCount: number;
+  readonly progress: Progress;
+};
+
+/** @throws PoolError `sandbox_busy`, `sandbox_broken`, and whatever the services answer */
+export async function bringUp(options: UpOptions): Promise<UpOutcome> {
+  const { directory, progress } = options;
+  const lock = lockDirectory(directory);
+  const ledger = openProcessLedger(directory);
+  const interrupt = (): void => {
+    void ledger.endAll().finally(() => {
+      lock.release();
+      process.exit(130);
+    });
+  };
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  try {
+    const status = readStatus(directory);
+    if (status.file !== undefined) {
+      return { alreadyUp: true, file: status.file };
+    }
+    if (status.state === 'broken') {
+      throw new PoolError(
+        'sandbox_broken',
+        'parts of an earlier sandbox still run here: `sandbox down` ends them',
+      );
+    }
+    removeDeployment(directory, { keepLogs: false });
+    await ensureProvingKey('fund-16', progress);
+    const stack = await startStack({
+      directory,
+      holderCount: options.holderCount,
+      onStep: progress.step,
+    });
+    progress.done();
+    return { alreadyUp: false, file: writeSandboxFile(stack) };
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+    lock.release();
+  }
+}
+
+/** Ends exactly what `up` started. @returns how many processes that were */
+export async function takeDown(directory: string): Promise<number> {
+  const lock = lockDirectory(directory);
+  try {
+    const ledger = openProcessLedger(directory);
+    const count = ledger.listRunning().length;
+    await ledger.endAll();
+    removeDeployment(directory, { keepLogs: true });
+    return count;
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * The sandbox's chain: anvil with a block a second and short epochs, so that `finalized` means something,
+ * with the pool and two test tokens on it.
+ *
+ * @module
+ */
+import {
+  connectShieldedPool,
+  deployPool,
+  deployPoolTestToken,
+  deployZeroFirstTestToken,
+  mintTestToken,
+  type PoolAddresses,
+} from '@pool/contracts';
+import type { ChainsFile } from '@pool/core';
+import { JsonRpcProvider, NonceManager, parseEther, Wallet } from 'ethers';
+import { deriveEmployerKey, deriveRoleKey } from './sandbox-keys.ts';
+
+export const chainKey = 'anvil';
+export const chainId = 31337;
+
+/** Base units of each test token that the employer starts with: ten million of six decimals. */
+export const employerFunds = 10_000_000_000_000n;
+
+export type DeployedChain = {
+  readonly contracts: PoolAddresses;
+  readonly tokens: ChainsFile['chains'][string]['tokens'];
+};
+
+/** anvil's arguments: one block a second, `finalized` two blocks under the head. */
+export function anvilArguments(port: number): string[] {
+  const network = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)];
+  return [...network, '--block-time', '1', '--slots-in-an-epoch', '1'];
+}
+
+/** Undefined while the chain does not answer. */
+export async function readChainId(rpcUrl: string): Promise<number | undefined> {
+  try {
+    const response = await fetch(rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }),
+      signal: AbortSignal.timeout(2_000),
+    });
+    const { result } = (await response.json()) as { result?: unknown };
+    return typeof result === 'string' ? Number(result) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Deploys pool and tokens, and gives the employer tokens, and coin for approvals. */
+export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
+  const provider = new JsonRpcProvider(rpcUrl, chainId, { staticNetwork: true });
+  provider.pollingInterval = 25;
+  // A block for each transaction while nobody else watches: deployment in a second instead of ten.
+  await provider.send('evm_setAutomine', [true]);
+  try {
+    const signer = new NonceManager(new Wallet(deriveRoleKey('deployer').reveal(), provider));
+    const addressOf = (role: 'guardian' | 'relayer' | 'publisher'): string =>
+      new Wallet(deriveRoleKey(role).reveal()).address;
+    const contracts = await deployPool({
+      signer,
+      guardian: addressOf('guardian'),
+      relayer: addressOf('relayer'),
+      gate: addressOf('publisher'),
+    });
+    signer.reset();
+    const usdc = await deployPoolTestToken({ signer, name: 'USD Coin', symbol: 'USDC' });
+    const usdt = await deployZeroFirstTestToken({ signer, name: 'Tether USD', symbol: 'USDT' });
+    const employer = new Wallet(deriveEmployerKey().reveal()).address;
+    const pool = connectShieldedPool(contracts.pool, signer);
+    for (const token of [usdc, usdt]) {
+      await (await pool.enableToken(token)).wait();
+      await mintTestToken(token, signer, employer, employerFunds);
+    }
+    await (await signer.sendTransaction({ to: employer, value: parseEther('10') })).wait();
+    return {
+      contracts,
+      tokens: {
+        USDC: { address: usdc, decimals: 6, permitName: 'USD Coin', permitVersion: '1' },
+        USDT: { address: usdt, decimals: 6, zeroFirst: true },
+      },
+    };
+  } finally {
+    await provider.send('evm_setIntervalMining', [1]);
+    provider.destroy();
+  }
+}
+
+/** The chains file that platform, gate and agent each get a copy of. */
+export function createChainsFile(
+  deployed: DeployedChain,
+  where: { readonly rpcUrl: string; readonly platformUrl: string; readonly maxRecipients: number },
+): ChainsFile {
+  const { contracts, tokens } = deployed;
+  return {
+    evidence: { domain: new URL(where.platformUrl).host, uri: where.platformUrl },
+    chains: {
+      [chainKey]: {
+        family: 'evm',
+        chainId,
+        rpcUrl: where.rpcUrl,
+        pool: contracts.pool,
+        registry: contracts.registry,
+        deployedAtBlock: contracts.deploymentBlock,
+        finality: { kind: 'finalized-tag' },
+        maxRecipients: where.maxRecipients,
+        tokens,
+      },
+    },
+  };
+}

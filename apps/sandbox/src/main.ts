@@ -1,0 +1,126 @@
+/**
+ * `pnpm sandbox up|down|status`, and `demo`, which is what `npm start` runs.
+ *
+ * @module
+ */
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command, InvalidArgumentError } from 'commander';
+import { runDemo } from './demo.ts';
+import { bringUp, readStatus, takeDown } from './lifecycle.ts';
+import { createProgress } from './progress.ts';
+import { sandboxFilePath } from './sandbox-file.ts';
+import { defaultHolderCount } from './sandbox-keys.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const defaultDirectory = resolve(root, '.sandbox');
+
+type CommonOptions = { readonly dir: string; readonly json?: boolean };
+
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+const sayJson = (value: unknown): void => {
+  say(JSON.stringify(value, undefined, 2));
+};
+
+function parseHolderCount(text: string): number {
+  const count = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(count >= 1 && count <= 1_000)) {
+    throw new InvalidArgumentError('give a number from 1 to 1000');
+  }
+  return count;
+}
+
+const program = new Command('sandbox')
+  .description('A whole Pool deployment on this machine')
+  .showHelpAfterError();
+
+function addCommand(name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .option('--dir <folder>', 'where the sandbox lives', defaultDirectory)
+    .option('--json', 'answer as JSON');
+}
+
+addCommand('up', 'start everything and keep it up')
+  .option('--holders <count>', 'recipients to enrol', parseHolderCount, defaultHolderCount)
+  .action(async ({ dir, json, holders }: CommonOptions & { readonly holders: number }) => {
+    const directory = resolve(dir);
+    const progress = createProgress({ stream: process.stderr, plainLines: false });
+    try {
+      const outcome = await bringUp({ directory, holderCount: holders, progress });
+      const { file, alreadyUp } = outcome;
+      if (json === true) {
+        sayJson({ alreadyUp, sandboxFile: sandboxFilePath(directory), ...describe(file) });
+        return;
+      }
+      say(alreadyUp ? 'The sandbox is already up.' : 'The sandbox is up.');
+      for (const [name, value] of Object.entries(describe(file))) {
+        say(`  ${name.padEnd(12)} ${value}`);
+      }
+      say(`  everything   ${sandboxFilePath(directory)}`);
+    } catch (error) {
+      progress.fail();
+      throw error;
+    }
+  });
+
+addCommand('down', 'end exactly what up started').action(async ({ dir, json }: CommonOptions) => {
+  const ended = await takeDown(resolve(dir));
+  if (json === true) {
+    sayJson({ ended });
+  } else {
+    say(ended === 0 ? 'Nothing was running.' : `The sandbox is down: ${ended} processes ended.`);
+  }
+});
+
+addCommand('status', 'tell what runs; exit code 0 only when everything does').action(
+  ({ dir, json }: CommonOptions) => {
+    const directory = resolve(dir);
+    const { state, processes, file } = readStatus(directory);
+    if (json === true) {
+      sayJson({ state, processes, ...(file === undefined ? {} : describe(file)) });
+    } else {
+      say(`The sandbox is ${state}.`);
+      for (const { name, pid, running } of processes) {
+        say(`  ${name.padEnd(12)} ${running ? `running, pid ${pid}` : 'ended'}`);
+      }
+    }
+    process.exitCode = state === 'up' ? 0 : 3;
+  },
+);
+
+program
+  .command('demo')
+  .description('start a deployment, pay a roster, show who received what, stop')
+  .option('--roster <file>', 'CSV: address,amount[,memo]', resolve(root, 'examples/roster.csv'))
+  .option('--token <symbol>', 'which test token to pay in', 'USDC')
+  .action(async ({ roster, token }: { readonly roster: string; readonly token: string }) => {
+    process.exitCode = await runDemo({
+      parent: defaultDirectory,
+      // npm and pnpm run scripts from the repository; a path is meant from where the person stands.
+      rosterPath: resolve(process.env['INIT_CWD'] ?? process.cwd(), roster),
+      token,
+    });
+  });
+
+function describe(file: {
+  readonly agentUrl: string;
+  readonly platformUrl: string;
+  readonly gateUrl: string;
+  readonly rpcUrl: string;
+}): Readonly<Record<string, string>> {
+  const { agentUrl, platformUrl, gateUrl, rpcUrl } = file;
+  return { agentUrl, platformUrl, gateUrl, rpcUrl };
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`sandbox: ${message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,56 @@
+/**
+ * The list of processes a sandbox started, written before anything else is done with them: whatever crashes,
+ * `down` still finds each one, by pid and start time.
+ *
+ * @module
+ */
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { endProcess, isRunning, type ProcessIdentity } from '@pool/testkit';
+import * as v from 'valibot';
+
+const entriesSchema = v.array(
+  v.strictObject({ name: v.string(), pid: v.number(), startedAt: v.string() }),
+);
+
+export type LedgerEntry = ProcessIdentity & { readonly name: string };
+
+export type ProcessLedger = {
+  add(name: string, identity: ProcessIdentity): void;
+  list(): readonly LedgerEntry[];
+  /** Those of {@link ProcessLedger.list} that still run. */
+  listRunning(): readonly LedgerEntry[];
+  /** Ends every process, the last started first, and forgets them. */
+  endAll(): Promise<void>;
+};
+
+export function openProcessLedger(directory: string): ProcessLedger {
+  const path = join(directory, 'processes.json');
+
+  function list(): readonly LedgerEntry[] {
+    let text: string;
+    try {
+      text = readFileSync(path, 'utf8');
+    } catch {
+      return [];
+    }
+    return v.parse(entriesSchema, JSON.parse(text));
+  }
+
+  return {
+    list,
+    listRunning: () => list().filter((entry) => isRunning(entry)),
+    add(name, { pid, startedAt }) {
+      const text = JSON.stringify([...list(), { name, pid, startedAt }], undefined, 2);
+      // Renamed into place: a crash while writing must not lose the entries before.
+      writeFileSync(`${path}.new`, `${text}\n`, { mode: 0o600 });
+      renameSync(`${path}.new`, path);
+    },
+    async endAll() {
+      for (const entry of [...list()].reverse()) {
+        await endProcess(entry);
+      }
+      rmSync(path, { force: true });
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/**
+ * What each recipient finds: the notes the platform serves to the recipient's own `holder.read` key, opened
+ * with the recipient's own viewing key.
+ *
+ * @module
+ */
+import { computeAssetId, parseField, parseWalletPub, Secret } from '@pool/core';
+import { computeWalletId, openNote, parseViewingKey } from '@pool/notes';
+import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
+import { chainId } from './local-chain.ts';
+import { type Holder, openSession } from './people.ts';
+import type { SandboxFile } from './sandbox-file.ts';
+
+export type ReceivedNote = {
+  readonly commitment: string;
+  /** Base units. */
+  readonly amount: bigint;
+  readonly memo: string | undefined;
+  readonly txHash: string;
+};
+
+/** The parts of a running sandbox that this needs. */
+export type NotesPlace = Pick<SandboxFile, 'platformUrl' | 'chain' | 'contracts' | 'tokens'>;
+
+/** Signs in as the holder, mints a key that may only read, and opens what the platform serves. */
+export async function readReceivedNotes(
+  place: NotesPlace,
+  holder: Holder,
+  symbol: string,
+): Promise<readonly ReceivedNote[]> {
+  const session = await openSession(new Secret(holder.privateKey), place);
+  const key = await session.mintKey('holder.read', 'sandbox: read received notes');
+  const edge = createEdgeClient({ url: `${place.platformUrl}/agent-edge`, token: key.apiKey });
+  const assetId = computeAssetId(
+    chainId,
+    place.contracts.pool,
+    place.tokens[symbol]?.address ?? symbol,
+  );
+  const viewingKey = parseViewingKey(holder.viewingKey);
+  const walletId = computeWalletId(parseWalletPub(holder.walletPub));
+  const served = await readAllPages(edge, place.chain, symbol);
+  return served.flatMap(({ commitment, sealed, txHash }) => {
+    const opened = openNote({
+      sealed,
+      viewingKey,
+      walletId,
+      commitment: parseField(commitment),
+      assetId,
+    });
+    return opened === undefined
+      ? []
+      : [{ commitment, amount: opened.amount, memo: opened.memo, txHash }];
+  });
+}
+
+type ServedNotes = Awaited<ReturnType<EdgeClient['getNotes']>>['notes'];
+
+async function readAllPages(edge: EdgeClient, chain: string, token: string): Promise<ServedNotes> {
+  const notes: ServedNotes = [];
+  let cursor: string | undefined;
+  do {
+    const query = { chain, token, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await edge.getNotes(query);
+    notes.push(...page.notes);
+    cursor = page.notes.length === 0 ? undefined : page.cursor;
+  } while (cursor !== undefined);
+  return notes;
+}

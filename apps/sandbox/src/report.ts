@@ -1,0 +1,145 @@
+/**
+ * What the demo shows after a payment: seconds per stage, gas, each recipient's opened note beside the
+ * roster's amount, and the pool's balance on chain.
+ *
+ * @module
+ */
+import type { DisbursementJob } from '@pool/core';
+import type { Agent } from './agent-process.ts';
+import { fetchGasUsed, fetchPoolBalance } from './chain-facts.ts';
+import type { Holder } from './people.ts';
+import { type ReceivedNote, readReceivedNotes } from './received-notes.ts';
+import type { RosterLine } from './roster.ts';
+import type { SandboxFile } from './sandbox-file.ts';
+
+/** Gas a recipient costs in a public batch transfer of an ERC-20 token to 100 accounts, measured. */
+const publicBatchGas = { newHolder: 26_900, existingHolder: 9_800 } as const;
+
+export type DemoReport = {
+  readonly stages: readonly { readonly stage: string; readonly seconds: number }[];
+  readonly prover: string | undefined;
+  readonly gasUsed: bigint;
+  readonly token: string;
+  readonly decimals: number;
+  readonly total: bigint;
+  readonly poolBalance: bigint;
+  readonly received: readonly {
+    readonly line: RosterLine;
+    readonly notes: readonly ReceivedNote[];
+  }[];
+};
+
+export async function createDemoReport(input: {
+  readonly place: SandboxFile;
+  readonly agent: Agent;
+  readonly holders: readonly Holder[];
+  readonly job: DisbursementJob;
+  readonly roster: readonly RosterLine[];
+  readonly token: string;
+}): Promise<DemoReport> {
+  const { place, agent, holders, job, roster, token } = input;
+  const trace = await fetchTrace(agent, job.key);
+  const received = await Promise.all(
+    roster.map(async (line) => {
+      const holder = holders.find(({ address }) => address === line.address);
+      return {
+        line,
+        notes: holder === undefined ? [] : await readReceivedNotes(place, holder, token),
+      };
+    }),
+  );
+  return {
+    stages: trace.timings,
+    prover: trace.accelerator,
+    gasUsed: await fetchGasUsed(place, job.result?.batches[0]?.txHash ?? ''),
+    token,
+    decimals: place.tokens[token]?.decimals ?? 0,
+    total: roster.reduce((sum, { amount }) => sum + amount, 0n),
+    poolBalance: await fetchPoolBalance(place, token),
+    received,
+  };
+}
+
+type Trace = {
+  readonly timings: readonly { readonly stage: string; readonly seconds: number }[];
+  readonly accelerator?: string;
+};
+
+/** Seconds per stage, from the route that serves the agent's own command line. */
+async function fetchTrace(agent: Agent, key: string): Promise<Trace> {
+  const response = await fetch(`${agent.url}/api/disburse/${encodeURIComponent(key)}/trace`, {
+    headers: { authorization: `Bearer ${agent.loopbackToken}` },
+    signal: AbortSignal.timeout(10_000),
+  });
+  return (await response.json()) as Trace;
+}
+
+/** @returns true when everybody received exactly the roster's amount, and the pool holds exactly the total */
+export function printDemoReport(report: DemoReport, say: (line: string) => void): boolean {
+  const { stages, received, gasUsed, total, poolBalance, token, decimals } = report;
+  const money = (amount: bigint): string => `${formatUnits(amount, decimals)} ${token}`;
+
+  say('');
+  say('Seconds by stage');
+  for (const { stage, seconds } of stages) {
+    say(`  ${stage.padEnd(20)} ${seconds.toFixed(1).padStart(7)}`);
+  }
+  if (report.prover !== undefined) {
+    say(`  proved with ${report.prover}`);
+  }
+
+  const share = gasUsed / BigInt(received.length);
+  say('');
+  say('Gas');
+  say(`  the settlement         ${group(gasUsed).padStart(10)}`);
+  say(`  for each of ${String(received.length).padStart(3)} paid    ${group(share).padStart(10)}`);
+  say(
+    `  a public batch transfer takes ${group(publicBatchGas.newHolder)} for each new holder and ` +
+      `${group(publicBatchGas.existingHolder)} for each existing one, and shows every amount`,
+  );
+
+  say('');
+  say('Notes, each opened with its recipient’s own key');
+  const rights = received.map((entry) => {
+    const isRight = isExactlyPaid(entry);
+    const amounts = entry.notes.map(({ amount }) => money(amount)).join(', ') || 'nothing';
+    const memo = entry.notes[0]?.memo;
+    const mark = isRight ? '✓' : '✗';
+    const owed = isRight ? '' : `, but the roster says ${money(entry.line.amount)}`;
+    say(
+      `  ${mark} ${entry.line.address}  ${amounts.padStart(20)}${owed}` +
+        (memo === undefined ? '' : `  “${printable(memo)}”`),
+    );
+    return isRight;
+  });
+
+  const isCovered = poolBalance === total;
+  say('');
+  say(
+    `${isCovered ? '✓' : '✗'} The pool holds ${money(poolBalance)} on chain; ` +
+      `the roster’s total is ${money(total)}.`,
+  );
+  return isCovered && rights.every(Boolean);
+}
+
+function isExactlyPaid({ line, notes }: DemoReport['received'][number]): boolean {
+  const [note] = notes;
+  return notes.length === 1 && note?.amount === line.amount && note.memo === line.memo;
+}
+
+/** Base units with a decimal point, exactly. */
+export function formatUnits(amount: bigint, decimals: number): string {
+  const digits = amount.toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return group(whole) + (fraction === '' ? '' : `.${fraction}`);
+}
+
+function group(value: bigint | number | string): string {
+  return String(value).replace(/\B(?=(?:[0-9]{3})+$)/g, ',');
+}
+
+// A memo is somebody else's text: control characters must not reach the terminal.
+function printable(text: string): string {
+  return text.replace(/\p{C}/gu, '�');
+}

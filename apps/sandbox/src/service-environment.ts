@@ -1,0 +1,83 @@
+/**
+ * What each process of the sandbox is told: its whole environment, nothing inherited.
+ *
+ * @module
+ */
+import { deriveEmployerKey, deriveRoleKey } from './sandbox-keys.ts';
+
+/** OAuth clients of the pool-gate: random for each sandbox. */
+export type GateClients = {
+  readonly reader: { readonly clientId: string; readonly clientSecret: string };
+  readonly writer: { readonly clientId: string; readonly clientSecret: string };
+};
+
+export type Environment = Readonly<Record<string, string>>;
+
+export function createGateEnvironment(options: {
+  readonly port: number;
+  readonly dataDirectory: string;
+  readonly chainsFile: string;
+  readonly chain: string;
+  readonly clients: GateClients;
+}): Environment {
+  const { reader, writer } = options.clients;
+  return {
+    GATE_PORT: String(options.port),
+    GATE_DATA_DIR: options.dataDirectory,
+    GATE_CHAINS_FILE: options.chainsFile,
+    GATE_CHAIN: options.chain,
+    GATE_PUBLISHER_KEY: deriveRoleKey('publisher').reveal(),
+    GATE_READ_CLIENT_ID: reader.clientId,
+    GATE_READ_CLIENT_SECRET: reader.clientSecret,
+    GATE_WRITE_CLIENT_ID: writer.clientId,
+    GATE_WRITE_CLIENT_SECRET: writer.clientSecret,
+    GATE_POLL_MS: '200',
+  };
+}
+
+export function createPlatformEnvironment(options: {
+  readonly port: number;
+  readonly dataDirectory: string;
+  readonly chainsFile: string;
+  readonly chain: string;
+  readonly gateUrl: string;
+  readonly clients: GateClients;
+}): Environment {
+  const { reader, writer } = options.clients;
+  return {
+    PLATFORM_PORT: String(options.port),
+    PLATFORM_DATA_DIR: options.dataDirectory,
+    PLATFORM_CHAINS_FILE: options.chainsFile,
+    PLATFORM_DEFAULT_CHAIN: options.chain,
+    PLATFORM_RELAYER_KEY: deriveRoleKey('relayer').reveal(),
+    PLATFORM_GATE_URL: options.gateUrl,
+    PLATFORM_GATE_READ_CLIENT_ID: reader.clientId,
+    PLATFORM_GATE_READ_CLIENT_SECRET: reader.clientSecret,
+    PLATFORM_GATE_WRITE_CLIENT_ID: writer.clientId,
+    PLATFORM_GATE_WRITE_CLIENT_SECRET: writer.clientSecret,
+    PLATFORM_POLL_MS: '200',
+  };
+}
+
+export type AgentSettings = {
+  /** Where the platform is reached; a test may put a proxy here. */
+  readonly platformUrl: string;
+  readonly edgeToken: string;
+  readonly port: number;
+  readonly chain: string;
+};
+
+/** The agent's own `agent.env`, as an operator would write it. */
+export function createAgentFile(settings: AgentSettings): string {
+  const variables = {
+    DISBURSE_PLATFORM_URL: `${settings.platformUrl}/agent-edge`,
+    DISBURSE_PLATFORM_TOKEN: settings.edgeToken,
+    DISBURSE_PLATFORM_VERIFY_URL: `${settings.platformUrl}/api/employers/verify-key`,
+    DISBURSE_CHAIN: settings.chain,
+    DISBURSE_PORT: String(settings.port),
+    DISBURSE_FUNDER_PRIVATE_KEY: deriveEmployerKey().reveal(),
+  };
+  return Object.entries(variables)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+}

@@ -1,0 +1,236 @@
+/**
+ * A whole deployment on this machine: chain, contracts, gate, platform, employer, recipients, agent; each
+ * service a process of its own on a free loopback port. `pnpm sandbox` and the end-to-end tests both start
+ * it through here.
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ChainsFile } from '@pool/core';
+import {
+  anvilBinary,
+  findFreePorts,
+  isAnswering,
+  type ManagedProcess,
+  startNodeProcess,
+  startProcess,
+  waitUntilReady,
+} from '@pool/testkit';
+import { type Agent, createAgentStarter, type StartAgentOptions } from './agent-process.ts';
+import { createEdgeToken } from './edge-token.ts';
+import {
+  anvilArguments,
+  chainId,
+  chainKey,
+  createChainsFile,
+  type DeployedChain,
+  deployChain,
+  readChainId,
+} from './local-chain.ts';
+import { deriveHolder, enrolHolder, type Holder, openSession } from './people.ts';
+import { openProcessLedger, type ProcessLedger } from './process-ledger.ts';
+import { defaultHolderCount, deriveEmployerKey, deriveHolderKey } from './sandbox-keys.ts';
+import {
+  createGateEnvironment,
+  createPlatformEnvironment,
+  type GateClients,
+} from './service-environment.ts';
+
+export type StackOptions = {
+  /** Everything the deployment writes lies below this folder. */
+  readonly directory: string;
+  /** How many recipients to enrol. Default: enough for a batch of 64. */
+  readonly holderCount?: number;
+  /** The agent's ceiling for one call. Default: 64. */
+  readonly maxRecipients?: number;
+  /** Told what happens next, in a few words. */
+  readonly onStep?: (step: string) => void;
+  /** Added to the environment of every agent, for example an accelerator's. */
+  readonly agentEnvironment?: Readonly<Record<string, string>>;
+};
+
+export type Stack = {
+  readonly directory: string;
+  readonly chain: string;
+  readonly chainId: number;
+  readonly rpcUrl: string;
+  readonly platformUrl: string;
+  readonly gateUrl: string;
+  readonly deployed: DeployedChain;
+  readonly chains: ChainsFile;
+  readonly gateClients: GateClients;
+  readonly edgeToken: string;
+  readonly employer: {
+    readonly address: string;
+    readonly privateKey: string;
+    readonly apiKeys: { readonly disburse: string };
+  };
+  readonly holders: readonly Holder[];
+  readonly ledger: ProcessLedger;
+  readonly platform: ManagedProcess;
+  readonly gate: ManagedProcess;
+  /** The agent that every stack starts with, its home at `agent-home`. */
+  readonly agent: Agent;
+  /** Starts one more agent, by default of the same employer with a home and job store of its own. */
+  startAgent(options: StartAgentOptions): Promise<Agent>;
+  /** Ends everything that was started, agents included. Safe to call twice. */
+  stop(): Promise<void>;
+};
+
+const platformScript = fileURLToPath(new URL('../../platform/src/main.ts', import.meta.url));
+
+/**
+ * Starts everything and resolves when the agent is ready to disburse. On failure it ends what it started.
+ * @throws PoolError `process_not_ready`, `enrolment_failed` and whatever the services answer
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const ledger = openProcessLedger(options.directory);
+  try {
+    return await startServices(options, ledger);
+  } catch (error) {
+    await ledger.endAll();
+    throw error;
+  }
+}
+
+async function startServices(options: StackOptions, ledger: ProcessLedger): Promise<Stack> {
+  const { directory, onStep = (): void => {} } = options;
+  const logs = join(directory, 'logs');
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  const track = (process: ManagedProcess): ManagedProcess => {
+    ledger.add(process.name, process.identity);
+    return process;
+  };
+  const [chainPort = 0, platformPort = 0, gatePort = 0] = await findFreePorts(3);
+  const rpcUrl = `http://127.0.0.1:${chainPort}`;
+  const platformUrl = `http://127.0.0.1:${platformPort}`;
+  const gateUrl = `http://127.0.0.1:${gatePort}`;
+
+  onStep('starting the chain');
+  const anvil = track(
+    startProcess({
+      name: 'chain',
+      command: anvilBinary(),
+      args: anvilArguments(chainPort),
+      logPath: join(logs, 'chain.log'),
+    }),
+  );
+  await waitUntilReady(anvil, () => readChainId(rpcUrl));
+
+  onStep('deploying contracts and tokens');
+  const deployed = await deployChain(rpcUrl);
+  const chains = createChainsFile(deployed, {
+    rpcUrl,
+    platformUrl,
+    maxRecipients: options.maxRecipients ?? 64,
+  });
+  const chainsFile = join(directory, 'chains.json');
+  writePrivate(chainsFile, `${JSON.stringify(chains, undefined, 2)}\n`);
+
+  onStep('starting gate and platform');
+  const gateClients = createGateClients();
+  const platformData = join(directory, 'platform-data');
+  const common = { chainsFile, chain: chainKey, clients: gateClients };
+  const platformEnvironment = createPlatformEnvironment({
+    ...common,
+    port: platformPort,
+    dataDirectory: platformData,
+    gateUrl,
+  });
+  const startService = (name: string, args: readonly string[], env: Record<string, string>) =>
+    track(
+      startNodeProcess({
+        name,
+        script: platformScript,
+        args,
+        env,
+        logPath: join(logs, `${name}.log`),
+      }),
+    );
+  const gate = startService(
+    'gate',
+    ['gate', 'serve'],
+    createGateEnvironment({
+      ...common,
+      port: gatePort,
+      dataDirectory: join(directory, 'gate-data'),
+    }),
+  );
+  const platform = startService('platform', ['serve'], platformEnvironment);
+  await waitUntilReady(platform, () => isAnswering(platformUrl));
+  await waitUntilReady(gate, () => isAnswering(gateUrl));
+
+  onStep('registering the employer');
+  const place = { platformUrl };
+  const employerKey = deriveEmployerKey();
+  const employerSession = await openSession(employerKey, place);
+  const disburseKey = await employerSession.mintKey('disburse', 'sandbox');
+  const employer = await deriveHolder(employerKey, place);
+  const edgeToken = await createEdgeToken({
+    script: platformScript,
+    dataDirectory: platformData,
+    employerAddress: employer.address,
+  });
+
+  const count = options.holderCount ?? defaultHolderCount;
+  onStep(`enrolling ${count} recipients`);
+  const holders = await Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const privateKey = deriveHolderKey(index);
+      const holder = await deriveHolder(privateKey, place);
+      await enrolHolder(privateKey, holder, place);
+      return holder;
+    }),
+  );
+
+  onStep('starting the agent');
+  const startAgent = createAgentStarter({
+    directory,
+    logs,
+    track,
+    chains,
+    defaults: { platformUrl, edgeToken, chain: chainKey },
+    environment: options.agentEnvironment ?? {},
+  });
+  const agent = await startAgent({ name: 'agent' });
+
+  return {
+    directory,
+    chain: chainKey,
+    chainId,
+    rpcUrl,
+    platformUrl,
+    gateUrl,
+    deployed,
+    chains,
+    gateClients,
+    edgeToken,
+    employer: {
+      address: employer.address,
+      privateKey: employer.privateKey,
+      apiKeys: { disburse: disburseKey.apiKey.reveal() },
+    },
+    holders,
+    ledger,
+    platform,
+    gate,
+    agent,
+    startAgent,
+    stop: () => ledger.endAll(),
+  };
+}
+
+function createGateClients(): GateClients {
+  const create = (clientId: string) => ({
+    clientId,
+    clientSecret: randomBytes(32).toString('hex'),
+  });
+  return { reader: create('sandbox-reader'), writer: create('sandbox-writer') };
+}
+
+function writePrivate(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600 });
+}
