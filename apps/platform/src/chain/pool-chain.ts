@@ -19,7 +19,7 @@ import {
   type SettlementRequest,
 } from '@pool/core';
 import { type Log as EvmLog, isCallException, type JsonRpcProvider } from 'ethers';
-import { createEvmProvider } from './evm-provider.ts';
+import { assertChainId, createEvmProvider } from './evm-provider.ts';
 import { type FinalBlock, fetchFinalBlock } from './finality.ts';
 import { createTransactionSigner, type SignedTransaction } from './transaction-signer.ts';
 
@@ -46,6 +46,8 @@ export type PoolChain = {
   readonly key: string;
   readonly settings: EvmChainSettings;
   readonly relayerAddress: string;
+  /** @throws PoolError `wrong_chain` when the RPC serves another chain than configured */
+  assertChain(): Promise<void>;
   fetchFinalBlock(): Promise<FinalBlock>;
   fetchBlockHash(blockNumber: number): Promise<string | undefined>;
   /** Root that used a batch nonce as of a block; undefined while unused. */
@@ -93,6 +95,7 @@ export function createEvmPoolChain(
     key,
     settings,
     relayerAddress: signer.address,
+    assertChain: () => assertChainId(provider, settings),
     fetchFinalBlock: () => fetchFinalBlock(provider, settings.finality),
     fetchBlockHash: async (number) => (await provider.getBlock(number))?.hash ?? undefined,
     async fetchBatchRootOf(batchNonce, block) {

@@ -1,0 +1,182 @@
+/**
+ * The pool-gate's HTTP application (architecture §4): OAuth tokens, eligibility paths and root, and the
+ * list itself. Writes answer once the root that holds them is final on chain.
+ *
+ * @module
+ */
+import {
+  fieldToHex,
+  type GateWallet,
+  gatePathsRequestSchema,
+  gateWalletRequestSchema,
+  type Hex32,
+  PoolError,
+  parseField,
+  parseWalletPub,
+} from '@pool/core';
+import { computeWalletId } from '@pool/notes';
+import { createShell, type Shell, type ShellContext } from '../http/app-shell.ts';
+import { readBearer, readJson } from '../http/read-request.ts';
+import type { Log } from '../log.ts';
+import type { GateDatabase } from './gate-tables.ts';
+import type { TokenService } from './oauth.ts';
+import type { Publisher } from './publisher.ts';
+import type { Screening } from './screening.ts';
+import { findWallet, unwantWallet, wantWallet } from './wallet-list.ts';
+
+export type GateAppDeps = {
+  readonly db: GateDatabase;
+  readonly publisher: Publisher;
+  readonly tokens: TokenService;
+  readonly screening: Screening;
+  readonly log: Log;
+  readonly allowedHosts: readonly string[];
+};
+
+const maxBodyBytes = 64 * 1024;
+
+export function createGateApp(deps: GateAppDeps): Shell {
+  const { db, publisher, tokens } = deps;
+  const app = createShell({
+    log: deps.log,
+    allowedHosts: deps.allowedHosts,
+    allowedOrigins: [],
+    maxBodyBytes,
+  });
+
+  app.get('/livez', (c) => c.json({ ok: true }));
+
+  app.post('/oauth/token', async (c) => {
+    const form = new URLSearchParams(await c.req.text());
+    const { clientId, clientSecret } = readClientCredentials(c, form);
+    try {
+      const granted = tokens.grant({
+        clientId,
+        clientSecret,
+        grantType: form.get('grant_type') ?? undefined,
+        scope: form.get('scope') ?? undefined,
+      });
+      return c.json({
+        access_token: granted.accessToken.reveal(),
+        token_type: 'Bearer',
+        expires_in: granted.expiresInSeconds,
+        scope: granted.scope,
+      });
+    } catch (error) {
+      if (!(error instanceof PoolError)) {
+        throw error;
+      }
+      // RFC 6749 §5.2 wants `error`; the house wants `{code, message}`: both are there.
+      const { code, message } = error;
+      if (error.status === 401) {
+        c.header('www-authenticate', 'Basic realm="pool-gate"');
+      }
+      const body = { error: code, error_description: message, code, message };
+      return c.json(body, error.status === 401 ? 401 : 400);
+    }
+  });
+
+  app.post('/v1/paths', async (c) => {
+    tokens.assertScope(readBearer(c), 'gate.read');
+    const { walletIds } = await readJson(c, gatePathsRequestSchema);
+    const { tree } = publisher;
+    const wanted = [...new Set(walletIds)].map((word) => parseField(word));
+    return c.json({
+      root: fieldToHex(tree.root),
+      paths: wanted.filter((walletId) => tree.has(walletId)).map((walletId) => tree.path(walletId)),
+      missing: wanted.filter((walletId) => !tree.has(walletId)).map(fieldToHex),
+    });
+  });
+
+  app.get('/v1/root', async (c) => {
+    tokens.assertScope(readBearer(c), 'gate.read');
+    const txHash = await publisher.fetchLastTxHash();
+    return c.json({
+      root: fieldToHex(publisher.tree.root),
+      wallets: publisher.tree.size,
+      ...(txHash === undefined ? {} : { txHash }),
+    });
+  });
+
+  app.put('/v1/wallets/:walletId', async (c) => {
+    tokens.assertScope(readBearer(c), 'gate.write');
+    const walletId = parseField(c.req.param('walletId'));
+    const request = await readJson(c, gateWalletRequestSchema);
+    const walletPub = parseWalletPub(request.walletPub);
+    if (computeWalletId(walletPub) !== walletId) {
+      throw new PoolError('invalid_request', 'walletPub: not the wallet that the path names');
+    }
+    const word = fieldToHex(walletId);
+    if (!(await deps.screening(walletPub))) {
+      await remove(word);
+      return c.json(describe(word, 'denied'));
+    }
+    const known = await findWallet(db, word);
+    if (known === undefined || !known.wanted || !known.published) {
+      await wantWallet(db, word, walletPub);
+      await publisher.publishWanted();
+    }
+    const row = await findWallet(db, word);
+    if (row === undefined || !row.published) {
+      throw new PoolError(
+        'publication_failed',
+        'the wallet is not on the published list; try again',
+        {
+          status: 503,
+          retryable: true,
+        },
+      );
+    }
+    return c.json(describe(word, 'whitelisted', row.whitelisted_at ?? undefined));
+  });
+
+  app.delete('/v1/wallets/:walletId', async (c) => {
+    tokens.assertScope(readBearer(c), 'gate.write');
+    const word = fieldToHex(parseField(c.req.param('walletId')));
+    await remove(word);
+    return c.json(describe(word, 'removed'));
+  });
+
+  async function remove(walletId: string): Promise<void> {
+    const known = await findWallet(db, walletId);
+    if (known?.wanted === true || known?.published === true) {
+      await unwantWallet(db, walletId);
+      await publisher.publishWanted();
+    }
+  }
+
+  function describe(
+    walletId: Hex32,
+    status: GateWallet['status'],
+    whitelistedAt?: string,
+  ): GateWallet {
+    const root = fieldToHex(publisher.tree.root);
+    return { walletId, status, root, ...(whitelistedAt === undefined ? {} : { whitelistedAt }) };
+  }
+
+  return app;
+}
+
+/** Client id and secret from HTTP Basic (form-encoded per RFC 6749 §2.3.1) or from the form. */
+function readClientCredentials(
+  c: ShellContext,
+  form: URLSearchParams,
+): { clientId: string; clientSecret: string } {
+  const basic = /^Basic ([A-Za-z0-9+/=]{1,1024})$/i.exec(c.req.header('authorization') ?? '')?.[1];
+  if (basic !== undefined) {
+    const text = Buffer.from(basic, 'base64').toString('utf8');
+    const colon = text.indexOf(':');
+    return {
+      clientId: decodeForm(text.slice(0, Math.max(0, colon))),
+      clientSecret: decodeForm(text.slice(colon + 1)),
+    };
+  }
+  return {
+    clientId: form.get('client_id') ?? '',
+    clientSecret: form.get('client_secret') ?? '',
+  };
+}
+
+function decodeForm(value: string): string {
+  return new URLSearchParams(`v=${value}`).get('v') ?? '';
+}

@@ -1,0 +1,61 @@
+/**
+ * The gate's own store: which wallets should be on the list, which are on the published one, and every
+ * publication.
+ *
+ * @module
+ */
+import type { Generated, Kysely } from 'kysely';
+import type { Migration } from '../database/open-database.ts';
+
+export type GateTables = {
+  wallets: {
+    wallet_id: string;
+    wallet_pub: string;
+    /** Position in the tree, for good: a wallet that returns finds its old place. */
+    leaf_index: number;
+    /** Whether it should be on the list. */
+    wanted: boolean;
+    /** Whether it is under the root that was final on chain last. */
+    published: boolean;
+    whitelisted_at: string | null;
+  };
+  publications: {
+    id: Generated<number>;
+    root: string;
+    /** JSON list of `{walletId, wanted}`: what this root changes. */
+    changes: string;
+    nonce: number;
+    tx_hash: string;
+    raw_transaction: string;
+    /** `open`: may still be mined. */
+    state: 'open' | 'final' | 'reverted' | 'dropped';
+    created_at: string;
+  };
+};
+
+export type GateDatabase = Kysely<GateTables>;
+
+export const gateMigrations: readonly Migration[] = [
+  {
+    number: 1,
+    statements: [
+      `create table wallets (
+        wallet_id text primary key,
+        wallet_pub text not null,
+        leaf_index integer not null unique,
+        wanted boolean not null,
+        published boolean not null,
+        whitelisted_at text)`,
+      `create index wallets_changed on wallets (wallet_id) where wanted <> published`,
+      `create table publications (
+        id integer generated always as identity primary key,
+        root text not null,
+        changes text not null,
+        nonce integer not null,
+        tx_hash text not null unique,
+        raw_transaction text not null,
+        state text not null,
+        created_at text not null)`,
+    ],
+  },
+];

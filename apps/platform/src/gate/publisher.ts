@@ -1,0 +1,259 @@
+/**
+ * The publisher: makes the root of the wanted list final on chain. Changes that arrive while a publication
+ * is under way share the next one, so fifty enrolments cost one or two waits for finality. The published
+ * tree in memory always belongs to a root that was final: that is the one paths are served from.
+ *
+ * @module
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { fieldToHex, PoolError, parseField } from '@pool/core';
+import { createEligibilityTree, type EligibilityTree } from '@pool/notes';
+import type { Selectable } from 'kysely';
+import type { RegistryChain } from '../chain/registry-chain.ts';
+import { describeFailure, type Log } from '../log.ts';
+import type { GateDatabase, GateTables } from './gate-tables.ts';
+
+export type PublisherDeps = {
+  readonly db: GateDatabase;
+  readonly chain: RegistryChain;
+  readonly log: Log;
+  readonly nowMs: () => number;
+  readonly pollIntervalMs: number;
+  /** Aborted at shutdown: a wait for finality ends then, and is taken up again at the next start. */
+  readonly signal: AbortSignal;
+};
+
+export type Publisher = {
+  /** The list under the last final root. Read only. */
+  readonly tree: EligibilityTree;
+  /**
+   * Publishes what is wanted now and waits until it is final.
+   * @throws PoolError `publication_failed` (503, retryable)
+   */
+  publishWanted(): Promise<void>;
+  /** Transaction of the last final publication. */
+  fetchLastTxHash(): Promise<string | undefined>;
+  /** Resolves when no publication is under way. */
+  idle(): Promise<void>;
+};
+
+type Publication = Selectable<GateTables['publications']>;
+type Change = { readonly walletId: string; readonly leafIndex: number; readonly wanted: boolean };
+
+// Requests that arrive together go into one root.
+const gatherMs = 100;
+
+/** Takes up an unfinished publication, and publishes again when the chain's root is not the stored one. */
+export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
+  const { db, chain, log } = deps;
+  const tree = createEligibilityTree();
+  const rows = await db.selectFrom('wallets').selectAll().where('published', '=', true).execute();
+  for (const row of rows) {
+    tree.set(row.leaf_index, parseField(row.wallet_id));
+  }
+  let running: Promise<void> | undefined;
+  let queued: Promise<void> | undefined;
+
+  function publishWanted(): Promise<void> {
+    if (running === undefined) {
+      running = publishOnce(deps, tree).finally(() => {
+        running = undefined;
+      });
+      return running;
+    }
+    // The publication under way may have read the list before this change: the next one has it for sure.
+    queued ??= running
+      .catch(() => undefined)
+      .then(() => {
+        queued = undefined;
+        return publishWanted();
+      });
+    return queued;
+  }
+
+  async function recover(): Promise<void> {
+    const current = await chain.fetchCurrentRoot();
+    const open = await selectOpen(db);
+    const isKnown = current === (tree.size === 0 ? current : fieldToHex(tree.root));
+    if (open !== undefined || !isKnown || (await selectChanges(db)).length > 0) {
+      log.info({ open: open !== undefined }, 'the store is ahead of the chain: publishing again');
+      await publishWanted();
+    }
+  }
+  // The gate serves meanwhile: what it serves is what was final before.
+  recover().catch((error: unknown) => {
+    log.warn({ ...describeFailure(error) }, 'publication at start failed');
+  });
+
+  return {
+    tree,
+    publishWanted,
+    async fetchLastTxHash() {
+      const row = await db
+        .selectFrom('publications')
+        .select('tx_hash')
+        .where('state', '=', 'final')
+        .orderBy('id', 'desc')
+        .executeTakeFirst();
+      return row?.tx_hash;
+    },
+    async idle() {
+      await running?.catch(() => undefined);
+    },
+  };
+}
+
+async function publishOnce(deps: PublisherDeps, tree: EligibilityTree): Promise<void> {
+  const { db, chain } = deps;
+  const open = await selectOpen(db);
+  if (open !== undefined) {
+    await finish(deps, tree, open);
+  }
+  await delay(gatherMs, undefined, { signal: deps.signal }).catch(() => undefined);
+  const changes = await selectChanges(db);
+  const root = fieldToHex(computeRootWith(tree, changes));
+  const isCurrent = (await chain.fetchCurrentRoot()) === root;
+  if (changes.length === 0 && (isCurrent || tree.size === 0)) {
+    return;
+  }
+  await finish(deps, tree, await sendPublication(deps, root, changes));
+}
+
+/** Signs, stores and sends: the bytes are stored before they leave, so a crash repeats the same ones. */
+async function sendPublication(
+  deps: PublisherDeps,
+  root: string,
+  changes: readonly Change[],
+): Promise<Publication> {
+  const { db, chain, log } = deps;
+  try {
+    const signed = await chain.signPublish(root, await chain.fetchNonce());
+    const publication = await db
+      .insertInto('publications')
+      .values({
+        root,
+        changes: JSON.stringify(changes),
+        nonce: signed.nonce,
+        tx_hash: signed.txHash,
+        raw_transaction: signed.rawTransaction,
+        state: 'open',
+        created_at: new Date(deps.nowMs()).toISOString(),
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    log.info({ txHash: signed.txHash, changes: changes.length }, 'publishing a root');
+    return publication;
+  } catch (cause) {
+    throw publicationFailed('could not be signed', cause);
+  }
+}
+
+/** Waits until a publication is final and takes its changes over, or finds that it never will be. */
+async function finish(
+  deps: PublisherDeps,
+  tree: EligibilityTree,
+  publication: Publication,
+): Promise<void> {
+  const outcome = await waitUntilFinal(deps, publication);
+  if (outcome !== 'final') {
+    await deps.db
+      .updateTable('publications')
+      .set({ state: outcome })
+      .where('id', '=', publication.id)
+      .execute();
+    throw publicationFailed(outcome === 'reverted' ? 'was reverted' : 'was displaced');
+  }
+  const changes = JSON.parse(publication.changes) as Change[];
+  const now = new Date(deps.nowMs()).toISOString();
+  await deps.db.transaction().execute(async (trx) => {
+    for (const { walletId, wanted } of changes) {
+      await trx
+        .updateTable('wallets')
+        .set({ published: wanted, whitelisted_at: wanted ? now : null })
+        .where('wallet_id', '=', walletId)
+        .execute();
+    }
+    await trx
+      .updateTable('publications')
+      .set({ state: 'final' })
+      .where('id', '=', publication.id)
+      .execute();
+  });
+  applyChanges(tree, changes);
+}
+
+async function waitUntilFinal(
+  { chain, log, pollIntervalMs, signal }: PublisherDeps,
+  { nonce, tx_hash, raw_transaction }: Publication,
+): Promise<'final' | 'reverted' | 'dropped'> {
+  for (;;) {
+    if (signal.aborted) {
+      throw publicationFailed('is still under way: the gate is stopping');
+    }
+    try {
+      const final = await chain.fetchFinalBlock();
+      // The count at the final block comes before the receipt: missing afterwards means missing for good.
+      const finalNonce = await chain.fetchNonceAt(final.number);
+      const receipt = await chain.fetchReceipt(tx_hash);
+      if (receipt === undefined && finalNonce > nonce) {
+        return 'dropped';
+      }
+      if (receipt === undefined) {
+        await chain.broadcast(raw_transaction);
+      } else if (receipt.blockNumber <= final.number) {
+        return receipt.succeeded ? 'final' : 'reverted';
+      }
+    } catch (error) {
+      log.warn({ ...describeFailure(error) }, 'waiting for a publication');
+    }
+    await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function selectOpen(db: GateDatabase): Promise<Publication | undefined> {
+  return await db
+    .selectFrom('publications')
+    .selectAll()
+    .where('state', '=', 'open')
+    .orderBy('id')
+    .executeTakeFirst();
+}
+
+async function selectChanges(db: GateDatabase): Promise<Change[]> {
+  const rows = await db
+    .selectFrom('wallets')
+    .select(['wallet_id', 'leaf_index', 'wanted'])
+    .whereRef('wanted', '!=', 'published')
+    .orderBy('leaf_index')
+    .execute();
+  return rows.map((row) => ({
+    walletId: row.wallet_id,
+    leafIndex: row.leaf_index,
+    wanted: row.wanted,
+  }));
+}
+
+function applyChanges(tree: EligibilityTree, changes: readonly Change[]): void {
+  for (const { walletId, leafIndex, wanted } of changes) {
+    tree.set(leafIndex, wanted ? parseField(walletId) : 0n);
+  }
+}
+
+// The published tree is changed and changed back within one turn, so no request sees it in between.
+function computeRootWith(tree: EligibilityTree, changes: readonly Change[]) {
+  applyChanges(tree, changes);
+  const { root } = tree;
+  applyChanges(
+    tree,
+    changes.map((change) => ({ ...change, wanted: !change.wanted })),
+  );
+  return root;
+}
+
+function publicationFailed(what: string, cause?: unknown): PoolError {
+  return new PoolError('publication_failed', `the publication of the list ${what}; try again`, {
+    status: 503,
+    retryable: true,
+    cause,
+  });
+}

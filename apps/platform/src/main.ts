@@ -1,0 +1,97 @@
+/**
+ * The `platform` command: `serve`, `gate serve`, `edge-token create|list|revoke`.
+ *
+ * @module
+ */
+import { isPoolError } from '@pool/core';
+import { Command } from 'commander';
+import { parseDataDirectory, parseGateConfig, parsePlatformConfig } from './config.ts';
+import { serveGate } from './gate/serve-gate.ts';
+import { createLog, describeFailure, type Log } from './log.ts';
+import { withControl } from './operator/edge-token-command.ts';
+import { type Served, servePlatform } from './serve-platform.ts';
+
+const program = new Command('platform').description('The platform and the pool-gate of Pool.');
+
+program
+  .command('serve')
+  .description('run the platform; configuration from PLATFORM_* variables')
+  .action(async () => {
+    const config = parsePlatformConfig(process.env);
+    const log = createLog(config.logLevel, 'platform');
+    runUntilStopped(await servePlatform(config, log), log);
+  });
+
+program
+  .command('gate')
+  .description('the pool-gate')
+  .command('serve')
+  .description('run the pool-gate; configuration from GATE_* variables')
+  .action(async () => {
+    const config = parseGateConfig(process.env);
+    const log = createLog(config.logLevel, 'gate');
+    runUntilStopped(await serveGate(config, log), log);
+  });
+
+const edgeToken = program
+  .command('edge-token')
+  .description('credentials of agents at /agent-edge; uses PLATFORM_DATA_DIR');
+
+edgeToken
+  .command('create')
+  .description('create a token for a registered employer and print it once')
+  .requiredOption('--address <address>', "the employer's wallet address")
+  .option('--name <name>', 'a label', 'agent')
+  .action(async ({ address, name }: { address: string; name: string }) => {
+    await print((call) => call('POST', '/edge-tokens', { address, name }));
+  });
+
+edgeToken
+  .command('list')
+  .description('list all tokens, without their secrets')
+  .action(async () => {
+    await print((call) => call('GET', '/edge-tokens'));
+  });
+
+edgeToken
+  .command('revoke')
+  .description('revoke a token by its id')
+  .argument('<id>')
+  .action(async (id: string) => {
+    await print((call) => call('DELETE', `/edge-tokens/${encodeURIComponent(id)}`));
+  });
+
+async function print(work: Parameters<typeof withControl<unknown>>[1]): Promise<void> {
+  const answer = await withControl(parseDataDirectory(process.env), work);
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+
+function runUntilStopped(served: Served, log: Log): void {
+  process.stdout.write(`${JSON.stringify({ event: 'listening', url: served.url })}\n`);
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) {
+      return;
+    }
+    stopping = true;
+    served.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ ...describeFailure(error) }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const body = isPoolError(error)
+    ? { code: error.code, message: error.message }
+    : { code: 'internal', ...describeFailure(error) };
+  process.stderr.write(`${JSON.stringify(body)}\n`);
+  process.exit(1);
+}

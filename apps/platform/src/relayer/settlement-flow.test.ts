@@ -1,0 +1,327 @@
+/** The money path against a real chain with the real contracts (the verifier alone is a fake). */
+import { mintTestToken } from '@pool/contracts';
+import { fieldToHex, type SettlementRequest } from '@pool/core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
+import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
+import { type PlatformTables, platformMigrations } from '../database/platform-tables.ts';
+import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
+import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
+import { createIndexer, type Indexer } from '../indexer/indexer.ts';
+import { createLog } from '../log.ts';
+import { acceptSettlement } from './accept-settlement.ts';
+import { runRelayerPass } from './relayer.ts';
+import { describeSettlement, findSettlement } from './settlement-store.ts';
+
+const log = createLog('silent', 'test');
+const eligibilityRoot = 12345n;
+
+describe('settlement flow', () => {
+  let chain: TestChain;
+  let poolChain: PoolChain;
+  let database: OpenDatabase<PlatformTables>;
+  let indexer: Indexer;
+  let snapshot: string;
+
+  beforeAll(async () => {
+    chain = await startTestChain();
+    await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
+    await chain.fundFunder(1_000_000n);
+  });
+  afterAll(async () => {
+    await chain.stop();
+  });
+  beforeEach(async () => {
+    snapshot = String(await chain.provider.send('evm_snapshot', []));
+    await openFreshPlatform();
+  });
+  afterEach(async () => {
+    poolChain.close();
+    await database.close();
+    await chain.provider.send('evm_setAutomine', [true]);
+    await chain.provider.send('evm_revert', [snapshot]);
+  });
+
+  async function openFreshPlatform(): Promise<void> {
+    poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
+    database = await openDatabase('memory:', platformMigrations);
+    indexer = createIndexer({ db: database.db, chain: poolChain, log });
+    await database.db
+      .insertInto('employers')
+      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
+      .execute();
+  }
+
+  const deps = () => ({ db: database.db, chain: poolChain, log, nowMs: Date.now });
+  const accept = (request: SettlementRequest, key = 'job-1') =>
+    acceptSettlement(
+      { db: database.db, chains: new Map([['anvil', poolChain]]), nowMs: Date.now },
+      testEmployerId,
+      key,
+      request,
+    );
+  const relay = () => runRelayerPass(deps());
+  /** A block on top makes everything before it final, then both workers run. */
+  async function settleDown(): Promise<void> {
+    await chain.mine(2);
+    await relay();
+    await indexer.pass();
+  }
+  async function recordOf(key = 'job-1') {
+    const row = await findSettlement(database.db, testEmployerId, key);
+    if (row === undefined) throw new Error('no row');
+    return await describeSettlement(database.db, row);
+  }
+  const batchCount = () => chain.pool.batchCount();
+
+  it('settles a batch once it is final, with hash, block and gas of its transaction', async () => {
+    const { request, plan } = await createTestSettlement(chain, { eligibilityRoot });
+    expect((await accept(request)).state).toBe('accepted');
+    expect(await batchCount()).toBe(0n);
+    await relay();
+    expect((await recordOf()).state).toBe('submitted');
+    await indexer.pass();
+    expect((await recordOf()).state).toBe('submitted');
+    await settleDown();
+    const record = await recordOf();
+    expect(record.state).toBe('settled');
+    expect(record.sealedNotes).toEqual(request.sealedNotes);
+    const receipt = await chain.provider.getTransactionReceipt(record.txHash ?? '');
+    expect(record.blockNumber).toBe(receipt?.blockNumber);
+    expect(record.gasUsed).toBe(receipt?.gasUsed.toString());
+    expect(await chain.poolBalance()).toBe(plan.total);
+  });
+
+  it('sends nothing that the simulation refuses, and takes a fresh proof for the same authorisation', async () => {
+    const stale = await createTestSettlement(chain, { eligibilityRoot: 777n });
+    await accept(stale.request);
+    await relay();
+    const refused = await recordOf();
+    expect([refused.state, refused.txHash, refused.error?.code]).toEqual([
+      'reverted',
+      undefined,
+      'eligibility-root-not-accepted',
+    ]);
+    expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(0);
+    // Same manifest, same signature, another root and digest.
+    const fresh = await createTestSettlement(chain, {
+      eligibilityRoot,
+      deadline: stale.manifest.deadline,
+    });
+    expect(fresh.request.funderSignature).toBe(stale.request.funderSignature);
+    expect((await accept(fresh.request)).state).toBe('accepted');
+    await relay();
+    await settleDown();
+    expect((await recordOf()).state).toBe('settled');
+  });
+
+  it('answers a replay with the same row and sends once', async () => {
+    const { request } = await createTestSettlement(chain, { eligibilityRoot });
+    const first = await accept(request);
+    const [again, andAgain] = await Promise.all([accept(request), accept(request)]);
+    expect([again.id, andAgain.id]).toEqual([first.id, first.id]);
+    await relay();
+    await accept(request);
+    await relay();
+    await settleDown();
+    expect((await accept(request)).state).toBe('settled');
+    await settleDown();
+    expect(await batchCount()).toBe(1n);
+  });
+
+  it('finishes after a crash between storing the signed transaction and sending it', async () => {
+    const { request } = await createTestSettlement(chain, { eligibilityRoot });
+    await accept(request);
+    const crashing: PoolChain = {
+      ...poolChain,
+      broadcast: () => Promise.reject(new Error('SIGKILL before the broadcast')),
+    };
+    await runRelayerPass({ ...deps(), chain: crashing });
+    expect((await recordOf()).state).toBe('submitted');
+    expect(await batchCount()).toBe(0n);
+    await relay();
+    expect(await batchCount()).toBe(1n);
+    await settleDown();
+    expect((await recordOf()).state).toBe('settled');
+  });
+
+  it('repeats nothing after a crash that followed the broadcast', async () => {
+    const { request } = await createTestSettlement(chain, { eligibilityRoot });
+    await accept(request);
+    const crashing: PoolChain = {
+      ...poolChain,
+      broadcast: async (raw) => {
+        await poolChain.broadcast(raw);
+        throw new Error('SIGKILL after the broadcast');
+      },
+    };
+    await runRelayerPass({ ...deps(), chain: crashing });
+    await relay();
+    await relay();
+    await settleDown();
+    expect((await recordOf()).state).toBe('settled');
+    expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(1);
+  });
+
+  it('reports the reason when the state changed between simulation and inclusion', async () => {
+    const { request } = await createTestSettlement(chain, { eligibilityRoot });
+    await accept(request);
+    await chain.provider.send('evm_setAutomine', [false]);
+    await relay();
+    // The revocation pays more and goes first in the same block.
+    await chain
+      .registry('gate')
+      .revoke({ maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n });
+    await chain.mine(1);
+    await chain.provider.send('evm_setAutomine', [true]);
+    await settleDown();
+    const record = await recordOf();
+    expect([record.state, record.error?.code]).toEqual([
+      'reverted',
+      'eligibility-root-not-accepted',
+    ]);
+    const receipt = await chain.provider.getTransactionReceipt(record.txHash ?? '');
+    expect(receipt?.status).toBe(0);
+    expect(record.gasUsed).toBe(receipt?.gasUsed.toString());
+    expect(await batchCount()).toBe(0n);
+    // The same authorisation may be sent again, and keeps the reverted hash until something is mined.
+    await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
+    expect((await accept(request)).state).toBe('accepted');
+    expect((await recordOf()).txHash).toBe(record.txHash);
+    await relay();
+    await settleDown();
+    expect((await recordOf()).state).toBe('settled');
+    expect((await recordOf()).txHash).not.toBe(record.txHash);
+  });
+
+  it('waits for finality before it calls a revert a revert', async () => {
+    const { request } = await createTestSettlement(chain, { eligibilityRoot });
+    await accept(request);
+    await chain.provider.send('evm_setAutomine', [false]);
+    await relay();
+    await chain
+      .registry('gate')
+      .revoke({ maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n });
+    await chain.mine(1);
+    await relay();
+    expect((await recordOf()).state).toBe('submitted');
+  });
+
+  it('settles a row whose batch landed through another transaction', async () => {
+    const { request } = await createTestSettlement(chain, { eligibilityRoot });
+    await accept(request);
+    // Another replica, restored from a backup, holds the same key and sends first.
+    const other = await openDatabase<PlatformTables>('memory:', platformMigrations);
+    await other.db
+      .insertInto('employers')
+      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
+      .execute();
+    await acceptSettlement(
+      { db: other.db, chains: new Map([['anvil', poolChain]]), nowMs: Date.now },
+      testEmployerId,
+      'job-1',
+      request,
+    );
+    await runRelayerPass({ ...deps(), db: other.db });
+    await other.close();
+    await relay();
+    await settleDown();
+    const record = await recordOf();
+    expect(record.state).toBe('settled');
+    expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(1);
+  });
+
+  it('closes a row whose nonce was used for another batch', async () => {
+    const first = await createTestSettlement(chain, { eligibilityRoot });
+    await accept(first.request, 'job-1');
+    await relay();
+    await settleDown();
+    // A second platform with an empty store gets another batch under the same nonce.
+    poolChain.close();
+    await database.close();
+    await openFreshPlatform();
+    const second = await createTestSettlement(chain, { eligibilityRoot, amounts: [5n, 6n] });
+    expect(second.request.batch.batchNonce).toBe(first.request.batch.batchNonce);
+    await accept(second.request);
+    await relay();
+    const record = await recordOf();
+    expect([record.state, record.error?.code]).toEqual(['reverted', 'settled_elsewhere']);
+    expect(await batchCount()).toBe(1n);
+  });
+
+  it('holds the key against another authorisation until the first is provably dead', async () => {
+    const first = await createTestSettlement(chain, { eligibilityRoot: 777n });
+    const next = await createTestSettlement(chain, { eligibilityRoot, attempt: 2 });
+    await accept(first.request);
+    await relay();
+    await expect(accept(next.request)).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+      status: 409,
+    });
+    // Past the deadline, but not in a final block yet.
+    await chain.provider.send('evm_setNextBlockTimestamp', [first.manifest.deadline + 1]);
+    await chain.mine(1);
+    await expect(accept(next.request)).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    await chain.mine(1);
+    const later = await createTestSettlement(chain, { eligibilityRoot, attempt: 2 });
+    expect((await accept(later.request)).state).toBe('accepted');
+    await relay();
+    await settleDown();
+    expect((await recordOf()).state).toBe('settled');
+    expect(await batchCount()).toBe(1n);
+  });
+
+  it('lets the next attempt in once the first was voided, and never the same nonce', async () => {
+    const first = await createTestSettlement(chain, { eligibilityRoot: 777n });
+    const sameNonce = await createTestSettlement(chain, { eligibilityRoot, amounts: [9n, 9n] });
+    const next = await createTestSettlement(chain, { eligibilityRoot, attempt: 2 });
+    await accept(first.request);
+    const funder = chain.wallet('funder');
+    const types = {
+      VoidBatch: [
+        { name: 'funder', type: 'address' },
+        { name: 'batchNonce', type: 'bytes32' },
+      ],
+    };
+    const domain = {
+      name: 'ShieldedPool',
+      version: '1',
+      chainId: chain.settings.chainId,
+      verifyingContract: chain.settings.pool,
+    };
+    const { batchNonce } = first.request.batch;
+    const signature = await funder.signTypedData(domain, types, {
+      funder: funder.address,
+      batchNonce,
+    });
+    const stranger = chain.wallet('stranger');
+    const { connectShieldedPool } = await import('@pool/contracts');
+    const pool = connectShieldedPool(chain.settings.pool, stranger);
+    await (await pool.voidBatch(funder.address, batchNonce, signature)).wait();
+    await expect(accept(next.request)).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    await chain.mine(1);
+    await expect(accept(sameNonce.request)).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    expect((await accept(next.request)).state).toBe('accepted');
+  });
+
+  it('tells an allowance that is too small, and sends after it was raised', async () => {
+    const { request } = await createTestSettlement(chain, {
+      eligibilityRoot,
+      amounts: [900_000n, 200_000n],
+    });
+    await mintTestToken(
+      chain.token,
+      chain.wallet('deployer'),
+      chain.wallet('funder').address,
+      200_000n,
+    );
+    await accept(request);
+    await relay();
+    expect((await recordOf()).error?.code).toBe('erc20-insufficient-allowance');
+    await chain.fundFunder(1_100_000n);
+    await accept(request);
+    await relay();
+    await settleDown();
+    expect((await recordOf()).state).toBe('settled');
+  });
+});

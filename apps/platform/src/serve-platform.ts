@@ -1,0 +1,105 @@
+/**
+ * Composes and runs the platform: database, chains, relayer, indexer, routes, control listener.
+ *
+ * @module
+ */
+import { errorCodeOf, type Secret } from '@pool/core';
+import { createGateClient } from '@pool/platform-client';
+import { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
+import type { PlatformConfig } from './config.ts';
+import { openDatabase } from './database/open-database.ts';
+import { type PlatformTables, platformMigrations } from './database/platform-tables.ts';
+import { listen } from './http/listen.ts';
+import { createIndexer } from './indexer/indexer.ts';
+import { describeFailure, type Log } from './log.ts';
+import { startControl } from './operator/control.ts';
+import { createPlatformApp } from './platform-app.ts';
+import { runRelayerPass } from './relayer/relayer.ts';
+import { startWorkerLoop } from './worker-loop.ts';
+
+export type Served = { readonly url: string; close(): Promise<void> };
+
+/** @throws PoolError `data_directory_locked`, `wrong_chain` */
+export async function servePlatform(config: PlatformConfig, log: Log): Promise<Served> {
+  const database = await openDatabase<PlatformTables>(config.dataDirectory, platformMigrations);
+  const { db } = database;
+  const nowMs = Date.now;
+  const chains = createPoolChains(config);
+  await Promise.all(chains.map((chain) => assertChain(chain, log)));
+  const relayers = chains.map((chain) =>
+    startWorkerLoop({
+      name: `relayer ${chain.key}`,
+      intervalMs: config.pollIntervalMs,
+      pass: () => runRelayerPass({ db, chain, log, nowMs }),
+      log,
+    }),
+  );
+  const indexers = chains.map((chain) => {
+    const indexer = createIndexer({ db, chain, log });
+    return startWorkerLoop({
+      name: `indexer ${chain.key}`,
+      intervalMs: config.pollIntervalMs,
+      pass: () => indexer.pass(),
+      log,
+    });
+  });
+  const app = createPlatformApp({
+    ...config,
+    db,
+    log,
+    nowMs,
+    poolChains: new Map(chains.map((chain) => [chain.key, chain])),
+    gate: createEnrolmentGate(config),
+    gateAccess: config.gate,
+    onAccepted: () => {
+      for (const relayer of relayers) {
+        relayer.kick();
+      }
+    },
+  });
+  const control =
+    config.dataDirectory === 'memory:'
+      ? undefined
+      : await startControl(config.dataDirectory, { db, log, nowMs });
+  const listening = await listen((request) => app.fetch(request), config.listen);
+  return {
+    url: listening.url,
+    async close() {
+      await Promise.all([listening.close(), control?.close()]);
+      await Promise.all([...relayers, ...indexers].map((loop) => loop.stop()));
+      for (const chain of chains) {
+        chain.close();
+      }
+      await database.close();
+    },
+  };
+}
+
+function createPoolChains(config: PlatformConfig): PoolChain[] {
+  const key: Secret = config.relayerKey;
+  return Object.entries(config.chains.chains).map(([name, settings]) =>
+    createEvmPoolChain(name, settings, key),
+  );
+}
+
+function createEnrolmentGate({ gate }: PlatformConfig) {
+  if (gate === undefined) {
+    return undefined;
+  }
+  return createGateClient({
+    url: gate.url,
+    oauth: { ...gate.writer, tokenUrl: gate.tokenUrl, scope: 'gate.write' },
+  });
+}
+
+// A chain that is down now may come back; one that is another chain never becomes ours.
+async function assertChain(chain: Pick<PoolChain, 'assertChain'>, log: Log): Promise<void> {
+  try {
+    await chain.assertChain();
+  } catch (error) {
+    if (errorCodeOf(error) === 'wrong_chain') {
+      throw error;
+    }
+    log.warn({ ...describeFailure(error) }, 'the chain does not answer yet');
+  }
+}
