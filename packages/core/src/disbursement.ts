@@ -38,7 +38,7 @@ export const disburseRequestSchema = v.strictObject({
 
 export type DisburseRequest = v.InferOutput<typeof disburseRequestSchema>;
 
-export const allowanceStateSchema = v.picklist(['sufficient', 'insufficient', 'unknown']);
+const allowanceStateSchema = v.picklist(['sufficient', 'insufficient', 'unknown']);
 export type AllowanceState = v.InferOutput<typeof allowanceStateSchema>;
 
 /** Names of the steps a job passes through while `submitted`, in order. */

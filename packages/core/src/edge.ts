@@ -121,7 +121,7 @@ export type SettlementRequest = v.InferOutput<typeof settlementRequestSchema>;
  * and successful. `reverted`: the last transaction is final and reverted, or the relayer's simulation
  * refused it (then without txHash); the same authorisation may be sent again with a fresh proof.
  */
-export const settlementStates = ['accepted', 'submitted', 'settled', 'reverted'] as const;
+const settlementStates = ['accepted', 'submitted', 'settled', 'reverted'] as const;
 
 export const settlementRecordSchema = v.strictObject({
   key: v.string(),

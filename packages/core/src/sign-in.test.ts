@@ -14,6 +14,7 @@ import {
 const wallet = new Wallet(`0x${'42'.repeat(32)}`);
 const other = new Wallet(`0x${'43'.repeat(32)}`);
 const issuedAtMs = Date.parse('2026-11-01T09:00:00.000Z');
+const shortKey: Hex = `0x${'ab'.repeat(31)}`;
 const encryptionPublicKey: Hex = `0x${'ab'.repeat(32)}`;
 const fields: SignInFields = {
   domain: 'pool.example',
@@ -55,7 +56,7 @@ describe('createSignInMessage', () => {
     ['a nonce with lines', { nonce: 'abcdefgh12345678\nIssued At: 2026-11-01T09:00:00.000Z' }],
     ['a short nonce', { nonce: 'abc' }],
     ['a key with lines', { encryptionPublicKey: `${encryptionPublicKey}\n- https://x` as Hex }],
-    ['a key of 31 bytes', { encryptionPublicKey: `0x${'ab'.repeat(31)}` }],
+    ['a key of 31 bytes', { encryptionPublicKey: shortKey }],
     ['a domain with a scheme', { domain: 'https://pool.example' }],
     ['a domain with lines', { domain: 'pool.example\nevil' }],
     ['no time', { issuedAtMs: Number.NaN }],

@@ -8,19 +8,7 @@
  * @module
  */
 import { assertField, type Field, fieldModulus, PoolError } from '@pool/core';
-import { poseidonParameters } from './poseidon-parameters.generated.ts';
-
-/** One width's constants; see scripts/grain.ts for how they come about. */
-export type PoseidonParameters = {
-  readonly width: number;
-  readonly partialRounds: number;
-  readonly fullConstants: readonly (readonly bigint[])[];
-  readonly partialConstants: readonly bigint[];
-  readonly matrix: readonly (readonly bigint[])[];
-  readonly transition: readonly (readonly bigint[])[];
-  readonly sparseRows: readonly (readonly bigint[])[];
-  readonly sparseColumns: readonly (readonly bigint[])[];
-};
+import { type PoseidonParameters, poseidonParameters } from './poseidon-parameters.generated.ts';
 
 const halfFullRounds = 4;
 

@@ -14,7 +14,7 @@ import {
 
 export const pool = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 export const token = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512';
-export const funderPrivateKey = samplePrivateKey('funder');
+const funderPrivateKey = samplePrivateKey('funder');
 export const funder = computeAddress(funderPrivateKey);
 export const employerId = '5b3f0c1e-6a7d-4c2b-9e8f-0a1b2c3d4e5f';
 

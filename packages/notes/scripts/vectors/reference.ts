@@ -11,7 +11,6 @@ import { poseidon1, poseidon2, poseidon3, poseidon4, poseidon5, poseidon6 } from
 
 export const r = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 export const l = subOrder;
-export { Base8 };
 
 export type Point = { x: bigint; y: bigint };
 
@@ -93,7 +92,7 @@ export function walletIdOf({ x, y }: Point): bigint {
 }
 
 /** scalar · point on Baby Jubjub. */
-export function times(point: readonly [bigint, bigint], scalar: bigint): Point {
+function times(point: readonly [bigint, bigint], scalar: bigint): Point {
   const [x, y] = mulPointEscalar([point[0], point[1]], scalar);
   return { x, y };
 }
@@ -105,7 +104,7 @@ export const pack = ({ x, y }: Point): string => hex(wordBytes(packPoint([x, y])
 const rotate = (value: number, by: number): number => (value << by) | (value >>> (32 - by));
 
 /** HChaCha20 of draft-irtf-cfrg-xchacha: the 20 rounds without the final addition. */
-export function hChaCha20(key: Uint8Array, nonce: Uint8Array): Buffer {
+function hChaCha20(key: Uint8Array, nonce: Uint8Array): Buffer {
   const state = new Uint32Array(16);
   state.set([0x61707865, 0x3320646e, 0x79622d32, 0x6b206574]);
   const input = Buffer.concat([key, nonce]);
@@ -143,7 +142,7 @@ export function hChaCha20(key: Uint8Array, nonce: Uint8Array): Buffer {
 }
 
 /** XChaCha20-Poly1305 with a 24-byte nonce: HChaCha20, then node's ChaCha20-Poly1305. */
-export function xChaCha20Poly1305(
+function xChaCha20Poly1305(
   key: Uint8Array,
   nonce: Uint8Array,
   plaintext: Uint8Array,
