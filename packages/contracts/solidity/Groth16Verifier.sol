@@ -26,7 +26,8 @@ abstract contract Groth16Verifier is IGroth16Verifier {
         if (digest >= R || z >= R || y >= R) return false;
         uint256[22] memory key = _verificationKey();
         uint256[24] memory pairs;
-        // The precompiles check every coordinate and every point; a failed call makes the answer false.
+        // The precompiles check every coordinate and every point; a failed call makes the answer false. It also
+        // takes all the gas it was given: no limit is set here, because a later fork may price the calls anew.
         // Scratch: three words at the free memory pointer, which nothing else uses before this returns.
         assembly ("memory-safe") {
             /// `at` (a point) += scalar * the point at `base`

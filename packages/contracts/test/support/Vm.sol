@@ -37,6 +37,7 @@ interface Vm {
     function parseJsonBytes32(string calldata json, string calldata key) external pure returns (bytes32);
     function parseJsonBytes32Array(string calldata json, string calldata key) external pure returns (bytes32[] memory);
     function parseJsonAddress(string calldata json, string calldata key) external pure returns (address);
+    function keyExistsJson(string calldata json, string calldata key) external view returns (bool);
     function exists(string calldata path) external view returns (bool);
     function toString(uint256 value) external pure returns (string memory);
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IAccessControl} from "@openzeppelin/contracts/access/IAccessControl.sol";
+import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
+import {ShieldedPool} from "../solidity/ShieldedPool.sol";
+import {IEligibilityRegistry} from "../solidity/interfaces/IEligibilityRegistry.sol";
+import {IGroth16Verifier} from "../solidity/interfaces/IGroth16Verifier.sol";
+import {FundBatch, IShieldedPool} from "../solidity/interfaces/IShieldedPool.sol";
+import {PoolFixture} from "./support/PoolFixture.sol";
+
+/// @dev Who may do what, and what construction demands.
+contract ShieldedPoolRolesTest is PoolFixture {
+    function _expectMissingRole(address account, bytes32 role) private {
+        vm.prank(account);
+        vm.expectRevert(abi.encodeWithSelector(IAccessControl.AccessControlUnauthorizedAccount.selector, account, role));
+    }
+
+    function test_onlyTheAdministratorEnablesAndDisablesTokens() public {
+        address[4] memory others = [guardian, relayer, gate, stranger];
+        for (uint256 i = 0; i < others.length; i++) {
+            _expectMissingRole(others[i], 0);
+            pool.enableToken(address(registry));
+            _expectMissingRole(others[i], 0);
+            pool.disableToken(address(token));
+        }
+    }
+
+    function test_onlyTheGuardianPausesAndOnlyTheAdministratorResumes() public {
+        bytes32 guardianRole = pool.GUARDIAN_ROLE();
+        address[3] memory notGuardian = [admin, relayer, stranger];
+        for (uint256 i = 0; i < notGuardian.length; i++) {
+            _expectMissingRole(notGuardian[i], guardianRole);
+            pool.pauseFunding();
+        }
+        vm.prank(guardian);
+        pool.pauseFunding();
+        assertTrue(pool.paused(), "not paused");
+        vm.prank(guardian);
+        vm.expectRevert(Pausable.EnforcedPause.selector);
+        pool.pauseFunding();
+
+        address[3] memory notAdmin = [guardian, relayer, stranger];
+        for (uint256 i = 0; i < notAdmin.length; i++) {
+            _expectMissingRole(notAdmin[i], 0);
+            pool.resumeFunding();
+        }
+        vm.prank(admin);
+        pool.resumeFunding();
+        assertTrue(!pool.paused(), "still paused");
+        vm.prank(admin);
+        vm.expectRevert(Pausable.ExpectedPause.selector);
+        pool.resumeFunding();
+    }
+
+    function test_enablesOnlyContracts() public {
+        vm.prank(admin);
+        vm.expectRevert(abi.encodeWithSelector(IShieldedPool.NotAToken.selector, stranger));
+        pool.enableToken(stranger);
+    }
+
+    function test_disablesOnlyEnabledTokens() public {
+        vm.startPrank(admin);
+        vm.expectRevert(abi.encodeWithSelector(IShieldedPool.TokenNotEnabled.selector, address(registry)));
+        pool.disableToken(address(registry));
+        pool.disableToken(address(token));
+        vm.expectRevert(abi.encodeWithSelector(IShieldedPool.TokenNotEnabled.selector, address(token)));
+        pool.disableToken(address(token));
+        vm.stopPrank();
+    }
+
+    function test_cachesTheAssetIdAndKeepsItWhenDisabled() public {
+        bytes32 expected = bytes32(uint256(keccak256(abi.encode(block.chainid, address(pool), address(token)))) % R);
+        assertEq(pool.assetIdOf(address(token)), expected, "asset id");
+        assertTrue(pool.isTokenEnabled(address(token)), "not enabled");
+        vm.startPrank(admin);
+        vm.expectEmit(address(pool));
+        emit IShieldedPool.TokenDisabled(address(token));
+        pool.disableToken(address(token));
+        assertEq(pool.assetIdOf(address(token)), expected, "asset id after disabling");
+        assertTrue(!pool.isTokenEnabled(address(token)), "still enabled");
+        vm.expectEmit(address(pool));
+        emit IShieldedPool.TokenEnabled(address(token), expected);
+        pool.enableToken(address(token));
+        vm.stopPrank();
+        assertEq(pool.assetIdOf(address(registry)), bytes32(0), "asset id of a stranger");
+        assertTrue(!pool.isTokenEnabled(address(registry)), "a stranger is enabled");
+    }
+
+    /// @dev P4.
+    function test_P4_pausingAndDisablingChangeNothingElse() public {
+        FundBatch memory batch = makeBatch(16, "a");
+        fund(batch);
+        bytes32 root = pool.currentRoot();
+        vm.prank(guardian);
+        pool.pauseFunding();
+        vm.prank(admin);
+        pool.disableToken(address(token));
+        assertTrue(pool.isKnownRoot(root), "a root is forgotten");
+        assertEq(pool.currentRoot(), root, "current root");
+        assertEq(pool.batchCount(), 1, "count");
+        assertEq(pool.batchNonceUsed(batch.batchNonce), batch.batchRoot, "nonce");
+        assertEq(token.balanceOf(address(pool)), batch.total, "balance");
+    }
+
+    function test_beforeTheFirstBatchThereIsNoRoot() public view {
+        assertEq(pool.currentRoot(), bytes32(0), "current root");
+        assertTrue(!pool.isKnownRoot(bytes32(0)), "zero is a known root");
+    }
+
+    function test_constructionRefusesEveryMissingAddress() public {
+        for (uint256 missing = 0; missing < 6; missing++) {
+            vm.expectRevert(IShieldedPool.ZeroAddress.selector);
+            new ShieldedPool(
+                missing == 0 ? address(0) : admin,
+                missing == 1 ? address(0) : guardian,
+                missing == 2 ? address(0) : relayer,
+                IEligibilityRegistry(missing == 3 ? address(0) : address(registry)),
+                IGroth16Verifier(missing == 4 ? address(0) : address(verifier16)),
+                IGroth16Verifier(missing == 5 ? address(0) : address(verifier64))
+            );
+        }
+    }
+
+    function test_theDeployerHoldsNoRole() public view {
+        assertTrue(!pool.hasRole(bytes32(0), address(this)), "the deployer is administrator");
+        assertTrue(!pool.hasRole(pool.RELAYER_ROLE(), admin), "the administrator is relayer");
+        assertTrue(!pool.hasRole(pool.GUARDIAN_ROLE(), admin), "the administrator is guardian");
+    }
+}

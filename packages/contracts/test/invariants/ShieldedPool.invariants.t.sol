@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {EligibilityRegistry} from "../../solidity/EligibilityRegistry.sol";
+import {ShieldedPool} from "../../solidity/ShieldedPool.sol";
+import {PoolTestToken} from "../../solidity/sandbox/PoolTestToken.sol";
+import {TestBase} from "../support/TestBase.sol";
+import {PoolHandler} from "./PoolHandler.sol";
+
+/// @dev The numbered invariants of ShieldedPool.sol and EligibilityRegistry.sol, after any sequence of calls.
+contract ShieldedPoolInvariants is TestBase {
+    uint256 internal constant FUNDS = 1e30;
+
+    PoolHandler internal handler;
+    ShieldedPool internal pool;
+    EligibilityRegistry internal registry;
+    PoolTestToken internal token;
+    address internal funder;
+
+    function setUp() public {
+        handler = new PoolHandler();
+        (pool, registry, token, funder) = handler.poolAndToken();
+    }
+
+    /// @dev forge calls only the handler.
+    function targetContracts() public view returns (address[] memory targets) {
+        targets = new address[](1);
+        targets[0] = address(handler);
+    }
+
+    function invariant_nothingForbiddenHappened() public view {
+        assertTrue(bytes(handler.violation()).length == 0, handler.violation());
+    }
+
+    function invariant_P1_theBalanceCoversWhatWasFunded() public view {
+        uint256 balance = token.balanceOf(address(pool));
+        assertTrue(balance >= handler.totalFunded(), "the pool owes more than it has");
+        assertEq(balance, handler.totalFunded() + handler.totalDonated(), "tokens came or went unseen");
+    }
+
+    function invariant_P2_everyNonceHoldsItsOneBatchRoot() public view {
+        bytes32[] memory nonces = handler.nonces();
+        assertEq(pool.batchCount(), nonces.length, "batches without a nonce of their own");
+        for (uint256 i = 0; i < nonces.length; i++) {
+            assertEq(pool.batchNonceUsed(nonces[i]), handler.batchRootOf(nonces[i]), "root under a nonce");
+        }
+    }
+
+    function invariant_P2_aVoidedNonceStaysUnused() public view {
+        bytes32[] memory voided = handler.voided();
+        for (uint256 i = 0; i < voided.length; i++) {
+            assertTrue(pool.isVoided(funder, voided[i]), "a withdrawal was forgotten");
+            assertEq(pool.batchNonceUsed(voided[i]), bytes32(0), "a voided nonce was used");
+        }
+    }
+
+    function invariant_P3_rootsOnlyGrow() public view {
+        bytes32[] memory roots = handler.roots();
+        for (uint256 i = 0; i < roots.length; i++) {
+            assertTrue(pool.isKnownRoot(roots[i]), "a root was forgotten");
+        }
+        assertTrue(!pool.isKnownRoot(bytes32(0)), "zero is a known root");
+        if (roots.length > 0) assertEq(pool.currentRoot(), roots[roots.length - 1], "current root");
+    }
+
+    function invariant_P5_theFunderPaidExactlyWhatItSigned() public view {
+        assertEq(token.balanceOf(funder), FUNDS - handler.totalFunded(), "the funder's balance");
+    }
+
+    function invariant_E1_zeroIsNeverAccepted() public view {
+        assertTrue(!registry.accepted(bytes32(0)), "zero is an accepted root");
+    }
+}
