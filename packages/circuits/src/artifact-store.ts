@@ -102,14 +102,31 @@ const publish = async (built: string, folder: string): Promise<void> => {
   }
 };
 
+/** What a store is made of; tests put a quick builder in the place of minutes of work. */
+export type ArtifactStoreParts = {
+  readonly cacheDir: string;
+  readonly readManifest: () => ArtifactsManifest;
+  readonly computeRecipe: (circuit: CircuitName) => string;
+  /** Builds all files of a circuit into an empty folder. */
+  readonly build: (circuit: CircuitName, folder: string, options: BuildOptions) => Promise<unknown>;
+};
+
 /** Creates a store; touches nothing until the first `ensureArtifacts`. */
-export const createArtifactStore = (options: ArtifactStoreOptions = {}): ArtifactStore => {
-  const cacheDir = resolve(options.cacheDir ?? defaultCacheDir());
+export const createArtifactStore = (options: ArtifactStoreOptions = {}): ArtifactStore =>
+  createArtifactStoreOf({
+    cacheDir: resolve(options.cacheDir ?? defaultCacheDir()),
+    readManifest: () => options.manifest ?? readArtifactsManifest(),
+    computeRecipe,
+    build: buildArtifacts,
+  });
+
+export const createArtifactStoreOf = (parts: ArtifactStoreParts): ArtifactStore => {
+  const { cacheDir } = parts;
 
   const build = async (circuit: CircuitName, folder: string, buildOptions: BuildOptions) => {
     const scratch = await mkdtemp(join(cacheDir, '.build-'));
     try {
-      await buildArtifacts(circuit, scratch, buildOptions);
+      await parts.build(circuit, scratch, buildOptions);
       await publish(scratch, folder);
     } finally {
       await rm(scratch, { recursive: true, force: true });
@@ -118,8 +135,8 @@ export const createArtifactStore = (options: ArtifactStoreOptions = {}): Artifac
 
   const ensureArtifacts: ArtifactStore['ensureArtifacts'] = async (circuit, buildOptions = {}) => {
     refuseInProduction();
-    const pinned = (options.manifest ?? readArtifactsManifest())[circuit];
-    const recipe = computeRecipe(circuit);
+    const pinned = parts.readManifest()[circuit];
+    const recipe = parts.computeRecipe(circuit);
     const folder = join(cacheDir, `${circuit}-${recipe.slice(0, 16)}`);
     const { signal, onProgress } = buildOptions;
     await mkdir(cacheDir, { recursive: true });
