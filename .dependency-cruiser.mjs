@@ -2,7 +2,8 @@
 //   apps -> operations -> {platform-client, prover, signers, idempotency, circuits, contracts} -> notes -> core
 // A rule that stops you is a question about where the code belongs, not about how to silence the rule.
 
-const TEST = '\\.(test|bench)\\.ts$';
+/** Tests, and the helpers that only tests use. */
+const TEST = '\\.(test|bench)\\.ts$|^(packages|apps)/[^/]+/(src/fixtures|test)/';
 const ADAPTERS = 'platform-client|prover|signers|idempotency|circuits|contracts';
 const PIPELINES = 'operations|approve';
 
@@ -60,7 +61,7 @@ export default {
       name: 'lower-room-tests-import-testkit-only',
       comment: 'The tests of core and notes may use testkit, but nothing above them.',
       severity: 'error',
-      from: { path: `^packages/(core|notes)/.*${TEST}` },
+      from: { path: '^packages/(core|notes)/(src/fixtures|test|.*\\.(test|bench)\\.ts$)' },
       to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|notes|testkit)/' },
     },
     {

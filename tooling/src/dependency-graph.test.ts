@@ -18,6 +18,7 @@ describe('computePackageEdges', () => {
         uses('packages/notes/src/a.ts', 'packages/core/src/index.ts', 'packages/notes/src/b.ts'),
         uses('packages/notes/src/b.ts', 'packages/core/src/index.ts', 'node_modules/x/index.js'),
         uses('packages/notes/src/a.test.ts', 'packages/testkit/src/index.ts'),
+        uses('apps/agent/src/fixtures/a.ts', 'packages/testkit/src/index.ts'),
         uses('packages/contracts/scripts/x.ts', 'packages/circuits/src/index.ts'),
         uses('apps/agent/src/main.ts', 'packages/core/src/index.ts'),
       ],

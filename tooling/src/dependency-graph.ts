@@ -15,7 +15,7 @@ export interface Edge {
 }
 
 const PACKAGE = /^((?:packages|apps)\/[^/]+)\//;
-const TEST = /\.(?:test|bench)\.ts$/;
+const TEST = /\.(?:test|bench)\.ts$|\/src\/fixtures\//;
 
 /** The edges between packages that production code makes, sorted, each once. */
 export function computePackageEdges({ modules }: CruiseResult): Edge[] {

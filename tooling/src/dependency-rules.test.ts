@@ -70,6 +70,7 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
   ['testkit-is-for-tests', 'apps/agent/src/a.ts', 'packages/testkit/src/b.ts'],
   ['production-does-not-import-tooling', 'apps/agent/src/a.ts', 'tooling/src/b.ts'],
   ['no-tests-in-production', 'packages/core/src/a.ts', 'packages/core/src/b.test.ts'],
+  ['no-tests-in-production', 'packages/core/src/a.ts', 'packages/core/src/fixtures/b.ts'],
   ['resolvable', 'packages/core/src/a.ts', 'nowhere-to-be-found'],
 ];
 
@@ -94,6 +95,7 @@ describe('a dependency rule', () => {
     ['packages/core/src/a.test.ts', 'packages/testkit/src/b.ts'],
     ['packages/prover/src/a.test.ts', 'packages/testkit/src/b.ts'],
     ['apps/sandbox/src/a.ts', 'packages/testkit/src/b.ts'],
+    ['apps/agent/src/fixtures/a.ts', 'packages/testkit/src/b.ts'],
   ];
   it.each(allowed)('lets %s import %s', (from, to) => {
     expect(brokenBy(from, to)).toEqual([]);
