@@ -1,0 +1,279 @@
+/**
+ * The platform and the gate as real processes on a real chain: sign-in, enrolment, keys, a settled batch,
+ * and the recipient's note opened from what the platform serves.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Secret } from '@pool/core';
+import { computeWalletId, openNote } from '@pool/notes';
+import {
+  createEdgeClient,
+  createGateClient,
+  createKeyVerifier,
+  createSessionClient,
+  type SessionClient,
+} from '@pool/platform-client';
+import { type ManagedProcess, startNodeProcess, waitUntilReady } from '@pool/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestChain, type TestChain } from './fixtures/test-chain.ts';
+import { createTestHolder, type TestHolder, testEvidenceDomain } from './fixtures/test-holder.ts';
+import { createTestSettlement } from './fixtures/test-settlement.ts';
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+const readSecret = 'canary-read-client-secret';
+const writeSecret = 'canary-write-client-secret';
+
+describe('platform and gate as processes', () => {
+  let directory: string;
+  let chain: TestChain;
+  let gate: ManagedProcess;
+  let platform: ManagedProcess;
+  let platformUrl: string;
+  let gateUrl: string;
+  const processes: ManagedProcess[] = [];
+  const secrets: string[] = [readSecret, writeSecret];
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'pool-platform-'));
+    chain = await startTestChain({
+      blockTimeSeconds: 1,
+      slotsInAnEpoch: 1,
+      finality: { kind: 'finalized-tag' },
+    });
+    const chainsFile = join(directory, 'chains.json');
+    const chains = { evidence: testEvidenceDomain, chains: { anvil: chain.settings } };
+    await writeFile(chainsFile, JSON.stringify(chains));
+    await chain.fundFunder(1_000_000n);
+    gate = await startGate();
+    platform = await startPlatform();
+  });
+  afterAll(async () => {
+    await Promise.all(processes.map((running) => running.stop()));
+    await chain.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  function start(name: string, args: string[], env: Record<string, string>): ManagedProcess {
+    const running = startNodeProcess({
+      name,
+      script: main,
+      args,
+      env,
+      logPath: join(directory, `${name}.log`),
+    });
+    processes.push(running);
+    return running;
+  }
+  async function listening(running: ManagedProcess): Promise<string> {
+    return await waitUntilReady(running, () =>
+      Promise.resolve(/"event":"listening","url":"([^"]+)"/.exec(running.output())?.[1]),
+    );
+  }
+  async function startGate(): Promise<ManagedProcess> {
+    const key = chain.key('gate').reveal();
+    secrets.push(key);
+    const running = start('gate', ['gate', 'serve'], {
+      GATE_PORT: '0',
+      GATE_DATA_DIR: join(directory, 'gate'),
+      GATE_CHAINS_FILE: join(directory, 'chains.json'),
+      GATE_CHAIN: 'anvil',
+      GATE_PUBLISHER_KEY: key,
+      GATE_READ_CLIENT_ID: 'reader',
+      GATE_READ_CLIENT_SECRET: readSecret,
+      GATE_WRITE_CLIENT_ID: 'writer',
+      GATE_WRITE_CLIENT_SECRET: writeSecret,
+      GATE_POLL_MS: '100',
+    });
+    gateUrl = await listening(running);
+    return running;
+  }
+  async function startPlatform(): Promise<ManagedProcess> {
+    const key = chain.key('relayer').reveal();
+    secrets.push(key);
+    const running = start('platform', ['serve'], {
+      ...platformEnv(),
+      PLATFORM_PORT: '0',
+      PLATFORM_CHAINS_FILE: join(directory, 'chains.json'),
+      PLATFORM_DEFAULT_CHAIN: 'anvil',
+      PLATFORM_RELAYER_KEY: key,
+      PLATFORM_GATE_URL: gateUrl,
+      PLATFORM_GATE_WRITE_CLIENT_ID: 'writer',
+      PLATFORM_GATE_WRITE_CLIENT_SECRET: writeSecret,
+      PLATFORM_GATE_READ_CLIENT_ID: 'reader',
+      PLATFORM_GATE_READ_CLIENT_SECRET: readSecret,
+      PLATFORM_POLL_MS: '100',
+    });
+    platformUrl = await listening(running);
+    return running;
+  }
+  const platformEnv = () => ({ PLATFORM_DATA_DIR: join(directory, 'platform') });
+
+  async function signIn(holder: TestHolder): Promise<SessionClient> {
+    const client = createSessionClient({ url: platformUrl });
+    const session = await client.signIn({
+      address: holder.address,
+      signMessage: (message) => holder.wallet.signMessage(message),
+      ...testEvidenceDomain,
+      chainId: chain.settings.chainId,
+      encryptionPublicKey: holder.encryptionPublicKey,
+    });
+    expect(session.walletPub).toBe(holder.walletPub);
+    return client;
+  }
+  async function enrol(holder: TestHolder): Promise<SessionClient> {
+    const client = await signIn(holder);
+    await client.register();
+    const enrolled = await client.onboard(holder.walletPub, holder.encryptionPublicKey);
+    expect(enrolled).toMatchObject({ created: true, readiness: 'ready' });
+    return client;
+  }
+  async function operator(...args: string[]): Promise<Record<string, unknown>> {
+    const running = start(`operator-${processes.length}`, ['edge-token', ...args], platformEnv());
+    expect((await running.exited).code).toBe(0);
+    return JSON.parse(running.output()) as Record<string, unknown>;
+  }
+
+  it('pays a roster and serves each recipient its note, through kills of both processes', async () => {
+    const holders = await Promise.all(['a', 'b', 'c', 'd'].map(createTestHolder));
+    const before = await chain.provider.getTransactionCount(chain.wallet('gate').address);
+    const sessions = await Promise.all(holders.map(enrol));
+    // Four enrolments at once share publications: they do not wait for finality four times.
+    const after = await chain.provider.getTransactionCount(chain.wallet('gate').address);
+    expect(after - before).toBeLessThanOrEqual(2);
+
+    const [payer] = holders;
+    const [session] = sessions;
+    if (payer === undefined || session === undefined) throw new Error('no payer');
+    const { employerId } = await session.register();
+    const created = await operator('create', '--address', payer.address);
+    const edgeToken = new Secret(String(created['token']));
+    secrets.push(edgeToken.reveal());
+    const edge = () => createEdgeClient({ url: `${platformUrl}/agent-edge`, token: edgeToken });
+
+    const bootstrap = await edge().bootstrap();
+    expect(bootstrap).toMatchObject({ employerId, employerAddress: payer.address, chain: 'anvil' });
+    const oauth = bootstrap.gate?.oauth;
+    if (bootstrap.gate === undefined || oauth === undefined) throw new Error('no gate vended');
+    const records = await edge().lookupRecipients(
+      'anvil',
+      holders.map(({ address }) => address.toLowerCase()),
+    );
+    expect(records.map(({ readiness }) => readiness)).toEqual(holders.map(() => 'ready'));
+
+    const gateClient = createGateClient({
+      url: bootstrap.gate.url,
+      oauth: { ...oauth, clientSecret: new Secret(oauth.clientSecret) },
+    });
+    const { root, wallets } = await gateClient.root();
+    expect(wallets).toBe(4);
+    expect(await chain.registry('stranger').current()).toBe(root);
+
+    const amounts = [100n, 200n, 300n, 400n];
+    const { request, plan } = await createTestSettlement(chain, {
+      eligibilityRoot: BigInt(root),
+      holders,
+      amounts,
+    });
+    expect((await edge().postSettlement('job-1', request)).state).toBe('accepted');
+
+    // A crash right after the answer: the stored intent is finished by the next start.
+    await platform.kill();
+    platform = await startPlatform();
+    await expect
+      .poll(() => edge().getSettlement('job-1'), { timeout: 60_000, interval: 200 })
+      .toMatchObject({ state: 'settled' });
+    expect(await chain.pool.batchCount()).toBe(1n);
+    expect(await chain.poolBalance()).toBe(1_000n);
+
+    for (const [index, holder] of holders.entries()) {
+      const client = await signIn(holder);
+      const { apiKey } = await client.mintKey('holder.read', 'test');
+      secrets.push(apiKey.reveal());
+      const served = await createEdgeClient({
+        url: `${platformUrl}/agent-edge`,
+        token: apiKey,
+      }).getNotes({ chain: 'anvil', token: 'USDC' });
+      expect(served.notes).toHaveLength(1);
+      const note = served.notes[0];
+      if (note === undefined) throw new Error('no note');
+      const opened = openNote({
+        viewingKey: holder.viewingKey,
+        walletId: computeWalletId(holder.walletPub),
+        assetId: plan.assetId,
+        commitment: BigInt(note.commitment),
+        sealed: note.sealed,
+      });
+      expect(opened).toMatchObject({ amount: amounts[index] });
+    }
+  });
+
+  it('verifies a key until it is revoked', async () => {
+    const holder = await createTestHolder('a');
+    const session = await signIn(holder);
+    const minted = await session.mintKey('disburse', 'agent');
+    const token = await operator('create', '--address', holder.address, '--name', 'second');
+    const verifier = createKeyVerifier({
+      verifyUrl: `${platformUrl}/api/employers/verify-key`,
+      edgeToken: new Secret(String(token['token'])),
+    });
+    expect(await verifier.verify(minted.apiKey.reveal())).toMatchObject({
+      valid: true,
+      capability: 'disburse',
+      address: holder.address,
+      keyId: minted.id,
+    });
+    await session.revokeKey(minted.id);
+    expect(await verifier.verify(minted.apiKey.reveal())).toEqual({ valid: false });
+    await operator('revoke', String(token['id']));
+    await expect(verifier.verify(minted.apiKey.reveal())).rejects.toMatchObject({
+      code: 'verification_unavailable',
+    });
+  });
+
+  it('keeps the gate’s list through a kill in the middle of a publication', async () => {
+    const holder = await createTestHolder('late');
+    const session = await signIn(holder);
+    await session.register();
+    const pending = session.onboard(holder.walletPub, holder.encryptionPublicKey).catch(() => null);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await gate.kill();
+    await pending;
+    gate = await startGate();
+    const reader = createGateClient({
+      url: gateUrl,
+      oauth: {
+        tokenUrl: `${gateUrl}/oauth/token`,
+        clientId: 'reader',
+        clientSecret: new Secret(readSecret),
+        scope: 'gate.read',
+      },
+    });
+    await expect.poll(async () => (await reader.root()).wallets, { timeout: 60_000 }).toBe(5);
+    expect(await chain.registry('stranger').current()).toBe((await reader.root()).root);
+  });
+
+  it('refuses a second process on the same data, and stops cleanly when asked', async () => {
+    const second = start('second', ['serve'], {
+      ...platformEnv(),
+      PLATFORM_PORT: '0',
+      PLATFORM_CHAINS_FILE: join(directory, 'chains.json'),
+      PLATFORM_DEFAULT_CHAIN: 'anvil',
+      PLATFORM_RELAYER_KEY: chain.key('relayer').reveal(),
+    });
+    expect((await second.exited).code).toBe(1);
+    expect(second.output()).toContain('data_directory_locked');
+    await platform.stop();
+    expect((await platform.exited).code).toBe(0);
+  });
+
+  it('has written no secret anywhere but where it belongs', async () => {
+    for (const running of processes.filter(({ name }) => !name.startsWith('operator'))) {
+      const text = await readFile(running.logPath, 'utf8');
+      for (const secret of secrets) {
+        expect(text).not.toContain(secret);
+      }
+    }
+  });
+});
