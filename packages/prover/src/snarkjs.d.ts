@@ -15,9 +15,18 @@ declare module 'snarkjs' {
       witness: MemoryFile,
       logger?: Logger,
     ): Promise<{ proof: unknown; publicSignals: string[] }>;
+    exportSolidityCallData(proof: unknown, publicSignals: readonly string[]): Promise<string>;
     verify(key: unknown, publicSignals: readonly string[], proof: unknown): Promise<boolean>;
   };
+  type Curve = { readonly name: string };
+  export const curves: { getCurveFromName(name: string): Promise<Curve> };
+  export const powersOfTau: {
+    newAccumulator(curve: Curve, power: number, file: string): Promise<unknown>;
+    contribute(from: string, to: string, name: string, entropy: string): Promise<unknown>;
+    preparePhase2(from: string, to: string): Promise<void>;
+  };
   export const zKey: {
+    contribute(from: string, to: string, name: string, entropy: string): Promise<unknown>;
     newZKey(r1cs: string, ptau: string, zkey: string): Promise<Uint8Array>;
     exportVerificationKey(zkey: string): Promise<Json>;
     verifyFromR1cs(r1cs: string, ptau: string, zkey: string, logger?: Logger): Promise<boolean>;

@@ -29,12 +29,20 @@ const parseDecimal = (text: unknown, limit: bigint): bigint => {
 
 const parseCoordinate = (text: unknown): bigint => parseDecimal(text, BASE_FIELD_ORDER);
 
+/** On the curve, in the subgroup of order r, and not at infinity (where no honest proof or key has a point). */
+const assertUsable = (point: G1Point | G2Point): void => {
+  if (point.is0()) {
+    throw new RangeError('the point at infinity');
+  }
+  point.assertValidity();
+};
+
 const parseG1 = ([x, y, z]: G1Json): G1Point => {
   if (z !== '1') {
     throw new RangeError('not an affine point');
   }
   const point = bn254.G1.Point.fromAffine({ x: parseCoordinate(x), y: parseCoordinate(y) });
-  point.assertValidity();
+  assertUsable(point);
   return point;
 };
 
@@ -46,7 +54,7 @@ const parseG2 = ([x, y, z]: G2Json): G2Point => {
     x: { c0: parseCoordinate(x[0]), c1: parseCoordinate(x[1]) },
     y: { c0: parseCoordinate(y[0]), c1: parseCoordinate(y[1]) },
   });
-  point.assertValidity();
+  assertUsable(point);
   return point;
 };
 

@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { groth16 } from 'snarkjs';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createSmallCircuit, endSnarkjsThreads, type SmallCircuit } from '../test/small-circuit.ts';
+import { createProver } from './create-prover.ts';
+import type { ProofResult } from './groth16.ts';
+import { createMockProver } from './mock-prover.ts';
+import type { Prover } from './prover.ts';
+
+let circuit: SmallCircuit;
+let prover: Prover;
+beforeAll(async () => {
+  circuit = await createSmallCircuit();
+  prover = createProver();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+afterAll(async () => {
+  await prover.close();
+  await endSnarkjsThreads();
+  await rm(circuit.folder, { recursive: true, force: true });
+});
+
+const input = { product: '391', a: 17n, b: 23n };
+const failure = (code: string, retryable = false) => expect.objectContaining({ code, retryable });
+
+describe('a proof', () => {
+  it('verifies here and under snarkjs, and tells its progress', async () => {
+    const onProgress = vi.fn();
+    const { proof, publicSignals } = await prover.prove({ circuit, input, onProgress });
+    expect(publicSignals).toEqual(['391']);
+    expect(await prover.verify(circuit.verificationKey, publicSignals, proof)).toBe(true);
+    expect(await groth16.verify(circuit.verificationKey, publicSignals, proof)).toBe(true);
+    const stages = onProgress.mock.calls.map(([stage]) => String(stage));
+    expect([...new Set(stages)]).toEqual(['queued', 'witness', 'proof', 'verify']);
+    expect(onProgress).toHaveBeenLastCalledWith('verify', 1);
+  });
+
+  it('is asked for by name when there is an artifact source', async () => {
+    const ensureArtifacts = vi.fn(async () => circuit);
+    const named = createProver<'small'>({ artifacts: { ensureArtifacts } });
+    const { publicSignals } = await named.prove({ circuit: 'small', input });
+    expect(publicSignals).toEqual(['391']);
+    expect(ensureArtifacts).toHaveBeenCalledWith('small', expect.anything());
+    await named.close();
+  });
+
+  it.each([
+    ['an input that does not satisfy the circuit', { product: 391n, a: 17n, b: 24n }],
+    ['an input without a signal', { product: 391n, a: 17n }],
+    ['an input with an unknown signal', { ...input, c: 1n }],
+  ])('is refused for %s, and the next one is made', async (_, wrong) => {
+    await expect(prover.prove({ circuit, input: wrong })).rejects.toEqual(
+      failure('witness_refused'),
+    );
+    expect((await prover.prove({ circuit, input })).publicSignals).toEqual(['391']);
+  });
+
+  it('that does not verify under its key never leaves', async () => {
+    const { IC } = circuit.verificationKey;
+    const [first, second] = IC;
+    const other = { ...circuit.verificationKey, IC: [second, first] } as never;
+    await expect(
+      prover.prove({ circuit: { ...circuit, verificationKey: other }, input }),
+    ).rejects.toEqual(failure('proof_failed', true));
+  });
+
+  it('of missing files fails with a code', async () => {
+    await expect(
+      prover.prove({ circuit: { ...circuit, zkeyPath: '/nowhere.zkey' }, input }),
+    ).rejects.toEqual(failure('proof_failed', true));
+  });
+
+  it('is made one at a time', async () => {
+    const events: string[] = [];
+    const one = (name: string) =>
+      prover.prove({
+        circuit,
+        input,
+        onProgress: (stage, fraction) => {
+          if (stage === 'witness') events.push(`${name} starts`);
+          if (stage === 'verify' && fraction === 1) events.push(`${name} ends`);
+        },
+      });
+    await Promise.all([one('first'), one('second')]);
+    expect(events).toEqual(['first starts', 'first ends', 'second starts', 'second ends']);
+  });
+});
+
+describe('ending', () => {
+  it('an abort ends the running proof and not the next', async () => {
+    const abort = new AbortController();
+    const aborted = prover.prove({
+      circuit,
+      input,
+      signal: abort.signal,
+      onProgress: (stage) => {
+        if (stage === 'witness') abort.abort();
+      },
+    });
+    const next = prover.prove({ circuit, input });
+    await expect(aborted).rejects.toEqual(failure('proof_aborted'));
+    expect((await next).publicSignals).toEqual(['391']);
+  });
+
+  it('an abort beforehand starts nothing', async () => {
+    const onProgress = vi.fn();
+    const signal = AbortSignal.abort();
+    await expect(prover.prove({ circuit, input, signal, onProgress })).rejects.toEqual(
+      failure('proof_aborted'),
+    );
+    expect(onProgress).not.toHaveBeenCalledWith('witness', expect.anything());
+  });
+
+  it('close ends what runs and what waits, and further calls', async () => {
+    const closing = createProver();
+    const running = closing.prove({ circuit, input });
+    const waiting = closing.prove({ circuit, input });
+    const both = Promise.allSettled([running, waiting]);
+    await closing.close();
+    for (const outcome of await both) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: failure('prover_closed') });
+    }
+    await expect(closing.prove({ circuit, input })).rejects.toEqual(failure('prover_closed'));
+  });
+
+  it('a process that proved and closed exits by itself', async () => {
+    const index = new URL('./index.ts', import.meta.url).href;
+    const { wasmPath, zkeyPath, verificationKey } = circuit;
+    const script = `
+      import { createProver } from ${JSON.stringify(index)};
+      const prover = createProver();
+      const circuit = ${JSON.stringify({ wasmPath, zkeyPath, verificationKey })};
+      const { publicSignals } = await prover.prove({ circuit, input: { product: 15, a: 3, b: 5 } });
+      await prover.close();
+      process.stdout.write(publicSignals.join());`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '-e', script],
+      { timeout: 30_000 },
+    );
+    expect(stdout).toBe('15');
+  });
+});
+
+describe('the accelerator', () => {
+  it.each(['auto', 'cpu'] as const)('%s is the processor', (accelerator) => {
+    expect(createProver({ accelerator }).accelerator.kind).toBe('cpu');
+  });
+
+  it('webgpu is not there yet, and said so at once', () => {
+    expect(() => createProver({ accelerator: 'webgpu' })).toThrow(
+      expect.objectContaining({ code: 'accelerator_unavailable', retryable: false }),
+    );
+  });
+});
+
+describe('the mock prover', () => {
+  it('verifies and refuses to prove', async () => {
+    const mock = createMockProver();
+    await expect(mock.prove({ circuit, input })).rejects.toEqual(failure('prover_mock'));
+    const { proof, publicSignals }: ProofResult = await prover.prove({ circuit, input });
+    expect(await mock.verify(circuit.verificationKey, publicSignals, proof)).toBe(true);
+    expect(await mock.verify(circuit.verificationKey, ['392'], proof)).toBe(false);
+    await mock.close();
+  });
+});
