@@ -1,5 +1,24 @@
 /** @pool/testkit: helpers for tests and for the sandbox. Never published. */
 export { ANVIL_MNEMONIC, type Anvil, type AnvilOptions, startAnvil } from './anvil.ts';
+export { createFakeClock, type FakeClock } from './fake-clock.ts';
+export {
+  createFakeHolder,
+  type FakeHolder,
+  type FakeSignIn,
+  fakeEvidenceDomain,
+  signFakeEvidence,
+} from './fake-holder.ts';
+export {
+  createFakeGate,
+  createFakePlatform,
+  type FakeGate,
+  type FakePlatform,
+} from './fake-platform.ts';
+export {
+  createFakePoolChain,
+  type FakeChainOptions,
+  type FakePoolChain,
+} from './fake-pool-chain.ts';
 export { anvilBinary } from './foundry-binary.ts';
 export {
   findFreePorts,

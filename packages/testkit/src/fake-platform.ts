@@ -1,0 +1,171 @@
+/**
+ * A fake platform edge over a fake chain: look-up, settlements, and a relayer that can be slow, forgetful
+ * or dishonest.
+ *
+ * @module
+ */
+import {
+  type EligibilityPathWire,
+  fieldToHex,
+  type Hex32,
+  hexToBigint,
+  PoolError,
+  type RecipientRecord,
+  type SettlementRecord,
+  type SettlementRequest,
+} from '@pool/core';
+import { createEligibilityTree } from '@pool/notes';
+import type { FakeHolder } from './fake-holder.ts';
+import type { FakePoolChain } from './fake-pool-chain.ts';
+
+export type FakePlatform = ReturnType<typeof createFakePlatform>;
+
+export function createFakePlatform(chain: FakePoolChain) {
+  const rows = new Map<string, SettlementRecord>();
+  const records = new Map<string, RecipientRecord>();
+  let outages = 0;
+
+  async function answer<T>(work: () => T): Promise<T> {
+    if (outages > 0) {
+      outages -= 1;
+      throw new PoolError('platform_unreachable', 'the platform is down', {
+        status: 503,
+        retryable: true,
+      });
+    }
+    return work();
+  }
+
+  const platform = {
+    posts: 0,
+    lookups: 0,
+    rows,
+    /** Runs between the relayer's simulation and the inclusion of its transaction. */
+    beforeInclusion: undefined as (() => void) | undefined,
+    /** The relayer keeps what it gets and sends nothing. */
+    holdBack: false,
+    /** The answer to the next this many posts is lost on the way. */
+    loseAnswers: 0,
+    failCalls(count: number): void {
+      outages = count;
+    },
+    enroll(holder: FakeHolder, changes: Partial<RecipientRecord> = {}): void {
+      records.set(holder.address, {
+        address: holder.address,
+        readiness: 'ready',
+        walletPub: holder.walletPub as `0x${string}`,
+        encryptionPublicKey: holder.encryptionPublicKey,
+        evidence: { ...holder.evidence },
+        ...changes,
+      });
+    },
+
+    lookupRecipients: (_chain: string, addresses: readonly string[]) =>
+      answer(() => {
+        platform.lookups += 1;
+        return addresses.map(
+          (address): RecipientRecord =>
+            records.get(address) ?? { address, readiness: 'not_enrolled' },
+        );
+      }),
+    getSettlement: (key: string) => answer(() => rows.get(key)),
+    postSettlement: (key: string, request: SettlementRequest) =>
+      answer(() => {
+        platform.posts += 1;
+        const known = rows.get(key);
+        if (known !== undefined && known.batch.batchRoot !== request.batch.batchRoot) {
+          throw new PoolError('idempotency_conflict', 'another batch has this key', {
+            status: 409,
+          });
+        }
+        const row =
+          known !== undefined && known.state !== 'reverted' ? known : relay(key, request, known);
+        rows.set(key, row);
+        if (platform.loseAnswers > 0) {
+          platform.loseAnswers -= 1;
+          throw new PoolError('platform_unreachable', 'the answer was lost', {
+            status: 503,
+            retryable: true,
+          });
+        }
+        return row;
+      }),
+  };
+
+  function relay(
+    key: string,
+    request: SettlementRequest,
+    known: SettlementRecord | undefined,
+  ): SettlementRecord {
+    const base = {
+      key,
+      chain: request.chain,
+      batch: request.batch,
+      sealedNotes: request.sealedNotes,
+    };
+    if (platform.holdBack) {
+      return { ...base, state: 'accepted' };
+    }
+    const refusal = chain.simulateFund(request.batch, request.permit);
+    if (refusal !== undefined) {
+      const txHash = known?.txHash;
+      return {
+        ...base,
+        state: 'reverted',
+        error: refusal,
+        ...(txHash === undefined ? {} : { txHash }),
+      };
+    }
+    platform.beforeInclusion?.();
+    const { txHash, blockNumber, error } = chain.mineFund(request.batch, request.permit);
+    return {
+      ...base,
+      state: error === undefined ? 'settled' : 'reverted',
+      txHash: txHash as `0x${string}`,
+      blockNumber,
+      gasUsed: '500000',
+      ...(error === undefined ? {} : { error }),
+    };
+  }
+
+  return platform;
+}
+
+export type FakeGate = ReturnType<typeof createFakeGate>;
+
+/** A fake pool-gate over a real eligibility tree; every change is on chain at once. */
+export function createFakeGate(chain: FakePoolChain) {
+  const tree = createEligibilityTree();
+  let outages = 0;
+  const publish = (): void => chain.acceptRoot(fieldToHex(tree.root));
+  return {
+    root: (): Hex32 => fieldToHex(tree.root),
+    admit(holder: FakeHolder): void {
+      tree.insert(holder.walletId);
+      publish();
+    },
+    expel(holder: FakeHolder): void {
+      chain.refuseRoot(fieldToHex(tree.root));
+      tree.remove(holder.walletId);
+      publish();
+    },
+    failCalls(count: number): void {
+      outages = count;
+    },
+    async paths(walletIds: readonly string[]) {
+      if (outages > 0) {
+        outages -= 1;
+        throw new PoolError('gate_unreachable', 'the gate is down', {
+          status: 503,
+          retryable: true,
+        });
+      }
+      const found = walletIds.filter((id) => tree.has(hexToBigint(id)));
+      return {
+        root: fieldToHex(tree.root),
+        paths: found.map((id): EligibilityPathWire => tree.path(hexToBigint(id))),
+        missing: walletIds.filter((id) => !tree.has(hexToBigint(id))),
+      };
+    },
+  };
+}

@@ -1,0 +1,218 @@
+/**
+ * A fake EVM chain that knows one pool, one registry and one token. It keeps the rules that matter to
+ * callers: a batchNonce is used once, an allowance is spent, a deadline passes, blocks become final later.
+ * It checks no signature and no proof.
+ *
+ * @module
+ */
+import type { ErrorBody, EvmAddress, FundBatchWire, Hex, Hex32, PermitWire } from '@pool/core';
+import { bytesToHex } from '@pool/core';
+import { keccak256, Transaction, toUtf8Bytes } from 'ethers';
+import type { FakeClock } from './fake-clock.ts';
+
+type Used = {
+  readonly batchNonce: Hex32;
+  readonly batchRoot: Hex32;
+  readonly sealedNotesHash: Hex32;
+  readonly commitments: readonly Hex32[];
+  readonly txHash: Hex32;
+  readonly blockNumber: number;
+};
+
+type Mined = {
+  readonly reverted: boolean;
+  readonly blockNumber: number;
+  readonly to: EvmAddress;
+  readonly error?: ErrorBody;
+  readonly transferred: bigint;
+};
+
+export type FakePoolChain = ReturnType<typeof createFakePoolChain>;
+
+export type FakeChainOptions = {
+  readonly clock: FakeClock;
+  readonly pool: EvmAddress;
+  readonly token: EvmAddress;
+  readonly funder: EvmAddress;
+  /** Blocks under the head that are not final yet. One block a second. Default 0. */
+  readonly finalityBlocks?: number;
+};
+
+export function createFakePoolChain(options: FakeChainOptions) {
+  const { clock, pool, token, funder } = options;
+  const startMs = clock.nowMs();
+  const used = new Map<string, Used>();
+  const voided = new Set<string>();
+  const roots = new Set<string>();
+  const mined = new Map<string, Mined>();
+  let transactions = 0;
+  let outages = 0;
+
+  const chain = {
+    allowance: 0n,
+    balance: 10n ** 30n,
+    permitNonce: 0n,
+    funderNonce: 0,
+    /** Successful `fund()` calls. */
+    funds: 0,
+    approvals: [] as bigint[],
+    /** The next this many reads fail like an RPC that is down. */
+    failReads(count: number): void {
+      outages = count;
+    },
+    acceptRoot: (root: string): void => void roots.add(root),
+    refuseRoot: (root: string): void => void roots.delete(root),
+    voidBatch: (batchNonce: string): void => void voided.add(batchNonce),
+
+    /** Undefined: it would succeed now. */
+    simulateFund(batch: FundBatchWire, permit: PermitWire | undefined): ErrorBody | undefined {
+      const allowance = isGoodPermit(permit) ? BigInt(permit.value) : chain.allowance;
+      const total = BigInt(batch.total);
+      const defects: [boolean, string][] = [
+        [used.has(batch.batchNonce), 'batch-nonce-used'],
+        [voided.has(batch.batchNonce), 'batch-is-voided'],
+        [headSeconds() > batch.deadline, 'authorization-expired'],
+        [!roots.has(batch.eligibilityRoot), 'eligibility-root-not-accepted'],
+        [allowance < total, 'erc20-insufficient-allowance'],
+        [chain.balance < total, 'erc20-insufficient-balance'],
+      ];
+      const code = defects.find(([isDefect]) => isDefect)?.[1];
+      return code === undefined ? undefined : { code, message: `the call reverts: ${code}` };
+    },
+    /** Mines a `fund()`, whatever its simulation said. */
+    mineFund(batch: FundBatchWire, permit: PermitWire | undefined) {
+      const error = chain.simulateFund(batch, permit);
+      const txHash = nextHash();
+      const blockNumber = headNumber();
+      mined.set(txHash, {
+        reverted: error !== undefined,
+        blockNumber,
+        to: pool,
+        transferred: error === undefined ? BigInt(batch.total) : 0n,
+        ...(error === undefined ? {} : { error }),
+      });
+      if (error === undefined) {
+        if (isGoodPermit(permit)) {
+          chain.allowance = BigInt(permit.value);
+          chain.permitNonce += 1n;
+        }
+        chain.allowance -= BigInt(batch.total);
+        chain.balance -= BigInt(batch.total);
+        chain.funds += 1;
+        used.set(batch.batchNonce, {
+          batchNonce: batch.batchNonce,
+          batchRoot: batch.batchRoot,
+          sealedNotesHash: batch.sealedNotesHash,
+          commitments: batch.commitments,
+          txHash,
+          blockNumber,
+        });
+      }
+      return { txHash, blockNumber, error };
+    },
+
+    // What the pipeline reads.
+    fetchNonceState: (_funder: EvmAddress, batchNonce: Hex32) =>
+      read(() => {
+        const number = finalNumber();
+        const use = used.get(batchNonce);
+        const isFinal = use !== undefined && use.blockNumber <= number;
+        return {
+          finalBlock: { number, timestampSeconds: secondsOf(number) },
+          funded: isFinal ? use : undefined,
+          voided: voided.has(batchNonce),
+          pending: use !== undefined && !isFinal,
+        };
+      }),
+    fetchHeadTimestamp: () => read(headSeconds),
+    isEligibilityRootAccepted: (root: Hex32) => read(() => roots.has(root)),
+    fetchAllowance: (_token: EvmAddress, _funder: EvmAddress) => read(() => chain.allowance),
+    fetchPermitNonce: (_token: EvmAddress, _funder: EvmAddress) => read(() => chain.permitNonce),
+    fetchReceipt: (txHash: Hex32) =>
+      read(() => {
+        const receipt = mined.get(txHash);
+        return receipt === undefined
+          ? undefined
+          : {
+              reverted: receipt.reverted,
+              final: receipt.blockNumber <= finalNumber(),
+              blockNumber: receipt.blockNumber,
+              gasUsed: 500_000n,
+              to: receipt.to,
+            };
+      }),
+    fetchRevertReason: (txHash: Hex32) =>
+      read(() => mined.get(txHash)?.error ?? { code: 'reverted', message: 'reverted' }),
+    fetchTransferred: (txHash: Hex32, _token: EvmAddress, _funder: EvmAddress) =>
+      read(() => mined.get(txHash)?.transferred ?? 0n),
+    prepareApproval: (_token: EvmAddress, _funder: EvmAddress, value: bigint) =>
+      read(() => ({
+        chainId: 31337,
+        nonce: chain.funderNonce,
+        token,
+        spender: pool,
+        value,
+        gasLimit: 60_000n,
+        maxFeePerGas: 1_000_000_000n,
+        maxPriorityFeePerGas: 1n,
+      })),
+    fetchMinedNonce: (_account: EvmAddress) => read(() => chain.funderNonce),
+    broadcast: (rawTransaction: Hex) =>
+      read(() => {
+        const transaction = Transaction.from(rawTransaction);
+        if (transaction.from !== funder || transaction.nonce !== chain.funderNonce) {
+          return;
+        }
+        const value = BigInt(`0x${transaction.data.slice(-64)}`);
+        chain.funderNonce += 1;
+        chain.allowance = value;
+        chain.approvals.push(value);
+        mined.set(keccak256(rawTransaction), {
+          reverted: false,
+          blockNumber: headNumber(),
+          to: token,
+          transferred: 0n,
+        });
+      }),
+  };
+
+  function isGoodPermit(permit: PermitWire | undefined): permit is PermitWire {
+    return permit !== undefined && permit.deadline >= headSeconds();
+  }
+
+  function headNumber(): number {
+    return 100 + Math.floor((clock.nowMs() - startMs) / 1000);
+  }
+
+  function finalNumber(): number {
+    return headNumber() - (options.finalityBlocks ?? 0);
+  }
+
+  /** Block n was mined n - 100 seconds after the start. */
+  function secondsOf(blockNumber: number): number {
+    return Math.floor(startMs / 1000) + blockNumber - 100;
+  }
+
+  function headSeconds(): number {
+    return secondsOf(headNumber());
+  }
+
+  function nextHash(): Hex32 {
+    transactions += 1;
+    return keccak256(bytesToHex(toUtf8Bytes(`transaction ${transactions}`))) as Hex32;
+  }
+
+  async function read<T>(work: () => T): Promise<T> {
+    if (outages > 0) {
+      outages -= 1;
+      throw Object.assign(new Error('the RPC is down'), {
+        code: 'chain_unreachable',
+        retryable: true,
+        status: 503,
+      });
+    }
+    return work();
+  }
+
+  return chain;
+}
