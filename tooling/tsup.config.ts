@@ -22,6 +22,8 @@ export default defineConfig({
   format: 'esm',
   target: 'node22',
   platform: 'node',
+  // `node:sqlite` exists under that name only.
+  removeNodeProtocol: false,
   tsconfig: '../../tsconfig.json',
   dts: existsSync(library) && {
     entry: library,
