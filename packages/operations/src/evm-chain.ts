@@ -220,9 +220,8 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
 
 function batchFundedFilter(batchNonce: string): (string | null)[] {
   const { inputs } = shieldedPoolInterface.getEvent('BatchFunded') ?? { inputs: [] };
-  return inputs
-    .filter((input) => input.indexed === true)
-    .map((input) => (input.name === 'batchNonce' ? batchNonce : null));
+  // ethers takes one value per parameter of the event, indexed or not.
+  return inputs.map((input) => (input.name === 'batchNonce' ? batchNonce : null));
 }
 
 function toReceipt(receipt: TransactionReceipt, finalBlock: FinalBlock): Receipt {
