@@ -3,6 +3,7 @@
  *   solidity/lib/PoseidonT3.sol   from the Poseidon parameters
  *   solidity/verifiers/*.sol      from the verification keys of packages/circuits
  *   src/generated/*.ts            ABI and bytecode, from forge's output
+ *   scripts/gas/generated/*.ts    the same for contracts that are only measured
  *
  * The keys are read as files, not imported as a package: contracts and circuits stand side by side, and
  * only this generated output connects them.
@@ -27,6 +28,8 @@ const deployedContracts = [
   'PoolTestToken',
   'ZeroFirstTestToken',
 ];
+/** Deployed by the gas measurement alone, so not part of what ships. */
+const measuredContracts = ['PublicBatchTransfer'];
 
 const isCheck = process.argv.includes('--check');
 const stale: string[] = [];
@@ -69,10 +72,17 @@ for (const { circuit, contract } of verifiers) {
 }
 
 if (runForge(['build', '--quiet']) !== 0) throw new Error('forge build failed');
-for (const contract of deployedContracts) {
+function renderCompiled(contract: string, artifactModule: string): string {
   const output = new URL(`../out/${contract}.sol/${contract}.json`, import.meta.url);
   const artifact = JSON.parse(readFileSync(output, 'utf8')) as ForgeArtifact;
-  put(`src/generated/${toKebab(contract)}.ts`, renderArtifact(contract, artifact));
+  return renderArtifact(contract, artifact, artifactModule);
+}
+for (const contract of deployedContracts) {
+  put(`src/generated/${toKebab(contract)}.ts`, renderCompiled(contract, '../artifact.ts'));
+}
+for (const contract of measuredContracts) {
+  const artifactModule = '../../../src/artifact.ts';
+  put(`scripts/gas/generated/${toKebab(contract)}.ts`, renderCompiled(contract, artifactModule));
 }
 
 if (stale.length > 0) {

@@ -13,6 +13,7 @@ interface Vm {
     function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
     function warp(uint256 timestamp) external;
     function chainId(uint256 id) external;
+    function setNonce(address account, uint64 nonce) external;
     function prank(address sender) external;
     function startPrank(address sender) external;
     function stopPrank() external;

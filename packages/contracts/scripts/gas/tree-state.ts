@@ -1,0 +1,48 @@
+/**
+ * Puts the note tree of a development chain where a thousand settled batches would have brought it, by writing
+ * the storage that they would have written. The caller checks the result through the contract's own views.
+ */
+import { LeanIMT } from '@zk-kit/lean-imt';
+import { id, type JsonRpcProvider, toBeHex } from 'ethers';
+import { poseidon2 } from 'poseidon-lite';
+
+/** Storage of ShieldedPool, as `forge inspect ShieldedPool storage-layout` shows it. */
+const flagsSlot = 3n;
+const frontierSlot = 4n;
+/** The slot holds `bool paused` in its lowest byte and the `uint64` count right above. */
+const countShift = 8n;
+
+const scalarField = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
+const hash = (left: bigint, right: bigint): bigint => poseidon2([left, right]);
+
+/** Writes a tree of `size` made-up batches; returns the root it must have. */
+export async function writeTree(
+  provider: JsonRpcProvider,
+  pool: string,
+  size: number,
+): Promise<string> {
+  const leaves = Array.from(
+    { length: size },
+    (_, i) => BigInt(id(`pool/gas/batch ${String(i)}`)) % scalarField,
+  );
+  const rootOf = (from: number, to: number): bigint =>
+    new LeanIMT(hash, leaves.slice(from, to)).root;
+  for (let level = 0; 2 ** level <= size; level += 1) {
+    const width = 2 ** level;
+    // The last complete subtree of this width that is a left sibling.
+    const start = Math.floor((size - width) / (2 * width)) * 2 * width;
+    const value = rootOf(start, start + width);
+    await setStorage(provider, pool, frontierSlot + BigInt(level), value);
+  }
+  await setStorage(provider, pool, flagsSlot, BigInt(size) << countShift);
+  return toBeHex(rootOf(0, size), 32);
+}
+
+async function setStorage(
+  provider: JsonRpcProvider,
+  address: string,
+  slot: bigint,
+  value: bigint,
+): Promise<void> {
+  await provider.send('anvil_setStorageAt', [address, toBeHex(slot, 32), toBeHex(value, 32)]);
+}
