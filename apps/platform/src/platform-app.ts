@@ -30,6 +30,7 @@ export type PlatformAppDeps = {
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly onAccepted: () => void;
+  readonly refreshIndex: (chain: string) => Promise<void>;
 };
 
 // A settlement of 256 slots is about 150 kB of hex.
@@ -67,6 +68,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
       gate: deps.gateAccess,
     },
     onAccepted: deps.onAccepted,
+    refreshIndex: deps.refreshIndex,
   });
   return app;
 }

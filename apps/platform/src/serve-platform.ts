@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodeOf, type Secret } from '@pool/core';
 import { createGateClient } from '@pool/platform-client';
 import { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
@@ -16,6 +17,9 @@ import { startControl } from './operator/control.ts';
 import { createPlatformApp } from './platform-app.ts';
 import { runRelayerPass } from './relayer/relayer.ts';
 import { startWorkerLoop } from './worker-loop.ts';
+
+/** Longest that one status request waits for the index. */
+const refreshMs = 3_000;
 
 export type Served = { readonly url: string; close(): Promise<void> };
 
@@ -34,15 +38,18 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       log,
     }),
   );
-  const indexers = chains.map((chain) => {
-    const indexer = createIndexer({ db, chain, log });
-    return startWorkerLoop({
-      name: `indexer ${chain.key}`,
-      intervalMs: config.pollIntervalMs,
-      pass: () => indexer.pass(),
-      log,
-    });
-  });
+  const indexers = new Map(
+    chains.map((chain) => {
+      const indexer = createIndexer({ db, chain, log });
+      const loop = startWorkerLoop({
+        name: `indexer ${chain.key}`,
+        intervalMs: config.pollIntervalMs,
+        pass: () => indexer.pass(),
+        log,
+      });
+      return [chain.key, loop] as const;
+    }),
+  );
   const app = createPlatformApp({
     ...config,
     db,
@@ -56,6 +63,12 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
         relayer.kick();
       }
     },
+    refreshIndex: async (chain) => {
+      await Promise.race([
+        indexers.get(chain)?.passNow(),
+        delay(refreshMs, undefined, { ref: false }),
+      ]);
+    },
   });
   const control =
     config.dataDirectory === 'memory:'
@@ -66,7 +79,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     url: listening.url,
     async close() {
       await Promise.all([listening.close(), control?.close()]);
-      await Promise.all([...relayers, ...indexers].map((loop) => loop.stop()));
+      await Promise.all([...relayers, ...indexers.values()].map((loop) => loop.stop()));
       for (const chain of chains) {
         chain.close();
       }

@@ -8,6 +8,8 @@ import { describeFailure, type Log } from './log.ts';
 export type WorkerLoop = {
   /** Runs a pass soon; while one is running, one more follows it. */
   kick(): void;
+  /** Runs a pass and resolves when one that began after this call has ended, well or not. */
+  passNow(): Promise<void>;
   /** Resolves when the pass under way has ended. */
   stop(): Promise<void>;
 };
@@ -23,6 +25,7 @@ export function startWorkerLoop(options: {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let kicked = false;
+  let waiting: (() => void)[] = [];
 
   function schedule(ms: number): void {
     clearTimeout(timer);
@@ -37,6 +40,8 @@ export function startWorkerLoop(options: {
       return;
     }
     kicked = false;
+    const served = waiting;
+    waiting = [];
     running = options
       .pass()
       .catch((error: unknown) => {
@@ -44,23 +49,42 @@ export function startWorkerLoop(options: {
       })
       .finally(() => {
         running = undefined;
+        for (const resolve of served) {
+          resolve();
+        }
         schedule(kicked ? 0 : options.intervalMs);
       });
   }
 
+  function kick(): void {
+    if (running === undefined) {
+      schedule(0);
+    } else {
+      kicked = true;
+    }
+  }
+
   schedule(0);
   return {
-    kick() {
-      if (running === undefined) {
-        schedule(0);
-      } else {
-        kicked = true;
+    kick,
+    async passNow() {
+      if (stopped) {
+        return;
       }
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      waiting.push(() => {
+        resolve(undefined);
+      });
+      kick();
+      await promise;
     },
     async stop() {
       stopped = true;
       clearTimeout(timer);
       await running;
+      for (const resolve of waiting) {
+        resolve();
+      }
     },
   };
 }

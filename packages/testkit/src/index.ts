@@ -20,6 +20,7 @@ export {
   type FakePoolChain,
 } from './fake-pool-chain.ts';
 export { anvilBinary } from './foundry-binary.ts';
+export { type Json, type Lie, type LyingProxy, startLyingProxy } from './lying-proxy.ts';
 export {
   findFreePorts,
   isAnswering,

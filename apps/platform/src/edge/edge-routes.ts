@@ -36,6 +36,8 @@ export type EdgeDeps = AcceptDeps & {
   readonly bootstrap: BootstrapSettings;
   /** Tells the relayer that there is something to send. */
   readonly onAccepted: () => void;
+  /** Brings the index up to the chain's final block, as far as that takes a moment only. */
+  readonly refreshIndex: (chain: string) => Promise<void>;
 };
 
 export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
@@ -50,8 +52,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
   }
 
   async function answerSettlement(c: ShellContext, row: SettlementRow): Promise<Response> {
-    const unfinished = row.state === 'accepted' || row.state === 'submitted';
-    return c.json(await describeSettlement(db, row), unfinished ? 202 : 200);
+    return c.json(await describeSettlement(db, row), isUnfinished(row) ? 202 : 200);
   }
 
   app.post('/agent-edge/bootstrap', async (c) => {
@@ -80,11 +81,17 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
 
   app.get('/agent-edge/settlements/:key', async (c) => {
     const { id } = await employer(c);
-    const row = await findSettlement(db, id, parseIdempotencyKey(c.req.param('key')));
+    const key = parseIdempotencyKey(c.req.param('key'));
+    const row = await findSettlement(db, id, key);
     if (row === undefined) {
       throw new PoolError('not_found', 'there is no settlement of that key', { status: 404 });
     }
-    return await answerSettlement(c, row);
+    if (!isUnfinished(row)) {
+      return await answerSettlement(c, row);
+    }
+    // Whoever asks may have seen the batch on chain already: answer no older than the chain.
+    await deps.refreshIndex(row.chain);
+    return await answerSettlement(c, (await findSettlement(db, id, key)) ?? row);
   });
 
   app.get('/agent-edge/notes', async (c) => {
@@ -119,6 +126,10 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
       }),
     );
   });
+}
+
+function isUnfinished({ state }: SettlementRow): boolean {
+  return state === 'accepted' || state === 'submitted';
 }
 
 function assertChain({ chains }: BootstrapSettings, chain: string) {

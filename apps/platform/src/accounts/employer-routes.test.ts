@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import {
+  createFakeGate,
+  createTestPlatform,
+  type TestPlatform,
+} from '../fixtures/test-platform.ts';
+
+const confirmedAt = '2026-11-21T09:59:00.000Z';
+
+describe('employer routes', () => {
+  let database: TestDatabase;
+  let platform: TestPlatform;
+  let a: TestHolder;
+  let b: TestHolder;
+  const whitelisting = createFakeGate(() =>
+    Promise.resolve({ status: 'whitelisted', whitelistedAt: confirmedAt }),
+  );
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    [a, b] = [await createTestHolder('a'), await createTestHolder('b')];
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    await database.reset();
+    platform = createTestPlatform(database, { gate: whitelisting });
+  });
+
+  async function registered(holder: TestHolder, withKey = true) {
+    const session = await platform.signIn(holder, withKey);
+    await session.register('Ada & Co');
+    return session;
+  }
+
+  describe('register', () => {
+    it('is idempotent per wallet', async () => {
+      const session = await platform.signIn(a);
+      const first = await session.register();
+      expect(first).toMatchObject({ success: true, created: true, address: a.address });
+      expect(await session.register()).toEqual({ ...first, created: false });
+      const other = await (await platform.signIn(b)).register();
+      expect(other.employerId).not.toBe(first.employerId);
+    });
+
+    it('needs a session', async () => {
+      await expect(platform.session().register()).rejects.toMatchObject({
+        code: 'unauthorized',
+        status: 401,
+      });
+    });
+  });
+
+  describe('onboard', () => {
+    it('enrols the session’s wallet and reports what the gate said', async () => {
+      const session = await registered(a);
+      expect(await session.getEnrollment()).toEqual({ success: true, readiness: 'not_enrolled' });
+      const enrolled = {
+        walletPub: a.walletPub,
+        encryptionPublicKey: a.encryptionPublicKey,
+        readiness: 'ready',
+        eligibilityWhitelistedAt: confirmedAt,
+      };
+      const first = await session.onboard(a.walletPub, a.encryptionPublicKey);
+      expect(first).toEqual({ success: true, created: true, ...enrolled });
+      const second = await session.onboard(a.walletPub, a.encryptionPublicKey);
+      expect(second).toEqual({ success: true, created: false, ...enrolled });
+      expect(await session.getEnrollment()).toEqual({ success: true, ...enrolled });
+    });
+
+    it('refuses another wallet than the session’s', async () => {
+      const session = await registered(a);
+      await expect(session.onboard(b.walletPub, b.encryptionPublicKey)).rejects.toMatchObject({
+        code: 'wallet_mismatch',
+        status: 403,
+      });
+    });
+
+    it('wants a sign-in that lists the key, and names the resource', async () => {
+      const session = await registered(a, false);
+      await expect(session.onboard(a.walletPub, a.encryptionPublicKey)).rejects.toMatchObject({
+        code: 'evidence_required',
+        status: 409,
+        message: expect.stringContaining(`urn:pool:encryption-key:${a.encryptionPublicKey}`),
+      });
+      const other = await registered(a);
+      await expect(other.onboard(a.walletPub, b.encryptionPublicKey)).rejects.toMatchObject({
+        code: 'evidence_required',
+      });
+    });
+
+    it('sends another key to rotation', async () => {
+      const session = await registered(a);
+      await session.onboard(a.walletPub, a.encryptionPublicKey);
+      await expect(session.onboard(a.walletPub, b.encryptionPublicKey)).rejects.toMatchObject({
+        code: 'use_rotate',
+        status: 409,
+      });
+    });
+
+    it('wants an employer account first', async () => {
+      const session = await platform.signIn(a);
+      await expect(session.onboard(a.walletPub, a.encryptionPublicKey)).rejects.toMatchObject({
+        code: 'employer_not_found',
+        status: 409,
+      });
+    });
+
+    it.each([
+      ['a W that is no point', `0x02${'f'.repeat(64)}`, undefined],
+      ['a P that is no point', undefined, `0x${'f'.repeat(64)}`],
+      ['a P that is the identity', undefined, `0x01${'0'.repeat(62)}`],
+    ])('refuses %s', async (_name, walletPub, key) => {
+      const session = await registered(a);
+      await expect(
+        session.onboard(walletPub ?? a.walletPub, key ?? a.encryptionPublicKey),
+      ).rejects.toMatchObject({ status: 400 });
+    });
+
+    it('is pending while the gate takes longer than one request waits, and ready afterwards', async () => {
+      const { promise, resolve } = Promise.withResolvers<{ status: 'whitelisted' }>();
+      platform = createTestPlatform(database, {
+        gate: createFakeGate(() => promise),
+        gateWaitMs: 20,
+      });
+      const session = await registered(a);
+      const pending = await session.onboard(a.walletPub, a.encryptionPublicKey);
+      expect(pending).toMatchObject({ created: true, readiness: 'eligibility_pending' });
+      expect((await session.getEnrollment()).readiness).toBe('eligibility_pending');
+      resolve({ status: 'whitelisted' });
+      await expect.poll(async () => (await session.getEnrollment()).readiness).toBe('ready');
+    });
+
+    it('is failed when the gate cannot be reached, and tries again on the next call', async () => {
+      let up = false;
+      platform = createTestPlatform(database, {
+        gate: createFakeGate(() =>
+          up ? Promise.resolve({ status: 'whitelisted' }) : Promise.reject(new Error('down')),
+        ),
+      });
+      const session = await registered(a);
+      const failed = await session.onboard(a.walletPub, a.encryptionPublicKey);
+      expect(failed).toMatchObject({ created: true, readiness: 'eligibility_failed' });
+      expect(failed.eligibilityWhitelistedAt).toBeUndefined();
+      up = true;
+      const again = await session.onboard(a.walletPub, a.encryptionPublicKey);
+      expect(again).toMatchObject({ created: false, readiness: 'ready' });
+      // An outage later on does not take the place away that the wallet has.
+      up = false;
+      await session.onboard(a.walletPub, a.encryptionPublicKey);
+      expect((await session.getEnrollment()).readiness).toBe('ready');
+    });
+
+    it('is failed when screening denies the wallet', async () => {
+      platform = createTestPlatform(database, {
+        gate: createFakeGate(() => Promise.resolve({ status: 'denied' })),
+      });
+      const session = await registered(a);
+      const denied = await session.onboard(a.walletPub, a.encryptionPublicKey);
+      expect(denied.readiness).toBe('eligibility_failed');
+    });
+
+    it('is disabled in a deployment without a gate', async () => {
+      platform = createTestPlatform(database);
+      const session = await registered(a);
+      const enrolled = await session.onboard(a.walletPub, a.encryptionPublicKey);
+      expect(enrolled).toMatchObject({ created: true, readiness: 'eligibility_disabled' });
+    });
+  });
+
+  describe('keys', () => {
+    it('shows the plaintext once, and stores a hash', async () => {
+      const session = await registered(a);
+      const minted = await session.mintKey('holder.send', 'treasury');
+      const plain = minted.apiKey.reveal();
+      expect(plain).toMatch(/^pool_live_[A-Za-z0-9]{8}_[1-9A-HJ-NP-Za-km-z]{40,44}$/);
+      expect(plain.startsWith(`${minted.keyPrefix}_`)).toBe(true);
+      expect(minted.keyPrefix).toHaveLength('pool_live_'.length + 8);
+      const listed = await session.listKeys();
+      expect(listed).toEqual([
+        {
+          id: minted.id,
+          keyPrefix: minted.keyPrefix,
+          capability: 'holder.send',
+          name: 'treasury',
+          createdAt: '2026-11-21T10:00:00.000Z',
+        },
+      ]);
+      const rows = await database.db.selectFrom('api_keys').selectAll().execute();
+      expect(JSON.stringify(rows)).not.toContain(plain.slice(-30));
+    });
+
+    it.each(['disburse', 'holder.read', 'holder.transfer', 'holder.send'] as const)(
+      'mints %s and verifies it until it is revoked',
+      async (capability) => {
+        const session = await registered(a);
+        const minted = await session.mintKey(capability, 'x');
+        const { token } = await platform.edgeToken(b.address);
+        const check = async (apiKey: string) => {
+          const response = await platform.app.request('/api/employers/verify-key', {
+            method: 'POST',
+            headers: {
+              'content-type': 'application/json',
+              authorization: `Bearer ${token.reveal()}`,
+            },
+            body: JSON.stringify({ apiKey }),
+          });
+          return (await response.json()) as unknown;
+        };
+        const { employerId } = await session.register();
+        expect(await check(minted.apiKey.reveal())).toEqual({
+          valid: true,
+          capability,
+          employerId,
+          address: a.address,
+          keyId: minted.id,
+        });
+        const plain = minted.apiKey.reveal();
+        const altered = `${plain.slice(0, -1)}${plain.endsWith('2') ? '3' : '2'}`;
+        expect(await check(altered)).toEqual({ valid: false });
+        await session.revokeKey(minted.id);
+        expect(await check(minted.apiKey.reveal())).toEqual({ valid: false });
+        const [listed] = await session.listKeys();
+        expect(listed?.revokedAt).toBe('2026-11-21T10:00:00.000Z');
+      },
+    );
+
+    it('lets a wallet have 50 live keys, and another once one is revoked', async () => {
+      const session = await registered(a);
+      const minted = [];
+      for (let i = 0; i < 50; i += 1) {
+        minted.push(await session.mintKey('disburse', `key ${i}`));
+      }
+      await expect(session.mintKey('disburse', 'one too many')).rejects.toMatchObject({
+        code: 'key_limit_reached',
+        status: 409,
+      });
+      await session.revokeKey(minted[0]?.id ?? 0);
+      await session.mintKey('disburse', 'fits again');
+      expect(await session.listKeys()).toHaveLength(51);
+      // Another wallet has its own fifty.
+      await (await registered(b)).mintKey('disburse', 'first');
+    });
+
+    it('does not revoke a key of another wallet, nor one that is none', async () => {
+      const minted = await (await registered(a)).mintKey('disburse', 'x');
+      const stranger = await registered(b);
+      for (const id of [minted.id, 9999]) {
+        await expect(stranger.revokeKey(id)).rejects.toMatchObject({
+          code: 'not_found',
+          status: 404,
+        });
+      }
+      const response = await platform.app.request('/api/employers/keys/1e3', { method: 'DELETE' });
+      expect(response.status).toBe(401);
+    });
+
+    it('wants an employer account first', async () => {
+      const session = await platform.signIn(a);
+      await expect(session.mintKey('disburse', 'x')).rejects.toMatchObject({
+        code: 'employer_not_found',
+      });
+    });
+  });
+
+  describe('verify-key', () => {
+    it.each([
+      ['no credential', {}],
+      ['another scheme', { authorization: 'Basic abc' }],
+      ['an unknown token', { authorization: `Bearer pool_edge_abcd1234_${'A'.repeat(44)}` }],
+    ])('refuses %s', async (_name, headers) => {
+      const response = await platform.app.request('/api/employers/verify-key', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ apiKey: 'x' }),
+      });
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="pool"');
+      expect(((await response.json()) as { code: string }).code).toBe('unauthorized');
+    });
+
+    it('does not take an API key for an edge token', async () => {
+      const minted = await (await registered(a)).mintKey('disburse', 'x');
+      const response = await platform.app.request('/api/employers/verify-key', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${minted.apiKey.reveal()}`,
+        },
+        body: JSON.stringify({ apiKey: minted.apiKey.reveal() }),
+      });
+      expect(response.status).toBe(401);
+    });
+  });
+});

@@ -1,0 +1,207 @@
+import { createSignInMessage, type SignInFields } from '@pool/core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestHolder, type TestHolder, testEvidenceDomain } from '../fixtures/test-holder.ts';
+import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
+
+describe('sign-in', () => {
+  let database: TestDatabase;
+  let platform: TestPlatform;
+  let holder: TestHolder;
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    holder = await createTestHolder('a');
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    await database.reset();
+    platform = createTestPlatform(database);
+  });
+
+  async function fetchNonce(): Promise<string> {
+    const response = await platform.app.request('/api/auth/nonce');
+    const { nonce } = (await response.json()) as { nonce: string };
+    return nonce;
+  }
+  async function messageOf(changes: Partial<SignInFields> = {}): Promise<string> {
+    return createSignInMessage({
+      ...testEvidenceDomain,
+      address: holder.address,
+      statement: 'Sign in.',
+      chainId: 31337,
+      nonce: changes.nonce ?? (await fetchNonce()),
+      issuedAtMs: platform.clock.nowMs,
+      expirationTimeMs: platform.clock.nowMs + 60_000,
+      ...changes,
+    });
+  }
+  async function verify(message: string, signature?: string): Promise<Response> {
+    return await platform.app.request('/api/auth/verify', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        message,
+        signature: signature ?? (await holder.wallet.signMessage(message)),
+      }),
+    });
+  }
+
+  it('opens a session of the recovered wallet, behind an httpOnly cookie', async () => {
+    const response = await verify(await messageOf());
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({
+      success: true,
+      address: holder.address,
+      walletPub: holder.walletPub,
+      expiresAt: '2026-11-21T11:00:00.000Z',
+    });
+    expect(response.headers.get('set-cookie')).toMatch(
+      /^sessionId=[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    );
+  });
+
+  it('keeps text and signature as evidence, and the cookie only hashed', async () => {
+    const message = await messageOf();
+    const response = await verify(message);
+    const cookie = /sessionId=([\w-]+)/.exec(response.headers.get('set-cookie') ?? '')?.[1] ?? '';
+    const row = await database.db.selectFrom('sessions').selectAll().executeTakeFirstOrThrow();
+    expect(row).toMatchObject({ message, signature: await holder.wallet.signMessage(message) });
+    expect(JSON.stringify(row)).not.toContain(cookie);
+  });
+
+  it('takes a nonce once', async () => {
+    const message = await messageOf();
+    expect((await verify(message)).status).toBe(200);
+    const again = await verify(message);
+    expect(again.status).toBe(401);
+    expect(again.headers.get('www-authenticate')).not.toBeNull();
+  });
+
+  it('uses a nonce up even when the signature is wrong', async () => {
+    const message = await messageOf();
+    const other = await createTestHolder('b');
+    expect((await verify(message, await other.wallet.signMessage(message))).status).toBe(401);
+    expect((await verify(message)).status).toBe(401);
+  });
+
+  it('takes one of two uses that race', async () => {
+    const message = await messageOf();
+    const statuses = (await Promise.all([verify(message), verify(message)])).map((r) => r.status);
+    expect(statuses.sort()).toEqual([200, 401]);
+  });
+
+  it.each<[string, () => Partial<SignInFields>]>([
+    ['another domain', () => ({ domain: 'evil.test' })],
+    ['another URI', () => ({ uri: 'https://evil.test' })],
+    ['another chain', () => ({ chainId: 1 })],
+    ['a nonce of its own', () => ({ nonce: 'abcdefgh12345678' })],
+    ['an expiry in the past', () => ({ expirationTimeMs: platform.clock.nowMs - 1 })],
+    ['a date in the future', () => ({ issuedAtMs: platform.clock.nowMs + 6 * 60_000 })],
+    ['a date long past', () => ({ issuedAtMs: platform.clock.nowMs - 11 * 60_000 })],
+  ])('refuses a text with %s', async (_name, changes) => {
+    const response = await verify(await messageOf(changes()));
+    expect(response.status).toBe(401);
+    expect(((await response.json()) as { code: string }).code).toBe('invalid_sign_in');
+  });
+
+  it('refuses a nonce whose time is over', async () => {
+    const nonce = await fetchNonce();
+    platform.clock.nowMs += 301_000;
+    expect((await verify(await messageOf({ nonce }))).status).toBe(401);
+  });
+
+  it('refuses a high-s signature, which anybody could make from a good one', async () => {
+    const message = await messageOf();
+    const good = await holder.wallet.signMessage(message);
+    const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+    const s = (order - BigInt(`0x${good.slice(66, 130)}`)).toString(16).padStart(64, '0');
+    const v = good.endsWith('1b') ? '1c' : '1b';
+    const response = await verify(message, `${good.slice(0, 66)}${s}${v}`);
+    expect(response.status).toBe(401);
+  });
+
+  it('ends a session when its time is over', async () => {
+    const session = await platform.signIn(holder);
+    await session.register();
+    platform.clock.nowMs += 3_600_000;
+    await expect(session.register()).rejects.toMatchObject({ code: 'unauthorized', status: 401 });
+  });
+});
+
+describe('every route', () => {
+  let database: TestDatabase;
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    platform = createTestPlatform(database);
+  });
+  afterAll(() => database.close());
+
+  async function codeOf(response: Response): Promise<[number, string]> {
+    const { code } = (await response.json()) as { code: string };
+    return [response.status, code];
+  }
+
+  it('is a JSON 404 when there is none', async () => {
+    expect(await codeOf(await platform.app.request('/nothing'))).toEqual([404, 'not_found']);
+    const rotate = await platform.app.request('/api/employers/holder/rotate-encryption-key', {
+      method: 'POST',
+    });
+    expect(await codeOf(rotate)).toEqual([404, 'not_found']);
+  });
+
+  it('refuses a foreign Host and a foreign Origin', async () => {
+    const host = await platform.app.request('http://evil.test/api/auth/nonce');
+    expect(await codeOf(host)).toEqual([403, 'forbidden_host']);
+    const own = await platform.app.request('http://platform.test/api/auth/nonce');
+    expect(own.status).toBe(200);
+    const origin = await platform.app.request('/api/auth/nonce', {
+      headers: { origin: 'https://evil.test' },
+    });
+    expect(await codeOf(origin)).toEqual([403, 'forbidden_origin']);
+    const page = await platform.app.request('/api/auth/nonce', {
+      headers: { origin: 'https://platform.test' },
+    });
+    expect(page.status).toBe(200);
+  });
+
+  it.each([
+    ['not JSON', '{', 'request body is not JSON'],
+    ['a wrong type', '{"message":7,"signature":"0x"}', 'message: string'],
+    ['an unknown field named like a value', '{"CANARY-1":1}', '(field): strict_object'],
+  ])('answers %s with 400, path and kind, and no value', async (_name, body, expected) => {
+    const response = await platform.app.request('/api/auth/verify', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    const answer = (await response.json()) as { code: string; message: string };
+    expect([response.status, answer.code]).toEqual([400, 'invalid_request']);
+    expect(answer.message).toContain(expected);
+    expect(answer.message).not.toContain('CANARY');
+  });
+
+  it('refuses a body of another type, and one that is too large', async () => {
+    const form = await platform.app.request('/api/auth/verify', { method: 'POST', body: 'a=b' });
+    expect(await codeOf(form)).toEqual([400, 'invalid_request']);
+    const large = await platform.app.request('/api/auth/verify', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ message: 'x'.repeat(600_000) }),
+    });
+    expect(await codeOf(large)).toEqual([413, 'request_too_large']);
+  });
+
+  it('says nothing about an unexpected error but the request id', async () => {
+    const closed = await openTestDatabase();
+    const broken = createTestPlatform(closed);
+    await closed.close();
+    const response = await broken.app.request('/api/auth/nonce');
+    const requestId = response.headers.get('x-request-id');
+    expect([response.status, await response.json()]).toEqual([
+      500,
+      { code: 'internal', message: `internal error; request ${requestId}` },
+    ]);
+  });
+});
