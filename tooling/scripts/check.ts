@@ -64,7 +64,11 @@ const CHECKS: readonly Check[] = [
       'tooling',
     ),
   },
-  { name: 'unused', what: 'unused files, exports and dependencies', run: tool('knip') },
+  {
+    name: 'unused',
+    what: 'unused files, exports and dependencies',
+    run: tool('knip', '--no-config-hints'),
+  },
   { name: 'versions', what: 'one version of each dependency', run: tool('sherif') },
   { name: 'licences', what: 'the production tree', run: house(checkAllLicences) },
   { name: 'packages', what: 'what every package carries', run: house(checkPackageFiles) },

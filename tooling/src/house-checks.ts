@@ -8,9 +8,7 @@ import { checkLicences, type LicenceException } from './licences.ts';
 import { listWorkspacePackages } from './workspace.ts';
 
 /** The one exception of the licence rule (docs/decisions/0002-snarkjs-exception.md). */
-export const LICENCE_EXCEPTIONS: readonly LicenceException[] = [
-  { of: '@pool/prover', name: 'snarkjs' },
-];
+const LICENCE_EXCEPTIONS: readonly LicenceException[] = [{ of: '@pool/prover', name: 'snarkjs' }];
 
 /** Licences of everything that any package or app of ours installs in production. */
 export function checkAllLicences(root: string): string[] {

@@ -4,7 +4,7 @@
 //   factor     := '(' expression ')' | identifier [' WITH ' exception]
 
 /** Licences a production dependency may have: all of them let an MIT package depend on it. */
-export const PERMISSIVE_LICENCES: ReadonlySet<string> = new Set([
+const PERMISSIVE_LICENCES: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
   'BlueOak-1.0.0',
