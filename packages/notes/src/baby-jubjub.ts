@@ -1,6 +1,7 @@
 /**
- * Baby Jubjub, the Edwards curve over BN254's scalar field, through noble's constant-time arithmetic (protocol
- * §1, §2). Points outside the prime-order subgroup never leave this module.
+ * Baby Jubjub, the Edwards curve over BN254's scalar field, on noble's arithmetic (protocol §1, §2): `multiply`
+ * takes the same steps for every scalar, as far as bigints allow. What others send goes through
+ * {@link isSubgroupPoint} before it meets a secret.
  *
  * @module
  */

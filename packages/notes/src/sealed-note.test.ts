@@ -8,7 +8,9 @@ import {
 import { describe, expect, it } from 'vitest';
 import badKeys from '../../../vectors/encryption-key.json' with { type: 'json' };
 import vectors from '../../../vectors/sealed-note.json' with { type: 'json' };
+import { sealBytes } from '../scripts/vectors/reference.ts';
 import { subgroupOrder } from './baby-jubjub.ts';
+import { decodeEncryptionPublicKey } from './encryption-key.ts';
 import { openNote, sealNote } from './sealed-note.ts';
 
 type Vector = (typeof vectors.notes)[number];
@@ -119,6 +121,46 @@ describe('openNote', () => {
       ]),
   ])('answers undefined for %s', (_, sealed) => {
     expect(openNote({ ...servedOf(example), sealed: String(sealed) })).toBeUndefined();
+  });
+
+  describe('with a plaintext no honest payer writes', () => {
+    const note = servedOf(example);
+    const open = (change: (plaintext: Uint8Array) => void) => {
+      const plaintext = Buffer.from(example.plaintext.slice(2), 'hex');
+      change(plaintext);
+      const { sealed } = sealBytes({
+        ...note,
+        plaintext,
+        to: decodeEncryptionPublicKey(example.encryptionPublicKey),
+        ephemeral: 99n,
+      });
+      return openNote({ ...note, sealed });
+    };
+    const money = { amount: BigInt(example.amount), nonce: hexToBigint(example.nonce) };
+
+    it.each<[string, (plaintext: Uint8Array) => void]>([
+      ['a memo length of 112', (plaintext) => plaintext.fill(112, 48, 49)],
+      ['a memo length of 255', (plaintext) => plaintext.fill(255, 48, 49)],
+      ['a memo that is no UTF-8', (plaintext) => plaintext.fill(0xff, 49, 51)],
+    ])('keeps the money and drops %s', (_, change) => {
+      expect(open(change)).toEqual({ ...money, memo: undefined });
+    });
+
+    it('keeps a byte order mark, and ignores what follows the memo', () => {
+      const bytes = Buffer.from('\ufeffhi');
+      const opened = open((plaintext) => {
+        plaintext.fill(7, 49);
+        plaintext.fill(bytes.length, 48, 49);
+        plaintext.set(bytes, 49);
+      });
+      expect(opened).toEqual({ ...money, memo: '\ufeffhi' });
+    });
+
+    it('does not count another amount, another nonce or a nonce outside the field', () => {
+      expect(open((plaintext) => plaintext.fill(1, 0, 1))).toBeUndefined();
+      expect(open((plaintext) => plaintext.fill(1, 16, 17))).toBeUndefined();
+      expect(open((plaintext) => plaintext.fill(0xff, 16, 48))).toBeUndefined();
+    });
   });
 
   it('throws for a viewing key that is none', () => {

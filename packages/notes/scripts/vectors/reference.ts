@@ -173,6 +173,17 @@ export function seal(note: {
     memo,
     Buffer.alloc(111 - memo.length),
   ]);
+  return { ...sealBytes({ ...note, plaintext }), plaintext: hex(plaintext) };
+}
+
+/** Seals any 160 bytes, well-formed or not. */
+export function sealBytes(note: {
+  plaintext: Uint8Array;
+  to: Point;
+  commitment: bigint;
+  assetId: bigint;
+  ephemeral: bigint;
+}): { sharedPoint: string; key: string; sealed: string } {
   const header = Buffer.concat([Buffer.of(1), bytesOf(pack(timesBase(note.ephemeral)))]);
   const sharedPoint = pack(times([note.to.x, note.to.y], note.ephemeral));
   const salt = Buffer.concat([
@@ -182,13 +193,8 @@ export function seal(note: {
     wordBytes(note.assetId),
   ]);
   const key = hkdf(bytesOf(sharedPoint), salt, 'pool/v1/seal', 32);
-  const box = xChaCha20Poly1305(key, Buffer.alloc(24), plaintext);
-  return {
-    sharedPoint,
-    key: hex(key),
-    plaintext: hex(plaintext),
-    sealed: hex(Buffer.concat([header, box])),
-  };
+  const box = xChaCha20Poly1305(key, Buffer.alloc(24), note.plaintext);
+  return { sharedPoint, key: hex(key), sealed: hex(Buffer.concat([header, box])) };
 }
 
 /** Root of a full binary tree, by halves. */
