@@ -6,14 +6,13 @@
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { type DisbursementJob, isPoolError } from '@pool/core';
 import { runAgentCommand } from './agent-command.ts';
 import { ensureProvingKey } from './artifacts.ts';
 import { isLocked, lockDirectory } from './directory-lock.ts';
 import { readStatus } from './lifecycle.ts';
 import { openProcessLedger } from './process-ledger.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { createDemoReport, printDemoReport } from './report.ts';
+import { createDemoReport, type Payment, printDemoReport } from './report.ts';
 import { readRoster } from './roster.ts';
 import { removeDeployment, writeSandboxFile } from './sandbox-file.ts';
 import { startStack } from './stack.ts';
@@ -60,7 +59,7 @@ export async function runDemo(options: DemoOptions): Promise<number> {
     return succeeded ? 0 : 1;
   } catch (error) {
     progress.fail();
-    say(isPoolError(error) || error instanceof Error ? error.message : 'unknown failure');
+    say(error instanceof Error ? error.message : 'unknown failure');
     return 1;
   } finally {
     process.off('SIGINT', interrupt);
@@ -83,47 +82,43 @@ async function payAndReport(
   directory: string,
   progress: Progress,
 ): Promise<boolean> {
-  await ensureProvingKey('fund-16', progress);
   const stack = await startStack({ directory, onStep: progress.step });
-  progress.done();
   const place = writeSandboxFile(stack);
-  const { stdout, code } = await runAgentCommand(stack.agent, [
-    'disburse',
-    '--file',
-    options.rosterPath,
-    '--pay-run',
-    payRun,
-    '--token',
-    options.token,
-    '--json',
-  ]);
-  const job = parseJob(stdout);
-  if (code !== 0 || job === undefined) {
-    if (job !== undefined) {
-      say(stdout.trim());
-    }
+  const command = ['disburse', '--file', options.rosterPath, '--pay-run', payRun];
+  const target = ['--token', options.token];
+
+  progress.step('checking the roster');
+  const check = await runAgentCommand(stack.agent, [...command, ...target, '--dry-run']);
+  if (check.code !== 0) {
+    progress.fail();
+    say(check.stdout.trim());
+    say('The roster is refused; nobody was paid.');
+    return false;
+  }
+  const roster = readRoster(options.rosterPath);
+  // Only now: a refused roster should not have to wait for a proving key.
+  await ensureProvingKey(roster.length > 16 ? 'fund-64' : 'fund-16', progress);
+  progress.done();
+
+  const { stdout, code } = await runAgentCommand(stack.agent, [...command, ...target, '--json']);
+  const payment = parsePayment(stdout);
+  say('');
+  say(payment === undefined ? stdout.trim() : JSON.stringify(payment.job, undefined, 2));
+  say('');
+  if (code !== 0 || payment === undefined) {
     say('The roster was not paid.');
     return false;
   }
-  say('');
-  say(JSON.stringify(job, undefined, 2));
-  const roster = readRoster(options.rosterPath);
-  progress.step(`opening ${roster.length} notes with their recipients' own keys`);
-  const report = await createDemoReport({
-    place,
-    agent: stack.agent,
-    holders: stack.holders,
-    job,
-    roster,
-    token: options.token,
-  });
+  progress.step(`opening ${roster.length} notes with their recipients’ own keys`);
+  const { holders } = stack;
+  const report = await createDemoReport({ place, holders, payment, roster, token: options.token });
   progress.done();
   return printDemoReport(report, say);
 }
 
-function parseJob(stdout: string): DisbursementJob | undefined {
+function parsePayment(stdout: string): Payment | undefined {
   try {
-    return JSON.parse(stdout) as DisbursementJob;
+    return JSON.parse(stdout) as Payment;
   } catch {
     return undefined;
   }

@@ -5,7 +5,6 @@
  * @module
  */
 import type { DisbursementJob } from '@pool/core';
-import type { Agent } from './agent-process.ts';
 import { fetchGasUsed, fetchPoolBalance } from './chain-facts.ts';
 import type { Holder } from './people.ts';
 import { type ReceivedNote, readReceivedNotes } from './received-notes.ts';
@@ -14,6 +13,14 @@ import type { SandboxFile } from './sandbox-file.ts';
 
 /** Gas a recipient costs in a public batch transfer of an ERC-20 token to 100 accounts, measured. */
 const publicBatchGas = { newHolder: 26_900, existingHolder: 9_800 } as const;
+
+/** What `disburse-agent disburse --json` prints. */
+export type Payment = {
+  readonly job: DisbursementJob;
+  readonly timings: readonly { readonly stage: string; readonly seconds: number }[];
+  /** What the proof was made with. */
+  readonly prover?: string;
+};
 
 export type DemoReport = {
   readonly stages: readonly { readonly stage: string; readonly seconds: number }[];
@@ -31,14 +38,12 @@ export type DemoReport = {
 
 export async function createDemoReport(input: {
   readonly place: SandboxFile;
-  readonly agent: Agent;
   readonly holders: readonly Holder[];
-  readonly job: DisbursementJob;
+  readonly payment: Payment;
   readonly roster: readonly RosterLine[];
   readonly token: string;
 }): Promise<DemoReport> {
-  const { place, agent, holders, job, roster, token } = input;
-  const trace = await fetchTrace(agent, job.key);
+  const { place, holders, payment, roster, token } = input;
   const received = await Promise.all(
     roster.map(async (line) => {
       const holder = holders.find(({ address }) => address === line.address);
@@ -49,29 +54,15 @@ export async function createDemoReport(input: {
     }),
   );
   return {
-    stages: trace.timings,
-    prover: trace.accelerator,
-    gasUsed: await fetchGasUsed(place, job.result?.batches[0]?.txHash ?? ''),
+    stages: payment.timings,
+    prover: payment.prover,
+    gasUsed: await fetchGasUsed(place, payment.job.result?.batches[0]?.txHash ?? ''),
     token,
     decimals: place.tokens[token]?.decimals ?? 0,
     total: roster.reduce((sum, { amount }) => sum + amount, 0n),
     poolBalance: await fetchPoolBalance(place, token),
     received,
   };
-}
-
-type Trace = {
-  readonly timings: readonly { readonly stage: string; readonly seconds: number }[];
-  readonly accelerator?: string;
-};
-
-/** Seconds per stage, from the route that serves the agent's own command line. */
-async function fetchTrace(agent: Agent, key: string): Promise<Trace> {
-  const response = await fetch(`${agent.url}/api/disburse/${encodeURIComponent(key)}/trace`, {
-    headers: { authorization: `Bearer ${agent.loopbackToken}` },
-    signal: AbortSignal.timeout(10_000),
-  });
-  return (await response.json()) as Trace;
 }
 
 /** @returns true when everybody received exactly the roster's amount, and the pool holds exactly the total */
