@@ -9,14 +9,18 @@ import { fileURLToPath } from 'node:url';
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** Runs forge in this package and returns its exit status. Its output goes to ours. */
-export function runForge(args: readonly string[]): number {
+/** Absolute path of forge's binary for this machine. */
+export function findForge(): string {
   const launcher = createRequire(import.meta.url).resolve('@foundry-rs/forge/package.json');
   const architecture = architectures[process.arch] ?? process.arch;
-  const binary = createRequire(launcher).resolve(
+  return createRequire(launcher).resolve(
     `@foundry-rs/forge-${process.platform}-${architecture}/bin/forge`,
   );
-  const { status, error } = spawnSync(binary, args, {
+}
+
+/** Runs forge in this package and returns its exit status. Its output goes to ours. */
+export function runForge(args: readonly string[]): number {
+  const { status, error } = spawnSync(findForge(), args, {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     stdio: 'inherit',
   });

@@ -1,0 +1,65 @@
+/**
+ * The gas snapshot: what whole transactions cost, against the committed figures, to the unit.
+ *
+ * `pnpm --filter @pool/contracts run gas` writes the snapshot anew.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Anvil, startAnvil } from '@pool/testkit';
+import { JsonRpcProvider } from 'ethers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGasScene, type GasScene, measureFund, measurePublicTransfer } from './scene.ts';
+
+const snapshotUrl = new URL('../../gas.snapshot', import.meta.url);
+const isUpdate = process.env['UPDATE_GAS_SNAPSHOT'] === '1';
+
+const committed = new Map(
+  readFileSync(snapshotUrl, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split(': '))
+    .map(([name, gas]) => [name, BigInt(gas ?? '0')]),
+);
+
+describe('gas of whole transactions', () => {
+  let anvil: Anvil;
+  let provider: JsonRpcProvider;
+  let scene: GasScene;
+  const measured = new Map<string, bigint>();
+
+  const check = (name: string, gas: bigint): void => {
+    measured.set(name, gas);
+    if (!isUpdate) expect(gas).toBe(committed.get(name));
+  };
+
+  beforeAll(async () => {
+    anvil = await startAnvil();
+    provider = new JsonRpcProvider(anvil.rpcUrl, undefined, { cacheTimeout: -1 });
+    scene = await createGasScene(provider);
+  });
+
+  afterAll(async () => {
+    provider.destroy();
+    await anvil.stop();
+    if (!isUpdate) return;
+    const lines = [...measured].map(([name, gas]) => `${name}: ${String(gas)}\n`);
+    writeFileSync(snapshotUrl, lines.join(''));
+  });
+
+  it('fund with 16 recipients stays below 35,000 a recipient', async () => {
+    const gas = await measureFund(scene, 'fund-16');
+    expect(gas / 16n).toBeLessThan(35_000n);
+    check('fund-16', gas);
+  });
+
+  it('fund with 64 recipients stays below 9,000 a recipient', async () => {
+    const gas = await measureFund(scene, 'fund-64');
+    expect(gas / 64n).toBeLessThan(9_000n);
+    check('fund-64', gas);
+  });
+
+  it.each([16, 64, 100])('a public batch transfer to %i people', async (count) => {
+    const { newHolders, existingHolders } = await measurePublicTransfer(scene, count);
+    check(`public-transfer-new-${String(count)}`, newHolders);
+    check(`public-transfer-existing-${String(count)}`, existingHolders);
+  });
+});

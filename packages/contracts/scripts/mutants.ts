@@ -1,0 +1,286 @@
+/**
+ * Breaks the contracts on purpose, one check at a time, in a copy of this package, and demands that a Foundry
+ * test fails each time: a test that cannot fail is a defect. On demand, not part of `pnpm test`: minutes.
+ *
+ * Usage: node scripts/mutants.ts [part of a mutant's name]
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findForge } from './forge.ts';
+
+type Mutant = {
+  readonly name: string;
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+};
+
+const pool = 'solidity/ShieldedPool.sol';
+const registry = 'solidity/EligibilityRegistry.sol';
+const tree = 'solidity/lib/NoteTree.sol';
+const inputs = 'solidity/lib/PublicInputs.sol';
+const verifier = 'solidity/Groth16Verifier.sol';
+const signature = 'solidity/lib/FunderSignature.sol';
+
+const mutants: readonly Mutant[] = [
+  { name: 'anybody is relayer', file: pool, find: ' onlyRole(RELAYER_ROLE)', replace: '' },
+  { name: 'pause is ignored', file: pool, find: ' whenNotPaused', replace: '' },
+  { name: 'fund can be re-entered', file: pool, find: ' nonReentrant', replace: '' },
+  {
+    name: 'any token',
+    file: pool,
+    find: 'if (asset & ENABLED == 0) revert TokenNotEnabled(batch.token);',
+    replace: '',
+  },
+  { name: 'total of zero', file: pool, find: 'batch.total == 0 || ', replace: '' },
+  { name: 'total above 128 bits', file: pool, find: ' || batch.total > MAX_TOTAL', replace: '' },
+  {
+    name: 'zero batch root',
+    file: pool,
+    find: 'if (batch.batchRoot == 0) revert ZeroBatchRoot();',
+    replace: '',
+  },
+  {
+    name: 'a nonce twice',
+    file: pool,
+    find: 'if (_batchRoots[batch.batchNonce] != 0) revert BatchNonceUsed(batch.batchNonce);',
+    replace: '',
+  },
+  {
+    name: 'voided batches land',
+    file: pool,
+    find: 'if (_voided[batch.funder][batch.batchNonce])',
+    replace: 'if (false)',
+  },
+  {
+    name: 'the deadline is one second late',
+    file: pool,
+    find: 'block.timestamp > batch.deadline',
+    replace: 'block.timestamp > batch.deadline + 1',
+  },
+  {
+    name: 'the deadline is one second early',
+    file: pool,
+    find: 'block.timestamp > batch.deadline',
+    replace: 'block.timestamp >= batch.deadline',
+  },
+  {
+    name: 'any eligibility root',
+    file: pool,
+    find: 'if (!eligibilityRegistry.accepted(batch.eligibilityRoot)) {',
+    replace: 'if (false) {',
+  },
+  {
+    name: 'the signature misses the sealed notes',
+    file: pool,
+    find: 'batch.sealedNotesHash,\n                    batch.deadline',
+    replace: 'bytes32(0),\n                    batch.deadline',
+  },
+  {
+    name: 'any proof',
+    file: pool,
+    find: 'if (!verifier.verify(',
+    replace: 'if (false && !verifier.verify(',
+  },
+  {
+    name: 'fund-64 checks with fund-16',
+    file: pool,
+    find: 'return fund64Verifier',
+    replace: 'return fund16Verifier',
+  },
+  {
+    name: 'a batch of any size',
+    file: pool,
+    find: 'revert UnsupportedBatchSize(size)',
+    replace: 'return fund16Verifier',
+  },
+  { name: 'the asset id is left out', file: pool, find: 'words[1] = assetId;', replace: '' },
+  {
+    name: 'the last commitment is left out',
+    file: pool,
+    find: 'mul(commitments.length, 0x20))',
+    replace: 'mul(sub(commitments.length, 1), 0x20))',
+  },
+  {
+    name: 'fee-taking tokens',
+    file: pool,
+    find: 'if (received != total)',
+    replace: 'if (received > total)',
+  },
+  {
+    name: 'a failed permit stops the batch',
+    file: pool,
+    find: '{} catch {}',
+    replace: '{} catch { revert ZeroAddress(); }',
+  },
+  {
+    name: 'a permit of zero is submitted',
+    file: pool,
+    find: 'if (permit.value == 0) return;',
+    replace: '',
+  },
+  {
+    name: 'a used nonce is voided',
+    file: pool,
+    find: 'if (_batchRoots[batchNonce] != 0) revert BatchNonceUsed(batchNonce);',
+    replace: '',
+  },
+  {
+    name: 'anybody voids',
+    file: pool,
+    find: 'if (!FunderSignature.isValid(funder, digest, signature)) revert',
+    replace: 'if (false) revert',
+  },
+  {
+    name: 'an alias is voided',
+    file: pool,
+    find: 'if (uint256(batchNonce) >= PublicInputs.R) revert PublicInputs.FieldElementOutOfRange();',
+    replace: '',
+  },
+  {
+    name: 'anybody enables tokens',
+    file: pool,
+    find: 'function enableToken(address token) external onlyRole(DEFAULT_ADMIN_ROLE)',
+    replace: 'function enableToken(address token) external',
+  },
+  {
+    name: 'the guardian resumes',
+    file: pool,
+    find: 'function resumeFunding() external onlyRole(DEFAULT_ADMIN_ROLE)',
+    replace: 'function resumeFunding() external onlyRole(GUARDIAN_ROLE)',
+  },
+  {
+    name: 'aliases of field elements',
+    file: inputs,
+    find: 'if (!inRange) revert',
+    replace: 'if (false) revert',
+  },
+  {
+    name: 'the digest may be an alias',
+    file: inputs,
+    find: 'inRange := lt(mload(first), r)',
+    replace: 'inRange := 1',
+  },
+  {
+    name: 'z without the digest',
+    file: inputs,
+    find: 'keccak256(first, length)',
+    replace: 'keccak256(add(first, 0x20), sub(length, 0x20))',
+  },
+  {
+    name: 'y stops before x_0',
+    file: inputs,
+    find: 'gt(at, first)',
+    replace: 'gt(at, add(first, 0x20))',
+  },
+  {
+    name: 'ERC-1271 before ECDSA',
+    file: signature,
+    find: 'if (failure == ECDSA.RecoverError.NoError && recovered == funder) return true;',
+    replace:
+      'if (funder.code.length == 0) return failure == ECDSA.RecoverError.NoError && recovered == funder;',
+  },
+  { name: 'any ECDSA signer', file: signature, find: ' && recovered == funder', replace: '' },
+  {
+    name: 'no ERC-1271',
+    file: signature,
+    find: 'return funder.code.length != 0 && ',
+    replace: 'return false && ',
+  },
+  {
+    name: 'past roots are forgotten',
+    file: tree,
+    find: 'self.madeBy[root] = index + 1;',
+    replace: '',
+  },
+  { name: 'a zero root', file: tree, find: 'if (root == 0) revert ZeroRoot();', replace: '' },
+  { name: 'a full tree goes on', file: tree, find: 'index % TREE_CAPACITY', replace: 'index' },
+  {
+    name: 'zero eligibility root',
+    file: registry,
+    find: 'if (root == 0) revert ZeroEligibilityRoot();',
+    replace: '',
+  },
+  {
+    name: 'a revocation does nothing',
+    file: registry,
+    find: 'record.epoch == epoch && ',
+    replace: 'record.epoch != 0 && ',
+  },
+  {
+    name: 'no grace',
+    file: registry,
+    find: 'block.timestamp < record.expiresAt',
+    replace: 'false',
+  },
+  {
+    name: 'an old expiry survives',
+    file: registry,
+    find: 'epoch: epoch, expiresAt: 0',
+    replace: 'epoch: epoch, expiresAt: _records[root].expiresAt',
+  },
+  {
+    name: 'inputs may be aliases',
+    file: verifier,
+    find: 'if (digest >= R || z >= R || y >= R) return false;',
+    replace: '',
+  },
+  {
+    name: 'the pairing result is ignored',
+    file: verifier,
+    find: 'valid := and(valid, eq(mload(0), 1))',
+    replace: '',
+  },
+  {
+    name: 'y is not bound',
+    file: verifier,
+    find: 'valid := and(valid, accumulate(inputs, add(points, 0xc0), y))',
+    replace: '',
+  },
+];
+
+const source = fileURLToPath(new URL('..', import.meta.url));
+const root = mkdtempSync(join(tmpdir(), 'pool-mutants-'));
+const copy = join(root, 'packages/contracts');
+for (const part of ['foundry.toml', 'solc-shim', 'package.json', 'solidity', 'test']) {
+  cpSync(join(source, part), join(copy, part), { recursive: true });
+}
+cpSync(join(source, '../../vectors'), join(root, 'vectors'), { recursive: true });
+symlinkSync(join(source, 'node_modules'), join(copy, 'node_modules'));
+
+/** Exit status and output of the unit and fuzz tests in the copy. */
+const test = () =>
+  spawnSync(findForge(), ['test', '--no-match-contract', 'Invariants', '--fail-fast'], {
+    cwd: copy,
+    encoding: 'utf8',
+  });
+
+const wanted = process.argv[2];
+const survivors: string[] = [];
+try {
+  if (test().status !== 0) throw new Error('the tests fail without any mutant');
+  for (const { name, file, find, replace } of mutants) {
+    if (wanted !== undefined && !name.includes(wanted)) continue;
+    const path = join(copy, file);
+    const original = readFileSync(path, 'utf8');
+    if (!original.includes(find))
+      throw new Error(`${name}: the text to break is gone from ${file}`);
+    writeFileSync(
+      path,
+      original.replace(find, () => replace),
+    );
+    const { status, stdout, stderr } = test();
+    writeFileSync(path, original);
+    if (/Compiler run failed/.test(stdout + stderr)) throw new Error(`${name}: does not compile`);
+    const failure = /\[FAIL[^\]]*\] (\w+)/.exec(stdout)?.[1];
+    process.stdout.write(`${status === 0 ? 'SURVIVED' : 'caught'}  ${name}  ${failure ?? ''}\n`);
+    if (status === 0) survivors.push(name);
+  }
+} finally {
+  rmSync(root, { recursive: true, force: true });
+}
+process.stdout.write(`${String(survivors.length)} survived\n`);
+if (survivors.length > 0) process.exitCode = 1;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {EligibilityRegistry} from "../solidity/EligibilityRegistry.sol";
+import {ShieldedPool} from "../solidity/ShieldedPool.sol";
+import {Groth16Proof, IGroth16Verifier} from "../solidity/interfaces/IGroth16Verifier.sol";
+import {FundBatch, IShieldedPool, Permit} from "../solidity/interfaces/IShieldedPool.sol";
+import {PoolTestToken} from "../solidity/sandbox/PoolTestToken.sol";
+import {Fund16Verifier} from "../solidity/verifiers/Fund16Verifier.sol";
+import {Fund64Verifier} from "../solidity/verifiers/Fund64Verifier.sol";
+import {TestBase} from "./support/TestBase.sol";
+
+/// @dev vectors/fund-proofs.json: proofs of the real circuits, settled by the real verifiers.
+contract RealProofsTest is TestBase {
+    address internal relayer = address(0x4e1a);
+    string internal json = vm.readFile("../../vectors/fund-proofs.json");
+
+    ShieldedPool internal pool;
+    EligibilityRegistry internal registry;
+    PoolTestToken internal token;
+    IGroth16Verifier internal fund16;
+    IGroth16Verifier internal fund64;
+
+    /// @dev The proofs are bound to the addresses of token and pool, so both are made at the same nonces.
+    function setUp() public {
+        vm.chainId(31337);
+        vm.warp(1_800_000_000);
+        address deployer = vm.parseJsonAddress(json, ".deployer");
+        registry = new EligibilityRegistry(address(this), address(this), 1 hours);
+        (fund16, fund64) = (new Fund16Verifier(), new Fund64Verifier());
+        vm.startPrank(deployer);
+        vm.setNonce(deployer, 0);
+        token = new PoolTestToken("Test Dollar", "TUSD", deployer);
+        vm.setNonce(deployer, 5);
+        pool = new ShieldedPool(deployer, deployer, relayer, registry, fund16, fund64);
+        pool.enableToken(address(token));
+        token.mint(vm.parseJsonAddress(json, ".batches[0].batch.funder"), 1e12);
+        vm.stopPrank();
+        assertEq(address(pool), vm.parseJsonAddress(json, ".pool"), "the pool's address");
+    }
+
+    function _read(uint256 index) private view returns (FundBatch memory batch, Groth16Proof memory proof, bytes memory) {
+        string memory at = string.concat(".batches[", vm.toString(index), "]");
+        batch.funder = vm.parseJsonAddress(json, string.concat(at, ".batch.funder"));
+        batch.token = vm.parseJsonAddress(json, string.concat(at, ".batch.token"));
+        batch.total = vm.parseJsonUint(json, string.concat(at, ".batch.total"));
+        batch.batchNonce = vm.parseJsonBytes32(json, string.concat(at, ".batch.batchNonce"));
+        batch.eligibilityRoot = vm.parseJsonBytes32(json, string.concat(at, ".batch.eligibilityRoot"));
+        batch.batchRoot = vm.parseJsonBytes32(json, string.concat(at, ".batch.batchRoot"));
+        batch.commitments = vm.parseJsonBytes32Array(json, string.concat(at, ".batch.commitments"));
+        batch.sealedNotesHash = vm.parseJsonBytes32(json, string.concat(at, ".batch.sealedNotesHash"));
+        batch.digest = vm.parseJsonBytes32(json, string.concat(at, ".batch.digest"));
+        batch.deadline = vm.parseJsonUint(json, string.concat(at, ".batch.deadline"));
+        uint256[] memory a = vm.parseJsonUintArray(json, string.concat(at, ".proof.a"));
+        uint256[] memory b0 = vm.parseJsonUintArray(json, string.concat(at, ".proof.b[0]"));
+        uint256[] memory b1 = vm.parseJsonUintArray(json, string.concat(at, ".proof.b[1]"));
+        uint256[] memory c = vm.parseJsonUintArray(json, string.concat(at, ".proof.c"));
+        proof.a = [a[0], a[1]];
+        proof.b = [[b0[0], b0[1]], [b1[0], b1[1]]];
+        proof.c = [c[0], c[1]];
+        return (batch, proof, vm.parseJsonBytes(json, string.concat(at, ".funderSignature")));
+    }
+
+    function _settles(uint256 index) private {
+        (FundBatch memory batch, Groth16Proof memory proof, bytes memory signature) = _read(index);
+        registry.publish(batch.eligibilityRoot);
+        vm.prank(batch.funder);
+        token.approve(address(pool), batch.total);
+        Permit memory none;
+        vm.prank(relayer);
+        pool.fund(batch, proof, signature, none);
+        assertEq(token.balanceOf(address(pool)), batch.total, "the pool's balance");
+        assertEq(pool.batchNonceUsed(batch.batchNonce), batch.batchRoot, "the nonce");
+    }
+
+    function test_settlesARealProofOfFund16() public {
+        _settles(0);
+    }
+
+    function test_settlesARealProofOfFund64() public {
+        _settles(1);
+    }
+
+    function test_theVerifiersDoNotTakeEachOthersProofs() public view {
+        for (uint256 i = 0; i < 2; i++) {
+            (FundBatch memory batch, Groth16Proof memory proof,) = _read(i);
+            string memory at = string.concat(".batches[", vm.toString(i), "]");
+            uint256 z = vm.parseJsonUint(json, string.concat(at, ".z"));
+            uint256 y = vm.parseJsonUint(json, string.concat(at, ".y"));
+            (IGroth16Verifier own, IGroth16Verifier other) = i == 0 ? (fund16, fund64) : (fund64, fund16);
+            assertTrue(own.verify(proof, uint256(batch.digest), z, y), "a real proof is refused");
+            assertTrue(!other.verify(proof, uint256(batch.digest), z, y), "the other circuit's proof passes");
+        }
+    }
+
+    /// @dev Protocol §5, with a real proof: D and proof stay, one element changes, the batch is refused. What the
+    /// signature covers is called without the relayer's chance to sign: the verifier is asked directly.
+    function test_everyFlippedElementOfARealBatchIsRefused() public {
+        for (uint256 i = 0; i < 2; i++) {
+            (FundBatch memory batch, Groth16Proof memory proof, bytes memory signature) = _read(i);
+            registry.publish(batch.eligibilityRoot);
+            for (uint256 slot = 0; slot < batch.commitments.length; slot++) {
+                batch.commitments[slot] ^= bytes32(uint256(1));
+                _refusedByProof(batch, proof, signature);
+                batch.commitments[slot] ^= bytes32(uint256(1));
+            }
+            bytes32 root = batch.eligibilityRoot;
+            batch.eligibilityRoot ^= bytes32(uint256(1));
+            registry.publish(batch.eligibilityRoot);
+            _refusedByProof(batch, proof, signature);
+            batch.eligibilityRoot = root;
+            batch.digest ^= bytes32(uint256(1));
+            _refusedByProof(batch, proof, signature);
+            _refusesFlippedHead(i, batch, proof);
+        }
+    }
+
+    function _refusedByProof(FundBatch memory batch, Groth16Proof memory proof, bytes memory signature) private {
+        Permit memory none;
+        vm.prank(relayer);
+        vm.expectRevert(IShieldedPool.InvalidProof.selector);
+        pool.fund(batch, proof, signature, none);
+    }
+
+    /// @dev assetId, total, batchNonce and batchRoot are signed, so z and y are computed here.
+    function _refusesFlippedHead(uint256 index, FundBatch memory batch, Groth16Proof memory proof) private view {
+        uint256 digest = uint256(batch.digest) ^ 1;
+        uint256[] memory x = new uint256[](5 + batch.commitments.length);
+        x[0] = uint256(pool.assetIdOf(batch.token));
+        x[1] = batch.total;
+        x[2] = uint256(batch.batchNonce);
+        x[3] = uint256(batch.eligibilityRoot);
+        x[4] = uint256(batch.batchRoot);
+        for (uint256 i = 0; i < batch.commitments.length; i++) {
+            x[5 + i] = uint256(batch.commitments[i]);
+        }
+        IGroth16Verifier verifier = index == 0 ? fund16 : fund64;
+        (uint256 z, uint256 y) = _compress(digest, x);
+        assertTrue(verifier.verify(proof, digest, z, y), "the unchanged vector is refused");
+        for (uint256 i = 0; i < x.length; i++) {
+            x[i] ^= 1;
+            (z, y) = _compress(digest, x);
+            assertTrue(!verifier.verify(proof, digest, z, y), "a flipped element passes");
+            x[i] ^= 1;
+        }
+    }
+
+    function _compress(uint256 digest, uint256[] memory x) private pure returns (uint256 z, uint256 y) {
+        uint256 r = 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001;
+        z = uint256(keccak256(abi.encodePacked(digest, x))) % r;
+        for (uint256 i = x.length; i > 0; i--) {
+            y = addmod(x[i - 1], mulmod(z, y, r), r);
+        }
+    }
+}
