@@ -171,7 +171,7 @@ describe('platform and gate as processes', () => {
     expect(await chain.registry('stranger').current()).toBe(root);
 
     const amounts = [100n, 200n, 300n, 400n];
-    const { request, plan } = await createTestSettlement(chain, {
+    const { request, plan } = await createTestSettlement(await chain.settlementTarget(), {
       eligibilityRoot: BigInt(root),
       holders,
       amounts,
@@ -184,7 +184,7 @@ describe('platform and gate as processes', () => {
     await expect
       .poll(() => edge().getSettlement('job-1'), { timeout: 60_000, interval: 200 })
       .toMatchObject({ state: 'settled' });
-    expect(await chain.pool.batchCount()).toBe(1n);
+    expect(await chain.pool().batchCount()).toBe(1n);
     expect(await chain.poolBalance()).toBe(1_000n);
 
     for (const [index, holder] of holders.entries()) {

@@ -1,11 +1,10 @@
 /** The money path against a real chain with the real contracts (the verifier alone is a fake). */
-import { mintTestToken } from '@pool/contracts';
-import { fieldToHex, type SettlementRequest } from '@pool/core';
+import { connectShieldedPool, mintTestToken } from '@pool/contracts';
+import { computeVoidBatchData, fieldToHex, type SettlementRequest } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
-import { type PlatformTables, platformMigrations } from '../database/platform-tables.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
 import { createIndexer, type Indexer } from '../indexer/indexer.ts';
 import { createLog } from '../log.ts';
@@ -19,32 +18,30 @@ const eligibilityRoot = 12345n;
 describe('settlement flow', () => {
   let chain: TestChain;
   let poolChain: PoolChain;
-  let database: OpenDatabase<PlatformTables>;
+  let database: TestDatabase;
   let indexer: Indexer;
   let snapshot: string;
 
   beforeAll(async () => {
-    chain = await startTestChain();
+    [chain, database] = await Promise.all([startTestChain(), openTestDatabase()]);
     await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
     await chain.fundFunder(1_000_000n);
   });
   afterAll(async () => {
-    await chain.stop();
+    await Promise.all([chain.stop(), database.close()]);
   });
   beforeEach(async () => {
-    snapshot = String(await chain.provider.send('evm_snapshot', []));
+    snapshot = await chain.takeSnapshot();
     await openFreshPlatform();
   });
   afterEach(async () => {
     poolChain.close();
-    await database.close();
-    await chain.provider.send('evm_setAutomine', [true]);
-    await chain.provider.send('evm_revert', [snapshot]);
+    await chain.restore(snapshot);
   });
 
   async function openFreshPlatform(): Promise<void> {
     poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
-    database = await openDatabase('memory:', platformMigrations);
+    await database.reset();
     indexer = createIndexer({ db: database.db, chain: poolChain, log });
     await database.db
       .insertInto('employers')
@@ -72,10 +69,12 @@ describe('settlement flow', () => {
     if (row === undefined) throw new Error('no row');
     return await describeSettlement(database.db, row);
   }
-  const batchCount = () => chain.pool.batchCount();
+  const batchCount = () => chain.pool().batchCount();
 
   it('settles a batch once it is final, with hash, block and gas of its transaction', async () => {
-    const { request, plan } = await createTestSettlement(chain, { eligibilityRoot });
+    const { request, plan } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+    });
     expect((await accept(request)).state).toBe('accepted');
     expect(await batchCount()).toBe(0n);
     await relay();
@@ -93,7 +92,9 @@ describe('settlement flow', () => {
   });
 
   it('sends nothing that the simulation refuses, and takes a fresh proof for the same authorisation', async () => {
-    const stale = await createTestSettlement(chain, { eligibilityRoot: 777n });
+    const stale = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot: 777n,
+    });
     await accept(stale.request);
     await relay();
     const refused = await recordOf();
@@ -104,7 +105,7 @@ describe('settlement flow', () => {
     ]);
     expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(0);
     // Same manifest, same signature, another root and digest.
-    const fresh = await createTestSettlement(chain, {
+    const fresh = await createTestSettlement(await chain.settlementTarget(), {
       eligibilityRoot,
       deadline: stale.manifest.deadline,
     });
@@ -116,7 +117,9 @@ describe('settlement flow', () => {
   });
 
   it('answers a replay with the same row and sends once', async () => {
-    const { request } = await createTestSettlement(chain, { eligibilityRoot });
+    const { request } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+    });
     const first = await accept(request);
     const [again, andAgain] = await Promise.all([accept(request), accept(request)]);
     expect([again.id, andAgain.id]).toEqual([first.id, first.id]);
@@ -130,7 +133,9 @@ describe('settlement flow', () => {
   });
 
   it('finishes after a crash between storing the signed transaction and sending it', async () => {
-    const { request } = await createTestSettlement(chain, { eligibilityRoot });
+    const { request } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+    });
     await accept(request);
     const crashing: PoolChain = {
       ...poolChain,
@@ -146,7 +151,9 @@ describe('settlement flow', () => {
   });
 
   it('repeats nothing after a crash that followed the broadcast', async () => {
-    const { request } = await createTestSettlement(chain, { eligibilityRoot });
+    const { request } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+    });
     await accept(request);
     const crashing: PoolChain = {
       ...poolChain,
@@ -164,7 +171,9 @@ describe('settlement flow', () => {
   });
 
   it('reports the reason when the state changed between simulation and inclusion', async () => {
-    const { request } = await createTestSettlement(chain, { eligibilityRoot });
+    const { request } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+    });
     await accept(request);
     await chain.provider.send('evm_setAutomine', [false]);
     await relay();
@@ -195,7 +204,9 @@ describe('settlement flow', () => {
   });
 
   it('waits for finality before it calls a revert a revert', async () => {
-    const { request } = await createTestSettlement(chain, { eligibilityRoot });
+    const { request } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+    });
     await accept(request);
     await chain.provider.send('evm_setAutomine', [false]);
     await relay();
@@ -208,10 +219,12 @@ describe('settlement flow', () => {
   });
 
   it('settles a row whose batch landed through another transaction', async () => {
-    const { request } = await createTestSettlement(chain, { eligibilityRoot });
+    const { request } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+    });
     await accept(request);
     // Another replica, restored from a backup, holds the same key and sends first.
-    const other = await openDatabase<PlatformTables>('memory:', platformMigrations);
+    const other = await openTestDatabase();
     await other.db
       .insertInto('employers')
       .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
@@ -232,15 +245,17 @@ describe('settlement flow', () => {
   });
 
   it('closes a row whose nonce was used for another batch', async () => {
-    const first = await createTestSettlement(chain, { eligibilityRoot });
+    const first = await createTestSettlement(await chain.settlementTarget(), { eligibilityRoot });
     await accept(first.request, 'job-1');
     await relay();
     await settleDown();
     // A second platform with an empty store gets another batch under the same nonce.
     poolChain.close();
-    await database.close();
     await openFreshPlatform();
-    const second = await createTestSettlement(chain, { eligibilityRoot, amounts: [5n, 6n] });
+    const second = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+      amounts: [5n, 6n],
+    });
     expect(second.request.batch.batchNonce).toBe(first.request.batch.batchNonce);
     await accept(second.request);
     await relay();
@@ -250,8 +265,13 @@ describe('settlement flow', () => {
   });
 
   it('holds the key against another authorisation until the first is provably dead', async () => {
-    const first = await createTestSettlement(chain, { eligibilityRoot: 777n });
-    const next = await createTestSettlement(chain, { eligibilityRoot, attempt: 2 });
+    const first = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot: 777n,
+    });
+    const next = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+      attempt: 2,
+    });
     await accept(first.request);
     await relay();
     await expect(accept(next.request)).rejects.toMatchObject({
@@ -263,7 +283,10 @@ describe('settlement flow', () => {
     await chain.mine(1);
     await expect(accept(next.request)).rejects.toMatchObject({ code: 'idempotency_conflict' });
     await chain.mine(1);
-    const later = await createTestSettlement(chain, { eligibilityRoot, attempt: 2 });
+    const later = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+      attempt: 2,
+    });
     expect((await accept(later.request)).state).toBe('accepted');
     await relay();
     await settleDown();
@@ -272,30 +295,29 @@ describe('settlement flow', () => {
   });
 
   it('lets the next attempt in once the first was voided, and never the same nonce', async () => {
-    const first = await createTestSettlement(chain, { eligibilityRoot: 777n });
-    const sameNonce = await createTestSettlement(chain, { eligibilityRoot, amounts: [9n, 9n] });
-    const next = await createTestSettlement(chain, { eligibilityRoot, attempt: 2 });
+    const first = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot: 777n,
+    });
+    const sameNonce = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+      amounts: [9n, 9n],
+    });
+    const next = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+      attempt: 2,
+    });
     await accept(first.request);
     const funder = chain.wallet('funder');
-    const types = {
-      VoidBatch: [
-        { name: 'funder', type: 'address' },
-        { name: 'batchNonce', type: 'bytes32' },
-      ],
-    };
-    const domain = {
-      name: 'ShieldedPool',
-      version: '1',
-      chainId: chain.settings.chainId,
-      verifyingContract: chain.settings.pool,
-    };
+    const { chainId, pool: poolAddress } = chain.settings;
     const { batchNonce } = first.request.batch;
-    const signature = await funder.signTypedData(domain, types, {
-      funder: funder.address,
-      batchNonce,
-    });
+    const { domain, types, message } = computeVoidBatchData(
+      chainId,
+      poolAddress,
+      funder.address,
+      first.plan.batchNonce,
+    );
+    const signature = await funder.signTypedData(domain, types, message);
     const stranger = chain.wallet('stranger');
-    const { connectShieldedPool } = await import('@pool/contracts');
     const pool = connectShieldedPool(chain.settings.pool, stranger);
     await (await pool.voidBatch(funder.address, batchNonce, signature)).wait();
     await expect(accept(next.request)).rejects.toMatchObject({ code: 'idempotency_conflict' });
@@ -305,7 +327,7 @@ describe('settlement flow', () => {
   });
 
   it('tells an allowance that is too small, and sends after it was raised', async () => {
-    const { request } = await createTestSettlement(chain, {
+    const { request } = await createTestSettlement(await chain.settlementTarget(), {
       eligibilityRoot,
       amounts: [900_000n, 200_000n],
     });

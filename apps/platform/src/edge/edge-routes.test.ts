@@ -1,0 +1,303 @@
+import type { SettlementRequest } from '@pool/core';
+import { createEdgeClient } from '@pool/platform-client';
+import { Wallet } from 'ethers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { revokeEdgeToken } from '../accounts/edge-tokens.ts';
+import type { PoolChain } from '../chain/pool-chain.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import {
+  createFakeGate,
+  createTestPlatform,
+  type TestPlatform,
+  testSettings,
+} from '../fixtures/test-platform.ts';
+import { createTestSettlement } from '../fixtures/test-settlement.ts';
+
+const token = testSettings.tokens['USDC']?.address ?? '';
+
+describe('agent edge', () => {
+  let database: TestDatabase;
+  let platform: TestPlatform;
+  let a: TestHolder;
+  let b: TestHolder;
+  let request: SettlementRequest;
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    [a, b] = [await createTestHolder('a'), await createTestHolder('b')];
+    const funder = new Wallet(`0x${'11'.repeat(32)}`);
+    const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
+    ({ request } = await createTestSettlement(target, { eligibilityRoot: 5n }));
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    await database.reset();
+    // No pass of relayer or indexer runs here, so nothing of the chain but its settings is asked for.
+    const settingsOnly = { key: 'anvil', settings: testSettings } as PoolChain;
+    platform = createTestPlatform(database, {
+      gate: createFakeGate(() => Promise.resolve({ status: 'whitelisted' })),
+      poolChains: new Map([['anvil', settingsOnly]]),
+    });
+  });
+
+  async function edgeOf(holder: TestHolder) {
+    const { token: edgeToken, id } = await platform.edgeToken(holder.address);
+    const client = createEdgeClient({
+      url: `${platform.url}/agent-edge`,
+      token: edgeToken,
+      fetch: platform.fetch,
+    });
+    return { client, id, edgeToken };
+  }
+  async function enrolled(holder: TestHolder) {
+    const session = await platform.signIn(holder);
+    await session.register();
+    await session.onboard(holder.walletPub, holder.encryptionPublicKey);
+    return session;
+  }
+
+  it('answers bootstrap for the employer of the token', async () => {
+    const { client } = await edgeOf(a);
+    expect(await client.bootstrap()).toEqual({
+      employerId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      employerAddress: a.address,
+      chain: 'anvil',
+      chains: {
+        anvil: {
+          chainId: 31337,
+          pool: testSettings.pool,
+          registry: testSettings.registry,
+          tokens: { USDC: token },
+        },
+      },
+      maxRecipients: { anvil: 64 },
+    });
+  });
+
+  it('lets nobody in without a live edge token', async () => {
+    const { client, id, edgeToken } = await edgeOf(a);
+    await client.bootstrap();
+    await revokeEdgeToken(database.db, id, platform.clock.nowMs);
+    await expect(client.bootstrap()).rejects.toMatchObject({ code: 'unauthorized', status: 401 });
+    const session = await enrolled(a);
+    const { apiKey } = await session.mintKey('disburse', 'x');
+    for (const credential of ['', `Bearer ${apiKey.reveal()}`, `Basic ${edgeToken.reveal()}`]) {
+      for (const path of ['/bootstrap', '/recipients/lookup', '/settlements']) {
+        const response = await platform.app.request(`/agent-edge${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: credential },
+          body: '{}',
+        });
+        expect(response.status).toBe(401);
+        expect(response.headers.get('www-authenticate')).toContain('Bearer');
+      }
+    }
+  });
+
+  it('looks up W, P, readiness and evidence by address, in the order asked', async () => {
+    await enrolled(b);
+    const { client } = await edgeOf(a);
+    const asked = [a.address, b.address.toLowerCase(), 'GABC'];
+    const records = await client.lookupRecipients('anvil', asked);
+    expect(records.map(({ address, readiness }) => [address, readiness])).toEqual([
+      [asked[0], 'not_enrolled'],
+      [asked[1], 'ready'],
+      [asked[2], 'not_enrolled'],
+    ]);
+    expect(records[1]).toMatchObject({
+      walletPub: b.walletPub,
+      encryptionPublicKey: b.encryptionPublicKey,
+    });
+    const { evidence } = records[1] ?? {};
+    expect(evidence?.message).toContain(`urn:pool:encryption-key:${b.encryptionPublicKey}`);
+    expect(evidence?.signature).toBe(await b.wallet.signMessage(evidence?.message ?? ''));
+    await expect(client.lookupRecipients('solana', [a.address])).rejects.toMatchObject({
+      code: 'invalid-chain',
+    });
+  });
+
+  describe('settlements', () => {
+    it('stores notes and intent, and answers 202 until it is finished', async () => {
+      const { client, edgeToken } = await edgeOf(a);
+      const posted = await client.postSettlement('job', request);
+      expect(posted).toMatchObject({ key: 'job', state: 'accepted', chain: 'anvil' });
+      expect(posted.sealedNotes).toEqual(request.sealedNotes);
+      expect(posted.batch).toEqual(request.batch);
+      expect(await client.getSettlement('job')).toEqual(posted);
+      const raw = await platform.app.request('/agent-edge/settlements/job', {
+        headers: { authorization: `Bearer ${edgeToken.reveal()}` },
+      });
+      expect(raw.status).toBe(202);
+    });
+
+    it('takes a quoted key for its bare form', async () => {
+      const { client } = await edgeOf(a);
+      await client.postSettlement('"job"', request);
+      expect((await client.getSettlement('job'))?.key).toBe('job');
+    });
+
+    it('keeps keys of employers apart', async () => {
+      const { client } = await edgeOf(a);
+      await client.postSettlement('job', request);
+      const other = await edgeOf(b);
+      expect(await other.client.getSettlement('job')).toBeUndefined();
+      // The batch nonce is one for all: nobody can take it over under a key of his own.
+      await expect(other.client.postSettlement('mine', request)).rejects.toMatchObject({
+        code: 'idempotency_conflict',
+        status: 409,
+      });
+    });
+
+    it('refuses another authorisation under the key and stores nothing of it', async () => {
+      const { client } = await edgeOf(a);
+      await client.postSettlement('job', request);
+      const later = {
+        ...request,
+        batch: { ...request.batch, deadline: request.batch.deadline + 1 },
+      };
+      await expect(client.postSettlement('job', later)).rejects.toMatchObject({
+        code: 'idempotency_conflict',
+      });
+      const notes = await database.db.selectFrom('sealed_notes').selectAll().execute();
+      expect(notes).toHaveLength(16);
+    });
+
+    it('refuses what does not fit together before anything is stored', async () => {
+      const { client } = await edgeOf(a);
+      const altered = { ...request, sealedNotes: request.sealedNotes.toReversed() };
+      await expect(client.postSettlement('job', altered)).rejects.toMatchObject({
+        code: 'invalid_settlement',
+        status: 400,
+      });
+      expect(await client.getSettlement('job')).toBeUndefined();
+    });
+
+    it.each([
+      ['no key', undefined],
+      ['an empty key', ''],
+      ['a key beyond ASCII', 'caf\u00e9'],
+      ['a key too long', 'x'.repeat(256)],
+    ])('refuses %s', async (_name, key) => {
+      const { edgeToken } = await edgeOf(a);
+      const response = await platform.app.request('/agent-edge/settlements', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${edgeToken.reveal()}`,
+          ...(key === undefined ? {} : { 'idempotency-key': key }),
+        },
+        body: JSON.stringify(request),
+      });
+      expect(response.status).toBe(400);
+      expect(((await response.json()) as { code: string }).code).toBe('invalid_request');
+    });
+
+    it('names path and kind of a malformed settlement, and no value', async () => {
+      const { edgeToken } = await edgeOf(a);
+      const response = await platform.app.request('/agent-edge/settlements', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'idempotency-key': 'k',
+          authorization: `Bearer ${edgeToken.reveal()}`,
+        },
+        body: JSON.stringify({ ...request, batch: { ...request.batch, total: 'CANARY' } }),
+      });
+      const answer = (await response.json()) as { code: string; message: string };
+      expect([response.status, answer.code]).toEqual([400, 'invalid_request']);
+      expect(answer.message).toContain('batch.total: check');
+      expect(answer.message).not.toContain('CANARY');
+    });
+  });
+
+  describe('notes', () => {
+    async function settle(
+      leafIndex: number,
+      sealedNotesHash: string = request.batch.sealedNotesHash,
+    ) {
+      const row = await database.db
+        .selectFrom('settlements')
+        .select('id')
+        .executeTakeFirstOrThrow();
+      await database.db
+        .insertInto('batches')
+        .values({
+          chain: 'anvil',
+          leaf_index: leafIndex,
+          batch_root: request.batch.batchRoot,
+          batch_nonce: request.batch.batchNonce,
+          sealed_notes_hash: sealedNotesHash,
+          tx_hash: `0x${'ab'.repeat(32)}`,
+          block_number: 9,
+          settlement_id: row.id,
+        })
+        .execute();
+    }
+    async function readerOf(holder: TestHolder) {
+      const { apiKey } = await (await enrolled(holder)).mintKey('holder.read', 'x');
+      return createEdgeClient({
+        url: `${platform.url}/agent-edge`,
+        token: apiKey,
+        fetch: platform.fetch,
+      });
+    }
+    const query = { chain: 'anvil', token: 'USDC' };
+
+    it('serves a holder its own notes once the batch is final, and nobody else’s', async () => {
+      await (await edgeOf(a)).client.postSettlement('job', request);
+      const reader = await readerOf(a);
+      expect(await reader.getNotes(query)).toEqual({ notes: [] });
+      await settle(4);
+      const { notes } = await reader.getNotes(query);
+      const slot = request.sealedNotes.findIndex(
+        (note) => note.encryptionPublicKey === a.encryptionPublicKey,
+      );
+      expect(notes).toEqual([
+        {
+          commitment: request.batch.commitments[slot],
+          sealed: request.sealedNotes[slot]?.sealed,
+          chain: 'anvil',
+          token: 'USDC',
+          batchIndex: 4,
+          slot,
+          txHash: `0x${'ab'.repeat(32)}`,
+        },
+      ]);
+      expect(await reader.getNotes({ ...query, cursor: `4.${slot}` })).toEqual({ notes: [] });
+      const stranger = await readerOf(await createTestHolder('c'));
+      expect(await stranger.getNotes(query)).toEqual({ notes: [] });
+    });
+
+    it.each(['disburse', 'holder.transfer', 'holder.send'] as const)(
+      'refuses a %s key',
+      async (capability) => {
+        const { apiKey } = await (await enrolled(a)).mintKey(capability, 'x');
+        const client = createEdgeClient({
+          url: `${platform.url}/agent-edge`,
+          token: apiKey,
+          fetch: platform.fetch,
+        });
+        await expect(client.getNotes(query)).rejects.toMatchObject({
+          code: 'forbidden',
+          status: 403,
+        });
+      },
+    );
+
+    it('refuses an edge token, an unknown chain, token and cursor', async () => {
+      const { client } = await edgeOf(a);
+      await expect(client.getNotes(query)).rejects.toMatchObject({ status: 401 });
+      const reader = await readerOf(a);
+      const codes = await Promise.all(
+        [
+          { ...query, chain: 'constructor' },
+          { ...query, token: 'constructor' },
+          { ...query, token },
+          { ...query, cursor: '1; drop table' },
+        ].map((bad) => reader.getNotes(bad).catch((error: { code: string }) => error.code)),
+      );
+      expect(codes).toEqual(['invalid-chain', 'invalid-token', 'invalid-token', 'invalid_request']);
+    });
+  });
+});

@@ -1,0 +1,202 @@
+/** The indexer against made-up chains: what it stores, when it stops, how it goes on. */
+import { fieldToHex, type Hex32 } from '@pool/core';
+import { createLeanImt } from '@pool/notes';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { FundedBatch, PoolChain } from '../chain/pool-chain.ts';
+import { listServedNotes } from '../edge/served-notes.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { testSettings } from '../fixtures/test-platform.ts';
+import { createLog } from '../log.ts';
+import { createIndexer } from './indexer.ts';
+
+const log = createLog('silent', 'test');
+const word = (value: number): Hex32 => fieldToHex(BigInt(value));
+
+/** A chain of numbered blocks whose batches stand where the test puts them. */
+function createFakeChain() {
+  const state = {
+    final: 0,
+    batches: [] as FundedBatch[],
+    hashOf: (block: number) => word(1_000_000 + block),
+    noteRoot: undefined as Hex32 | undefined,
+    ranges: [] as [number, number][],
+    failing: false,
+  };
+  const rootAt = (block: number): Hex32 => {
+    const leaves = state.batches.filter((batch) => batch.blockNumber <= block);
+    return fieldToHex(createLeanImt(leaves.map(({ batchRoot }) => BigInt(batchRoot))).root);
+  };
+  const chain: Pick<
+    PoolChain,
+    | 'key'
+    | 'settings'
+    | 'fetchFinalBlock'
+    | 'fetchBlockHash'
+    | 'fetchFundedBatches'
+    | 'fetchNoteRoot'
+    | 'fetchReceipt'
+  > = {
+    key: 'anvil',
+    settings: testSettings,
+    fetchFinalBlock: () =>
+      Promise.resolve({ number: state.final, hash: state.hashOf(state.final), timestamp: 0 }),
+    fetchBlockHash: (block) =>
+      Promise.resolve(block <= state.final ? state.hashOf(block) : undefined),
+    fetchFundedBatches: (from, to) => {
+      if (state.failing) return Promise.reject(new Error('RPC down'));
+      state.ranges.push([from, to]);
+      return Promise.resolve(
+        state.batches.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to),
+      );
+    },
+    fetchNoteRoot: (block) => Promise.resolve(state.noteRoot ?? rootAt(block)),
+    fetchReceipt: () => Promise.resolve(undefined),
+  };
+  return {
+    state,
+    chain: chain as PoolChain,
+    fund(blockNumber: number): FundedBatch {
+      const leafIndex = state.batches.length;
+      const tree = createLeanImt(state.batches.map(({ batchRoot }) => BigInt(batchRoot)));
+      tree.insert(BigInt(100 + leafIndex));
+      const batch: FundedBatch = {
+        leafIndex,
+        batchRoot: word(100 + leafIndex),
+        newRoot: fieldToHex(tree.root),
+        batchNonce: word(200 + leafIndex),
+        sealedNotesHash: word(300 + leafIndex),
+        txHash: word(400 + leafIndex),
+        blockNumber,
+      };
+      state.batches.push(batch);
+      return batch;
+    },
+  };
+}
+
+describe('createIndexer', () => {
+  let database: TestDatabase;
+  let fake: ReturnType<typeof createFakeChain>;
+  beforeAll(async () => {
+    database = await openTestDatabase();
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    await database.reset();
+    fake = createFakeChain();
+  });
+
+  const create = () => createIndexer({ db: database.db, chain: fake.chain, log });
+  const indexed = async () =>
+    (
+      await database.db.selectFrom('batches').select('leaf_index').orderBy('leaf_index').execute()
+    ).map((row) => row.leaf_index);
+  const halted = async () =>
+    (await database.db.selectFrom('indexer_cursors').select('halted').executeTakeFirst())?.halted;
+  const notes = () =>
+    listServedNotes(database.db, {
+      chain: 'anvil',
+      tokenSymbol: 'USDC',
+      tokenAddress: '0x',
+      encryptionPublicKey: '0x',
+      cursor: undefined,
+    });
+
+  it('reads up to the final block and no further', async () => {
+    fake.fund(3);
+    fake.fund(7);
+    fake.state.final = 5;
+    const indexer = create();
+    await indexer.pass();
+    expect(await indexed()).toEqual([0]);
+    fake.state.final = 7;
+    await indexer.pass();
+    expect(await indexed()).toEqual([0, 1]);
+    await indexer.pass();
+    expect(fake.state.ranges).toEqual([
+      [0, 5],
+      [6, 7],
+    ]);
+  });
+
+  it('reads a long chain in ranges, and resumes from its cursor after a restart', async () => {
+    fake.fund(10);
+    fake.fund(1_500);
+    fake.state.final = 2_500;
+    await create().pass();
+    expect(fake.state.ranges).toEqual([
+      [0, 999],
+      [1_000, 1_999],
+      [2_000, 2_500],
+    ]);
+    fake.fund(2_501);
+    fake.state.final = 2_501;
+    await create().pass();
+    expect(fake.state.ranges.at(-1)).toEqual([2_501, 2_501]);
+    expect(await indexed()).toEqual([0, 1, 2]);
+    expect(await halted()).toBeNull();
+  });
+
+  it('goes on after the RPC was down', async () => {
+    fake.fund(1);
+    fake.state.final = 1;
+    fake.state.failing = true;
+    const indexer = create();
+    await expect(indexer.pass()).rejects.toThrow('RPC down');
+    fake.state.failing = false;
+    await indexer.pass();
+    expect(await indexed()).toEqual([0]);
+  });
+
+  it.each<[string, () => void]>([
+    [
+      'an event tells another root than the batches give',
+      () => {
+        const batch = fake.state.batches[1];
+        if (batch !== undefined) fake.state.batches[1] = { ...batch, newRoot: word(1) };
+      },
+    ],
+    [
+      'an event is withheld',
+      () => {
+        fake.state.batches = fake.state.batches.slice(1);
+      },
+    ],
+    [
+      'the last event is withheld',
+      () => {
+        fake.state.noteRoot = fake.state.batches[1]?.newRoot;
+        fake.state.batches = fake.state.batches.slice(0, 1);
+      },
+    ],
+    [
+      'the contract has another root',
+      () => {
+        fake.state.noteRoot = word(2);
+      },
+    ],
+  ])('stops for good and serves no notes when %s', async (_name, lie) => {
+    fake.fund(1);
+    fake.fund(2);
+    fake.state.final = 3;
+    lie();
+    await create().pass();
+    expect(await halted()).toMatch(/root|batch/);
+    expect(await indexed()).toEqual([]);
+    await expect(notes()).rejects.toMatchObject({ code: 'notes_unavailable', status: 503 });
+    fake.state.noteRoot = undefined;
+    await create().pass();
+    expect(await indexed()).toEqual([]);
+  });
+
+  it('stops when a block that was final changes', async () => {
+    fake.fund(1);
+    fake.state.final = 2;
+    await create().pass();
+    expect((await notes()).notes).toEqual([]);
+    fake.state.hashOf = (block) => word(2_000_000 + block);
+    fake.state.final = 3;
+    await create().pass();
+    expect(await halted()).toContain('final');
+  });
+});
