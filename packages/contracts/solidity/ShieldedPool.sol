@@ -251,9 +251,11 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     /// the allowance is missing the transfer says so.
     function _applyPermit(FundBatch calldata batch, Permit calldata permit) private {
         if (permit.value == 0) return;
-        try IERC20Permit(batch.token)
-            .permit(batch.funder, address(this), permit.value, permit.deadline, permit.v, permit.r, permit.s) {}
-            catch {}
+        (uint8 v, bytes32 r, bytes32 s) = (permit.v, permit.r, permit.s);
+        try IERC20Permit(batch.token).permit(batch.funder, address(this), permit.value, permit.deadline, v, r, s) {}
+            catch {
+            // The transfer decides.
+        }
     }
 
     /// @dev A token that takes a fee, or reports success without moving anything, would leave notes

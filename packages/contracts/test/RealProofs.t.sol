@@ -39,7 +39,11 @@ contract RealProofsTest is TestBase {
         assertEq(address(pool), vm.parseJsonAddress(json, ".pool"), "the pool's address");
     }
 
-    function _read(uint256 index) private view returns (FundBatch memory batch, Groth16Proof memory proof, bytes memory) {
+    function _read(uint256 index)
+        private
+        view
+        returns (FundBatch memory batch, Groth16Proof memory proof, bytes memory)
+    {
         string memory at = string.concat(".batches[", vm.toString(index), "]");
         batch.funder = vm.parseJsonAddress(json, string.concat(at, ".batch.funder"));
         batch.token = vm.parseJsonAddress(json, string.concat(at, ".batch.token"));

@@ -17,7 +17,7 @@ const committed = new Map(
     .trim()
     .split('\n')
     .map((line) => line.split(': '))
-    .map(([name, gas]) => [name, BigInt(gas ?? '0')]),
+    .map(([name, gas]): [string, bigint] => [name ?? '', BigInt(gas ?? '0')]),
 );
 
 describe('gas of whole transactions', () => {
@@ -61,5 +61,14 @@ describe('gas of whole transactions', () => {
     const { newHolders, existingHolders } = await measurePublicTransfer(scene, count);
     check(`public-transfer-new-${String(count)}`, newHolders);
     check(`public-transfer-existing-${String(count)}`, existingHolders);
+  });
+
+  it.skipIf(isUpdate)('the README states the committed figures', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    for (const [name, gas] of committed) {
+      const people = BigInt(name.split('-').at(-1) ?? '1');
+      const row = [people, gas, gas / people].map((figure) => figure.toLocaleString('en-US'));
+      expect(readme, name).toContain(`| ${row.join(' | ')} |`);
+    }
   });
 });

@@ -26,7 +26,7 @@ import { deployPoolTestToken, mintTestToken } from '../../src/test-tokens.ts';
 import { publicBatchTransferArtifact } from './generated/public-batch-transfer.ts';
 import { writeTree } from './tree-state.ts';
 
-export const settledBatches = 1000;
+const settledBatches = 1000;
 
 type ProofVector = {
   readonly circuit: 'fund-16' | 'fund-64';

@@ -7,7 +7,7 @@ import { Field } from '@noble/curves/abstract/modular.js';
 import { grainGenConstants } from '@noble/curves/abstract/poseidon.js';
 import { fieldModulus } from '@pool/core';
 
-export const width = 3;
+const width = 3;
 export const fullRounds = 8;
 export const partialRounds = 57;
 
