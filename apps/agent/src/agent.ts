@@ -226,8 +226,8 @@ function startRunner(input: {
     clock: systemClock,
     workerId: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
     concurrency: 8,
-    leaseTtlMs: 15_000,
-    idleMs: 1_000,
+    leaseTtlMs: 6_000,
+    idleMs: 500,
     onEvent: input.onEvent,
     deps: {
       findChain: (key) => parts.contexts.get(key),
@@ -280,7 +280,7 @@ function logJobEvent(log: AgentLog, event: JobEvent): void {
       log.info({ stage: event.stage }, 'job entered a stage');
       return;
     case 'retry':
-      log.warn({ stage: event.stage, code: event.code }, 'job is trying again');
+      log.warn({ stage: event.stage, code: event.code, cause: event.cause }, 'job is trying again');
       return;
     case 'outcome':
       log.info({ state: event.state, code: event.code }, 'job ended');

@@ -28,7 +28,13 @@ import { type DisbursementRecord, serializeRecord } from './record.ts';
 export type RunEvent =
   | { readonly kind: 'stage'; readonly stage: JobStage }
   | { readonly kind: 'progress'; readonly stage: JobStage; readonly fraction: number }
-  | { readonly kind: 'retry'; readonly stage: JobStage | undefined; readonly code: string }
+  | {
+      readonly kind: 'retry';
+      readonly stage: JobStage | undefined;
+      readonly code: string;
+      /** Code of the underlying error, for whoever runs the agent. */
+      readonly cause?: string;
+    }
   | { readonly kind: 'outcome'; readonly state: 'done' | 'failed'; readonly code?: string };
 
 export type DisbursementDeps = {
@@ -99,8 +105,21 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
   const { journal, signal } = input;
   const { clock } = deps;
   let current = input.record;
+  let working: { readonly stage: JobStage; readonly sinceMs: number } | undefined;
+
+  /** Adds what the current stage has taken since it was last counted. */
+  function countSeconds(): void {
+    const nowMs = clock.nowMs();
+    if (working !== undefined) {
+      const { stage, sinceMs } = working;
+      const seconds = (current.stageSeconds[stage] ?? 0) + (nowMs - sinceMs) / 1000;
+      current = { ...current, stageSeconds: { ...current.stageSeconds, [stage]: seconds } };
+      working = { stage, sinceMs: nowMs };
+    }
+  }
 
   async function update(changes: Partial<DisbursementRecord>): Promise<void> {
+    countSeconds();
     current = { ...current, ...changes };
     await guard(() => journal.save('submitted', serializeRecord(current)));
   }
@@ -166,12 +185,12 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
       }
       deps.onEvent({ kind: 'stage', stage });
       await reach(`${stage}.entered`);
-      const startedAtMs = clock.nowMs();
+      working = { stage, sinceMs: clock.nowMs() };
       try {
         return await work();
       } finally {
-        const seconds = (current.stageSeconds[stage] ?? 0) + (clock.nowMs() - startedAtMs) / 1000;
-        current = { ...current, stageSeconds: { ...current.stageSeconds, [stage]: seconds } };
+        countSeconds();
+        working = undefined;
       }
     },
     progress(fraction) {
@@ -189,7 +208,7 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
           if (!isPoolError(error) || !error.retryable || clock.nowMs() >= giveUpAtMs) {
             throw error;
           }
-          deps.onEvent({ kind: 'retry', stage: current.stage, code: error.code });
+          deps.onEvent(createRetryEvent(current.stage, error));
         }
         await pause(waitMs);
       }
@@ -199,6 +218,24 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
       return Math.max(head, Math.floor(clock.nowMs() / 1000));
     },
   };
+}
+
+/** Codes only: the text of an unknown error may quote anything. */
+export function createRetryEvent(stage: JobStage | undefined, error: unknown): RunEvent {
+  const cause = error instanceof Error ? codeOf(error.cause) : undefined;
+  return {
+    kind: 'retry',
+    stage,
+    code: codeOf(error) ?? 'internal_error',
+    ...(cause === undefined ? {} : { cause }),
+  };
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) {
+    return undefined;
+  }
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
 /** Address of the job's token in the agent's own settings, checksummed. */

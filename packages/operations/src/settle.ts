@@ -13,7 +13,7 @@ import { type Eligibility, fetchEligibility } from './eligibility.ts';
 import { grantAllowance } from './grant-allowance.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import { proveBatch, withAccelerator } from './prove-batch.ts';
-import type { Run } from './run.ts';
+import { createRetryEvent, type Run } from './run.ts';
 import { createSettlementRequest, isRowOf } from './settlement-request.ts';
 
 export type Outcome = Exclude<SettlementDecision, { readonly kind: 'wait' }>;
@@ -197,7 +197,9 @@ async function remember(run: Run, error: unknown): Promise<void> {
   const body = isPoolError(error)
     ? { code: error.code, message: error.message }
     : { code: 'internal_error', message: 'an unexpected error; see the log of the agent' };
-  run.deps.onEvent({ kind: 'retry', stage: run.record().stage, code: body.code });
+  if (run.record().lastRefusal?.code !== body.code) {
+    run.deps.onEvent(createRetryEvent(run.record().stage, error));
+  }
   await rememberBody(run, body);
 }
 

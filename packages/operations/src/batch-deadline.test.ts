@@ -1,0 +1,30 @@
+// Protocol §8: batch 60 minutes, rounded up to 15 minutes.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { computeBatchDeadline, isTooLateToRelease } from './batch-deadline.ts';
+
+describe('computeBatchDeadline', () => {
+  it('lies on a quarter of an hour, at least the window and less than a quarter more ahead', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 40 }), (now) => {
+        const deadline = computeBatchDeadline(now, 3600);
+        expect(deadline % 900).toBe(0);
+        expect(deadline - now).toBeGreaterThanOrEqual(3600);
+        expect(deadline - now).toBeLessThan(3600 + 900);
+      }),
+    );
+  });
+
+  it('takes windows below a quarter of an hour as they are', () => {
+    expect(computeBatchDeadline(1_000, 30)).toBe(1_030);
+  });
+});
+
+describe('isTooLateToRelease', () => {
+  it('keeps a minute in hand, or a tenth of a short window', () => {
+    expect(isTooLateToRelease(3_539, 3_600, 3_600)).toBe(false);
+    expect(isTooLateToRelease(3_540, 3_600, 3_600)).toBe(true);
+    expect(isTooLateToRelease(26, 30, 30)).toBe(false);
+    expect(isTooLateToRelease(27, 30, 30)).toBe(true);
+  });
+});

@@ -1,0 +1,41 @@
+// First come, first served; a waiter that gives up blocks nobody.
+import { describe, expect, it } from 'vitest';
+import { createKeyLock } from './key-lock.ts';
+
+const never = new AbortController().signal;
+
+describe('createKeyLock', () => {
+  it('lets one in at a time, in order, and other names pass', async () => {
+    const lock = createKeyLock();
+    const seen: string[] = [];
+    const first = await lock.acquire('a', never);
+    const second = lock.acquire('a', never).then((release) => {
+      seen.push('second');
+      return release;
+    });
+    const third = lock.acquire('a', never).then((release) => {
+      seen.push('third');
+      return release;
+    });
+    (await lock.acquire('b', never))();
+    expect(seen).toEqual([]);
+    first();
+    (await second)();
+    (await third)();
+    expect(seen).toEqual(['second', 'third']);
+  });
+
+  it('is unharmed by a waiter that gives up, and by a second release', async () => {
+    const lock = createKeyLock();
+    const first = await lock.acquire('a', never);
+    const giving = new AbortController();
+    const given = lock.acquire('a', giving.signal);
+    const last = lock.acquire('a', never);
+    giving.abort(new Error('gone'));
+    await expect(given).rejects.toThrow('gone');
+    first();
+    first();
+    (await last)();
+    (await lock.acquire('a', never))();
+  });
+});
