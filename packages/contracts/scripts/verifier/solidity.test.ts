@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { renderVerifier, type SnarkVerificationKey } from './solidity.ts';
+
+const g1 = (x: number): string[] => [String(x), String(x + 1), '1'];
+const g2 = (x: number): string[][] => [
+  [String(x), String(x + 1)],
+  [String(x + 2), String(x + 3)],
+  ['1', '0'],
+];
+const key: SnarkVerificationKey = {
+  protocol: 'groth16',
+  curve: 'bn128',
+  nPublic: 3,
+  vk_alpha_1: g1(100),
+  vk_beta_2: g2(200),
+  vk_gamma_2: g2(300),
+  vk_delta_2: g2(400),
+  IC: [g1(500), g1(510), g1(520), g1(530)],
+};
+const render = (change: Partial<SnarkVerificationKey> = {}, isDevelopmentKey = false): string =>
+  renderVerifier({
+    circuit: 'test',
+    contract: 'TestVerifier',
+    key: { ...key, ...change },
+    isDevelopmentKey,
+  });
+
+describe('renderVerifier', () => {
+  it('puts the imaginary part of G2 first (EIP-197) and everything else in its order', () => {
+    const words = [...render().matchAll(/key\[\d+\] = (0x[0-9a-f]{64});/g)].map(([, w]) =>
+      Number(w),
+    );
+    expect(words).toEqual([
+      ...[100, 101],
+      ...[201, 200, 203, 202],
+      ...[301, 300, 303, 302],
+      ...[401, 400, 403, 402],
+      ...[500, 501, 510, 511, 520, 521, 530, 531],
+    ]);
+  });
+
+  it('guards the constructor of development keys, and of no others', () => {
+    expect(render({}, true)).toContain('revert DevelopmentKeyOnPublicChain(block.chainid)');
+    expect(render({}, false)).not.toContain('constructor');
+  });
+
+  it('refuses keys of another shape', () => {
+    expect(() => render({ protocol: 'plonk' })).toThrow('Groth16');
+    expect(() => render({ curve: 'bls12381' })).toThrow('BN254');
+    expect(() => render({ nPublic: 2 })).toThrow('three public inputs');
+    expect(() => render({ IC: key.IC.slice(1) })).toThrow('three public inputs');
+    expect(() => render({ vk_alpha_1: ['1', '2', '0'] })).toThrow('affine');
+    expect(() =>
+      render({
+        vk_beta_2: [
+          ['1', '2'],
+          ['3', '4'],
+          ['0', '0'],
+        ],
+      }),
+    ).toThrow('affine');
+    expect(() => render({ vk_alpha_1: [(1n << 254n).toString(), '2', '1'] })).toThrow('modulus');
+    expect(() => render({ vk_alpha_1: ['0x1', '2', '1'] })).toThrow('coordinate');
+  });
+});

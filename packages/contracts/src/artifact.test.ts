@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { linkBytecode } from './artifact.ts';
+import { shieldedPoolArtifact } from './generated/shielded-pool.ts';
+
+const library = `0x${'Ab'.repeat(20)}`.toLowerCase();
+
+describe('linkBytecode', () => {
+  const artifact = {
+    abi: [],
+    bytecode: `0x60${'00'.repeat(20)}61${'00'.repeat(20)}62`,
+    links: [
+      { library: 'Lib', start: 1 },
+      { library: 'Lib', start: 22 },
+    ],
+  };
+
+  it('puts the address into every place and touches nothing else', () => {
+    const bare = library.slice(2);
+    expect(linkBytecode(artifact, { Lib: library })).toBe(`0x60${bare}61${bare}62`);
+  });
+
+  it('refuses to leave a place empty', () => {
+    expect(() => linkBytecode(artifact)).toThrow(
+      expect.objectContaining({ code: 'library_not_given' }),
+    );
+  });
+
+  it('finds the tree library in the pool, and no other', () => {
+    expect(shieldedPoolArtifact.links.length).toBeGreaterThan(0);
+    expect(new Set(shieldedPoolArtifact.links.map((link) => link.library))).toEqual(
+      new Set(['NoteTree']),
+    );
+  });
+});
