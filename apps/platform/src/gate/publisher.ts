@@ -75,13 +75,14 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
     const current = await chain.fetchCurrentRoot();
     const open = await selectOpen(db);
     const isKnown = current === (tree.size === 0 ? current : fieldToHex(tree.root));
-    if (open !== undefined || !isKnown || (await selectChanges(db)).length > 0) {
+    const isBehind = open !== undefined || !isKnown || (await selectChanges(db)).length > 0;
+    if (isBehind && !deps.signal.aborted) {
       log.info({ open: open !== undefined }, 'the store is ahead of the chain: publishing again');
       await publishWanted();
     }
   }
   // The gate serves meanwhile: what it serves is what was final before.
-  recover().catch((error: unknown) => {
+  const recovery = recover().catch((error: unknown) => {
     log.warn({ ...describeFailure(error) }, 'publication at start failed');
   });
 
@@ -98,6 +99,7 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
       return row?.tx_hash;
     },
     async idle() {
+      await recovery;
       await running?.catch(() => undefined);
     },
   };

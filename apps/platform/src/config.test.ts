@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Environment, parseGateConfig, parsePlatformConfig } from './config.ts';
+import { testEvidenceDomain } from './fixtures/test-holder.ts';
+import { testSettings } from './fixtures/test-platform.ts';
+
+const key = `0x${'ab'.repeat(32)}`;
+
+describe('configuration', () => {
+  let directory: string;
+  let platform: Environment;
+  let gate: Environment;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'pool-config-'));
+    const chainsFile = join(directory, 'chains.json');
+    const chains = { evidence: testEvidenceDomain, chains: { anvil: testSettings } };
+    writeFileSync(chainsFile, JSON.stringify(chains));
+    writeFileSync(join(directory, 'secret'), 'from-file\n');
+    writeFileSync(
+      join(directory, 'broken.json'),
+      '{"evidence": {"domain": 1}, "chains": "CANARY"}',
+    );
+    platform = {
+      PLATFORM_DATA_DIR: directory,
+      PLATFORM_CHAINS_FILE: chainsFile,
+      PLATFORM_DEFAULT_CHAIN: 'anvil',
+      PLATFORM_RELAYER_KEY: key,
+    };
+    gate = {
+      GATE_DATA_DIR: directory,
+      GATE_CHAINS_FILE: chainsFile,
+      GATE_CHAIN: 'anvil',
+      GATE_PUBLISHER_KEY: key,
+      GATE_READ_CLIENT_ID: 'r',
+      GATE_READ_CLIENT_SECRET: 'inline',
+      GATE_WRITE_CLIENT_ID: 'w',
+      GATE_WRITE_CLIENT_SECRET: 'inline',
+    };
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  it('takes defaults for what is not said', () => {
+    expect(parsePlatformConfig(platform)).toMatchObject({
+      listen: { host: '127.0.0.1', port: 8080 },
+      gate: undefined,
+      signInChainIds: [31337],
+      nonceTtlSeconds: 300,
+      pollIntervalMs: 1_000,
+    });
+    expect(parseGateConfig(gate)).toMatchObject({
+      listen: { host: '127.0.0.1', port: 8090 },
+      chain: { chainId: 31337 },
+      screeningFile: undefined,
+    });
+  });
+
+  it('reports every problem at once, by name', () => {
+    const parse = () =>
+      parsePlatformConfig({
+        PLATFORM_PORT: 'CANARY',
+        PLATFORM_RELAYER_KEY: 'CANARY-KEY',
+        PLATFORM_GATE_URL: 'http://gate.CANARY.example',
+        PLATFORM_LOG_LEVEL: 'CANARY',
+        PLATFORM_HOST: '0.0.0.0',
+      });
+    for (const name of [
+      'PLATFORM_DATA_DIR',
+      'PLATFORM_CHAINS_FILE',
+      'PLATFORM_DEFAULT_CHAIN',
+      'PLATFORM_PORT',
+      'PLATFORM_RELAYER_KEY',
+      'PLATFORM_GATE_URL',
+      'PLATFORM_GATE_WRITE_CLIENT_ID',
+      'PLATFORM_GATE_WRITE_CLIENT_SECRET',
+      'PLATFORM_LOG_LEVEL',
+      'PLATFORM_HOST',
+    ]) {
+      expect(parse).toThrow(name);
+    }
+    expect(parse).not.toThrow('CANARY');
+  });
+
+  it('says what is wrong with the chains file, and repeats nothing of it', () => {
+    const parse = () =>
+      parsePlatformConfig({ ...platform, PLATFORM_CHAINS_FILE: join(directory, 'broken.json') });
+    expect(parse).toThrow('PLATFORM_CHAINS_FILE is malformed');
+    expect(parse).not.toThrow('CANARY');
+    expect(() => parsePlatformConfig({ ...platform, PLATFORM_DEFAULT_CHAIN: 'base' })).toThrow(
+      'names no chain',
+    );
+  });
+
+  it('lets a secret’s file win over its inline value', () => {
+    const config = parseGateConfig({
+      ...gate,
+      GATE_READ_CLIENT_SECRET_FILE: join(directory, 'secret'),
+    });
+    expect(config.reader.clientSecret.reveal()).toBe('from-file');
+    expect(config.writer.clientSecret.reveal()).toBe('inline');
+    expect(JSON.stringify(config)).not.toContain(key);
+  });
+
+  it('binds to another host only where TLS is promised in front', () => {
+    const open = { ...gate, GATE_HOST: '0.0.0.0', GATE_ALLOW_PUBLIC_BIND: 'behind-tls-proxy' };
+    expect(parseGateConfig(open).listen.host).toBe('0.0.0.0');
+    expect(() => parseGateConfig({ ...gate, GATE_HOST: '0.0.0.0' })).toThrow('GATE_HOST');
+  });
+
+  it('wants two different clients', () => {
+    expect(() => parseGateConfig({ ...gate, GATE_WRITE_CLIENT_ID: 'r' })).toThrow(
+      'GATE_WRITE_CLIENT_ID',
+    );
+  });
+});

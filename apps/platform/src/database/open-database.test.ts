@@ -1,0 +1,46 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lockDirectory } from './directory-lock.ts';
+import { type Migration, openDatabase } from './open-database.ts';
+
+describe('openDatabase', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = join(await mkdtemp(join(tmpdir(), 'pool-db-')), 'data');
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  const first: Migration = { number: 1, statements: ['create table t (n integer)'] };
+  const second: Migration = { number: 2, statements: ['alter table t add column m integer'] };
+  const broken: Migration = {
+    number: 3,
+    statements: ['alter table t add column k integer', 'alter table missing add column k integer'],
+  };
+
+  it('migrates once, goes on where it was, and undoes a migration that fails half way', async () => {
+    const fresh = await openDatabase<{ t: { n: number } }>(directory, [first]);
+    await fresh.db.insertInto('t').values({ n: 7 }).execute();
+    await fresh.close();
+    await expect(openDatabase(directory, [first, second, broken])).rejects.toThrow();
+    const again = await openDatabase<{ t: { n: number } }>(directory, [first, second]);
+    const columns = await sql<{ name: string }>`select column_name as name
+      from information_schema.columns where table_name = 't' order by 1`.execute(again.db);
+    expect(columns.rows.map(({ name }) => name)).toEqual(['m', 'n']);
+    expect(await again.db.selectFrom('t').select('n').execute()).toEqual([{ n: 7 }]);
+    await again.close();
+  });
+
+  it('locks its directory until it is released, and keeps it to its owner', () => {
+    const lock = lockDirectory(directory);
+    expect(() => lockDirectory(directory)).toThrow(
+      expect.objectContaining({ code: 'data_directory_locked' }),
+    );
+    lock.release();
+    lock.release();
+    lockDirectory(directory).release();
+    return stat(directory).then(({ mode }) => expect(mode & 0o777).toBe(0o700));
+  });
+});

@@ -1,0 +1,410 @@
+/** The gate over a made-up registry chain: tokens, list, paths, coalescing, and what a restart finds. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fieldToHex, parseField, Secret } from '@pool/core';
+import { computeEligibilityRootFromPath, computeWalletId } from '@pool/notes';
+import { createGateClient, type GateClient } from '@pool/platform-client';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RegistryChain } from '../chain/registry-chain.ts';
+import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
+import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import { createLog } from '../log.ts';
+import { createGateApp } from './gate-app.ts';
+import { type GateTables, gateMigrations } from './gate-tables.ts';
+import { createTokenService } from './oauth.ts';
+import { type Publisher, startPublisher } from './publisher.ts';
+import { createFileScreening, passEverybody, type Screening } from './screening.ts';
+
+const log = createLog('silent', 'test');
+
+/** A registry on a chain where the test decides when what was sent is mined and final. */
+function createFakeRegistry() {
+  const state = {
+    block: 10,
+    finalBlock: 10,
+    nonce: 0,
+    current: undefined as string | undefined,
+    /** Every publication ever signed, by hash. */
+    signed: new Map<
+      string,
+      { root: string; nonce: number; minedIn?: number; succeeded: boolean }
+    >(),
+    broadcasts: [] as string[],
+    /** Mines and finalises whatever is broadcast, at once. */
+    instant: true,
+    reverting: false,
+  };
+  function mine(hash: string): void {
+    const transaction = state.signed.get(hash);
+    if (transaction === undefined || transaction.minedIn !== undefined) return;
+    if (transaction.nonce !== state.nonce) return;
+    state.block += 1;
+    state.nonce += 1;
+    transaction.minedIn = state.block;
+    transaction.succeeded = !state.reverting;
+    if (transaction.succeeded) state.current = transaction.root;
+  }
+  const chain: RegistryChain = {
+    publisherAddress: '0x0',
+    assertChain: () => Promise.resolve(),
+    fetchFinalBlock: () =>
+      Promise.resolve({ number: state.finalBlock, hash: '0x00', timestamp: 0 }),
+    fetchCurrentRoot: () => Promise.resolve(state.current),
+    signPublish: (root, nonce) => {
+      const txHash = `0x${(state.signed.size + 1).toString(16).padStart(64, '0')}`;
+      state.signed.set(txHash, { root, nonce, succeeded: false });
+      return Promise.resolve({ nonce, txHash, rawTransaction: txHash });
+    },
+    fetchNonce: () => Promise.resolve(state.nonce),
+    fetchNonceAt: (block) =>
+      Promise.resolve(
+        [...state.signed.values()].filter(
+          ({ minedIn }) => minedIn !== undefined && minedIn <= block,
+        ).length,
+      ),
+    broadcast: (raw) => {
+      state.broadcasts.push(raw);
+      if (state.instant) {
+        mine(raw);
+        state.finalBlock = state.block;
+      }
+      return Promise.resolve();
+    },
+    fetchReceipt: (txHash) => {
+      const transaction = state.signed.get(txHash);
+      return Promise.resolve(
+        transaction?.minedIn === undefined
+          ? undefined
+          : { succeeded: transaction.succeeded, blockNumber: transaction.minedIn, gasUsed: 1n },
+      );
+    },
+    close: () => undefined,
+  };
+  return { state, chain, mine };
+}
+
+describe('pool-gate', () => {
+  let database: OpenDatabase<GateTables>;
+  let directory: string;
+  let fake: ReturnType<typeof createFakeRegistry>;
+  let publisher: Publisher;
+  let stopping: AbortController;
+  let nowMs: number;
+  let a: TestHolder;
+  let b: TestHolder;
+
+  beforeAll(async () => {
+    database = await openDatabase('memory:', gateMigrations);
+    directory = await mkdtemp(join(tmpdir(), 'pool-gate-'));
+    [a, b] = [await createTestHolder('a'), await createTestHolder('b')];
+  });
+  afterAll(async () => {
+    await database.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    await sql.raw('truncate wallets, publications restart identity').execute(database.db);
+    fake = createFakeRegistry();
+    nowMs = Date.parse('2026-11-21T10:00:00Z');
+    await start();
+  });
+
+  // A publisher left over would take the next test's changes.
+  afterEach(() => crash());
+
+  async function start(): Promise<void> {
+    stopping = new AbortController();
+    publisher = await startPublisher({
+      db: database.db,
+      chain: fake.chain,
+      log,
+      nowMs: () => nowMs,
+      pollIntervalMs: 5,
+      signal: stopping.signal,
+    });
+  }
+  async function crash(): Promise<void> {
+    stopping.abort();
+    await publisher.idle();
+  }
+  function appOf(screening: Screening = passEverybody) {
+    const secret = (value: string) => new Secret(value);
+    return createGateApp({
+      db: database.db,
+      publisher,
+      log,
+      screening,
+      allowedHosts: [],
+      tokens: createTokenService(
+        [
+          { clientId: 'reader', clientSecret: secret('r&+ %'), scopes: ['gate.read'] },
+          { clientId: 'writer', clientSecret: secret('w'), scopes: ['gate.read', 'gate.write'] },
+        ],
+        900,
+        () => nowMs,
+      ),
+    });
+  }
+  function clientOf(app: ReturnType<typeof appOf>, clientId = 'writer', scope = ''): GateClient {
+    const url = 'http://127.0.0.1';
+    return createGateClient({
+      url,
+      oauth: {
+        tokenUrl: `${url}/oauth/token`,
+        clientId,
+        clientSecret: new Secret(clientId === 'writer' ? 'w' : 'r&+ %'),
+        scope:
+          scope === '' ? (clientId === 'writer' ? 'gate.write gate.read' : 'gate.read') : scope,
+      },
+      fetch: async (input, init) => await app.request(input, init),
+      nowMs: () => nowMs,
+    });
+  }
+  const idOf = (holder: TestHolder) => fieldToHex(computeWalletId(holder.walletPub));
+  const put = (client: GateClient, holder: TestHolder) =>
+    client.putWallet(idOf(holder), holder.walletPub);
+
+  describe('list', () => {
+    it('answers a write once its root is final, and serves paths that lead to the chain’s root', async () => {
+      const client = clientOf(appOf());
+      const answer = await put(client, a);
+      expect(answer).toEqual({
+        walletId: idOf(a),
+        status: 'whitelisted',
+        root: fake.state.current,
+        whitelistedAt: '2026-11-21T10:00:00.000Z',
+      });
+      await put(client, b);
+      const reader = clientOf(appOf(), 'reader');
+      const answered = await reader.paths([idOf(b), `0x${'0'.repeat(63)}7`, idOf(a)]);
+      expect(answered.root).toBe(fake.state.current);
+      expect(answered.missing).toEqual([`0x${'0'.repeat(63)}7`]);
+      expect(answered.paths.map(({ walletId }) => walletId)).toEqual([idOf(b), idOf(a)]);
+      for (const path of answered.paths) {
+        const root = computeEligibilityRootFromPath(parseField(path.walletId), path);
+        expect(fieldToHex(root)).toBe(fake.state.current);
+      }
+      expect(await reader.root()).toEqual({
+        root: fake.state.current,
+        wallets: 2,
+        txHash: [...fake.state.signed.keys()].at(-1),
+      });
+    });
+
+    it('publishes nothing for a wallet that is on the list already', async () => {
+      const client = clientOf(appOf());
+      await put(client, a);
+      await put(client, a);
+      expect(fake.state.signed.size).toBe(1);
+    });
+
+    it('shares one or two publications among fifty wallets that come together', async () => {
+      const client = clientOf(appOf());
+      const holders = await Promise.all(
+        Array.from({ length: 50 }, (_, index) => createTestHolder(`crowd ${index}`)),
+      );
+      const answers = await Promise.all(holders.map((holder) => put(client, holder)));
+      expect(answers.every(({ status }) => status === 'whitelisted')).toBe(true);
+      expect((await client.root()).wallets).toBe(50);
+      expect(fake.state.signed.size).toBeLessThanOrEqual(2);
+    });
+
+    it('waits for finality, and serves the old list until then', async () => {
+      fake.state.instant = false;
+      const client = clientOf(appOf());
+      let answered = false;
+      const pending = put(client, a).then(() => {
+        answered = true;
+      });
+      await expect.poll(() => fake.state.broadcasts.length).toBeGreaterThan(0);
+      fake.mine([...fake.state.signed.keys()][0] ?? '');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(answered).toBe(false);
+      expect((await client.paths([idOf(a)])).missing).toEqual([idOf(a)]);
+      fake.state.finalBlock = fake.state.block;
+      await pending;
+      expect((await client.paths([idOf(a)])).missing).toEqual([]);
+    });
+
+    it('takes a wallet off, and gives it its old place when it returns', async () => {
+      const client = clientOf(appOf());
+      await put(client, a);
+      await put(client, b);
+      const before = (await client.paths([idOf(a)])).paths[0]?.index;
+      const removed = await client.deleteWallet(idOf(a));
+      expect(removed).toEqual({ walletId: idOf(a), status: 'removed', root: fake.state.current });
+      expect((await client.paths([idOf(a)])).missing).toEqual([idOf(a)]);
+      await client.deleteWallet(idOf(a));
+      expect(fake.state.signed.size).toBe(3);
+      await put(client, a);
+      expect((await client.paths([idOf(a)])).paths[0]?.index).toBe(before);
+    });
+
+    it('says so when a publication reverts, and succeeds on the next try', async () => {
+      const client = clientOf(appOf());
+      fake.state.reverting = true;
+      await expect(put(client, a)).rejects.toMatchObject({
+        code: 'publication_failed',
+        status: 503,
+        retryable: true,
+      });
+      fake.state.reverting = false;
+      expect((await put(client, a)).status).toBe('whitelisted');
+    });
+
+    it('refuses a wallet id that is not of the wallet', async () => {
+      const client = clientOf(appOf());
+      await expect(client.putWallet(idOf(a), b.walletPub)).rejects.toMatchObject({
+        code: 'invalid_request',
+      });
+      await expect(client.putWallet('0xzz', a.walletPub)).rejects.toMatchObject({ status: 400 });
+    });
+  });
+
+  describe('restart', () => {
+    it('sends the identical transaction again when the crash came before it was mined', async () => {
+      fake.state.instant = false;
+      const pending = put(clientOf(appOf()), a).catch((error: { code: string }) => error.code);
+      await expect.poll(() => fake.state.broadcasts.length).toBeGreaterThan(0);
+      await crash();
+      expect(await pending).toBe('publication_failed');
+      fake.state.instant = true;
+      await start();
+      await expect.poll(() => publisher.tree.size).toBe(1);
+      expect(new Set(fake.state.broadcasts).size).toBe(1);
+      expect(fake.state.current).toBe(fieldToHex(publisher.tree.root));
+    });
+
+    it('publishes what was stored and never signed', async () => {
+      await crash();
+      await database.db
+        .insertInto('wallets')
+        .values({
+          wallet_id: idOf(a),
+          wallet_pub: a.walletPub,
+          leaf_index: 0,
+          wanted: true,
+          published: false,
+          whitelisted_at: null,
+        })
+        .execute();
+      await start();
+      await expect.poll(() => publisher.tree.size).toBe(1);
+      expect(fake.state.current).toBe(fieldToHex(publisher.tree.root));
+    });
+
+    it('publishes again when the chain has another root than the store', async () => {
+      await put(clientOf(appOf()), a);
+      const root = fake.state.current;
+      await crash();
+      fake.state.current = `0x${'0'.repeat(63)}9`;
+      await start();
+      await expect.poll(() => fake.state.current).toBe(root);
+    });
+
+    it('publishes nothing when store and chain agree', async () => {
+      await put(clientOf(appOf()), a);
+      await crash();
+      await start();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(fake.state.signed.size).toBe(1);
+      expect(publisher.tree.size).toBe(1);
+    });
+  });
+
+  describe('screening', () => {
+    const path = () => join(directory, 'screening.json');
+    const write = (mode: string, wallets: string[]) =>
+      writeFile(path(), JSON.stringify({ mode, wallets }));
+
+    it('denies by a deny list, and takes a wallet off that is denied later', async () => {
+      await write('deny-list', []);
+      const client = clientOf(appOf(createFileScreening(path())));
+      expect((await put(client, a)).status).toBe('whitelisted');
+      await write('deny-list', [a.address.toLowerCase()]);
+      expect((await put(client, a)).status).toBe('denied');
+      expect((await client.paths([idOf(a)])).missing).toEqual([idOf(a)]);
+      expect((await put(client, b)).status).toBe('whitelisted');
+    });
+
+    it('lets in only whom an allow list names, by address or by key', async () => {
+      await write('allow-list', [a.walletPub]);
+      const client = clientOf(appOf(createFileScreening(path())));
+      expect((await put(client, a)).status).toBe('whitelisted');
+      expect((await put(client, b)).status).toBe('denied');
+    });
+
+    it('lets nobody in when the list cannot be read', async () => {
+      await writeFile(path(), '{');
+      const client = clientOf(appOf(createFileScreening(path())));
+      await expect(put(client, a)).rejects.toMatchObject({
+        code: 'screening_unavailable',
+        status: 503,
+      });
+    });
+  });
+
+  describe('oauth', () => {
+    it('keeps reading and writing apart', async () => {
+      const reader = clientOf(appOf(), 'reader');
+      await expect(put(reader, a)).rejects.toMatchObject({ code: 'forbidden', status: 403 });
+      const greedy = clientOf(appOf(), 'reader', 'gate.write');
+      await expect(greedy.root()).rejects.toMatchObject({ code: 'gate_unauthorized' });
+      const writeOnly = clientOf(appOf(), 'writer', 'gate.write');
+      await expect(writeOnly.root()).rejects.toMatchObject({ code: 'forbidden' });
+    });
+
+    it('ends a token after its time', async () => {
+      const app = appOf();
+      const form = 'grant_type=client_credentials&client_id=writer&client_secret=w';
+      const granted = await app.request('/oauth/token', { method: 'POST', body: form });
+      const { access_token: token, ...rest } = (await granted.json()) as Record<string, unknown>;
+      expect(rest).toEqual({
+        token_type: 'Bearer',
+        expires_in: 900,
+        scope: 'gate.read gate.write',
+      });
+      const root = () =>
+        app.request('/v1/root', { headers: { authorization: `Bearer ${String(token)}` } });
+      expect((await root()).status).toBe(200);
+      nowMs += 900_000;
+      expect((await root()).status).toBe(401);
+    });
+
+    it.each([
+      [
+        'a wrong secret',
+        'grant_type=client_credentials&client_id=writer&client_secret=x',
+        401,
+        'invalid_client',
+      ],
+      [
+        'an unknown client',
+        'grant_type=client_credentials&client_id=nobody&client_secret=',
+        401,
+        'invalid_client',
+      ],
+      [
+        'another grant',
+        'grant_type=password&client_id=writer&client_secret=w',
+        400,
+        'unsupported_grant_type',
+      ],
+    ])('refuses %s the way RFC 6749 says', async (_name, body, status, code) => {
+      const response = await appOf().request('/oauth/token', { method: 'POST', body });
+      expect(response.status).toBe(status);
+      expect(await response.json()).toMatchObject({ error: code, code });
+      expect(response.headers.get('www-authenticate') !== null).toBe(status === 401);
+    });
+
+    it.each(['/v1/root', '/v1/paths'])('answers %s without a token with 401', async (path) => {
+      const response = await appOf().request(path, {
+        method: path === '/v1/root' ? 'GET' : 'POST',
+      });
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toContain('Bearer');
+    });
+  });
+});
