@@ -32,7 +32,7 @@ export const artifactFiles = {
   verificationKey: 'verification-key.json',
 } as const;
 
-export const computeSeed = (circuit: CircuitName): string => `pool ${circuit} ${SETUP_VERSION}`;
+const computeSeed = (circuit: CircuitName): string => `pool ${circuit} ${SETUP_VERSION}`;
 
 /** Digest of all that decides the artifacts' bytes; the cache is keyed by it. */
 export const computeRecipe = (circuit: CircuitName): string =>
