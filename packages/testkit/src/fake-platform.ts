@@ -53,7 +53,7 @@ export function createFakePlatform(chain: FakePoolChain) {
       records.set(holder.address, {
         address: holder.address,
         readiness: 'ready',
-        walletPub: holder.walletPub as `0x${string}`,
+        walletPub: holder.walletPub,
         encryptionPublicKey: holder.encryptionPublicKey,
         evidence: { ...holder.evidence },
         ...changes,
@@ -121,7 +121,7 @@ export function createFakePlatform(chain: FakePoolChain) {
     return {
       ...base,
       state: error === undefined ? 'settled' : 'reverted',
-      txHash: txHash as `0x${string}`,
+      txHash: txHash,
       blockNumber,
       gasUsed: '500000',
       ...(error === undefined ? {} : { error }),
