@@ -1,0 +1,95 @@
+// A settlement that reverts on chain because the world changed between the relayer's simulation and the
+// block (protocol §8, late landing): nothing is called final before the authorisation is dead.
+import { connectErc20 } from '@pool/contracts';
+import { JsonRpcProvider, Wallet } from 'ethers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
+import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
+import { readReceivedNotes } from './received-notes.ts';
+
+describe('a settlement that reverts', () => {
+  let stack: TestStack;
+  let provider: JsonRpcProvider;
+  beforeAll(async () => {
+    stack = await startTestStack();
+    provider = new JsonRpcProvider(stack.rpcUrl);
+  });
+  afterAll(async () => {
+    provider.destroy();
+    await stack.end();
+  });
+
+  const send = async (method: string, ...params: unknown[]): Promise<unknown> =>
+    await provider.send(method, params);
+
+  async function findPendingFund(): Promise<string | undefined> {
+    const { pending } = (await send('txpool_content')) as {
+      pending: Record<string, Record<string, { to: string | null; hash: string }>>;
+    };
+    const pool = stack.place.contracts.pool.toLowerCase();
+    return Object.values(pending)
+      .flatMap((transactions) => Object.values(transactions))
+      .find(({ to }) => to?.toLowerCase() === pool)?.hash;
+  }
+
+  it('stays submitted until its authorisation is dead, then is done and partial', async () => {
+    const { client, place, employer } = stack;
+    await client.disburse('reverted', stack.createRequest({ 0: 70n, 1: 30n }));
+    await expect
+      .poll(async () => (await client.getJob('reverted')).body.stage, {
+        timeout: 240_000,
+        interval: 50,
+      })
+      .toMatch(/signing|approving-allowance|settling/);
+    // No block from here on: the relayer simulates, sends, and waits.
+    await send('evm_setIntervalMining', 0);
+    const pendingHash = await expectPending();
+    const funder = new Wallet(employer.privateKey, provider);
+    const usdc = connectErc20(place.tokens['USDC']!.address, funder);
+    const funds = await usdc.balanceOf(employer.address);
+    const dodge = await usdc.transfer(stack.holders[5]!.address, funds, {
+      gasLimit: 100_000n,
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 11n,
+    });
+    await send('evm_mine');
+    const receipt = await provider.getTransactionReceipt(pendingHash);
+    expect((await provider.getTransactionReceipt(dodge.hash))?.status).toBe(1);
+    expect(receipt?.status).toBe(0);
+    await send('evm_setIntervalMining', 1);
+
+    // The revert is final after a few blocks, but the authorisation could still land.
+    await new Promise((resolve) => setTimeout(resolve, 8_000));
+    expect((await client.getJob('reverted')).body).toMatchObject({ state: 'submitted' });
+
+    await send('evm_increaseTime', 2 * 3600);
+    const job = await client.waitForJob('reverted');
+    expect(job).toMatchObject({
+      state: 'done',
+      result: {
+        status: 'partial',
+        batches: [{ index: 0, txHash: pendingHash, recipientCount: 2, status: 'failed' }],
+        notes: [{ status: 'failed' }, { status: 'failed' }],
+      },
+    });
+    expect(job.result?.batches[0]?.error?.code).toBe('erc20-insufficient-balance');
+    expect(job.error).toBeUndefined();
+    expect(await countFundedBatches(place)).toBe(0);
+    expect(await fetchPoolBalance(place, 'USDC')).toBe(0n);
+    expect(await readReceivedNotes(place, stack.holders[0]!, 'USDC')).toEqual([]);
+  });
+
+  async function expectPending(): Promise<string> {
+    let hash: string | undefined;
+    await expect
+      .poll(
+        async () => {
+          hash = await findPendingFund();
+          return hash;
+        },
+        { timeout: 30_000, interval: 50 },
+      )
+      .toBeDefined();
+    return hash ?? '';
+  }
+});
