@@ -1,0 +1,103 @@
+// What `up`, `down` and `status` do about processes, shown with processes that do nothing.
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isRunning, type ManagedProcess, startProcess } from '@pool/testkit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lockDirectory } from './directory-lock.ts';
+import { bringUp, readStatus, takeDown } from './lifecycle.ts';
+import { openProcessLedger } from './process-ledger.ts';
+import { createProgress } from './progress.ts';
+
+let directory: string;
+let started: ManagedProcess[];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'pool-sandbox-'));
+  started = [];
+});
+afterEach(async () => {
+  await Promise.all(started.map((process) => process.kill()));
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function startIdle(name: string): ManagedProcess {
+  const process_ = startProcess({
+    name,
+    command: process.execPath,
+    args: ['-e', 'setInterval(() => {}, 1000)'],
+    logPath: join(directory, `${name}.log`),
+  });
+  started.push(process_);
+  return process_;
+}
+
+const progress = createProgress({ stream: { write: () => undefined }, plainLines: false });
+const up = () => bringUp({ directory, holderCount: 1, progress });
+
+function pretendUp(...processes: ManagedProcess[]): void {
+  const ledger = openProcessLedger(directory);
+  for (const { name, identity } of processes) {
+    ledger.add(name, identity);
+  }
+  const named = processes.map(({ name, identity }) => ({ name, pid: identity.pid, log: '' }));
+  writeFileSync(join(directory, 'sandbox.json'), JSON.stringify({ processes: named }));
+}
+
+describe('the sandbox', () => {
+  it('is down where nothing was started, and down is content with that', async () => {
+    expect(readStatus(directory)).toEqual({ state: 'down', processes: [], file: undefined });
+    expect(await takeDown(directory)).toBe(0);
+  });
+
+  it('is up while everything runs: a second up starts nothing', async () => {
+    pretendUp(startIdle('chain'), startIdle('agent'));
+    expect(readStatus(directory).state).toBe('up');
+    expect((await up()).alreadyUp).toBe(true);
+  });
+
+  it('is broken when a part has died: up refuses, and down ends the rest', async () => {
+    const [chain, agent] = [startIdle('chain'), startIdle('agent')];
+    pretendUp(chain, agent);
+    await agent.kill();
+    expect(readStatus(directory)).toMatchObject({
+      state: 'broken',
+      processes: [
+        { name: 'chain', running: true },
+        { name: 'agent', running: false },
+      ],
+    });
+    await expect(up()).rejects.toMatchObject({ code: 'sandbox_broken' });
+    expect(await takeDown(directory)).toBe(1);
+    expect(isRunning(chain.identity)).toBe(false);
+    expect(readStatus(directory).state).toBe('down');
+    expect(existsSync(join(directory, 'sandbox.json'))).toBe(false);
+  });
+
+  it('ends only what it started, even where a pid has a new owner', async () => {
+    const [ours, foreign] = [startIdle('ours'), startIdle('foreign')];
+    const ledger = openProcessLedger(directory);
+    ledger.add('ours', ours.identity);
+    // An entry left by a crash whose pid now belongs to somebody else.
+    ledger.add('earlier', { pid: foreign.identity.pid, startedAt: '1' });
+    expect(await takeDown(directory)).toBe(1);
+    expect(isRunning(ours.identity)).toBe(false);
+    expect(isRunning(foreign.identity)).toBe(true);
+  });
+
+  it('lets one command work at a time, and forgets one that crashed', () => {
+    const lock = lockDirectory(directory);
+    expect(() => lockDirectory(directory)).toThrow(
+      expect.objectContaining({ code: 'sandbox_busy' }),
+    );
+    lock.release();
+    const abandoned = JSON.stringify({ pid: process.pid, startedAt: 'an earlier boot' });
+    writeFileSync(join(directory, 'command.lock'), abandoned);
+    lockDirectory(directory).release();
+    expect(existsSync(join(directory, 'command.lock'))).toBe(false);
+  });
+
+  it('keeps its list private', () => {
+    openProcessLedger(directory).add('chain', startIdle('chain').identity);
+    expect(statSync(join(directory, 'processes.json')).mode & 0o777).toBe(0o600);
+  });
+});
