@@ -15,7 +15,7 @@ export function createLog(level: string, name: string): Log {
 
 /** What a log line may say of an unexpected error: its class, code, and where it came from. */
 export function describeFailure(error: unknown): Record<string, string> {
-  const code = errorCodeOf(error);
+  const code = errorCodeOf(error) ?? libraryCodeOf(error);
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   // Frames only: an error's message can quote what it was given.
   const frames = stack
@@ -29,4 +29,10 @@ export function describeFailure(error: unknown): Record<string, string> {
     ...(code === undefined ? {} : { code }),
     frames,
   };
+}
+
+// Codes of ethers and of Node, such as INSUFFICIENT_FUNDS: words of theirs, never of a caller.
+function libraryCodeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? code : undefined;
 }

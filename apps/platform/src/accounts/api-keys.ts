@@ -21,7 +21,7 @@ import {
 } from './credential.ts';
 import type { Employer } from './employers.ts';
 
-export const maxLiveKeys = 50;
+const maxLiveKeys = 50;
 
 export type KeyMetadata = InferOutput<typeof keyMetadataSchema>;
 export type MintedKey = KeyMetadata & { readonly apiKey: string };

@@ -206,7 +206,8 @@ describe('employer routes', () => {
             },
             body: JSON.stringify({ apiKey }),
           });
-          return (await response.json()) as unknown;
+          const answer: unknown = await response.json();
+          return answer;
         };
         const { employerId } = await session.register();
         expect(await check(minted.apiKey.reveal())).toEqual({

@@ -71,7 +71,7 @@ export type PoolChain = {
 const zeroWord = `0x${'0'.repeat(64)}`;
 
 /** Calldata of `fund`. Public once sent. */
-export function encodeFundCall({ batch, proof, funderSignature, permit }: FundCall): string {
+function encodeFundCall({ batch, proof, funderSignature, permit }: FundCall): string {
   return pool.encodeFunctionData('fund', [batch, proof, funderSignature, permit ?? noPermit]);
 }
 

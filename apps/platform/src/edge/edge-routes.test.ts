@@ -1,4 +1,4 @@
-import type { SettlementRequest } from '@pool/core';
+import { errorCodeOf, type SettlementRequest } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -295,7 +295,7 @@ describe('agent edge', () => {
           { ...query, token: 'constructor' },
           { ...query, token },
           { ...query, cursor: '1; drop table' },
-        ].map((bad) => reader.getNotes(bad).catch((error: { code: string }) => error.code)),
+        ].map((bad) => reader.getNotes(bad).catch(errorCodeOf)),
       );
       expect(codes).toEqual(['invalid-chain', 'invalid-token', 'invalid-token', 'invalid_request']);
     });

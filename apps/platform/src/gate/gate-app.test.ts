@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fieldToHex, parseField, Secret } from '@pool/core';
+import { errorCodeOf, fieldToHex, parseField, Secret } from '@pool/core';
 import { computeEligibilityRootFromPath, computeWalletId } from '@pool/notes';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import { sql } from 'kysely';
@@ -266,7 +266,7 @@ describe('pool-gate', () => {
   describe('restart', () => {
     it('sends the identical transaction again when the crash came before it was mined', async () => {
       fake.state.instant = false;
-      const pending = put(clientOf(appOf()), a).catch((error: { code: string }) => error.code);
+      const pending = put(clientOf(appOf()), a).catch(errorCodeOf);
       await expect.poll(() => fake.state.broadcasts.length).toBeGreaterThan(0);
       await crash();
       expect(await pending).toBe('publication_failed');

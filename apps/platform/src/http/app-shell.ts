@@ -106,7 +106,7 @@ function withoutPort(host: string): string {
 }
 
 /** `{code, message}` with the error's status; a 401 names how to authenticate. */
-export function answerError(
+function answerError(
   c: Context,
   error: { code: string; message: string; status: number },
 ): Response {

@@ -69,6 +69,8 @@ describe('settlement flow', () => {
     if (row === undefined) throw new Error('no row');
     return await describeSettlement(database.db, row);
   }
+  const transactions = () =>
+    database.db.selectFrom('relayer_transactions').selectAll().orderBy('id').execute();
   const batchCount = () => chain.pool().batchCount();
 
   it('settles a batch once it is final, with hash, block and gas of its transaction', async () => {
@@ -168,6 +170,65 @@ describe('settlement flow', () => {
     await settleDown();
     expect((await recordOf()).state).toBe('settled');
     expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(1);
+  });
+
+  it('sends what the node has forgotten once more, byte for byte', async () => {
+    const { request } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+    });
+    await accept(request);
+    await chain.provider.send('evm_setAutomine', [false]);
+    await relay();
+    const [sent] = await transactions();
+    await chain.provider.send('anvil_dropTransaction', [sent?.tx_hash]);
+    await chain.mine(2);
+    expect(await batchCount()).toBe(0n);
+    await relay();
+    await settleDown();
+    expect((await recordOf()).txHash).toBe(sent?.tx_hash);
+    expect(await transactions()).toHaveLength(1);
+  });
+
+  it('signs anew only when a final block shows that another transaction took the nonce', async () => {
+    const { request } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+    });
+    await accept(request);
+    await chain.provider.send('evm_setAutomine', [false]);
+    await relay();
+    const [sent] = await transactions();
+    await chain.provider.send('anvil_dropTransaction', [sent?.tx_hash]);
+    const relayer = chain.wallet('relayer');
+    await relayer.sendTransaction({ to: relayer.address, nonce: sent?.nonce ?? null });
+    await chain.mine(1);
+    await relay();
+    expect((await transactions()).map(({ state }) => state)).toEqual(['open']);
+    await chain.mine(1);
+    await relay();
+    await relay();
+    expect((await transactions()).map(({ state, nonce }) => [state, nonce])).toEqual([
+      ['dropped', 0],
+      ['open', 1],
+    ]);
+    await chain.mine(1);
+    await settleDown();
+    expect((await recordOf()).state).toBe('settled');
+    expect(await batchCount()).toBe(1n);
+  });
+
+  it('gives every settlement of a pass a nonce of its own', async () => {
+    const target = await chain.settlementTarget();
+    for (const jobKey of ['one', 'two', 'three']) {
+      const { request } = await createTestSettlement(target, { eligibilityRoot, jobKey });
+      await accept(request, jobKey);
+    }
+    await relay();
+    expect((await transactions()).map(({ nonce }) => nonce)).toEqual([0, 1, 2]);
+    await settleDown();
+    for (const jobKey of ['one', 'two', 'three']) {
+      expect((await recordOf(jobKey)).state).toBe('settled');
+    }
+    expect(await batchCount()).toBe(3n);
   });
 
   it('reports the reason when the state changed between simulation and inclusion', async () => {
