@@ -17,7 +17,7 @@ export function ensureAgentHome(home: string): void {
 }
 
 /** The token file's path. */
-export function loopbackTokenPath(home: string): string {
+function loopbackTokenPath(home: string): string {
   return join(home, 'loopback.token');
 }
 

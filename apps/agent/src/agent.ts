@@ -50,7 +50,7 @@ import { createJobProgress } from './job-progress.ts';
 import { startTenant, type Tenant } from './tenant.ts';
 import { version } from './version.ts';
 
-export const systemClock: Clock = {
+const systemClock: Clock = {
   nowMs: () => Date.now(),
   sleep: async (milliseconds, signal) => {
     await sleep(milliseconds, undefined, { signal });
@@ -183,6 +183,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     },
     checks: () => checks ?? parts.checks(tenant.current(), pins),
     progress,
+    prover: prover.accelerator,
     wake: () => runner?.wake(),
     reach,
   });

@@ -72,7 +72,9 @@ describe('POST /api/disburse', () => {
 
   it('creates one job for many requests at once', async () => {
     const { post, request, state } = createTestApp();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => post('june', request)));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async () => post('june', request)),
+    );
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 202));
     expect(state.wakes).toBe(1);
   });
@@ -217,7 +219,10 @@ describe('bearer', () => {
     const { get, post, request } = createTestApp();
     await post('june', request);
     expect((await get('/api/disburse/june/trace', bearer(apiKey('disburse')))).status).toBe(403);
-    expect(await (await get('/api/disburse/june/trace')).json()).toEqual({ timings: [] });
+    expect(await (await get('/api/disburse/june/trace')).json()).toEqual({
+      timings: [],
+      prover: { kind: 'none', detail: 'test' },
+    });
   });
 });
 

@@ -26,7 +26,7 @@ import {
 } from './http-guards.ts';
 import { parseIdempotencyKey } from './idempotency-key.ts';
 import type { JobProgress } from './job-progress.ts';
-import { createJobTrace } from './job-trace.ts';
+import { createJobTrace, type JobTrace } from './job-trace.ts';
 
 export type AppDeps = {
   readonly version: string;
@@ -39,6 +39,8 @@ export type AppDeps = {
   /** Checks of the employer's chains. @throws PoolError 503 before bootstrap */
   readonly checks: () => CheckDeps;
   readonly progress: JobProgress;
+  /** What this agent proves with, for the trace. */
+  readonly prover: JobTrace['prover'];
   /** Tells the worker that there is a job. */
   readonly wake: () => void;
   readonly reach: (point: AgentFaultPoint) => Promise<void>;
@@ -123,7 +125,12 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
     }
     const job = await findJob(context.req.param('key'));
     return context.json(
-      createJobTrace(deserializeRecord(job.payload), deps.progress.of(job.key), deps.nowMs()),
+      createJobTrace(
+        deserializeRecord(job.payload),
+        deps.progress.of(job.key),
+        deps.prover,
+        deps.nowMs(),
+      ),
     );
   });
 

@@ -35,7 +35,7 @@ export function readChainsFile(path: string): ChainsFile {
 }
 
 /** Parses and normalises: addresses come out checksummed. */
-export function parseChainsFile(value: unknown, name: string): ChainsFile {
+function parseChainsFile(value: unknown, name: string): ChainsFile {
   try {
     const file = parseWire(chainsFileSchema, value, name);
     return {
@@ -102,7 +102,7 @@ export function routeChain(key: string | undefined, deps: RouteDeps): ChainRoute
 }
 
 /** What the platform says otherwise than the agent's own settings. */
-export function findDifference(
+function findDifference(
   own: EvmChainSettings,
   vended: VendedChain | undefined,
 ): string | undefined {

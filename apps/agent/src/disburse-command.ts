@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type DisbursementJob,
   type DisburseRequest,
-  errorCodeOf,
+  isPoolError,
   PoolError,
   parseEvmAddress,
 } from '@pool/core';
@@ -67,8 +67,10 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
   const client = createClient(readAgentAddress(options.envFile));
   const { job, trace } = await follow(client, key, request, output.terminal);
   if (options.json === true) {
-    const { timings, settlement } = trace;
-    output.out(JSON.stringify({ job, timings, ...(settlement ? { settlement } : {}) }, null, 2));
+    const { timings, prover, settlement } = trace;
+    output.out(
+      JSON.stringify({ job, timings, prover, ...(settlement ? { settlement } : {}) }, null, 2),
+    );
   } else {
     output.out(describeJob(job, trace, output.terminal.isTty));
   }
@@ -142,19 +144,30 @@ async function follow(
     // An agent that is being restarted goes on with the job: keep asking.
     job = (await optional(() => client.job(key))) ?? job;
   }
-  const trace = await client.trace(key);
+  const trace = await untilAnswered(() => client.trace(key));
   view.end(trace);
-  return { job: await client.job(key), trace };
+  return { job: await untilAnswered(() => client.job(key)), trace };
 }
 
+/** Undefined while the agent is away, or back but not told yet whose it is. */
 async function optional<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
-    if (errorCodeOf(error) === 'agent_unreachable') {
+    if (isPoolError(error) && error.retryable) {
       return undefined;
     }
     throw error;
+  }
+}
+
+async function untilAnswered<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const answer = await optional(work);
+    if (answer !== undefined) {
+      return answer;
+    }
+    await sleep(pollMs);
   }
 }
 

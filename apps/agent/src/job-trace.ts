@@ -21,6 +21,8 @@ export const jobTraceSchema = v.strictObject({
   ),
   /** Seconds of work per stage, in order; over all runs of the job. */
   timings: v.array(v.strictObject({ stage: stageSchema, seconds: v.number() })),
+  /** What this agent proves with. */
+  prover: v.strictObject({ kind: v.string(), detail: v.string() }),
   /** As seen before proving. */
   allowance: v.optional(v.picklist(['sufficient', 'insufficient', 'unknown'])),
   settlement: v.optional(
@@ -36,6 +38,7 @@ export type JobTrace = v.InferOutput<typeof jobTraceSchema>;
 export function createJobTrace(
   record: DisbursementRecord,
   progress: Progress | undefined,
+  prover: JobTrace['prover'],
   nowMs: number,
 ): JobTrace {
   const { allowanceState, settlement, stageSeconds } = record;
@@ -54,6 +57,7 @@ export function createJobTrace(
           },
         }),
     timings,
+    prover,
     ...(allowanceState === undefined ? {} : { allowance: allowanceState }),
     ...(settlement === undefined ? {} : { settlement }),
   };

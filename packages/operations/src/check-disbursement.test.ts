@@ -216,12 +216,12 @@ describe('registration', () => {
   const holder = createFakeHolder(2);
 
   const lies: [string, Parameters<typeof check>[0]][] = [
-    ['another W', { walletPub: other.walletPub as `0x${string}` }],
+    ['another W', { walletPub: other.walletPub }],
     ['another P', { encryptionPublicKey: other.encryptionPublicKey }],
     [
       "another person's W, P and evidence",
       {
-        walletPub: other.walletPub as `0x${string}`,
+        walletPub: other.walletPub,
         encryptionPublicKey: other.encryptionPublicKey,
         evidence: { ...other.evidence },
       },

@@ -1,0 +1,47 @@
+/**
+ * Retention (docs/decisions, "retention"): some days after a job ended, who was paid and the seed of its
+ * batch are erased. Name, fingerprint and result stay, so that the key stays used and the answer readable.
+ *
+ * @module
+ */
+import type { JobStore } from '@pool/idempotency';
+import { deserializeRecord, manifestName, serializeRecord } from './record.ts';
+
+/** Jobs erased at one go. */
+const batchLimit = 100;
+
+const dayMs = 86_400_000;
+
+/** @returns how many jobs were erased; call again while it is not 0 */
+export async function eraseExpired(
+  store: JobStore,
+  retentionDays: number,
+  nowMs: number,
+): Promise<number> {
+  const expired = await store.listErasable({
+    states: ['done', 'failed'],
+    updatedBeforeMs: nowMs - retentionDays * dayMs,
+    limit: batchLimit,
+  });
+  for (const job of expired) {
+    const {
+      proved: _proof,
+      signature: _signature,
+      permit: _permit,
+      ...record
+    } = deserializeRecord(job.payload);
+    const kept = {
+      ...record,
+      recipients: [],
+      request: { ...record.request, recipients: [] },
+      approvals: [],
+    };
+    await store.erase({
+      scope: job.scope,
+      key: job.key,
+      names: [manifestName],
+      payload: serializeRecord(kept),
+    });
+  }
+  return expired.length;
+}

@@ -1,0 +1,122 @@
+// The worker over a real job store: takes up what others left, survives interruptions, stops cleanly, and
+// forgets what retention says.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createMemoryStore, type JobStore } from '@pool/idempotency';
+import { afterEach, describe, expect, it } from 'vitest';
+import { checkDisbursement } from './check-disbursement.ts';
+import { eraseExpired } from './erase-expired.ts';
+import { createWorld, type World } from './fixtures/fake-world.ts';
+import { type JobEvent, type JobRunner, startJobRunner } from './job-runner.ts';
+import { createRecord, deserializeRecord, manifestName, serializeRecord } from './record.ts';
+
+const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
+const running: JobRunner[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((runner) => runner.stop()));
+});
+
+async function claim(world: World, store: JobStore, key: string): Promise<void> {
+  const checked = await checkDisbursement(world.createRequest(), world.checks);
+  const payload = serializeRecord(createRecord(checked, scope, key));
+  const nowMs = world.clock.nowMs();
+  await store.claim({ scope, key, fingerprint: key, state: 'accepted', payload, nowMs });
+}
+
+function start(world: World, store: JobStore, reach = async (): Promise<void> => undefined) {
+  const events: JobEvent[] = [];
+  const { onEvent: _onEvent, clock: _clock, ...deps } = world.createDeps(reach, []);
+  const runner = startJobRunner({
+    store,
+    clock: world.clock,
+    deps,
+    workerId: 'worker',
+    concurrency: 4,
+    leaseTtlMs: 60_000,
+    idleMs: 10,
+    onEvent: (_key, event) => events.push(event),
+  });
+  running.push(runner);
+  return { runner, events };
+}
+
+async function untilDone(store: JobStore, ...keys: string[]): Promise<void> {
+  for (let turn = 0; turn < 2_000; turn += 1) {
+    const jobs = await Promise.all(keys.map((key) => store.get(scope, key)));
+    if (jobs.every((job) => job?.state === 'done' || job?.state === 'failed')) {
+      return;
+    }
+    await sleep(5);
+  }
+  throw new Error('the jobs did not end');
+}
+
+describe('startJobRunner', () => {
+  it('works through what it finds, each job once', async () => {
+    const world = await createWorld({ permit: true });
+    const store = createMemoryStore();
+    await claim(world, store, 'one');
+    await claim(world, store, 'two');
+    start(world, store);
+    await untilDone(store, 'one', 'two');
+    expect(world.chain.funds).toBe(2);
+  });
+
+  it('goes on with a job whose run was interrupted', async () => {
+    const world = await createWorld({ permit: true });
+    const store = createMemoryStore();
+    await claim(world, store, 'one');
+    let interruptions = 0;
+    const { events } = start(world, store, async () => {
+      if (interruptions < 3) {
+        interruptions += 1;
+        throw new Error('power cut');
+      }
+    });
+    await untilDone(store, 'one');
+    expect(events.filter(({ kind }) => kind === 'interrupted')).toHaveLength(3);
+    expect(world.chain.funds).toBe(1);
+  });
+
+  it('stops in the middle of a job and leaves it to the next worker', async () => {
+    const world = await createWorld({ permit: true });
+    world.platform.holdBack = true;
+    const store = createMemoryStore();
+    await claim(world, store, 'one');
+    const { runner } = start(world, store);
+    while (world.platform.posts === 0) {
+      await sleep(5);
+    }
+    await runner.stop();
+    expect((await store.get(scope, 'one'))?.state).toBe('submitted');
+    world.platform.holdBack = false;
+    world.platform.rows.clear();
+    start(world, store);
+    await untilDone(store, 'one');
+    const job = await store.get(scope, 'one');
+    expect(deserializeRecord(job?.payload ?? '').result?.status).toBe('completed');
+    expect(world.chain.funds).toBe(1);
+  });
+});
+
+describe('eraseExpired', () => {
+  it('erases recipients and seed after the days, and keeps the result and the key', async () => {
+    const world = await createWorld({ permit: true });
+    const store = createMemoryStore();
+    await claim(world, store, 'one');
+    start(world, store);
+    await untilDone(store, 'one');
+    const before = deserializeRecord((await store.get(scope, 'one'))?.payload ?? '');
+    expect(await eraseExpired(store, 30, world.clock.nowMs())).toBe(0);
+    expect(await store.getValue(scope, 'one', manifestName)).toBeDefined();
+
+    expect(await eraseExpired(store, 30, world.clock.nowMs() + 31 * 86_400_000)).toBe(1);
+    const after = deserializeRecord((await store.get(scope, 'one'))?.payload ?? '');
+    expect(await store.getValue(scope, 'one', manifestName)).toBeUndefined();
+    expect(after.recipients).toEqual([]);
+    expect(after.request.recipients).toEqual([]);
+    expect(after.result).toEqual(before.result);
+    expect((await store.get(scope, 'one'))?.fingerprint).toBe('one');
+  });
+});
