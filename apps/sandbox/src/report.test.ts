@@ -5,7 +5,7 @@ const address = '0x8EF31ED37e5320931Bf85677De447824a66c9991';
 const note = { commitment: '0x1', amount: 5_000_000n, memo: 'May', txHash: '0x2' };
 const good: DemoReport = {
   stages: [{ stage: 'proving', seconds: 7.25 }],
-  prover: 'cpu',
+  prover: { kind: 'cpu', detail: 'two threads' },
   gasUsed: 400_001n,
   token: 'USDC',
   decimals: 6,
@@ -25,6 +25,7 @@ describe('the demo report', () => {
     const { right, text } = print(good);
     expect(right).toBe(true);
     expect(text).toMatch(/proving +7\.3/);
+    expect(text).toContain('proved on the cpu (two threads)');
     expect(text).toContain('400,001');
     expect(text).toMatch(/✓ 0x8EF3.* 5 USDC {2}“May”/);
     expect(text).toContain('✓ The pool holds 5 USDC');

@@ -19,12 +19,12 @@ export type Payment = {
   readonly job: DisbursementJob;
   readonly timings: readonly { readonly stage: string; readonly seconds: number }[];
   /** What the proof was made with. */
-  readonly prover?: string;
+  readonly prover: { readonly kind: string; readonly detail: string };
 };
 
 export type DemoReport = {
   readonly stages: readonly { readonly stage: string; readonly seconds: number }[];
-  readonly prover: string | undefined;
+  readonly prover: Payment['prover'];
   readonly gasUsed: bigint;
   readonly token: string;
   readonly decimals: number;
@@ -75,9 +75,7 @@ export function printDemoReport(report: DemoReport, say: (line: string) => void)
   for (const { stage, seconds } of stages) {
     say(`  ${stage.padEnd(20)} ${seconds.toFixed(1).padStart(7)}`);
   }
-  if (report.prover !== undefined) {
-    say(`  proved with ${report.prover}`);
-  }
+  say(`  proved on the ${report.prover.kind} (${report.prover.detail})`);
 
   const share = gasUsed / BigInt(received.length);
   say('');
