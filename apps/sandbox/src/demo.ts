@@ -10,7 +10,7 @@ import { runAgentCommand } from './agent-command.ts';
 import { ensureProvingKey } from './artifacts.ts';
 import { isLocked, lockDirectory } from './directory-lock.ts';
 import { readStatus } from './lifecycle.ts';
-import { openProcessLedger } from './process-ledger.ts';
+import { openProcessLedger, type ProcessLedger } from './process-ledger.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { createDemoReport, type Payment, printDemoReport } from './report.ts';
 import { readRoster } from './roster.ts';
@@ -55,7 +55,7 @@ export async function runDemo(options: DemoOptions): Promise<number> {
         'A sandbox is already up; this demonstration runs beside it, in a deployment of its own.',
       );
     }
-    succeeded = await payAndReport(options, directory, progress);
+    succeeded = await payAndReport(options, directory, ledger, progress);
     return succeeded ? 0 : 1;
   } catch (error) {
     progress.fail();
@@ -80,9 +80,10 @@ export async function runDemo(options: DemoOptions): Promise<number> {
 async function payAndReport(
   options: DemoOptions,
   directory: string,
+  ledger: ProcessLedger,
   progress: Progress,
 ): Promise<boolean> {
-  const stack = await startStack({ directory, onStep: progress.step });
+  const stack = await startStack({ directory, ledger, onStep: progress.step });
   const place = writeSandboxFile(stack);
   const command = ['disburse', '--file', options.rosterPath, '--pay-run', payRun];
   const target = ['--token', options.token];

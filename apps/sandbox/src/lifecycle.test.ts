@@ -96,6 +96,16 @@ describe('the sandbox', () => {
     expect(existsSync(join(directory, 'command.lock'))).toBe(false);
   });
 
+  it('ends at once what is started after it began to stop', async () => {
+    const ledger = openProcessLedger(directory);
+    await ledger.endAll();
+    const late = startIdle('late');
+    expect(() => ledger.add('late', late.identity)).toThrow(
+      expect.objectContaining({ code: 'sandbox_stopping' }),
+    );
+    await expect.poll(() => isRunning(late.identity)).toBe(false);
+  });
+
   it('keeps its list private', () => {
     openProcessLedger(directory).add('chain', startIdle('chain').identity);
     expect(statSync(join(directory, 'processes.json')).mode & 0o777).toBe(0o600);

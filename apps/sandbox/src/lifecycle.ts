@@ -76,6 +76,7 @@ export async function bringUp(options: UpOptions): Promise<UpOutcome> {
     await ensureProvingKey('fund-16', progress);
     const stack = await startStack({
       directory,
+      ledger,
       holderCount: options.holderCount,
       onStep: progress.step,
     });

@@ -6,6 +6,7 @@
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PoolError } from '@pool/core';
 import { endProcess, isRunning, type ProcessIdentity } from '@pool/testkit';
 import * as v from 'valibot';
 
@@ -16,6 +17,7 @@ const entriesSchema = v.array(
 export type LedgerEntry = ProcessIdentity & { readonly name: string };
 
 export type ProcessLedger = {
+  /** @throws PoolError `sandbox_stopping` once {@link ProcessLedger.endAll} was called; the process is ended */
   add(name: string, identity: ProcessIdentity): void;
   list(): readonly LedgerEntry[];
   /** Those of {@link ProcessLedger.list} that still run. */
@@ -26,6 +28,7 @@ export type ProcessLedger = {
 
 export function openProcessLedger(directory: string): ProcessLedger {
   const path = join(directory, 'processes.json');
+  let isEnding = false;
 
   function list(): readonly LedgerEntry[] {
     let text: string;
@@ -41,12 +44,18 @@ export function openProcessLedger(directory: string): ProcessLedger {
     list,
     listRunning: () => list().filter((entry) => isRunning(entry)),
     add(name, { pid, startedAt }) {
+      if (isEnding) {
+        // Whoever starts things has not noticed the interruption yet.
+        process.kill(-pid, 'SIGKILL');
+        throw new PoolError('sandbox_stopping', 'the sandbox is being stopped');
+      }
       const text = JSON.stringify([...list(), { name, pid, startedAt }], undefined, 2);
       // Renamed into place: a crash while writing must not lose the entries before.
       writeFileSync(`${path}.new`, `${text}\n`, { mode: 0o600 });
       renameSync(`${path}.new`, path);
     },
     async endAll() {
+      isEnding = true;
       for (const entry of [...list()].reverse()) {
         await endProcess(entry);
       }

@@ -42,6 +42,8 @@ import {
 export type StackOptions = {
   /** Everything the deployment writes lies below this folder. */
   readonly directory: string;
+  /** Where started processes are noted. Default: a ledger of its own in the directory. */
+  readonly ledger?: ProcessLedger;
   /** How many recipients to enrol. Default: enough for a batch of 64. */
   readonly holderCount?: number;
   /** The agent's ceiling for one call. Default: 64. */
@@ -87,7 +89,7 @@ const platformScript = fileURLToPath(new URL('../../platform/src/main.ts', impor
  * @throws PoolError `process_not_ready`, `enrolment_failed` and whatever the services answer
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const ledger = openProcessLedger(options.directory);
+  const ledger = options.ledger ?? openProcessLedger(options.directory);
   try {
     return await startServices(options, ledger);
   } catch (error) {
