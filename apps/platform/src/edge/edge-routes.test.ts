@@ -1,4 +1,4 @@
-import { errorCodeOf, type SettlementRequest } from '@pool/core';
+import { errorCodeOf, type Secret, type SettlementRequest } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -131,10 +131,49 @@ describe('agent edge', () => {
       expect(raw.status).toBe(202);
     });
 
+    async function postRaw(edgeToken: Secret, key: string): Promise<Response> {
+      return await platform.app.request('/agent-edge/settlements', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'idempotency-key': key,
+          authorization: `Bearer ${edgeToken.reveal()}`,
+        },
+        body: JSON.stringify(request),
+      });
+    }
+
     it('takes a quoted key for its bare form', async () => {
-      const { client } = await edgeOf(a);
-      await client.postSettlement('"job"', request);
+      const { client, edgeToken } = await edgeOf(a);
+      expect((await postRaw(edgeToken, 'job')).status).toBe(202);
+      const quoted = await postRaw(edgeToken, '"job"');
+      expect([quoted.status, ((await quoted.json()) as { key: string }).key]).toEqual([202, 'job']);
       expect((await client.getSettlement('job'))?.key).toBe('job');
+    });
+
+    it('gives every key back under its own name, quotes and slashes included', async () => {
+      const { client } = await edgeOf(a);
+      const key = String.raw`"a" \ ../b?c#d%41`;
+      await client.postSettlement(key, request);
+      expect((await client.getSettlement(key))?.key).toBe(key);
+      // In the path quotes are no quoting: this is another key.
+      expect(await client.getSettlement(`"${key}"`)).toBeUndefined();
+    });
+
+    it('names a missing settlement apart from a missing route', async () => {
+      const { edgeToken } = await edgeOf(a);
+      const codes = await Promise.all(
+        ['/agent-edge/settlements/none', '/agent-edge/settlement/none'].map(async (path) => {
+          const answer = await platform.app.request(path, {
+            headers: { authorization: `Bearer ${edgeToken.reveal()}` },
+          });
+          return [answer.status, ((await answer.json()) as { code: string }).code];
+        }),
+      );
+      expect(codes).toEqual([
+        [404, 'settlement_not_found'],
+        [404, 'not_found'],
+      ]);
     });
 
     it('keeps keys of employers apart', async () => {

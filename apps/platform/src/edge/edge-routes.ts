@@ -6,6 +6,7 @@
  */
 import {
   bootstrapRequestSchema,
+  isIdempotencyKey,
   PoolError,
   recipientLookupRequestSchema,
   settlementRequestSchema,
@@ -15,13 +16,7 @@ import { findEdgeEmployer } from '../accounts/edge-tokens.ts';
 import type { Employer } from '../accounts/employers.ts';
 import { findSubject } from '../accounts/enrolment.ts';
 import type { Shell, ShellContext } from '../http/app-shell.ts';
-import {
-  parseIdempotencyKey,
-  readBearer,
-  readIdempotencyKey,
-  readJson,
-  unauthorized,
-} from '../http/read-request.ts';
+import { readBearer, readIdempotencyKey, readJson, unauthorized } from '../http/read-request.ts';
 import { type AcceptDeps, acceptSettlement } from '../relayer/accept-settlement.ts';
 import {
   describeSettlement,
@@ -81,10 +76,13 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
 
   app.get('/agent-edge/settlements/:key', async (c) => {
     const { id } = await employer(c);
-    const key = parseIdempotencyKey(c.req.param('key'));
-    const row = await findSettlement(db, id, key);
+    // In the path the key stands as it is: quotes are part of it there.
+    const key = c.req.param('key');
+    const row = isIdempotencyKey(key) ? await findSettlement(db, id, key) : undefined;
     if (row === undefined) {
-      throw new PoolError('not_found', 'there is no settlement of that key', { status: 404 });
+      throw new PoolError('settlement_not_found', 'there is no settlement of that key', {
+        status: 404,
+      });
     }
     if (!isUnfinished(row)) {
       return await answerSettlement(c, row);

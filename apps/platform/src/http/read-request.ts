@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { PoolError, parseWire } from '@pool/core';
+import { PoolError, parseIdempotencyKey, parseWire } from '@pool/core';
 import type { Context } from 'hono';
 import type { GenericSchema, InferOutput } from 'valibot';
 
@@ -42,23 +42,9 @@ export function unauthorized(): PoolError {
 }
 
 /**
- * The Idempotency-Key header: 1–255 printable ASCII characters; a quoted value is the same key as its bare
- * form (docs/decisions).
+ * The Idempotency-Key header, bare or quoted.
  * @throws PoolError `invalid_request`
  */
 export function readIdempotencyKey(c: Context): string {
   return parseIdempotencyKey(c.req.header('idempotency-key'));
-}
-
-/** @throws PoolError `invalid_request` */
-export function parseIdempotencyKey(value: string | undefined): string {
-  const quoted = /^"(.*)"$/.exec(value ?? '')?.[1];
-  const key = quoted ?? value ?? '';
-  if (!/^[\x20-\x7e]{1,255}$/.test(key) || key.trim() === '') {
-    throw new PoolError(
-      'invalid_request',
-      'Idempotency-Key: 1 to 255 printable ASCII characters are required',
-    );
-  }
-  return key;
 }

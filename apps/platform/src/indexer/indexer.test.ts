@@ -20,7 +20,7 @@ function createFakeChain() {
     hashOf: (block: number) => word(1_000_000 + block),
     noteRoot: undefined as Hex32 | undefined,
     ranges: [] as [number, number][],
-    failing: false,
+    failing: undefined as 'events' | 'root' | undefined,
   };
   const rootAt = (block: number): Hex32 => {
     const leaves = state.batches.filter((batch) => batch.blockNumber <= block);
@@ -43,13 +43,16 @@ function createFakeChain() {
     fetchBlockHash: (block) =>
       Promise.resolve(block <= state.final ? state.hashOf(block) : undefined),
     fetchFundedBatches: (from, to) => {
-      if (state.failing) return Promise.reject(new Error('RPC down'));
+      if (state.failing === 'events') return Promise.reject(new Error('RPC down'));
       state.ranges.push([from, to]);
       return Promise.resolve(
         state.batches.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to),
       );
     },
-    fetchNoteRoot: (block) => Promise.resolve(state.noteRoot ?? rootAt(block)),
+    fetchNoteRoot: (block) =>
+      state.failing === 'root'
+        ? Promise.reject(new Error('RPC down'))
+        : Promise.resolve(state.noteRoot ?? rootAt(block)),
     fetchReceipt: () => Promise.resolve(undefined),
   };
   return {
@@ -137,13 +140,13 @@ describe('createIndexer', () => {
     expect(await halted()).toBeNull();
   });
 
-  it('goes on after the RPC was down', async () => {
+  it.each(['events', 'root'] as const)('goes on after the RPC was down (%s)', async (what) => {
     fake.fund(1);
     fake.state.final = 1;
-    fake.state.failing = true;
+    fake.state.failing = what;
     const indexer = create();
     await expect(indexer.pass()).rejects.toThrow('RPC down');
-    fake.state.failing = false;
+    fake.state.failing = undefined;
     await indexer.pass();
     expect(await indexed()).toEqual([0]);
   });

@@ -222,6 +222,8 @@ describe('settlement flow', () => {
       const { request } = await createTestSettlement(target, { eligibilityRoot, jobKey });
       await accept(request, jobKey);
     }
+    // None is mined while they are sent, so the chain's own count does not move.
+    await chain.provider.send('evm_setAutomine', [false]);
     await relay();
     expect((await transactions()).map(({ nonce }) => nonce)).toEqual([0, 1, 2]);
     await settleDown();
@@ -339,9 +341,13 @@ describe('settlement flow', () => {
       code: 'idempotency_conflict',
       status: 409,
     });
-    // Past the deadline, but not in a final block yet.
-    await chain.provider.send('evm_setNextBlockTimestamp', [first.manifest.deadline + 1]);
-    await chain.mine(1);
+    const mineAt = async (timestamp: number) => {
+      await chain.provider.send('evm_setNextBlockTimestamp', [timestamp]);
+      await chain.mine(1);
+    };
+    // The last final block stands at the deadline itself: a block of that second can still take it.
+    await mineAt(first.manifest.deadline);
+    await mineAt(first.manifest.deadline + 1);
     await expect(accept(next.request)).rejects.toMatchObject({ code: 'idempotency_conflict' });
     await chain.mine(1);
     const later = await createTestSettlement(await chain.settlementTarget(), {
