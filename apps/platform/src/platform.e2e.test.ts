@@ -266,6 +266,10 @@ describe('platform and gate as processes', () => {
     expect(second.output()).toContain('data_directory_locked');
     await platform.stop();
     expect((await platform.exited).code).toBe(0);
+    // The operator's commands work on the data of a stopped platform too.
+    const { edgeTokens } = await operator('list');
+    expect(edgeTokens).toHaveLength(2);
+    expect(JSON.stringify(edgeTokens)).not.toContain('hash');
   });
 
   it('has written no secret anywhere but where it belongs', async () => {
