@@ -136,7 +136,12 @@ export const settlementRecordSchema = v.strictObject({
   blockNumber: v.optional(v.number()),
   /** Gas used by that transaction, decimal. */
   gasUsed: v.optional(v.string()),
-  error: v.optional(v.strictObject({ code: v.string(), message: v.string() })),
+  error: v.optional(
+    v.strictObject({
+      code: v.pipe(v.string(), v.maxLength(64), v.regex(/^[a-z0-9_-]+$/)),
+      message: v.pipe(v.string(), v.maxLength(500)),
+    }),
+  ),
 });
 export type SettlementRecord = v.InferOutput<typeof settlementRecordSchema>;
 

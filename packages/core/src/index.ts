@@ -123,6 +123,7 @@ export {
   hexToBytes,
   parseHex,
 } from './hex.ts';
+export { formatIdempotencyKey, isIdempotencyKey, parseIdempotencyKey } from './idempotency-key.ts';
 export {
   type BatchSize,
   batchSizes,

@@ -7,6 +7,7 @@
 import {
   type Bootstrap,
   bootstrapResponseSchema,
+  formatIdempotencyKey,
   type NotesResponse,
   notesResponseSchema,
   PoolError,
@@ -19,7 +20,7 @@ import {
 } from '@pool/core';
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { Fetch } from './bounded-fetch.ts';
-import { callJson } from './json-call.ts';
+import { callJson, cleanMessage } from './json-call.ts';
 import { joinUrl, parseServiceUrl } from './service-url.ts';
 
 export type EdgeClientOptions = {
@@ -44,7 +45,7 @@ export type EdgeClient = {
   bootstrap(): Promise<Bootstrap>;
   /** Records in the order asked for; each names the address it was asked by. At most 256 addresses. */
   lookupRecipients(chain: string, addresses: readonly string[]): Promise<RecipientRecord[]>;
-  /** @param key - the job's Idempotency-Key, 1–255 printable ASCII characters */
+  /** @param key - the job's Idempotency-Key, bare; it is sent in the quoted form */
   postSettlement(key: string, request: SettlementRequest): Promise<SettlementRecord>;
   /** The settlement row of a key; undefined when the platform has none. */
   getSettlement(key: string): Promise<SettlementRecord | undefined>;
@@ -98,19 +99,22 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
       return recipients;
     },
 
-    postSettlement: (key, request) =>
-      call('POST', joinUrl(base, '/settlements'), settlementRecordSchema, {
+    async postSettlement(key, request) {
+      const record = await call('POST', joinUrl(base, '/settlements'), settlementRecordSchema, {
         body: request,
-        headers: { 'idempotency-key': key },
-      }),
+        headers: { 'idempotency-key': formatIdempotencyKey(key) },
+      });
+      return cleanRecord(record);
+    },
 
     async getSettlement(key) {
       try {
         const path = `/settlements/${encodeURIComponent(key)}`;
-        return await call('GET', joinUrl(base, path), settlementRecordSchema);
+        return cleanRecord(await call('GET', joinUrl(base, path), settlementRecordSchema));
       } catch (error) {
-        // Only the platform's own word counts: a 404 of something else on the way is not an answer.
-        if (error instanceof PoolError && error.status === 404 && error.code === 'not_found') {
+        // Only the platform's own word about this key counts: a 404 of something else on the way, or of a
+        // platform without this route, is not an answer.
+        if (isSettlementNotFound(error)) {
           return undefined;
         }
         throw error;
@@ -122,4 +126,18 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
       return call('GET', joinUrl(base, '/notes', query), notesResponseSchema);
     },
   };
+}
+
+function isSettlementNotFound(error: unknown): boolean {
+  return (
+    error instanceof PoolError && error.status === 404 && error.code === 'settlement_not_found'
+  );
+}
+
+// The message ends up in logs, terminals and the agent's own answers.
+function cleanRecord(record: SettlementRecord): SettlementRecord {
+  const { error } = record;
+  return error === undefined
+    ? record
+    : { ...record, error: { code: error.code, message: cleanMessage(error.message) } };
 }

@@ -1,4 +1,4 @@
-import { PoolError, Secret } from '@pool/core';
+import { PoolError, Secret, type SettlementRequest } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import type { Fetch } from './bounded-fetch.ts';
 import { createEdgeClient } from './edge-client.ts';
@@ -33,6 +33,38 @@ const bootstrap = {
   chains: {},
   maxRecipients: { anvil: 64 },
 };
+
+const word = `0x${'ab'.repeat(32)}` as const;
+const batch: SettlementRequest['batch'] = {
+  funder: bootstrap.employerAddress,
+  token: bootstrap.employerAddress,
+  total: '1',
+  batchNonce: word,
+  eligibilityRoot: word,
+  batchRoot: word,
+  commitments: [word],
+  sealedNotesHash: word,
+  digest: word,
+  deadline: 1,
+};
+const sealedNotes: SettlementRequest['sealedNotes'] = [
+  { encryptionPublicKey: word, sealed: `0x${'00'.repeat(209)}` },
+];
+const request: SettlementRequest = {
+  chain: 'anvil',
+  batch,
+  proof: {
+    a: [word, word],
+    b: [
+      [word, word],
+      [word, word],
+    ],
+    c: [word, word],
+  },
+  funderSignature: `0x${'00'.repeat(65)}`,
+  sealedNotes,
+};
+const settlement = { key: 'k', state: 'reverted', chain: 'anvil', batch, sealedNotes };
 
 describe('calls to the platform', () => {
   it('sends the bearer token and parses the answer', async () => {
@@ -105,10 +137,39 @@ describe('calls to the platform', () => {
 
   it('takes a settlement that does not exist as undefined, and only then', async () => {
     const missing = clientOf(() =>
-      Response.json({ code: 'not_found', message: 'none' }, { status: 404 }),
+      Response.json({ code: 'settlement_not_found', message: 'none' }, { status: 404 }),
     );
     expect(await missing.client.getSettlement('a/b?c')).toBeUndefined();
     expect(missing.seen[0]?.url).toBe(`${url}/settlements/a%2Fb%3Fc`);
+    const routeless = clientOf(() =>
+      Response.json({ code: 'not_found', message: 'no such route' }, { status: 404 }),
+    );
+    expect((await failureOf(routeless.client.getSettlement('k'))).code).toBe('not_found');
+  });
+
+  it('sends a key in its quoted form', async () => {
+    const { client, seen } = clientOf(() => Response.json(settlement));
+    await client.postSettlement(String.raw`"a"\b`, request);
+    expect(new Headers(seen[0]?.init.headers).get('idempotency-key')).toBe(String.raw`"\"a\"\\b"`);
+    expect((await failureOf(client.postSettlement('a\nb', request))).code).toBe('invalid_request');
+    expect(seen).toHaveLength(1);
+  });
+
+  it('cleans and bounds the reason of a settlement that failed', async () => {
+    const error = { code: 'reverted', message: 'no\u001b[31m\r\nmoney' };
+    const { client } = clientOf(() => Response.json({ ...settlement, error }));
+    const cleaned = { code: 'reverted', message: 'no [31m money' };
+    expect((await client.getSettlement('k'))?.error).toEqual(cleaned);
+    expect((await client.postSettlement('k', request)).error).toEqual(cleaned);
+    for (const bad of [
+      { ...error, code: 'Not A Code' },
+      { ...error, code: 'x'.repeat(65) },
+      { ...error, message: 'x'.repeat(501) },
+    ]) {
+      const answered = clientOf(() => Response.json({ ...settlement, error: bad }));
+      const failure = await failureOf(answered.client.getSettlement('k'));
+      expect(failure.code).toBe('platform_invalid_response');
+    }
   });
 
   it('refuses a look-up that answers for other addresses than asked', async () => {

@@ -111,7 +111,7 @@ function readServiceError(service: string, response: BoundedResponse): PoolError
 }
 
 /** Text of another party, made fit for logs and terminals: printable ASCII, bounded. */
-function cleanMessage(message: string): string {
+export function cleanMessage(message: string): string {
   const cleaned = message.replace(/[^\x20-\x7e]+/g, ' ').trim();
   return cleaned.length > 300 ? `${cleaned.slice(0, 300)}...` : cleaned;
 }

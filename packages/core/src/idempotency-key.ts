@@ -1,0 +1,55 @@
+/**
+ * The Idempotency-Key of a payment, and how it travels in the header of that name: 1–255 printable ASCII
+ * characters, bare or as the quoted string of a structured field (RFC 8941 §3.3.3). Both spellings name the
+ * same key. One parser for every service: two readings of one header would be two payments.
+ *
+ * @module
+ */
+import { PoolError } from './errors.ts';
+
+/**
+ * True for 1–255 printable ASCII characters without a space at either end. `.` and `..` are no keys:
+ * a key is also a segment of a URL's path, where they would mean something else.
+ */
+export function isIdempotencyKey(key: string): boolean {
+  return /^[\x20-\x7e]{1,255}$/.test(key) && key.trim() === key && key !== '.' && key !== '..';
+}
+
+/**
+ * The key that a header value names. A value that begins with `"` is the quoted form, where `\"` and `\\`
+ * stand for `"` and `\`; every other value is the key itself.
+ * @throws PoolError `invalid_request`
+ */
+export function parseIdempotencyKey(headerValue: string | undefined): string {
+  if (headerValue === undefined || headerValue === '') {
+    throw refused('the header Idempotency-Key is required');
+  }
+  const key = headerValue.startsWith('"') ? unquote(headerValue) : headerValue;
+  if (key === undefined || !isIdempotencyKey(key)) {
+    throw refused(
+      'Idempotency-Key must be 1 to 255 printable ASCII characters, with no space at either end, ' +
+        'and neither . nor ..',
+    );
+  }
+  return key;
+}
+
+/**
+ * The header value to send for a key: the quoted form, the one spelling that is right for every key.
+ * @throws PoolError `invalid_request` when it is no key
+ */
+export function formatIdempotencyKey(key: string): string {
+  if (!isIdempotencyKey(key)) {
+    throw refused('this is no Idempotency-Key: 1 to 255 printable ASCII characters are required');
+  }
+  return `"${key.replace(/["\\]/g, '\\$&')}"`;
+}
+
+function unquote(value: string): string | undefined {
+  const inner = /^"((?:[^"\\]|\\["\\])*)"$/.exec(value)?.[1];
+  return inner?.replace(/\\(["\\])/g, '$1');
+}
+
+function refused(message: string): PoolError {
+  return new PoolError('invalid_request', message);
+}
