@@ -30,6 +30,9 @@ const rpcTimeoutMs = 10_000;
 /** Most gas an approval may use; real ones need a sixth of it. */
 const maxApprovalGas = 300_000n;
 
+/** Blocks asked for in one `eth_getLogs`, which most public RPCs allow. */
+const logWindowBlocks = 1_000;
+
 const zeroWord = `0x${'00'.repeat(32)}`;
 const erc20Interface = new Interface(erc20Abi);
 
@@ -99,26 +102,29 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
   }
 
   async function fetchFunded(batchNonce: string, upTo: number): Promise<FundedBatch> {
-    const logs = await provider.getLogs({
-      address: poolAddress,
-      topics: shieldedPoolInterface.encodeFilterTopics(
-        'BatchFunded',
-        batchFundedFilter(batchNonce),
-      ),
-      fromBlock: settings.deployedAtBlock,
-      toBlock: upTo,
-    });
-    for (const log of logs) {
-      const event = parseBatchFunded(log);
-      if (event?.batchNonce === batchNonce) {
-        return {
-          batchNonce: parseHex(event.batchNonce, 32),
-          batchRoot: parseHex(event.batchRoot, 32),
-          sealedNotesHash: parseHex(event.sealedNotesHash, 32),
-          commitments: event.commitments.map((commitment) => parseHex(commitment, 32)),
-          txHash: parseHex(log.transactionHash, 32),
-          blockNumber: log.blockNumber,
-        };
+    // Newest first and in windows: many RPCs limit the range, and a batch that is asked for is recent.
+    for (let to = upTo; to >= settings.deployedAtBlock; to -= logWindowBlocks) {
+      const logs = await provider.getLogs({
+        address: poolAddress,
+        topics: shieldedPoolInterface.encodeFilterTopics(
+          'BatchFunded',
+          batchFundedFilter(batchNonce),
+        ),
+        fromBlock: Math.max(settings.deployedAtBlock, to - logWindowBlocks + 1),
+        toBlock: to,
+      });
+      for (const log of logs) {
+        const event = parseBatchFunded(log);
+        if (event?.batchNonce === batchNonce) {
+          return {
+            batchNonce: parseHex(event.batchNonce, 32),
+            batchRoot: parseHex(event.batchRoot, 32),
+            sealedNotesHash: parseHex(event.sealedNotesHash, 32),
+            commitments: event.commitments.map((commitment) => parseHex(commitment, 32)),
+            txHash: parseHex(log.transactionHash, 32),
+            blockNumber: log.blockNumber,
+          };
+        }
       }
     }
     throw new PoolError('chain_unreachable', "the RPC does not serve the pool's events", {
@@ -179,7 +185,13 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
     fetchTransferred: (txHash, address, funder) =>
       call(async () => {
         const receipt = await provider.getTransactionReceipt(txHash);
-        return (receipt?.logs ?? [])
+        if (receipt === null) {
+          throw new PoolError('chain_unreachable', 'the RPC does not serve a final transaction', {
+            status: 503,
+            retryable: true,
+          });
+        }
+        return receipt.logs
           .filter((log) => log.address === address)
           .map((log) => erc20Interface.parseLog(log))
           .filter((event) => event?.name === 'Transfer')

@@ -314,6 +314,22 @@ describe('late landing', () => {
     expect(world.clock.nowMs() - startedAtMs).toBeLessThan(60_000);
   });
 
+  it('never lets an authorisation leave that could not land in time any more', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    await expect(
+      world.run(job, (point) => {
+        if (point === 'signing.after-store') {
+          throw new Error('crash');
+        }
+      }),
+    ).rejects.toThrow('interrupted');
+    world.clock.advanceSeconds(2 * 3600);
+    await world.run(job);
+    expect(view(job).error?.code).toBe('settlement_expired');
+    expect(world.platform.posts).toBe(0);
+  });
+
   it('takes a mined approval back when the job fails', async () => {
     const world = await createWorld();
     const job = await hold(world);
@@ -372,7 +388,6 @@ describe('a key that another agent has paid', () => {
       'batch root',
       (row) => ({ ...row, batch: { ...row.batch, batchRoot: `0x${'0a'.repeat(32)}` } }),
     ],
-    ['transaction', (row) => ({ ...row, txHash: `0x${'0a'.repeat(32)}` })],
     [
       'commitments',
       (row) => ({
@@ -405,6 +420,29 @@ describe('a key that another agent has paid', () => {
       expect(world.chain.funds).toBe(1);
     },
   );
+
+  it('takes the transaction from the chain, whatever the row says about it', async () => {
+    const { first, second } = await payTwice(({ txHash: _txHash, ...row }) => ({
+      ...row,
+      state: 'submitted',
+    }));
+    expect(view(second).result).toEqual({
+      ...view(first).result,
+      // It saw no allowance: it found the key paid before it looked.
+      allowance: { state: 'unknown' },
+    });
+  });
+
+  it('believes the chain about the total, not a row that agrees with the request', async () => {
+    const world = await createWorld({ permit: true });
+    await world.run(await world.accept('shared'));
+    const row = world.platform.rows.get('shared');
+    world.platform.rows.set('shared', { ...row!, batch: { ...row!.batch, total: '3000' } });
+    const [one, two] = world.createRequest().recipients;
+    const second = await world.accept('shared', { recipients: [one!, two!] });
+    await world.run(second);
+    expect(view(second).error?.code).toBe('settled_elsewhere');
+  });
 
   it('fails with settled_elsewhere when it was asked for another total', async () => {
     const world = await createWorld({ permit: true });

@@ -7,6 +7,7 @@
  */
 import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
 import { type Batch, computeJobNonce, ensureBatch, loadBatch } from './batch.ts';
+import { isTooLateToRelease } from './batch-deadline.ts';
 import { concludeFailed, concludeRun } from './conclude.ts';
 import { decideSettlement } from './decide-settlement.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
@@ -79,12 +80,17 @@ async function workOn(run: Run, lock: AllowanceHold): Promise<void> {
     return finishReleased(run);
   }
   try {
-    const settled = await prepareBatch(run);
-    if (settled.kind === 'outcome') {
-      return await concludeRun(run, settled.batch, settled.outcome);
+    const prepared = await prepareBatch(run);
+    if (prepared.kind === 'outcome') {
+      return await concludeRun(run, prepared.batch, prepared.outcome);
     }
     await lock.acquire();
-    await run.within('approving-allowance', () => grantAllowance(run, settled.batch));
+    if (prepared.kind === 'ready') {
+      await run.within('approving-allowance', async () => {
+        await assertInTime(run, prepared.batch);
+        await grantAllowance(run, prepared.batch);
+      });
+    }
   } catch (error) {
     rethrowInterruption(error);
     if (run.signal.aborted) {
@@ -95,25 +101,43 @@ async function workOn(run: Run, lock: AllowanceHold): Promise<void> {
   await finishReleased(run);
 }
 
-/** Nothing of ours can land; before the job says so, another agent's payment of this key is looked for. */
+/**
+ * Nothing of ours has left, but `failed` promises that this key has no effect on chain: another agent, or
+ * this one before its store was restored, may have sent it. Chain and platform must both say no; while one
+ * of them is silent the job waits, because a job that fails and is paid after all is paid twice.
+ */
 async function concludeUnreleased(run: Run, error: ErrorBody): Promise<void> {
-  const { key, employerId } = run.record();
-  const nonce = computeJobNonce(run, employerId, key);
-  const state = await run.context.chain
-    .fetchNonceState(run.funder.address, nonce)
-    .catch(() => undefined);
-  const past =
-    state !== undefined && (state.pending || state.funded !== undefined)
-      ? await reconcile(run)
-      : undefined;
-  return past?.kind === 'outcome'
-    ? concludeRun(run, past.batch, past.outcome)
-    : concludeFailed(run, error);
+  let past: Past | undefined;
+  try {
+    past = await reconcile(run);
+  } catch (cause) {
+    rethrowInterruption(cause);
+    throw new InterruptedRunError('chain and platform must say that nothing was paid', { cause });
+  }
+  if (past === undefined || (past.kind === 'outcome' && past.outcome.kind === 'dead')) {
+    return concludeFailed(run, error);
+  }
+  return past.kind === 'outcome' ? concludeRun(run, past.batch, past.outcome) : finishReleased(run);
 }
 
-type Prepared =
-  | { readonly kind: 'ready'; readonly batch: Batch }
-  | { readonly kind: 'outcome'; readonly outcome: Outcome; readonly batch: Batch | undefined };
+/** One that cannot land in time never leaves: nobody else holds the signature, so it is as good as dead. */
+async function assertInTime(run: Run, batch: Batch): Promise<void> {
+  const nowSeconds = await run.retry(() => run.now());
+  if (isTooLateToRelease(nowSeconds, batch.manifest.deadline, run.deps.batchDeadlineSeconds)) {
+    throw new PoolError(
+      'settlement_expired',
+      'the authorisation expired before it left this agent, and nothing was paid; resubmit under a new Idempotency-Key',
+    );
+  }
+}
+
+/** What became of this key before, here or elsewhere. */
+type Past =
+  | { readonly kind: 'outcome'; readonly outcome: Outcome; readonly batch: Batch | undefined }
+  /** Our own authorisation is out, although the record did not know. */
+  | { readonly kind: 'released' };
+
+type Prepared = Past | { readonly kind: 'ready'; readonly batch: Batch };
 
 /** Everything up to a signed authorisation that has not left yet. */
 async function prepareBatch(run: Run): Promise<Prepared> {
@@ -129,7 +153,7 @@ async function prepareBatch(run: Run): Promise<Prepared> {
 }
 
 /** Was this key paid already, or is it being paid elsewhere? Asked before anything is proved. */
-async function reconcile(run: Run): Promise<Prepared | undefined> {
+async function reconcile(run: Run): Promise<Past | undefined> {
   const { platform, pollMs } = run.deps;
   const { key, employerId } = run.record();
   const nonce = computeJobNonce(run, employerId, key);
@@ -139,14 +163,19 @@ async function reconcile(run: Run): Promise<Prepared | undefined> {
       run.context.chain.fetchNonceState(run.funder.address, nonce),
     );
     const row = await run.retry(() => platform.getSettlement(key));
-    const isForeign = row !== undefined && row.batch.batchRoot !== batch?.batchRoot;
-    // A row under our own root without our release: a restored backup. It counts like a release.
-    const deadline = row?.batch.batchNonce === nonce ? row.batch.deadline : undefined;
+    // A row under another nonce is about other terms (chain, pool, funder): it says nothing about this one.
+    const live = row?.batch.batchNonce === nonce ? row.batch : undefined;
+    const deadline = live?.deadline;
     const decision = decideSettlement({ batchRoot: batch?.batchRoot, deadline, nonce: state });
     if (decision.kind !== 'wait') {
       return { kind: 'outcome', outcome: decision, batch };
     }
-    if (!state.pending && (deadline === undefined || !isForeign)) {
+    if (live !== undefined && live.batchRoot === batch?.batchRoot) {
+      // A store restored from a backup: from here the late-landing rule holds.
+      await run.update({ releasedAtMs: run.deps.clock.nowMs() });
+      return { kind: 'released' };
+    }
+    if (!state.pending && live === undefined) {
       return undefined;
     }
     await run.pause(pollMs);

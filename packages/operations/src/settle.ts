@@ -7,7 +7,6 @@
  */
 import { type ErrorBody, isPoolError, type SettlementRecord } from '@pool/core';
 import { type Batch, computeJobNonce } from './batch.ts';
-import { isTooLateToRelease } from './batch-deadline.ts';
 import { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
 import { grantAllowance } from './grant-allowance.ts';
@@ -26,10 +25,6 @@ const resendMaxMs = 60_000;
 export async function settleBatch(run: Run, batch: Batch): Promise<Outcome> {
   const watch = createWatch(run, batch);
   if (run.record().releasedAtMs === undefined) {
-    if (await isLate(run, batch)) {
-      // It never left: nobody else holds the signature, so it is as dead as can be.
-      return { kind: 'dead', cause: 'expired' };
-    }
     await run.update({ releasedAtMs: run.deps.clock.nowMs() });
     await run.reach('settling.released');
     await watch.post();
@@ -43,11 +38,6 @@ export async function settleBatch(run: Run, batch: Batch): Promise<Outcome> {
     await watch.attend();
     await run.pause(run.deps.pollMs);
   }
-}
-
-async function isLate(run: Run, batch: Batch): Promise<boolean> {
-  const nowSeconds = await run.retry(() => run.now());
-  return isTooLateToRelease(nowSeconds, batch.manifest.deadline, run.deps.batchDeadlineSeconds);
 }
 
 type Watch = {
@@ -82,6 +72,9 @@ function createWatch(run: Run, batch: Batch): Watch {
   }
 
   async function note(row: SettlementRecord): Promise<void> {
+    if (row.batch.batchNonce !== nonce) {
+      return;
+    }
     if (!isRowOf(batch, row)) {
       // Another agent's authorisation under our nonce lives until its own deadline.
       foreignDeadline = Math.max(foreignDeadline, row.batch.deadline);

@@ -40,7 +40,6 @@ export function decideElsewhere(input: ElsewhereInput): ElsewhereVerdict {
   if (
     batch.batchNonce !== funded.batchNonce ||
     batch.batchRoot !== funded.batchRoot ||
-    row.txHash !== funded.txHash ||
     !isSameList(batch.commitments, funded.commitments)
   ) {
     return unproven("the platform's settlement is not the one on chain");

@@ -38,6 +38,8 @@ export function createFakePlatform(chain: FakePoolChain) {
 
   const platform = {
     posts: 0,
+    /** Batch roots ever posted, under any key. */
+    postedRoots: new Set<string>(),
     lookups: 0,
     rows,
     /** Runs between the relayer's simulation and the inclusion of its transaction. */
@@ -72,6 +74,7 @@ export function createFakePlatform(chain: FakePoolChain) {
     postSettlement: (key: string, request: SettlementRequest) =>
       answer(() => {
         platform.posts += 1;
+        platform.postedRoots.add(request.batch.batchRoot);
         const known = rows.get(key);
         if (known !== undefined && known.batch.batchRoot !== request.batch.batchRoot) {
           throw new PoolError('idempotency_conflict', 'another batch has this key', {
