@@ -102,6 +102,24 @@ describe('configuration', () => {
     expect(JSON.stringify(config)).not.toContain(key);
   });
 
+  it('takes an empty file for a problem and not for a secret', () => {
+    writeFileSync(join(directory, 'empty'), ' \n');
+    const empty = join(directory, 'empty');
+    for (const name of [
+      'GATE_READ_CLIENT_SECRET',
+      'GATE_WRITE_CLIENT_SECRET',
+      'GATE_PUBLISHER_KEY',
+    ]) {
+      expect(() => parseGateConfig({ ...gate, [`${name}_FILE`]: empty })).toThrow(
+        `${name}_FILE names an empty file`,
+      );
+      expect(() => parseGateConfig({ ...gate, [name]: ' ' })).toThrow(`${name} is required`);
+    }
+    expect(() => parsePlatformConfig({ ...platform, PLATFORM_RELAYER_KEY_FILE: empty })).toThrow(
+      'PLATFORM_RELAYER_KEY_FILE names an empty file',
+    );
+  });
+
   it('binds to another host only where TLS is promised in front', () => {
     const open = { ...gate, GATE_HOST: '0.0.0.0', GATE_ALLOW_PUBLIC_BIND: 'behind-tls-proxy' };
     expect(parseGateConfig(open).listen.host).toBe('0.0.0.0');

@@ -199,10 +199,14 @@ function createReader(env: Environment) {
   // Every secret has a `_FILE` form, which wins over the inline one.
   const secret = (name: string): Secret => {
     const path = optional(`${name}_FILE`);
-    if (path !== undefined) {
-      return new Secret(readFile(`${name}_FILE`, path) ?? '');
+    if (path === undefined) {
+      return new Secret(text(name));
     }
-    return new Secret(text(name));
+    const content = readFile(`${name}_FILE`, path);
+    if (content === '') {
+      problem(`${name}_FILE`, 'names an empty file');
+    }
+    return new Secret(content ?? '');
   };
   return {
     problem,

@@ -1,3 +1,4 @@
+import { errorCodeOf } from '@pool/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
@@ -97,6 +98,46 @@ describe('employer routes', () => {
         code: 'use_rotate',
         status: 409,
       });
+    });
+
+    it('gives one encryption key to one wallet only', async () => {
+      const session = await registered(a);
+      await session.onboard(a.walletPub, a.encryptionPublicKey);
+      // b signs a's key into its own sign-in: a valid text, and no proof of the viewing key.
+      const thief = { ...b, encryptionPublicKey: a.encryptionPublicKey };
+      const intruder = await registered(thief);
+      await expect(intruder.onboard(b.walletPub, a.encryptionPublicKey)).rejects.toMatchObject({
+        code: 'encryption_key_taken',
+        status: 409,
+        message: expect.stringContaining('a viewing key of its own'),
+      });
+      expect((await intruder.getEnrollment()).readiness).toBe('not_enrolled');
+      const own = await registered(b);
+      expect(await own.onboard(b.walletPub, b.encryptionPublicKey)).toMatchObject({
+        created: true,
+      });
+    });
+
+    it('gives the key to one of two wallets that enrol with it at once', async () => {
+      const thief = { ...b, encryptionPublicKey: a.encryptionPublicKey };
+      const [first, second] = [await registered(a), await registered(thief)];
+      const outcomes = await Promise.allSettled([
+        first.onboard(a.walletPub, a.encryptionPublicKey),
+        second.onboard(b.walletPub, a.encryptionPublicKey),
+      ]);
+      expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      expect(await database.db.selectFrom('subjects').selectAll().execute()).toHaveLength(1);
+    });
+
+    it('sends the loser of two first enrolments at once to rotation', async () => {
+      const first = await registered(a);
+      const second = await registered({ ...a, encryptionPublicKey: b.encryptionPublicKey });
+      const outcomes = await Promise.allSettled([
+        first.onboard(a.walletPub, a.encryptionPublicKey),
+        second.onboard(a.walletPub, b.encryptionPublicKey),
+      ]);
+      const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+      expect(refused.map(({ reason }) => errorCodeOf(reason))).toEqual(['use_rotate']);
     });
 
     it('wants an employer account first', async () => {

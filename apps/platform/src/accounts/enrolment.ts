@@ -41,7 +41,8 @@ export type Enrolled = { readonly subject: Subject; readonly created: boolean };
 
 /**
  * Enrols the session's wallet; the same (W, P) again drives the gate again.
- * @throws PoolError `wallet_mismatch` (403), `use_rotate`, `evidence_required`, `employer_not_found` (409)
+ * @throws PoolError `wallet_mismatch` (403), `use_rotate`, `evidence_required`, `encryption_key_taken`,
+ *   `employer_not_found` (409)
  */
 export async function enrolHolder(
   deps: EnrolmentDeps,
@@ -59,24 +60,37 @@ export async function enrolHolder(
     );
   }
   await getEmployer(deps.db, session.address);
+  let created = false;
+  if ((await findSubject(deps.db, session.address)) === undefined) {
+    assertEvidence(session, encryptionPublicKey);
+    created = await insertSubject(deps, session, encryptionPublicKey);
+  }
+  // Read after the insert: of two first enrolments at once, the one that came second sees the other's key.
   const known = await findSubject(deps.db, session.address);
-  if (known !== undefined && known.encryption_public_key !== encryptionPublicKey) {
+  if (known === undefined) {
+    throw encryptionKeyTaken();
+  }
+  if (known.encryption_public_key !== encryptionPublicKey) {
     throw new PoolError(
       'use_rotate',
       'this wallet is enrolled with another encryption key; rotate it instead',
       { status: 409 },
     );
   }
-  if (known === undefined) {
-    assertEvidence(session, encryptionPublicKey);
-    await insertSubject(deps, session, encryptionPublicKey);
-  }
   const readiness = await confirmAtGate(deps, session.address);
-  const subject = await findSubject(deps.db, session.address);
-  if (subject === undefined) {
-    throw new PoolError('internal', 'the enrolment disappeared', { status: 500 });
-  }
-  return { subject: { ...subject, readiness }, created: known === undefined };
+  const subject = (await findSubject(deps.db, session.address)) ?? known;
+  return { subject: { ...subject, readiness }, created };
+}
+
+// Enrolment proves the wallet and not the viewing key, and notes are served by P alone: a second wallet with
+// the same P would read the first one's notes (docs/decisions/0005).
+function encryptionKeyTaken(): PoolError {
+  return new PoolError(
+    'encryption_key_taken',
+    'this encryption key belongs to another wallet on this platform; enrol the wallet that has it, ' +
+      'or enrol this wallet with a viewing key of its own',
+    { status: 409 },
+  );
 }
 
 export async function findSubject(
@@ -101,12 +115,13 @@ function assertEvidence(session: Session, encryptionPublicKey: string): void {
   }
 }
 
+/** @returns false when the wallet, or the encryption key, has a subject already */
 async function insertSubject(
   deps: EnrolmentDeps,
   session: Session,
   encryptionPublicKey: string,
-): Promise<void> {
-  await deps.db
+): Promise<boolean> {
+  const inserted = await deps.db
     .insertInto('subjects')
     .values({
       address: session.address,
@@ -119,8 +134,10 @@ async function insertSubject(
       whitelisted_at: null,
       created_at: new Date(deps.nowMs()).toISOString(),
     })
-    .onConflict((conflict) => conflict.column('address').doNothing())
-    .execute();
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('address')
+    .executeTakeFirst();
+  return inserted !== undefined;
 }
 
 // Answers after gateWaitMs at the latest. The gate's own answer is recorded even when it comes later.

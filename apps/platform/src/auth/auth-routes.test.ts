@@ -1,8 +1,10 @@
 import { createSignInMessage, type SignInFields } from '@pool/core';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder, type TestHolder, testEvidenceDomain } from '../fixtures/test-holder.ts';
 import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
+import { maxLiveNonces } from './sign-in-nonces.ts';
 
 describe('sign-in', () => {
   let database: TestDatabase;
@@ -191,6 +193,21 @@ describe('every route', () => {
       body: JSON.stringify({ message: 'x'.repeat(600_000) }),
     });
     expect(await codeOf(large)).toEqual([413, 'request_too_large']);
+  });
+
+  it('bounds the nonces that wait, says when to come back, and drops the expired ones', async () => {
+    const expiresAt = new Date(platform.clock.nowMs + 1_000).toISOString();
+    await database.reset();
+    await sql`insert into sign_in_nonces (nonce, expires_at)
+      select 'n' || i, ${expiresAt} from generate_series(1, ${maxLiveNonces - 1}) as i`.execute(
+      database.db,
+    );
+    expect((await platform.app.request('/api/auth/nonce')).status).toBe(200);
+    const full = await platform.app.request('/api/auth/nonce');
+    expect(await codeOf(full)).toEqual([503, 'too_many_sign_ins']);
+    expect(full.headers.get('retry-after')).toBe('5');
+    platform.clock.nowMs += 1_001;
+    expect((await platform.app.request('/api/auth/nonce')).status).toBe(200);
   });
 
   it('says nothing about an unexpected error but the request id', async () => {

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PoolError } from '@pool/core';
@@ -13,11 +13,16 @@ import { PoolError } from '@pool/core';
 export type DirectoryLock = { release(): void };
 
 /**
- * Creates the directory (mode 0700) when missing and locks it.
+ * Creates the directory when missing, takes everybody else's rights on it away and locks it.
  * @throws PoolError `data_directory_locked` when another process, or another part of this one, holds it
  */
 export function lockDirectory(directory: string): DirectoryLock {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  // It may have been made beforehand by something that did not know what goes in here.
+  const { mode } = statSync(directory);
+  if ((mode & 0o077) !== 0) {
+    chmodSync(directory, mode & 0o700);
+  }
   const database = new DatabaseSync(join(directory, 'lock.sqlite'));
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -42,5 +42,12 @@ describe('openDatabase', () => {
     lock.release();
     lockDirectory(directory).release();
     return stat(directory).then(({ mode }) => expect(mode & 0o777).toBe(0o700));
+  });
+
+  it('takes everybody else’s rights away on a directory that was there before', async () => {
+    await mkdir(directory);
+    await chmod(directory, 0o755);
+    lockDirectory(directory).release();
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
   });
 });

@@ -219,4 +219,10 @@ export const platformMigrations: readonly Migration[] = [
         halted text)`,
     ],
   },
+  {
+    // One encryption key, one wallet (docs/decisions/0005). It fails where two wallets share a key: which
+    // of them may keep it is for the operator to decide.
+    number: 2,
+    statements: [`create unique index subjects_encryption_key on subjects (encryption_public_key)`],
+  },
 ];

@@ -129,6 +129,16 @@ describe('pool-gate', () => {
     stopping.abort();
     await publisher.idle();
   }
+  it.each([
+    ['id', '', 's'],
+    ['secret', 'c', ''],
+  ])('accepts no client with an empty %s', (_name, clientId, value) => {
+    const client = { clientId, clientSecret: new Secret(value), scopes: ['gate.read'] as const };
+    expect(() => createTokenService([client], 900, () => nowMs)).toThrow(
+      expect.objectContaining({ code: 'invalid_config' }),
+    );
+  });
+
   function appOf(screening: Screening = passEverybody) {
     const secret = (value: string) => new Secret(value);
     return createGateApp({

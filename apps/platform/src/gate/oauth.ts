@@ -35,11 +35,15 @@ export type TokenService = {
   assertScope(token: string, scope: GateScope): void;
 };
 
+/** @throws PoolError `invalid_config` for a client without id or secret: an empty secret lets everybody in */
 export function createTokenService(
   clients: readonly OAuthClient[],
   ttlSeconds: number,
   nowMs: () => number,
 ): TokenService {
+  if (clients.some((client) => client.clientId === '' || client.clientSecret.reveal() === '')) {
+    throw new PoolError('invalid_config', 'every client of the gate needs an id and a secret');
+  }
   const tokens = new Map<string, { scopes: ReadonlySet<string>; expiresAtMs: number }>();
   return {
     grant({ clientId, clientSecret, grantType, scope }) {

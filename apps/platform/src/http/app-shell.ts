@@ -105,7 +105,10 @@ function withoutPort(host: string): string {
   return host.replace(/:[0-9]{1,5}$/, '');
 }
 
-/** `{code, message}` with the error's status; a 401 names how to authenticate. */
+// Nobody knows better: what is busy or down now is worth another try shortly.
+const retryAfterSeconds = '5';
+
+/** `{code, message}` with the error's status; a 401 names how to authenticate, a 503 when to come back. */
 function answerError(
   c: Context,
   error: { code: string; message: string; status: number },
@@ -113,6 +116,9 @@ function answerError(
   const body: ErrorBody = { code: error.code, message: error.message };
   if (error.status === 401) {
     c.header('www-authenticate', 'Bearer realm="pool"');
+  }
+  if (error.status === 429 || error.status === 503) {
+    c.header('retry-after', retryAfterSeconds);
   }
   return c.json(body, error.status as ContentfulStatusCode);
 }
