@@ -10,7 +10,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CircuitName, createArtifactStore } from '@pool/circuits';
-import { type Bootstrap, type ChainsFile, parseHex, Secret } from '@pool/core';
+import { type Bootstrap, type ChainsFile, errorCodeOf, parseHex, Secret } from '@pool/core';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import {
   type ChainContext,
@@ -23,6 +23,7 @@ import {
   createProverPort,
   type EvidencePins,
   type EvmChain,
+  eraseExpired,
   type FunderPort,
   type GatePort,
   type JobEvent,
@@ -188,11 +189,13 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     reach,
   });
 
+  const retention = startRetention(store, config.retentionDays, log);
   return {
     app,
     tenant,
     async close() {
       tenant.stop();
+      clearInterval(retention);
       await runner?.stop();
       await prover.close();
       parts.close();
@@ -200,6 +203,25 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
       await store.close();
     },
   };
+}
+
+/** Once now and every hour: erases what retention no longer allows to keep. */
+function startRetention(store: JobStore, days: number, log: AgentLog): NodeJS.Timeout {
+  async function erase(): Promise<void> {
+    try {
+      let erased = 0;
+      do {
+        erased = await eraseExpired(store, days, systemClock.nowMs());
+        if (erased > 0) {
+          log.info({ erased }, 'recipients and seeds of old jobs erased');
+        }
+      } while (erased > 0);
+    } catch (error) {
+      log.warn({ code: errorCodeOf(error) }, 'retention could not erase, trying again in an hour');
+    }
+  }
+  void erase();
+  return setInterval(() => void erase(), 3_600_000);
 }
 
 function createConfiguredProver(config: Config): Prover<CircuitName> {

@@ -55,6 +55,8 @@ export type Config = {
   readonly funderPrivateKey: Secret | undefined;
   readonly jobStore: string;
   readonly batchDeadlineSeconds: number;
+  /** Days after its end for which a job keeps its recipients and seed. */
+  readonly retentionDays: number;
   /** Ends the process there; only under NODE_ENV=test. */
   readonly fault: AgentFaultPoint | undefined;
 };
@@ -144,6 +146,7 @@ export function parseConfig(source: ConfigSource, file: Env): Config {
     jobStore: read.text('DISBURSE_JOB_STORE') ?? `sqlite:${join(home, 'jobs.sqlite')}`,
     batchDeadlineSeconds:
       read.integer('DISBURSE_BATCH_DEADLINE_SECONDS', 10, 86_400) ?? defaultBatchDeadlineSeconds,
+    retentionDays: read.integer('DISBURSE_RETENTION_DAYS', 1, 36_500) ?? 30,
     fault: env['NODE_ENV'] === 'test' ? read.choice('DISBURSE_FAULT', agentFaultPoints) : undefined,
   };
   if (!/^(?:sqlite:.+|memory:)$/.test(config.jobStore)) {

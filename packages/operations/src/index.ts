@@ -10,6 +10,7 @@ export {
   type Issue,
 } from './check-disbursement.ts';
 export { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
+export { eraseExpired } from './erase-expired.ts';
 export {
   createEvidenceVerifier,
   type EvidenceVerdict,

@@ -82,7 +82,7 @@ export type DisbursementRecord = {
   readonly error?: ErrorBody;
 };
 
-/** Batch attempts: one per key, ever (docs/decisions/disbursement.md, "One attempt a key"). */
+/** Batch attempts: one per key, ever (docs/decisions/0006-disbursement.md, "One attempt a key"). */
 export const attempt = 1;
 
 /** Name of the write-once value that holds manifest and seed. */

@@ -1,16 +1,6 @@
 // The pipeline against fake ports: outcomes of architecture §3 and protocol §8, one test a rule.
-import { disbursementJobSchema, parseWire, type SettlementRecord } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { createWorld, type FakeJob, type World } from './fixtures/fake-world.ts';
-import { createJobView } from './record.ts';
-
-function view(job: FakeJob) {
-  const state = job.state();
-  if (state !== 'done' && state !== 'failed') {
-    throw new Error(`the job is ${state}`);
-  }
-  return parseWire(disbursementJobSchema, createJobView(state, job.record()), 'the job');
-}
+import { createWorld, type FakeJob, viewOf, type World } from './fixtures/fake-world.ts';
 
 describe('a disbursement', () => {
   it('pays three people in one batch and reports what was paid', async () => {
@@ -18,7 +8,7 @@ describe('a disbursement', () => {
     const job = await world.accept();
     const events = await world.run(job);
 
-    expect(view(job)).toEqual({
+    expect(viewOf(job)).toEqual({
       key: 'run-1',
       state: 'done',
       result: {
@@ -42,7 +32,7 @@ describe('a disbursement', () => {
         allowance: { state: 'insufficient' },
       },
     });
-    const commitments = view(job).result?.notes.map(({ commitment }) => commitment) ?? [];
+    const commitments = viewOf(job).result?.notes.map(({ commitment }) => commitment) ?? [];
     expect(new Set(commitments).size).toBe(3);
     expect(world.platform.rows.get('run-1')?.batch.commitments).toEqual(
       expect.arrayContaining(commitments),
@@ -61,7 +51,7 @@ describe('a disbursement', () => {
     world.chain.allowance = 10_000n;
     const job = await world.accept();
     await world.run(job);
-    expect(view(job).result?.allowance).toEqual({ state: 'sufficient' });
+    expect(viewOf(job).result?.allowance).toEqual({ state: 'sufficient' });
     expect(job.record().permit).toBeUndefined();
     expect(world.chain.allowance).toBe(4_000n);
   });
@@ -74,7 +64,7 @@ describe('a disbursement', () => {
         world.chain.failReads(1);
       }
     });
-    expect(view(job).result?.allowance).toEqual({ state: 'unknown' });
+    expect(viewOf(job).result?.allowance).toEqual({ state: 'unknown' });
     expect(world.chain.funds).toBe(1);
   });
 
@@ -110,7 +100,7 @@ describe('a disbursement', () => {
     expect(before.permit?.nonce).toBe('0');
     expect(job.record().permit?.nonce).toBe('1');
     expect(job.record().signature).toBe(before.signature);
-    expect(view(job).state).toBe('done');
+    expect(viewOf(job).state).toBe('done');
   });
 
   it('waits for finality before it calls a batch settled', async () => {
@@ -118,7 +108,7 @@ describe('a disbursement', () => {
     const startedAtMs = world.clock.nowMs();
     const job = await world.accept();
     await world.run(job);
-    expect(view(job).result?.status).toBe('completed');
+    expect(viewOf(job).result?.status).toBe('completed');
     expect(world.clock.nowMs() - startedAtMs).toBeGreaterThanOrEqual(30_000);
   });
 
@@ -126,7 +116,7 @@ describe('a disbursement', () => {
     const world = await createWorld({ proverMode: 'mock' });
     const job = await world.accept();
     await world.run(job);
-    expect(view(job).error?.code).toBe('prover_mock');
+    expect(viewOf(job).error?.code).toBe('prover_mock');
     expect(job.record().signature).toBeUndefined();
     expect(world.platform.posts).toBe(0);
   });
@@ -136,7 +126,7 @@ describe('a disbursement', () => {
     world.prover.isDishonest = true;
     const job = await world.accept();
     await world.run(job);
-    expect(view(job).error?.code).toBe('proof_invalid');
+    expect(viewOf(job).error?.code).toBe('proof_invalid');
     expect(job.record().signature).toBeUndefined();
   });
 
@@ -145,7 +135,7 @@ describe('a disbursement', () => {
     world.prover.isVerifying = false;
     const job = await world.accept();
     await world.run(job);
-    expect(view(job).error?.code).toBe('proof_invalid');
+    expect(viewOf(job).error?.code).toBe('proof_invalid');
     expect(world.platform.posts).toBe(0);
   });
 
@@ -154,7 +144,7 @@ describe('a disbursement', () => {
     const job = await world.accept();
     world.gate.expel(world.holders[1]!);
     await world.run(job);
-    expect(view(job).error).toMatchObject({
+    expect(viewOf(job).error).toMatchObject({
       code: 'unregistered-recipient',
       message: expect.stringContaining('recipients[1]'),
     });
@@ -168,7 +158,7 @@ describe('a disbursement', () => {
     world.gate.failCalls(3);
     world.chain.failReads(3);
     await world.run(job);
-    expect(view(job).state).toBe('done');
+    expect(viewOf(job).state).toBe('done');
   });
 
   it('gives up on a gate that stays away, with nothing signed', async () => {
@@ -176,7 +166,7 @@ describe('a disbursement', () => {
     const job = await world.accept();
     world.gate.failCalls(1_000_000);
     await world.run(job);
-    expect(view(job).error?.code).toBe('gate_unreachable');
+    expect(viewOf(job).error?.code).toBe('gate_unreachable');
     expect(job.record().signature).toBeUndefined();
   });
 
@@ -187,14 +177,14 @@ describe('a disbursement', () => {
     await expect(world.run(job)).rejects.toMatchObject({ code: 'run_interrupted' });
     expect(job.state()).toBe('accepted');
     await world.run(job);
-    expect(view(job).state).toBe('done');
+    expect(viewOf(job).state).toBe('done');
   });
 
   it('fails a job whose chain was taken out of the configuration before release', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     await world.run(job, () => undefined, { findChain: () => undefined });
-    expect(view(job).error?.code).toBe('invalid-chain');
+    expect(viewOf(job).error?.code).toBe('invalid-chain');
   });
 });
 
@@ -209,7 +199,7 @@ describe('late landing', () => {
     const job = await hold(world);
     await world.run(job);
     const deadline = world.platform.rows.get('run-1')?.batch.deadline ?? 0;
-    expect(view(job).error?.code).toBe('settlement_expired');
+    expect(viewOf(job).error?.code).toBe('settlement_expired');
     expect(world.clock.nowMs() / 1000).toBeGreaterThan(deadline + 10);
     expect(world.chain.funds).toBe(0);
   });
@@ -233,7 +223,7 @@ describe('late landing', () => {
       world.chain.balance = 0n;
     };
     await world.run(job);
-    expect(view(job)).toMatchObject({
+    expect(viewOf(job)).toMatchObject({
       state: 'done',
       result: {
         status: 'partial',
@@ -261,7 +251,7 @@ describe('late landing', () => {
       }
     });
     expect(revertSeen).toBe(true);
-    expect(view(job).result?.status).toBe('completed');
+    expect(viewOf(job).result?.status).toBe('completed');
     expect(world.chain.funds).toBe(1);
   });
 
@@ -278,7 +268,7 @@ describe('late landing', () => {
         world.gate.admit({ ...world.holders[0]!, walletId: 77n });
       }
     });
-    expect(view(job).result?.status).toBe('completed');
+    expect(viewOf(job).result?.status).toBe('completed');
     expect(world.prover.proofs).toBe(2);
     expect(job.record().signature).toBe(before);
     expect(job.values.size).toBe(1);
@@ -294,7 +284,7 @@ describe('late landing', () => {
         world.gate.expel(world.holders[2]!);
       }
     });
-    expect(view(job).error?.code).toBe('unregistered-recipient');
+    expect(viewOf(job).error?.code).toBe('unregistered-recipient');
     expect(world.clock.nowMs() / 1000).toBeGreaterThan(deadline);
   });
 
@@ -307,7 +297,7 @@ describe('late landing', () => {
         world.chain.voidBatch(world.platform.rows.get('run-1')?.batch.batchNonce ?? '');
       }
     });
-    expect(view(job).error).toMatchObject({
+    expect(viewOf(job).error).toMatchObject({
       code: 'settlement_expired',
       message: expect.stringContaining('voided'),
     });
@@ -326,7 +316,7 @@ describe('late landing', () => {
     ).rejects.toThrow('interrupted');
     world.clock.advanceSeconds(2 * 3600);
     await world.run(job);
-    expect(view(job).error?.code).toBe('settlement_expired');
+    expect(viewOf(job).error?.code).toBe('settlement_expired');
     expect(world.platform.posts).toBe(0);
   });
 
@@ -334,7 +324,7 @@ describe('late landing', () => {
     const world = await createWorld();
     const job = await hold(world);
     await world.run(job);
-    expect(view(job).error?.code).toBe('settlement_expired');
+    expect(viewOf(job).error?.code).toBe('settlement_expired');
     expect(world.chain.approvals).toEqual([6_000n, 0n]);
     expect(world.chain.allowance).toBe(0n);
   });
@@ -347,7 +337,7 @@ describe('late landing', () => {
         world.chain.failReads(1_000_000);
       }
     });
-    expect(view(job).error?.message).toContain('set the allowance of the pool to 0');
+    expect(viewOf(job).error?.message).toContain('set the allowance of the pool to 0');
   });
 
   it('learns of a settlement whose answer was lost', async () => {
@@ -355,119 +345,7 @@ describe('late landing', () => {
     world.platform.loseAnswers = 1;
     const job = await world.accept();
     await world.run(job);
-    expect(view(job).result?.status).toBe('completed');
-    expect(world.chain.funds).toBe(1);
-  });
-});
-
-describe('a key that another agent has paid', () => {
-  async function payTwice(tamper: (row: SettlementRecord) => SettlementRecord = (row) => row) {
-    const world = await createWorld({ permit: true });
-    const first = await world.accept('shared');
-    await world.run(first);
-    const row = world.platform.rows.get('shared');
-    if (row === undefined) {
-      throw new Error('no settlement');
-    }
-    world.platform.rows.set('shared', tamper(row));
-    const second = await world.accept('shared');
-    await world.run(second);
-    return { world, first, second };
-  }
-
-  it('ends done from the chain and the platform row, with the same notes', async () => {
-    const { world, first, second } = await payTwice();
-    expect(world.chain.funds).toBe(1);
-    expect(world.prover.proofs).toBe(1);
-    expect(view(second).result?.notes).toEqual(view(first).result?.notes);
-    expect(view(second).result?.batches).toEqual(view(first).result?.batches);
-  });
-
-  const lies: [string, (row: SettlementRecord) => SettlementRecord][] = [
-    [
-      'batch root',
-      (row) => ({ ...row, batch: { ...row.batch, batchRoot: `0x${'0a'.repeat(32)}` } }),
-    ],
-    [
-      'commitments',
-      (row) => ({
-        ...row,
-        batch: { ...row.batch, commitments: [...row.batch.commitments].reverse() },
-      }),
-    ],
-    ['sealed notes', (row) => ({ ...row, sealedNotes: [...row.sealedNotes].reverse() })],
-    ['total', (row) => ({ ...row, batch: { ...row.batch, total: '6001' } })],
-    ['token', (row) => ({ ...row, batch: { ...row.batch, token: row.batch.funder } })],
-    [
-      'payees',
-      (row) => ({
-        ...row,
-        sealedNotes: row.sealedNotes.map((note) => ({
-          ...note,
-          encryptionPublicKey: `0x${'0b'.repeat(32)}` as const,
-        })),
-      }),
-    ],
-  ];
-  it.each(lies)(
-    'fails with settled_elsewhere when the row lies about the %s',
-    async (_what, lie) => {
-      const { second, world } = await payTwice(lie);
-      expect(view(second).error).toMatchObject({
-        code: 'settled_elsewhere',
-        message: expect.stringContaining('do not resubmit'),
-      });
-      expect(world.chain.funds).toBe(1);
-    },
-  );
-
-  it('takes the transaction from the chain, whatever the row says about it', async () => {
-    const { first, second } = await payTwice(({ txHash: _txHash, ...row }) => ({
-      ...row,
-      state: 'submitted',
-    }));
-    expect(view(second).result).toEqual({
-      ...view(first).result,
-      // It saw no allowance: it found the key paid before it looked.
-      allowance: { state: 'unknown' },
-    });
-  });
-
-  it('believes the chain about the total, not a row that agrees with the request', async () => {
-    const world = await createWorld({ permit: true });
-    await world.run(await world.accept('shared'));
-    const row = world.platform.rows.get('shared');
-    world.platform.rows.set('shared', { ...row!, batch: { ...row!.batch, total: '3000' } });
-    const [one, two] = world.createRequest().recipients;
-    const second = await world.accept('shared', { recipients: [one!, two!] });
-    await world.run(second);
-    expect(view(second).error?.code).toBe('settled_elsewhere');
-  });
-
-  it('fails with settled_elsewhere when it was asked for another total', async () => {
-    const world = await createWorld({ permit: true });
-    await world.run(await world.accept('shared'));
-    const [one, two] = world.createRequest().recipients;
-    const second = await world.accept('shared', { recipients: [one!, two!] });
-    await world.run(second);
-    expect(view(second).error?.code).toBe('settled_elsewhere');
-  });
-
-  it('waits for another agent that is underway instead of proving', async () => {
-    const world = await createWorld({ permit: true, finalityBlocks: 20 });
-    const first = await world.accept('shared');
-    world.platform.loseAnswers = 1;
-    await expect(
-      world.run(first, (point) => {
-        if (point === 'settling.posted') {
-          throw new Error('crash');
-        }
-      }),
-    ).rejects.toThrow('interrupted');
-    const second = await world.accept('shared');
-    await world.run(second);
-    expect(view(second).result?.status).toBe('completed');
-    expect(world.prover.proofs).toBe(1);
+    expect(viewOf(job).result?.status).toBe('completed');
     expect(world.chain.funds).toBe(1);
   });
 });
