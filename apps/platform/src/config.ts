@@ -48,6 +48,8 @@ export type PlatformConfig = {
   readonly sessionTtlSeconds: number;
   /** How long one onboard request waits for the gate before it answers `eligibility_pending`. */
   readonly gateWaitMs: number;
+  /** How long a transaction waits to be mined before one of higher fees takes its place. */
+  readonly replaceAfterMs: number;
   readonly pollIntervalMs: number;
   readonly logLevel: string;
 };
@@ -63,6 +65,8 @@ export type GateConfig = {
   readonly screeningFile: string | undefined;
   readonly allowedHosts: readonly string[];
   readonly tokenTtlSeconds: number;
+  /** How long a publication waits to be mined before one of higher fees takes its place. */
+  readonly replaceAfterMs: number;
   readonly pollIntervalMs: number;
   readonly logLevel: string;
 };
@@ -85,6 +89,7 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
     nonceTtlSeconds: read.integer('PLATFORM_NONCE_TTL_SECONDS', 300, 10, 86_400),
     sessionTtlSeconds: read.integer('PLATFORM_SESSION_TTL_SECONDS', 43_200, 60, 2_592_000),
     gateWaitMs: read.integer('PLATFORM_GATE_WAIT_MS', 120_000, 0, 600_000),
+    replaceAfterMs: read.integer('PLATFORM_REPLACE_AFTER_SECONDS', 120, 10, 86_400) * 1_000,
     pollIntervalMs: read.integer('PLATFORM_POLL_MS', 1_000, 20, 60_000),
     logLevel: read.logLevel('PLATFORM_LOG_LEVEL'),
   };
@@ -113,6 +118,7 @@ export function parseGateConfig(env: Environment): GateConfig {
     screeningFile: read.optional('GATE_SCREENING_FILE'),
     allowedHosts: read.list('GATE_ALLOWED_HOSTS'),
     tokenTtlSeconds: read.integer('GATE_TOKEN_TTL_SECONDS', 900, 10, 86_400),
+    replaceAfterMs: read.integer('GATE_REPLACE_AFTER_SECONDS', 120, 10, 86_400) * 1_000,
     pollIntervalMs: read.integer('GATE_POLL_MS', 1_000, 20, 60_000),
     logLevel: read.logLevel('GATE_LOG_LEVEL'),
   };

@@ -34,7 +34,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     startWorkerLoop({
       name: `relayer ${chain.key}`,
       intervalMs: config.pollIntervalMs,
-      pass: () => runRelayerPass({ db, chain, log, nowMs }),
+      pass: () => runRelayerPass({ db, chain, log, nowMs, replaceAfterMs: config.replaceAfterMs }),
       log,
     }),
   );

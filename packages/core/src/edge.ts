@@ -131,7 +131,7 @@ export const settlementRecordSchema = v.strictObject({
   sealedNotes: v.array(
     v.strictObject({ encryptionPublicKey: hexSchema(32), sealed: hexSchema(209) }),
   ),
-  /** The settling or the last reverted transaction; absent while none is mined. */
+  /** The settling transaction, or the one that reverted this attempt; absent while none is mined. */
   txHash: v.optional(hex32Schema),
   blockNumber: v.optional(v.number()),
   /** Gas used by that transaction, decimal. */

@@ -21,7 +21,11 @@ import {
 import { type Log as EvmLog, isCallException, type JsonRpcProvider } from 'ethers';
 import { assertChainId, createEvmProvider } from './evm-provider.ts';
 import { type FinalBlock, fetchFinalBlock } from './finality.ts';
-import { createTransactionSigner, type SignedTransaction } from './transaction-signer.ts';
+import {
+  createTransactionSigner,
+  type ReplacementPurpose,
+  type SignedTransaction,
+} from './transaction-signer.ts';
 
 /** The part of a settlement that becomes calldata. */
 export type FundCall = Pick<SettlementRequest, 'batch' | 'proof' | 'funderSignature' | 'permit'>;
@@ -59,6 +63,8 @@ export type PoolChain = {
   /** eth_call of `fund` from the relayer. @returns why it would revert, or undefined */
   simulateFund(call: FundCall): Promise<ErrorBody | undefined>;
   signFund(call: FundCall, nonce: number): Promise<SignedTransaction>;
+  /** Signs a transaction of higher fees for the nonce of one that is not mined. */
+  signReplacement(rawTransaction: string, purpose: ReplacementPurpose): Promise<SignedTransaction>;
   fetchNonce(): Promise<number>;
   fetchNonceAt(block: number): Promise<number>;
   broadcast(rawTransaction: string): Promise<void>;
@@ -113,6 +119,7 @@ export function createEvmPoolChain(
     simulateFund: (call) =>
       simulate(provider, { from: signer.address, to, data: encodeFundCall(call) }),
     signFund: (call, nonce) => signer.sign({ to, data: encodeFundCall(call), nonce }),
+    signReplacement: (raw, purpose) => signer.signReplacement(raw, purpose),
     fetchNonce: () => signer.fetchNonce(),
     fetchNonceAt: (block) => provider.getTransactionCount(signer.address, block),
     broadcast: (raw) => signer.broadcast(raw),

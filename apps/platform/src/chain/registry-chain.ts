@@ -18,6 +18,8 @@ export type RegistryChain = {
   /** Root published last as the head knows it; undefined before the first. */
   fetchCurrentRoot(): Promise<string | undefined>;
   signPublish(root: string, nonce: number): Promise<SignedTransaction>;
+  /** Signs the same publication with higher fees, for the nonce of one that is not mined. */
+  signReplacement(rawTransaction: string): Promise<SignedTransaction>;
   fetchNonce(): Promise<number>;
   fetchNonceAt(block: number): Promise<number>;
   broadcast(rawTransaction: string): Promise<void>;
@@ -48,6 +50,7 @@ export function createEvmRegistryChain(
         data: registry.interface.encodeFunctionData('publish', [root]),
         nonce,
       }),
+    signReplacement: (raw) => signer.signReplacement(raw, 'same-call'),
     fetchNonce: () => signer.fetchNonce(),
     fetchNonceAt: (block) => provider.getTransactionCount(signer.address, block),
     broadcast: (raw) => signer.broadcast(raw),

@@ -66,8 +66,13 @@ export type PlatformTables = {
     nonce: number;
     tx_hash: string;
     raw_transaction: string;
-    /** `open`: may still be mined. `reverted`: final. `dropped`: another transaction took the nonce. */
-    state: 'open' | 'succeeded' | 'reverted' | 'dropped';
+    /** `cancel`: pays 0 to the relayer itself, so that the nonce of a batch that can no longer land gets free. */
+    purpose: 'fund' | 'cancel';
+    /**
+     * `open`: may still be mined, as may every other open one of its nonce. `reverted`, `cancelled`: final.
+     * `dropped`: another transaction took the nonce.
+     */
+    state: 'open' | 'succeeded' | 'reverted' | 'cancelled' | 'dropped';
     created_at: string;
   };
   batches: {
@@ -224,5 +229,11 @@ export const platformMigrations: readonly Migration[] = [
     // of them may keep it is for the operator to decide.
     number: 2,
     statements: [`create unique index subjects_encryption_key on subjects (encryption_public_key)`],
+  },
+  {
+    number: 3,
+    statements: [
+      `alter table relayer_transactions add column purpose text not null default 'fund'`,
+    ],
   },
 ];

@@ -57,6 +57,13 @@ function createFakeRegistry() {
       state.signed.set(txHash, { root, nonce, succeeded: false });
       return Promise.resolve({ nonce, txHash, rawTransaction: txHash });
     },
+    signReplacement: (raw) => {
+      const old = state.signed.get(raw);
+      if (old === undefined) throw new Error('never signed');
+      const txHash = `0x${(state.signed.size + 1).toString(16).padStart(64, '0')}`;
+      state.signed.set(txHash, { ...old });
+      return Promise.resolve({ nonce: old.nonce, txHash, rawTransaction: txHash });
+    },
     fetchNonce: () => Promise.resolve(state.nonce),
     fetchNonceAt: (block) =>
       Promise.resolve(
@@ -122,6 +129,7 @@ describe('pool-gate', () => {
       log,
       nowMs: () => nowMs,
       pollIntervalMs: 5,
+      replaceAfterMs: 120_000,
       signal: stopping.signal,
     });
   }
@@ -321,6 +329,63 @@ describe('pool-gate', () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
       expect(fake.state.signed.size).toBe(1);
       expect(publisher.tree.size).toBe(1);
+    });
+  });
+
+  describe('a publication that nobody mines', () => {
+    const waited = () => new Promise((resolve) => setTimeout(resolve, 60));
+    /** Two transactions of one nonce are out; the enrolment waits. */
+    async function getReplaced() {
+      fake.state.instant = false;
+      const answer = put(clientOf(appOf()), a).catch(errorCodeOf);
+      await expect.poll(() => fake.state.broadcasts.length).toBeGreaterThan(0);
+      nowMs += 119_999;
+      await waited();
+      expect(fake.state.signed.size).toBe(1);
+      nowMs += 1;
+      await expect.poll(() => fake.state.signed.size).toBe(2);
+      const [first = '', second = ''] = fake.state.signed.keys();
+      await expect.poll(() => fake.state.broadcasts.at(-1)).toBe(second);
+      return { answer, first, second };
+    }
+    function finalise(txHash: string): void {
+      fake.mine(txHash);
+      fake.state.finalBlock = fake.state.block;
+    }
+
+    it('is replaced at its own nonce, once for each wait, and found again after a crash', async () => {
+      const { answer, second } = await getReplaced();
+      expect([...fake.state.signed.values()].map(({ nonce }) => nonce)).toEqual([0, 0]);
+      nowMs += 239_999;
+      await waited();
+      expect(fake.state.signed.size).toBe(2);
+      await crash();
+      expect(await answer).toBe('publication_failed');
+      await start();
+      await waited();
+      expect(fake.state.signed.size).toBe(2);
+      finalise(second);
+      await expect.poll(() => publisher.tree.size).toBe(1);
+      expect(await publisher.fetchLastTxHash()).toBe(second);
+    });
+
+    it('counts as published when the replaced transaction is the one mined', async () => {
+      const { answer, first } = await getReplaced();
+      finalise(first);
+      expect(await answer).toMatchObject({ status: 'whitelisted', root: fake.state.current });
+      expect(await publisher.fetchLastTxHash()).toBe(first);
+    });
+
+    it('goes on when the node refuses the replacement', async () => {
+      const { broadcast } = fake.chain;
+      fake.chain.broadcast = (raw) =>
+        raw === [...fake.state.signed.keys()][1]
+          ? Promise.reject(new Error('fee too low')).finally(() => fake.state.broadcasts.push(raw))
+          : broadcast(raw);
+      const { answer, second } = await getReplaced();
+      fake.chain.broadcast = broadcast;
+      finalise(second);
+      expect(await answer).toMatchObject({ status: 'whitelisted' });
     });
   });
 

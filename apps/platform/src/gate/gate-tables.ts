@@ -27,6 +27,10 @@ export type GateTables = {
     nonce: number;
     tx_hash: string;
     raw_transaction: string;
+    /** JSON list of the hashes that the newest transaction was sent to replace, same nonce and same root. */
+    replaced_hashes: string;
+    /** When the newest transaction was signed. */
+    sent_at: string;
     /** `open`: may still be mined. */
     state: 'open' | 'final' | 'reverted' | 'dropped';
     created_at: string;
@@ -56,6 +60,15 @@ export const gateMigrations: readonly Migration[] = [
         raw_transaction text not null,
         state text not null,
         created_at text not null)`,
+    ],
+  },
+  {
+    number: 2,
+    statements: [
+      `alter table publications add column replaced_hashes text not null default '[]'`,
+      `alter table publications add column sent_at text`,
+      `update publications set sent_at = created_at`,
+      `alter table publications alter column sent_at set not null`,
     ],
   },
 ];

@@ -10,6 +10,7 @@ import { fieldToHex, PoolError, parseField } from '@pool/core';
 import { createEligibilityTree, type EligibilityTree } from '@pool/notes';
 import type { Selectable } from 'kysely';
 import type { RegistryChain } from '../chain/registry-chain.ts';
+import { isReplacementDue } from '../chain/replacement.ts';
 import { describeFailure, type Log } from '../log.ts';
 import type { GateDatabase, GateTables } from './gate-tables.ts';
 
@@ -19,6 +20,8 @@ export type PublisherDeps = {
   readonly log: Log;
   readonly nowMs: () => number;
   readonly pollIntervalMs: number;
+  /** How long a publication's first transaction waits to be mined before another one takes its place. */
+  readonly replaceAfterMs: number;
   /** Aborted at shutdown: a wait for finality ends then, and is taken up again at the next start. */
   readonly signal: AbortSignal;
 };
@@ -128,6 +131,7 @@ async function sendPublication(
   changes: readonly Change[],
 ): Promise<Publication> {
   const { db, chain, log } = deps;
+  const now = new Date(deps.nowMs()).toISOString();
   try {
     const signed = await chain.signPublish(root, await chain.fetchNonce());
     const publication = await db
@@ -138,8 +142,10 @@ async function sendPublication(
         nonce: signed.nonce,
         tx_hash: signed.txHash,
         raw_transaction: signed.rawTransaction,
+        replaced_hashes: '[]',
+        sent_at: now,
         state: 'open',
-        created_at: new Date(deps.nowMs()).toISOString(),
+        created_at: now,
       })
       .returningAll()
       .executeTakeFirstOrThrow();
@@ -156,11 +162,11 @@ async function finish(
   tree: EligibilityTree,
   publication: Publication,
 ): Promise<void> {
-  const outcome = await waitUntilFinal(deps, publication);
+  const { outcome, txHash } = await waitUntilFinal(deps, publication);
   if (outcome !== 'final') {
     await deps.db
       .updateTable('publications')
-      .set({ state: outcome })
+      .set({ state: outcome, tx_hash: txHash })
       .where('id', '=', publication.id)
       .execute();
     throw publicationFailed(outcome === 'reverted' ? 'was reverted' : 'was displaced');
@@ -177,39 +183,89 @@ async function finish(
     }
     await trx
       .updateTable('publications')
-      .set({ state: 'final' })
+      .set({ state: 'final', tx_hash: txHash })
       .where('id', '=', publication.id)
       .execute();
   });
   applyChanges(tree, changes);
 }
 
-async function waitUntilFinal(
-  { chain, log, pollIntervalMs, signal }: PublisherDeps,
-  { nonce, tx_hash, raw_transaction }: Publication,
-): Promise<'final' | 'reverted' | 'dropped'> {
+type Outcome = {
+  readonly outcome: 'final' | 'reverted' | 'dropped';
+  /** Of the transaction that decided. */
+  readonly txHash: string;
+};
+
+async function waitUntilFinal(deps: PublisherDeps, publication: Publication): Promise<Outcome> {
+  const { log, pollIntervalMs, signal } = deps;
+  let sent = publication;
   for (;;) {
     if (signal.aborted) {
       throw publicationFailed('is still under way: the gate is stopping');
     }
     try {
-      const final = await chain.fetchFinalBlock();
-      // The count at the final block comes before the receipt: missing afterwards means missing for good.
-      const finalNonce = await chain.fetchNonceAt(final.number);
-      const receipt = await chain.fetchReceipt(tx_hash);
-      if (receipt === undefined && finalNonce > nonce) {
-        return 'dropped';
-      }
-      if (receipt === undefined) {
-        await chain.broadcast(raw_transaction);
-      } else if (receipt.blockNumber <= final.number) {
-        return receipt.succeeded ? 'final' : 'reverted';
+      const outcome = await fetchOutcome(deps, sent);
+      if (outcome === 'not mined') {
+        sent = await sendAgain(deps, sent);
+      } else if (outcome !== 'not final') {
+        return outcome;
       }
     } catch (error) {
       log.warn({ ...describeFailure(error) }, 'waiting for a publication');
     }
     await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined);
   }
+}
+
+async function fetchOutcome(
+  { chain }: PublisherDeps,
+  sent: Publication,
+): Promise<Outcome | 'not mined' | 'not final'> {
+  const final = await chain.fetchFinalBlock();
+  // The count at the final block comes before the receipts: missing afterwards means missing for good.
+  const finalNonce = await chain.fetchNonceAt(final.number);
+  for (const txHash of [sent.tx_hash, ...parseReplaced(sent)]) {
+    const receipt = await chain.fetchReceipt(txHash);
+    if (receipt !== undefined) {
+      return receipt.blockNumber > final.number
+        ? 'not final'
+        : { outcome: receipt.succeeded ? 'final' : 'reverted', txHash };
+    }
+  }
+  return finalNonce > sent.nonce ? { outcome: 'dropped', txHash: sent.tx_hash } : 'not mined';
+}
+
+/** The stored bytes once more; after long waiting the same root at the same nonce with higher fees, stored first. */
+async function sendAgain(deps: PublisherDeps, sent: Publication): Promise<Publication> {
+  const { db, chain, log, nowMs, replaceAfterMs } = deps;
+  const replaced = parseReplaced(sent);
+  const isDue = isReplacementDue(replaced.length + 1, sent.sent_at, nowMs(), replaceAfterMs);
+  if (!isDue || (await chain.fetchNonce()) !== sent.nonce) {
+    await chain.broadcast(sent.raw_transaction);
+    return sent;
+  }
+  const signed = await chain.signReplacement(sent.raw_transaction);
+  const next = await db
+    .updateTable('publications')
+    .set({
+      tx_hash: signed.txHash,
+      raw_transaction: signed.rawTransaction,
+      replaced_hashes: JSON.stringify([sent.tx_hash, ...replaced]),
+      sent_at: new Date(nowMs()).toISOString(),
+    })
+    .where('id', '=', sent.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  log.warn({ txHash: signed.txHash }, 'not mined for long: publishing again at higher fees');
+  // It is stored: whether or not it leaves now, the next round sends it and looks for its receipt.
+  await chain.broadcast(signed.rawTransaction).catch((error: unknown) => {
+    log.warn({ ...describeFailure(error) }, 'waiting for a publication');
+  });
+  return next;
+}
+
+function parseReplaced({ replaced_hashes }: Publication): string[] {
+  return JSON.parse(replaced_hashes) as string[];
 }
 
 async function selectOpen(db: GateDatabase): Promise<Publication | undefined> {

@@ -31,6 +31,7 @@ export async function serveGate(
     log,
     nowMs,
     pollIntervalMs: config.pollIntervalMs,
+    replaceAfterMs: config.replaceAfterMs,
     signal: stopping.signal,
   });
   const app = createGateApp({

@@ -3,33 +3,24 @@
  *
  * The order that makes a crash harmless: simulate → sign → store the signed bytes → broadcast. After a
  * restart the stored bytes are broadcast again, which the chain accepts once; a settlement with open bytes
- * is never signed anew. Success is decided elsewhere, by the indexer alone: a settlement is settled when
+ * is signed anew for the nonce of those bytes alone. Success is decided elsewhere, by the indexer alone: a settlement is settled when
  * its batch is in a final block, whoever's transaction put it there.
  *
  * @module
  */
 import type { ErrorBody } from '@pool/core';
-import type { Selectable } from 'kysely';
 import type { FinalBlock } from '../chain/finality.ts';
-import type { PoolChain } from '../chain/pool-chain.ts';
-import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
-import { describeFailure, type Log } from '../log.ts';
+import { describeFailure } from '../log.ts';
+import { followNonce, insertTransaction, type RelayerDeps, selectOpenNonces } from './nonces.ts';
 import { parseStoredCall, type SettlementRow } from './settlement-store.ts';
 
-export type RelayerDeps = {
-  readonly db: PlatformDatabase;
-  readonly chain: PoolChain;
-  readonly log: Log;
-  readonly nowMs: () => number;
-};
-
-type OpenTransaction = Selectable<PlatformTables['relayer_transactions']>;
+export type { RelayerDeps } from './nonces.ts';
 
 /** One pass over everything unfinished on the chain. Passes must not overlap: nonces are given out here. */
 export async function runRelayerPass(deps: RelayerDeps): Promise<void> {
   const final = await deps.chain.fetchFinalBlock();
-  for (const transaction of await selectOpenTransactions(deps)) {
-    await isolate(deps, transaction.settlement_id, () => follow(deps, transaction, final));
+  for (const sent of await selectOpenNonces(deps)) {
+    await isolate(deps, sent[0].settlement_id, () => followNonce(deps, sent, final));
   }
   for (const row of await selectUnfinished(deps)) {
     await isolate(deps, row.id, () =>
@@ -62,18 +53,7 @@ async function send(deps: RelayerDeps, row: SettlementRow, final: FinalBlock): P
   }
   const signed = await chain.signFund(call, await nextNonce(deps));
   await db.transaction().execute(async (trx) => {
-    await trx
-      .insertInto('relayer_transactions')
-      .values({
-        settlement_id: row.id,
-        chain: chain.key,
-        nonce: signed.nonce,
-        tx_hash: signed.txHash,
-        raw_transaction: signed.rawTransaction,
-        state: 'open',
-        created_at: new Date(deps.nowMs()).toISOString(),
-      })
-      .execute();
+    await insertTransaction({ ...deps, db: trx }, row.id, 'fund', signed);
     await trx
       .updateTable('settlements')
       .set({ state: 'submitted' })
@@ -95,55 +75,6 @@ async function nextNonce({ chain, db }: RelayerDeps): Promise<number> {
     .executeTakeFirst();
   const highest = open?.highest ?? null;
   return highest === null ? onChain : Math.max(onChain, Number(highest) + 1);
-}
-
-/** A transaction that is out: broadcast again, or read its final receipt. */
-async function follow(
-  deps: RelayerDeps,
-  transaction: OpenTransaction,
-  final: FinalBlock,
-): Promise<void> {
-  const { chain } = deps;
-  // The count is read at the final block before the receipt: a receipt missing afterwards is missing for good.
-  const finalNonce = await chain.fetchNonceAt(final.number);
-  const receipt = await chain.fetchReceipt(transaction.tx_hash);
-  if (receipt === undefined) {
-    if (finalNonce > transaction.nonce) {
-      deps.log.warn({ txHash: transaction.tx_hash }, 'another transaction took the nonce');
-      await setTransactionState(deps, transaction.id, 'dropped');
-      return;
-    }
-    await chain.broadcast(transaction.raw_transaction);
-    return;
-  }
-  if (receipt.blockNumber > final.number) {
-    return;
-  }
-  if (receipt.succeeded) {
-    await setTransactionState(deps, transaction.id, 'succeeded');
-    return;
-  }
-  const reason = await chain.explainRevert(transaction.tx_hash);
-  await deps.db.transaction().execute(async (trx) => {
-    await trx
-      .updateTable('relayer_transactions')
-      .set({ state: 'reverted' })
-      .where('id', '=', transaction.id)
-      .execute();
-    await trx
-      .updateTable('settlements')
-      .set({
-        state: 'reverted',
-        tx_hash: transaction.tx_hash,
-        block_number: receipt.blockNumber,
-        gas_used: receipt.gasUsed.toString(),
-        error_code: reason.code,
-        error_message: reason.message,
-      })
-      .where('id', '=', transaction.settlement_id)
-      .where('state', '!=', 'settled')
-      .execute();
-  });
 }
 
 /** `submitted` with nothing of ours under way: the batch landed by itself, or everything sent was dropped. */
@@ -195,24 +126,6 @@ async function markReverted(deps: RelayerDeps, id: number, reason: ErrorBody): P
     .set({ state: 'reverted', error_code: reason.code, error_message: reason.message })
     .where('id', '=', id)
     .where('state', '!=', 'settled')
-    .execute();
-}
-
-async function setTransactionState(
-  deps: RelayerDeps,
-  id: number,
-  state: OpenTransaction['state'],
-): Promise<void> {
-  await deps.db.updateTable('relayer_transactions').set({ state }).where('id', '=', id).execute();
-}
-
-async function selectOpenTransactions({ db, chain }: RelayerDeps): Promise<OpenTransaction[]> {
-  return await db
-    .selectFrom('relayer_transactions')
-    .selectAll()
-    .where('chain', '=', chain.key)
-    .where('state', '=', 'open')
-    .orderBy('nonce')
     .execute();
 }
 

@@ -49,7 +49,13 @@ describe('settlement flow', () => {
       .execute();
   }
 
-  const deps = () => ({ db: database.db, chain: poolChain, log, nowMs: Date.now });
+  const deps = () => ({
+    db: database.db,
+    chain: poolChain,
+    log,
+    nowMs: Date.now,
+    replaceAfterMs: 120_000,
+  });
   const accept = (request: SettlementRequest, key = 'job-1') =>
     acceptSettlement(
       { db: database.db, chains: new Map([['anvil', poolChain]]), nowMs: Date.now },
@@ -256,14 +262,46 @@ describe('settlement flow', () => {
     expect(receipt?.status).toBe(0);
     expect(record.gasUsed).toBe(receipt?.gasUsed.toString());
     expect(await batchCount()).toBe(0n);
-    // The same authorisation may be sent again, and keeps the reverted hash until something is mined.
+    // The same authorisation may be sent again; nothing of the reverted transaction is told of this attempt.
     await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
     expect((await accept(request)).state).toBe('accepted');
-    expect((await recordOf()).txHash).toBe(record.txHash);
+    const reopened = await recordOf();
+    expect([reopened.txHash, reopened.blockNumber, reopened.gasUsed, reopened.error]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
     await relay();
     await settleDown();
     expect((await recordOf()).state).toBe('settled');
     expect((await recordOf()).txHash).not.toBe(record.txHash);
+  });
+
+  it('records a final revert also when the node has forgotten the state around it', async () => {
+    const { request } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+    });
+    await accept(request);
+    await chain.provider.send('evm_setAutomine', [false]);
+    await relay();
+    await chain
+      .registry('gate')
+      .revoke({ maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n });
+    await chain.mine(3);
+    const pruned: PoolChain = {
+      ...poolChain,
+      explainRevert: () => Promise.reject(new Error('missing trie node')),
+    };
+    await runRelayerPass({ ...deps(), chain: pruned });
+    const record = await recordOf();
+    const [sent] = await transactions();
+    expect([record.state, record.error?.code, record.txHash]).toEqual([
+      'reverted',
+      'reverted',
+      sent?.tx_hash,
+    ]);
+    expect(sent?.state).toBe('reverted');
   });
 
   it('waits for finality before it calls a revert a revert', async () => {

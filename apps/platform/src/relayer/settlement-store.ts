@@ -136,6 +136,10 @@ export async function reopenSettlement(
     .set({
       state: 'accepted',
       request: JSON.stringify(call),
+      // Facts of the reverted transaction, not of this attempt; its row of relayer_transactions keeps them.
+      tx_hash: null,
+      block_number: null,
+      gas_used: null,
       error_code: null,
       error_message: null,
     })

@@ -1,0 +1,51 @@
+/**
+ * When a transaction that nobody mines is replaced, and at which fees. Only transactions of one nonce compete,
+ * and the chain takes one of them at most: replacing can cost fees, and can never pay twice.
+ *
+ * @module
+ */
+
+export type Fees = {
+  /** Wei for each unit of gas. */
+  readonly maxFeePerGas: bigint;
+  /** Wei for each unit of gas, at most `maxFeePerGas`. */
+  readonly maxPriorityFeePerGas: bigint;
+};
+
+// Each replacement raises the tip, and the block producer keeps it: waiting doubles up to 16 times the first
+// wait, so that a chain that stands still for hours is not answered with an absurd tip.
+const maxDoublings = 4;
+
+/**
+ * True when the newest of a nonce's transactions has waited long enough to be replaced.
+ * @param sent - how many transactions of this nonce there are, at least 1
+ * @param newestAt - when the newest was signed, ISO time
+ */
+export function isReplacementDue(
+  sent: number,
+  newestAt: string,
+  nowMs: number,
+  replaceAfterMs: number,
+): boolean {
+  const waitMs = replaceAfterMs * 2 ** Math.min(sent - 1, maxDoublings);
+  return nowMs - Date.parse(newestAt) >= waitMs;
+}
+
+/**
+ * Fees of a replacement: 12.5 % above the old ones, which every node accepts in place of them, or what the
+ * chain asks for now when that is more.
+ */
+export function raiseFees(old: Fees, asked: Fees): Fees {
+  const maxPriorityFeePerGas = max(raise(old.maxPriorityFeePerGas), asked.maxPriorityFeePerGas);
+  const maxFeePerGas = max(raise(old.maxFeePerGas), asked.maxFeePerGas);
+  return { maxPriorityFeePerGas, maxFeePerGas: max(maxFeePerGas, maxPriorityFeePerGas) };
+}
+
+// Rounded up: 12.5 % of a small fee is less than one wei, and an equal fee replaces nothing.
+function raise(fee: bigint): bigint {
+  return fee + (fee + 7n) / 8n + (fee === 0n ? 1n : 0n);
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

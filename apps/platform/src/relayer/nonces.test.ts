@@ -1,0 +1,221 @@
+/** Transactions that nobody mines, on a real chain whose base fee rises above what they offer. */
+import { fieldToHex, type SettlementRequest } from '@pool/core';
+import { Transaction } from 'ethers';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
+import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
+import { createIndexer, type Indexer } from '../indexer/indexer.ts';
+import { createLog } from '../log.ts';
+import { acceptSettlement } from './accept-settlement.ts';
+import { runRelayerPass } from './relayer.ts';
+import { describeSettlement, findSettlement } from './settlement-store.ts';
+
+const log = createLog('silent', 'test');
+const eligibilityRoot = 12345n;
+
+describe('a transaction that nobody mines', () => {
+  let chain: TestChain;
+  let poolChain: PoolChain;
+  let database: TestDatabase;
+  let indexer: Indexer;
+  let snapshot: string;
+  let nowMs: number;
+
+  beforeAll(async () => {
+    [chain, database] = await Promise.all([startTestChain(), openTestDatabase()]);
+    await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
+    await chain.fundFunder(1_000_000n);
+  });
+  afterAll(async () => {
+    await Promise.all([chain.stop(), database.close()]);
+  });
+  beforeEach(async () => {
+    snapshot = await chain.takeSnapshot();
+    poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
+    await database.reset();
+    indexer = createIndexer({ db: database.db, chain: poolChain, log });
+    nowMs = Date.parse('2026-11-21T10:00:00Z');
+    await database.db
+      .insertInto('employers')
+      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
+      .execute();
+    await chain.provider.send('evm_setAutomine', [false]);
+  });
+  afterEach(async () => {
+    poolChain.close();
+    await chain.restore(snapshot);
+  });
+
+  const relay = (on: PoolChain = poolChain) =>
+    runRelayerPass({
+      db: database.db,
+      chain: on,
+      log,
+      nowMs: () => nowMs,
+      replaceAfterMs: 120_000,
+    });
+  async function accept(request: SettlementRequest, key = 'job-1') {
+    const chains = new Map([['anvil', poolChain]]);
+    const deps = { db: database.db, chains, nowMs: () => nowMs };
+    await acceptSettlement(deps, testEmployerId, key, request);
+  }
+  /** Accepted and sent, and then the base fee rises above what was offered. */
+  async function getStuck(jobKey = 'job-1') {
+    const target = await chain.settlementTarget();
+    const settlement = await createTestSettlement(target, { eligibilityRoot, jobKey });
+    await accept(settlement.request, jobKey);
+    await relay();
+    await mineAt(10n ** 12n);
+    return settlement;
+  }
+  async function mineAt(baseFee: bigint): Promise<void> {
+    await chain.provider.send('anvil_setNextBlockBaseFeePerGas', [`0x${baseFee.toString(16)}`]);
+    await chain.mine(1);
+  }
+  async function settleDown(): Promise<void> {
+    await chain.mine(2);
+    await relay();
+    await indexer.pass();
+  }
+  async function recordOf(key = 'job-1') {
+    const row = await findSettlement(database.db, testEmployerId, key);
+    if (row === undefined) throw new Error('no row');
+    return await describeSettlement(database.db, row);
+  }
+  const transactions = () =>
+    database.db.selectFrom('relayer_transactions').selectAll().orderBy('id').execute();
+  const states = async () =>
+    (await transactions()).map(({ nonce, purpose, state }) => [nonce, purpose, state]);
+  const batchCount = () => chain.pool().batchCount();
+
+  it('is replaced at its own nonce with fees an eighth higher, and settles', async () => {
+    await getStuck();
+    await relay();
+    nowMs += 119_000;
+    await relay();
+    expect(await transactions()).toHaveLength(1);
+    expect(await batchCount()).toBe(0n);
+    nowMs += 1_000;
+    await relay();
+    const sent = await transactions();
+    const [old, next] = sent.map(({ raw_transaction }) => Transaction.from(raw_transaction));
+    expect(sent).toHaveLength(2);
+    expect([next?.nonce, next?.to, next?.data]).toEqual([old?.nonce, old?.to, old?.data]);
+    for (const fee of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
+      expect((next?.[fee] ?? 0n) * 8n).toBeGreaterThanOrEqual((old?.[fee] ?? 0n) * 9n);
+    }
+    await settleDown();
+    expect(await states()).toEqual([
+      [0, 'fund', 'dropped'],
+      [0, 'fund', 'succeeded'],
+    ]);
+    const record = await recordOf();
+    expect([record.state, record.txHash]).toEqual(['settled', sent[1]?.tx_hash]);
+    expect(await batchCount()).toBe(1n);
+    expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(1);
+  });
+
+  it('is replaced also when the node takes it back out of its pool', async () => {
+    await getStuck();
+    const [sent] = await transactions();
+    await chain.provider.send('anvil_dropTransaction', [sent?.tx_hash]);
+    nowMs += 120_000;
+    // The node refuses what is stored: it offers too little.
+    await relay({ ...poolChain, broadcast: () => Promise.reject(new Error('fee too low')) });
+    expect(await transactions()).toHaveLength(2);
+    await relay();
+    await settleDown();
+    expect((await recordOf()).state).toBe('settled');
+    expect(await batchCount()).toBe(1n);
+  });
+
+  it('waits again before the next replacement', async () => {
+    await getStuck();
+    nowMs += 120_000;
+    await relay();
+    await mineAt(10n ** 15n);
+    nowMs += 239_000;
+    await relay();
+    expect(await transactions()).toHaveLength(2);
+    nowMs += 1_000;
+    await relay();
+    expect(await transactions()).toHaveLength(3);
+    await settleDown();
+    expect((await recordOf()).state).toBe('settled');
+    expect(await batchCount()).toBe(1n);
+  });
+
+  it('settles by the transaction that was replaced, when that is the one mined', async () => {
+    await getStuck();
+    nowMs += 120_000;
+    await relay({ ...poolChain, broadcast: () => Promise.resolve() });
+    const [old] = await transactions();
+    // Another node still has the first one, and the base fee has come down again.
+    await mineAt(1n);
+    await poolChain.broadcast(old?.raw_transaction ?? '');
+    await chain.mine(1);
+    expect(await batchCount()).toBe(1n);
+    // Mined and not final: nothing is decided, and nothing more is sent.
+    nowMs += 10_000_000;
+    await relay();
+    expect(await states()).toEqual([
+      [0, 'fund', 'open'],
+      [0, 'fund', 'open'],
+    ]);
+    await settleDown();
+    expect(await states()).toEqual([
+      [0, 'fund', 'succeeded'],
+      [0, 'fund', 'dropped'],
+    ]);
+    expect((await recordOf()).txHash).toBe(old?.tx_hash);
+  });
+
+  it('frees its nonce once the deadline of its batch is over', async () => {
+    const { manifest } = await getStuck();
+    await chain.provider.send('evm_setNextBlockTimestamp', [manifest.deadline + 1]);
+    await mineAt(10n ** 12n);
+    await mineAt(10n ** 12n);
+    nowMs += 120_000;
+    await relay();
+    const cancel = Transaction.from((await transactions())[1]?.raw_transaction ?? '');
+    expect([cancel.to, cancel.value, cancel.data]).toEqual([poolChain.relayerAddress, 0n, '0x']);
+    await settleDown();
+    expect(await states()).toEqual([
+      [0, 'fund', 'dropped'],
+      [0, 'cancel', 'cancelled'],
+    ]);
+    await relay();
+    const record = await recordOf();
+    expect([record.state, record.error?.code]).toEqual(['reverted', 'authorization-expired']);
+    expect(await batchCount()).toBe(0n);
+    // The next settlement finds a nonce that works.
+    const target = await chain.settlementTarget();
+    const next = await createTestSettlement(target, { eligibilityRoot, jobKey: 'job-2' });
+    await accept(next.request, 'job-2');
+    await relay();
+    await settleDown();
+    expect((await recordOf('job-2')).state).toBe('settled');
+  });
+
+  it('holds up the ones behind it, which are not to blame', async () => {
+    await getStuck('job-1');
+    const target = await chain.settlementTarget();
+    const next = await createTestSettlement(target, { eligibilityRoot, jobKey: 'job-2' });
+    await accept(next.request, 'job-2');
+    await relay();
+    nowMs += 120_000;
+    await relay();
+    expect(await states()).toEqual([
+      [0, 'fund', 'open'],
+      [1, 'fund', 'open'],
+      [0, 'fund', 'open'],
+    ]);
+    await settleDown();
+    expect([(await recordOf('job-1')).state, (await recordOf('job-2')).state]).toEqual([
+      'settled',
+      'settled',
+    ]);
+  });
+});

@@ -1,0 +1,207 @@
+/**
+ * The relayer's nonces that are not final yet (architecture §3.6). A transaction that nobody mines would hold
+ * up everything behind it, so after a while another one of the same nonce and higher fees is stored and sent;
+ * once its batch can no longer land, one that only frees the nonce. All of them stay on record: whichever gets
+ * a final receipt decides, and the chain takes one of them at most.
+ *
+ * @module
+ */
+import type { ErrorBody } from '@pool/core';
+import type { Selectable } from 'kysely';
+import type { FinalBlock } from '../chain/finality.ts';
+import type { PoolChain, Receipt } from '../chain/pool-chain.ts';
+import { isReplacementDue } from '../chain/replacement.ts';
+import type { SignedTransaction } from '../chain/transaction-signer.ts';
+import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
+import { describeFailure, type Log } from '../log.ts';
+
+export type RelayerDeps = {
+  readonly db: PlatformDatabase;
+  readonly chain: PoolChain;
+  readonly log: Log;
+  readonly nowMs: () => number;
+  /** How long a nonce's first transaction waits to be mined before another one takes its place. */
+  readonly replaceAfterMs: number;
+};
+
+type RelayerTransaction = Selectable<PlatformTables['relayer_transactions']>;
+
+/** Open transactions of one nonce, the newest first. */
+export type SentNonce = readonly [RelayerTransaction, ...RelayerTransaction[]];
+
+/** Everything that may still be mined, by rising nonce. */
+export async function selectOpenNonces({ db, chain }: RelayerDeps): Promise<SentNonce[]> {
+  const rows = await db
+    .selectFrom('relayer_transactions')
+    .selectAll()
+    .where('chain', '=', chain.key)
+    .where('state', '=', 'open')
+    .orderBy('nonce')
+    .orderBy('id', 'desc')
+    .execute();
+  const nonces: [RelayerTransaction, ...RelayerTransaction[]][] = [];
+  for (const row of rows) {
+    const last = nonces.at(-1);
+    if (last?.[0].nonce === row.nonce) {
+      last.push(row);
+    } else {
+      nonces.push([row]);
+    }
+  }
+  return nonces;
+}
+
+/** Stores signed bytes; they may be broadcast afterwards, and not before. */
+export async function insertTransaction(
+  { db, chain, nowMs }: RelayerDeps,
+  settlementId: number,
+  purpose: RelayerTransaction['purpose'],
+  signed: SignedTransaction,
+): Promise<void> {
+  await db
+    .insertInto('relayer_transactions')
+    .values({
+      settlement_id: settlementId,
+      chain: chain.key,
+      nonce: signed.nonce,
+      tx_hash: signed.txHash,
+      raw_transaction: signed.rawTransaction,
+      purpose,
+      state: 'open',
+      created_at: new Date(nowMs()).toISOString(),
+    })
+    .execute();
+}
+
+/** A nonce that is out: send it again, send something better, or read its final receipt. */
+export async function followNonce(
+  deps: RelayerDeps,
+  sent: SentNonce,
+  final: FinalBlock,
+): Promise<void> {
+  const { chain, log } = deps;
+  const { nonce } = sent[0];
+  // The count is read at the final block before the receipts: one missing afterwards is missing for good.
+  const finalNonce = await chain.fetchNonceAt(final.number);
+  for (const transaction of sent) {
+    const receipt = await chain.fetchReceipt(transaction.tx_hash);
+    if (receipt !== undefined) {
+      if (receipt.blockNumber <= final.number) {
+        await recordOutcome(deps, sent, transaction, receipt);
+      }
+      return;
+    }
+  }
+  if (finalNonce > nonce) {
+    log.warn({ nonce, txHash: sent[0].tx_hash }, 'another transaction took the nonce');
+    await setState(deps.db, sent, 'dropped');
+    return;
+  }
+  await sendAgain(deps, sent, final);
+}
+
+async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock): Promise<void> {
+  const { chain, log, nowMs, replaceAfterMs } = deps;
+  const [newest] = sent;
+  const isDue = isReplacementDue(sent.length, newest.created_at, nowMs(), replaceAfterMs);
+  // What waits behind another nonce is not to blame, and what the head has mined needs no replacing.
+  if (!isDue || (await chain.fetchNonce()) !== newest.nonce) {
+    await chain.broadcast(newest.raw_transaction);
+    return;
+  }
+  const isCancel = newest.purpose === 'cancel' || (await canNeverLand(deps, newest, final));
+  const signed = await chain.signReplacement(
+    newest.raw_transaction,
+    isCancel ? 'cancel' : 'same-call',
+  );
+  await insertTransaction(deps, newest.settlement_id, isCancel ? 'cancel' : 'fund', signed);
+  log.warn(
+    { settlement: newest.settlement_id, nonce: newest.nonce, isCancel, txHash: signed.txHash },
+    'not mined for long: replacing at higher fees',
+  );
+  await chain.broadcast(signed.rawTransaction);
+}
+
+/** True when no later block can take the batch: its deadline is over, or its nonce is used. */
+async function canNeverLand(
+  { db, chain }: RelayerDeps,
+  { settlement_id }: RelayerTransaction,
+  final: FinalBlock,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('settlements')
+    .select(['deadline', 'batch_nonce'])
+    .where('id', '=', settlement_id)
+    .executeTakeFirstOrThrow();
+  return (
+    Number(row.deadline) < final.timestamp ||
+    (await chain.fetchBatchRootOf(row.batch_nonce, final.number)) !== undefined
+  );
+}
+
+/** One of a nonce's transactions has a final receipt: it decides, and the others never will. */
+async function recordOutcome(
+  deps: RelayerDeps,
+  sent: SentNonce,
+  mined: RelayerTransaction,
+  receipt: Receipt,
+): Promise<void> {
+  const state = decideState(mined, receipt);
+  const reason = state === 'reverted' ? await explainRevert(deps, mined.tx_hash) : undefined;
+  await deps.db.transaction().execute(async (trx) => {
+    await setState(trx, sent, 'dropped');
+    await setState(trx, [mined], state);
+    if (reason !== undefined) {
+      await trx
+        .updateTable('settlements')
+        .set({
+          state: 'reverted',
+          tx_hash: mined.tx_hash,
+          block_number: receipt.blockNumber,
+          gas_used: receipt.gasUsed.toString(),
+          error_code: reason.code,
+          error_message: reason.message,
+        })
+        .where('id', '=', mined.settlement_id)
+        .where('state', '!=', 'settled')
+        .execute();
+    }
+  });
+}
+
+// A settlement whose nonce was freed is taken up again, and the simulation tells what became of it.
+function decideState(
+  { purpose }: RelayerTransaction,
+  { succeeded }: Receipt,
+): RelayerTransaction['state'] {
+  if (purpose === 'cancel') {
+    return 'cancelled';
+  }
+  return succeeded ? 'succeeded' : 'reverted';
+}
+
+// Nodes forget the state of old blocks. That it reverted is a fact all the same, and must be recorded.
+async function explainRevert({ chain, log }: RelayerDeps, txHash: string): Promise<ErrorBody> {
+  try {
+    return await chain.explainRevert(txHash);
+  } catch (error) {
+    log.warn({ txHash, ...describeFailure(error) }, 'the reason of a revert cannot be read');
+    return { code: 'reverted', message: 'the transaction reverted; its reason is not available' };
+  }
+}
+
+async function setState(
+  db: PlatformDatabase,
+  transactions: readonly RelayerTransaction[],
+  state: RelayerTransaction['state'],
+): Promise<void> {
+  await db
+    .updateTable('relayer_transactions')
+    .set({ state })
+    .where(
+      'id',
+      'in',
+      transactions.map(({ id }) => id),
+    )
+    .execute();
+}
