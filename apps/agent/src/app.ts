@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { canonicalDigest, type DisbursementJob, type JobState, PoolError } from '@pool/core';
+import {
+  canonicalDigest,
+  type DisbursementJob,
+  type Hex32,
+  type JobState,
+  PoolError,
+} from '@pool/core';
 import type { JobStore, StoredJob } from '@pool/idempotency';
 import {
   type CheckDeps,
@@ -68,9 +74,11 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
   app.post('/api/disburse', async (context) => {
     await authenticate(context.req.header('authorization'), 'disburse', bearer);
     const key = parseIdempotencyKey(context.req.header('idempotency-key'));
-    const body = parseJson(context.req.header('content-type'), await context.req.text());
+    const { body, fingerprint } = parseJson(
+      context.req.header('content-type'),
+      await context.req.text(),
+    );
     const scope = bearer.employerId();
-    const fingerprint = canonicalDigest(body);
 
     const known = await store.get(scope, key);
     if (known !== undefined) {
@@ -161,12 +169,17 @@ function statusUrlOf(key: string): string {
 }
 
 /** @throws PoolError `invalid_request`, never echoing the body */
-function parseJson(contentType: string | undefined, text: string): unknown {
+/** The body and its fingerprint. JSON that has no canonical form (a lone surrogate) is refused like no JSON. */
+function parseJson(
+  contentType: string | undefined,
+  text: string,
+): { readonly body: unknown; readonly fingerprint: Hex32 } {
   if (!/^application\/json(?:\s*;|$)/i.test(contentType ?? '')) {
     throw new PoolError('invalid_request', 'send Content-Type: application/json');
   }
   try {
-    return JSON.parse(text);
+    const body: unknown = JSON.parse(text);
+    return { body, fingerprint: canonicalDigest(body) };
   } catch {
     throw new PoolError('invalid_request', 'the request body is not JSON');
   }

@@ -51,7 +51,6 @@ export {
   type JobState,
   jobStages,
   maxMemoBytes,
-  maxRequestRecipients,
   type SkippedRecipient,
 } from './disbursement.ts';
 export {

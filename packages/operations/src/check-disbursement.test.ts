@@ -74,6 +74,24 @@ describe('checkDisbursement', () => {
       'batch-too-large',
       { token: 'USDC', recipients: Array.from({ length: 65 }, () => entry) },
     ],
+    ['an empty token', 'invalid-token', { token: '', recipients: [entry] }],
+    ['a token of 200 letters', 'invalid-token', { token: 'A'.repeat(200), recipients: [entry] }],
+    ['an empty chain', 'invalid-chain', { token: 'USDC', chain: '', recipients: [entry] }],
+    [
+      'an empty address',
+      'invalid-address',
+      { token: 'USDC', recipients: [{ ...entry, recipientAddress: '' }] },
+    ],
+    [
+      '10,001 recipients',
+      'batch-too-large',
+      { token: 'USDC', recipients: Array.from({ length: 10_001 }, () => entry) },
+    ],
+    [
+      'an amount of 200 digits',
+      'invalid-amount',
+      { token: 'USDC', recipients: [{ ...entry, amount: '1'.repeat(200) }] },
+    ],
     ['amount zero', 'invalid-amount', { token: 'USDC', recipients: [{ ...entry, amount: '0' }] }],
     [
       'a leading zero',
