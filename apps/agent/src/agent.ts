@@ -248,7 +248,8 @@ function startRunner(input: {
     store: input.store,
     clock: systemClock,
     workerId: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
-    concurrency: 8,
+    // Nearly all of a job is waiting; proofs come one by one whatever this says.
+    concurrency: 64,
     leaseTtlMs: 6_000,
     idleMs: 500,
     onEvent: input.onEvent,

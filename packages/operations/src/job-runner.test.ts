@@ -24,7 +24,12 @@ async function claim(world: World, store: JobStore, key: string): Promise<void> 
   await store.claim({ scope, key, fingerprint: key, state: 'accepted', payload, nowMs });
 }
 
-function start(world: World, store: JobStore, reach = async (): Promise<void> => undefined) {
+function start(
+  world: World,
+  store: JobStore,
+  reach = async (): Promise<void> => undefined,
+  concurrency = 4,
+) {
   const events: JobEvent[] = [];
   const { onEvent: _onEvent, clock: _clock, ...deps } = world.createDeps(reach, []);
   const runner = startJobRunner({
@@ -32,7 +37,7 @@ function start(world: World, store: JobStore, reach = async (): Promise<void> =>
     clock: world.clock,
     deps,
     workerId: 'worker',
-    concurrency: 4,
+    concurrency,
     leaseTtlMs: 60_000,
     idleMs: 10,
     onEvent: (_key, event) => events.push(event),
@@ -61,6 +66,19 @@ describe('startJobRunner', () => {
     start(world, store);
     await untilDone(store, 'one', 'two');
     expect(world.chain.funds).toBe(2);
+  });
+
+  it('lets others work while a job that cannot go on rests', async () => {
+    const world = await createWorld({ permit: true });
+    const store = createMemoryStore();
+    const stuck = { scope, key: 'stuck', fingerprint: 'stuck', state: 'accepted' };
+    await store.claim({ ...stuck, payload: '{"version":2}', nowMs: world.clock.nowMs() });
+    await claim(world, store, 'two');
+    const { events } = start(world, store, undefined, 1);
+    await untilDone(store, 'two');
+    expect(events.some(({ kind }) => kind === 'interrupted')).toBe(true);
+    expect((await store.get(scope, 'stuck'))?.state).toBe('accepted');
+    expect(world.chain.funds).toBe(1);
   });
 
   it('goes on with a job whose run was interrupted', async () => {

@@ -40,13 +40,15 @@ export type JobRunner = {
 /** States in which a job still needs a worker. */
 const openStates = ['accepted', 'submitted'] as const;
 
-/** How long an interrupted job rests before anybody takes it up again. */
-const restMs = 3_000;
+/** How long an interrupted job rests before anybody takes it up again: longer each time it happens. */
+const minRestMs = 3_000;
+const maxRestMs = 60_000;
 
 export function startJobRunner(options: JobRunnerOptions): JobRunner {
   const { store, clock, leaseTtlMs } = options;
   const stopping = new AbortController();
   const active = new Set<Promise<void>>();
+  const rests = new Map<string, number>();
   let wakeUp = (): void => undefined;
 
   async function loop(): Promise<void> {
@@ -101,13 +103,26 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
         { record: deserializeRecord(lease.job.payload), journal: createJournal(lease), signal },
         { ...options.deps, clock, onEvent: (event) => options.onEvent(key, event) },
       );
-    } catch (error) {
-      options.onEvent(key, { kind: 'interrupted', reason: describe(error) });
-      await clock.sleep(restMs, stopping.signal).catch(() => undefined);
-    } finally {
+      rests.delete(`${scope} ${key}`);
       clearInterval(renewal);
       await store.release(fenced).catch(() => undefined);
+    } catch (error) {
+      clearInterval(renewal);
+      options.onEvent(key, { kind: 'interrupted', reason: describe(error) });
+      await restJob(fenced);
     }
+  }
+
+  /** The job keeps its lease for a while but no place among the active ones, so others get their turn. */
+  async function restJob(fenced: { scope: string; key: string; fence: number }): Promise<void> {
+    if (stopping.signal.aborted) {
+      await store.release(fenced).catch(() => undefined);
+      return;
+    }
+    const id = `${fenced.scope} ${fenced.key}`;
+    const ttlMs = rests.get(id) ?? minRestMs;
+    rests.set(id, Math.min(2 * ttlMs, maxRestMs));
+    await store.renew({ ...fenced, ttlMs, nowMs: clock.nowMs() }).catch(() => undefined);
   }
 
   function createJournal(lease: JobLease): JobJournal {
