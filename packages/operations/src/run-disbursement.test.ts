@@ -340,6 +340,20 @@ describe('late landing', () => {
     expect(viewOf(job).error?.message).toContain('set the allowance of the pool to 0');
   });
 
+  it('approves nothing more for a batch that is mined, though the platform has forgotten it', async () => {
+    const world = await createWorld({ finalityBlocks: 20 });
+    const job = await world.accept();
+    await world.run(job, (point) => {
+      if (point === 'settling.posted') {
+        world.platform.rows.clear();
+        world.platform.holdBack = true;
+      }
+    });
+    expect(viewOf(job).result?.status).toBe('completed');
+    expect(world.chain.approvals).toEqual([6_000n]);
+    expect(world.platform.posts).toBe(1);
+  });
+
   it('learns of a settlement whose answer was lost', async () => {
     const world = await createWorld({ permit: true });
     world.platform.loseAnswers = 1;

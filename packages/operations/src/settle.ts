@@ -54,6 +54,8 @@ function createWatch(run: Run, batch: Batch): Watch {
   const key = run.record().key;
   const nonce = computeJobNonce(run, run.record().employerId, key);
   let foreignDeadline = 0;
+  // Used but not final, or not known: sending again could only spend another allowance.
+  let mayBeUsed = true;
   let resendAtMs = 0;
   let resendWaitMs = Math.max(resendMinMs, pollMs);
 
@@ -103,6 +105,7 @@ function createWatch(run: Run, batch: Batch): Watch {
     post,
     async look() {
       const state = await attempt(() => chain.fetchNonceState(run.funder.address, nonce));
+      mayBeUsed = state === undefined || state.pending;
       return state === undefined
         ? { kind: 'wait' }
         : decideSettlement({
@@ -118,7 +121,12 @@ function createWatch(run: Run, batch: Batch): Watch {
         await attempt(() => note(row));
       }
       const isUnderway = row !== undefined && (!isRowOf(batch, row) || row.state !== 'reverted');
-      if (isUnderway || clock.nowMs() < resendAtMs || (await isPastDeadline(run, batch))) {
+      if (
+        mayBeUsed ||
+        isUnderway ||
+        clock.nowMs() < resendAtMs ||
+        (await isPastDeadline(run, batch))
+      ) {
         return;
       }
       await attempt(() => refresh(run, batch));
