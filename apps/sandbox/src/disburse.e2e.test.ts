@@ -1,6 +1,8 @@
 // The main job over real processes: pay, pay again, be refused. One deployment, tests in order.
 import { connectErc20 } from '@pool/contracts';
-import { disbursementJobSchema, parseWire, Secret } from '@pool/core';
+import { disbursementJobSchema, fieldToHex, parseWire, Secret } from '@pool/core';
+import { computeWalletId } from '@pool/notes';
+import { createGateClient } from '@pool/platform-client';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAgentClient } from './agent-client.ts';
@@ -165,9 +167,32 @@ describe('a deployment', () => {
     expect(await fetchAllowance(place, 'USDT', employer.address)).toBe(0n);
   });
 
+  it('fails a job whose recipient lost its place on the list, with nothing on chain', async () => {
+    const { gateUrl, gateClients, holders, place, client } = stack;
+    const writer = createGateClient({
+      url: gateUrl,
+      oauth: {
+        tokenUrl: `${gateUrl}/oauth/token`,
+        clientId: gateClients.writer.clientId,
+        clientSecret: new Secret(gateClients.writer.clientSecret),
+        scope: 'gate.read gate.write',
+      },
+    });
+    const walletId = fieldToHex(computeWalletId(holders[3]!.walletPub));
+    expect(await writer.deleteWallet(walletId)).toMatchObject({ status: 'removed' });
+    const before = await countFundedBatches(place);
+    // The platform has not noticed yet, so the request is accepted.
+    const accepted = await client.disburse('revoked', stack.createRequest({ 2: 3n, 3: 4n }));
+    expect(accepted.status).toBe(202);
+    const job = await client.waitForJob('revoked');
+    expect(job).toMatchObject({ state: 'failed', error: { code: 'unregistered-recipient' } });
+    expect(job.result).toBeUndefined();
+    expect(await countFundedBatches(place)).toBe(before);
+  });
+
   it('keeps every secret out of every log and every job', async () => {
     const jobs = await Promise.all(
-      ['june', 'july', 'usdt'].map(async (key) =>
+      ['june', 'july', 'usdt', 'revoked'].map(async (key) =>
         JSON.stringify((await stack.client.getJob(key)).body),
       ),
     );

@@ -20,7 +20,7 @@ export const chainKey = 'anvil';
 export const chainId = 31337;
 
 /** Base units of each test token that the employer starts with: ten million of six decimals. */
-export const employerFunds = 10_000_000_000_000n;
+const employerFunds = 10_000_000_000_000n;
 
 export type DeployedChain = {
   readonly contracts: PoolAddresses;

@@ -1,0 +1,38 @@
+// A roster that fund-16 cannot hold. Its proving key takes minutes to make, so only `pnpm test:full` runs it.
+import { connectShieldedPool, parseBatchFunded } from '@pool/contracts';
+import { JsonRpcProvider } from 'ethers';
+import { expect, it } from 'vitest';
+import { ensureProvingKey } from './artifacts.ts';
+import { fetchPoolBalance } from './chain-facts.ts';
+import { startTestStack } from './fixtures/test-stack.ts';
+import { createProgress } from './progress.ts';
+import { readReceivedNotes } from './received-notes.ts';
+
+const isFullRun = process.env['POOL_TEST_FULL'] === '1';
+
+it.skipIf(!isFullRun)('fund-64 pays the 17th recipient, and hides that there are 17', async () => {
+  await ensureProvingKey('fund-64', createProgress({ stream: process.stdout, plainLines: false }));
+  const stack = await startTestStack({ holderCount: 17 });
+  try {
+    const amounts = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [index, 10n]));
+    await stack.client.disburse('seventeen', stack.createRequest(amounts));
+    const job = await stack.client.waitForJob('seventeen', { timeoutMs: 500_000 });
+    expect(job.result).toMatchObject({
+      status: 'completed',
+      batches: [{ recipientCount: 17, status: 'success' }],
+    });
+    const notes = await readReceivedNotes(stack.place, stack.holders[16]!, 'USDC');
+    expect(notes.map(({ amount }) => amount)).toEqual([10n]);
+    expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(170n);
+
+    const provider = new JsonRpcProvider(stack.rpcUrl);
+    const txHash = job.result?.batches[0]?.txHash ?? '';
+    const receipt = await provider.getTransactionReceipt(txHash);
+    expect(await connectShieldedPool(stack.place.contracts.pool, provider).batchCount()).toBe(1n);
+    provider.destroy();
+    const event = receipt?.logs.map((log) => parseBatchFunded(log)).find(Boolean);
+    expect(event?.commitments).toHaveLength(64);
+  } finally {
+    await stack.end();
+  }
+});
