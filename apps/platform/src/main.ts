@@ -1,5 +1,5 @@
 /**
- * The `platform` command: `serve`, `gate serve`, `edge-token create|list|revoke`.
+ * The `platform` command: `serve`, `gate serve`, `edge-token create|list|revoke`, `indexer resume`.
  *
  * @module
  */
@@ -59,6 +59,16 @@ edgeToken
   .argument('<id>')
   .action(async (id: string) => {
     await print((call) => call('DELETE', `/edge-tokens/${encodeURIComponent(id)}`));
+  });
+
+program
+  .command('indexer')
+  .description('the reading of the chain; uses PLATFORM_DATA_DIR')
+  .command('resume')
+  .description('lift a halt after its reason was found out; it halts again when the reason stands')
+  .requiredOption('--chain <key>', 'chain key')
+  .action(async ({ chain }: { chain: string }) => {
+    await print((call) => call('POST', '/indexer/resume', { chain }));
   });
 
 async function print(work: Parameters<typeof withControl<unknown>>[1]): Promise<void> {

@@ -40,7 +40,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   );
   const indexers = new Map(
     chains.map((chain) => {
-      const indexer = createIndexer({ db, chain, log });
+      const indexer = createIndexer({ db, chain, log, nowMs });
       const loop = startWorkerLoop({
         name: `indexer ${chain.key}`,
         intervalMs: config.pollIntervalMs,

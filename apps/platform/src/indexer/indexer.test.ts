@@ -7,7 +7,7 @@ import { listServedNotes } from '../edge/served-notes.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { testSettings } from '../fixtures/test-platform.ts';
 import { createLog } from '../log.ts';
-import { createIndexer } from './indexer.ts';
+import { createIndexer, resumeIndexer } from './indexer.ts';
 
 const log = createLog('silent', 'test');
 const word = (value: number): Hex32 => fieldToHex(BigInt(value));
@@ -87,9 +87,19 @@ describe('createIndexer', () => {
   beforeEach(async () => {
     await database.reset();
     fake = createFakeChain();
+    nowMs = 0;
   });
 
-  const create = () => createIndexer({ db: database.db, chain: fake.chain, log });
+  let nowMs: number;
+  const create = () =>
+    createIndexer({ db: database.db, chain: fake.chain, log, nowMs: () => nowMs });
+  /** As long as it takes to believe what the chain tells. */
+  async function passOften(indexer = create()): Promise<void> {
+    for (let round = 0; round < 5; round += 1) {
+      await indexer.pass();
+      nowMs += 7_500;
+    }
+  }
   const indexed = async () =>
     (
       await database.db.selectFrom('batches').select('leaf_index').orderBy('leaf_index').execute()
@@ -183,13 +193,66 @@ describe('createIndexer', () => {
     fake.fund(2);
     fake.state.final = 3;
     lie();
-    await create().pass();
+    await passOften();
     expect(await halted()).toMatch(/root|batch/);
     expect(await indexed()).toEqual([]);
     await expect(notes()).rejects.toMatchObject({ code: 'notes_unavailable', status: 503 });
     fake.state.noteRoot = undefined;
-    await create().pass();
+    await passOften();
     expect(await indexed()).toEqual([]);
+  });
+
+  it('reads a mismatch again, on fresh state, before it believes it', async () => {
+    fake.fund(1);
+    fake.state.final = 1;
+    fake.state.noteRoot = word(2);
+    const indexer = create();
+    for (const [passes, ms] of [
+      [20, 1_000],
+      [1, 9_999],
+    ] as const) {
+      for (let pass = 0; pass < passes; pass += 1) {
+        await indexer.pass();
+        nowMs += ms;
+      }
+    }
+    expect(await halted()).toBeUndefined();
+    // The RPC node that was behind has caught up.
+    fake.state.noteRoot = undefined;
+    await indexer.pass();
+    expect(await indexed()).toEqual([0]);
+    expect(await halted()).toBeNull();
+    // An old doubt does not count towards a new one.
+    fake.fund(2);
+    fake.state.final = 2;
+    fake.state.noteRoot = word(2);
+    nowMs += 1_000_000;
+    await indexer.pass();
+    nowMs += 1_000_000;
+    for (let pass = 0; pass < 3; pass += 1) await indexer.pass();
+    expect(await halted()).toBeNull();
+    await indexer.pass();
+    expect(await halted()).toMatch('root');
+  });
+
+  it.each([0, 1])('goes on from an operator’s resume, halted after %i batches', async (before) => {
+    const indexer = create();
+    for (let block = 1; block <= before; block += 1) fake.fund(block);
+    if (before > 0) {
+      fake.state.final = 1;
+      await indexer.pass();
+    }
+    fake.fund(2);
+    fake.state.final = 2;
+    fake.state.noteRoot = word(2);
+    await passOften(indexer);
+    fake.state.noteRoot = undefined;
+    expect(await resumeIndexer(database.db, 'anvil')).toMatch('root');
+    expect(await resumeIndexer(database.db, 'anvil')).toBeUndefined();
+    await indexer.pass();
+    expect(await indexed()).toHaveLength(before + 1);
+    expect(await halted()).toBeNull();
+    expect((await notes()).notes).toEqual([]);
   });
 
   it('stops when a block that was final changes', async () => {
@@ -199,7 +262,7 @@ describe('createIndexer', () => {
     expect((await notes()).notes).toEqual([]);
     fake.state.hashOf = (block) => word(2_000_000 + block);
     fake.state.final = 3;
-    await create().pass();
+    await passOften();
     expect(await halted()).toContain('final');
   });
 });

@@ -1,7 +1,8 @@
 /**
  * The indexer: one worker a chain that reads `BatchFunded` events up to the final block, rebuilds the note
- * tree from them and compares its root with the contract's after every range (architecture §2). On a
- * mismatch it stops for good and no notes are served: a wrong tree would hand out unspendable paths.
+ * tree from them and compares its root with the contract's after every range (architecture §2). A mismatch
+ * is read again on fresh state for a while, since one RPC node behind the others is enough to see one; when it
+ * stays, the indexer stops and no notes are served: a wrong tree would hand out unspendable paths.
  *
  * @module
  */
@@ -15,6 +16,7 @@ export type IndexerDeps = {
   readonly db: PlatformDatabase;
   readonly chain: PoolChain;
   readonly log: Log;
+  readonly nowMs: () => number;
 };
 
 export type Indexer = {
@@ -25,16 +27,37 @@ export type Indexer = {
 /** Blocks read at once: what public RPCs answer without complaint. */
 const blocksPerRange = 1_000;
 
+/** A mismatch is believed once this many passes in a row saw one, over at least this time. */
+const believedAfterPasses = 5;
+const believedAfterMs = 30_000;
+
 type Cursor = { readonly blockNumber: number; readonly blockHash: string };
 
 export function createIndexer(deps: IndexerDeps): Indexer {
   // In memory beside the rows; dropped when a pass fails, so that the two can never drift apart.
   let tree: LeanImt | undefined;
+  let doubt: { readonly sinceMs: number; readonly passes: number } | undefined;
+
+  async function weigh(reason: string | undefined): Promise<void> {
+    if (reason === undefined) {
+      doubt = undefined;
+      return;
+    }
+    tree = undefined;
+    const now = deps.nowMs();
+    doubt = { sinceMs: doubt?.sinceMs ?? now, passes: (doubt?.passes ?? 0) + 1 };
+    if (doubt.passes >= believedAfterPasses && now - doubt.sinceMs >= believedAfterMs) {
+      await halt(deps, reason);
+    } else {
+      deps.log.warn({ chain: deps.chain.key, reason, passes: doubt.passes }, 'reading again');
+    }
+  }
+
   return {
     async pass() {
       try {
         tree ??= await loadTree(deps);
-        await runPass(deps, tree);
+        await weigh(await runPass(deps, tree));
       } catch (error) {
         tree = undefined;
         throw error;
@@ -43,18 +66,18 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   };
 }
 
-async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<void> {
+/** @returns what is wrong with what the chain told, or undefined */
+async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<string | undefined> {
   const { chain } = deps;
   const { halted, cursor } = await readCursor(deps);
   if (halted !== null) {
-    return;
+    return undefined;
   }
   const final = await chain.fetchFinalBlock();
   if (cursor !== undefined) {
     const hash = await chain.fetchBlockHash(cursor.blockNumber);
     if (hash !== undefined && hash !== cursor.blockHash) {
-      await halt(deps, 'a block that was final has changed');
-      return;
+      return 'a block that was final has changed';
     }
   }
   let from = cursor === undefined ? chain.settings.deployedAtBlock : cursor.blockNumber + 1;
@@ -62,12 +85,42 @@ async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<void> {
     const to = Math.min(from + blocksPerRange - 1, final.number);
     const problem = await readRange(deps, tree, from, to);
     if (problem !== undefined) {
-      await halt(deps, problem);
-      return;
+      return problem;
     }
     from = to + 1;
   }
   await settleLandedBatches(deps);
+  return undefined;
+}
+
+/**
+ * Lifts a halt, for an operator who has found out what was wrong. The next pass checks everything anew and
+ * may halt again.
+ * @returns the reason it had stopped for; undefined when it had not
+ */
+export async function resumeIndexer(
+  db: PlatformDatabase,
+  chainKey: string,
+): Promise<string | undefined> {
+  return await db.transaction().execute(async (trx) => {
+    const row = await trx
+      .selectFrom('indexer_cursors')
+      .select(['halted', 'block_hash'])
+      .where('chain', '=', chainKey)
+      .executeTakeFirst();
+    if (row === undefined || row.halted === null) {
+      return undefined;
+    }
+    // A halt before the first range left a row that is no cursor.
+    await (row.block_hash === ''
+      ? trx.deleteFrom('indexer_cursors').where('chain', '=', chainKey).execute()
+      : trx
+          .updateTable('indexer_cursors')
+          .set({ halted: null })
+          .where('chain', '=', chainKey)
+          .execute());
+    return row.halted;
+  });
 }
 
 /** @returns what is wrong with the range, or undefined when it was stored */

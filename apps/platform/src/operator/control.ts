@@ -17,6 +17,7 @@ import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { createShell } from '../http/app-shell.ts';
 import { listen } from '../http/listen.ts';
 import { readBearer, readJson, unauthorized } from '../http/read-request.ts';
+import { resumeIndexer } from '../indexer/indexer.ts';
 import type { Log } from '../log.ts';
 
 export type ControlDeps = {
@@ -29,6 +30,8 @@ const createRequestSchema = v.strictObject({
   address: v.pipe(v.string(), v.maxLength(64)),
   name: v.pipe(v.string(), v.minLength(1), v.maxLength(120)),
 });
+
+const resumeRequestSchema = v.strictObject({ chain: v.pipe(v.string(), v.maxLength(64)) });
 
 const controlFileSchema = v.strictObject({ url: v.string(), token: v.string() });
 
@@ -56,7 +59,7 @@ export async function startControl(
 
 const controlFileName = 'control.json';
 
-/** The routes of the control listener: edge tokens. */
+/** The routes of the control listener: edge tokens, and the lifting of an indexer's halt. */
 export function createControlApp({ db, log, nowMs }: ControlDeps, token: Secret) {
   const app = createShell({ log, allowedHosts: [], allowedOrigins: [], maxBodyBytes: 16 * 1024 });
   const expected = hashCredential(token.reveal());
@@ -77,6 +80,11 @@ export function createControlApp({ db, log, nowMs }: ControlDeps, token: Secret)
     const id = /^[1-9][0-9]{0,8}$/.exec(c.req.param('id'))?.[0];
     await revokeEdgeToken(db, Number(id ?? 0), nowMs());
     return c.json({ revoked: true });
+  });
+  app.post('/indexer/resume', async (c) => {
+    const { chain } = await readJson(c, resumeRequestSchema);
+    const reason = await resumeIndexer(db, chain);
+    return c.json({ resumed: reason !== undefined, ...(reason === undefined ? {} : { reason }) });
   });
   return app;
 }

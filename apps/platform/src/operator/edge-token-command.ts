@@ -1,5 +1,5 @@
 /**
- * `platform edge-token create|list|revoke`: through the running platform when there is one, else on the
+ * `platform edge-token create|list|revoke` and `platform indexer resume`: through the running platform when there is one, else on the
  * data directory itself.
  *
  * @module

@@ -35,7 +35,7 @@ describe('a transaction that nobody mines', () => {
     snapshot = await chain.takeSnapshot();
     poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
     await database.reset();
-    indexer = createIndexer({ db: database.db, chain: poolChain, log });
+    indexer = createIndexer({ db: database.db, chain: poolChain, log, nowMs: Date.now });
     nowMs = Date.parse('2026-11-21T10:00:00Z');
     await database.db
       .insertInto('employers')

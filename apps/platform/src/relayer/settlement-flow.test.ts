@@ -42,7 +42,7 @@ describe('settlement flow', () => {
   async function openFreshPlatform(): Promise<void> {
     poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
     await database.reset();
-    indexer = createIndexer({ db: database.db, chain: poolChain, log });
+    indexer = createIndexer({ db: database.db, chain: poolChain, log, nowMs: Date.now });
     await database.db
       .insertInto('employers')
       .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
