@@ -130,7 +130,10 @@ describe('platform and gate as processes', () => {
     return client;
   }
   async function operator(...args: string[]): Promise<Record<string, unknown>> {
-    const running = start(`operator-${processes.length}`, ['edge-token', ...args], platformEnv());
+    return await command('edge-token', ...args);
+  }
+  async function command(...args: string[]): Promise<Record<string, unknown>> {
+    const running = start(`operator-${processes.length}`, args, platformEnv());
     expect((await running.exited).code).toBe(0);
     return JSON.parse(running.output()) as Record<string, unknown>;
   }
@@ -268,6 +271,7 @@ describe('platform and gate as processes', () => {
     expect((await platform.exited).code).toBe(0);
     // The operator's commands work on the data of a stopped platform too.
     const { edgeTokens } = await operator('list');
+    expect(await command('indexer', 'resume', '--chain', 'anvil')).toEqual({ resumed: false });
     expect(edgeTokens).toHaveLength(2);
     expect(JSON.stringify(edgeTokens)).not.toContain('hash');
   });
