@@ -165,6 +165,20 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
         const receipt = await provider.getTransactionReceipt(txHash);
         return receipt === null ? undefined : toReceipt(receipt, await fetchFinalBlock());
       }),
+    fetchCarriedBatch: (txHash) =>
+      call(async () => {
+        const transaction = await provider.getTransaction(txHash);
+        if (transaction?.to?.toLowerCase() !== poolAddress.toLowerCase()) {
+          return undefined;
+        }
+        const parsed = shieldedPoolInterface.parseTransaction({ data: transaction.data });
+        return parsed?.name === 'fund'
+          ? {
+              batchNonce: parseHex(parsed.args[0].batchNonce, 32),
+              batchRoot: parseHex(parsed.args[0].batchRoot, 32),
+            }
+          : undefined;
+      }),
     fetchRevertReason: (txHash) =>
       call(async () => {
         const transaction = await provider.getTransaction(txHash);

@@ -89,6 +89,10 @@ export type ChainPort = {
   fetchPermitNonce(token: EvmAddress, funder: EvmAddress): Promise<bigint>;
   /** Undefined: not mined. */
   fetchReceipt(txHash: Hex32): Promise<Receipt | undefined>;
+  /** Which batch a transaction calls `fund()` with. Undefined: it is unknown, or no such call to the pool. */
+  fetchCarriedBatch(
+    txHash: Hex32,
+  ): Promise<{ readonly batchNonce: Hex32; readonly batchRoot: Hex32 } | undefined>;
   /** Why a mined transaction reverted, decoded. */
   fetchRevertReason(txHash: Hex32): Promise<ErrorBody>;
   /** Base units of the token that this transaction moved from the funder into the pool. */

@@ -235,6 +235,22 @@ describe('late landing', () => {
     expect(world.chain.funds).toBe(0);
   });
 
+  it('is not made partial by a reverted transaction that carried another batch', async () => {
+    const world = await createWorld({ permit: true });
+    world.platform.holdBack = true;
+    const job = await world.accept();
+    await world.run(job, (point) => {
+      const row = world.platform.rows.get('run-1');
+      if (point === 'settling.posted' && row !== undefined) {
+        const batchNonce = `0x${'07'.repeat(32)}` as const;
+        const other = world.chain.mineFund({ ...row.batch, batchNonce, total: '9' }, undefined);
+        expect(other.error).toBeDefined();
+        world.platform.rows.set('run-1', { ...row, state: 'reverted', txHash: other.txHash });
+      }
+    });
+    expect(viewOf(job).error?.code).toBe('settlement_expired');
+  });
+
   it('keeps a reverted job submitted, and resends the same authorisation when it can land', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();

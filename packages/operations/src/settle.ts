@@ -83,7 +83,7 @@ function createWatch(run: Run, batch: Batch): Watch {
       return;
     }
     if (row.state === 'reverted') {
-      await noteRevert(run, row);
+      await noteRevert(run, batch, row);
     }
   }
 
@@ -172,8 +172,13 @@ async function refetchEligibility(run: Run): Promise<Eligibility> {
   }
 }
 
+const unknownRevert: ErrorBody = {
+  code: 'reverted',
+  message: 'The transaction reverted; no node tells why.',
+};
+
 /** A mined revert decides between `partial` and `failed` later, so it is kept once the chain confirms it. */
-async function noteRevert(run: Run, row: SettlementRecord): Promise<void> {
+async function noteRevert(run: Run, batch: Batch, row: SettlementRecord): Promise<void> {
   if (row.error !== undefined) {
     await rememberBody(run, row.error);
   }
@@ -181,16 +186,19 @@ async function noteRevert(run: Run, row: SettlementRecord): Promise<void> {
   if (txHash === undefined || run.record().revert?.txHash === txHash) {
     return;
   }
-  const { chain, settings } = run.context;
+  const { chain } = run.context;
   const receipt = await chain.fetchReceipt(txHash);
-  if (
-    receipt?.reverted !== true ||
-    !receipt.final ||
-    receipt.to?.toLowerCase() !== settings.pool.toLowerCase()
-  ) {
+  if (receipt?.reverted !== true || !receipt.final) {
     return;
   }
-  const error = row.error ?? (await chain.fetchRevertReason(txHash));
+  // The row may name any reverted transaction: only one that carried our batch makes this job `partial`.
+  const carried = await chain.fetchCarriedBatch(txHash);
+  if (carried?.batchRoot !== batch.batchRoot || carried.batchNonce !== row.batch.batchNonce) {
+    return;
+  }
+  const seen = await chain.fetchRevertReason(txHash).catch(() => undefined);
+  const isTold = seen !== undefined && seen.code !== 'reverted';
+  const error = isTold ? seen : (row.error ?? seen ?? unknownRevert);
   await run.update({ revert: { txHash, error } });
 }
 

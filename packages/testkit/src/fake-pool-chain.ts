@@ -25,6 +25,8 @@ type Mined = {
   readonly to: EvmAddress;
   readonly error?: ErrorBody;
   readonly transferred: bigint;
+  /** The batch of a `fund()` call. */
+  readonly carried?: { readonly batchNonce: Hex32; readonly batchRoot: Hex32 };
 };
 
 export type FakePoolChain = ReturnType<typeof createFakePoolChain>;
@@ -88,6 +90,7 @@ export function createFakePoolChain(options: FakeChainOptions) {
         reverted: error !== undefined,
         blockNumber,
         to: pool,
+        carried: { batchNonce: batch.batchNonce, batchRoot: batch.batchRoot },
         transferred: error === undefined ? BigInt(batch.total) : 0n,
         ...(error === undefined ? {} : { error }),
       });
@@ -141,6 +144,7 @@ export function createFakePoolChain(options: FakeChainOptions) {
               to: receipt.to,
             };
       }),
+    fetchCarriedBatch: (txHash: Hex32) => read(() => mined.get(txHash)?.carried),
     fetchRevertReason: (txHash: Hex32) =>
       read(() => mined.get(txHash)?.error ?? { code: 'reverted', message: 'reverted' }),
     fetchTransferred: (txHash: Hex32, _token: EvmAddress, _funder: EvmAddress) =>
