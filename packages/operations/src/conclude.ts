@@ -1,5 +1,5 @@
 /**
- * From an outcome on chain to the job's terminal state (SERVICE "Disbursement job", protocol §8).
+ * From an outcome on chain to the job's terminal state (protocol §8).
  *
  * @module
  */
@@ -69,6 +69,8 @@ async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
     transferred,
   });
   if (verdict.kind === 'same-payment') {
+    // An approval of ours served nobody: the other payment brought its own.
+    await withdrawAllowance(run);
     return concludeSettled(run, funded, verdict.commitments);
   }
   await concludeFailed(run, {

@@ -1,6 +1,6 @@
 /**
  * Where each recipient stands in the eligibility tree: paths from the gate, their root checked against the
- * chain (architecture §2: the gate's published root is the authority).
+ * chain (ARCHITECTURE.md: the gate's published root is the authority).
  *
  * @module
  */

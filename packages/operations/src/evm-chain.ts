@@ -172,12 +172,14 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
           return undefined;
         }
         const parsed = shieldedPoolInterface.parseTransaction({ data: transaction.data });
-        return parsed?.name === 'fund'
-          ? {
-              batchNonce: parseHex(parsed.args[0].batchNonce, 32),
-              batchRoot: parseHex(parsed.args[0].batchRoot, 32),
-            }
-          : undefined;
+        if (parsed?.name !== 'fund') {
+          return undefined;
+        }
+        const batch = parsed.args[0] as Readonly<Record<'batchNonce' | 'batchRoot', unknown>>;
+        return {
+          batchNonce: parseHex(batch.batchNonce, 32),
+          batchRoot: parseHex(batch.batchRoot, 32),
+        };
       }),
     fetchRevertReason: (txHash) =>
       call(async () => {

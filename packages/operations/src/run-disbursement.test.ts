@@ -1,4 +1,4 @@
-// The pipeline against fake ports: outcomes of architecture §3 and protocol §8, one test a rule.
+// The pipeline against fake ports: outcomes of protocol §8 and decision 6, one test a rule.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, viewOf, type World } from './fixtures/fake-world.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The disbursement pipeline (architecture §3): eligibility, allowance, proving, signing,
+ * The disbursement pipeline (ARCHITECTURE.md): eligibility, allowance, proving, signing,
  * approving-allowance, settling. Every step is persisted before and after, so a run may end anywhere and
  * the next one goes on from the record; whatever happens, the contract sees one `fund()` per key.
  *

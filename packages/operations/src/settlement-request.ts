@@ -1,5 +1,5 @@
 /**
- * The settlement as it travels to the platform's relayer (architecture §4).
+ * The settlement as it travels to the platform's relayer (ARCHITECTURE.md).
  *
  * @module
  */
