@@ -7,8 +7,8 @@ import { computeEligibilityRootFromPath, computeWalletId } from '@pool/notes';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RegistryChain } from '../chain/registry-chain.ts';
 import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
+import { createFakeRegistry } from '../fixtures/fake-registry.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import { createLog } from '../log.ts';
 import { createGateApp } from './gate-app.ts';
@@ -18,79 +18,6 @@ import { type Publisher, startPublisher } from './publisher.ts';
 import { createFileScreening, passEverybody, type Screening } from './screening.ts';
 
 const log = createLog('silent', 'test');
-
-/** A registry on a chain where the test decides when what was sent is mined and final. */
-function createFakeRegistry() {
-  const state = {
-    block: 10,
-    finalBlock: 10,
-    nonce: 0,
-    current: undefined as string | undefined,
-    /** Every publication ever signed, by hash. */
-    signed: new Map<
-      string,
-      { root: string; nonce: number; minedIn?: number; succeeded: boolean }
-    >(),
-    broadcasts: [] as string[],
-    /** Mines and finalises whatever is broadcast, at once. */
-    instant: true,
-    reverting: false,
-  };
-  function mine(hash: string): void {
-    const transaction = state.signed.get(hash);
-    if (transaction === undefined || transaction.minedIn !== undefined) return;
-    if (transaction.nonce !== state.nonce) return;
-    state.block += 1;
-    state.nonce += 1;
-    transaction.minedIn = state.block;
-    transaction.succeeded = !state.reverting;
-    if (transaction.succeeded) state.current = transaction.root;
-  }
-  const chain: RegistryChain = {
-    publisherAddress: '0x0',
-    assertChain: () => Promise.resolve(),
-    fetchFinalBlock: () =>
-      Promise.resolve({ number: state.finalBlock, hash: '0x00', timestamp: 0 }),
-    fetchCurrentRoot: () => Promise.resolve(state.current),
-    signPublish: (root, nonce) => {
-      const txHash = `0x${(state.signed.size + 1).toString(16).padStart(64, '0')}`;
-      state.signed.set(txHash, { root, nonce, succeeded: false });
-      return Promise.resolve({ nonce, txHash, rawTransaction: txHash });
-    },
-    signReplacement: (raw) => {
-      const old = state.signed.get(raw);
-      if (old === undefined) throw new Error('never signed');
-      const txHash = `0x${(state.signed.size + 1).toString(16).padStart(64, '0')}`;
-      state.signed.set(txHash, { ...old });
-      return Promise.resolve({ nonce: old.nonce, txHash, rawTransaction: txHash });
-    },
-    fetchNonce: () => Promise.resolve(state.nonce),
-    fetchNonceAt: (block) =>
-      Promise.resolve(
-        [...state.signed.values()].filter(
-          ({ minedIn }) => minedIn !== undefined && minedIn <= block,
-        ).length,
-      ),
-    broadcast: (raw) => {
-      state.broadcasts.push(raw);
-      if (state.instant) {
-        mine(raw);
-        state.finalBlock = state.block;
-      }
-      return Promise.resolve();
-    },
-    fetchReceipt: (txHash) => {
-      const transaction = state.signed.get(txHash);
-      return Promise.resolve(
-        transaction?.minedIn === undefined
-          ? undefined
-          : { succeeded: transaction.succeeded, blockNumber: transaction.minedIn, gasUsed: 1n },
-      );
-    },
-    close: () => undefined,
-  };
-  return { state, chain, mine };
-}
 
 describe('pool-gate', () => {
   let database: OpenDatabase<GateTables>;

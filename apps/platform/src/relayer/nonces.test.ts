@@ -1,4 +1,4 @@
-/** Transactions that nobody mines, on a real chain whose base fee rises above what they offer. */
+/** Transactions that nobody mines or that revert, on a real chain whose base fee rises above what they offer. */
 import { fieldToHex, type SettlementRequest } from '@pool/core';
 import { Transaction } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ import { describeSettlement, findSettlement } from './settlement-store.ts';
 const log = createLog('silent', 'test');
 const eligibilityRoot = 12345n;
 
-describe('a transaction that nobody mines', () => {
+describe('a transaction on its way', () => {
   let chain: TestChain;
   let poolChain: PoolChain;
   let database: TestDatabase;
@@ -42,6 +42,8 @@ describe('a transaction that nobody mines', () => {
       .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
       .execute();
     await chain.provider.send('evm_setAutomine', [false]);
+    // A snapshot does not hold the next block's base fee: the test before may have left a high one.
+    await mineAt(10n ** 9n);
   });
   afterEach(async () => {
     poolChain.close();
@@ -90,7 +92,7 @@ describe('a transaction that nobody mines', () => {
     (await transactions()).map(({ nonce, purpose, state }) => [nonce, purpose, state]);
   const batchCount = () => chain.pool().batchCount();
 
-  it('is replaced at its own nonce with fees an eighth higher, and settles', async () => {
+  it('that nobody mines is replaced at its own nonce with fees an eighth higher, and settles', async () => {
     await getStuck();
     await relay();
     nowMs += 119_000;
@@ -117,7 +119,7 @@ describe('a transaction that nobody mines', () => {
     expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(1);
   });
 
-  it('is replaced also when the node takes it back out of its pool', async () => {
+  it('that nobody mines is replaced also when the node takes it back out of its pool', async () => {
     await getStuck();
     const [sent] = await transactions();
     await chain.provider.send('anvil_dropTransaction', [sent?.tx_hash]);
@@ -216,6 +218,28 @@ describe('a transaction that nobody mines', () => {
     expect([(await recordOf('job-1')).state, (await recordOf('job-2')).state]).toEqual([
       'settled',
       'settled',
+    ]);
+  });
+
+  it('is a revert once it is final, also when the node has forgotten the state around it', async () => {
+    const target = await chain.settlementTarget();
+    await accept((await createTestSettlement(target, { eligibilityRoot })).request);
+    await relay();
+    // The revocation pays more and goes first in the same block.
+    const fees = { maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n };
+    await chain.registry('gate').revoke(fees);
+    await chain.mine(3);
+    await relay({
+      ...poolChain,
+      explainRevert: () => Promise.reject(new Error('missing trie node')),
+    });
+    const [sent] = await transactions();
+    expect(sent?.state).toBe('reverted');
+    const record = await recordOf();
+    expect([record.state, record.error?.code, record.txHash]).toEqual([
+      'reverted',
+      'reverted',
+      sent?.tx_hash,
     ]);
   });
 });

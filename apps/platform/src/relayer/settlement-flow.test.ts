@@ -278,32 +278,6 @@ describe('settlement flow', () => {
     expect((await recordOf()).txHash).not.toBe(record.txHash);
   });
 
-  it('records a final revert also when the node has forgotten the state around it', async () => {
-    const { request } = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
-    });
-    await accept(request);
-    await chain.provider.send('evm_setAutomine', [false]);
-    await relay();
-    await chain
-      .registry('gate')
-      .revoke({ maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n });
-    await chain.mine(3);
-    const pruned: PoolChain = {
-      ...poolChain,
-      explainRevert: () => Promise.reject(new Error('missing trie node')),
-    };
-    await runRelayerPass({ ...deps(), chain: pruned });
-    const record = await recordOf();
-    const [sent] = await transactions();
-    expect([record.state, record.error?.code, record.txHash]).toEqual([
-      'reverted',
-      'reverted',
-      sent?.tx_hash,
-    ]);
-    expect(sent?.state).toBe('reverted');
-  });
-
   it('waits for finality before it calls a revert a revert', async () => {
     const { request } = await createTestSettlement(await chain.settlementTarget(), {
       eligibilityRoot,
