@@ -7,7 +7,7 @@ import { type PackageJson, readManifest } from './workspace.ts';
 
 /**
  * A named exception: the dependency `name` of the package `of` is not looked at, nor is anything below it.
- * It holds only while `of` and everything that reaches it stays private (docs/decisions).
+ * It holds only while `of` and everything that reaches it stays private (docs/decisions/0002).
  */
 export interface LicenceException {
   readonly of: string;

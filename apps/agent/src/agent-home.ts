@@ -1,5 +1,5 @@
 /**
- * The agent's directory and the loopback token in it (docs/decisions, "loopback token").
+ * The agent's directory and the loopback token in it (docs/decisions/0008).
  *
  * @module
  */

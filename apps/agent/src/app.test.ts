@@ -1,4 +1,4 @@
-// Routes, statuses and codes of SERVICE "Agent HTTP routes" and docs/decisions, through app.request().
+// Routes, statuses and codes (README.md "HTTP", docs/decisions/0009), through app.request().
 import { describe, expect, it } from 'vitest';
 import {
   apiKey,

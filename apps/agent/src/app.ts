@@ -1,5 +1,5 @@
 /**
- * The agent's HTTP routes (SERVICE "Agent HTTP routes"): submit a disbursement, read its job, liveness.
+ * The agent's HTTP routes (README.md, "HTTP"): submit a disbursement, read its job, liveness.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Who is asking (docs/decisions, "auth failures"): the agent's own loopback token, or an API key that the
+ * Who is asking (docs/decisions/0008): the agent's own loopback token, or an API key that the
  * platform vouches for on every single request.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * The agent's own trust root (`chains.json`) and the way from a chain key to a chain: what the platform
- * vends is compared, never adopted (architecture §4).
+ * vends is compared, never adopted (ARCHITECTURE.md, "Who decides").
  *
  * @module
  */

@@ -1,4 +1,4 @@
-// Configuration (SERVICE "Agent configuration", docs/decisions): precedence, files, all problems at once.
+// Configuration (README.md, "Configuration"): precedence, files, all problems at once.
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from './config.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Everything the agent is told from outside (SERVICE "Agent configuration", docs/decisions). The only file
+ * Everything the agent is told from outside (README.md, "Configuration"). The only file
  * that reads `process.env`. {@link parseConfig} is pure and reports all problems at once, by variable name
  * and never by value.
  *

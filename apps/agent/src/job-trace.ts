@@ -1,5 +1,5 @@
 /**
- * What a terminal shows beside the job object, whose shape is SERVICE.md's and takes no extra fields:
+ * What a terminal shows beside the job object, whose shape is fixed and takes no extra fields:
  * progress, seconds per stage, gas (docs/decisions/0006-disbursement.md, "Trace").
  *
  * @module

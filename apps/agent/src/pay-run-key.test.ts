@@ -1,4 +1,4 @@
-// The key of a roster (docs/decisions, "CLI key").
+// The key of a roster (docs/decisions/0009).
 import { describe, expect, it } from 'vitest';
 import { parseIdempotencyKey } from './idempotency-key.ts';
 import { computePayRunKey, parsePayRun } from './pay-run-key.ts';

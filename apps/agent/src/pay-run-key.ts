@@ -1,6 +1,6 @@
 /**
  * The Idempotency-Key of a roster file: the same roster under the same pay-run label is the same payment,
- * however often the command runs (docs/decisions, "CLI key").
+ * however often the command runs (docs/decisions/0009).
  *
  * @module
  */

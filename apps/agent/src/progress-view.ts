@@ -58,7 +58,7 @@ export function createProgressView(terminal: Terminal): ProgressView {
   };
 }
 
-/** SERVICE "Agent commands": how the command form renders an insufficient pre-proof allowance. */
+/** How the command form renders an insufficient pre-proof allowance. */
 export const insufficientAllowanceLine = 'allowance: insufficient at the pre-proof check';
 
 function drawBar(fraction: number): string {

@@ -1,5 +1,5 @@
 /**
- * Reads a roster (docs/decisions, "roster CSV"): header `address,amount[,memo]`, one recipient a line.
+ * Reads a roster (docs/decisions/0009): header `address,amount[,memo]`, one recipient a line.
  * Finds every mistake in one pass, by line and column.
  *
  * @module

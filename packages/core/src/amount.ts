@@ -1,5 +1,5 @@
 /**
- * Amounts: positive integers of a token's base units below 2^128 (SERVICE "Limits", protocol §1). On the
+ * Amounts: positive integers of a token's base units below 2^128 (protocol §1). On the
  * wire: canonical decimal strings, so that no client's floating point ever touches money.
  *
  * @module

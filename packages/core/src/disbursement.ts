@@ -1,6 +1,5 @@
 /**
- * The disbursement request, job and result (SERVICE "Disbursement request", "Disbursement job",
- * "Validation report").
+ * The disbursement request, job and result.
  *
  * @module
  */
@@ -14,7 +13,7 @@ const memoSchema = v.pipe(v.string(), v.maxBytes(maxMemoBytes));
 /**
  * The body's shape alone. What the strings say has codes of its own (`invalid-chain`, `invalid-token`,
  * `batch-too-large`, `invalid-amount`, `invalid-address`) and is judged afterwards, in the order of
- * docs/decisions; so no bound of length stands here, the routes limit the body as a whole.
+ * docs/decisions/0009; so no bound of length stands here, the routes limit the body as a whole.
  */
 export const disburseRequestSchema = v.strictObject({
   token: v.string(),
@@ -98,7 +97,7 @@ export const disbursementJobSchema = v.strictObject({
 
 export type DisbursementJob = v.InferOutput<typeof disbursementJobSchema>;
 
-/** The disbursement error codes of SERVICE "Agent disbursement errors". */
+/** What can be wrong with a request whose shape is right. A job may fail with further codes. */
 export const disbursementErrorCodes = [
   'invalid-chain',
   'invalid-token',

@@ -1,5 +1,5 @@
 /**
- * Wire schemas of `/agent-edge` and of the pool-gate (docs/api, architecture §4).
+ * Wire schemas of `/agent-edge` and of the pool-gate (ARCHITECTURE.md).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * W, the holder's wallet public key (SERVICE "Terms", protocol §2). For EVM wallets: a secp256k1 point as
+ * W, the holder's wallet public key (protocol §2). For EVM wallets: a secp256k1 point as
  * 33-byte compressed SEC1 hex. It is a public key, never an address.
  *
  * @module

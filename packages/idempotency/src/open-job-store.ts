@@ -1,5 +1,5 @@
 /**
- * The store a configuration names: `DISBURSE_JOB_STORE`, architecture §6.
+ * The store a configuration names: for example in `DISBURSE_JOB_STORE`.
  *
  * @module
  */

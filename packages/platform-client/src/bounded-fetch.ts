@@ -1,6 +1,6 @@
 /**
  * One outbound request within bounds: a time-out over the whole exchange, no redirects, and a cap on the
- * size of the answer (docs/security: every call out of the process).
+ * size of the answer (SECURITY.md, "Network").
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Client of the platform's `/agent-edge` (docs/api, architecture §4): bootstrap, recipient look-up,
+ * Client of the platform's `/agent-edge` (ARCHITECTURE.md): bootstrap, recipient look-up,
  * settlements with an agent's edge token; served notes with a `holder.read` key.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Client of the pool-gate (architecture §4): eligibility paths and root with scope `gate.read`, the list
+ * Client of the pool-gate (protocol §4): eligibility paths and root with scope `gate.read`, the list
  * itself with `gate.write`.
  *
  * @module

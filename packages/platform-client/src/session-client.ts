@@ -1,5 +1,5 @@
 /**
- * Client of the platform's session routes (SERVICE "Platform routes"): sign-in by EIP-4361, register,
+ * Client of the platform's session routes (docs/decisions/0008): sign-in by EIP-4361, register,
  * enrol, and API keys. One client holds one session, in memory only.
  *
  * @module
@@ -25,7 +25,7 @@ import { callJson, type JsonAnswer } from './json-call.ts';
 import { joinUrl, parseServiceUrl } from './service-url.ts';
 
 export type SessionClientOptions = {
-  /** The platform's base, `{base_url}` of SERVICE.md. */
+  /** The platform's base URL. */
   readonly url: string;
   readonly fetch?: Fetch;
   /** Present time; default: the system clock. */

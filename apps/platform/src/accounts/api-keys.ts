@@ -1,5 +1,5 @@
 /**
- * API keys: one capability each, at most 50 live ones a wallet (SERVICE "Key lifecycle", docs/decisions).
+ * API keys: one capability each, at most 50 live ones a wallet (docs/decisions/0008).
  *
  * @module
  */

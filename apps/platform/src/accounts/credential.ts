@@ -1,6 +1,6 @@
 /**
  * Bearer credentials of this platform: `<prefix>_<8-character id>_<32 random bytes, base58>`, stored as
- * SHA-256 and compared in constant time (docs/decisions, "key prefix").
+ * SHA-256 and compared in constant time (docs/decisions/0008).
  *
  * @module
  */

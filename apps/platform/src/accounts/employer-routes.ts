@@ -1,5 +1,5 @@
 /**
- * `/api/employers/…` (SERVICE "Platform routes"): register, enrol, keys, and `verify-key` for agents.
+ * `/api/employers/…` (docs/decisions/0008): register, enrol, keys, and `verify-key` for agents.
  *
  * @module
  */

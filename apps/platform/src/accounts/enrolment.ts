@@ -1,6 +1,6 @@
 /**
- * Enrolment: a wallet becomes a pool subject with its W and P (SERVICE "Enrolment record", docs/decisions
- * "enrolment evidence"). The stored sign-in text is what later lets an agent check P without trusting us.
+ * Enrolment: a wallet becomes a pool subject with its W and P (docs/decisions/0008,
+ * "Enrolment"). The stored sign-in text is what later lets an agent check P without trusting us.
  *
  * @module
  */

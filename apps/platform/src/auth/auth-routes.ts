@@ -1,5 +1,5 @@
 /**
- * `GET /api/auth/nonce` and `POST /api/auth/verify` (architecture §4, session login).
+ * `GET /api/auth/nonce` and `POST /api/auth/verify` (decision 8).
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * `POST /agent-edge/bootstrap`: what an agent may take over from its platform. The chain settings are
- * repeated for comparison only; an agent's own decide (architecture §4).
+ * repeated for comparison only; an agent's own decide (ARCHITECTURE.md, "Who decides").
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * `/agent-edge/…` (architecture §4): what agents call, with an edge token bound to one employer, and the
+ * `/agent-edge/…` (ARCHITECTURE.md): what agents call, with an edge token bound to one employer, and the
  * notes a holder reads with a `holder.read` key.
  *
  * @module

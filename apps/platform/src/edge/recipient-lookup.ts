@@ -1,5 +1,5 @@
 /**
- * Recipient look-up (architecture §4): W, P, readiness and evidence by address. The agent verifies the
+ * Recipient look-up (protocol §2): W, P, readiness and evidence by address. The agent verifies the
  * evidence itself; nothing here needs to be believed.
  *
  * @module

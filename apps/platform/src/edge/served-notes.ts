@@ -1,5 +1,5 @@
 /**
- * Sealed notes for a holder (architecture §4): those addressed to the subject's registered P, in batches
+ * Sealed notes for a holder (protocol §3): those addressed to the subject's registered P, in batches
  * that are final on chain, in the order of the note tree.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * The pool-gate's HTTP application (architecture §4): OAuth tokens, eligibility paths and root, and the
+ * The pool-gate's HTTP application (ARCHITECTURE.md): OAuth tokens, eligibility paths and root, and the
  * list itself. Writes answer once the root that holds them is final on chain.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * What every route of the platform and of the gate stands in: request ids, `Host` and `Origin` checks,
- * body limits, and errors as `{code, message}` (docs/security, docs/decisions).
+ * body limits, and errors as `{code, message}` (SECURITY.md).
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * The indexer: one worker a chain that reads `BatchFunded` events up to the final block, rebuilds the note
- * tree from them and compares its root with the contract's after every range (architecture §2). A mismatch
+ * tree from them and compares its root with the contract's after every range (ARCHITECTURE.md, "Who decides"). A mismatch
  * is read again on fresh state for a while, since one RPC node behind the others is enough to see one; when it
  * stays, the indexer stops and no notes are served: a wrong tree would hand out unspendable paths.
  *

@@ -1,6 +1,6 @@
 /**
  * What a posted settlement means: a new one, a replay, a fresh proof for the same authorisation, or another
- * attempt under the same key (protocol §8 "late landing", architecture §3.6).
+ * attempt under the same key (protocol §8, "Late landing").
  *
  * @module
  */

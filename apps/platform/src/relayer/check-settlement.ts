@@ -1,5 +1,5 @@
 /**
- * Everything about a settlement request that the platform can check without the chain (architecture §3.6):
+ * Everything about a settlement request that the platform can check without the chain (protocol §8):
  * what it would store and send is exactly what the funder authorised. The contract checks again; here a
  * mistake costs no gas, and no sealed note is stored that does not belong to its batch.
  *

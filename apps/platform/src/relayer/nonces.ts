@@ -1,5 +1,5 @@
 /**
- * The relayer's nonces that are not final yet (architecture §3.6). A transaction that nobody mines would hold
+ * The relayer's nonces that are not final yet (docs/decisions/0007). A transaction that nobody mines would hold
  * up everything behind it, so after a while another one of the same nonce and higher fees is stored and sent;
  * once its batch can no longer land, one that only frees the nonce. All of them stay on record: whichever gets
  * a final receipt decides, and the chain takes one of them at most.

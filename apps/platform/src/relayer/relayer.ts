@@ -1,5 +1,5 @@
 /**
- * The relayer: sends stored settlements and follows them to a final outcome (architecture §3.6, protocol §8).
+ * The relayer: sends stored settlements and follows them to a final outcome (docs/decisions/0007, protocol §8).
  *
  * The order that makes a crash harmless: simulate → sign → store the signed bytes → broadcast. After a
  * restart the stored bytes are broadcast again, which the chain accepts once; a settlement with open bytes

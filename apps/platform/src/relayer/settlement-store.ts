@@ -1,6 +1,6 @@
 /**
  * Settlement rows: one a (employer, Idempotency-Key) at a time. The row and its sealed notes are written in
- * one transaction before anything is sent, so no batch can land whose notes are lost (architecture §3.6).
+ * one transaction before anything is sent, so no batch can land whose notes are lost (docs/decisions/0007).
  *
  * @module
  */
