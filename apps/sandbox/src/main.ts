@@ -17,6 +17,12 @@ const defaultDirectory = resolve(root, '.sandbox');
 
 type CommonOptions = { readonly dir: string; readonly json?: boolean };
 
+type DemoCommandOptions = {
+  readonly roster: string;
+  readonly token: string;
+  readonly dir: string;
+};
+
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
@@ -98,9 +104,10 @@ program
   .description('start a deployment, pay a roster, show who received what, stop')
   .option('--roster <file>', 'CSV: address,amount[,memo]', resolve(root, 'examples/roster.csv'))
   .option('--token <symbol>', 'which test token to pay in', 'USDC')
-  .action(async ({ roster, token }: { readonly roster: string; readonly token: string }) => {
+  .option('--dir <folder>', 'where its own folder is made', defaultDirectory)
+  .action(async ({ roster, token, dir }: DemoCommandOptions) => {
     process.exitCode = await runDemo({
-      parent: defaultDirectory,
+      parent: resolve(dir),
       // npm and pnpm run scripts from the repository; a path is meant from where the person stands.
       rosterPath: resolve(process.env['INIT_CWD'] ?? process.cwd(), roster),
       token,
