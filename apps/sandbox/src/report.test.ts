@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { type DemoReport, formatUnits, printDemoReport } from './report.ts';
 
@@ -29,6 +30,17 @@ describe('the demo report', () => {
     expect(text).toContain('400,001');
     expect(text).toMatch(/✓ 0x8EF3.* 5 USDC {2}“May”/);
     expect(text).toContain('✓ The pool holds 5 USDC');
+  });
+
+  it('compares with the public batch transfer that the contracts package measured', async () => {
+    const file = new URL('../../../packages/contracts/gas.snapshot', import.meta.url);
+    const snapshot = await readFile(file, 'utf8');
+    const { text } = print(good);
+    for (const kind of ['new', 'existing']) {
+      const gas = new RegExp(`^public-transfer-${kind}-100: (\\d+)$`, 'm').exec(snapshot)?.[1];
+      const share = Math.round(Number(gas) / 100);
+      expect(text).toContain(`${share.toLocaleString('en-US')} for each ${kind}`);
+    }
   });
 
   it.each<[string, Partial<DemoReport>]>([
