@@ -170,6 +170,32 @@ describe('a disbursement', () => {
     expect(job.record().signature).toBeUndefined();
   });
 
+  it('proves nothing for a root that the chain does not accept', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    world.chain.refuseRoot(world.gate.root());
+    await world.run(job);
+    expect(viewOf(job).error?.code).toBe('eligibility_root_not_accepted');
+    expect(world.prover.proofs).toBe(0);
+  });
+
+  it('proves nothing along a path that does not lead to the root of the gate', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    const gate = {
+      paths: async (ids: readonly string[]) => {
+        const answer = await world.gate.paths(ids);
+        return {
+          ...answer,
+          paths: answer.paths.map((path) => ({ ...path, index: path.index ^ 1 })),
+        };
+      },
+    };
+    await world.run(job, () => undefined, { gate });
+    expect(viewOf(job).error?.code).toBe('gate_invalid_response');
+    expect(world.prover.proofs).toBe(0);
+  });
+
   it('passes over a job store that does not answer: the job stays', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
