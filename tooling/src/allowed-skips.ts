@@ -11,7 +11,7 @@ interface AllowedSkip {
 }
 
 const ALLOWED: readonly AllowedSkip[] = [
-  { name: /fund-64/, why: "its circuit alone; the payment of 17 proves with it in every run" },
+  { name: /fund-64/, why: 'its circuit alone; the payment of 17 proves with it in every run' },
 ];
 
 /** The skipped tests that nothing allows to be skipped. A full run allows none. */
