@@ -16,7 +16,7 @@ async function withProvider<T>(
   { rpcUrl }: ChainPlace,
   read: (provider: JsonRpcProvider) => Promise<T>,
 ): Promise<T> {
-  const provider = new JsonRpcProvider(rpcUrl, chainId, { staticNetwork: true });
+  const provider = new JsonRpcProvider(rpcUrl, chainId, { staticNetwork: true, cacheTimeout: -1 });
   try {
     return await read(provider);
   } finally {

@@ -151,7 +151,7 @@ describe('a deployment', () => {
 
   it('approves a token without permit for exactly the total, zero first', async () => {
     const { place, employer, client } = stack;
-    const provider = new JsonRpcProvider(place.rpcUrl);
+    const provider = new JsonRpcProvider(place.rpcUrl, undefined, { cacheTimeout: -1 });
     const wallet = new Wallet(employer.privateKey, provider);
     const token = connectErc20(place.tokens['USDT']!.address, wallet);
     await (await token.approve(place.contracts.pool, 3n)).wait();

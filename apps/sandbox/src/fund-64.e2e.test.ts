@@ -23,7 +23,7 @@ it('fund-64 pays the 17th recipient, and hides that there are 17', async () => {
     expect(notes.map(({ amount }) => amount)).toEqual([10n]);
     expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(170n);
 
-    const provider = new JsonRpcProvider(stack.rpcUrl);
+    const provider = new JsonRpcProvider(stack.rpcUrl, undefined, { cacheTimeout: -1 });
     const txHash = job.result?.batches[0]?.txHash ?? '';
     const receipt = await provider.getTransactionReceipt(txHash);
     expect(await connectShieldedPool(stack.place.contracts.pool, provider).batchCount()).toBe(1n);

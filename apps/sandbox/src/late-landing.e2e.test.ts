@@ -12,7 +12,7 @@ describe('a settlement that reverts', () => {
   let provider: JsonRpcProvider;
   beforeAll(async () => {
     stack = await startTestStack();
-    provider = new JsonRpcProvider(stack.rpcUrl);
+    provider = new JsonRpcProvider(stack.rpcUrl, undefined, { cacheTimeout: -1 });
   });
   afterAll(async () => {
     provider.destroy();

@@ -190,7 +190,7 @@ describe('an agent behind a dishonest platform', () => {
       .toBeGreaterThan(0);
     const settlement = captured[0]!;
 
-    const provider = new JsonRpcProvider(stack.rpcUrl);
+    const provider = new JsonRpcProvider(stack.rpcUrl, undefined, { cacheTimeout: -1 });
     const relayer = new Wallet(deriveRoleKey('relayer').reveal(), provider);
     const pool = connectShieldedPool(stack.place.contracts.pool, relayer);
     const honest = { ...settlement.batch, total: 11n, deadline: BigInt(settlement.batch.deadline) };

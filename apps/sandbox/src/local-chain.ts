@@ -51,7 +51,8 @@ export async function readChainId(rpcUrl: string): Promise<number | undefined> {
 
 /** Deploys pool and tokens, and gives the employer tokens, and coin for approvals. */
 export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
-  const provider = new JsonRpcProvider(rpcUrl, chainId, { staticNetwork: true });
+  // Without its cache: for 250 ms it would answer the nonce from before the contracts were deployed.
+  const provider = new JsonRpcProvider(rpcUrl, chainId, { staticNetwork: true, cacheTimeout: -1 });
   provider.pollingInterval = 25;
   // A block for each transaction while nobody else watches: deployment in a second instead of ten.
   await provider.send('evm_setAutomine', [true]);
