@@ -1,0 +1,55 @@
+/**
+ * What a proving engine does, whatever it runs on: the five sums of a Groth16 proof, which depend on the key and the witness and on
+ * nothing random. Two engines given the same key and witness return the same sums, bit for bit. Blinding, assembly and verification
+ * are the prover's own and happen outside.
+ *
+ * @module
+ */
+import type { Zkey } from '../zkey/zkey.ts';
+
+/** Affine point with coordinates below q, or undefined for the point at infinity. */
+export type G1Affine = { readonly x: bigint; readonly y: bigint } | undefined;
+/** x = x[0] + x[1] i. */
+export type G2Affine =
+  | { readonly x: readonly [bigint, bigint]; readonly y: readonly [bigint, bigint] }
+  | undefined;
+
+/** The sums over the witness (a, b1, b2, c) and over the quotient polynomial (h), without alpha, beta, delta or blinding. Secret. */
+export type ProofSums = {
+  readonly a: G1Affine;
+  readonly b1: G1Affine;
+  readonly b2: G2Affine;
+  readonly c: G1Affine;
+  readonly h: G1Affine;
+};
+
+/** Parts of the work, as reported. */
+export type EnginePhase = 'load' | 'quotient' | 'sums';
+
+export type EngineOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** fraction: of this phase, 0..1. */
+  readonly onProgress?: ((phase: EnginePhase, fraction: number) => void) | undefined;
+};
+
+/** A proving key held ready by an engine. */
+export type ResidentKey = {
+  /** Memory it occupies, in bytes. */
+  readonly bytes: number;
+  /**
+   * @param witness - all wires, 32 bytes little-endian each, below r. Secret; not kept.
+   * @throws the signal's reason; ProverError `proof_failed`, `accelerator_lost`
+   */
+  readonly computeSums: (witness: Uint8Array, options?: EngineOptions) => Promise<ProofSums>;
+  /** Frees its memory; sums under way fail. */
+  readonly release: () => void;
+};
+
+export type Engine = {
+  readonly kind: 'cpu' | 'webgpu';
+  /** What it runs on, for people: processor or adapter, threads, the multiplier chosen. */
+  readonly detail: string;
+  readonly load: (zkey: Zkey, options?: EngineOptions) => Promise<ResidentKey>;
+  /** Frees everything: memory, threads, device. Afterwards nothing keeps the process alive. */
+  readonly close: () => Promise<void>;
+};

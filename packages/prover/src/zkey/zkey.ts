@@ -1,0 +1,58 @@
+/**
+ * A Groth16 proving key as an engine reads it: a checked header, and sections that are read piece by piece from where they lie.
+ *
+ * @module
+ */
+
+/** Sections of points. `a`, `b1` (G1), `b2` (G2): one point a wire; `c`: one a private wire; `h`: one a row of the domain. */
+export type PointSection = 'ic' | 'a' | 'b1' | 'b2' | 'c' | 'h';
+
+export type ZkeyHeader = {
+  /** Wires, the constant one included. */
+  readonly wires: number;
+  readonly publicSignals: number;
+  /** Rows, a power of two. */
+  readonly domainSize: number;
+  /** Non-zero entries of the matrices A and B, the rows for public signals included. */
+  readonly coefficients: number;
+  /** Points as they lie in the file: coordinates times 2^256 mod q, 32 bytes little-endian each. */
+  readonly alpha1: Uint8Array;
+  readonly beta1: Uint8Array;
+  readonly beta2: Uint8Array;
+  readonly gamma2: Uint8Array;
+  readonly delta1: Uint8Array;
+  readonly delta2: Uint8Array;
+};
+
+export type Zkey = {
+  readonly header: ZkeyHeader;
+  /** Number of points in a section. */
+  readonly countPoints: (section: PointSection) => number;
+  /**
+   * Reads points start … start+count-1 as they lie in the file: 64 bytes each in G1, 128 in G2 (x.c0, x.c1, y.c0, y.c1); coordinates
+   * times 2^256 mod q, little-endian; all zeros is the point at infinity. Fills the beginning of `into`.
+   * @throws ProverError `zkey_malformed` if the file ended or a coordinate is not below q
+   */
+  readonly readPoints: (
+    section: PointSection,
+    start: number,
+    count: number,
+    into: Uint8Array,
+  ) => Promise<void>;
+  /**
+   * The entries of A and B in one pass, in the order of the file: `matrix` 0 is A, 1 is B; values come from a dictionary because
+   * circuits use few different ones.
+   */
+  readonly readCoefficients: () => Promise<ZkeyCoefficients>;
+  readonly close: () => Promise<void>;
+};
+
+/** Entry k: matrix[k], row[k], wire[k], values[value[k]]. */
+export type ZkeyCoefficients = {
+  readonly matrix: Uint8Array;
+  readonly row: Uint32Array;
+  readonly wire: Uint32Array;
+  readonly value: Uint32Array;
+  /** Distinct values times 2^512 mod r as the file has them, 32 bytes little-endian each. */
+  readonly values: Uint8Array;
+};
