@@ -1,5 +1,5 @@
 // Who may import whom (ARCHITECTURE.md, "The house"). Arrows only point down:
-//   apps -> operations -> {platform-client, prover, signers, idempotency, circuits, contracts} -> notes -> core
+//   apps -> operations -> {platform-client, prover, signers, idempotency, circuits, contracts} -> notes -> {core, kernels}
 // A rule that stops you is a question about where the code belongs, not about how to silence the rule.
 
 /** Tests, and the helpers that only tests use. */
@@ -52,17 +52,37 @@ export default {
       to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/core/' },
     },
     {
-      name: 'notes-imports-core-only',
+      name: 'kernels-imports-nothing-of-ours',
+      comment: 'Arithmetic and threads: any other project could use them as they are.',
+      severity: 'error',
+      from: { path: '^packages/kernels/', pathNot: TEST },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/kernels/' },
+    },
+    {
+      name: 'kernels-are-for-provers-setup-and-scanning',
+      comment:
+        'Everybody else asks prover, circuits or notes, who check what they hand to the kernels.',
+      severity: 'error',
+      from: {
+        path: '^(packages|apps|examples)/',
+        pathNot: [TEST, '^packages/(kernels|prover|circuits|notes)/'],
+      },
+      to: { path: '^packages/kernels/' },
+    },
+    {
+      name: 'notes-imports-core-and-kernels-only',
       severity: 'error',
       from: { path: '^packages/notes/', pathNot: TEST },
-      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|notes)/' },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|kernels|notes)/' },
     },
     {
       name: 'lower-room-tests-import-testkit-only',
-      comment: 'The tests of core and notes may use testkit, but nothing above them.',
+      comment: 'The tests of core, kernels and notes may use testkit, but nothing above them.',
       severity: 'error',
-      from: { path: '^packages/(core|notes)/(src/fixtures|test|.*\\.(test|bench)\\.ts$)' },
-      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|notes|testkit)/' },
+      from: {
+        path: '^packages/(core|kernels|notes)/(src/fixtures|test|.*\\.(test|bench)\\.ts$)',
+      },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|kernels|notes|testkit)/' },
     },
     {
       name: 'pure-rooms-do-no-io',
@@ -72,11 +92,18 @@ export default {
       to: { dependencyTypes: ['core'] },
     },
     {
-      name: 'prover-and-idempotency-stand-alone',
-      comment: 'They know nothing of pools: any other project could use them as they are.',
+      name: 'prover-imports-kernels-only',
+      comment: 'It knows nothing of pools: any other project could use it as it is.',
       severity: 'error',
-      from: { path: '^packages/(prover|idempotency)/src/', pathNot: TEST },
-      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/$1/' },
+      from: { path: '^packages/prover/src/', pathNot: TEST },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(kernels|prover)/' },
+    },
+    {
+      name: 'idempotency-stands-alone',
+      comment: 'It knows nothing of pools: any other project could use it as it is.',
+      severity: 'error',
+      from: { path: '^packages/idempotency/src/', pathNot: TEST },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/idempotency/' },
     },
     {
       name: 'adapters-do-not-import-each-other',
