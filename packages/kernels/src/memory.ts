@@ -1,0 +1,156 @@
+/**
+ * The one memory that all threads share, and who owns which part of it. Only the main thread allocates; kernels get addresses.
+ *
+ * A block is 64-byte aligned (a cache line, so that two threads never write to the same one) and holds whatever was there before.
+ * Released blocks are merged with free neighbours and given out again, best fit first; WebAssembly cannot hand memory back to the
+ * system before the whole of it is dropped.
+ *
+ * @module
+ */
+import { KernelsError } from './errors.ts';
+
+const ALIGNMENT = 64;
+const PAGE_BYTES = 65_536;
+/** Memory grows by at least this much, so that many small blocks do not mean as many system calls. */
+const GROWTH_BYTES = 4 * 1_048_576;
+/** What 32-bit addresses reach. */
+export const ADDRESSABLE_BYTES = 2 ** 32;
+
+/** A part of the memory that belongs to its holder until `release`, which may be called more than once. */
+export type Block = {
+  readonly address: number;
+  readonly bytes: number;
+  readonly release: () => void;
+};
+
+export type KernelMemory = {
+  readonly memory: WebAssembly.Memory;
+  /** Bytes in blocks that were not released. */
+  readonly bytesInUse: number;
+  /**
+   * @param options.secret - zeroed on release, because it will hold something that must not outlive its use
+   * @throws KernelsError `out_of_memory`
+   */
+  readonly allocate: (bytes: number, options?: { readonly secret?: boolean }) => Block;
+  /** A window on the memory, valid while its block is. */
+  readonly view: (address: number, bytes: number) => Uint8Array;
+};
+
+type Span = { readonly address: number; readonly bytes: number };
+
+const roundUp = (bytes: number, unit: number): number => Math.ceil(bytes / unit) * unit;
+
+/** Bytes for people: whole MiB, at least one. */
+const inMebibytes = (bytes: number): string =>
+  `${Math.max(1, Math.ceil(bytes / 1_048_576)).toLocaleString('en')} MiB`;
+
+/** The free list with `span` in its place, merged with the neighbours that it touches. */
+const insertFree = (free: readonly Span[], span: Span): Span[] => {
+  const before = free.filter(({ address }) => address < span.address);
+  const after = free.slice(before.length);
+  const left = before.at(-1);
+  const right = after[0];
+  const joinsLeft = left !== undefined && left.address + left.bytes === span.address;
+  const joinsRight = right !== undefined && span.address + span.bytes === right.address;
+  const merged = {
+    address: joinsLeft ? left.address : span.address,
+    bytes: (joinsLeft ? left.bytes : 0) + span.bytes + (joinsRight ? right.bytes : 0),
+  };
+  return [
+    ...(joinsLeft ? before.slice(0, -1) : before),
+    merged,
+    ...(joinsRight ? after.slice(1) : after),
+  ];
+};
+
+/**
+ * @param reservedBytes - the beginning of the memory, which holds the module's own constants
+ * @param maximumBytes - the budget, reserved bytes included; address space is set aside for it, memory only as it is used
+ * @throws KernelsError `start_failed` if the system refuses the address space
+ */
+export const createKernelMemory = (reservedBytes: number, maximumBytes: number): KernelMemory => {
+  const limit = Math.floor(Math.min(maximumBytes, ADDRESSABLE_BYTES) / PAGE_BYTES) * PAGE_BYTES;
+  const start = roundUp(reservedBytes, ALIGNMENT);
+  const memory = (() => {
+    try {
+      return new WebAssembly.Memory({
+        initial: Math.ceil(reservedBytes / PAGE_BYTES),
+        maximum: limit / PAGE_BYTES,
+        shared: true,
+      });
+    } catch (cause) {
+      throw new KernelsError(
+        'start_failed',
+        `could not set ${inMebibytes(maximumBytes)} of address space aside; lower maximumBytes`,
+        { cause },
+      );
+    }
+  })();
+  let end = memory.buffer.byteLength;
+  let free: readonly Span[] = end > start ? [{ address: start, bytes: end - start }] : [];
+  let bytesInUse = 0;
+
+  const refuse = (bytes: number, cause?: unknown): KernelsError =>
+    new KernelsError(
+      'out_of_memory',
+      `${inMebibytes(bytes)} asked for, ${inMebibytes(bytesInUse)} in use, budget ${inMebibytes(limit)}: release what is no longer needed, run less at once, or raise maximumBytes (at most 4,096 MiB)`,
+      { retryable: bytes <= limit - start, cause },
+    );
+
+  /** Makes a free span of at least `bytes` at the end of the memory. */
+  const grow = (bytes: number): Span => {
+    const last = free.at(-1);
+    const reusable = last !== undefined && last.address + last.bytes === end ? last.bytes : 0;
+    const needed = roundUp(bytes - reusable, PAGE_BYTES);
+    if (end + needed > limit) throw refuse(bytes);
+    const added = Math.min(Math.max(needed, GROWTH_BYTES), limit - end);
+    try {
+      memory.grow(added / PAGE_BYTES);
+    } catch (cause) {
+      throw refuse(bytes, cause);
+    }
+    free = insertFree(free, { address: end, bytes: added });
+    end += added;
+    const span = free.at(-1);
+    if (span === undefined) throw refuse(bytes);
+    return span;
+  };
+
+  const view = (address: number, bytes: number): Uint8Array =>
+    new Uint8Array(memory.buffer, address, bytes);
+
+  const allocate = (bytes: number, { secret = false }: { readonly secret?: boolean } = {}): Block => {
+    const size = roundUp(Math.max(bytes, 1), ALIGNMENT);
+    const fitting = free.filter((span) => span.bytes >= size);
+    const span =
+      fitting.length > 0
+        ? fitting.reduce((best, other) => (other.bytes < best.bytes ? other : best))
+        : grow(size);
+    free = free.flatMap((other) => {
+      if (other !== span) return [other];
+      return span.bytes > size ? [{ address: span.address + size, bytes: span.bytes - size }] : [];
+    });
+    bytesInUse += size;
+    let held = true;
+    return {
+      address: span.address,
+      bytes,
+      release: () => {
+        if (!held) return;
+        held = false;
+        if (secret) view(span.address, size).fill(0);
+        bytesInUse -= size;
+        free = insertFree(free, { address: span.address, bytes: size });
+      },
+    };
+  };
+
+  return {
+    memory,
+    get bytesInUse() {
+      return bytesInUse;
+    },
+    allocate,
+    view,
+  };
+};
