@@ -29,7 +29,7 @@ const entry = {
     verificationKey: computeDigest(contents.verificationKey),
   },
 };
-const manifest: ArtifactsManifest = { 'fund-16': entry, 'fund-64': entry };
+const manifest: ArtifactsManifest = { 'fund-16': entry, 'fund-64': entry, 'fund-256': entry };
 
 let cacheDir: string;
 beforeEach(async () => {

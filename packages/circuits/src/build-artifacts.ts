@@ -37,7 +37,12 @@ const computeSeed = (circuit: CircuitName): string => `pool ${circuit} ${SETUP_V
 /** Digest of all that decides the artifacts' bytes; the cache is keyed by it. */
 export const computeRecipe = (circuit: CircuitName): string =>
   computeDigest(
-    JSON.stringify([circuit, computeSourceDigest(), describeCompiler(), computeSeed(circuit)]),
+    JSON.stringify([
+      circuit,
+      computeSourceDigest(circuit),
+      describeCompiler(),
+      computeSeed(circuit),
+    ]),
   );
 
 /** @throws PoolError `insecure_dev_setup` when NODE_ENV is production */

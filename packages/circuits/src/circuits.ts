@@ -9,11 +9,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PoolError } from '@pool/core';
 
-export const circuitNames = ['fund-16', 'fund-64'] as const;
+export const circuitNames = ['fund-16', 'fund-64', 'fund-256'] as const;
 export type CircuitName = (typeof circuitNames)[number];
 
 /** Slots of each fund circuit, dummies included: the most recipients one batch can hold. */
-export const circuitSizes: Readonly<Record<CircuitName, number>> = { 'fund-16': 16, 'fund-64': 64 };
+export const circuitSizes: Readonly<Record<CircuitName, number>> = {
+  'fund-16': 16,
+  'fund-64': 64,
+  'fund-256': 256,
+};
 
 /**
  * Checks a circuit's name.
@@ -43,10 +47,14 @@ const listSources = (folder: string, prefix = ''): string[] =>
     .filter((name) => name.endsWith('.circom'))
     .sort();
 
-/** SHA-256 over names and contents of all circom sources, as hex. */
-export const computeSourceDigest = (folder = sourceFolder()): string => {
+/**
+ * SHA-256 over names and contents of the circom sources a circuit may include, as hex: all but the mains of the other circuits, so
+ * that a new size leaves the others' artifacts alone.
+ */
+export const computeSourceDigest = (circuit: CircuitName, folder = sourceFolder()): string => {
+  const others = circuitNames.filter((name) => name !== circuit).map((name) => `${name}.circom`);
   const hash = createHash('sha256');
-  for (const name of listSources(folder)) {
+  for (const name of listSources(folder).filter((source) => !others.includes(source))) {
     const digest = createHash('sha256')
       .update(readFileSync(join(folder, name)))
       .digest('hex');

@@ -28,6 +28,7 @@ describe('the pinned artifacts', () => {
   it.each([
     ['fund-16', 2 ** 16],
     ['fund-64', 2 ** 18],
+    ['fund-256', 2 ** 20],
   ] as const)('%s keeps within its domain of %i', (circuit, domain) => {
     const entry = readArtifactsManifest()[circuit];
     expect(entry.domainSize).toBe(domain);

@@ -1,5 +1,5 @@
 /**
- * What the witness generators of fund-16 and fund-64 take (protocol §6; circom/fund.circom names every signal).
+ * What the witness generators of the fund circuits take (protocol §6; circom/fund.circom names every signal).
  *
  * @module
  */
