@@ -7,12 +7,22 @@
 export type ProverErrorCode =
   /** The accelerator asked for is not there. */
   | 'accelerator_unavailable'
+  /** The accelerator went away in the middle of the work. Trying again can help. */
+  | 'accelerator_lost'
   /** The prover was closed, before or during the call. */
   | 'prover_closed'
   /** The caller's signal ended the proof. */
   | 'proof_aborted'
   /** The input has other signals than the circuit takes, or does not satisfy it. */
   | 'witness_refused'
+  /** The witness program is not one that circom 2 made for BN254. */
+  | 'witness_program_malformed'
+  /** The proving key is damaged, or not a Groth16 key over BN254. */
+  | 'zkey_malformed'
+  /** Witness program, proving key and verification key are not of one circuit. */
+  | 'artifacts_mismatch'
+  /** The proving key needs more memory than the prover may use. */
+  | 'memory_budget_exceeded'
   /** The engine stopped, or made a proof that does not verify. Trying again can help. */
   | 'proof_failed'
   /** The verification key is not a BN254 Groth16 key. */

@@ -3,6 +3,9 @@
  *
  * @module
  */
+import type { ZkeyCoefficients } from '@pool/kernels';
+
+export type { ZkeyCoefficients } from '@pool/kernels';
 
 /** Sections of points. `a`, `b1` (G1), `b2` (G2): one point a wire; `c`: one a private wire; `h`: one a row of the domain. */
 export type PointSection = 'ic' | 'a' | 'b1' | 'b2' | 'c' | 'h';
@@ -45,14 +48,4 @@ export type Zkey = {
    */
   readonly readCoefficients: () => Promise<ZkeyCoefficients>;
   readonly close: () => Promise<void>;
-};
-
-/** Entry k: matrix[k], row[k], wire[k], values[value[k]]. */
-export type ZkeyCoefficients = {
-  readonly matrix: Uint8Array;
-  readonly row: Uint32Array;
-  readonly wire: Uint32Array;
-  readonly value: Uint32Array;
-  /** Distinct values times 2^512 mod r as the file has them, 32 bytes little-endian each. */
-  readonly values: Uint8Array;
 };

@@ -1,0 +1,280 @@
+/**
+ * The container of a Groth16 proving key: sections behind a table, in two forms.
+ *
+ * - `standard` is the `.zkey` file of snarkjs (magic `zkey`, version 1), readable by every tool of that family.
+ * - `compact` (magic `pzky`, version 1) is the same container and the same sections, but section 4 is coded by a dictionary
+ *   (zkey-coefficients.ts), which makes the file of a usual circuit a third smaller and quicker to load. The other magic keeps tools
+ *   that do not know it from misreading it.
+ *
+ * Layout, all numbers little-endian: 4 bytes magic, u32 version, u32 number of sections; then for each section u32 id, u64 length in
+ * bytes, and the bytes.
+ *
+ * @module
+ */
+
+export type ZkeyForm = 'standard' | 'compact';
+
+/** Numbers of the sections. `protocol` holds u32 1 for Groth16. */
+export const ZKEY_SECTION = {
+  protocol: 1,
+  header: 2,
+  ic: 3,
+  coefficients: 4,
+  a: 5,
+  b1: 6,
+  b2: 7,
+  c: 8,
+  h: 9,
+  contributions: 10,
+} as const;
+
+/** Bytes of an affine point as it lies in a key. */
+export const ZKEY_POINT_BYTES = { g1: 64, g2: 128 } as const;
+
+/** A key that is not what it says; the message tells what is wrong with it. */
+export class ZkeyFormatError extends Error {
+  readonly code = 'zkey_malformed';
+  readonly retryable = false;
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'ZkeyFormatError';
+  }
+}
+
+/** Where bytes are read from: a file or memory. */
+export type ByteSource = {
+  /** Length in bytes. */
+  readonly size: number;
+  /** Fills all of `into` from `position` on; rejects with ZkeyFormatError if the bytes end before. */
+  readonly read: (position: number, into: Uint8Array) => Promise<void>;
+};
+
+/** A section's place, in bytes from the beginning of the source. */
+export type ZkeySectionPlace = {
+  readonly id: number;
+  readonly start: number;
+  readonly length: number;
+};
+
+export type ZkeyTable = {
+  readonly form: ZkeyForm;
+  /** In the order of the file. */
+  readonly sections: readonly ZkeySectionPlace[];
+};
+
+const MAGIC: Readonly<Record<ZkeyForm, string>> = { standard: 'zkey', compact: 'pzky' };
+const VERSION = 1;
+const START_BYTES = 12;
+const HEAD_BYTES = 12;
+/** More than any key has: a bound on what a broken file can make us read. */
+const MAXIMUM_SECTIONS = 64;
+
+const BASE_FIELD_ORDER =
+  21888242871839275222246405745257275088696311157297823662689037894645226208583n;
+const SCALAR_FIELD_ORDER =
+  21888242871839275222246405745257275088548364400416034343698204186575808495617n;
+/** The scalar field has roots of unity of order 2^28, and a proof needs one of twice the domain. */
+const MAXIMUM_DOMAIN_SIZE = 2 ** 27;
+
+const viewOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Whole bytes of memory as a source. */
+export const createMemorySource = (bytes: Uint8Array): ByteSource => ({
+  size: bytes.length,
+  read: (position, into) => {
+    if (position + into.length > bytes.length) {
+      return Promise.reject(new ZkeyFormatError('The proving key ends too early.'));
+    }
+    into.set(bytes.subarray(position, position + into.length));
+    return Promise.resolve();
+  },
+});
+
+/**
+ * Reads the table of sections: they follow each other without gaps or overlap and end with the source, and none occurs twice.
+ * @throws ZkeyFormatError
+ */
+export const readZkeyTable = async (source: ByteSource): Promise<ZkeyTable> => {
+  if (source.size < START_BYTES) {
+    throw new ZkeyFormatError('The proving key is empty or cut off. Fetch or build it again.');
+  }
+  const start = new Uint8Array(START_BYTES);
+  await source.read(0, start);
+  const magic = String.fromCharCode(...start.subarray(0, 4));
+  const form =
+    magic === MAGIC.standard ? 'standard' : magic === MAGIC.compact ? 'compact' : undefined;
+  if (form === undefined) {
+    throw new ZkeyFormatError('This is not a proving key (.zkey). Check the path.');
+  }
+  const view = viewOf(start);
+  if (view.getUint32(4, true) !== VERSION) {
+    throw new ZkeyFormatError(
+      `The proving key has format version ${view.getUint32(4, true)}; only version ${VERSION} is known.`,
+    );
+  }
+  const count = view.getUint32(8, true);
+  if (count > MAXIMUM_SECTIONS) {
+    throw new ZkeyFormatError(`The proving key claims ${count} sections; it is damaged.`);
+  }
+  const sections: ZkeySectionPlace[] = [];
+  const seen = new Set<number>();
+  const head = new Uint8Array(HEAD_BYTES);
+  let position = START_BYTES;
+  for (let i = 0; i < count; i++) {
+    if (position + HEAD_BYTES > source.size) {
+      throw new ZkeyFormatError('The proving key is cut off. Fetch or build it again.');
+    }
+    await source.read(position, head);
+    const id = viewOf(head).getUint32(0, true);
+    const length = viewOf(head).getBigUint64(4, true);
+    position += HEAD_BYTES;
+    if (length > BigInt(source.size - position)) {
+      throw new ZkeyFormatError(
+        `Section ${id} of the proving key is longer than the file, which is cut off. Fetch or build it again.`,
+      );
+    }
+    if (seen.has(id)) {
+      throw new ZkeyFormatError(`Section ${id} occurs twice in the proving key.`);
+    }
+    seen.add(id);
+    sections.push({ id, start: position, length: Number(length) });
+    position += Number(length);
+  }
+  if (position !== source.size) {
+    throw new ZkeyFormatError(
+      `The proving key has ${source.size - position} bytes after its last section.`,
+    );
+  }
+  return { form, sections };
+};
+
+/** The first bytes of a key file, before its sections. */
+export const encodeZkeyStart = (form: ZkeyForm, sections: number): Uint8Array => {
+  const bytes = new Uint8Array(START_BYTES);
+  for (let i = 0; i < 4; i++) {
+    bytes[i] = MAGIC[form].charCodeAt(i);
+  }
+  viewOf(bytes).setUint32(4, VERSION, true);
+  viewOf(bytes).setUint32(8, sections, true);
+  return bytes;
+};
+
+/** What stands before a section's bytes. */
+export const encodeZkeySectionHead = (id: number, length: number): Uint8Array => {
+  const bytes = new Uint8Array(HEAD_BYTES);
+  viewOf(bytes).setUint32(0, id, true);
+  viewOf(bytes).setBigUint64(4, BigInt(length), true);
+  return bytes;
+};
+
+/** Sizes of the circuit and the points that do not depend on a wire; points as they lie in the file (coordinates times 2^256 mod q). */
+export type ZkeyHeaderFields = {
+  readonly wires: number;
+  readonly publicSignals: number;
+  readonly domainSize: number;
+  readonly alpha1: Uint8Array;
+  readonly beta1: Uint8Array;
+  readonly beta2: Uint8Array;
+  readonly gamma2: Uint8Array;
+  readonly delta1: Uint8Array;
+  readonly delta2: Uint8Array;
+};
+
+const HEADER_POINTS = [
+  ['alpha1', 'g1'],
+  ['beta1', 'g1'],
+  ['beta2', 'g2'],
+  ['gamma2', 'g2'],
+  ['delta1', 'g1'],
+  ['delta2', 'g2'],
+] as const;
+
+const encodeFieldOrder = (order: bigint): Uint8Array => {
+  const bytes = new Uint8Array(36);
+  const view = viewOf(bytes);
+  view.setUint32(0, 32, true);
+  for (let word = 0; word < 4; word++) {
+    view.setBigUint64(4 + 8 * word, BigInt.asUintN(64, order >> BigInt(64 * word)), true);
+  }
+  return bytes;
+};
+
+const FIXED_HEADER_BYTES = 36 + 36 + 12;
+
+/** Length of section 2 in bytes. */
+export const ZKEY_HEADER_BYTES =
+  FIXED_HEADER_BYTES + HEADER_POINTS.reduce((sum, [, group]) => sum + ZKEY_POINT_BYTES[group], 0);
+
+/** Section 2. */
+export const encodeZkeyHeader = (fields: ZkeyHeaderFields): Uint8Array => {
+  const bytes = new Uint8Array(ZKEY_HEADER_BYTES);
+  bytes.set(encodeFieldOrder(BASE_FIELD_ORDER), 0);
+  bytes.set(encodeFieldOrder(SCALAR_FIELD_ORDER), 36);
+  const view = viewOf(bytes);
+  view.setUint32(72, fields.wires, true);
+  view.setUint32(76, fields.publicSignals, true);
+  view.setUint32(80, fields.domainSize, true);
+  let position = FIXED_HEADER_BYTES;
+  for (const [name, group] of HEADER_POINTS) {
+    if (fields[name].length !== ZKEY_POINT_BYTES[group]) {
+      throw new RangeError(`${name} has ${fields[name].length} bytes`);
+    }
+    bytes.set(fields[name], position);
+    position += ZKEY_POINT_BYTES[group];
+  }
+  return bytes;
+};
+
+/**
+ * Reads section 2: the curve is BN254, the domain a power of two that the scalar field has roots for, and there are no more public
+ * signals than wires. Whether the points lie on the curve is the reader's to check.
+ * @throws ZkeyFormatError
+ */
+export const decodeZkeyHeader = (bytes: Uint8Array): ZkeyHeaderFields => {
+  const sameBytes = (expected: Uint8Array, position: number): boolean =>
+    expected.every((byte, i) => bytes[position + i] === byte);
+  if (
+    !sameBytes(encodeFieldOrder(BASE_FIELD_ORDER), 0) ||
+    !sameBytes(encodeFieldOrder(SCALAR_FIELD_ORDER), 36)
+  ) {
+    throw new ZkeyFormatError(
+      'The proving key is for another curve. Only BN254 (bn128) is supported: compile the circuit with circom --prime bn128.',
+    );
+  }
+  if (bytes.length !== ZKEY_HEADER_BYTES) {
+    throw new ZkeyFormatError(
+      `The header of the proving key has ${bytes.length} bytes instead of ${ZKEY_HEADER_BYTES}.`,
+    );
+  }
+  const view = viewOf(bytes);
+  const wires = view.getUint32(72, true);
+  const publicSignals = view.getUint32(76, true);
+  const domainSize = view.getUint32(80, true);
+  if (domainSize < 1 || domainSize > MAXIMUM_DOMAIN_SIZE || (domainSize & (domainSize - 1)) !== 0) {
+    throw new ZkeyFormatError(
+      `The proving key's domain has ${domainSize} rows, which is not a power of two up to 2^27.`,
+    );
+  }
+  if (publicSignals >= wires) {
+    throw new ZkeyFormatError(
+      `The proving key claims ${publicSignals} public signals of ${wires} wires.`,
+    );
+  }
+  let position = FIXED_HEADER_BYTES;
+  const take = (group: 'g1' | 'g2'): Uint8Array => {
+    const point = bytes.slice(position, position + ZKEY_POINT_BYTES[group]);
+    position += ZKEY_POINT_BYTES[group];
+    return point;
+  };
+  const [alpha1, beta1, beta2, gamma2, delta1, delta2] = [
+    take('g1'),
+    take('g1'),
+    take('g2'),
+    take('g2'),
+    take('g1'),
+    take('g2'),
+  ] as const;
+  return { wires, publicSignals, domainSize, alpha1, beta1, beta2, gamma2, delta1, delta2 };
+};
