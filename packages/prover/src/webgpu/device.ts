@@ -1,0 +1,125 @@
+/**
+ * The graphics device that an engine runs on: found, opened, watched and closed. The package `webgpu` (Dawn) is optional and loaded
+ * on the first call only.
+ *
+ * @module
+ */
+/// <reference types="@webgpu/types" />
+import { ProverError } from '../errors.ts';
+import { describeAdapter, describeDevice, isSoftwareAdapter } from './adapter.ts';
+
+export type DeviceOptions = {
+  /** Accept a renderer that runs on the processor (SwiftShader, llvmpipe). For tests: it is slower than the CPU engine. */
+  readonly allowSoftwareAdapter?: boolean;
+  /** `null`: shaders are checked and nothing is computed; needs no driver. For tests. */
+  readonly backend?: 'null' | 'vulkan' | 'metal' | 'd3d12';
+};
+
+/** An open device. Once it is lost or closed, everything it made is worthless. */
+export type Gpu = {
+  readonly device: GPUDevice;
+  /** The adapter's name, for people. */
+  readonly name: string;
+  readonly isSoftware: boolean;
+  readonly hasSubgroups: boolean;
+  readonly hasTimestamps: boolean;
+  /** Resolves, with the driver's words, when the device is gone for good; also after `close`. */
+  readonly lost: Promise<string>;
+  /** @throws ProverError `accelerator_lost` if the device is gone, `proof_failed` if it reported an error of its own accord */
+  readonly assertHealthy: () => void;
+  /** Runs `work` and turns errors that the device reports about it into a ProverError. */
+  readonly guard: <T>(work: () => T | Promise<T>) => Promise<T>;
+  readonly close: () => void;
+};
+
+type WebGpuModule = { readonly create: (options: string[]) => GPU };
+
+const loadWebGpu = async (): Promise<WebGpuModule | undefined> => {
+  try {
+    return await import('webgpu');
+  } catch {
+    // Not installed, or no build for this platform: the CPU engine is the answer, not an error.
+    return undefined;
+  }
+};
+
+const lostError = (reason: string): ProverError =>
+  new ProverError('accelerator_lost', `the graphics device is gone (${reason}); try again`, {
+    retryable: true,
+  });
+
+const refusedError = (message: string): ProverError =>
+  new ProverError('proof_failed', `the graphics device refused the work: ${message}`, {
+    retryable: true,
+  });
+
+const watch = (device: GPUDevice, adapter: GPUAdapter, instance: { gpu: GPU | undefined }): Gpu => {
+  let lostReason: string | undefined;
+  let uncaptured: string | undefined;
+  const lost = device.lost.then((info) => {
+    lostReason ??= info.message === '' ? info.reason : info.message;
+    return lostReason;
+  });
+  device.addEventListener('uncapturederror', (event) => {
+    uncaptured ??= event.error.message;
+  });
+  const assertHealthy = (): void => {
+    if (lostReason !== undefined) throw lostError(lostReason);
+    if (uncaptured !== undefined) throw refusedError(uncaptured);
+  };
+  return {
+    device,
+    name: describeAdapter(adapter.info),
+    isSoftware: isSoftwareAdapter(adapter.info),
+    hasSubgroups: device.features.has('subgroups'),
+    hasTimestamps: device.features.has('timestamp-query'),
+    lost,
+    assertHealthy,
+    guard: async (work) => {
+      assertHealthy();
+      device.pushErrorScope('out-of-memory');
+      device.pushErrorScope('validation');
+      // Scopes nest by call order, so they are popped before anything else can run on this device.
+      let result: ReturnType<typeof work>;
+      let scopes: readonly Promise<GPUError | null>[] = [];
+      try {
+        result = work();
+      } finally {
+        scopes = [device.popErrorScope(), device.popErrorScope()];
+      }
+      const errors = await Promise.all(scopes).catch(() => []);
+      for (const error of errors) if (error) throw refusedError(error.message);
+      const value = await result;
+      assertHealthy();
+      return value;
+    },
+    close: () => {
+      lostReason ??= 'closed';
+      device.destroy();
+      // Dawn's thread lives as long as the object that `create` returned.
+      instance.gpu = undefined;
+    },
+  };
+};
+
+/** Opens the fastest adapter there is, or says why there is none. */
+export const openDevice = async (
+  options: DeviceOptions = {},
+): Promise<{ readonly gpu: Gpu } | { readonly reason: string }> => {
+  const module = await loadWebGpu();
+  if (module === undefined) return { reason: 'the optional package webgpu is not installed' };
+  const instance: { gpu: GPU | undefined } = {
+    gpu: module.create(options.backend === undefined ? [] : [`backend=${options.backend}`]),
+  };
+  const adapter = await instance.gpu?.requestAdapter({ powerPreference: 'high-performance' });
+  if (!adapter) return { reason: 'no graphics driver (Vulkan, Metal or Direct3D 12) was found' };
+  if (isSoftwareAdapter(adapter.info) && options.allowSoftwareAdapter !== true) {
+    return { reason: `${describeAdapter(adapter.info)} runs on the processor` };
+  }
+  try {
+    const device = await adapter.requestDevice(describeDevice(adapter));
+    return { gpu: watch(device, adapter, instance) };
+  } catch (error) {
+    return { reason: `the graphics device did not open: ${String(error)}` };
+  }
+};

@@ -1,0 +1,80 @@
+/**
+ * The float multiplier, run line by line in JavaScript with a multiply-add that rounds once: no graphics driver at hand keeps to the
+ * layout's condition for sure, so the text itself is what is tested here.
+ */
+import { describe, expect, it } from 'vitest';
+import { BASE_FIELD_MODULUS, invert, SCALAR_FIELD_MODULUS } from './field.ts';
+import { checkPairs } from './field-check.ts';
+import { generateFloatMultiplier } from './limbs-floats.ts';
+
+type Multiply = (a: readonly number[], b: readonly number[]) => readonly number[];
+
+/** Reads the WGSL of one function as JavaScript: whole numbers wrap to 32 bits, floats round to 32 bits. */
+const interpret = (wgsl: string, name: string): Multiply => {
+  const body = new RegExp(`fn ${name}\\([^)]*\\) -> U256 \\{\\n([\\s\\S]*?)\\n\\}`).exec(wgsl)?.[1];
+  if (body === undefined) throw new Error(`${name} is not there`);
+  const script = body
+    .replace(/bitcast<f32>\((.*?)\) - 8388608\.0;/g, 'float($1) - 8388608;')
+    .replaceAll('bitcast<i32>(', 'bits(')
+    .replace(/(0x[0-9a-f]+|\b\d+)u\b/g, '$1')
+    .replaceAll(/u32\((t\d+)\) \* (0x[0-9a-f]+)/g, 'Math.imul($1, $2)')
+    .replaceAll(/\bu32\(/g, '(')
+    .replaceAll(/\bi32\(/g, '(')
+    .replace(/(t\d+) \+= (.*);/g, '$1 = ($1 + ($2)) | 0;')
+    .replaceAll('let ', 'const ')
+    .replaceAll('var ', 'let ')
+    .replace(/return \w+\(U256\((.*)\)\);/, 'return [$1].map((word) => word >>> 0);');
+  const view = new DataView(new ArrayBuffer(4));
+  const float = (bits: number): number => {
+    view.setInt32(0, bits);
+    return view.getFloat32(0);
+  };
+  const bits = (value: number): number => {
+    view.setFloat32(0, value);
+    return view.getInt32(0);
+  };
+  // The product has 48 bits and the sum fewer than 53: exact in a double, then rounded once.
+  const fma = (x: number, y: number, z: number): number => Math.fround(x * y + z);
+  const run: unknown = new Function(
+    'a',
+    'b',
+    'float',
+    'bits',
+    'fma',
+    script
+      .replace(/>> (\d+)/g, '>>> $1')
+      .replace(/(t\d+)\) \| 0;/g, '$1) | 0;')
+      .replace(/(\(t\d+) >>> /g, '$1 >> '),
+  );
+  return (a, b) => (run as (...values: unknown[]) => readonly number[])(a, b, float, bits, fma);
+};
+
+const toWords = (value: bigint): readonly number[] =>
+  Array.from({ length: 8 }, (_, k) => Number((value >> BigInt(32 * k)) & 0xffffffffn));
+const fromWords = (words: readonly number[]): bigint =>
+  words.reduceRight((value, word) => (value << 32n) | BigInt(word), 0n);
+
+describe.each([
+  ['fq', BASE_FIELD_MODULUS],
+  ['fr', SCALAR_FIELD_MODULUS],
+])('floats-22 over %s', (prefix, modulus) => {
+  const wgsl = generateFloatMultiplier(prefix, modulus);
+  const fromRadix = invert(1n << 264n, modulus);
+  const pairs = checkPairs(modulus, 1500);
+
+  it('multiplies as BigInt does, up to one subtraction of the modulus', () => {
+    const multiply = interpret(wgsl, `${prefix}_mul`);
+    for (const [a, b] of pairs) {
+      const product = fromWords(multiply(toWords(a), toWords(b)));
+      expect(product < 2n * modulus).toBe(true);
+      expect(product % modulus).toBe((a * b * fromRadix) % modulus);
+    }
+  });
+
+  it('squares as BigInt does', () => {
+    const square = interpret(wgsl, `${prefix}_sqr`);
+    for (const [a] of pairs) {
+      expect(fromWords(square(toWords(a), [])) % modulus).toBe((a * a * fromRadix) % modulus);
+    }
+  });
+});

@@ -1,0 +1,63 @@
+/**
+ * The layouts in which a device can multiply 256-bit numbers, and what every one of them promises.
+ *
+ * WGSL has 32-bit integers only and no way to reach the upper half of a product, so how a number is cut into limbs decides the speed,
+ * and which cut wins depends on the chip. Numbers always lie in memory and travel between functions as eight 32-bit words; a
+ * multiplier cuts them up inside. Every layout is Montgomery multiplication with a power of two R of its own.
+ *
+ * @module
+ */
+import { type DigitShape, generateDigitMultiplier } from './limbs-digits.ts';
+import { generateFloatMultiplier } from './limbs-floats.ts';
+import { generateHalfWordMultiplier, generateWordMultiplier } from './limbs-words.ts';
+
+export type LimbLayoutName =
+  | 'words-32'
+  | 'words-16'
+  | 'digits-13'
+  | 'digits-13-loop'
+  | 'digits-14'
+  | 'digits-15'
+  | 'digits-15-loop'
+  | 'floats-22';
+
+export type LimbLayout = {
+  readonly name: LimbLayoutName;
+  /** R = 2^radixBits. */
+  readonly radixBits: number;
+  /**
+   * WGSL of `<prefix>_mul(a, b)` = a b / R mod modulus and `<prefix>_sqr(a)`, on `U256` below the modulus, result below the modulus.
+   * The modulus is odd and below 2^254.
+   */
+  readonly generate: (prefix: string, modulus: bigint) => string;
+};
+
+const digits = (
+  name: LimbLayoutName,
+  width: number,
+  count: number,
+  shape: DigitShape,
+): LimbLayout => ({
+  name,
+  radixBits: width * count,
+  generate: (prefix, modulus) => generateDigitMultiplier({ prefix, modulus, width, count, shape }),
+});
+
+/** In the order in which they are tried; all of them are correct on a device that keeps to the WGSL specification. */
+export const LIMB_LAYOUTS: readonly LimbLayout[] = [
+  digits('digits-13-loop', 13, 20, 'loop'),
+  digits('digits-13', 13, 20, 'unrolled'),
+  digits('digits-14', 14, 19, 'unrolled'),
+  digits('digits-15', 15, 17, 'unrolled'),
+  digits('digits-15-loop', 15, 17, 'loop'),
+  { name: 'floats-22', radixBits: 264, generate: generateFloatMultiplier },
+  { name: 'words-16', radixBits: 256, generate: generateHalfWordMultiplier },
+  { name: 'words-32', radixBits: 256, generate: generateWordMultiplier },
+];
+
+/** @throws RangeError for a name that no layout has */
+export const findLimbLayout = (name: LimbLayoutName): LimbLayout => {
+  const layout = LIMB_LAYOUTS.find((candidate) => candidate.name === name);
+  if (layout === undefined) throw new RangeError(`no limb layout is called ${name}`);
+  return layout;
+};

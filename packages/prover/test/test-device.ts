@@ -1,0 +1,24 @@
+/**
+ * The graphics device that tests run on: SwiftShader, which Debian ships with Chromium (`apt-get install chromium-common libvulkan1`),
+ * or whatever a machine has. Tests skip with `NO_DEVICE` in their name where there is none; CI allows no such skip.
+ */
+import { existsSync } from 'node:fs';
+import { type Gpu, openDevice } from '../src/webgpu/device.ts';
+
+const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
+
+/** Undefined, after a line that says why, where no adapter can be had. */
+export const openTestDevice = async (): Promise<Gpu | undefined> => {
+  if (existsSync(SWIFTSHADER)) process.env['VK_ICD_FILENAMES'] ??= SWIFTSHADER;
+  const opened = await openDevice({ allowSoftwareAdapter: true });
+  if ('gpu' in opened) return opened.gpu;
+  process.stderr.write(`no graphics device for this test: ${opened.reason}\n`);
+  return undefined;
+};
+
+/** A device that compiles and computes nothing: checks shaders anywhere. */
+export const openNullDevice = async (): Promise<Gpu> => {
+  const opened = await openDevice({ allowSoftwareAdapter: true, backend: 'null' });
+  if ('gpu' in opened) return opened.gpu;
+  throw new Error(opened.reason);
+};
