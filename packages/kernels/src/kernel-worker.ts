@@ -1,0 +1,37 @@
+/**
+ * A kernel thread: makes the calls it is sent on the shared memory and says when they ended.
+ *
+ * @module
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { instantiateKernels } from './instantiate-kernels.ts';
+import type { ThreadAnswer, ThreadOrder, ThreadWork } from './thread-messages.ts';
+
+if (parentPort !== null) {
+  const port = parentPort;
+  const { module, memory, claims } = workerData as ThreadWork;
+  const cells = new Int32Array(claims);
+  const kernels = instantiateKernels(module, memory);
+  const answer = (message: ThreadAnswer) => {
+    port.postMessage(message);
+  };
+
+  const work = ({ id, cell, calls }: ThreadOrder): ThreadAnswer => {
+    if (Atomics.exchange(cells, cell, 1) !== 0) return { type: 'done', id };
+    try {
+      for (const [name, ...numbers] of calls) {
+        const kernel = kernels.get(name);
+        if (kernel === undefined) return { type: 'done', id, failure: `there is no ${name}` };
+        kernel(...numbers);
+      }
+      return { type: 'done', id };
+    } catch (error) {
+      return { type: 'done', id, failure: error instanceof Error ? error.message : 'unknown' };
+    }
+  };
+
+  port.on('message', (order: ThreadOrder) => {
+    answer(work(order));
+  });
+  answer({ type: 'ready' });
+}

@@ -1,0 +1,31 @@
+/**
+ * What the main thread and a kernel thread say to each other.
+ *
+ * @module
+ */
+
+/** One call of an exported kernel: its name and its numbers (addresses, counts). */
+export type KernelCall = readonly [name: string, ...numbers: number[]];
+
+/** What a thread is started with. Module and memory are shared, not copied. */
+export type ThreadStart = {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+};
+
+export type ThreadWork = ThreadStart & {
+  /** Int32 cells. Who first writes 1 into the cell of an order owns it: the thread that begins it, or the main thread taking it back. */
+  readonly claims: SharedArrayBuffer;
+};
+
+/** Calls to make one after the other, unless the main thread took the order back. */
+export type ThreadOrder = {
+  readonly id: number;
+  readonly cell: number;
+  readonly calls: readonly KernelCall[];
+};
+
+/** `ready` once; then one answer an order, also if taken back, in the order of the orders. `failure` is why a call stopped. */
+export type ThreadAnswer =
+  | { readonly type: 'ready' }
+  | { readonly type: 'done'; readonly id: number; readonly failure?: string };

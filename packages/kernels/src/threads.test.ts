@@ -1,0 +1,206 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Worker } from 'node:worker_threads';
+import binaryen from 'binaryen';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createThreads, type Threads } from './threads.ts';
+
+const PROBE = `(module
+  (import "host" "shared" (memory 1 16 shared))
+  (func (export "spin") (param $turns i32)
+    (loop $again
+      (local.set $turns (i32.sub (local.get $turns) (i32.const 1)))
+      (br_if $again (local.get $turns))))
+  (func (export "add") (param $address i32) (param $value i32)
+    (drop (i32.atomic.rmw.add (local.get $address) (local.get $value))))
+  (func (export "set") (param $address i32) (param $value i32)
+    (i32.store (local.get $address) (local.get $value)))
+  (func (export "trap") unreachable)
+  (func (export "forever") (loop $again (br $again))))`;
+
+const assemble = (): Uint8Array => {
+  const module = binaryen.parseText(PROBE);
+  module.setFeatures(binaryen.Features.All);
+  const bytes = module.emitBinary();
+  module.dispose();
+  return bytes;
+};
+
+const bytes = assemble();
+const memory = new WebAssembly.Memory({ initial: 1, maximum: 16, shared: true });
+const words = new Int32Array(memory.buffer);
+const start = { module: new WebAssembly.Module(bytes), memory };
+/** About a millisecond. */
+const MOMENT = 1_000_000;
+
+describe('threads', () => {
+  let threads: Threads;
+  beforeAll(async () => {
+    threads = await createThreads(2, start);
+  });
+  afterAll(async () => {
+    await threads.close();
+  });
+
+  it('runs every call of every task once', async () => {
+    words.fill(0);
+    let done = 0;
+    const tasks = Array.from({ length: 500 }, (_, i) => [
+      ['add', 0, i] as const,
+      ['add', 4 + 4 * i, 1] as const,
+    ]);
+    await threads.run(tasks, {
+      onTaskDone: () => {
+        done += 1;
+      },
+    });
+    expect(words[0]).toBe((499 * 500) / 2);
+    expect([...words.slice(1, 501)]).toEqual(Array.from({ length: 500 }, () => 1));
+    expect(done).toBe(500);
+  });
+
+  it('uses every thread, and tells a task on which it runs', async () => {
+    const seen = new Set<number>();
+    await threads.run(
+      Array.from({ length: 8 }, () => (thread: number) => {
+        seen.add(thread);
+        return [['spin', MOMENT] as const];
+      }),
+    );
+    expect([...seen].sort()).toEqual([0, 1]);
+  });
+
+  it('lets operations share the threads', async () => {
+    const ended: string[] = [];
+    const long = threads.run(Array.from({ length: 200 }, () => [['spin', MOMENT]]));
+    const short = threads.run([[['spin', MOMENT]]]);
+    await Promise.all([
+      long.then(() => ended.push('long')),
+      short.then(() => ended.push('short')),
+      threads.run([]).then(() => ended.push('empty')),
+    ]);
+    expect(ended.at(0)).toBe('empty');
+    expect(ended).toHaveLength(3);
+  });
+
+  it('gives what an earlier operation leaves to a later one', async () => {
+    // One long task keeps one thread; the other must not wait for it.
+    let longIsOver = false;
+    const long = threads.run([[['spin', 100 * MOMENT]]]).then(() => {
+      longIsOver = true;
+    });
+    await threads.run(Array.from({ length: 3 }, () => [['spin', MOMENT]]));
+    expect(longIsOver).toBe(false);
+    await long;
+  });
+
+  it('aborts between tasks with the reason, and settles when its tasks have ended', async () => {
+    words.fill(0);
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    let done = 0;
+    const run = threads.run(
+      Array.from({ length: 1000 }, () => [['spin', MOMENT] as const, ['add', 0, 1] as const]),
+      {
+        signal: controller.signal,
+        onTaskDone: () => {
+          done += 1;
+          if (done === 5) controller.abort(reason);
+        },
+      },
+    );
+    await expect(run).rejects.toBe(reason);
+    const after = words[0];
+    expect(after).toBeLessThanOrEqual(9);
+    await threads.run(Array.from({ length: 8 }, () => [['spin', MOMENT]]));
+    expect(words[0]).toBe(after);
+    await expect(threads.run([[['add', 0, 1]]], { signal: controller.signal })).rejects.toBe(
+      reason,
+    );
+  });
+
+  it('fails an operation whose kernel traps, is not there, or whose caller throws; others go on', async () => {
+    const good = threads.run(Array.from({ length: 50 }, () => [['spin', MOMENT]]));
+    await expect(threads.run([[['trap']]])).rejects.toMatchObject({ code: 'kernel_failed' });
+    await expect(threads.run([[['nothing']]])).rejects.toMatchObject({ code: 'kernel_failed' });
+    const thrown = new Error('from the caller');
+    const callback = threads.run([[['spin', 1]]], {
+      onTaskDone: () => {
+        throw thrown;
+      },
+    });
+    await expect(callback).rejects.toBe(thrown);
+    const task = () => {
+      throw thrown;
+    };
+    await expect(threads.run([task, task])).rejects.toBe(thrown);
+    await good;
+  });
+
+  it('stays the same size over a thousand operations', async () => {
+    const { signal } = new AbortController();
+    for (let i = 0; i < 1000; i += 1) await threads.run([[['add', 0, 1]]], { signal });
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < 1000; i += 1) await threads.run([[['add', 0, 1]]], { signal });
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(8 * 1_048_576);
+  });
+});
+
+describe('a thread that dies', () => {
+  it('fails the operation it worked for, retryable, and is replaced', async () => {
+    const workers: Worker[] = [];
+    const collect = (worker: Worker) => workers.push(worker);
+    process.on('worker', collect);
+    const threads = await createThreads(2, start);
+    process.off('worker', collect);
+    words.fill(0);
+    const dying = threads.run([[['forever']], [['spin', 1]]]);
+    const outcome = expect(dying).rejects.toMatchObject({ code: 'thread_died', retryable: true });
+    await workers[0]?.terminate();
+    await outcome;
+    const seen = new Set<number>();
+    const task = (thread: number) => {
+      seen.add(thread);
+      return [['spin', MOMENT] as const, ['add', 0, 1] as const];
+    };
+    await threads.run(Array.from({ length: 50 }, () => task));
+    expect([...seen].sort()).toEqual([0, 1]);
+    expect(words[0]).toBe(50);
+    await threads.close();
+  });
+});
+
+describe('the end of threads', () => {
+  it('fails runs under way and later ones when closed, and stops a kernel that would never end', async () => {
+    const threads = await createThreads(2, start);
+    const run = threads.run([[['forever']], [['forever']], [['forever']]]);
+    const outcome = expect(run).rejects.toMatchObject({ code: 'kernels_closed' });
+    await Promise.all([threads.close(), threads.close()]);
+    await outcome;
+    await expect(threads.run([[['spin', 1]]])).rejects.toMatchObject({ code: 'kernels_closed' });
+  });
+
+  it('refuses to start a module that does not fit the memory', async () => {
+    const small = new WebAssembly.Memory({ initial: 1, maximum: 17, shared: true });
+    await expect(
+      createThreads(2, { module: new WebAssembly.Module(bytes), memory: small }),
+    ).rejects.toMatchObject({ code: 'start_failed' });
+  });
+
+  it('does not keep an idle process alive, and does keep a working one', async () => {
+    const script = `
+      import { createThreads } from ${JSON.stringify(new URL('./threads.ts', import.meta.url).href)};
+      const module = new WebAssembly.Module(Buffer.from('${Buffer.from(bytes).toString('base64')}', 'base64'));
+      const memory = new WebAssembly.Memory({ initial: 1, maximum: 16, shared: true });
+      const threads = await createThreads(2, { module, memory });
+      void threads.run(Array.from({ length: 20 }, () => [['spin', ${MOMENT}]])).then(() => console.log('worked'));
+      process.on('exit', () => console.log('left'));`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '--eval', script],
+      { timeout: 20_000, cwd: fileURLToPath(new URL('.', import.meta.url)) },
+    );
+    expect(stdout).toBe('worked\nleft\n');
+  });
+});

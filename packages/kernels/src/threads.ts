@@ -1,0 +1,251 @@
+/**
+ * The threads that run kernels, and who runs what next.
+ *
+ * An operation hands in tasks: one or a few short kernel calls each (milliseconds, so that the engine's optimised code is picked up
+ * and an abort is felt). Whichever thread is free takes the next task; operations under way share the threads, earlier ones first, so
+ * that one fills the gaps of another. Each thread has one task in hand and one waiting, which hides the way of the message; a thread
+ * that would idle takes over the waiting task of another. An idle runtime does not keep the process alive.
+ *
+ * @module
+ */
+import { KernelsError } from './errors.ts';
+import { type KernelThread, startKernelThread } from './kernel-thread.ts';
+import type { KernelCall, ThreadStart } from './thread-messages.ts';
+
+/** Calls made one after the other by one thread. A function is asked when it is known which thread (0 … count-1), for scratch memory. */
+export type KernelTask = readonly KernelCall[] | ((thread: number) => readonly KernelCall[]);
+
+export type RunOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each finished task. If it throws, the run fails with what it threw. */
+  readonly onTaskDone?: (() => void) | undefined;
+};
+
+export type Threads = {
+  readonly count: number;
+  /**
+   * Runs the tasks in any order and at the same time. Settles only when no task of it runs any more, so that its memory may be
+   * released then, however it ended.
+   * @throws the signal's reason; KernelsError `kernel_failed`, `thread_died`, `kernels_closed`
+   */
+  readonly run: (tasks: readonly KernelTask[], options?: RunOptions) => Promise<void>;
+  /** Ends every thread. Runs under way fail with `kernels_closed`. */
+  readonly close: () => Promise<void>;
+};
+
+/** Tasks handed to a thread and not answered yet, at most. */
+const TASKS_IN_HAND = 2;
+/** So many threads dying in a row, with no task finished in between, and the runtime gives up. */
+const MAXIMUM_DEATHS = 8;
+
+/** What a run fails with: the reason as it was given, unless it is no error. */
+const errorOf = (reason: unknown): Error =>
+  reason instanceof Error ? reason : new Error('aborted', { cause: reason });
+
+type Run = {
+  readonly tasks: readonly KernelTask[];
+  readonly onTaskDone: (() => void) | undefined;
+  readonly settle: (failure: Error | undefined) => void;
+  next: number;
+  running: number;
+  failure: Error | undefined;
+};
+
+type Order = { readonly run: Run; readonly task: KernelTask; readonly cell: number };
+
+/** A place for a thread, which is filled again when the thread dies. */
+type Slot = {
+  readonly index: number;
+  thread: KernelThread | undefined;
+  /** What was sent and not answered, by id, oldest first. Undefined: taken back. */
+  readonly orders: Map<number, Order | undefined>;
+};
+
+/** Whether the run has no task left to give out. */
+const isSpent = (run: Run): boolean => run.failure !== undefined || run.next >= run.tasks.length;
+
+/**
+ * @param start.module - imports nothing but the memory
+ * @throws KernelsError `start_failed`
+ */
+export const createThreads = async (count: number, start: ThreadStart): Promise<Threads> => {
+  const slots: readonly Slot[] = Array.from({ length: count }, (_, index) => ({
+    index,
+    thread: undefined,
+    orders: new Map<number, Order | undefined>(),
+  }));
+  const claims = new Int32Array(new SharedArrayBuffer(4 * count * TASKS_IN_HAND));
+  const runs = new Set<Run>();
+  let started = false;
+  let stopped: KernelsError | undefined;
+  let lastId = 0;
+  let deaths = 0;
+
+  const setWorking = () => {
+    for (const { thread } of slots) thread?.setWorking(runs.size > 0);
+  };
+
+  const settleIfOver = (run: Run) => {
+    if (run.running > 0 || !isSpent(run) || !runs.delete(run)) return;
+    setWorking();
+    run.settle(run.failure);
+  };
+
+  const fail = (run: Run, reason: unknown) => {
+    run.failure ??= errorOf(reason);
+    settleIfOver(run);
+  };
+
+  const stop = (error: KernelsError) => {
+    stopped ??= error;
+    for (const run of [...runs]) fail(run, error);
+  };
+
+  const give = (slot: Slot, run: Run, task: KernelTask) => {
+    try {
+      const calls = typeof task === 'function' ? task(slot.index) : task;
+      lastId += 1;
+      const used = [...slot.orders.values()].map((order) => order?.cell);
+      const first = slot.index * TASKS_IN_HAND;
+      const cell = used.includes(first) ? first + 1 : first;
+      Atomics.store(claims, cell, 0);
+      slot.thread?.send({ id: lastId, cell, calls });
+      slot.orders.set(lastId, { run, task, cell });
+      run.running += 1;
+    } catch (reason) {
+      fail(run, reason);
+    }
+  };
+
+  /** Takes an order back that its thread has not begun. */
+  const takeBack = (): Order | undefined => {
+    for (const { orders } of slots) {
+      if (orders.size < TASKS_IN_HAND) continue;
+      const [id, order] = [...orders].at(-1) ?? [];
+      if (id === undefined || order === undefined) continue;
+      if (Atomics.exchange(claims, order.cell, 1) !== 0) continue;
+      orders.set(id, undefined);
+      order.run.running -= 1;
+      return order;
+    }
+    return undefined;
+  };
+
+  /** Gives waiting tasks out, to the threads with fewest in hand first, until none waits or every hand is full. */
+  const dispatch = () => {
+    for (let inHand = 0; inHand < TASKS_IN_HAND; inHand += 1) {
+      for (const slot of slots) {
+        if (slot.orders.size !== inHand) continue;
+        const run = [...runs].find((candidate) => !isSpent(candidate));
+        const task = run?.tasks[run.next];
+        if (run !== undefined && task !== undefined) {
+          run.next += 1;
+          give(slot, run, task);
+        } else if (inHand === 0) {
+          const order = takeBack();
+          if (order === undefined) return;
+          give(slot, order.run, order.task);
+        }
+      }
+    }
+  };
+
+  const onDone = ({ orders }: Slot, id: number, failure: string | undefined) => {
+    const run = orders.get(id)?.run;
+    orders.delete(id);
+    deaths = 0;
+    if (run !== undefined) {
+      run.running -= 1;
+      if (failure !== undefined) {
+        const error = new KernelsError('kernel_failed', `a kernel stopped: ${failure}`);
+        run.failure ??= error;
+      }
+    }
+    // The threads go on before anybody is told.
+    dispatch();
+    if (run === undefined) return;
+    try {
+      if (run.failure === undefined) run.onTaskDone?.();
+    } catch (reason) {
+      run.failure = errorOf(reason);
+    }
+    settleIfOver(run);
+  };
+
+  const onExit = (slot: Slot, cause: unknown) => {
+    const lost = [...slot.orders.values()].flatMap((order) =>
+      order === undefined ? [] : [order.run],
+    );
+    slot.orders.clear();
+    for (const run of lost) run.running -= 1;
+    const died = 'a kernel thread ended unexpectedly; try again';
+    const error = stopped ?? new KernelsError('thread_died', died, { retryable: true, cause });
+    for (const run of lost) fail(run, error);
+    deaths += 1;
+    if (deaths >= MAXIMUM_DEATHS) {
+      const dying = 'kernel threads keep dying; close these kernels and create new ones';
+      stop(new KernelsError('thread_died', dying, { cause }));
+    }
+    if (stopped !== undefined || !started) return;
+    void begin(slot).catch(() => undefined);
+    setWorking();
+    dispatch();
+  };
+
+  const begin = (slot: Slot): Promise<void> => {
+    slot.thread = startKernelThread(
+      { ...start, claims: claims.buffer },
+      {
+        onDone: (id, failure) => {
+          onDone(slot, id, failure);
+        },
+        onExit: (cause) => {
+          onExit(slot, cause);
+        },
+      },
+    );
+    return slot.thread.ready;
+  };
+
+  const close = async () => {
+    stopped ??= new KernelsError('kernels_closed', 'these kernels were closed');
+    await Promise.all(slots.map(async ({ thread }) => thread?.end()));
+    stop(stopped);
+  };
+
+  const run: Threads['run'] = (tasks, { signal, onTaskDone } = {}) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) throw errorOf(signal.reason);
+      if (stopped !== undefined) throw stopped;
+      const abort = () => {
+        fail(added, signal?.reason);
+      };
+      const added: Run = {
+        tasks,
+        onTaskDone,
+        settle: (failure) => {
+          signal?.removeEventListener('abort', abort);
+          if (failure === undefined) resolve();
+          else reject(failure);
+        },
+        next: 0,
+        running: 0,
+        failure: undefined,
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+      runs.add(added);
+      setWorking();
+      dispatch();
+      settleIfOver(added);
+    });
+
+  try {
+    await Promise.all(slots.map((slot) => begin(slot)));
+  } catch (cause) {
+    await close();
+    throw new KernelsError('start_failed', 'a kernel thread could not start', { cause });
+  }
+  started = true;
+  setWorking();
+  return { count, run, close };
+};
