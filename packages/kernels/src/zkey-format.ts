@@ -3,7 +3,7 @@
  *
  * - `standard` is the `.zkey` file of snarkjs (magic `zkey`, version 1), readable by every tool of that family.
  * - `compact` (magic `pzky`, version 1) is the same container and the same sections, but section 4 is coded by a dictionary
- *   (zkey-coefficients.ts), which makes the file of a usual circuit a third smaller and quicker to load. The other magic keeps tools
+ *   (zkey-coefficients.ts), which more than halves the file of a usual circuit. The other magic keeps tools
  *   that do not know it from misreading it.
  *
  * Layout, all numbers little-endian: 4 bytes magic, u32 version, u32 number of sections; then for each section u32 id, u64 length in

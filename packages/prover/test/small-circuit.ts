@@ -1,5 +1,5 @@
 /**
- * A small circuit with a key from snarkjs' own (tiny) ceremony: nothing here comes from the rest of the repository. For tests only.
+ * Small circuits with keys from snarkjs' own (tiny) ceremony: nothing here comes from the rest of the repository. For tests only.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { curves, powersOfTau, zKey } from 'snarkjs';
 import type { VerificationKey } from '../src/groth16.ts';
 import type { ProvingArtifact } from '../src/prover.ts';
 
-const SOURCE = `pragma circom 2.2.0;
+const FACTORS = `pragma circom 2.2.0;
 template Factors() {
   signal input product;
   signal input a;
@@ -21,32 +21,69 @@ template Factors() {
 component main {public [product]} = Factors();
 `;
 
+/** Square after square: `steps` constraints, an output, two public inputs. */
+export const squaresSource = (steps: number): string => `pragma circom 2.2.0;
+template Squares(n) {
+  signal input start;
+  signal input offsets[2];
+  signal output end;
+  signal chain[n + 1];
+  chain[0] <== start;
+  for (var i = 0; i < n; i++) {
+    chain[i + 1] <== chain[i] * chain[i] + offsets[i % 2];
+  }
+  end <== chain[n] + 0;
+}
+component main {public [offsets]} = Squares(${steps});
+`;
+
 const require = createRequire(import.meta.url);
 
-export type SmallCircuit = ProvingArtifact & { readonly folder: string };
+export type CompiledCircuit = {
+  readonly folder: string;
+  readonly wasmPath: string;
+  readonly r1csPath: string;
+};
 
-/** Signals product (public), a, b with a * b = product. */
-export const createSmallCircuit = async (): Promise<SmallCircuit> => {
+/** Compiles circom text into a new folder. */
+export const compileCircuit = async (
+  source: string,
+  flags: readonly string[] = [],
+): Promise<CompiledCircuit> => {
   const folder = await mkdtemp(join(tmpdir(), 'prover-test-'));
-  const path = (name: string) => join(folder, name);
-  await writeFile(path('small.circom'), SOURCE);
-  await mkdir(path('out'));
+  await writeFile(join(folder, 'small.circom'), source);
+  await mkdir(join(folder, 'out'));
   const compiler = require.resolve('circom2/cli.js');
   await promisify(execFile)(
     process.execPath,
-    [compiler, 'small.circom', '--r1cs', '--wasm', '-o', 'out'],
+    [compiler, 'small.circom', '--r1cs', '--wasm', '-o', 'out', ...flags],
     { cwd: folder, env: {} },
   );
+  return {
+    folder,
+    wasmPath: join(folder, 'out/small_js/small.wasm'),
+    r1csPath: join(folder, 'out/small.r1cs'),
+  };
+};
+
+export type SmallCircuit = ProvingArtifact & CompiledCircuit;
+
+/**
+ * Signals product (public), a, b with a * b = product; or another source.
+ * @param power - of two, above the number of constraints and public signals
+ */
+export const createSmallCircuit = async (source = FACTORS, power = 3): Promise<SmallCircuit> => {
+  const compiled = await compileCircuit(source);
+  const path = (name: string) => join(compiled.folder, name);
   const curve = await curves.getCurveFromName('bn128');
-  await powersOfTau.newAccumulator(curve, 3, path('0.ptau'));
+  await powersOfTau.newAccumulator(curve, power, path('0.ptau'));
   await powersOfTau.contribute(path('0.ptau'), path('1.ptau'), 'test', 'some entropy');
   await powersOfTau.preparePhase2(path('1.ptau'), path('2.ptau'));
-  await zKey.newZKey(path('out/small.r1cs'), path('2.ptau'), path('0.zkey'));
+  await zKey.newZKey(compiled.r1csPath, path('2.ptau'), path('0.zkey'));
   await zKey.contribute(path('0.zkey'), path('small.zkey'), 'test', 'more entropy');
   const exported = await zKey.exportVerificationKey(path('small.zkey'));
   return {
-    folder,
-    wasmPath: path('out/small_js/small.wasm'),
+    ...compiled,
     zkeyPath: path('small.zkey'),
     verificationKey: exported as unknown as VerificationKey,
   };

@@ -1,0 +1,12 @@
+/**
+ * Which file a path names right now: what was made of it is good as long as this stays the same.
+ *
+ * @module
+ */
+import { stat } from 'node:fs/promises';
+
+/** Changes when the file at the path is written or replaced. */
+export const readFileIdentity = async (path: string): Promise<string> => {
+  const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
+  return `${dev}:${ino}:${size}:${mtimeNs}:${path}`;
+};

@@ -1,0 +1,106 @@
+/**
+ * What callers write as the input of a circuit, as the list of signals that a witness program takes.
+ *
+ * @module
+ */
+import { ProverError } from '../errors.ts';
+import { SCALAR_FIELD_ORDER } from '../field.ts';
+
+/** One input signal with all its values in row-major order. Secret. */
+export type SignalValues = { readonly name: string; readonly values: readonly bigint[] };
+
+const refuse = (message: string): never => {
+  throw new ProverError('witness_refused', message);
+};
+
+/**
+ * A value: a BigInt, a safe integer, a boolean, or a string (decimal, or hexadecimal with `0x`), of magnitude below r. A negative one
+ * means r minus its magnitude, as in snarkjs. A magnitude of r or more is refused where snarkjs would reduce it: an amount that wraps
+ * around is a mistake.
+ */
+const parseValue = (name: string, value: unknown): bigint => {
+  let integer: bigint | undefined;
+  if (typeof value === 'bigint') {
+    integer = value;
+  } else if (typeof value === 'number' && Number.isSafeInteger(value)) {
+    integer = BigInt(value);
+  } else if (typeof value === 'boolean') {
+    integer = value ? 1n : 0n;
+  } else if (typeof value === 'string' && /^(-?[0-9]{1,90}|0x[0-9a-fA-F]{1,64})$/.test(value)) {
+    integer = BigInt(value);
+  }
+  if (integer === undefined) {
+    return refuse(
+      `A value of the signal ${name} is not an integer: give BigInts, safe integers, or decimal or 0x strings.`,
+    );
+  }
+  if (integer >= SCALAR_FIELD_ORDER || integer <= -SCALAR_FIELD_ORDER) {
+    return refuse(`A value of the signal ${name} does not fit into the field.`);
+  }
+  return integer < 0n ? integer + SCALAR_FIELD_ORDER : integer;
+};
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const holdsRecord = (value: unknown): boolean =>
+  Array.isArray(value) ? value.some(holdsRecord) : isRecord(value);
+
+/** Deeper nesting than any circuit has; a bound against cycles. */
+const MAXIMUM_DEPTH = 64;
+
+/**
+ * Flattens an input. Nested arrays are one signal; objects are buses, whose fields are signals of their own: `bus.x`, `buses[0].x`.
+ * @throws ProverError `witness_refused`, which names the signal and never a value
+ */
+export const parseWitnessInput = (input: unknown): SignalValues[] => {
+  const signals: SignalValues[] = [];
+
+  const flatten = (name: string, value: unknown, into: bigint[], depth: number): bigint[] => {
+    if (depth > MAXIMUM_DEPTH) {
+      return refuse(`The signal ${name} is nested too deeply.`);
+    }
+    if (Array.isArray(value)) {
+      for (const item of value) {
+        flatten(name, item, into, depth + 1);
+      }
+    } else {
+      into.push(parseValue(name, value));
+    }
+    return into;
+  };
+
+  const visit = (name: string, value: unknown, depth: number): void => {
+    if (depth > MAXIMUM_DEPTH) {
+      refuse(`The signal ${name} is nested too deeply.`);
+    } else if (isRecord(value)) {
+      for (const [field, inner] of Object.entries(value)) {
+        visit(name === '' ? field : `${name}.${field}`, inner, depth + 1);
+      }
+    } else if (Array.isArray(value) && holdsRecord(value)) {
+      for (const [index, inner] of value.entries()) {
+        visit(`${name}[${index}]`, inner, depth + 1);
+      }
+    } else {
+      signals.push({ name, values: flatten(name, value, [], depth) });
+    }
+  };
+
+  if (!isRecord(input)) {
+    return refuse('The input is not an object of signals by name.');
+  }
+  visit('', input, 0);
+  return signals;
+};
+
+const FNV_OFFSET = 0xcbf29ce484222325n;
+const FNV_PRIME = 0x100000001b3n;
+
+/** FNV-1a of 64 bits, by which witness programs know their signals, as its upper and lower 32 bits. */
+export const hashSignalName = (name: string): readonly [number, number] => {
+  let hash = FNV_OFFSET;
+  for (const byte of new TextEncoder().encode(name)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * FNV_PRIME);
+  }
+  return [Number(hash >> 32n), Number(hash & 0xffffffffn)];
+};

@@ -1,0 +1,256 @@
+/**
+ * Runs a witness program: the WebAssembly that circom 2 makes of a circuit. Its interface, as the compiler's own JavaScript uses it:
+ * values pass through a small shared area of eight 32-bit words, the lowest first; signals are named by hash; the program computes when
+ * the last input arrives; a failed assertion calls `runtime.exceptionHandler` with a number, after texts that name templates and
+ * signals and never values.
+ *
+ * @module
+ */
+import { ProverError } from '../errors.ts';
+import { SCALAR_FIELD_ORDER } from '../field.ts';
+import { hashSignalName, type SignalValues } from './witness-input.ts';
+
+type Exports = {
+  readonly memory: WebAssembly.Memory;
+  readonly getVersion: () => number;
+  readonly getFieldNumLen32: () => number;
+  readonly getRawPrime: () => void;
+  readonly getSharedRWMemoryStart: () => number;
+  readonly readSharedRWMemory: (word: number) => number;
+  readonly writeSharedRWMemory: (word: number, value: number) => void;
+  readonly init: (sanityCheck: number) => void;
+  readonly getInputSignalSize: (high: number, low: number) => number;
+  readonly setInputSignal: (high: number, low: number, index: number) => void;
+  readonly getInputSize: () => number;
+  readonly getWitnessSize: () => number;
+  readonly getWitness: (wire: number) => void;
+  readonly getMessageChar: () => number;
+};
+
+const FUNCTIONS = [
+  'getVersion',
+  'getFieldNumLen32',
+  'getRawPrime',
+  'readSharedRWMemory',
+  'writeSharedRWMemory',
+  'init',
+  'getInputSignalSize',
+  'setInputSignal',
+  'getInputSize',
+  'getWitnessSize',
+  'getWitness',
+] as const;
+
+/** What the numbers of `exceptionHandler` mean. */
+const EXCEPTIONS: Readonly<Record<number, string>> = {
+  1: 'A signal was not found.',
+  2: 'Too many signals were set.',
+  3: 'A signal was set twice.',
+  4: 'An assertion failed.',
+  5: 'The program ran out of memory.',
+  6: 'An input was set beyond the size of its array.',
+  7: 'An array was accessed out of bounds.',
+};
+
+/** Field elements in eight words. */
+const WORDS = 8;
+const MASK = 0xffffffffn;
+/** A text that does not end is cut here. */
+const MAXIMUM_MESSAGE = 4_096;
+
+const malformed = (message: string): ProverError =>
+  new ProverError(
+    'witness_program_malformed',
+    `${message} Compile the circuit with circom 2: circom --wasm --prime bn128.`,
+  );
+
+const refused = (message: string, cause?: unknown): ProverError =>
+  new ProverError('witness_refused', message, { cause });
+
+/** Thrown out of the program by its own report. */
+class ProgramExceptionError extends Error {
+  readonly number: number;
+  constructor(number: number, details: string) {
+    super(details);
+    this.name = 'ProgramExceptionError';
+    this.number = number;
+  }
+}
+
+const isExports = (exports: Record<string, unknown>): boolean =>
+  exports['memory'] instanceof WebAssembly.Memory &&
+  FUNCTIONS.every((name) => typeof exports[name] === 'function');
+
+/** Order r as words, the lowest first. */
+const ORDER_WORDS = Array.from({ length: WORDS }, (_, i) =>
+  Number((SCALAR_FIELD_ORDER >> BigInt(32 * i)) & MASK),
+);
+
+/** Whether the eight words from `start` are below r. */
+const isBelowOrder = (words: Uint32Array, start: number): boolean => {
+  for (let i = WORDS - 1; i >= 0; i--) {
+    const word = words[start + i] ?? 0;
+    const bound = ORDER_WORDS[i] ?? 0;
+    if (word !== bound) {
+      return word < bound;
+    }
+  }
+  return false;
+};
+
+const instantiate = (program: WebAssembly.Module): Exports => {
+  let instance: WebAssembly.Instance | undefined;
+  let details = '';
+  const takeMessage = (): string => {
+    const next = instance?.exports['getMessageChar'];
+    let message = '';
+    if (typeof next === 'function') {
+      for (let code = Number(next()); code !== 0 && message.length < MAXIMUM_MESSAGE; ) {
+        message += String.fromCharCode(code);
+        code = Number(next());
+      }
+    }
+    return message;
+  };
+  const runtime = {
+    exceptionHandler: (number: number) => {
+      throw new ProgramExceptionError(number, details.trim());
+    },
+    printErrorMessage: () => {
+      details = `${details}${takeMessage()}\n`.slice(-MAXIMUM_MESSAGE);
+    },
+    // What a circuit logs may be secret: it is taken, as the program expects, and goes nowhere.
+    writeBufferMessage: () => {
+      takeMessage();
+    },
+    showSharedRWMemory: () => {},
+    // Circuits of circom before 2.0.7 log through this one.
+    log: () => {},
+  };
+  try {
+    instance = new WebAssembly.Instance(program, { runtime });
+  } catch (error) {
+    throw new ProverError(
+      'witness_program_malformed',
+      'The witness program asks for what a program of circom 2 does not. Compile the circuit with circom 2.',
+      { cause: error },
+    );
+  }
+  if (!isExports(instance.exports)) {
+    throw malformed('This is not a witness program of circom 2.');
+  }
+  return instance.exports as unknown as Exports;
+};
+
+const checkField = (program: Exports): void => {
+  const version = program.getVersion();
+  if (version !== 2) {
+    throw malformed(`The witness program is of circom ${version}.`);
+  }
+  let prime = 0n;
+  if (program.getFieldNumLen32() === WORDS) {
+    program.getRawPrime();
+    for (let word = WORDS - 1; word >= 0; word--) {
+      prime = (prime << 32n) | BigInt(program.readSharedRWMemory(word) >>> 0);
+    }
+  }
+  if (prime !== SCALAR_FIELD_ORDER) {
+    throw malformed('The witness program computes in another field than that of BN254.');
+  }
+};
+
+const setInputs = (program: Exports, signals: readonly SignalValues[]): void => {
+  const expected = program.getInputSize();
+  const sized = signals.map(({ name, values }) => {
+    const [high, low] = hashSignalName(name);
+    const size = program.getInputSignalSize(high, low);
+    // The program answers 0 or -1 for a name it does not know, depending on its version.
+    if (size < 0 || (size === 0 && values.length > 0)) {
+      throw refused(`The circuit has no input signal ${name}.`);
+    }
+    if (values.length !== size) {
+      throw refused(
+        `The signal ${name} takes ${size} value${size === 1 ? '' : 's'}; ${values.length} given.`,
+      );
+    }
+    return { name, values, high, low };
+  });
+  // Before anything is set: the program computes as soon as it has its last input.
+  const given = sized.reduce((sum, { values }) => sum + values.length, 0);
+  if (given !== expected) {
+    throw refused(
+      `The circuit takes ${expected} input values; ${given} given. Name every input signal of the main component.`,
+    );
+  }
+  for (const { name, values, high, low } of sized) {
+    for (const [index, value] of values.entries()) {
+      for (let word = 0; word < WORDS; word++) {
+        program.writeSharedRWMemory(word, Number((value >> BigInt(32 * word)) & MASK));
+      }
+      try {
+        program.setInputSignal(high, low, index);
+      } catch (error) {
+        if (error instanceof ProgramExceptionError) {
+          throw refused(
+            `The input does not satisfy the circuit. ${EXCEPTIONS[error.number] ?? 'The witness program stopped.'}`,
+            error.message === '' ? undefined : new Error(error.message),
+          );
+        }
+        throw refused(`The witness program stopped after the signal ${name}.`, error);
+      }
+    }
+  }
+};
+
+/** All wires, read out of the program's memory where it exports the place of its shared area. */
+const readWires = (program: Exports): Uint8Array<ArrayBuffer> => {
+  const wires = program.getWitnessSize();
+  const bytes = new Uint8Array(wires * 4 * WORDS);
+  const words = new Uint32Array(bytes.buffer);
+  const start =
+    typeof program.getSharedRWMemoryStart === 'function' ? program.getSharedRWMemoryStart() : -1;
+  let shared =
+    start >= 0 && start % 4 === 0
+      ? new Uint32Array(program.memory.buffer, start, WORDS)
+      : undefined;
+  for (let wire = 0; wire < wires; wire++) {
+    program.getWitness(wire);
+    if (shared === undefined) {
+      for (let word = 0; word < WORDS; word++) {
+        words[WORDS * wire + word] = program.readSharedRWMemory(word);
+      }
+    } else {
+      if (shared.length === 0) {
+        // The memory grew and took its old view with it.
+        shared = new Uint32Array(program.memory.buffer, start, WORDS);
+      }
+      words.set(shared, WORDS * wire);
+    }
+    if (!isBelowOrder(words, WORDS * wire)) {
+      throw malformed(`The witness program gave wire ${wire} a value outside the field.`);
+    }
+  }
+  return bytes;
+};
+
+/**
+ * @param program - what circom made, compiled; nothing of a run stays in it
+ * @returns all wires, 32 bytes little-endian each, below r. Secret.
+ * @throws ProverError `witness_refused`, `witness_program_malformed`
+ */
+export const computeWitness = (
+  program: WebAssembly.Module,
+  signals: readonly SignalValues[],
+): Uint8Array<ArrayBuffer> => {
+  // A fresh instance each time: after a failed assertion the old one is in no defined state.
+  const exports = instantiate(program);
+  try {
+    checkField(exports);
+    exports.init(0);
+    setInputs(exports, signals);
+    return readWires(exports);
+  } finally {
+    // The memory waits for the collector; the secrets in it should not.
+    new Uint8Array(exports.memory.buffer).fill(0);
+  }
+};

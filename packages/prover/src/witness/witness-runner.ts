@@ -1,0 +1,86 @@
+/**
+ * Witnesses by circom's programs, in a thread of their own. Programs are compiled once and the last few are kept.
+ *
+ * @module
+ */
+import { readFile } from 'node:fs/promises';
+import { ProverError } from '../errors.ts';
+import { readFileIdentity } from '../file-identity.ts';
+import { moduleBeside } from '../module-beside.ts';
+import { createWorkerLink } from '../worker-link.ts';
+import type { WitnessRequest } from './witness-worker.ts';
+
+export type WitnessRunner = {
+  /**
+   * @param input - signals by name, see parseWitnessInput. Secret.
+   * @returns all wires, 32 bytes little-endian each, below r. Secret; the caller wipes it.
+   * @throws ProverError `witness_refused`, `witness_program_malformed`, `proof_failed`, `prover_closed`; the signal's reason
+   */
+  readonly compute: (
+    wasmPath: string,
+    input: unknown,
+    signal?: AbortSignal,
+  ) => Promise<Uint8Array<ArrayBuffer>>;
+  readonly close: () => Promise<void>;
+};
+
+/** Compiled programs kept: a few hundred KB to a few MB each. */
+const MAXIMUM_PROGRAMS = 16;
+
+const compile = async (wasmPath: string): Promise<WebAssembly.Module> => {
+  const bytes = await readFile(wasmPath);
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch (error) {
+    throw new ProverError(
+      'witness_program_malformed',
+      'The witness program is no WebAssembly. Fetch or build it again.',
+      { cause: error },
+    );
+  }
+};
+
+export const createWitnessRunner = (): WitnessRunner => {
+  const link = createWorkerLink<WitnessRequest, Uint8Array<ArrayBuffer>>(
+    moduleBeside(import.meta.url, 'witness-worker'),
+  );
+  /** In the order of their last use. */
+  const programs = new Map<string, Promise<WebAssembly.Module>>();
+
+  const load = async (wasmPath: string): Promise<WebAssembly.Module> => {
+    const identity = await readFileIdentity(wasmPath);
+    const program = programs.get(identity) ?? compile(wasmPath);
+    programs.delete(identity);
+    programs.set(identity, program);
+    for (const oldest of programs.keys()) {
+      if (programs.size <= MAXIMUM_PROGRAMS) {
+        break;
+      }
+      programs.delete(oldest);
+    }
+    try {
+      return await program;
+    } catch (error) {
+      programs.delete(identity);
+      throw error;
+    }
+  };
+
+  return {
+    compute: async (wasmPath, input, signal) => {
+      const program = await load(wasmPath);
+      try {
+        return await link.call({ program, input }, signal);
+      } catch (error) {
+        if (error instanceof DOMException && error.name === 'DataCloneError') {
+          throw new ProverError(
+            'witness_refused',
+            'The input holds something that is not a value: give BigInts, integers, strings and arrays of them.',
+          );
+        }
+        throw error;
+      }
+    },
+    close: link.close,
+  };
+};

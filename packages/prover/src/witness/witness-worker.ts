@@ -1,0 +1,19 @@
+/**
+ * Thread that runs witness programs, so that the caller's thread is never blocked and a program that does not end can be ended.
+ *
+ * @module
+ */
+import { serveCalls } from '../worker-link.ts';
+import { parseWitnessInput } from './witness-input.ts';
+import { computeWitness } from './witness-program.ts';
+
+export type WitnessRequest = {
+  readonly program: WebAssembly.Module;
+  /** Signals by name. Secret. */
+  readonly input: unknown;
+};
+
+serveCalls(({ program, input }: WitnessRequest) => {
+  const result = computeWitness(program, parseWitnessInput(input));
+  return { result, transfer: [result.buffer] };
+});

@@ -1,0 +1,156 @@
+/**
+ * Calls into a worker thread of ours, one at a time: the thread starts with the first call, stays for the next, and is ended at once when
+ * a call is aborted. An idle thread does not keep the process alive.
+ *
+ * @module
+ */
+import { parentPort, type Transferable, Worker } from 'node:worker_threads';
+import { ProverError, type ProverErrorCode } from './errors.ts';
+
+type Answer =
+  | { readonly type: 'result'; readonly result: unknown }
+  | {
+      readonly type: 'error';
+      readonly code: ProverErrorCode;
+      readonly message: string;
+      readonly retryable: boolean;
+      readonly reason: string | undefined;
+    };
+
+export type WorkerLink<Request, Result> = {
+  /**
+   * @throws the signal's reason; ProverError as the thread threw it; `proof_failed` if the thread dies; `prover_closed`
+   */
+  readonly call: (request: Request, signal?: AbortSignal) => Promise<Result>;
+  /** Ends the thread, and fails what it does. */
+  readonly close: () => Promise<void>;
+};
+
+const closed = (): ProverError => new ProverError('prover_closed', 'The prover is closed.');
+
+const reasonOf = (signal: AbortSignal): Error =>
+  signal.reason instanceof Error ? signal.reason : new Error('aborted');
+
+const toError = (answer: Extract<Answer, { type: 'error' }>): ProverError =>
+  new ProverError(answer.code, answer.message, {
+    retryable: answer.retryable,
+    cause: answer.reason === undefined ? undefined : new Error(answer.reason),
+  });
+
+/** @param program - the thread's own module, which calls {@link serveCalls} */
+export const createWorkerLink = <Request, Result>(program: URL): WorkerLink<Request, Result> => {
+  let worker: Worker | undefined;
+  let turn: Promise<unknown> = Promise.resolve();
+  const closing = new AbortController();
+
+  // No environment and no flags of ours: the thread needs none.
+  const start = (): Worker => new Worker(program, { env: {}, execArgv: [] });
+
+  const end = async (): Promise<void> => {
+    const ending = worker;
+    worker = undefined;
+    await ending?.terminate();
+  };
+
+  const callNow = async (request: Request, signal: AbortSignal): Promise<Result> => {
+    if (signal.aborted) {
+      throw reasonOf(signal);
+    }
+    worker ??= start();
+    const thread = worker;
+    thread.ref();
+    let stop = () => {};
+    try {
+      const answer = await new Promise<Answer>((resolve, reject) => {
+        const died = (cause: unknown) => {
+          reject(
+            new ProverError('proof_failed', 'A thread of the prover ended before it was done.', {
+              retryable: true,
+              cause,
+            }),
+          );
+        };
+        const exited = (code: number) => {
+          died(new Error(`exit code ${code}`));
+        };
+        const aborted = () => {
+          reject(reasonOf(signal));
+        };
+        thread.once('message', resolve);
+        thread.once('messageerror', died);
+        thread.once('error', died);
+        thread.once('exit', exited);
+        signal.addEventListener('abort', aborted, { once: true });
+        stop = () => {
+          thread.off('message', resolve);
+          thread.off('messageerror', died);
+          thread.off('error', died);
+          thread.off('exit', exited);
+          signal.removeEventListener('abort', aborted);
+        };
+        thread.postMessage(request);
+      });
+      stop();
+      thread.unref();
+      if (answer.type === 'error') {
+        throw toError(answer);
+      }
+      // The thread is our own program; nobody else can write into this channel.
+      return answer.result as Result;
+    } catch (error) {
+      stop();
+      if (!(error instanceof ProverError) || signal.aborted || error.code === 'proof_failed') {
+        await end();
+      }
+      throw error;
+    }
+  };
+
+  return {
+    call: async (request, signal) => {
+      if (closing.signal.aborted) {
+        throw closed();
+      }
+      const either = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]);
+      const answer = turn.then(() => callNow(request, either));
+      turn = answer.catch(() => undefined);
+      return await answer;
+    },
+    close: async () => {
+      closing.abort(closed());
+      await turn;
+      await end();
+    },
+  };
+};
+
+/** In the thread: answers each request with what `work` returns, handing over the buffers it names. */
+export const serveCalls = <Request, Result>(
+  work: (request: Request) => {
+    readonly result: Result;
+    readonly transfer?: readonly Transferable[];
+  },
+): void => {
+  parentPort?.on('message', (request: Request) => {
+    let answer: Answer;
+    let transfer: readonly Transferable[] = [];
+    try {
+      const done = work(request);
+      answer = { type: 'result', result: done.result };
+      transfer = done.transfer ?? [];
+    } catch (error) {
+      const known = error instanceof ProverError ? error : undefined;
+      answer = {
+        type: 'error',
+        code: known?.code ?? 'proof_failed',
+        message: known?.message ?? 'A thread of the prover failed.',
+        retryable: known?.retryable ?? true,
+        reason: known === undefined ? describe(error) : describe(known.cause),
+      };
+    }
+    parentPort?.postMessage(answer, [...transfer]);
+  });
+};
+
+const describe = (error: unknown): string | undefined =>
+  error instanceof Error ? error.message : undefined;
