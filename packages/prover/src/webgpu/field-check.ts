@@ -6,141 +6,49 @@
  */
 import type { Buffers } from './buffers.ts';
 import type { Gpu } from './device.ts';
-import { type FieldName, fieldModulus, generateField, invert, WORDS_PRELUDE } from './field.ts';
+import { decodeElements, ELEMENT_BYTES, encodeElements } from './elements.ts';
+import { fieldModulus, invert } from './field.ts';
 import type { LimbLayout } from './limbs.ts';
-import { bind, dispatch, type Pipelines } from './pipelines.ts';
+import { bind, dispatch } from './pipelines.ts';
 
-export const ELEMENT_BYTES = 32;
-const WORKGROUP = 64;
+export const CHECK_WORKGROUP = 64;
+const FIELDS = ['fq', 'fr'] as const;
 
-export const encodeElements = (values: readonly bigint[]): Uint8Array => {
-  const bytes = new Uint8Array(values.length * ELEMENT_BYTES);
-  const view = new DataView(bytes.buffer);
-  values.forEach((value, index) => {
-    for (let k = 0; k < 4; k++) {
-      view.setBigUint64(
-        index * ELEMENT_BYTES + 8 * k,
-        (value >> BigInt(64 * k)) & ((1n << 64n) - 1n),
-        true,
-      );
-    }
-  });
-  return bytes;
-};
-
-export const decodeElements = (bytes: Uint8Array): readonly bigint[] => {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Array.from({ length: bytes.byteLength / ELEMENT_BYTES }, (_, index) => {
-    let value = 0n;
-    for (let k = 3; k >= 0; k--) {
-      value = (value << 64n) | view.getBigUint64(index * ELEMENT_BYTES + 8 * k, true);
-    }
-    return value;
-  });
-};
-
-export type Operation = 'mul' | 'sqr' | 'add' | 'sub' | 'neg' | 'dbl' | 'inv' | 'enter' | 'leave';
-const TWO_OPERANDS: readonly Operation[] = ['mul', 'add', 'sub'];
-
-const generateShader = (field: FieldName, layout: LimbLayout, operation: Operation): string =>
-  `${WORDS_PRELUDE}${generateField(field, layout)}
-@group(0) @binding(0) var<storage, read> left: array<U256>;
-@group(0) @binding(1) var<storage, read> right: array<U256>;
-@group(0) @binding(2) var<storage, read_write> result: array<U256>;
-@compute @workgroup_size(${WORKGROUP})
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (id.x >= arrayLength(&result)) { return; }
-  let b = right[id.x];
-  result[id.x] = ${field}_${operation}(left[id.x]${TWO_OPERANDS.includes(operation) ? ', b' : ''});
-  if (u256_is_zero(b)) { return; }
+/** Entry point `check`: both products and squares of every pair. Needs both fields. */
+export const CHECK_SHADER = `
+@group(0) @binding(0) var<storage, read> pairs: array<U256>;
+@group(0) @binding(1) var<storage, read_write> products: array<U256>;
+@compute @workgroup_size(${CHECK_WORKGROUP})
+fn check(@builtin(global_invocation_id) id: vec3<u32>) {
+  let i = id.x;
+  if (4u * i >= arrayLength(&pairs)) { return; }
+  products[4u * i] = fq_mul(pairs[4u * i], pairs[4u * i + 1u]);
+  products[4u * i + 1u] = fq_sqr(pairs[4u * i]);
+  products[4u * i + 2u] = fr_mul(pairs[4u * i + 2u], pairs[4u * i + 3u]);
+  products[4u * i + 3u] = fr_sqr(pairs[4u * i + 2u]);
 }
 `;
 
-type CheckContext = { readonly gpu: Gpu; readonly buffers: Buffers; readonly pipelines: Pipelines };
-
-/** Applies an operation to pairs of raw words on the device. */
-export const computeOnDevice = async (
-  { gpu, buffers, pipelines }: CheckContext,
-  field: FieldName,
-  layout: LimbLayout,
-  operation: Operation,
-  pairs: readonly (readonly [bigint, bigint])[],
-): Promise<readonly bigint[]> => {
-  const pipeline = await pipelines.compile(generateShader(field, layout, operation), {
-    label: `${layout.name} ${field}_${operation}`,
-  });
-  const left = buffers.upload(encodeElements(pairs.map(([a]) => a)));
-  const right = buffers.upload(encodeElements(pairs.map(([, b]) => b)));
-  const result = buffers.take(pairs.length * ELEMENT_BYTES);
-  try {
-    await gpu.guard(() => {
-      const encoder = gpu.device.createCommandEncoder();
-      const pass = encoder.beginComputePass();
-      const group = bind(gpu, pipeline, [left, right, result]);
-      dispatch(gpu, pass, pipeline, group, Math.ceil(pairs.length / WORKGROUP));
-      pass.end();
-      gpu.device.queue.submit([encoder.finish()]);
-    });
-    return decodeElements(await buffers.read(result, 0, pairs.length * ELEMENT_BYTES));
-  } finally {
-    for (const buffer of [left, right, result]) buffers.release(buffer);
-  }
-};
-
-/** What the operation must give, on raw words. */
-export const expectOperation = (
-  field: FieldName,
-  layout: LimbLayout,
-  operation: Operation,
-  a: bigint,
-  b: bigint,
-): bigint => {
-  const modulus = fieldModulus(field);
-  const radix = (1n << BigInt(layout.radixBits)) % modulus;
-  const fromRadix = invert(radix, modulus);
-  const results: Record<Operation, () => bigint> = {
-    mul: () => a * b * fromRadix,
-    sqr: () => a * a * fromRadix,
-    add: () => a + b,
-    sub: () => a - b + modulus,
-    neg: () => modulus - a,
-    dbl: () => 2n * a,
-    inv: () => (a === 0n ? 0n : invert(a, modulus) * radix * radix),
-    enter: () => a * radix,
-    leave: () => a * fromRadix,
-  };
-  return results[operation]() % modulus;
-};
-
 /**
- * Pairs that a multiplier is likeliest to get wrong: ends of the range, digits all ones, powers of two; and a public fixed sequence
+ * Pairs that a multiplier is likeliest to get wrong (ends of the range, digits all ones, powers of two), then a public fixed sequence
  * that looks random.
  */
 export const checkPairs = (
   modulus: bigint,
   count: number,
 ): readonly (readonly [bigint, bigint])[] => {
-  const edges = [
-    0n,
-    1n,
-    2n,
-    modulus - 1n,
-    modulus - 2n,
-    modulus >> 1n,
-    (1n << 253n) - 1n,
-    1n << 253n,
-  ];
+  const half = modulus >> 1n;
+  const edges = [0n, 1n, 2n, modulus - 1n, modulus - 2n, half, half + 1n, (1n << 253n) - 1n];
   for (const width of [13n, 14n, 15n, 16n, 22n, 32n]) {
     edges.push((1n << width) - 1n, 1n << width, ((1n << 240n) - 1n) ^ ((1n << width) - 1n));
   }
-  const pairs: (readonly [bigint, bigint])[] = [];
-  for (const a of edges) for (const b of edges) pairs.push([a, b]);
+  const pairs = edges.flatMap((a) => edges.map((b) => [a, b] as const));
   let state = 0x9e3779b97f4a7c15n;
   const next = (): bigint => {
     let value = 0n;
-    for (let k = 0; k < 4; k++) {
+    for (let k = 0; k < 5; k++) {
       state = (state * 6364136223846793005n + 1442695040888963407n) & ((1n << 64n) - 1n);
-      value = (value << 62n) | (state >> 2n);
+      value = (value << 52n) | (state >> 12n);
     }
     return value % modulus;
   };
@@ -148,21 +56,41 @@ export const checkPairs = (
   return pairs;
 };
 
-/** True if the device multiplies and squares in this layout as BigInt does, in both fields. */
+/** True if the device multiplies and squares as BigInt does, in both fields. `pipeline` is the layout's `check`. */
 export const isLayoutCorrect = async (
-  context: CheckContext,
+  gpu: Gpu,
+  buffers: Buffers,
+  pipeline: GPUComputePipeline,
   layout: LimbLayout,
   pairCount = 1024,
 ): Promise<boolean> => {
-  for (const field of ['fq', 'fr'] as const) {
-    const pairs = checkPairs(fieldModulus(field), pairCount);
-    for (const operation of ['mul', 'sqr'] as const) {
-      const results = await computeOnDevice(context, field, layout, operation, pairs);
-      const isCorrect = pairs.every(
-        ([a, b], index) => results[index] === expectOperation(field, layout, operation, a, b),
+  const radix = 1n << BigInt(layout.radixBits);
+  const pairs = FIELDS.map((field) => checkPairs(fieldModulus(field), pairCount));
+  const count = pairs[0]?.length ?? 0;
+  const inputs = Array.from({ length: count }, (_, i) => pairs.flatMap((list) => list[i] ?? []));
+  const given = buffers.upload(encodeElements(inputs.flat()));
+  const products = buffers.take(4 * count * ELEMENT_BYTES);
+  try {
+    await gpu.guard(() => {
+      const encoder = gpu.device.createCommandEncoder();
+      const pass = encoder.beginComputePass();
+      const group = bind(gpu, pipeline, [given, products]);
+      dispatch(gpu, pass, pipeline, group, Math.ceil(count / CHECK_WORKGROUP));
+      pass.end();
+      gpu.device.queue.submit([encoder.finish()]);
+    });
+    const results = decodeElements(await buffers.read(products, 0, 4 * count * ELEMENT_BYTES));
+    return FIELDS.every((field, f) => {
+      const modulus = fieldModulus(field);
+      const fromRadix = invert(radix, modulus);
+      return pairs[f]?.every(
+        ([a, b], i) =>
+          results[4 * i + 2 * f] === (a * b * fromRadix) % modulus &&
+          results[4 * i + 2 * f + 1] === (a * a * fromRadix) % modulus,
       );
-      if (!isCorrect) return false;
-    }
+    });
+  } finally {
+    buffers.release(given);
+    buffers.release(products);
   }
-  return true;
 };

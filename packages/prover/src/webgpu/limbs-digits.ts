@@ -133,7 +133,7 @@ const countStepsBetweenCarries = (
   modulusDigits: readonly bigint[],
 ): number => {
   const mask = (1n << BigInt(width)) - 1n;
-  const largest = modulusDigits.reduce((most, digit) => (digit > most ? digit : most), 0n);
+  const largest = modulusDigits.toSorted((a, b) => (a < b ? 1 : -1))[0] ?? 0n;
   let steps = count;
   const worst = (taken: number): bigint => {
     // What a carry leaves, two products a step, and the carry that arrives from the column below.

@@ -2,6 +2,7 @@
  * The float multiplier, run line by line in JavaScript with a multiply-add that rounds once: no graphics driver at hand keeps to the
  * layout's condition for sure, so the text itself is what is tested here.
  */
+import { compileFunction } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { BASE_FIELD_MODULUS, invert, SCALAR_FIELD_MODULUS } from './field.ts';
 import { checkPairs } from './field-check.ts';
@@ -14,16 +15,19 @@ const interpret = (wgsl: string, name: string): Multiply => {
   const body = new RegExp(`fn ${name}\\([^)]*\\) -> U256 \\{\\n([\\s\\S]*?)\\n\\}`).exec(wgsl)?.[1];
   if (body === undefined) throw new Error(`${name} is not there`);
   const script = body
-    .replace(/bitcast<f32>\((.*?)\) - 8388608\.0;/g, 'float($1) - 8388608;')
+    .replaceAll(/bitcast<f32>\((.*?)\) - 8388608\.0;/g, 'float($1) - 8388608;')
     .replaceAll('bitcast<i32>(', 'bits(')
-    .replace(/(0x[0-9a-f]+|\b\d+)u\b/g, '$1')
+    .replaceAll(/(0x[0-9a-f]+|\b\d+)u\b/g, '$1')
+    // Columns are signed and shift so; words are not.
+    .replaceAll(' >> ', ' >>> ')
+    .replaceAll(/(t\d+) >>> /g, '$1 >> ')
     .replaceAll(/u32\((t\d+)\) \* (0x[0-9a-f]+)/g, 'Math.imul($1, $2)')
-    .replaceAll(/\bu32\(/g, '(')
-    .replaceAll(/\bi32\(/g, '(')
-    .replace(/(t\d+) \+= (.*);/g, '$1 = ($1 + ($2)) | 0;')
+    .replaceAll(/\b[ui]32\(/g, '(')
+    .replaceAll(/(t\d+) \+= (.*);/g, '$1 = ($1 + $2) | 0;')
+    .replaceAll(/\+ (t\d+ >> \d+)\)/g, '+ ($1))')
     .replaceAll('let ', 'const ')
     .replaceAll('var ', 'let ')
-    .replace(/return \w+\(U256\((.*)\)\);/, 'return [$1].map((word) => word >>> 0);');
+    .replace(/return \w+\(U256\(([\s\S]*)\)\);/, 'return [$1].map((word) => word >>> 0);');
   const view = new DataView(new ArrayBuffer(4));
   const float = (bits: number): number => {
     view.setInt32(0, bits);
@@ -35,18 +39,10 @@ const interpret = (wgsl: string, name: string): Multiply => {
   };
   // The product has 48 bits and the sum fewer than 53: exact in a double, then rounded once.
   const fma = (x: number, y: number, z: number): number => Math.fround(x * y + z);
-  const run: unknown = new Function(
-    'a',
-    'b',
-    'float',
-    'bits',
-    'fma',
-    script
-      .replace(/>> (\d+)/g, '>>> $1')
-      .replace(/(t\d+)\) \| 0;/g, '$1) | 0;')
-      .replace(/(\(t\d+) >>> /g, '$1 >> '),
-  );
-  return (a, b) => (run as (...values: unknown[]) => readonly number[])(a, b, float, bits, fma);
+  const run = compileFunction(`'use strict';${script}`, ['a', 'b', 'float', 'bits', 'fma']) as (
+    ...values: readonly unknown[]
+  ) => readonly number[];
+  return (a, b) => run(a, b, float, bits, fma);
 };
 
 const toWords = (value: bigint): readonly number[] =>

@@ -1,0 +1,141 @@
+/**
+ * The start-up micro-benchmark: which limb layouts are right on this device, how many multiplications a second each does, and which
+ * one to use.
+ *
+ * @module
+ */
+/// <reference types="@webgpu/types" />
+import { ProverError } from '../errors.ts';
+import type { Buffers } from './buffers.ts';
+import type { Gpu } from './device.ts';
+import { ELEMENT_BYTES } from './elements.ts';
+import { generateField, WORDS_PRELUDE } from './field.ts';
+import { CHECK_SHADER, CHECK_WORKGROUP, isLayoutCorrect } from './field-check.ts';
+import { LIMB_LAYOUTS, type LimbLayout, type LimbLayoutName } from './limbs.ts';
+import { bind, dispatch, type Pipelines } from './pipelines.ts';
+
+export type LayoutMeasurement = {
+  readonly name: LimbLayoutName;
+  /** False: the device computes something else in this layout, which is not used then. */
+  readonly isCorrect: boolean;
+  /** Of the whole device, all threads together; undefined where it was not measured. */
+  readonly multiplicationsPerSecond: number | undefined;
+};
+
+/** Multiplications of one turn of the chain. */
+const TURN = 5;
+
+// Several calls on several live values: a layout whose code overflows the instruction cache, or whose limbs overflow the registers,
+// must show it here, for it would in a point addition.
+const CHAIN_SHADER = `
+@group(0) @binding(0) var<storage, read_write> values: array<U256>;
+@group(0) @binding(1) var<uniform> turns: vec4<u32>;
+@compute @workgroup_size(${CHECK_WORKGROUP})
+fn chain(@builtin(global_invocation_id) id: vec3<u32>) {
+  var x = values[id.x];
+  var y = fq_one();
+  var z = fq_add(x, y);
+  for (var turn = 0u; turn < turns.x; turn++) {
+    let u = fq_mul(x, y);
+    let v = fq_mul(y, z);
+    z = fq_sqr(z);
+    x = fq_mul(u, v);
+    y = fq_mul(v, z);
+  }
+  values[id.x] = fq_add(x, fq_add(y, z));
+}
+`;
+
+const HARDWARE_THREADS = 1 << 17;
+const SOFTWARE_THREADS = 1 << 8;
+const LONG_ENOUGH_MS = 4;
+const MOST_TURNS = 1 << 12;
+
+type Candidate = {
+  readonly layout: LimbLayout;
+  readonly check: GPUComputePipeline;
+  readonly chain: GPUComputePipeline;
+};
+
+const compileCandidate = async (pipelines: Pipelines, layout: LimbLayout): Promise<Candidate> => {
+  const fields = WORDS_PRELUDE + generateField('fq', layout) + generateField('fr', layout);
+  const label = `field ${layout.name}`;
+  const [check, chain] = await Promise.all([
+    pipelines.compile(fields + CHECK_SHADER, { label, entryPoint: 'check' }),
+    pipelines.compile(fields + CHAIN_SHADER, { label, entryPoint: 'chain' }),
+  ]);
+  return { layout, check, chain };
+};
+
+/** Multiplications a second; doubles the work until it takes long enough to be timed. */
+const measureChain = async (gpu: Gpu, buffers: Buffers, { chain }: Candidate): Promise<number> => {
+  const threads = gpu.isSoftware ? SOFTWARE_THREADS : HARDWARE_THREADS;
+  const values = buffers.take(threads * ELEMENT_BYTES);
+  const time = async (turns: number): Promise<number> => {
+    const uniform = buffers.uniform([turns, 0, 0, 0]);
+    const startedAt = performance.now();
+    await gpu.guard(async () => {
+      const encoder = gpu.device.createCommandEncoder();
+      const pass = encoder.beginComputePass();
+      dispatch(gpu, pass, chain, bind(gpu, chain, [values, uniform]), threads / CHECK_WORKGROUP);
+      pass.end();
+      gpu.device.queue.submit([encoder.finish()]);
+      await gpu.device.queue.onSubmittedWorkDone();
+    });
+    const took = performance.now() - startedAt;
+    buffers.release(uniform);
+    return took;
+  };
+  try {
+    await time(1);
+    let turns = 2;
+    let took = await time(turns);
+    while (took < LONG_ENOUGH_MS && turns < MOST_TURNS) {
+      turns *= 4;
+      took = await time(turns);
+    }
+    took = Math.min(took, await time(turns));
+    return (threads * turns * TURN * 1000) / took;
+  } finally {
+    buffers.release(values);
+  }
+};
+
+/** Tests and times every layout on this device. Takes well under a second where shaders are cached by the driver. */
+export const measureLayouts = async (
+  gpu: Gpu,
+  buffers: Buffers,
+  pipelines: Pipelines,
+  layouts: readonly LimbLayout[] = LIMB_LAYOUTS,
+): Promise<readonly LayoutMeasurement[]> => {
+  const candidates = await Promise.all(
+    layouts.map((layout) => compileCandidate(pipelines, layout)),
+  );
+  const measurements: LayoutMeasurement[] = [];
+  for (const candidate of candidates) {
+    const { layout, check } = candidate;
+    const isCorrect = await isLayoutCorrect(gpu, buffers, check, layout);
+    const multiplicationsPerSecond = isCorrect
+      ? await measureChain(gpu, buffers, candidate)
+      : undefined;
+    measurements.push({ name: layout.name, isCorrect, multiplicationsPerSecond });
+  }
+  return measurements;
+};
+
+/**
+ * The fastest of the layouts that are right.
+ * @throws ProverError `accelerator_unavailable` if the device gets all of them wrong
+ */
+export const chooseLayout = (measurements: readonly LayoutMeasurement[]): LayoutMeasurement => {
+  const [best] = measurements
+    .filter(({ isCorrect }) => isCorrect)
+    .toSorted((a, b) => (b.multiplicationsPerSecond ?? 0) - (a.multiplicationsPerSecond ?? 0));
+  if (best === undefined) {
+    throw new ProverError(
+      'accelerator_unavailable',
+      'the graphics device computes wrong products in every layout; use the CPU',
+    );
+  }
+  return best;
+};

@@ -1,0 +1,88 @@
+/** Field arithmetic on the device against BigInt: every layout's products, every operation, ends of the range. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  computeOnDevice,
+  type DeviceContext,
+  expectOperation,
+  OPERATIONS,
+} from '../../test/field-on-device.ts';
+import { openTestDevice } from '../../test/test-device.ts';
+import { chooseLayout, measureLayouts } from './benchmark.ts';
+import { createBuffers } from './buffers.ts';
+import { fieldModulus } from './field.ts';
+import { checkPairs } from './field-check.ts';
+import { findLimbLayout, LIMB_LAYOUTS } from './limbs.ts';
+import { createPipelines } from './pipelines.ts';
+
+const gpu = await openTestDevice();
+
+describe.skipIf(gpu === undefined)('field arithmetic on a graphics device', () => {
+  let context: DeviceContext;
+  beforeAll(() => {
+    if (gpu === undefined) return;
+    context = { gpu, buffers: createBuffers(gpu), pipelines: createPipelines(gpu) };
+  });
+  afterAll(() => {
+    gpu?.close();
+  });
+
+  // The float layout needs a multiply-add that rounds once, which SwiftShader has not; limbs-floats.test.ts tests its text.
+  const exact = LIMB_LAYOUTS.filter(({ name }) => name !== 'floats-22');
+  describe.each(exact.map((layout) => [layout.name, layout] as const))('%s', (_, layout) => {
+    it.each(['fq', 'fr'] as const)('multiplies and squares in %s as BigInt does', async (field) => {
+      const pairs = checkPairs(fieldModulus(field), 2048);
+      for (const operation of ['mul', 'sqr'] as const) {
+        const results = await computeOnDevice(context, field, layout, operation, pairs);
+        expect(results).toEqual(
+          pairs.map((pair) => expectOperation(field, layout, operation, pair)),
+        );
+      }
+    });
+  });
+
+  describe.each(['fq', 'fr'] as const)('%s', (field) => {
+    it.each(OPERATIONS)('%s agrees with BigInt', async (operation) => {
+      const layout = findLimbLayout('digits-15-loop');
+      const pairs = checkPairs(fieldModulus(field), 800);
+      const results = await computeOnDevice(context, field, layout, operation, pairs);
+      expect(results).toEqual(pairs.map((pair) => expectOperation(field, layout, operation, pair)));
+    });
+  });
+
+  it('uses the fastest layout of those that compute right, and none other', async () => {
+    const wrong = {
+      ...findLimbLayout('words-32'),
+      // Claims another R than it computes with.
+      radixBits: 255,
+    };
+    const layouts = [findLimbLayout('digits-13-loop'), wrong];
+    const measured = await measureLayouts(context.gpu, context.buffers, context.pipelines, layouts);
+    expect(measured.map(({ isCorrect }) => isCorrect)).toEqual([true, false]);
+    expect(measured[0]?.multiplicationsPerSecond).toBeGreaterThan(1000);
+    expect(measured[1]?.multiplicationsPerSecond).toBeUndefined();
+    expect(chooseLayout(measured).name).toBe('digits-13-loop');
+  });
+
+  it('gives back all memory', () => {
+    expect(context.buffers.bytesInUse()).toBe(0);
+  });
+});
+
+describe('the choice of a layout', () => {
+  const measured = (name: 'words-32' | 'digits-15', isCorrect: boolean, speed: number) => ({
+    name,
+    isCorrect,
+    multiplicationsPerSecond: speed,
+  });
+
+  it('prefers speed among the right ones', () => {
+    const best = chooseLayout([measured('words-32', true, 1), measured('digits-15', true, 2)]);
+    expect(best.name).toBe('digits-15');
+  });
+
+  it('refuses a device on which none is right', () => {
+    expect(() => chooseLayout([measured('words-32', false, 9)])).toThrow(
+      expect.objectContaining({ code: 'accelerator_unavailable' }),
+    );
+  });
+});
