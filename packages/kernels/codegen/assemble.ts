@@ -1,0 +1,61 @@
+// From WebAssembly text to the TypeScript file the package loads its kernels from.
+
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import binaryen from 'binaryen';
+import { writeKernels } from './kernels.ts';
+import { writeProbe } from './probe.ts';
+
+const FOLDER = fileURLToPath(new URL('.', import.meta.url));
+
+/** Where the kernels are written. */
+export const GENERATED_FILE = fileURLToPath(new URL('../src/generated/wasm.ts', import.meta.url));
+
+/** SHA-256 of every source of the kernels: the generated file carries it, and is up to date when it is equal. */
+export const computeSourceDigest = (): string => {
+  const hash = createHash('sha256');
+  const files = globSync('**/*.ts', { cwd: FOLDER }).filter((file) => !file.endsWith('.test.ts'));
+  for (const file of files.sort()) {
+    hash.update(`${file}\n`).update(readFileSync(new URL(file, import.meta.url)));
+  }
+  return hash.digest('hex');
+};
+
+/** Parses, checks and encodes a module. Throws when it is not valid WebAssembly. */
+export const assemble = (text: string): Uint8Array => {
+  const { Features } = binaryen;
+  const module = binaryen.parseText(text);
+  try {
+    module.setFeatures(
+      Features.Atomics |
+        Features.MutableGlobals |
+        Features.NontrappingFPToInt |
+        Features.SIMD128 |
+        Features.RelaxedSIMD |
+        Features.BulkMemory |
+        Features.BulkMemoryOpt |
+        Features.SignExt |
+        Features.Multivalue,
+    );
+    if (module.validate() === 0) throw new Error('the generated module is not valid');
+    return module.emitBinary();
+  } finally {
+    module.dispose();
+  }
+};
+
+/** The source of the generated file. */
+export const generateSource = (): string => {
+  const encode = (text: string): string => Buffer.from(assemble(text)).toString('base64');
+  return `// Written by scripts/build-wasm.ts; not committed.
+/** SHA-256 of codegen/. */
+export const SOURCE_DIGEST = '${computeSourceDigest()}';
+/** The modules, in base64. */
+export const WASM = {
+  float: '${encode(writeKernels('float'))}',
+  integer: '${encode(writeKernels('integer'))}',
+  probe: '${encode(writeProbe())}',
+};
+`;
+};

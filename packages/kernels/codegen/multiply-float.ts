@@ -1,0 +1,199 @@
+// Two independent Montgomery products in the two lanes of f64x2, by fused multiply-add (needs relaxed SIMD with a real
+// FMA; method: N. Emmart, "Faster modular exponentiation using double precision floating point arithmetic", 2018).
+//
+// One product of limbs, |a·b| <= 2^102, round to nearest, C1 = 1.5·2^103, C2 = 1.5·2^52:
+//   hi = fma(a, b, C1)         in [2^103, 2^104], so a multiple of 2^51: hi = C1 + 2^51·h, |a·b - 2^51·h| <= 2^50
+//   s  = (C1 + C2) - hi        = C2 - 2^51·h, a multiple of 2^51 below 2^104: exact
+//   lo = fma(a, b, s)          = C2 + (a·b - 2^51·h), an integer in [2^52, 2^53]: exact
+// Inside one binade the bit pattern of a double grows by one per unit in the last place (and on to the next binade's
+// first value), so h = bits(hi) - bits(C1) and the low part = bits(lo) - bits(C2), as signed integers. The patterns
+// are summed with i64x2.add; the first summand of each column is minus the sum of the patterns' offsets.
+//
+// Reduction, column by column (column k has weight 2^51k): the digit m = mods(column·n', 2^51), n' = -p^-1 mod 2^51,
+// is found by the same two fused operations and lies in [-2^50, 2^50]. Then column + lo(m·p0) is a multiple of 2^51.
+// That sum is not computed: |lo| <= 2^50, so the carry is column/2^51 rounded to nearest, and on a tie (column = 2^50
+// mod 2^51) it is rounded down: with a0 = 2^50, a0·n' is half way between multiples of 2^51 and goes to the even one,
+// so m = -2^50 if n' = 3 mod 4 and +2^50 if n' = 1 mod 4; p0 = -1/n' gives p0 = 1 and 3 mod 4; m·p0 is again half way,
+// and both cases leave lo = -2^50, that is the carry (column - 2^50)/2^51. Hence carry = (column + 2^50 - 1) >> 51.
+//
+// Size of the result: (a·b + M·p)/R with |M| <= 2^50·(1 + 2^51 + … + 2^204) < 2^254·(1 + 2^-50), R = 2^255, hence
+// |result| < |a·b|/R + p/2·(1 + 2^-50). Limbs 0…3 of the result are in [-2^50, 2^50), the last one has the rest.
+// The emitter checks |a_i·b_j| <= 2^102 for the bounds it tracks, and sums of columns stay below 2^58.
+
+import { LIMBS, splitBalanced } from './constants.ts';
+import { boundOfLimb, type FieldParameters, type Pair, requireBound } from './pair.ts';
+import { at, bitsOf, type FunctionWriter, get, op, set } from './wat.ts';
+
+const C1 = 1.5 * 2 ** 103;
+const C2 = 1.5 * 2 ** 52;
+const LIMB = 1n << 51n;
+const HALF = 1n << 50n;
+/** Added to columns so that they are positive when shifted without sign; a multiple of 2^51. */
+const LIFT = 1n << 60n;
+const COLUMNS = 2 * LIMBS;
+
+/** R of this multiplier, in bits. */
+export const FLOAT_RADIX_BITS = 255n;
+
+type Sink = { low(column: number): void; high(column: number): void };
+
+/** The columns to which the products (and, with `square`, the doubled ones) go. */
+const countColumns = (rows: (sink: Sink) => void): { low: number[]; high: number[] } => {
+  const low = new Array<number>(COLUMNS).fill(0);
+  const high = new Array<number>(COLUMNS).fill(0);
+  rows({
+    low: (column) => {
+      low[column] = (low[column] ?? 0) + 1;
+    },
+    high: (column) => {
+      high[column] = (high[column] ?? 0) + 1;
+    },
+  });
+  return { low, high };
+};
+
+/** Products (i, j) of row i; a square takes each once and doubles the factor with the larger index. */
+const rowOf = (i: number, square: boolean): number[] =>
+  Array.from({ length: LIMBS }, (_, j) => j).filter((j) => !square || j >= i);
+
+const walk = (square: boolean, sink: Sink): void => {
+  for (let i = 0; i < LIMBS; i++) {
+    for (const j of rowOf(i, square)) {
+      sink.low(i + j);
+      sink.high(i + j + 1);
+    }
+  }
+  for (let i = 0; i < LIMBS; i++) {
+    for (let j = 0; j < LIMBS; j++) {
+      if (j > 0) sink.low(i + j);
+      sink.high(i + j + 1);
+    }
+  }
+};
+
+/** Writes a·b/R (or a²/R) for both lanes. */
+export const multiplyFloat = (
+  f: FunctionWriter,
+  field: FieldParameters,
+  a: Pair,
+  b: Pair | undefined,
+): Pair => {
+  const square = b === undefined;
+  const other = b ?? a;
+  for (let i = 0; i < LIMBS; i++) {
+    for (const j of rowOf(i, square)) {
+      const factor = square && j > i ? 2n : 1n;
+      requireBound(
+        'product of limbs',
+        boundOfLimb(a, i) * boundOfLimb(other, j) * factor,
+        1n << 102n,
+      );
+    }
+  }
+  const { module } = f;
+  const load = (low: bigint): string => op('v128.load', at(module.constant(low)));
+  const n = BigInt.asIntN(51, -field.inverseOfModulus(LIMB));
+  const nConstant = bitsOf(Number(n));
+  const mu = splitBalanced(field.modulus);
+  const counts = countColumns((sink) => {
+    walk(square, sink);
+  });
+  const offset = (column: number): bigint =>
+    -(BigInt(counts.low[column] ?? 0) * bitsOf(C2) + BigInt(counts.high[column] ?? 0) * bitsOf(C1));
+  // Columns 0…3 hand a carry lifted by 2^9 on; column 4 too, and 5…8 after them.
+  const start = (column: number): bigint => {
+    const lifted = column > 0 ? -(LIFT >> 51n) : 0n;
+    if (column < LIMBS) return offset(column) + lifted + LIFT;
+    if (column < COLUMNS - 1) return offset(column) + lifted + LIFT + HALF;
+    return offset(column) + lifted + bitsOf(C2);
+  };
+
+  const limbs = Array.from({ length: LIMBS }, () => f.take('v128'));
+  f.scope(() => {
+    const c1 = f.let('v128', load(bitsOf(C1)));
+    const c12 = f.let('v128', load(bitsOf(C1 + C2)));
+    const mask = load(LIMB - 1n);
+    const high = f.take('v128');
+    const columns: string[] = [];
+    const add = (column: number, value: string): void => {
+      const existing = columns[column];
+      if (existing === undefined) {
+        columns[column] = f.let('v128', op('i64x2.add', value, load(start(column))));
+      } else {
+        f.push(set(existing, op('i64x2.add', get(existing), value)));
+      }
+    };
+    const accumulate = (x: string, y: string, column: number, withLow: boolean): void => {
+      f.push(set(high, op('f64x2.relaxed_madd', x, y, get(c1))));
+      add(column + 1, get(high));
+      if (withLow) {
+        const low = op('f64x2.relaxed_madd', x, y, op('f64x2.sub', get(c12), get(high)));
+        add(column, low);
+      }
+    };
+    const limb = (pair: Pair, index: number): string => get(pair.limbs[index] ?? '');
+    const doubled = square
+      ? a.limbs.map((name) => f.let('v128', op('f64x2.add', get(name), get(name))))
+      : [];
+
+    const digit = f.take('v128');
+    const scaled = f.take('v128');
+    for (let i = 0; i < LIMBS; i++) {
+      for (const j of rowOf(i, square)) {
+        const y = square && j > i ? get(doubled[j] ?? '') : limb(other, j);
+        accumulate(limb(a, i), y, i + j, true);
+      }
+      // The digit of column i, complete now. The column's low 51 bits stand in a double as 2^52 + a0; the surplus
+      // 2^52·n' is in the constants (multiples of 2^51, so the sums stay exact).
+      const column = columns[i] ?? '';
+      const surplus = 2 ** 52 * Number(n);
+      f.push(set(scaled, op('v128.or', op('v128.and', get(column), mask), load(bitsOf(2 ** 52)))));
+      f.push(
+        set(
+          high,
+          op('f64x2.relaxed_madd', get(scaled), load(nConstant), load(bitsOf(C1 - surplus))),
+        ),
+      );
+      f.push(
+        set(
+          digit,
+          op(
+            'f64x2.sub',
+            op(
+              'f64x2.relaxed_madd',
+              get(scaled),
+              load(nConstant),
+              op('f64x2.sub', load(bitsOf(C1 + C2 - surplus)), get(high)),
+            ),
+            load(bitsOf(C2)),
+          ),
+        ),
+      );
+      for (let j = 0; j < LIMBS; j++) {
+        accumulate(get(digit), load(bitsOf(Number(mu[j]))), i + j, j > 0);
+      }
+      add(
+        i + 1,
+        op('i64x2.shr_u', op('i64x2.add', get(column), load(HALF - 1n)), '(i32.const 51)'),
+      );
+    }
+    limbs.forEach((result, index) => {
+      const column = columns[LIMBS + index] ?? '';
+      if (index < LIMBS - 1) {
+        add(LIMBS + index + 1, op('i64x2.shr_u', get(column), '(i32.const 51)'));
+        const bits = op('v128.or', op('v128.and', get(column), mask), load(bitsOf(2 ** 52)));
+        f.push(set(result, op('f64x2.sub', bits, load(bitsOf(2 ** 52 + 2 ** 50)))));
+      } else {
+        f.push(set(result, op('f64x2.sub', get(column), load(bitsOf(C2)))));
+      }
+    });
+  });
+  return {
+    limbs,
+    limb: HALF,
+    value:
+      ((a.value * other.value) >> FLOAT_RADIX_BITS) +
+      (field.modulus >> 1n) +
+      (field.modulus >> 49n),
+  };
+};

@@ -1,0 +1,191 @@
+// A small writer of WebAssembly text: modules, functions, locals, constants that live in memory. It knows nothing of
+// fields or curves. Code is written as folded expressions (strings); binaryen parses and checks the result.
+//
+// Constants of 16 bytes are kept in memory and loaded, not written as `v128.const`: V8 builds such an immediate with
+// three instructions each time, a load costs one. They fill the range CONSTANTS_START … CONSTANTS_END of the shared
+// memory, written by every instantiation (the same bytes each time, so threads that start later change nothing).
+
+export type ValueType = 'i32' | 'i64' | 'f64' | 'v128';
+
+/** First byte of the constants in the shared memory. */
+export const CONSTANTS_START = 1024;
+/** End of the range of constants; memory from here on belongs to the allocator. */
+export const CONSTANTS_END = 65_536;
+
+/** The body of one function, while it is being written. */
+export type FunctionWriter = {
+  readonly module: ModuleWriter;
+  /** Appends a statement (a folded expression without a value). */
+  push(statement: string): void;
+  /** A local that is free to use; its name. */
+  take(type: ValueType): string;
+  /** Gives locals back: a later `take` may hand them out again. */
+  give(...names: readonly string[]): void;
+  /** Takes a local and sets it. */
+  let(type: ValueType, value: string): string;
+  /** Every local taken inside `body` is free again after it. Locals given back inside must have been taken inside. */
+  scope<T>(body: () => T): T;
+};
+
+export type FunctionShape = {
+  /** Exported under its own name. */
+  readonly exported?: boolean;
+  readonly params?: ReadonlyArray<readonly [name: string, type: ValueType]>;
+  readonly results?: readonly ValueType[];
+};
+
+export type ModuleWriter = {
+  /** Adds a function. Names are without `$`, unique in the module. */
+  func(name: string, shape: FunctionShape, body: (f: FunctionWriter) => void): void;
+  /** The address of 16 constant bytes: two 64-bit lanes, low first. Equal constants share one address. */
+  constant(low: bigint, high?: bigint): number;
+  /** The address of constants that must lie one after another (64-bit words). Equal blocks share one address. */
+  block(words: readonly bigint[]): number;
+  /** The module's text. */
+  text(): string;
+};
+
+/** Reads a local. */
+export const get = (name: string): string => `(local.get $${name})`;
+/** Sets a local. */
+export const set = (name: string, value: string): string => `(local.set $${name} ${value})`;
+/** Sets a local and yields the value. */
+export const tee = (name: string, value: string): string => `(local.tee $${name} ${value})`;
+/** An instruction on operands. */
+export const op = (instruction: string, ...operands: readonly (string | number)[]): string =>
+  `(${instruction} ${operands.join(' ')})`;
+export const i32 = (value: number): string => `(i32.const ${value})`;
+export const i64 = (value: bigint): string => `(i64.const ${BigInt.asIntN(64, value)})`;
+export const call = (name: string, ...operands: readonly string[]): string =>
+  `(call $${name} ${operands.join(' ')})`;
+
+/** `address + offset` as the two halves of a memory instruction: its `offset=` and its address operand. */
+export const at = (address: string | number, offset = 0): string =>
+  typeof address === 'number'
+    ? `offset=${address + offset} (i32.const 0)`
+    : `offset=${offset} ${address}`;
+
+/** The 64 bits of a double. */
+export const bitsOf = (value: number): bigint => {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  return view.getBigUint64(0);
+};
+
+/** Runs `body` for `index` = start, start + step, … below `end` (all i32 locals; at least once when start < end). */
+export const loop = (
+  f: FunctionWriter,
+  index: string,
+  end: string,
+  step: number,
+  body: () => void,
+): void => {
+  const label = `l${labelCount++}`;
+  f.push(`(block $${label}e (br_if $${label}e (i32.ge_s ${get(index)} ${end})) (loop $${label}`);
+  body();
+  f.push(set(index, op('i32.add', get(index), i32(step))));
+  f.push(`(br_if $${label} (i32.lt_s ${get(index)} ${end}))))`);
+};
+let labelCount = 0;
+
+/** A fresh label for a block, unique in the module. */
+export const createLabel = (): string => `b${labelCount++}`;
+
+const createFunction = (
+  module: ModuleWriter,
+  name: string,
+  shape: FunctionShape,
+  write: (f: FunctionWriter) => void,
+): string => {
+  const locals: Array<readonly [string, ValueType]> = [];
+  const free: Record<ValueType, string[]> = { i32: [], i64: [], f64: [], v128: [] };
+  const types = new Map<string, ValueType>();
+  const scopes: Array<Set<string>> = [];
+  const lines: string[] = [];
+  const writer: FunctionWriter = {
+    module,
+    push: (statement) => {
+      lines.push(statement);
+    },
+    take: (type) => {
+      let local = free[type].pop();
+      if (local === undefined) {
+        local = `t${locals.length}`;
+        locals.push([local, type]);
+        types.set(local, type);
+      }
+      scopes.at(-1)?.add(local);
+      return local;
+    },
+    give: (...names) => {
+      for (const local of names) {
+        const type = types.get(local);
+        if (type === undefined) throw new Error(`${name}: ${local} is no local of this function`);
+        if (free[type].includes(local)) throw new Error(`${name}: ${local} was given back twice`);
+        for (const scope of scopes) scope.delete(local);
+        free[type].push(local);
+      }
+    },
+    let: (type, value) => {
+      const local = writer.take(type);
+      writer.push(set(local, value));
+      return local;
+    },
+    scope: (body) => {
+      const taken = new Set<string>();
+      scopes.push(taken);
+      const result = body();
+      scopes.pop();
+      writer.give(...taken);
+      return result;
+    },
+  };
+  write(writer);
+  const params = (shape.params ?? []).map(([param, type]) => ` (param $${param} ${type})`).join('');
+  const results = (shape.results ?? []).map((type) => ` (result ${type})`).join('');
+  const declared = locals.map(([local, type]) => `(local $${local} ${type})`).join(' ');
+  const exported = shape.exported ? ` (export "${name}")` : '';
+  return `(func $${name}${exported}${params}${results} ${declared}\n${lines.join('\n')}\n)`;
+};
+
+const escapeBytes = (words: readonly bigint[]): string => {
+  const view = new DataView(new ArrayBuffer(words.length * 8));
+  words.forEach((word, index) => {
+    view.setBigUint64(index * 8, BigInt.asUintN(64, word), true);
+  });
+  return Array.from(
+    new Uint8Array(view.buffer),
+    (byte) => `\\${byte.toString(16).padStart(2, '0')}`,
+  ).join('');
+};
+
+/** A module that imports one shared memory as `env.memory`. */
+export const createModule = (): ModuleWriter => {
+  const functions: string[] = [];
+  const names = new Set<string>();
+  const addresses = new Map<string, number>();
+  const words: bigint[] = [];
+  const module: ModuleWriter = {
+    func: (name, shape, body) => {
+      if (names.has(name)) throw new Error(`two functions are called ${name}`);
+      names.add(name);
+      functions.push(createFunction(module, name, shape, body));
+    },
+    constant: (low, high = low) => module.block([low, high]),
+    block: (content) => {
+      const padded = content.length % 2 === 0 ? content : [...content, 0n];
+      const key = padded.map((word) => BigInt.asUintN(64, word)).join(',');
+      let address = addresses.get(key);
+      if (address === undefined) {
+        address = CONSTANTS_START + words.length * 8;
+        addresses.set(key, address);
+        words.push(...padded);
+        if (address + padded.length * 8 > CONSTANTS_END) throw new Error('too many constants');
+      }
+      return address;
+    },
+    text: () =>
+      `(module\n(import "env" "memory" (memory 1 65536 shared))\n(data (i32.const ${CONSTANTS_START}) "${escapeBytes(words)}")\n${functions.join('\n')}\n)`,
+  };
+  return module;
+};

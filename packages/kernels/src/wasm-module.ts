@@ -1,0 +1,26 @@
+// The compiled kernels, and which of their two multipliers this machine can run.
+//
+// Both modules export the same functions over the same memory format (codegen/README.md); constants depend on the
+// multiplier's R, so data written by one module is never read by the other.
+
+import { WASM } from './generated/wasm.ts';
+
+export type Multiplier = 'float' | 'integer';
+
+const decode = (base64: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(Buffer.from(base64, 'base64'));
+
+/**
+ * 'float' where relaxed SIMD exists and its multiply-add rounds once, else 'integer'. The processor is asked, not the
+ * engine's version: relaxed_madd may be two roundings on a processor without FMA.
+ */
+export const detectMultiplier = (): Multiplier => {
+  const bytes = decode(WASM.probe);
+  if (!WebAssembly.validate(bytes)) return 'integer';
+  const { probe } = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
+  return typeof probe === 'function' && probe() === 1 ? 'float' : 'integer';
+};
+
+/** Compiles the kernels. The module imports `env.memory`, shared, with at least one page. */
+export const compileKernels = (multiplier: Multiplier): Promise<WebAssembly.Module> =>
+  WebAssembly.compile(decode(WASM[multiplier]));
