@@ -1,0 +1,222 @@
+// Poseidon permutations of any width (state words = inputs + 1), x^5, two at a time in the lanes. Rounds run in the form
+// of eprint 2019/458, appendix B: partial rounds multiply by a sparse matrix. The constants come with the call:
+//
+//   fullConstants  8·t   added before the S-boxes of each full round
+//   matrix         t·t   row by row
+//   transition     t·t   in the matrix's place after full round 3
+//   partialConstants P   added to word 0
+//   sparse         P·2(t-1)  each partial round's first row and first column, without the corner matrix[0][0]
+//
+// all of them elements (40 bytes), one after another.
+
+import { modulo } from './constants.ts';
+import * as field from './field.ts';
+import type { Pair } from './pair.ts';
+import {
+  call,
+  createLabel,
+  type FunctionWriter,
+  get,
+  i32,
+  type ModuleWriter,
+  op,
+  set,
+} from './wat.ts';
+
+const PAIR = field.PAIR_BYTES;
+const ELEMENT = field.ELEMENT_BYTES;
+const HALF_FULL_ROUNDS = 4;
+
+const numbers = (...names: string[]) => names.map((name) => [name, 'i32'] as const);
+const plus = (a: string, b: string): string => op('i32.add', a, b);
+const times = (a: string, b: number | string): string =>
+  op('i32.mul', a, typeof b === 'number' ? i32(b) : b);
+
+/** Runs `body` `count` (an i32 expression, at least 1) times. */
+const repeat = (f: FunctionWriter, count: string, body: () => void): void => {
+  const left = f.let('i32', count);
+  const label = createLabel();
+  f.push(`(loop $${label}`);
+  body();
+  f.push(set(left, op('i32.sub', get(left), i32(1))));
+  f.push(`(br_if $${label} ${get(left)}))`);
+  f.give(left);
+};
+
+const advance = (f: FunctionWriter, pointer: string, bytes: number): void => {
+  f.push(set(pointer, plus(get(pointer), i32(bytes))));
+};
+
+/** A constant of the caller's, in both lanes. */
+const loadConstant = (f: FunctionWriter, k: field.Field, pointer: string): Pair =>
+  field.load(f, k, get(pointer), get(pointer));
+
+/** (word + constant)^5. */
+const raise = (f: FunctionWriter, k: field.Field, word: Pair, added: Pair): Pair => {
+  const base = field.norm(f, k, field.add(f, word, added));
+  const fourth = field.sqr(f, k, field.sqr(f, k, base));
+  return field.mul(f, k, fourth, base);
+};
+
+/** A loop variable, always normalised, for a sum of products. */
+const createSum = (f: FunctionWriter, k: field.Field): Pair => field.constant(f, k, 0n);
+
+const accumulate = (f: FunctionWriter, k: field.Field, sum: Pair, product: Pair): void => {
+  field.assign(f, sum, field.norm(f, k, field.add(f, sum, product)));
+};
+
+/** `poseidon_full(state, next, constants, matrix, width)`: next = matrix · (state + constants)^5; state is used up. */
+const writeFullRound = (module: ModuleWriter, k: field.Field): void => {
+  module.func(
+    'poseidon_full',
+    { params: numbers('state', 'next', 'constants', 'matrix', 'width') },
+    (f) => {
+      const word = f.let('i32', get('state'));
+      repeat(f, get('width'), () => {
+        f.scope(() => {
+          const value = field.loadPair(f, k, get(word));
+          field.storePair(f, k, raise(f, k, value, loadConstant(f, k, 'constants')), get(word));
+        });
+        advance(f, word, PAIR);
+        advance(f, 'constants', ELEMENT);
+      });
+      repeat(f, get('width'), () => {
+        f.scope(() => {
+          const sum = createSum(f, k);
+          f.push(set(word, get('state')));
+          repeat(f, get('width'), () => {
+            f.scope(() => {
+              const value = field.loadPair(f, k, get(word));
+              accumulate(f, k, sum, field.mul(f, k, value, loadConstant(f, k, 'matrix')));
+            });
+            advance(f, word, PAIR);
+            advance(f, 'matrix', ELEMENT);
+          });
+          field.storePair(f, k, sum, get('next'));
+        });
+        advance(f, 'next', PAIR);
+      });
+    },
+  );
+};
+
+/** `poseidon_partial(state, constants, sparse, matrix, width, rounds)`, in place. */
+const writePartialRounds = (module: ModuleWriter, k: field.Field): void => {
+  const params = numbers('state', 'constants', 'sparse', 'matrix', 'width', 'rounds');
+  module.func('poseidon_partial', { params }, (f) => {
+    const others = f.let('i32', op('i32.sub', get('width'), i32(1)));
+    const column = f.take('i32');
+    const word = f.take('i32');
+    repeat(f, get('rounds'), () => {
+      f.scope(() => {
+        const raised = { ...field.constant(f, k, 0n), ...k.stored };
+        const sum = createSum(f, k);
+        f.scope(() => {
+          const first = field.loadPair(f, k, get('state'));
+          field.assign(f, raised, raise(f, k, first, loadConstant(f, k, 'constants')));
+          accumulate(f, k, sum, field.mul(f, k, raised, loadConstant(f, k, 'matrix')));
+        });
+        f.push(set(column, plus(get('sparse'), times(get(others), ELEMENT))));
+        f.push(set(word, get('state')));
+        repeat(f, get(others), () => {
+          advance(f, word, PAIR);
+          f.scope(() => {
+            const value = field.loadPair(f, k, get(word));
+            accumulate(f, k, sum, field.mul(f, k, value, loadConstant(f, k, 'sparse')));
+            const change = field.mul(f, k, raised, loadConstant(f, k, column));
+            field.storePair(f, k, field.norm(f, k, field.add(f, value, change)), get(word));
+          });
+          advance(f, 'sparse', ELEMENT);
+          advance(f, column, ELEMENT);
+        });
+        field.storePair(f, k, sum, get('state'));
+      });
+      f.push(set('sparse', get(column)));
+      advance(f, 'constants', ELEMENT);
+    });
+  });
+};
+
+/** `poseidon_one(to, first, second, parameters, width, rounds, scratch)`: first and second are the lanes' inputs. */
+const writeHash = (module: ModuleWriter, k: field.Field): void => {
+  const params = numbers('to', 'first', 'second', 'parameters', 'width', 'rounds', 'scratch');
+  module.func('poseidon_one', { params }, (f) => {
+    const state = f.let('i32', get('scratch'));
+    const next = f.let('i32', plus(get('scratch'), times(get('width'), PAIR)));
+    const constants = f.let('i32', get('parameters'));
+    const rowBytes = f.let('i32', times(get('width'), ELEMENT));
+    const squareBytes = f.let('i32', times(get('width'), get(rowBytes)));
+    const matrix = f.let(
+      'i32',
+      plus(get('parameters'), times(get(rowBytes), 2 * HALF_FULL_ROUNDS)),
+    );
+    const transition = f.let('i32', plus(get(matrix), get(squareBytes)));
+    const partial = f.let('i32', plus(get(transition), get(squareBytes)));
+    const sparse = f.let('i32', plus(get(partial), times(get('rounds'), ELEMENT)));
+    f.scope(() => {
+      field.storePair(f, k, field.constant(f, k, 0n), get(state));
+      const word = f.let('i32', get(state));
+      const factor = modulo(k.r * k.r, k.modulus);
+      repeat(f, op('i32.sub', get('width'), i32(1)), () => {
+        advance(f, word, PAIR);
+        f.scope(() => {
+          const raw = field.loadBytes(f, k, get('first'), get('second'));
+          const value = field.mul(f, k, raw, field.constant(f, k, factor, true));
+          field.storePair(f, k, value, get(word));
+        });
+        advance(f, 'first', 32);
+        advance(f, 'second', 32);
+      });
+    });
+    const swapped = f.take('i32');
+    const fullRound = (mixer: string): void => {
+      f.push(call('poseidon_full', ...[state, next, constants, mixer, 'width'].map(get)));
+      f.push(set(constants, plus(get(constants), get(rowBytes))));
+      f.push(set(swapped, get(state)));
+      f.push(set(state, get(next)));
+      f.push(set(next, get(swapped)));
+    };
+    for (let round = 1; round < HALF_FULL_ROUNDS; round++) fullRound(matrix);
+    fullRound(transition);
+    f.push(
+      call('poseidon_partial', ...[state, partial, sparse, matrix, 'width', 'rounds'].map(get)),
+    );
+    for (let round = 0; round < HALF_FULL_ROUNDS; round++) fullRound(matrix);
+    f.scope(() => {
+      const plain = field.mul(
+        f,
+        k,
+        field.loadPair(f, k, get(state)),
+        field.constant(f, k, 1n, true),
+      );
+      field.storeBytes(f, k, plain, get('to'), plus(get('to'), i32(32)));
+    });
+  });
+};
+
+/**
+ * `poseidon_hash(to, from, count, parameters, width, rounds, scratch)`: `count` pairs of hashes; 32-byte little-endian
+ * numbers below r in and out, width-1 a hash. Scratch: 2·width pairs, erased at the end.
+ */
+const writeHashes = (module: ModuleWriter): void => {
+  const params = numbers('to', 'from', 'count', 'parameters', 'width', 'rounds', 'scratch');
+  module.func('poseidon_hash', { exported: true, params }, (f) => {
+    const bytes = f.let('i32', times(op('i32.sub', get('width'), i32(1)), 32));
+    repeat(f, get('count'), () => {
+      const second = plus(get('from'), get(bytes));
+      const rest = ['parameters', 'width', 'rounds', 'scratch'].map(get);
+      f.push(call('poseidon_one', get('to'), get('from'), second, ...rest));
+      advance(f, 'to', 64);
+      f.push(set('from', plus(get('from'), times(get(bytes), 2))));
+    });
+    f.push(op('memory.fill', get('scratch'), i32(0), times(get('width'), 2 * PAIR)));
+  });
+};
+
+/** Writes `poseidon_hash`. `k` is BN254's scalar field. */
+export const writePoseidon = (module: ModuleWriter, k: field.Field): void => {
+  writeFullRound(module, k);
+  writePartialRounds(module, k);
+  writeHash(module, k);
+  writeHashes(module);
+};
