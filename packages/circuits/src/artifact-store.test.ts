@@ -3,18 +3,32 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createArtifactStore, createArtifactStoreOf } from './artifact-store.ts';
-import { type ArtifactsManifest, computeDigest } from './artifacts-manifest.ts';
+import { createArtifactStore, createArtifactStoreOf, type KeyForm } from './artifact-store.ts';
+import {
+  type ArtifactDigests,
+  type ArtifactKind,
+  type ArtifactsManifest,
+  computeDigest,
+} from './artifacts-manifest.ts';
 import { artifactFiles, buildArtifacts } from './build-artifacts.ts';
 import type { CircuitName } from './circuits.ts';
 
 const contents = {
   r1cs: 'constraints',
   wasm: 'generator',
-  zkey: 'key',
+  zkey: 'standard form of key',
+  compactKey: 'key',
   verificationKey: '{"protocol":"groth16"}',
 };
+type Contents = Readonly<Record<ArtifactKind, string>>;
 
+const digestsOf = (files: Contents): ArtifactDigests => ({
+  r1cs: computeDigest(files.r1cs),
+  wasm: computeDigest(files.wasm),
+  zkey: computeDigest(files.zkey),
+  compactKey: computeDigest(files.compactKey),
+  verificationKey: computeDigest(files.verificationKey),
+});
 const entry = {
   recipe: computeDigest('recipe'),
   constraints: 1,
@@ -22,14 +36,11 @@ const entry = {
   publicSignals: 3,
   domainSize: 2,
   terms: 1,
-  sha256: {
-    r1cs: computeDigest(contents.r1cs),
-    wasm: computeDigest(contents.wasm),
-    zkey: computeDigest(contents.zkey),
-    verificationKey: computeDigest(contents.verificationKey),
-  },
+  sha256: digestsOf(contents),
 };
 const manifest: ArtifactsManifest = { 'fund-16': entry, 'fund-64': entry, 'fund-256': entry };
+/** What the store keeps for a prover. */
+const kept = ['wasm', 'compactKey', 'verificationKey'] as const;
 
 let cacheDir: string;
 beforeEach(async () => {
@@ -40,20 +51,47 @@ afterEach(async () => {
   await rm(cacheDir, { recursive: true, force: true });
 });
 
-const createTestStore = (files: Record<string, string> = contents, recipe = 'a'.repeat(64)) => {
+type TestStoreOptions = {
+  readonly files?: Contents;
+  readonly recipe?: string;
+  readonly keyForm?: KeyForm;
+  /** Digests the builder reports; default: the true ones. */
+  readonly reported?: ArtifactDigests;
+};
+
+const createTestStore = ({
+  files = contents,
+  recipe = 'a'.repeat(64),
+  keyForm = 'compact',
+  reported = digestsOf(files),
+}: TestStoreOptions = {}) => {
   const build = vi.fn(async (_circuit: CircuitName, folder: string) => {
     await new Promise((resolve) => setTimeout(resolve, 50));
-    for (const [kind, name] of Object.entries(artifactFiles)) {
-      await writeFile(join(folder, name), files[kind] ?? '');
+    for (const kind of kept) {
+      await writeFile(join(folder, artifactFiles[kind]), files[kind]);
     }
+    return reported;
+  });
+  const buildConstraints = vi.fn(async (_circuit: CircuitName, folder: string) => {
+    await writeFile(join(folder, artifactFiles.r1cs), files.r1cs);
+    return { r1cs: computeDigest(files.r1cs) };
+  });
+  const convert = vi.fn(async (compactPath: string, zkeyPath: string) => {
+    const standard = `standard form of ${await readFile(compactPath, 'utf8')}`;
+    const written = files.zkey === contents.zkey ? standard : files.zkey;
+    await writeFile(zkeyPath, written, { flag: 'wx' });
+    return computeDigest(written);
   });
   const store = createArtifactStoreOf({
     cacheDir,
+    keyForm,
     readManifest: () => manifest,
     computeRecipe: () => recipe,
     build,
+    buildConstraints,
+    convert,
   });
-  return { store, build };
+  return { store, build, buildConstraints, convert };
 };
 
 describe('the artifact store', () => {
@@ -64,7 +102,7 @@ describe('the artifact store', () => {
     expect(build).toHaveBeenCalledTimes(1);
     expect(second).toEqual(first);
     expect(first).toMatchObject({ circuit: 'fund-16', size: 16, digests: entry.sha256 });
-    expect(await readFile(first.zkeyPath, 'utf8')).toBe(contents.zkey);
+    expect(await readFile(first.zkeyPath, 'utf8')).toBe(contents.compactKey);
     expect(first.verificationKey).toEqual({ protocol: 'groth16' });
   });
 
@@ -76,28 +114,44 @@ describe('the artifact store', () => {
     expect(await readdir(cacheDir)).toEqual([`fund-16-${'a'.repeat(16)}`]);
   });
 
-  it.each(Object.entries(artifactFiles))('rebuilds when the cached %s differs', async (_, name) => {
+  it.each(kept)('rebuilds when the cached %s differs', async (kind) => {
     const { store, build } = createTestStore();
-    const { r1csPath } = await store.ensureArtifacts('fund-16');
-    const path = join(r1csPath, '..', name);
-    const honest = await readFile(path, 'utf8');
+    const { wasmPath } = await store.ensureArtifacts('fund-16');
+    const path = join(wasmPath, '..', artifactFiles[kind]);
     await writeFile(path, 'tampered');
     await store.ensureArtifacts('fund-16');
     expect(build).toHaveBeenCalledTimes(2);
-    expect(await readFile(path, 'utf8')).toBe(honest);
+    expect(await readFile(path, 'utf8')).toBe(contents[kind]);
   });
 
-  it.each(Object.keys(artifactFiles))('refuses a build whose %s is not pinned', async (kind) => {
-    const { store } = createTestStore({ ...contents, [kind]: '"other"' });
-    await expect(store.ensureArtifacts('fund-16')).rejects.toMatchObject({
-      code: 'artifacts_digest_mismatch',
-      message: expect.stringContaining(kind),
-    });
+  it.each(kept)('refuses a build whose %s is not pinned, and keeps nothing', async (kind) => {
+    const files = { ...contents, [kind]: '"other"' };
+    // Whatever the builder says of its files, they are read again.
+    for (const reported of [digestsOf(files), entry.sha256]) {
+      const { store } = createTestStore({ files, reported });
+      await expect(store.ensureArtifacts('fund-16')).rejects.toMatchObject({
+        code: 'artifacts_digest_mismatch',
+        message: expect.stringContaining(kind),
+      });
+      expect(await readdir(cacheDir)).toEqual([]);
+    }
   });
+
+  it.each(['r1cs', 'zkey'] as const)(
+    'refuses a build with another %s, though it is not kept',
+    async (kind) => {
+      const reported = { ...entry.sha256, [kind]: computeDigest('other') };
+      const { store } = createTestStore({ reported });
+      await expect(store.ensureArtifacts('fund-16')).rejects.toMatchObject({
+        code: 'artifacts_digest_mismatch',
+        message: expect.stringContaining(kind),
+      });
+    },
+  );
 
   it('keeps artifacts of other recipes apart', async () => {
     const first = await createTestStore().store.ensureArtifacts('fund-16');
-    const { store, build } = createTestStore(contents, 'b'.repeat(64));
+    const { store, build } = createTestStore({ recipe: 'b'.repeat(64) });
     const second = await store.ensureArtifacts('fund-16');
     expect(build).toHaveBeenCalledTimes(1);
     expect(second.zkeyPath).not.toBe(first.zkeyPath);
@@ -129,6 +183,62 @@ describe('the artifact store', () => {
   });
 });
 
+describe('the constraint file', () => {
+  it('is compiled when it is asked for, checked, and kept apart', async () => {
+    const { store, build, buildConstraints } = createTestStore();
+    const path = await store.ensureConstraints('fund-16');
+    expect(await readFile(path, 'utf8')).toBe(contents.r1cs);
+    await writeFile(path, 'tampered');
+    expect(await readFile(await store.ensureConstraints('fund-16'), 'utf8')).toBe(contents.r1cs);
+    expect(buildConstraints).toHaveBeenCalledTimes(2);
+    expect(build).not.toHaveBeenCalled();
+  });
+
+  it('is refused when it is not pinned', async () => {
+    const { store } = createTestStore({ files: { ...contents, r1cs: 'other' } });
+    await expect(store.ensureConstraints('fund-16')).rejects.toMatchObject({
+      code: 'artifacts_digest_mismatch',
+    });
+  });
+});
+
+describe('the standard form of the key', () => {
+  it('is what a store for standard keys names, made once and checked at every use', async () => {
+    const { store, build, convert } = createTestStore({ keyForm: 'standard' });
+    const { zkeyPath } = await store.ensureArtifacts('fund-16');
+    await store.ensureArtifacts('fund-16');
+    expect(await readFile(zkeyPath, 'utf8')).toBe(contents.zkey);
+    expect([build, convert].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+    await writeFile(zkeyPath, 'tampered');
+    await store.ensureArtifacts('fund-16');
+    expect(await readFile(zkeyPath, 'utf8')).toBe(contents.zkey);
+    expect(convert).toHaveBeenCalledTimes(2);
+  });
+
+  it('is written where the caller wants it, in the place of an older one', async () => {
+    const { store } = createTestStore();
+    const path = join(cacheDir, 'mine.zkey');
+    await writeFile(path, 'older');
+    await store.writeStandardZkey('fund-16', path);
+    expect(await readFile(path, 'utf8')).toBe(contents.zkey);
+    expect((await readdir(cacheDir)).sort()).toEqual([`fund-16-${'a'.repeat(16)}`, 'mine.zkey']);
+  });
+
+  it('is not written when it is not the pinned one', async () => {
+    const { store } = createTestStore({
+      files: { ...contents, zkey: 'other' },
+      reported: entry.sha256,
+    });
+    const path = join(cacheDir, 'mine.zkey');
+    await writeFile(path, 'older');
+    await expect(store.writeStandardZkey('fund-16', path)).rejects.toMatchObject({
+      code: 'artifacts_digest_mismatch',
+    });
+    expect(await readFile(path, 'utf8')).toBe('older');
+    expect((await readdir(cacheDir)).sort()).toEqual([`fund-16-${'a'.repeat(16)}`, 'mine.zkey']);
+  });
+});
+
 describe('in production', () => {
   it('neither builds nor serves keys of the dev setup', async () => {
     const { store, build } = createTestStore();
@@ -139,6 +249,7 @@ describe('in production', () => {
     await expect(createArtifactStore({ cacheDir }).ensureArtifacts('fund-16')).rejects.toEqual(
       refused,
     );
+    await expect(store.writeStandardZkey('fund-16', join(cacheDir, 'k'))).rejects.toEqual(refused);
     await expect(buildArtifacts('fund-16', cacheDir)).rejects.toEqual(refused);
     expect(build).toHaveBeenCalledTimes(1);
   });

@@ -2,29 +2,33 @@
  * A circuit's artifacts, built on first use, cached by recipe, and never handed out unless their bytes are the ones the committed
  * manifest pins (protocol §9).
  *
+ * The cache keeps three bundles of a circuit, each in a folder of its own and made when it is first asked for: what a prover needs
+ * (with the proving key in its compact form), the constraint file, and the standard form of the key for tools of the snarkjs family.
+ *
  * @module
  */
-import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { PoolError } from '@pool/core';
 import {
   type ArtifactDigests,
+  type ArtifactKind,
   type ArtifactsManifest,
-  artifactKinds,
+  computeFileDigest,
   readArtifactsManifest,
 } from './artifacts-manifest.ts';
 import {
   artifactFiles,
   type BuildOptions,
   buildArtifacts,
+  buildConstraints,
   computeRecipe,
   refuseInProduction,
 } from './build-artifacts.ts';
 import { type CircuitName, circuitSizes } from './circuits.ts';
 import { withFileLock } from './file-lock.ts';
+import { convertKeyFile } from './key-file-form.ts';
 import type { VerificationKey } from './verification-key.ts';
 
 /** Everything a prover needs, by absolute path. Public. */
@@ -32,8 +36,8 @@ export type CircuitArtifacts = {
   readonly circuit: CircuitName;
   /** Slots of the batch. */
   readonly size: number;
-  readonly r1csPath: string;
   readonly wasmPath: string;
+  /** The proving key, in the form the store was created for. */
   readonly zkeyPath: string;
   readonly verificationKey: VerificationKey;
   readonly digests: ArtifactDigests;
@@ -44,13 +48,20 @@ export type ArtifactStoreOptions = {
   readonly cacheDir?: string | undefined;
   /** Default: the committed manifest. */
   readonly manifest?: ArtifactsManifest | undefined;
+  /**
+   * What `zkeyPath` names: the compact form that the cache keeps, or a standard `.zkey` made of it and cached beside it. Default:
+   * `standard`.
+   */
+  readonly keyForm?: KeyForm | undefined;
 };
+
+export type KeyForm = 'compact' | 'standard';
 
 export type ArtifactStore = {
   readonly cacheDir: string;
   /**
-   * Returns a circuit's artifacts, building them if the cache has none (fund-16: seconds; fund-64: about a minute). Safe to call
-   * from several processes at once: one builds, the others wait.
+   * Returns a circuit's artifacts, building them if the cache has none (fund-16: seconds; fund-256: minutes). Safe to call from
+   * several processes at once: one builds, the others wait.
    * @throws PoolError `insecure_dev_setup` in production; `artifacts_digest_mismatch` if a fresh build is not what the manifest
    *   pins; `compiler_missing`, `compile_failed`
    */
@@ -58,6 +69,19 @@ export type ArtifactStore = {
     circuit: CircuitName,
     options?: BuildOptions,
   ) => Promise<CircuitArtifacts>;
+  /**
+   * Returns the path of a circuit's constraint file (`.r1cs`), compiling it if the cache has none. Throws as `ensureArtifacts`.
+   */
+  readonly ensureConstraints: (circuit: CircuitName, options?: BuildOptions) => Promise<string>;
+  /**
+   * Writes the standard `.zkey` of a circuit to a path of the caller's; a file there is replaced when the new one is complete and
+   * is what the manifest pins. Throws as `ensureArtifacts`.
+   */
+  readonly writeStandardZkey: (
+    circuit: CircuitName,
+    path: string,
+    options?: BuildOptions,
+  ) => Promise<void>;
 };
 
 /** The workspace's root above this directory, or the directory itself. */
@@ -73,22 +97,31 @@ const defaultCacheDir = (): string => {
   }
 };
 
-const digestFile = async (path: string): Promise<string> => {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
-  return hash.digest('hex');
-};
-
 /** The kinds whose file is missing or differs from the pinned digest. */
-const findMismatches = async (folder: string, pinned: ArtifactDigests): Promise<string[]> => {
-  const wrong: string[] = [];
-  for (const kind of artifactKinds) {
+const findMismatches = async (
+  folder: string,
+  kinds: readonly ArtifactKind[],
+  pinned: ArtifactDigests,
+): Promise<ArtifactKind[]> => {
+  const wrong: ArtifactKind[] = [];
+  for (const kind of kinds) {
     const path = join(folder, artifactFiles[kind]);
-    if (!existsSync(path) || (await digestFile(path)) !== pinned[kind]) {
+    if (!existsSync(path) || (await computeFileDigest(path)) !== pinned[kind]) {
       wrong.push(kind);
     }
   }
   return wrong;
+};
+
+const refuseMismatch = (circuit: CircuitName, wrong: readonly ArtifactKind[]): void => {
+  if (wrong.length > 0) {
+    throw new PoolError(
+      'artifacts_digest_mismatch',
+      `The artifacts of ${circuit} differ from the pinned ones (${wrong.join(', ')}). ` +
+        'After a change to a circuit or to the setup run `pnpm generate`; otherwise restore the sources.',
+      { status: 500 },
+    );
+  }
 };
 
 /** Moves a finished folder into place. If another process was faster, its folder stays: the contents are the same. */
@@ -102,81 +135,154 @@ const publish = async (built: string, folder: string): Promise<void> => {
   }
 };
 
-/** What a store is made of; tests put a quick builder in the place of minutes of work. */
+/** Builds files of a circuit into an empty folder; returns the digests of what it made, kept or not, as far as it knows them. */
+type Build = (
+  circuit: CircuitName,
+  folder: string,
+  options: BuildOptions,
+) => Promise<Partial<ArtifactDigests>>;
+
+/** What a store is made of; tests put quick builders in the place of minutes of work. */
 export type ArtifactStoreParts = {
   readonly cacheDir: string;
+  readonly keyForm: KeyForm;
   readonly readManifest: () => ArtifactsManifest;
   readonly computeRecipe: (circuit: CircuitName) => string;
-  /** Builds all files of a circuit into an empty folder. */
-  readonly build: (circuit: CircuitName, folder: string, options: BuildOptions) => Promise<unknown>;
+  /** Makes witness program, compact key and verification key. */
+  readonly build: Build;
+  /** Makes the constraint file. */
+  readonly buildConstraints: Build;
+  /** Writes the standard form of a compact key to a new file and returns its digest. */
+  readonly convert: (compactPath: string, zkeyPath: string) => Promise<string>;
 };
 
-/** Creates a store; touches nothing until the first `ensureArtifacts`. */
+/** Creates a store; touches nothing until it is first asked for something. */
 export const createArtifactStore = (options: ArtifactStoreOptions = {}): ArtifactStore =>
   createArtifactStoreOf({
     cacheDir: resolve(options.cacheDir ?? defaultCacheDir()),
+    keyForm: options.keyForm ?? 'standard',
     readManifest: () => options.manifest ?? readArtifactsManifest(),
     computeRecipe,
-    build: buildArtifacts,
+    build: async (...job) => (await buildArtifacts(...job)).sha256,
+    buildConstraints,
+    convert: (compactPath, zkeyPath) => convertKeyFile(compactPath, 'standard', zkeyPath),
   });
+
+/** Files that lie in one folder and are made and checked together. */
+type Bundle = {
+  /** Distinguishes the folder from those of the circuit's other bundles. */
+  readonly suffix: string;
+  readonly kinds: readonly ArtifactKind[];
+  readonly build: Build;
+};
 
 export const createArtifactStoreOf = (parts: ArtifactStoreParts): ArtifactStore => {
   const { cacheDir } = parts;
 
-  const build = async (circuit: CircuitName, folder: string, buildOptions: BuildOptions) => {
-    const scratch = await mkdtemp(join(cacheDir, '.build-'));
-    try {
-      await parts.build(circuit, scratch, buildOptions);
-      await publish(scratch, folder);
-    } finally {
-      await rm(scratch, { recursive: true, force: true });
+  /** The folder of a bundle whose files have just been compared with the manifest. */
+  const ensureBundle = async (
+    circuit: CircuitName,
+    bundle: Bundle,
+    options: BuildOptions,
+  ): Promise<string> => {
+    refuseInProduction();
+    const pinned = parts.readManifest()[circuit].sha256;
+    const recipe = parts.computeRecipe(circuit);
+    const folder = join(cacheDir, `${circuit}-${recipe.slice(0, 16)}${bundle.suffix}`);
+    await mkdir(cacheDir, { recursive: true });
+    const verify = (where: string): Promise<ArtifactKind[]> => {
+      options.onProgress?.('verify', 0);
+      return findMismatches(where, bundle.kinds, pinned);
+    };
+    const isGood = async (): Promise<boolean> =>
+      existsSync(folder) && (await verify(folder)).length === 0;
+    const rebuild = async (): Promise<void> => {
+      // Another process may have built it while this one waited.
+      if (await isGood()) {
+        return;
+      }
+      await rm(folder, { recursive: true, force: true });
+      const scratch = await mkdtemp(join(cacheDir, '.build-'));
+      try {
+        const built = Object.entries(await bundle.build(circuit, scratch, options));
+        const wrong = (kind: ArtifactKind) =>
+          built.some(([name, digest]) => name === kind && digest !== pinned[kind]);
+        refuseMismatch(circuit, (Object.keys(pinned) as ArtifactKind[]).filter(wrong));
+        refuseMismatch(circuit, await verify(scratch));
+        await publish(scratch, folder);
+      } finally {
+        await rm(scratch, { recursive: true, force: true });
+      }
+    };
+    if (!(await isGood())) {
+      await withFileLock(`${folder}.lock`, rebuild, options.signal);
     }
+    return folder;
   };
 
-  const ensureArtifacts: ArtifactStore['ensureArtifacts'] = async (circuit, buildOptions = {}) => {
-    refuseInProduction();
-    const pinned = parts.readManifest()[circuit];
-    const recipe = parts.computeRecipe(circuit);
-    const folder = join(cacheDir, `${circuit}-${recipe.slice(0, 16)}`);
-    const { signal, onProgress } = buildOptions;
-    await mkdir(cacheDir, { recursive: true });
-    const verify = () => {
-      onProgress?.('verify', 0);
-      return findMismatches(folder, pinned.sha256);
-    };
-    if (!existsSync(folder) || (await verify()).length > 0) {
-      const rebuild = async () => {
-        // Another process may have built it while this one waited.
-        if (existsSync(folder) && (await verify()).length === 0) {
-          return;
-        }
-        await rm(folder, { recursive: true, force: true });
-        await build(circuit, folder, buildOptions);
-        const wrong = await verify();
-        if (wrong.length > 0) {
-          throw new PoolError(
-            'artifacts_digest_mismatch',
-            `The artifacts of ${circuit} differ from the pinned ones (${wrong.join(', ')}). ` +
-              'After a change to a circuit or to the setup run `pnpm generate`; otherwise restore the sources.',
-            { status: 500 },
-          );
-        }
-      };
-      await withFileLock(`${folder}.lock`, rebuild, signal);
-    }
+  const proverBundle: Bundle = {
+    suffix: '',
+    kinds: ['wasm', 'compactKey', 'verificationKey'],
+    build: parts.build,
+  };
+  const constraintsBundle: Bundle = {
+    suffix: '-constraints',
+    kinds: ['r1cs'],
+    build: parts.buildConstraints,
+  };
+  /** @param source folder of the prover's bundle */
+  const standardKeyBundle = (source: string): Bundle => ({
+    suffix: '-standard',
+    kinds: ['zkey'],
+    build: async (_circuit, folder) => ({
+      zkey: await parts.convert(
+        join(source, artifactFiles.compactKey),
+        join(folder, artifactFiles.zkey),
+      ),
+    }),
+  });
+
+  const ensureArtifacts: ArtifactStore['ensureArtifacts'] = async (circuit, options = {}) => {
+    const folder = await ensureBundle(circuit, proverBundle, options);
     const json = await readFile(join(folder, artifactFiles.verificationKey), 'utf8');
-    onProgress?.('ready', 1);
+    const zkeyPath =
+      parts.keyForm === 'compact'
+        ? join(folder, artifactFiles.compactKey)
+        : join(await ensureBundle(circuit, standardKeyBundle(folder), options), artifactFiles.zkey);
+    options.onProgress?.('ready', 1);
     return {
       circuit,
       size: circuitSizes[circuit],
-      r1csPath: join(folder, artifactFiles.r1cs),
       wasmPath: join(folder, artifactFiles.wasm),
-      zkeyPath: join(folder, artifactFiles.zkey),
+      zkeyPath,
       // Its digest was just compared with the manifest's.
       verificationKey: JSON.parse(json) as VerificationKey,
-      digests: pinned.sha256,
+      digests: parts.readManifest()[circuit].sha256,
     };
   };
 
-  return { cacheDir, ensureArtifacts };
+  const ensureConstraints: ArtifactStore['ensureConstraints'] = async (circuit, options = {}) => {
+    const folder = await ensureBundle(circuit, constraintsBundle, options);
+    options.onProgress?.('ready', 1);
+    return join(folder, artifactFiles.r1cs);
+  };
+
+  const writeStandardZkey: ArtifactStore['writeStandardZkey'] = async (
+    circuit,
+    path,
+    options = {},
+  ) => {
+    const folder = await ensureBundle(circuit, proverBundle, options);
+    const partial = `${path}.partial-${process.pid}`;
+    try {
+      const digest = await parts.convert(join(folder, artifactFiles.compactKey), partial);
+      refuseMismatch(circuit, digest === parts.readManifest()[circuit].sha256.zkey ? [] : ['zkey']);
+      await rename(partial, path);
+    } finally {
+      await rm(partial, { force: true });
+    }
+    options.onProgress?.('ready', 1);
+  };
+
+  return { cacheDir, ensureArtifacts, ensureConstraints, writeStandardZkey };
 };

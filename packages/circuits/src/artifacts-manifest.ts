@@ -5,11 +5,13 @@
  * @module
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { PoolError } from '@pool/core';
 import { type CircuitName, circuitNames } from './circuits.ts';
 
-export const artifactKinds = ['r1cs', 'wasm', 'zkey', 'verificationKey'] as const;
+/** `zkey` and `compactKey` are the same proving key, as snarkjs writes it and as the cache keeps it. */
+export const artifactKinds = ['r1cs', 'wasm', 'zkey', 'compactKey', 'verificationKey'] as const;
 export type ArtifactKind = (typeof artifactKinds)[number];
 
 /** SHA-256 of each file, hex. */
@@ -77,3 +79,10 @@ export const readArtifactsManifest = (): ArtifactsManifest =>
 /** SHA-256 of bytes, hex. */
 export const computeDigest = (bytes: Uint8Array | string): string =>
   createHash('sha256').update(bytes).digest('hex');
+
+/** SHA-256 of a file, hex. */
+export const computeFileDigest = async (path: string): Promise<string> => {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  return hash.digest('hex');
+};

@@ -4,17 +4,25 @@
  *
  * @module
  */
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PoolError } from '@pool/core';
-import { type ArtifactDigests, computeDigest, type ManifestEntry } from './artifacts-manifest.ts';
+import {
+  type ArtifactDigests,
+  type ArtifactKind,
+  computeDigest,
+  computeFileDigest,
+  type ManifestEntry,
+} from './artifacts-manifest.ts';
 import { type CircuitName, computeSourceDigest, sourceFolder } from './circuits.ts';
 import { compileCircuit, describeCompiler } from './compile.ts';
 import { isProduction } from './config.ts';
 import { computeKeyInWorker } from './setup/key-in-worker.ts';
 
-/** Change it whenever the setup's output changes for the same constraints. */
+/** The trapdoor follows from it: change it whenever the setup's output changes for the same constraints. */
 const SETUP_VERSION = 1;
+/** Change it whenever other files are kept, or the same ones in another form. */
+const FILES_VERSION = 2;
 
 export type BuildStage = 'compile' | 'setup' | 'verify' | 'ready';
 
@@ -24,13 +32,14 @@ export type BuildOptions = {
   readonly onProgress?: ((stage: BuildStage, fraction: number) => void) | undefined;
 };
 
-/** Names of the files inside a circuit's folder. */
-export const artifactFiles = {
+/** Names of the files of a circuit. */
+export const artifactFiles: Readonly<Record<ArtifactKind, string>> = {
   r1cs: 'circuit.r1cs',
   wasm: 'circuit.wasm',
   zkey: 'proving-key.zkey',
+  compactKey: 'proving-key.pzky',
   verificationKey: 'verification-key.json',
-} as const;
+};
 
 const computeSeed = (circuit: CircuitName): string => `pool ${circuit} ${SETUP_VERSION}`;
 
@@ -42,6 +51,7 @@ export const computeRecipe = (circuit: CircuitName): string =>
       computeSourceDigest(circuit),
       describeCompiler(),
       computeSeed(circuit),
+      FILES_VERSION,
     ]),
   );
 
@@ -57,8 +67,39 @@ export const refuseInProduction = (): void => {
   }
 };
 
+/** Compiles a circuit into an existing, empty folder: constraints and witness program. */
+const compileInto = async (
+  circuit: CircuitName,
+  folder: string,
+  { signal, onProgress }: BuildOptions,
+): Promise<void> => {
+  onProgress?.('compile', 0);
+  const source = join(sourceFolder(), `${circuit}.circom`);
+  const compiled = await compileCircuit(source, folder, { signal });
+  await rename(compiled.r1csPath, join(folder, artifactFiles.r1cs));
+  await rename(compiled.wasmPath, join(folder, artifactFiles.wasm));
+  await rm(join(folder, `${circuit}_js`), { recursive: true });
+};
+
 /**
- * Builds all artifacts of a circuit into an existing, empty folder.
+ * Builds a circuit's constraint file into an existing, empty folder.
+ * @returns its digest
+ * @throws PoolError `compiler_missing`, `compile_failed`
+ */
+export const buildConstraints = async (
+  circuit: CircuitName,
+  folder: string,
+  options: BuildOptions = {},
+): Promise<Pick<ArtifactDigests, 'r1cs'>> => {
+  await compileInto(circuit, folder, options);
+  await rm(join(folder, artifactFiles.wasm));
+  return { r1cs: await computeFileDigest(join(folder, artifactFiles.r1cs)) };
+};
+
+/**
+ * Builds all that a prover needs into an existing, empty folder: witness program, proving key in its compact form, verification
+ * key. The constraint file, the largest of all, and the standard form of the key are made on the way or counted through, and not
+ * kept.
  * @throws PoolError `insecure_dev_setup`, `compiler_missing`, `compile_failed`
  */
 export const buildArtifacts = async (
@@ -68,32 +109,26 @@ export const buildArtifacts = async (
 ): Promise<ManifestEntry> => {
   refuseInProduction();
   const { signal, onProgress } = options;
-  onProgress?.('compile', 0);
   const recipe = computeRecipe(circuit);
-  const source = join(sourceFolder(), `${circuit}.circom`);
-  const compiled = await compileCircuit(source, folder, { signal });
-  const paths = {
-    r1cs: join(folder, artifactFiles.r1cs),
-    wasm: join(folder, artifactFiles.wasm),
-    zkey: join(folder, artifactFiles.zkey),
-    verificationKey: join(folder, artifactFiles.verificationKey),
-  };
-  await rename(compiled.r1csPath, paths.r1cs);
-  await rename(compiled.wasmPath, paths.wasm);
-  await rm(join(folder, `${circuit}_js`), { recursive: true });
+  const scratch = await mkdtemp(join(folder, '.compile-'));
+  const path = (kind: ArtifactKind) => join(folder, artifactFiles[kind]);
+  const r1csPath = join(scratch, artifactFiles.r1cs);
+  await compileInto(circuit, scratch, options);
+  await rename(join(scratch, artifactFiles.wasm), path('wasm'));
 
   onProgress?.('setup', 0);
   const { shape, digests, verificationKey } = await computeKeyInWorker(
-    { r1csPath: paths.r1cs, zkeyPath: paths.zkey, seed: computeSeed(circuit) },
+    { r1csPath, compactPath: path('compactKey'), seed: computeSeed(circuit) },
     { signal, onProgress: (fraction) => onProgress?.('setup', fraction) },
   );
   const json = `${JSON.stringify(verificationKey, null, 2)}\n`;
-  await writeFile(paths.verificationKey, json);
+  await writeFile(path('verificationKey'), json);
   const sha256: ArtifactDigests = {
-    r1cs: digests.r1cs,
-    wasm: computeDigest(await readFile(paths.wasm)),
-    zkey: digests.zkey,
+    r1cs: await computeFileDigest(r1csPath),
+    wasm: computeDigest(await readFile(path('wasm'))),
+    ...digests,
     verificationKey: computeDigest(json),
   };
+  await rm(scratch, { recursive: true });
   return { recipe, ...shape, sha256 };
 };

@@ -1,5 +1,5 @@
 /**
- * `pool-circuits build --circuit <name> [--cache-dir <folder>]` and `pool-circuits list`.
+ * `pool-circuits build --circuit <name> [--cache-dir <folder>] [--zkey <file>]` and `pool-circuits list`.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { readArtifactsManifest } from './artifacts-manifest.ts';
 import { circuitNames, circuitSizes, parseCircuitName } from './circuits.ts';
 
 const USAGE = `pool-circuits list
-pool-circuits build --circuit <${circuitNames.join('|')}> [--cache-dir <folder>]
+pool-circuits build --circuit <${circuitNames.join('|')}> [--cache-dir <folder>] [--zkey <file>]
 `;
 
 const list = (): string => {
@@ -23,10 +23,12 @@ const list = (): string => {
     .join('');
 };
 
-const build = async (name: string, cacheDir: string | undefined): Promise<string> => {
-  const store = createArtifactStore({ cacheDir });
+/** @param zkeyPath where the key's standard form goes as well, for tools of the snarkjs family */
+const build = async (name: string, cacheDir?: string, zkeyPath?: string): Promise<string> => {
+  const store = createArtifactStore({ cacheDir, keyForm: 'compact' });
+  const circuit = parseCircuitName(name);
   let lastStage = '';
-  const artifacts = await store.ensureArtifacts(parseCircuitName(name), {
+  const artifacts = await store.ensureArtifacts(circuit, {
     onProgress: (stage) => {
       if (stage !== lastStage) {
         lastStage = stage;
@@ -34,19 +36,26 @@ const build = async (name: string, cacheDir: string | undefined): Promise<string
       }
     },
   });
+  if (zkeyPath !== undefined) {
+    await store.writeStandardZkey(circuit, zkeyPath);
+  }
   return `${artifacts.wasmPath}\n${artifacts.zkeyPath}\n`;
 };
 
 const main = async (): Promise<void> => {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { circuit: { type: 'string' }, 'cache-dir': { type: 'string' } },
+    options: {
+      circuit: { type: 'string' },
+      'cache-dir': { type: 'string' },
+      zkey: { type: 'string' },
+    },
   });
   const [command] = positionals;
   if (command === 'list') {
     process.stdout.write(list());
   } else if (command === 'build' && values.circuit !== undefined) {
-    process.stdout.write(await build(values.circuit, values['cache-dir']));
+    process.stdout.write(await build(values.circuit, values['cache-dir'], values.zkey));
   } else {
     process.stderr.write(USAGE);
     process.exitCode = 2;

@@ -2,7 +2,6 @@
  * The deployed circuit itself: pinned artifacts, budget, the shared vectors of protocol §5 and §6, and a proof that snarkjs verifies
  * under our key. Builds fund-16's key if the cache has none (seconds).
  */
-import { readFile } from 'node:fs/promises';
 import { groth16, zKey } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import vectors from '../../../vectors/fund-batch.json' with { type: 'json' };
@@ -13,14 +12,15 @@ import { computeDigest, readArtifactsManifest } from './artifacts-manifest.ts';
 import { circuitNames } from './circuits.ts';
 import { parseFundCircuitInput } from './fund-input.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
-import { findBrokenConstraints, parseR1cs, type R1cs } from './r1cs.ts';
+import { findBrokenConstraints, type R1cs, readR1cs } from './r1cs.ts';
 
 let artifacts: CircuitArtifacts;
 let r1cs: R1cs;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
-  artifacts = await createArtifactStore().ensureArtifacts('fund-16');
-  r1cs = parseR1cs(await readFile(artifacts.r1csPath));
+  const store = createArtifactStore({ keyForm: 'standard' });
+  artifacts = await store.ensureArtifacts('fund-16');
+  r1cs = readR1cs(await store.ensureConstraints('fund-16'));
 });
 afterAll(endSnarkjsThreads);
 

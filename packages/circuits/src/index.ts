@@ -8,6 +8,7 @@ export {
   type ArtifactStoreOptions,
   type CircuitArtifacts,
   createArtifactStore,
+  type KeyForm,
 } from './artifact-store.ts';
 export {
   type ArtifactDigests,

@@ -1,6 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { R } from '../test/fund-batch.ts';
 import { type CompiledTest, compileTest } from '../test/witness.ts';
-import { computeDomainSize, findBrokenConstraints, parseR1cs } from './r1cs.ts';
+import { computeDomainSize, findBrokenConstraints, parseR1cs, readR1cs } from './r1cs.ts';
 
 describe('the constraint file of x * x = y, y + 3 = z', () => {
   let compiled: CompiledTest;
@@ -44,6 +48,73 @@ describe('the constraint file of x * x = y, y + 3 = z', () => {
     const order = Buffer.from(r1csBytes).indexOf(Buffer.from('010000f093f5e143', 'hex'));
     otherField[order] = 3;
     expect(() => parseR1cs(otherField)).toThrow(refused);
+  });
+});
+
+describe('a constraint file larger than the window it is read through', () => {
+  it('is read as a whole, from memory and from disk alike', async () => {
+    // Rows of 1, 2 and 0 terms, written here by hand: 60,000 rows are 6.5 MB, so terms and counts straddle the windows of 4 MB.
+    const ROWS = 60_000;
+    const WIRES = 101;
+    const header = new DataView(new ArrayBuffer(64));
+    header.setUint32(0, 32, true);
+    for (let word = 0; word < 4; word++) {
+      header.setBigUint64(4 + 8 * word, BigInt.asUintN(64, R >> BigInt(64 * word)), true);
+    }
+    header.setUint32(36, WIRES, true);
+    header.setUint32(60, ROWS, true);
+    const body = new Uint32Array(ROWS * (3 + 3 * 9));
+    const term = (position: number, wire: number, coefficient: number) => {
+      body[position] = wire;
+      body[position + 1] = coefficient;
+    };
+    for (let row = 0; row < ROWS; row++) {
+      const at = row * 30;
+      body[at] = 1;
+      term(at + 1, row % WIRES, 1 + (row % 7));
+      body[at + 10] = 2;
+      term(at + 11, (3 * row) % WIRES, row);
+      term(at + 20, (5 * row) % WIRES, 2);
+    }
+    const section = (id: number, bytes: Uint8Array) => {
+      const head = Buffer.alloc(12);
+      head.writeUInt32LE(id);
+      head.writeBigUInt64LE(BigInt(bytes.length), 4);
+      return Buffer.concat([head, bytes]);
+    };
+    const start = Buffer.from('723163730100000002000000', 'hex');
+    const file = Buffer.concat([
+      start,
+      section(2, new Uint8Array(body.buffer)),
+      section(1, new Uint8Array(header.buffer)),
+    ]);
+
+    const r1cs = parseR1cs(file);
+    expect(r1cs).toMatchObject({ wires: WIRES, constraints: ROWS });
+    expect([r1cs.a, r1cs.b, r1cs.c].map(({ wire }) => wire.length)).toEqual([ROWS, 2 * ROWS, 0]);
+    let different = 0;
+    for (let row = 0; row < ROWS; row++) {
+      const valueOfA = r1cs.coefficients[r1cs.a.coefficient[row] ?? -1];
+      const valuesOfB = [0, 1].map((i) => r1cs.coefficients[r1cs.b.coefficient[2 * row + i] ?? -1]);
+      const isRight =
+        r1cs.a.wire[row] === row % WIRES &&
+        valueOfA === BigInt(1 + (row % 7)) &&
+        r1cs.b.wire[2 * row] === (3 * row) % WIRES &&
+        r1cs.b.wire[2 * row + 1] === (5 * row) % WIRES &&
+        valuesOfB[0] === BigInt(row) &&
+        valuesOfB[1] === 2n;
+      different += isRight ? 0 : 1;
+    }
+    expect(different).toBe(0);
+    expect(new Set(r1cs.coefficients).size).toBe(r1cs.coefficients.length);
+
+    const folder = await mkdtemp(join(tmpdir(), 'pool-r1cs-test-'));
+    try {
+      await writeFile(join(folder, 'whole.r1cs'), file);
+      expect(readR1cs(join(folder, 'whole.r1cs'))).toEqual(r1cs);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 });
 

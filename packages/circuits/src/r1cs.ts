@@ -6,7 +6,9 @@
  *
  * @module
  */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { PoolError } from '@pool/core';
+import { createCoefficientDictionary } from './coefficient-dictionary.ts';
 import { FIELD_ORDER } from './field.ts';
 
 /** One of the matrices A, B, C, row after row. */
@@ -35,6 +37,10 @@ const MAGIC = 'r1cs';
 const HEADER_SECTION = 1;
 const CONSTRAINT_SECTION = 2;
 const FIELD_BYTES = 32;
+/** A term: number of the wire, then the coefficient. */
+const TERM_WORDS = 9;
+/** Words read from the file at a time (4 MB). */
+const WINDOW_WORDS = 1 << 20;
 
 const malformed = (what: string): PoolError =>
   new PoolError('r1cs_malformed', `The constraint file cannot be read: ${what}. Compile it again.`);
@@ -45,24 +51,86 @@ const littleEndianToBigInt = (bytes: Buffer, offset: number): bigint =>
   (bytes.readBigUInt64LE(offset + 16) << 128n) |
   (bytes.readBigUInt64LE(offset + 24) << 192n);
 
-const findSections = (file: Buffer): Map<number, Buffer> => {
-  if (file.length < 12 || file.toString('latin1', 0, 4) !== MAGIC || file.readUInt32LE(4) !== 1) {
+/** The file's bytes, wherever they lie. */
+type Source = {
+  readonly size: number;
+  /** Fills `into` with the bytes from `position` on. The caller has checked that they exist. */
+  readonly read: (position: number, into: Uint8Array) => void;
+};
+
+type Section = { readonly start: number; readonly length: number };
+
+const take = (source: Source, position: number, length: number): Buffer => {
+  const bytes = Buffer.alloc(length);
+  source.read(position, bytes);
+  return bytes;
+};
+
+const findSections = (source: Source): Map<number, Section> => {
+  const start = source.size < 12 ? Buffer.alloc(12) : take(source, 0, 12);
+  if (start.toString('latin1', 0, 4) !== MAGIC || start.readUInt32LE(4) !== 1) {
     throw malformed('not an r1cs file of version 1');
   }
-  const sections = new Map<number, Buffer>();
+  const sections = new Map<number, Section>();
   let position = 12;
-  for (let left = file.readUInt32LE(8); left > 0; left--) {
-    if (position + 12 > file.length) {
+  for (let left = start.readUInt32LE(8); left > 0; left--) {
+    if (position + 12 > source.size) {
       throw malformed('it is cut off');
     }
-    const end = position + 12 + Number(file.readBigUInt64LE(position + 4));
-    if (end > file.length) {
+    const head = take(source, position, 12);
+    const section = { start: position + 12, length: Number(head.readBigUInt64LE(4)) };
+    position = section.start + section.length;
+    if (position > source.size) {
       throw malformed('it is cut off');
     }
-    sections.set(file.readUInt32LE(position), file.subarray(position + 12, end));
-    position = end;
+    sections.set(head.readUInt32LE(0), section);
   }
   return sections;
+};
+
+const readHeader = (source: Source, section: Section) => {
+  if (section.length < 4 + FIELD_BYTES + 28) {
+    throw malformed('its header is cut off');
+  }
+  const header = take(source, section.start, 4 + FIELD_BYTES + 28);
+  if (header.readUInt32LE(0) !== FIELD_BYTES || littleEndianToBigInt(header, 4) !== FIELD_ORDER) {
+    throw malformed('it is not over the BN254 scalar field');
+  }
+  const counts = 4 + FIELD_BYTES;
+  return {
+    wires: header.readUInt32LE(counts),
+    publicSignals: header.readUInt32LE(counts + 4) + header.readUInt32LE(counts + 8),
+    constraints: header.readUInt32LE(counts + 24),
+  };
+};
+
+/** A window of words that moves over a section; `words` and `position` stand at what was asked for last. */
+const createWindow = (source: Source, section: Section) => {
+  const words = new Uint32Array(Math.min(WINDOW_WORDS, section.length >>> 2));
+  const bytes = new Uint8Array(words.buffer);
+  let end = 0;
+  let fileOffset = 0;
+  const window = {
+    words,
+    position: 0,
+    /** Makes at least `count` words from `position` on readable. */
+    need(count: number): void {
+      if (window.position + count <= end) {
+        return;
+      }
+      words.copyWithin(0, window.position, end);
+      const kept = end - window.position;
+      const added = Math.min(words.length - kept, (section.length - fileOffset) >>> 2);
+      source.read(section.start + fileOffset, bytes.subarray(4 * kept, 4 * (kept + added)));
+      fileOffset += 4 * added;
+      window.position = 0;
+      end = kept + added;
+      if (end < count) {
+        throw malformed('the constraints are cut off');
+      }
+    },
+  };
+  return window;
 };
 
 /** Grows by doubling; `finish` cuts it to length. */
@@ -85,65 +153,46 @@ const createUint32List = () => {
   };
 };
 
-/**
- * Reads a constraint system.
- * @throws PoolError `r1cs_malformed` if the bytes are no r1cs file over the BN254 scalar field.
- */
-export const parseR1cs = (bytes: Uint8Array): R1cs => {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const sections = findSections(file);
-  const header = sections.get(HEADER_SECTION);
+const read = (source: Source): R1cs => {
+  const sections = findSections(source);
+  const headerSection = sections.get(HEADER_SECTION);
   const body = sections.get(CONSTRAINT_SECTION);
-  if (header === undefined || body === undefined || header.length < 4 + FIELD_BYTES + 28) {
+  if (headerSection === undefined || body === undefined) {
     throw malformed('a section is missing');
   }
-  if (header.readUInt32LE(0) !== FIELD_BYTES || littleEndianToBigInt(header, 4) !== FIELD_ORDER) {
-    throw malformed('it is not over the BN254 scalar field');
+  const { wires, publicSignals, constraints } = readHeader(source, headerSection);
+  // A row takes at least its three counts: a bound on what a broken header can make us reserve.
+  if (body.length % 4 !== 0 || body.length < 12 * constraints) {
+    throw malformed('the constraints are cut off');
   }
-  const counts = 4 + FIELD_BYTES;
-  const wires = header.readUInt32LE(counts);
-  const publicSignals = header.readUInt32LE(counts + 4) + header.readUInt32LE(counts + 8);
-  const constraints = header.readUInt32LE(counts + 24);
-
-  const coefficients: bigint[] = [];
-  const known = new Map<string, number>();
+  const dictionary = createCoefficientDictionary();
   const lists = [0, 1, 2].map(() => ({
     rowStart: new Uint32Array(constraints + 1),
     wire: createUint32List(),
     coefficient: createUint32List(),
   }));
-  let position = 0;
+  const window = createWindow(source, body);
+  const { words } = window;
   for (let row = 0; row < constraints; row++) {
     for (const list of lists) {
-      if (position + 4 > body.length) {
-        throw malformed('the constraints are cut off');
-      }
-      const terms = body.readUInt32LE(position);
-      position += 4;
-      if (position + terms * (4 + FIELD_BYTES) > body.length) {
-        throw malformed('the constraints are cut off');
-      }
+      window.need(1);
+      const terms = words[window.position++] ?? 0;
       for (let term = 0; term < terms; term++) {
-        const wire = body.readUInt32LE(position);
-        const key = body.toString('latin1', position + 4, position + 4 + FIELD_BYTES);
-        let index = known.get(key);
-        if (index === undefined) {
-          const value = littleEndianToBigInt(body, position + 4);
-          if (value >= FIELD_ORDER) {
-            throw malformed('a coefficient is not a field element');
-          }
-          index = coefficients.push(value) - 1;
-          known.set(key, index);
-        }
+        window.need(TERM_WORDS);
+        const wire = words[window.position] ?? 0;
         if (wire >= wires) {
           throw malformed('a term names a wire that does not exist');
         }
         list.wire.push(wire);
-        list.coefficient.push(index);
-        position += 4 + FIELD_BYTES;
+        list.coefficient.push(dictionary.add(words, window.position + 1));
+        window.position += TERM_WORDS;
       }
       list.rowStart[row + 1] = list.wire.length;
     }
+  }
+  const coefficients = dictionary.values();
+  if (coefficients.some((value) => value >= FIELD_ORDER)) {
+    throw malformed('a coefficient is not a field element');
   }
   const [a, b, c] = lists.map(
     (list): R1csMatrix => ({
@@ -156,6 +205,43 @@ export const parseR1cs = (bytes: Uint8Array): R1cs => {
     throw malformed('a matrix is missing');
   }
   return { wires, publicSignals, constraints, coefficients, a, b, c };
+};
+
+/**
+ * Reads a constraint system from memory.
+ * @throws PoolError `r1cs_malformed` if the bytes are no r1cs file over the BN254 scalar field.
+ */
+export const parseR1cs = (bytes: Uint8Array): R1cs =>
+  read({
+    size: bytes.length,
+    read: (position, into) => {
+      into.set(bytes.subarray(position, position + into.length));
+    },
+  });
+
+/**
+ * Reads a constraint system from a file, a few megabytes at a time: fund-256's file has 656 MB, its terms fit into 160. Blocks the
+ * thread, for seconds with such a file.
+ * @throws PoolError `r1cs_malformed`
+ */
+export const readR1cs = (path: string): R1cs => {
+  const file = openSync(path, 'r');
+  try {
+    return read({
+      size: fstatSync(file).size,
+      read: (position, into) => {
+        for (let done = 0; done < into.length; ) {
+          const got = readSync(file, into, done, into.length - done, position + done);
+          if (got === 0) {
+            throw malformed('it is cut off');
+          }
+          done += got;
+        }
+      },
+    });
+  } finally {
+    closeSync(file);
+  }
 };
 
 /** Size of the evaluation domain a Groth16 key of this system needs: the next power of two with room for its public rows. */

@@ -11,23 +11,11 @@ import { moduleBeside } from './module-beside.ts';
 import type { PointsJob } from './points-worker.ts';
 
 const CHUNK = 2048;
-const WORD = (1n << 64n) - 1n;
 
 export type ComputePointsOptions = {
   readonly signal?: AbortSignal | undefined;
   /** Called with the number of points done so far. */
   readonly onProgress?: ((done: number) => void) | undefined;
-};
-
-const encodeScalars = (scalars: readonly bigint[]): SharedArrayBuffer => {
-  const shared = new SharedArrayBuffer(scalars.length * SCALAR_BYTES);
-  const view = new DataView(shared);
-  scalars.forEach((scalar, i) => {
-    for (let word = 0; word < 4; word++) {
-      view.setBigUint64(i * SCALAR_BYTES + word * 8, (scalar >> BigInt(64 * word)) & WORD, true);
-    }
-  });
-  return shared;
 };
 
 const runWorker = (job: PointsJob, options: ComputePointsOptions, onPoints: (n: number) => void) =>
@@ -53,24 +41,27 @@ const runWorker = (job: PointsJob, options: ComputePointsOptions, onPoints: (n: 
 
 /**
  * scalars[i] * generator, for all i.
- * @param scalars in 0..r-1
+ * @param scalars 32 bytes little-endian each, below r
  * @returns points as a `.zkey` stores them, one after the other
  */
 export const computePoints = async (
   group: GroupName,
-  scalars: readonly bigint[],
+  scalars: Uint8Array,
   options: ComputePointsOptions = {},
 ): Promise<Uint8Array> => {
   options.signal?.throwIfAborted();
-  const output = new SharedArrayBuffer(scalars.length * pointBytes(group));
-  const chunks = Math.ceil(scalars.length / CHUNK);
+  const count = scalars.length / SCALAR_BYTES;
+  const output = new SharedArrayBuffer(count * pointBytes(group));
+  const chunks = Math.ceil(count / CHUNK);
+  const shared = new SharedArrayBuffer(scalars.length);
+  new Uint8Array(shared).set(scalars);
   const workers = Math.max(1, Math.min(chunks, availableParallelism()));
   const job: PointsJob = {
     group,
-    windowBits: chooseWindowBits(scalars.length / workers),
-    count: scalars.length,
+    windowBits: chooseWindowBits(count / workers),
+    count,
     chunk: CHUNK,
-    scalars: encodeScalars(scalars),
+    scalars: shared,
     output,
     next: new SharedArrayBuffer(4),
   };
@@ -81,4 +72,19 @@ export const computePoints = async (
   };
   await Promise.all(Array.from({ length: workers }, () => runWorker(job, options, onPoints)));
   return new Uint8Array(output);
+};
+
+export const bigintKernels = {
+  multiplyGenerator: (
+    group: 'g1' | 'g2',
+    scalars: Uint8Array,
+    options: {
+      signal?: AbortSignal | undefined;
+      onProgress?: ((f: number) => void) | undefined;
+    } = {},
+  ): Promise<Uint8Array> =>
+    computePoints(group === 'g1' ? 'G1' : 'G2', scalars, {
+      signal: options.signal,
+      onProgress: (done) => options.onProgress?.((done * SCALAR_BYTES) / scalars.length),
+    }),
 };

@@ -1,20 +1,24 @@
 /**
- * Worker thread that reads a constraint system, computes its dev key and writes the `.zkey`, so that the caller's event loop
- * stays free.
+ * Worker thread that reads a constraint system, computes its dev key and writes it, so that the caller's event loop stays free.
  *
  * @module
  */
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { computeDomainSize, parseR1cs } from '../r1cs.ts';
+import { computeDomainSize, readR1cs } from '../r1cs.ts';
 import type { VerificationKey } from '../verification-key.ts';
-import { computeProvingKey, serializeProvingKey } from './proving-key.ts';
+import { bigintKernels } from './compute-points.ts';
+import { computeProvingKey, exportVerificationKey, serializeProvingKey } from './proving-key.ts';
 import { deriveToxicValues } from './toxic-values.ts';
 
+/** Each path that is named must not exist yet; the digests of both forms are computed in any case. */
 export type KeyJob = {
   readonly r1csPath: string;
-  readonly zkeyPath: string;
+  /** Where the standard form goes. */
+  readonly zkeyPath?: string | undefined;
+  /** Where the compact form goes. */
+  readonly compactPath?: string | undefined;
   /** Public text the trapdoor follows from. */
   readonly seed: string;
 };
@@ -27,8 +31,8 @@ export type KeyResult = {
     readonly domainSize: number;
     readonly terms: number;
   };
-  /** SHA-256, hex. */
-  readonly digests: { readonly r1cs: string; readonly zkey: string };
+  /** SHA-256 of the key in its standard and in its compact form, hex. */
+  readonly digests: { readonly zkey: string; readonly compactKey: string };
   readonly verificationKey: VerificationKey;
 };
 
@@ -36,33 +40,34 @@ export type KeyMessage =
   | { readonly type: 'progress'; readonly fraction: number }
   | { readonly type: 'done'; readonly result: KeyResult };
 
-/** Writes pieces to a new file and returns the SHA-256 of all of them, hex. */
-const writeFileOf = (path: string, pieces: Iterable<Uint8Array>): string => {
+/** The SHA-256 of pieces, hex. They are also written to a new file, if one is named. */
+const digestPieces = (pieces: Iterable<Uint8Array>, path: string | undefined): string => {
   const hash = createHash('sha256');
-  const file = openSync(path, 'wx');
+  const file = path === undefined ? undefined : openSync(path, 'wx');
   try {
     for (const piece of pieces) {
       hash.update(piece);
-      for (let written = 0; written < piece.length; ) {
+      for (let written = 0; file !== undefined && written < piece.length; ) {
         written += writeSync(file, piece, written);
       }
     }
   } finally {
-    closeSync(file);
+    if (file !== undefined) {
+      closeSync(file);
+    }
   }
   return hash.digest('hex');
 };
 
 const work = async (
-  { r1csPath, zkeyPath, seed }: KeyJob,
+  { r1csPath, zkeyPath, compactPath, seed }: KeyJob,
   onProgress: (fraction: number) => void,
 ): Promise<KeyResult> => {
-  const bytes = readFileSync(r1csPath);
-  const r1cs = parseR1cs(bytes);
+  const r1cs = readR1cs(r1csPath);
+  const { constraints, wires, publicSignals, a, b, c } = r1cs;
   const domainSize = computeDomainSize(r1cs);
   const toxic = deriveToxicValues(seed, domainSize);
-  const key = await computeProvingKey(r1cs, toxic, { onProgress });
-  const { constraints, wires, publicSignals, a, b, c } = r1cs;
+  const key = await computeProvingKey(bigintKernels, r1cs, toxic, { onProgress });
   return {
     shape: {
       constraints,
@@ -72,10 +77,10 @@ const work = async (
       terms: a.wire.length + b.wire.length + c.wire.length,
     },
     digests: {
-      r1cs: createHash('sha256').update(bytes).digest('hex'),
-      zkey: writeFileOf(zkeyPath, serializeProvingKey(key)),
+      zkey: digestPieces(serializeProvingKey(key, 'standard'), zkeyPath),
+      compactKey: digestPieces(serializeProvingKey(key, 'compact'), compactPath),
     },
-    verificationKey: key.verificationKey,
+    verificationKey: exportVerificationKey(key),
   };
 };
 

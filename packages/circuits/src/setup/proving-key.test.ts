@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bn254 } from '@noble/curves/bn254.js';
+import { convertZkey, createMemorySource, type ZkeyForm } from '@pool/kernels';
 import { groth16, zKey } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sample } from '../../test/fund-batch.ts';
@@ -16,7 +17,14 @@ import {
   computeWitness,
   endSnarkjsThreads,
 } from '../../test/witness.ts';
-import { computeProvingKey, type ProvingKey, serializeProvingKey } from './proving-key.ts';
+import { bigintKernels } from './compute-points.ts';
+import {
+  computeProvingKey,
+  exportVerificationKey,
+  type ProvingKey,
+  serializeProvingKey,
+} from './proving-key.ts';
+import type { ToxicValues } from './toxic-values.ts';
 
 const MAIN = `
   include "bits.circom";
@@ -51,7 +59,11 @@ const readSections = (file: Buffer): Map<number, Buffer> => {
   return sections;
 };
 
-const toFile = (key: ProvingKey): Buffer => Buffer.concat([...serializeProvingKey(key)]);
+const toFile = (key: ProvingKey, form: ZkeyForm = 'standard'): Buffer =>
+  Buffer.concat([...serializeProvingKey(key, form)]);
+
+const compute = (toxic: ToxicValues, circuitHash?: Uint8Array): Promise<ProvingKey> =>
+  computeProvingKey(bigintKernels, circuit.r1cs, toxic, { circuitHash });
 
 let folder: string;
 let circuit: CompiledTest;
@@ -71,9 +83,7 @@ afterAll(async () => {
 describe('the proving key', () => {
   it('is, byte for byte, the one snarkjs makes from the same values', async () => {
     const hash = await zKey.newZKey(path('test.r1cs'), path('test.ptau'), path('theirs.zkey'));
-    const ours = toFile(
-      await computeProvingKey(circuit.r1cs, { ...powers, gamma: 1n, delta: 1n }, {}, hash),
-    );
+    const ours = toFile(await compute({ ...powers, gamma: 1n, delta: 1n }, hash));
     const theirSections = readSections(await readFile(path('theirs.zkey')));
     const ourSections = readSections(ours);
     expect([...ourSections.keys()].sort()).toEqual([...theirSections.keys()].sort());
@@ -90,10 +100,8 @@ describe('the proving key', () => {
   });
 
   it("fails snarkjs' check when one point differs", async () => {
-    const key = await computeProvingKey(
-      circuit.r1cs,
+    const key = await compute(
       { ...powers, tau: sample('another tau'), gamma: 1n, delta: 1n },
-      {},
       await zKey.newZKey(path('test.r1cs'), path('test.ptau'), path('theirs.zkey')),
     );
     await writeFile(path('wrong.zkey'), toFile(key));
@@ -108,8 +116,8 @@ describe('the proving key', () => {
   it('with other gamma and delta differs by exactly these factors', async () => {
     const gamma = sample('gamma');
     const delta = sample('delta');
-    const plain = await computeProvingKey(circuit.r1cs, { ...powers, gamma: 1n, delta: 1n });
-    const scaled = await computeProvingKey(circuit.r1cs, { ...powers, gamma, delta });
+    const plain = await compute({ ...powers, gamma: 1n, delta: 1n });
+    const scaled = await compute({ ...powers, gamma, delta });
     const [before, after] = [plain, scaled].map((key) => readSections(toFile(key)));
     const { Fp } = bn254.fields;
     const factor = Fp.inv((1n << 256n) % Fp.ORDER);
@@ -144,13 +152,27 @@ describe('the proving key', () => {
     }
   });
 
+  it('has one compact form: the one that the standard form converts into, and back', async () => {
+    const key = await compute({ ...powers, gamma: sample('gamma'), delta: sample('delta') });
+    const convert = async (file: Buffer, form: ZkeyForm) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of convertZkey(createMemorySource(file), form)) {
+        pieces.push(Buffer.from(piece));
+      }
+      return Buffer.concat(pieces);
+    };
+    const compact = toFile(key, 'compact');
+    expect((await convert(toFile(key), 'compact')).equals(compact)).toBe(true);
+    expect((await convert(compact, 'standard')).equals(toFile(key))).toBe(true);
+  });
+
   it('makes proofs that snarkjs accepts, and exports the key we export', async () => {
     const toxic = { ...powers, gamma: sample('gamma'), delta: sample('delta') };
-    const key = await computeProvingKey(circuit.r1cs, toxic);
+    const key = await compute(toxic);
     await writeFile(path('full.zkey'), toFile(key));
     await writeFile(path('test.wasm'), circuit.wasm);
     const exported = await zKey.exportVerificationKey(path('full.zkey'));
-    expect(exported).toMatchObject(key.verificationKey);
+    expect(exported).toMatchObject(exportVerificationKey(key));
 
     const witness = { type: 'mem' as const };
     const { wtns } = await import('snarkjs');
@@ -158,7 +180,7 @@ describe('the proving key', () => {
     const { proof, publicSignals } = await groth16.prove(path('full.zkey'), witness);
     const [y] = (await computeWitness(circuit.wasm, { a: 12_345n, b: 678n })).slice(1);
     expect(publicSignals).toEqual([String(y), '678']);
-    expect(await groth16.verify(key.verificationKey, publicSignals, proof)).toBe(true);
-    expect(await groth16.verify(key.verificationKey, [String(y), '679'], proof)).toBe(false);
+    expect(await groth16.verify(exportVerificationKey(key), publicSignals, proof)).toBe(true);
+    expect(await groth16.verify(exportVerificationKey(key), [String(y), '679'], proof)).toBe(false);
   });
 });

@@ -7,25 +7,26 @@
 import { FIELD_ORDER } from '../field.ts';
 import { invert, invertAll, power } from '../modular.ts';
 import { computeDomainSize, type R1cs, type R1csMatrix } from '../r1cs.ts';
+import { encodeScalars } from './scalars.ts';
 import type { ToxicValues } from './toxic-values.ts';
 
 const TWO_ADICITY = 28;
 /** 5 is the smallest quadratic non-residue mod r; r - 1 = 2^28 * odd. */
 const NON_RESIDUE = 5n;
 
-/** Scalars of the key's points, all in 0..r-1, to be multiplied by the generators. */
+/** Scalars of the key's points, to be multiplied by the generators: 32 bytes little-endian each, below r. */
 export type KeyScalars = {
   readonly domainSize: number;
   /** A_i(tau), one for each wire. */
-  readonly a: readonly bigint[];
+  readonly a: Uint8Array;
   /** B_i(tau), one for each wire; in G1 and in G2. */
-  readonly b: readonly bigint[];
+  readonly b: Uint8Array;
   /** (beta A_i + alpha B_i + C_i)(tau) / gamma for wire 0 and the public wires. */
-  readonly publicWires: readonly bigint[];
+  readonly publicWires: Uint8Array;
   /** (beta A_i + alpha B_i + C_i)(tau) / delta for the other wires. */
-  readonly privateWires: readonly bigint[];
+  readonly privateWires: Uint8Array;
   /** Odd elements of the Lagrange basis of the doubled domain at tau, / delta. */
-  readonly h: readonly bigint[];
+  readonly h: Uint8Array;
 };
 
 /** A primitive root of unity of order `size`, a power of two. The same one that ffjavascript picks. */
@@ -96,10 +97,10 @@ export const computeKeyScalars = (r1cs: R1cs, toxic: ToxicValues): KeyScalars =>
   );
   return {
     domainSize,
-    a,
-    b,
-    publicWires: combined.slice(0, r1cs.publicSignals + 1),
-    privateWires: combined.slice(r1cs.publicSignals + 1),
-    h,
+    a: encodeScalars(a),
+    b: encodeScalars(b),
+    publicWires: encodeScalars(combined.slice(0, r1cs.publicSignals + 1)),
+    privateWires: encodeScalars(combined.slice(r1cs.publicSignals + 1)),
+    h: encodeScalars(h),
   };
 };

@@ -1,0 +1,75 @@
+/**
+ * Numbers distinct 32-byte values by their first occurrence: millions of terms of a circuit share a few thousand coefficients.
+ *
+ * @module
+ */
+
+/** Words of 32 bits in a value. */
+const VALUE_WORDS = 8;
+
+/** Open addressing over the values' words; no string or BigInt is made for a value that is known. */
+export const createCoefficientDictionary = () => {
+  let words = new Uint32Array(VALUE_WORDS * 512);
+  let slots = new Int32Array(1024).fill(-1);
+  let count = 0;
+
+  const findSlot = (source: Uint32Array, start: number): number => {
+    let mixed = 0;
+    for (let i = 0; i < VALUE_WORDS; i++) {
+      mixed = Math.imul(mixed ^ (source[start + i] ?? 0), 0x9e3779b1);
+      mixed ^= mixed >>> 15;
+    }
+    const mask = slots.length - 1;
+    for (let slot = mixed & mask; ; slot = (slot + 1) & mask) {
+      const known = slots[slot] ?? -1;
+      if (known < 0) {
+        return slot;
+      }
+      let i = 0;
+      while (i < VALUE_WORDS && words[VALUE_WORDS * known + i] === source[start + i]) {
+        i++;
+      }
+      if (i === VALUE_WORDS) {
+        return slot;
+      }
+    }
+  };
+
+  /** Twice the room; at most half of the slots are taken at any time. */
+  const grow = (): void => {
+    const larger = new Uint32Array(words.length * 2);
+    larger.set(words);
+    words = larger;
+    slots = new Int32Array(slots.length * 2).fill(-1);
+    for (let index = 0; index < count; index++) {
+      slots[findSlot(words, VALUE_WORDS * index)] = index;
+    }
+  };
+
+  return {
+    /** The number of the value in the eight words from `start`, the lowest word first. */
+    add: (source: Uint32Array, start: number): number => {
+      const slot = findSlot(source, start);
+      const known = slots[slot] ?? -1;
+      if (known >= 0) {
+        return known;
+      }
+      const index = count++;
+      slots[slot] = index;
+      words.set(source.subarray(start, start + VALUE_WORDS), VALUE_WORDS * index);
+      if (VALUE_WORDS * count === words.length) {
+        grow();
+      }
+      return index;
+    },
+    /** The values by their numbers. */
+    values: (): bigint[] =>
+      Array.from({ length: count }, (_, index) => {
+        let value = 0n;
+        for (let i = VALUE_WORDS - 1; i >= 0; i--) {
+          value = (value << 32n) | BigInt(words[VALUE_WORDS * index + i] ?? 0);
+        }
+        return value;
+      }),
+  };
+};
