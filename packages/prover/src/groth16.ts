@@ -39,7 +39,3 @@ export type ProofResult = {
   readonly proof: Groth16Proof;
   readonly publicSignals: readonly string[];
 };
-
-/** Scalar field order r: public signals are below it. */
-export const SCALAR_FIELD_ORDER =
-  21888242871839275222246405745257275088548364400416034343698204186575808495617n;

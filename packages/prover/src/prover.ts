@@ -4,6 +4,7 @@
  * @module
  */
 import type { Groth16Proof, ProofResult, VerificationKey } from './groth16.ts';
+import type { ProverMetrics } from './prover-metrics.ts';
 
 /** Files of one circuit; any snarkjs-compatible pair. */
 export type ProvingArtifact = {
@@ -40,16 +41,22 @@ export type ProveRequest<C extends string = string> = {
 
 /** What the proofs run on; for a readiness route. */
 export type AcceleratorDescription = {
-  readonly kind: 'cpu' | 'none';
+  /** `none` before the first proof decides, and for dry runs. */
+  readonly kind: 'cpu' | 'webgpu' | 'none';
   readonly detail: string;
 };
 
 export type Prover<C extends string = string> = {
+  /** What proves now; can change when a device goes away. */
   readonly accelerator: AcceleratorDescription;
   /**
-   * Makes a proof and verifies it before it hands it out. One at a time; further calls wait their turn.
-   * @throws ProverError `witness_refused`, `proof_failed`, `proof_aborted`, `prover_closed`, `prover_mock`; whatever the artifact
-   *   source throws
+   * Starts the engine, so that the first proof need not, and says what it is.
+   * @throws ProverError `accelerator_unavailable`, `proof_failed`, `prover_closed`
+   */
+  readonly ready: () => Promise<AcceleratorDescription>;
+  /**
+   * Makes a proof and verifies it before it hands it out. One at a time; further calls wait their turn, those of one circuit together.
+   * @throws ProverError, by `code`; whatever the artifact source throws
    */
   readonly prove: (request: ProveRequest<C>) => Promise<ProofResult>;
   /**
@@ -61,6 +68,8 @@ export type Prover<C extends string = string> = {
     publicSignals: readonly string[],
     proof: Groth16Proof,
   ) => Promise<boolean>;
+  /** Numbers for monitoring; see `renderProverMetrics`. */
+  readonly metrics: () => ProverMetrics;
   /** Ends everything that runs, failing it with `prover_closed`. Afterwards nothing keeps the process alive. */
   readonly close: () => Promise<void>;
 };

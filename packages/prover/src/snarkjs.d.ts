@@ -6,7 +6,11 @@ declare module 'snarkjs' {
   type Json = Record<string, unknown>;
 
   export const wtns: {
-    calculate(input: unknown, wasm: string | Uint8Array, output: MemoryFile): Promise<void>;
+    calculate(
+      input: unknown,
+      wasm: string | Uint8Array,
+      output: MemoryFile | string,
+    ): Promise<void>;
     exportJson(witness: MemoryFile): Promise<bigint[]>;
   };
   export const groth16: {

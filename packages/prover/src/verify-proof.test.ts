@@ -3,7 +3,8 @@ import { bn254 } from '@noble/curves/bn254.js';
 import { groth16, wtns } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSmallCircuit, endSnarkjsThreads, type SmallCircuit } from '../test/small-circuit.ts';
-import { type Groth16Proof, SCALAR_FIELD_ORDER } from './groth16.ts';
+import { SCALAR_FIELD_ORDER } from './field.ts';
+import type { Groth16Proof } from './groth16.ts';
 import { fromSolidityProof, toSolidityProof } from './solidity-proof.ts';
 import { verifyProof } from './verify-proof.ts';
 

@@ -6,18 +6,11 @@
  */
 import { bn254 } from '@noble/curves/bn254.js';
 import { ProverError } from './errors.ts';
-import {
-  type G1Json,
-  type G2Json,
-  type Groth16Proof,
-  SCALAR_FIELD_ORDER,
-  type VerificationKey,
-} from './groth16.ts';
+import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from './field.ts';
+import type { G1Json, G2Json, Groth16Proof, VerificationKey } from './groth16.ts';
 
 type G1Point = typeof bn254.G1.Point.BASE;
 type G2Point = typeof bn254.G2.Point.BASE;
-
-const BASE_FIELD_ORDER = bn254.fields.Fp.ORDER;
 
 /** A canonical decimal integer below `limit`; a value + limit would be another spelling of the same field element. */
 const parseDecimal = (text: unknown, limit: bigint): bigint => {
@@ -67,26 +60,31 @@ const attempt = <T>(parse: () => T): T | undefined => {
   }
 };
 
-/**
- * Checks e(A, B) = e(alpha, beta) e(IC(x), gamma) e(C, delta). Takes some tens of milliseconds of this thread.
- * @returns false for any proof or public signal that is malformed, out of range or wrong
- * @throws ProverError `verification_key_malformed`
- */
-export const verifyProof = (
-  verificationKey: VerificationKey,
-  publicSignals: readonly string[],
-  proof: Groth16Proof,
-): boolean => {
-  const key = attempt(() => ({
+/** A parsed verification key with what every verification under it repeats. */
+type PreparedKey = {
+  readonly constant: G1Point;
+  readonly bases: readonly G1Point[];
+  /** Lines of the Miller loops over gamma and delta, and the value of the one over (alpha, beta). */
+  readonly gamma: MillerLines;
+  readonly delta: MillerLines;
+  readonly alphaBeta: Fp12;
+};
+type MillerLines = ReturnType<typeof bn254.utils.calcPairingPrecomputes>;
+type Fp12 = ReturnType<typeof bn254.millerLoopBatch>;
+
+const { Fp12 } = bn254.fields;
+
+const prepareKey = (verificationKey: VerificationKey): PreparedKey => {
+  const parsed = attempt(() => ({
     alpha: parseG1(verificationKey.vk_alpha_1),
     beta: parseG2(verificationKey.vk_beta_2),
     gamma: parseG2(verificationKey.vk_gamma_2),
     delta: parseG2(verificationKey.vk_delta_2),
     ic: verificationKey.IC.map(parseG1),
   }));
-  const [constant, ...bases] = key?.ic ?? [];
+  const [constant, ...bases] = parsed?.ic ?? [];
   if (
-    key === undefined ||
+    parsed === undefined ||
     constant === undefined ||
     verificationKey.protocol !== 'groth16' ||
     verificationKey.curve !== 'bn128' ||
@@ -97,6 +95,44 @@ export const verifyProof = (
       'The verification key is not a Groth16 key over BN254.',
     );
   }
+  return {
+    constant,
+    bases,
+    gamma: bn254.utils.calcPairingPrecomputes(parsed.gamma),
+    delta: bn254.utils.calcPairingPrecomputes(parsed.delta),
+    alphaBeta: bn254.pairing(parsed.alpha, parsed.beta, false),
+  };
+};
+
+/** The last few keys, by their text: checking one takes as long as the verification itself. */
+const prepared = new Map<string, PreparedKey>();
+const MAXIMUM_PREPARED = 16;
+
+const findPrepared = (verificationKey: VerificationKey): PreparedKey => {
+  const text = JSON.stringify(verificationKey) ?? '';
+  const key = prepared.get(text) ?? prepareKey(verificationKey);
+  prepared.delete(text);
+  prepared.set(text, key);
+  for (const oldest of prepared.keys()) {
+    if (prepared.size <= MAXIMUM_PREPARED) {
+      break;
+    }
+    prepared.delete(oldest);
+  }
+  return key;
+};
+
+/**
+ * Checks e(A, B) = e(alpha, beta) e(IC(x), gamma) e(C, delta). Takes some tens of milliseconds of this thread.
+ * @returns false for any proof or public signal that is malformed, out of range or wrong
+ * @throws ProverError `verification_key_malformed`
+ */
+export const verifyProof = (
+  verificationKey: VerificationKey,
+  publicSignals: readonly string[],
+  proof: Groth16Proof,
+): boolean => {
+  const { constant, bases, gamma, delta, alphaBeta } = findPrepared(verificationKey);
   const given = attempt(() => ({
     a: parseG1(proof.pi_a),
     b: parseG2(proof.pi_b),
@@ -113,11 +149,13 @@ export const verifyProof = (
   if (inputs.is0()) {
     return false;
   }
-  const product = bn254.pairingBatch([
-    { g1: given.a.negate(), g2: given.b },
-    { g1: key.alpha, g2: key.beta },
-    { g1: inputs, g2: key.gamma },
-    { g1: given.c, g2: key.delta },
+  const a = given.a.negate().toAffine();
+  const x = inputs.toAffine();
+  const c = given.c.toAffine();
+  const loops = bn254.millerLoopBatch([
+    [bn254.utils.calcPairingPrecomputes(given.b), a.x, a.y],
+    [gamma, x.x, x.y],
+    [delta, c.x, c.y],
   ]);
-  return bn254.fields.Fp12.eql(product, bn254.fields.Fp12.ONE);
+  return Fp12.eql(Fp12.finalExponentiate(Fp12.mul(loops, alphaBeta)), Fp12.ONE);
 };

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Zkey } from '../zkey/zkey.ts';
+import type { Zkey, ZkeyHeader } from '../zkey/zkey.ts';
 
 /** Affine point with coordinates below q, or undefined for the point at infinity. */
 export type G1Affine = { readonly x: bigint; readonly y: bigint } | undefined;
@@ -50,6 +50,8 @@ export type Engine = {
   /** What it runs on, for people: processor or adapter, threads, the multiplier chosen. */
   readonly detail: string;
   readonly load: (zkey: Zkey, options?: EngineOptions) => Promise<ResidentKey>;
+  /** Memory that a key of this size and one proof under it take, in bytes; asked before anything is loaded. */
+  readonly estimateBytes?: (header: ZkeyHeader) => number;
   /** Frees everything: memory, threads, device. Afterwards nothing keeps the process alive. */
   readonly close: () => Promise<void>;
 };

@@ -27,8 +27,20 @@ export type WitnessRunner = {
 /** Compiled programs kept: a few hundred KB to a few MB each. */
 const MAXIMUM_PROGRAMS = 16;
 
+const unreadable = (cause: unknown): ProverError =>
+  new ProverError(
+    'proof_failed',
+    'The witness program cannot be read. Check its path and rights.',
+    {
+      retryable: true,
+      cause,
+    },
+  );
+
 const compile = async (wasmPath: string): Promise<WebAssembly.Module> => {
-  const bytes = await readFile(wasmPath);
+  const bytes = await readFile(wasmPath).catch((error: unknown) => {
+    throw unreadable(error);
+  });
   try {
     return await WebAssembly.compile(bytes);
   } catch (error) {
@@ -48,7 +60,9 @@ export const createWitnessRunner = (): WitnessRunner => {
   const programs = new Map<string, Promise<WebAssembly.Module>>();
 
   const load = async (wasmPath: string): Promise<WebAssembly.Module> => {
-    const identity = await readFileIdentity(wasmPath);
+    const identity = await readFileIdentity(wasmPath).catch((error: unknown) => {
+      throw unreadable(error);
+    });
     const program = programs.get(identity) ?? compile(wasmPath);
     programs.delete(identity);
     programs.set(identity, program);

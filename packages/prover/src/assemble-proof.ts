@@ -1,0 +1,96 @@
+/**
+ * From the five sums to a Groth16 proof: A = α + Σa + rδ, B = β + Σb + sδ, C = Σc + Σh + sA + r(β + Σb) with B's sum in G1, for
+ * random r and s, which make the proof independent of the witness (Groth, 2016, section 3.2).
+ *
+ * @module
+ */
+import { bn254 } from '@noble/curves/bn254.js';
+import type { G1Affine, G2Affine, ProofSums } from './engine/engine.ts';
+import { readCoordinate, readInteger } from './field.ts';
+import type { G1Json, G2Json, Groth16Proof } from './groth16.ts';
+
+type G1Point = typeof bn254.G1.Point.BASE;
+type G2Point = typeof bn254.G2.Point.BASE;
+
+/** The fixed points that blind a proof, as they lie in a proving key. */
+export type BlindingPoints = {
+  readonly alpha1: Uint8Array;
+  readonly beta1: Uint8Array;
+  readonly beta2: Uint8Array;
+  readonly delta1: Uint8Array;
+  readonly delta2: Uint8Array;
+};
+
+const toG1 = (point: G1Affine): G1Point =>
+  point === undefined ? bn254.G1.Point.ZERO : bn254.G1.Point.fromAffine(point);
+
+const toG2 = (point: G2Affine): G2Point =>
+  point === undefined
+    ? bn254.G2.Point.ZERO
+    : bn254.G2.Point.fromAffine({
+        x: { c0: point.x[0], c1: point.x[1] },
+        y: { c0: point.y[0], c1: point.y[1] },
+      });
+
+/** A point of G1 as it lies in a proving key; all zeros is infinity. */
+export const decodeG1 = (bytes: Uint8Array, start = 0): G1Affine => {
+  const x = readCoordinate(bytes, start);
+  const y = readCoordinate(bytes, start + 32);
+  return x === 0n && y === 0n ? undefined : { x, y };
+};
+
+/** A point of G2 as it lies in a proving key; all zeros is infinity. */
+export const decodeG2 = (bytes: Uint8Array): G2Affine => {
+  const x = [readCoordinate(bytes, 0), readCoordinate(bytes, 32)] as const;
+  const y = [readCoordinate(bytes, 64), readCoordinate(bytes, 96)] as const;
+  return [...x, ...y].every((coordinate) => coordinate === 0n) ? undefined : { x, y };
+};
+
+export const toG1Json = (point: { readonly x: bigint; readonly y: bigint }): G1Json => [
+  String(point.x),
+  String(point.y),
+  '1',
+];
+
+export const toG2Json = (point: {
+  readonly x: readonly [bigint, bigint];
+  readonly y: readonly [bigint, bigint];
+}): G2Json => [
+  [String(point.x[0]), String(point.x[1])],
+  [String(point.y[0]), String(point.y[1])],
+  ['1', '0'],
+];
+
+/**
+ * @param sums - secret
+ * @param r, s - uniformly random below the scalar field order, not zero, never used twice. Secret.
+ */
+export const assembleProof = (
+  sums: ProofSums,
+  points: BlindingPoints,
+  r: bigint,
+  s: bigint,
+): Groth16Proof => {
+  const delta1 = toG1(decodeG1(points.delta1));
+  const delta2 = toG2(decodeG2(points.delta2));
+  const b1 = toG1(decodeG1(points.beta1)).add(toG1(sums.b1));
+  const a = toG1(decodeG1(points.alpha1)).add(toG1(sums.a)).add(delta1.multiply(r));
+  const b = toG2(decodeG2(points.beta2)).add(toG2(sums.b2)).add(delta2.multiply(s));
+  // With B's sum still unblinded, r(β + Σb) = r B₁ - r s δ.
+  const c = toG1(sums.c)
+    .add(toG1(sums.h))
+    .add(a.multiply(s))
+    .add(b1.is0() ? b1 : b1.multiply(r));
+  const { x, y } = b.toAffine();
+  return {
+    pi_a: toG1Json(a.toAffine()),
+    pi_b: toG2Json({ x: [x.c0, x.c1], y: [y.c0, y.c1] }),
+    pi_c: toG1Json(c.toAffine()),
+    protocol: 'groth16',
+    curve: 'bn128',
+  };
+};
+
+/** The public signals of a witness: its wires 1 to `count`, as decimal strings. */
+export const readPublicSignals = (witness: Uint8Array, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => String(readInteger(witness, 32 * (i + 1))));

@@ -1,0 +1,264 @@
+import { rm } from 'node:fs/promises';
+import { groth16 } from 'snarkjs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createOracleEngine, ORACLE_KEY_BYTES, type OracleOptions } from '../test/oracle-engine.ts';
+import {
+  createSmallCircuit,
+  endSnarkjsThreads,
+  type SmallCircuit,
+  squaresSource,
+} from '../test/small-circuit.ts';
+import type { AcceleratorChoice } from './engine/engine-keeper.ts';
+import { createEngineProver } from './engine-prover.ts';
+import { ProverError } from './errors.ts';
+
+let factors: SmallCircuit;
+let squares: SmallCircuit;
+beforeAll(async () => {
+  factors = await createSmallCircuit();
+  squares = await createSmallCircuit(squaresSource(5), 4);
+});
+afterAll(async () => {
+  await endSnarkjsThreads();
+  await rm(factors.folder, { recursive: true, force: true });
+  await rm(squares.folder, { recursive: true, force: true });
+});
+
+const input = { product: 391, a: 17, b: 23 };
+const failure = (code: string, retryable = false) => expect.objectContaining({ code, retryable });
+
+/** A prover over oracles. */
+const setUp = (
+  options: {
+    readonly accelerator?: AcceleratorChoice;
+    readonly budget?: number;
+    readonly cpu?: OracleOptions;
+    /** One entry for each time a device is opened. */
+    readonly devices?: readonly OracleOptions[];
+  } = {},
+) => {
+  const cpu = createOracleEngine(options.cpu);
+  const devices = (options.devices ?? []).map((device) =>
+    createOracleEngine({ ...device, kind: 'webgpu' }),
+  );
+  let opened = 0;
+  const onIncident = vi.fn();
+  const prover = createEngineProver<string>({
+    accelerator: options.accelerator ?? 'auto',
+    memoryBudgetBytes: options.budget ?? 10 * ORACLE_KEY_BYTES,
+    factories: {
+      cpu: () => Promise.resolve(cpu),
+      webgpu: () => Promise.resolve(devices[opened++]),
+    },
+    onIncident,
+  });
+  return { prover, cpu, devices, onIncident };
+};
+
+describe('proofs', () => {
+  it('of several circuits verify under snarkjs', async () => {
+    const { prover } = setUp();
+    const made = [
+      [factors, await prover.prove({ circuit: factors, input })],
+      [squares, await prover.prove({ circuit: squares, input: { start: 3, offsets: [1, -1] } })],
+      [squares, await prover.prove({ circuit: squares, input: { start: 0, offsets: [0, 0] } })],
+    ] as const;
+    for (const [{ verificationKey }, { proof, publicSignals }] of made) {
+      expect(await groth16.verify(verificationKey, publicSignals, proof)).toBe(true);
+    }
+    expect(made[2][1].publicSignals).toEqual(['0', '0', '0']);
+    await prover.close();
+  });
+
+  it('of the same input differ: they are blinded', async () => {
+    const { prover } = setUp();
+    const [first, second] = await Promise.all([
+      prover.prove({ circuit: factors, input }),
+      prover.prove({ circuit: factors, input }),
+    ]);
+    for (const part of ['pi_a', 'pi_b', 'pi_c'] as const) {
+      expect(first.proof[part]).not.toEqual(second.proof[part]);
+    }
+    await prover.close();
+  });
+
+  it('tell a progress that only grows, stage after stage', async () => {
+    const { prover } = setUp();
+    const said: [string, number][] = [];
+    const onProgress = (stage: string, fraction: number) => said.push([stage, fraction]);
+    await prover.prove({ circuit: factors, input, onProgress });
+    const stages = ['queued', 'witness', 'proof', 'verify'];
+    const order = said.map(([stage, fraction]) => stages.indexOf(stage) + fraction);
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(said.filter(([stage]) => stage === 'proof').length).toBeGreaterThan(2);
+    expect(said.at(-1)).toEqual(['verify', 1]);
+    await prover.close();
+  });
+
+  it('are refused when the files are not of one circuit', async () => {
+    const { prover } = setUp();
+    const other = { ...factors, zkeyPath: squares.zkeyPath };
+    await expect(prover.prove({ circuit: other, input })).rejects.toEqual(
+      failure('artifacts_mismatch'),
+    );
+    const program = { ...squares, wasmPath: factors.wasmPath };
+    await expect(prover.prove({ circuit: program, input })).rejects.toEqual(
+      failure('artifacts_mismatch'),
+    );
+    await prover.close();
+  });
+
+  it.each(['a', 'b1', 'b2', 'c', 'h'] as const)('never leave with a wrong sum %s', async (name) => {
+    const { prover } = setUp({ cpu: { change: (sums) => ({ ...sums, [name]: undefined }) } });
+    const start = { start: 3, offsets: [1, 2] };
+    await expect(prover.prove({ circuit: squares, input: start })).rejects.toEqual(
+      failure('proof_failed', true),
+    );
+    await prover.close();
+  });
+});
+
+describe('memory', () => {
+  it('holds keys between proofs, and lets go of the one unused longest', async () => {
+    const { prover, cpu } = setUp({ budget: 1.5 * ORACLE_KEY_BYTES });
+    const prove = (circuit: SmallCircuit) =>
+      prover.prove({ circuit, input: circuit === factors ? input : { start: 1, offsets: [2, 3] } });
+    await prove(factors);
+    await prove(factors);
+    expect(cpu.counts).toMatchObject({ loads: 1, releases: 0 });
+    await prove(squares);
+    expect(cpu.counts).toMatchObject({ loads: 2, releases: 1 });
+    expect(prover.metrics()).toMatchObject({
+      residentKeys: 1,
+      residentBytes: ORACLE_KEY_BYTES,
+      evictions: 1,
+      proofs: 3,
+      failures: 0,
+    });
+    await prove(factors);
+    expect(cpu.counts.loads).toBe(3);
+    await prover.close();
+    expect(cpu.counts).toMatchObject({ releases: 3, closes: 1 });
+    expect(prover.metrics()).toMatchObject({ residentKeys: 0, residentBytes: 0 });
+  });
+
+  it('refuses a key beyond the budget and says how much it needs', async () => {
+    const { prover, cpu } = setUp({ budget: ORACLE_KEY_BYTES - 1 });
+    await expect(prover.prove({ circuit: factors, input })).rejects.toEqual(
+      expect.objectContaining({
+        code: 'memory_budget_exceeded',
+        message: expect.stringMatching(/needs about 1 MB/),
+      }),
+    );
+    expect(cpu.counts.loads).toBe(0);
+    await prover.close();
+  });
+});
+
+describe('a device', () => {
+  const lost = () => {
+    throw new ProverError('accelerator_lost', 'gone', { retryable: true });
+  };
+
+  it('proves when there is one, and is described', async () => {
+    const { prover, cpu } = setUp({ devices: [{}] });
+    expect(prover.accelerator.kind).toBe('none');
+    expect(await prover.ready()).toEqual({ kind: 'webgpu', detail: 'oracle webgpu' });
+    await prover.prove({ circuit: factors, input });
+    expect(prover.accelerator.kind).toBe('webgpu');
+    expect(cpu.counts.calls).toBe(0);
+    await prover.close();
+  });
+
+  it('that is not there leaves the work to the processor, or is missed when demanded', async () => {
+    const auto = setUp().prover;
+    await auto.prove({ circuit: factors, input });
+    expect(auto.accelerator).toEqual({ kind: 'cpu', detail: 'oracle cpu' });
+    await auto.close();
+    const { prover } = setUp({ accelerator: 'webgpu' });
+    await expect(prover.prove({ circuit: factors, input })).rejects.toEqual(
+      failure('accelerator_unavailable'),
+    );
+    await prover.close();
+  });
+
+  it('that goes away is opened again, with the keys', async () => {
+    const { prover, cpu, devices, onIncident } = setUp({ devices: [{ change: lost }, {}] });
+    await prover.prove({ circuit: factors, input });
+    expect(devices.map(({ counts }) => counts)).toMatchObject([
+      { loads: 1, releases: 1, closes: 1 },
+      { loads: 1, calls: 1 },
+    ]);
+    expect(cpu.counts.calls).toBe(0);
+    expect(onIncident.mock.calls).toMatchObject([[{ code: 'accelerator_lost' }]]);
+    await prover.close();
+  });
+
+  it('that goes away twice leaves the proof to the processor, unless it was demanded', async () => {
+    const devices = [{ change: lost }, { change: lost }];
+    const { prover, cpu } = setUp({ devices });
+    await prover.prove({ circuit: factors, input });
+    expect(cpu.counts.calls).toBe(1);
+    expect(prover.metrics().acceleratorLosses).toBe(2);
+    await prover.close();
+    const demanded = setUp({ devices, accelerator: 'webgpu' });
+    await expect(demanded.prover.prove({ circuit: factors, input })).rejects.toEqual(
+      failure('accelerator_lost', true),
+    );
+    await demanded.prover.close();
+  });
+
+  it('whose result is wrong is checked by the processor and reported', async () => {
+    const wrong: OracleOptions = { change: (sums) => ({ ...sums, h: sums.a }) };
+    const { prover, cpu, onIncident } = setUp({ devices: [wrong, wrong, {}] });
+    for (const made of [1, 2, 3]) {
+      const { proof, publicSignals } = await prover.prove({ circuit: factors, input });
+      expect(await groth16.verify(factors.verificationKey, publicSignals, proof)).toBe(true);
+      expect(cpu.counts.calls).toBe(made);
+    }
+    // After the second time the device is not asked again.
+    expect(onIncident.mock.calls).toMatchObject([
+      [{ code: 'accelerator_wrong_result' }],
+      [{ code: 'accelerator_wrong_result' }],
+    ]);
+    expect(prover.metrics().wrongResults).toBe(2);
+    await prover.close();
+  });
+});
+
+describe('the queue', () => {
+  it('proves one circuit after the other, not to and fro', async () => {
+    const { prover, cpu } = setUp({ budget: 1.5 * ORACLE_KEY_BYTES });
+    const order: string[] = [];
+    const prove = async (name: string) => {
+      const circuit = name.startsWith('f') ? factors : squares;
+      const given = circuit === factors ? input : { start: 1, offsets: [2, 3] };
+      await prover.prove({ circuit, input: given });
+      order.push(name);
+    };
+    const all = Promise.all(['f1', 's1', 'f2', 's2', 'f3'].map(prove));
+    await new Promise(setImmediate);
+    expect(prover.metrics()).toMatchObject({ queued: 4, running: 1 });
+    await all;
+    expect(order).toEqual(['f1', 'f2', 'f3', 's1', 's2']);
+    expect(cpu.counts.loads).toBe(2);
+    expect(prover.metrics()).toMatchObject({ queued: 0, running: 0, proofs: 5 });
+    expect(prover.metrics().secondsBusy).toBeGreaterThan(0);
+    await prover.close();
+  });
+
+  it('gives a place away at once when its owner aborts', async () => {
+    const { prover, cpu } = setUp();
+    const abort = new AbortController();
+    const first = prover.prove({ circuit: factors, input });
+    const second = prover.prove({ circuit: factors, input, signal: abort.signal });
+    await new Promise(setImmediate);
+    expect(prover.metrics().queued).toBe(1);
+    abort.abort();
+    await expect(second).rejects.toEqual(failure('proof_aborted'));
+    expect(prover.metrics().queued).toBe(0);
+    await first;
+    expect(cpu.counts.calls).toBe(1);
+    await prover.close();
+  });
+});

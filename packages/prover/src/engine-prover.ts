@@ -1,0 +1,230 @@
+/**
+ * A prover over engines: takes requests, orders them, keeps count, and ends everything when told.
+ *
+ * @module
+ */
+import type { Engine } from './engine/engine.ts';
+import {
+  type AcceleratorChoice,
+  createEngineKeeper,
+  type EngineFactories,
+  type ProverIncident,
+} from './engine/engine-keeper.ts';
+import { ProverError } from './errors.ts';
+import type { FinishRequest, FinishResult } from './finish-worker.ts';
+import type { ProofResult } from './groth16.ts';
+import { makeProof } from './make-proof.ts';
+import { moduleBeside } from './module-beside.ts';
+import { createProofQueue } from './proof-queue.ts';
+import type {
+  AcceleratorDescription,
+  ArtifactSource,
+  ProveRequest,
+  Prover,
+  ProvingArtifact,
+} from './prover.ts';
+import { verifyProof } from './verify-proof.ts';
+import { createWitnessRunner } from './witness/witness-runner.ts';
+import { createWorkerLink } from './worker-link.ts';
+
+export type EngineProverOptions<C extends string> = {
+  readonly artifacts?: ArtifactSource<C> | undefined;
+  readonly accelerator: AcceleratorChoice;
+  readonly factories: EngineFactories;
+  readonly memoryBudgetBytes: number;
+  readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
+};
+
+type Job = { readonly start: () => Promise<unknown> };
+
+const closed = (): ProverError => new ProverError('prover_closed', 'The prover is closed.');
+
+/** The signals of the caller and of the prover's end as one, whose reason is a ProverError. */
+const joinSignals = (caller: AbortSignal | undefined, closing: AbortSignal) => {
+  const joined = new AbortController();
+  const onAbort = () => {
+    joined.abort(
+      new ProverError('proof_aborted', 'The proof was aborted.', { cause: caller?.reason }),
+    );
+  };
+  const onClose = () => {
+    joined.abort(closed());
+  };
+  if (caller?.aborted) {
+    onAbort();
+  }
+  caller?.addEventListener('abort', onAbort, { once: true });
+  closing.addEventListener('abort', onClose, { once: true });
+  return {
+    signal: joined.signal,
+    release: () => {
+      caller?.removeEventListener('abort', onAbort);
+      closing.removeEventListener('abort', onClose);
+    },
+  };
+};
+
+export const createEngineProver = <C extends string>(
+  options: EngineProverOptions<C>,
+): Prover<C> => {
+  const keeper = createEngineKeeper(options);
+  const witnesses = createWitnessRunner();
+  const finisher = createWorkerLink<FinishRequest, FinishResult>(
+    moduleBeside(import.meta.url, 'finish-worker'),
+  );
+  const closing = new AbortController();
+  const queue = createProofQueue<Job>();
+  const calls = new Set<Promise<unknown>>();
+  let running = false;
+  let proofs = 0;
+  let failures = 0;
+  let busyMs = 0;
+  let startedMs = 0;
+  let description: AcceleratorDescription = {
+    kind: options.accelerator === 'cpu' ? 'cpu' : 'none',
+    detail: `${options.accelerator}: starts with the first proof`,
+  };
+
+  const describe = ({ kind, detail }: Engine): AcceleratorDescription => {
+    description = { kind, detail };
+    return description;
+  };
+  const { accelerator } = options;
+  const parts = { accelerator, keeper, witnesses, finisher, onProved: describe };
+
+  /** Starts the next job unless one is under way. */
+  const pump = (): void => {
+    if (running) {
+      return;
+    }
+    const job = queue.take();
+    if (job === undefined) {
+      return;
+    }
+    running = true;
+    startedMs = performance.now();
+    void job.start().finally(() => {
+      busyMs += performance.now() - startedMs;
+      running = false;
+      pump();
+    });
+  };
+
+  const locate = async (
+    { circuit, onProgress }: ProveRequest<C>,
+    signal: AbortSignal,
+  ): Promise<ProvingArtifact> => {
+    if (typeof circuit !== 'string') {
+      return circuit;
+    }
+    if (options.artifacts === undefined) {
+      throw new TypeError('a prover without an artifact source needs the files themselves');
+    }
+    onProgress?.('artifacts', 0);
+    return await options.artifacts.ensureArtifacts(circuit, {
+      signal,
+      onProgress: (_stage, fraction) => onProgress?.('artifacts', fraction),
+    });
+  };
+
+  /** Waits for its turn and proves. An abort while waiting gives the place away. */
+  const takeTurn = (
+    artifact: ProvingArtifact,
+    { input, onProgress }: ProveRequest<C>,
+    signal: AbortSignal,
+  ): Promise<ProofResult> =>
+    new Promise((resolve, reject) => {
+      const leave = () => {
+        queue.remove(job);
+        reject(signal.reason instanceof Error ? signal.reason : closed());
+      };
+      const job: Job = {
+        start: async () => {
+          signal.removeEventListener('abort', leave);
+          try {
+            signal.throwIfAborted();
+            const report = onProgress ?? (() => {});
+            const result = await makeProof(parts, { artifact, input, signal, onProgress: report });
+            resolve(result);
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error('unknown', { cause: error }));
+          }
+        },
+      };
+      if (signal.aborted) {
+        leave();
+        return;
+      }
+      signal.addEventListener('abort', leave, { once: true });
+      queue.push(artifact.zkeyPath, job);
+      pump();
+    });
+
+  const prove = async (request: ProveRequest<C>): Promise<ProofResult> => {
+    const { signal, release } = joinSignals(request.signal, closing.signal);
+    try {
+      signal.throwIfAborted();
+      request.onProgress?.('queued', 0);
+      const result = await takeTurn(await locate(request, signal), request, signal);
+      proofs += 1;
+      return result;
+    } catch (error) {
+      failures += 1;
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      release();
+    }
+  };
+
+  return {
+    get accelerator() {
+      return description;
+    },
+    ready: async () => {
+      if (closing.signal.aborted) {
+        throw closed();
+      }
+      return describe((await keeper.current()).engine);
+    },
+    prove: async (request) => {
+      if (closing.signal.aborted) {
+        throw closed();
+      }
+      const call = prove(request);
+      const settled = call.catch(() => undefined);
+      calls.add(settled);
+      try {
+        return await call;
+      } finally {
+        calls.delete(settled);
+      }
+    },
+    verify: (verificationKey, publicSignals, proof) =>
+      Promise.resolve().then(() => verifyProof(verificationKey, publicSignals, proof)),
+    metrics: () => {
+      const slots = keeper.slots();
+      const sum = (of: (slot: (typeof slots)[number]) => number) =>
+        slots.reduce((total, slot) => total + of(slot), 0);
+      return {
+        queued: queue.size(),
+        running: running ? 1 : 0,
+        proofs,
+        failures,
+        secondsBusy: (busyMs + (running ? performance.now() - startedMs : 0)) / 1000,
+        residentKeys: sum(({ keys }) => keys.count()),
+        residentBytes: sum(({ keys }) => keys.bytes()),
+        memoryBudgetBytes: options.memoryBudgetBytes,
+        evictions: sum(({ keys }) => keys.evictions()),
+        acceleratorLosses: keeper.losses(),
+        wrongResults: keeper.wrongResults(),
+      };
+    },
+    close: async () => {
+      closing.abort();
+      await Promise.all(calls);
+      await Promise.all([witnesses.close(), finisher.close()]);
+      await keeper.close();
+    },
+  };
+};

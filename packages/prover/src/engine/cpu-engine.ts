@@ -1,0 +1,190 @@
+/**
+ * The engine on the processor: WebAssembly kernels on all cores, through @pool/kernels.
+ *
+ * @module
+ */
+import { createKernels, type Kernels, type PointTable } from '@pool/kernels';
+import { decodeG1, decodeG2 } from '../assemble-proof.ts';
+import { ProverError } from '../errors.ts';
+import type { PointSection, Zkey, ZkeyHeader } from '../zkey/zkey.ts';
+import type { Engine, EngineOptions, ResidentKey } from './engine.ts';
+
+export type CpuEngineOptions = {
+  /** Default: all there are. */
+  readonly threads?: number | undefined;
+  /** Memory for keys and work together. */
+  readonly maximumBytes?: number | undefined;
+};
+
+/** The sections that are summed over. */
+const SECTIONS = ['a', 'b1', 'b2', 'c', 'h'] as const satisfies readonly PointSection[];
+type SumSection = (typeof SECTIONS)[number];
+
+/** Bytes of a point in the kernels' own form, limbs of 51 bits in 8 bytes. */
+const POINT_BYTES = { g1: 80, g2: 160 } as const;
+/** A point of G2 costs about as much as three of G1. */
+const WEIGHT = { g1: 1, g2: 3 } as const;
+
+const groupOf = (section: SumSection) => (section === 'b2' ? 'g2' : 'g1');
+
+/** Errors of the kernels become the prover's; the caller's own abort stays what it is. */
+const translate = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (signal?.aborted || error instanceof ProverError) {
+      throw error;
+    }
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'out_of_memory') {
+      throw new ProverError(
+        'memory_budget_exceeded',
+        'The proving key and its work do not fit into the memory the prover may use. Raise memoryBudgetBytes.',
+        { cause: error },
+      );
+    }
+    throw new ProverError('proof_failed', 'The proving engine stopped before it was done.', {
+      retryable: true,
+      cause: error,
+    });
+  }
+};
+
+/** Collects the fractions of several parts into one. */
+const createProgress = (report: ((fraction: number) => void) | undefined) => {
+  const parts: { weight: number; fraction: number }[] = [];
+  return (weight: number) => {
+    const part = { weight, fraction: 0 };
+    parts.push(part);
+    return (fraction: number): void => {
+      part.fraction = fraction;
+      const total = parts.reduce((sum, { weight: each }) => sum + each, 0);
+      const done = parts.reduce((sum, each) => sum + each.weight * each.fraction, 0);
+      report?.(total === 0 ? 1 : done / total);
+    };
+  };
+};
+
+/** Memory for a key and one proof under it, in bytes: what must be free before it is loaded. */
+export const estimateCpuBytes = (header: ZkeyHeader): number =>
+  header.wires * (3 * POINT_BYTES.g1 + POINT_BYTES.g2) +
+  header.domainSize * POINT_BYTES.g1 +
+  header.coefficients * 16 +
+  // Scalars of the witness and the quotient, and the polynomials on the way to it.
+  header.wires * 80 +
+  header.domainSize * 200;
+
+const loadKey = async (
+  kernels: Kernels,
+  zkey: Zkey,
+  options: EngineOptions,
+): Promise<ResidentKey> => {
+  const { signal } = options;
+  const { header } = zkey;
+  const held: { readonly bytes: number; release(): void }[] = [];
+  const release = (): void => {
+    for (const part of held.splice(0)) {
+      part.release();
+    }
+  };
+  const progressOf = createProgress((fraction) => options.onProgress?.('load', fraction));
+  try {
+    const tables = {} as Record<SumSection, PointTable>;
+    const reports = new Map(
+      SECTIONS.map((section) => [
+        section,
+        progressOf(zkey.countPoints(section) * WEIGHT[groupOf(section)]),
+      ]),
+    );
+    const reportRows = progressOf(header.coefficients / 4);
+    for (const section of SECTIONS) {
+      const table = await kernels.loadPoints(
+        groupOf(section),
+        zkey.countPoints(section),
+        (start, count, into) => zkey.readPoints(section, start, count, into),
+        { signal, onProgress: reports.get(section) },
+      );
+      held.push(table);
+      tables[section] = table;
+    }
+    const rows = await kernels.loadRows(
+      {
+        coefficients: await zkey.readCoefficients(),
+        domainSize: header.domainSize,
+        wires: header.wires,
+      },
+      { signal, onProgress: reportRows },
+    );
+    held.push(rows);
+
+    const computeSums: ResidentKey['computeSums'] = async (witness, sumOptions = {}) => {
+      const stop = sumOptions.signal;
+      const scalars = await kernels.loadScalars(header.wires, witness);
+      const onQuotient = (fraction: number) => sumOptions.onProgress?.('quotient', fraction);
+      const sumProgress = createProgress((fraction) => sumOptions.onProgress?.('sums', fraction));
+      const start = (section: SumSection, vector: typeof scalars, firstScalar = 0) =>
+        kernels.computeMsm(tables[section], vector, {
+          signal: stop,
+          firstScalar,
+          onProgress: sumProgress(tables[section].count * WEIGHT[groupOf(section)]),
+        });
+      // All are under way before one is waited for, so that no core idles; a failure waits for the rest before memory is freed.
+      const quotient = kernels.computeQuotient(rows, scalars, {
+        signal: stop,
+        onProgress: onQuotient,
+      });
+      const h = quotient.then(async (vector) => {
+        try {
+          return await start('h', vector);
+        } finally {
+          vector.release();
+        }
+      });
+      const sums = [
+        start('b2', scalars),
+        start('a', scalars),
+        start('b1', scalars),
+        start('c', scalars, header.publicSignals + 1),
+        h,
+      ] as const;
+      await Promise.allSettled(sums);
+      scalars.release();
+      const [b2, a, b1, c, hSum] = await Promise.all(sums);
+      return {
+        a: decodeG1(a),
+        b1: decodeG1(b1),
+        b2: decodeG2(b2),
+        c: decodeG1(c),
+        h: decodeG1(hSum),
+      };
+    };
+    return {
+      bytes: held.reduce((sum, { bytes }) => sum + bytes, 0),
+      computeSums: (witness, sumOptions) =>
+        translate(computeSums(witness, sumOptions), sumOptions?.signal),
+      release,
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+};
+
+/** Starts the threads. */
+export const createCpuEngine = async (options: CpuEngineOptions = {}): Promise<Engine> => {
+  const kernels = await translate(
+    createKernels({
+      ...(options.threads === undefined ? {} : { threads: options.threads }),
+      ...(options.maximumBytes === undefined ? {} : { maximumBytes: options.maximumBytes }),
+    }),
+    undefined,
+  );
+  return {
+    kind: 'cpu',
+    detail: kernels.detail,
+    load: (zkey, loadOptions = {}) =>
+      translate(loadKey(kernels, zkey, loadOptions), loadOptions.signal),
+    estimateBytes: estimateCpuBytes,
+    close: () => kernels.close(),
+  };
+};

@@ -1,0 +1,149 @@
+/**
+ * Which engine proves. A graphics device that goes away is opened once more in each proof, then the processor takes over; one that
+ * gave a wrong result is not trusted a second time.
+ *
+ * @module
+ */
+import { ProverError } from '../errors.ts';
+import type { Engine } from './engine.ts';
+import { createKeyCache, type KeyCache } from './key-cache.ts';
+
+/** `auto`: the graphics device if there is a real one, else the processor. */
+export type AcceleratorChoice = 'auto' | 'webgpu' | 'cpu';
+
+export type EngineFactories = {
+  readonly cpu: () => Promise<Engine>;
+  /** undefined if there is no device to use. */
+  readonly webgpu: () => Promise<Engine | undefined>;
+};
+
+/** Something an operator should know, although the proof may have been made all the same. */
+export type ProverIncident = {
+  readonly code: 'accelerator_lost' | 'accelerator_wrong_result';
+  readonly message: string;
+};
+
+export type EngineSlot = { readonly engine: Engine; readonly keys: KeyCache };
+
+export type EngineKeeper = {
+  /** The engine to use now, started if need be. */
+  readonly current: () => Promise<EngineSlot>;
+  /** The processor, beside the current engine. */
+  readonly processor: () => Promise<EngineSlot>;
+  /** Gives up a slot whose device went away; the next `current` opens another. */
+  readonly reportLoss: (slot: EngineSlot) => Promise<void>;
+  /** Takes note of a wrong result. After the second one the processor proves for good. */
+  readonly reportWrongResult: (slot: EngineSlot) => Promise<void>;
+  /** Slots that are open. */
+  readonly slots: () => readonly EngineSlot[];
+  readonly losses: () => number;
+  readonly wrongResults: () => number;
+  readonly close: () => Promise<void>;
+};
+
+export type EngineKeeperOptions = {
+  readonly accelerator: AcceleratorChoice;
+  readonly factories: EngineFactories;
+  readonly memoryBudgetBytes: number;
+  readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
+};
+
+const MAXIMUM_WRONG_RESULTS = 2;
+
+export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper => {
+  const { accelerator, factories, memoryBudgetBytes, onIncident } = options;
+  let device: Promise<EngineSlot | undefined> | undefined;
+  let processor: Promise<EngineSlot> | undefined;
+  const open = new Set<EngineSlot>();
+  let losses = 0;
+  let wrongResults = 0;
+
+  const keep = (engine: Engine): EngineSlot => {
+    const slot = { engine, keys: createKeyCache(engine, memoryBudgetBytes) };
+    open.add(slot);
+    return slot;
+  };
+
+  const startProcessor = (): Promise<EngineSlot> => {
+    processor ??= factories.cpu().then(keep);
+    // A start that failed is tried again the next time.
+    processor.catch(() => {
+      processor = undefined;
+    });
+    return processor;
+  };
+
+  const startDevice = (): Promise<EngineSlot | undefined> => {
+    device ??= factories
+      .webgpu()
+      .then((engine) => (engine === undefined ? undefined : keep(engine)));
+    device.catch(() => {
+      device = undefined;
+    });
+    return device;
+  };
+
+  const current = async (): Promise<EngineSlot> => {
+    if (
+      accelerator === 'cpu' ||
+      (accelerator === 'auto' && wrongResults >= MAXIMUM_WRONG_RESULTS)
+    ) {
+      return await startProcessor();
+    }
+    const slot =
+      accelerator === 'auto' ? await startDevice().catch(() => undefined) : await startDevice();
+    if (slot !== undefined) {
+      return slot;
+    }
+    if (accelerator === 'auto') {
+      return await startProcessor();
+    }
+    throw new ProverError(
+      'accelerator_unavailable',
+      'There is no graphics device to prove on. Install a driver (and the package webgpu), or choose the accelerator auto or cpu.',
+    );
+  };
+
+  const drop = async (slot: EngineSlot): Promise<void> => {
+    open.delete(slot);
+    if ((await device?.catch(() => undefined)) === slot) {
+      device = undefined;
+    }
+    slot.keys.release();
+    // What is gone may not even close.
+    await slot.engine.close().catch(() => undefined);
+  };
+
+  return {
+    current,
+    processor: startProcessor,
+    reportLoss: async (slot) => {
+      losses += 1;
+      onIncident?.({
+        code: 'accelerator_lost',
+        message: `${slot.engine.detail} went away in the middle of a proof.`,
+      });
+      await drop(slot);
+    },
+    reportWrongResult: async (slot) => {
+      wrongResults += 1;
+      onIncident?.({
+        code: 'accelerator_wrong_result',
+        message: `${slot.engine.detail} gave a proof that does not verify.`,
+      });
+      await drop(slot);
+    },
+    slots: () => [...open],
+    losses: () => losses,
+    wrongResults: () => wrongResults,
+    close: async () => {
+      await Promise.allSettled([device, processor]);
+      const slots = [...open];
+      open.clear();
+      for (const { keys } of slots) {
+        keys.release();
+      }
+      await Promise.all(slots.map(({ engine }) => engine.close()));
+    },
+  };
+};

@@ -1,0 +1,120 @@
+/**
+ * The proving keys that one engine holds ready, within a memory budget: the one unused longest makes room.
+ *
+ * @module
+ */
+import { ProverError } from '../errors.ts';
+import { readFileIdentity } from '../file-identity.ts';
+import { openZkey } from '../zkey/open-zkey.ts';
+import type { Zkey, ZkeyHeader } from '../zkey/zkey.ts';
+import type { Engine, EngineOptions, ResidentKey } from './engine.ts';
+
+/** A key with what else a proof needs of its file. */
+export type HeldKey = {
+  readonly resident: ResidentKey;
+  readonly header: ZkeyHeader;
+  /** The points for the public signals, as they lie in the file. */
+  readonly ic: Uint8Array;
+  /** Memory charged to the budget, in bytes. */
+  readonly charge: number;
+};
+
+export type KeyCache = {
+  /**
+   * The key in a file, loaded if need be. One call at a time.
+   * @throws ProverError `zkey_malformed`, `memory_budget_exceeded`, `proof_failed` if the file cannot be read; the engine's errors
+   */
+  readonly take: (zkeyPath: string, options: EngineOptions) => Promise<HeldKey>;
+  readonly count: () => number;
+  /** Memory of all keys held, in bytes. */
+  readonly bytes: () => number;
+  /** Keys loaded, and keys that made room, since the start. */
+  readonly loads: () => number;
+  readonly evictions: () => number;
+  readonly release: () => void;
+};
+
+/** What a key takes in an engine that does not say: each point and each coefficient twice over. */
+const estimateBytes = (header: ZkeyHeader): number =>
+  2 * (header.wires * 320 + header.domainSize * 64 + header.coefficients * 16);
+
+const inMegabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
+
+const unreadable = (cause: unknown): ProverError =>
+  new ProverError('proof_failed', 'The proving key cannot be read. Check its path and rights.', {
+    retryable: true,
+    cause,
+  });
+
+const open = async (zkeyPath: string): Promise<Zkey> => {
+  try {
+    return await openZkey(zkeyPath);
+  } catch (error) {
+    throw error instanceof ProverError ? error : unreadable(error);
+  }
+};
+
+export const createKeyCache = (engine: Engine, budgetBytes: number): KeyCache => {
+  /** In the order of their last use. */
+  const held = new Map<string, HeldKey>();
+  let loads = 0;
+  let evictions = 0;
+
+  const sum = (): number => [...held.values()].reduce((total, { charge }) => total + charge, 0);
+
+  const makeRoom = (needed: number): void => {
+    if (needed > budgetBytes) {
+      throw new ProverError(
+        'memory_budget_exceeded',
+        `A proof under this key needs about ${inMegabytes(needed)}; the prover may use ${inMegabytes(budgetBytes)}. Raise memoryBudgetBytes.`,
+      );
+    }
+    for (const [name, key] of held) {
+      if (sum() + needed <= budgetBytes) {
+        return;
+      }
+      held.delete(name);
+      key.resident.release();
+      evictions += 1;
+    }
+  };
+
+  const load = async (zkeyPath: string, options: EngineOptions): Promise<HeldKey> => {
+    const zkey = await open(zkeyPath);
+    try {
+      const { header } = zkey;
+      const needed = engine.estimateBytes?.(header) ?? estimateBytes(header);
+      makeRoom(needed);
+      loads += 1;
+      const count = zkey.countPoints('ic');
+      const ic = new Uint8Array(64 * count);
+      await zkey.readPoints('ic', 0, count, ic);
+      const resident = await engine.load(zkey, options);
+      return { resident, header, ic, charge: Math.max(needed, resident.bytes) };
+    } finally {
+      await zkey.close();
+    }
+  };
+
+  return {
+    take: async (zkeyPath, options) => {
+      const identity = await readFileIdentity(zkeyPath).catch((error: unknown) => {
+        throw unreadable(error);
+      });
+      const key = held.get(identity) ?? (await load(zkeyPath, options));
+      held.delete(identity);
+      held.set(identity, key);
+      return key;
+    },
+    count: () => held.size,
+    bytes: () => [...held.values()].reduce((total, { resident }) => total + resident.bytes, 0),
+    loads: () => loads,
+    evictions: () => evictions,
+    release: () => {
+      for (const { resident } of held.values()) {
+        resident.release();
+      }
+      held.clear();
+    },
+  };
+};

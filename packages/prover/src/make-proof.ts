@@ -1,0 +1,182 @@
+/**
+ * One proof from beginning to end: key and witness, sums, blinding, verification; again on another device or on the processor when the
+ * first goes away or is wrong.
+ *
+ * @module
+ */
+import { readPublicSignals } from './assemble-proof.ts';
+import type { Engine, EnginePhase } from './engine/engine.ts';
+import type { AcceleratorChoice, EngineKeeper, EngineSlot } from './engine/engine-keeper.ts';
+import type { HeldKey } from './engine/key-cache.ts';
+import { ProverError } from './errors.ts';
+import type { FinishRequest, FinishResult } from './finish-worker.ts';
+import type { ProofResult } from './groth16.ts';
+import type { ProofProgress, ProvingArtifact } from './prover.ts';
+import type { WitnessRunner } from './witness/witness-runner.ts';
+import type { WorkerLink } from './worker-link.ts';
+import { matchesVerificationKey } from './zkey/match-verification-key.ts';
+
+export type ProofParts = {
+  readonly accelerator: AcceleratorChoice;
+  readonly keeper: EngineKeeper;
+  readonly witnesses: WitnessRunner;
+  readonly finisher: WorkerLink<FinishRequest, FinishResult>;
+  /** Told which engine made the proof. */
+  readonly onProved: (engine: Engine) => void;
+};
+
+export type ProofTask = {
+  readonly artifact: ProvingArtifact;
+  /** Signals by name. Secret. */
+  readonly input: unknown;
+  readonly signal: AbortSignal;
+  readonly onProgress: ProofProgress;
+};
+
+/** Where each phase lies within the stage `proof`: start and length, with the loading of the key and without. */
+const SPANS: Readonly<Record<EnginePhase, readonly [number, number]>> = {
+  load: [0, 0.4],
+  quotient: [0.4, 0.12],
+  sums: [0.52, 0.48],
+};
+
+/** Fractions that only grow, whatever order the phases report in. */
+const createPhases = (onProgress: ProofProgress) => {
+  const reached: Record<EnginePhase, number> = { load: 0, quotient: 0, sums: 0 };
+  let base = 0;
+  let last = 0;
+  return {
+    /** The key was ready: what loading would have taken is no part of this proof. */
+    skipLoading: () => {
+      base = SPANS.quotient[0];
+      reached.load = 1;
+    },
+    report: (phase: EnginePhase, fraction: number) => {
+      reached[phase] = Math.max(reached[phase], fraction);
+      const done = Object.entries(SPANS).reduce(
+        (sum, [name, [, length]]) => sum + length * reached[name as EnginePhase],
+        0,
+      );
+      const whole = Math.min(1, Math.max(0, (done - base) / (1 - base)));
+      if (whole > last) {
+        last = whole;
+        onProgress('proof', whole);
+      }
+    },
+  };
+};
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof ProverError && error.code === code;
+
+const checkParts = (key: HeldKey, witness: Uint8Array, { verificationKey }: ProvingArtifact) => {
+  if (!matchesVerificationKey(key.header, key.ic, verificationKey)) {
+    throw new ProverError(
+      'artifacts_mismatch',
+      'The verification key does not belong to the proving key. Export it from the same key.',
+    );
+  }
+  if (witness.length !== 32 * key.header.wires) {
+    throw new ProverError(
+      'artifacts_mismatch',
+      `The witness program makes ${witness.length / 32} wires and the proving key takes ${key.header.wires}: they are not of the same circuit.`,
+    );
+  }
+};
+
+/**
+ * @throws ProverError; the signal's reason
+ */
+export const makeProof = async (parts: ProofParts, task: ProofTask): Promise<ProofResult> => {
+  const { accelerator, keeper, witnesses, finisher, onProved } = parts;
+  const { artifact, input, signal, onProgress } = task;
+
+  onProgress('witness', 0);
+  const witness = await witnesses.compute(artifact.wasmPath, input, signal);
+  try {
+    onProgress('witness', 1);
+    onProgress('proof', 0);
+
+    /** undefined if what came out does not verify. */
+    const proveOn = async ({ engine, keys }: EngineSlot): Promise<ProofResult | undefined> => {
+      const phases = createPhases(onProgress);
+      const options = { signal, onProgress: phases.report };
+      const before = keys.loads();
+      const key = await keys.take(artifact.zkeyPath, options);
+      if (keys.loads() === before) {
+        phases.skipLoading();
+      }
+      phases.report('load', 1);
+      signal.throwIfAborted();
+      checkParts(key, witness, artifact);
+      const sums = await key.resident.computeSums(witness, options);
+      signal.throwIfAborted();
+      phases.report('quotient', 1);
+      phases.report('sums', 1);
+      onProgress('verify', 0);
+      const publicSignals = readPublicSignals(witness, key.header.publicSignals);
+      const { alpha1, beta1, beta2, delta1, delta2 } = key.header;
+      const { proof } = await finisher.call(
+        {
+          sums,
+          points: { alpha1, beta1, beta2, delta1, delta2 },
+          verificationKey: artifact.verificationKey,
+          publicSignals,
+        },
+        signal,
+      );
+      if (proof === undefined && engine.kind === 'cpu') {
+        throw new ProverError(
+          'proof_failed',
+          'The proof does not verify under its verification key: the input may satisfy the assertions of the circuit and not its constraints, or the artifacts do not belong together.',
+          { retryable: true },
+        );
+      }
+      if (proof === undefined) {
+        return undefined;
+      }
+      onProved(engine);
+      onProgress('verify', 1);
+      return { proof, publicSignals };
+    };
+
+    for (let losses = 0; losses < 2; ) {
+      const slot = await keeper.current();
+      try {
+        const result = await proveOn(slot);
+        if (result !== undefined) {
+          return result;
+        }
+        await keeper.reportWrongResult(slot);
+        break;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (slot.engine.kind === 'cpu') {
+          throw error;
+        }
+        if (isCode(error, 'accelerator_lost')) {
+          await keeper.reportLoss(slot);
+          losses += 1;
+        } else if (isCode(error, 'memory_budget_exceeded') && accelerator === 'auto') {
+          break;
+        } else {
+          throw error;
+        }
+      }
+    }
+    if (accelerator === 'webgpu') {
+      throw new ProverError(
+        'accelerator_lost',
+        'The graphics device went away or computed wrongly. Try again, or choose the accelerator auto.',
+        { retryable: true },
+      );
+    }
+    const result = await proveOn(await keeper.processor());
+    if (result === undefined) {
+      throw new ProverError('proof_failed', 'The proof does not verify.', { retryable: true });
+    }
+    return result;
+  } finally {
+    witness.fill(0);
+  }
+};

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createProofQueue } from './proof-queue.ts';
+
+const takeAll = (queue: { take: () => string | undefined }): string[] => {
+  const taken: string[] = [];
+  for (let job = queue.take(); job !== undefined; job = queue.take()) taken.push(job);
+  return taken;
+};
+
+it('keeps to one circuit, for so long', () => {
+  const queue = createProofQueue<string>(2);
+  for (const job of ['a1', 'b1', 'a2', 'b2', 'a3', 'c1', 'a4']) queue.push(job.slice(0, 1), job);
+  expect(takeAll(queue)).toEqual(['a1', 'a2', 'b1', 'b2', 'a3', 'a4', 'c1']);
+});
+
+it('keeps the order of a single circuit and goes on without limit while nobody else waits', () => {
+  const queue = createProofQueue<string>(2);
+  for (const job of ['a1', 'a2', 'a3', 'a4', 'a5']) queue.push('a', job);
+  expect(takeAll(queue)).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
+});
+
+it('forgets a job that is removed', () => {
+  const queue = createProofQueue<string>();
+  queue.push('a', 'a1');
+  queue.push('a', 'a2');
+  queue.remove('a1');
+  queue.remove('never there');
+  expect(queue.size()).toBe(1);
+  expect(takeAll(queue)).toEqual(['a2']);
+  expect(queue.size()).toBe(0);
+});
+
+it('lets nobody wait for ever: at most a full row for each job before it', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 60 }), (rest) => {
+      const queue = createProofQueue<string>(3);
+      queue.push('a', 'first');
+      expect(queue.take()).toBe('first');
+      queue.push('z', 'patient');
+      for (const circuit of rest) queue.push(circuit, circuit);
+      expect(takeAll(queue).indexOf('patient')).toBeLessThanOrEqual(3);
+    }),
+  );
+});
