@@ -42,6 +42,9 @@ export const createProver = <C extends string = string>(
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   let turn: Promise<unknown> = Promise.resolve();
+  let proofs = 0;
+  let failures = 0;
+  let busyMs = 0;
 
   const closed = () => new ProverError('prover_closed', 'The prover is closed.');
 
@@ -111,9 +114,14 @@ export const createProver = <C extends string = string>(
     // Nobody waits behind a failure.
     turn = proof.catch(() => undefined);
     running.add(turn);
+    const startedMs = performance.now();
     try {
-      return await proof;
+      const result = await proof;
+      proofs += 1;
+      busyMs += performance.now() - startedMs;
+      return result;
     } catch (error) {
+      failures += 1;
       aborting.signal.throwIfAborted();
       throw error;
     } finally {
@@ -123,11 +131,29 @@ export const createProver = <C extends string = string>(
     }
   };
 
+  const accelerator = {
+    kind: 'cpu',
+    detail: `snarkjs, ${availableParallelism()} threads`,
+  } as const;
   return {
-    accelerator: { kind: 'cpu', detail: `snarkjs, ${availableParallelism()} threads` },
+    accelerator,
+    ready: () => Promise.resolve(accelerator),
     prove,
     verify: (verificationKey, publicSignals, proof) =>
       Promise.resolve().then(() => verifyProof(verificationKey, publicSignals, proof)),
+    metrics: () => ({
+      queued: Math.max(0, running.size - 1),
+      running: Math.min(1, running.size),
+      proofs,
+      failures,
+      secondsBusy: busyMs / 1000,
+      residentKeys: 0,
+      residentBytes: 0,
+      memoryBudgetBytes: 0,
+      evictions: 0,
+      acceleratorLosses: 0,
+      wrongResults: 0,
+    }),
     close: async () => {
       closing.abort();
       await Promise.all(running);
