@@ -1,0 +1,95 @@
+/**
+ * What the kernels of a multi-scalar multiplication share: one bind group for all of them, so that a sum costs a single bind group
+ * and its pipelines one layout. Eight storage buffers, which every WebGPU device has.
+ *
+ * @module
+ */
+/// <reference types="@webgpu/types" />
+
+/** Fields of the uniform `params`, in order, one u32 each. */
+export const MSM_PARAMS = [
+  /** Points that are not infinity. */
+  'points',
+  /** windows.ts: width of a digit, digits of a scalar, groups, buckets of a group. */
+  'bits',
+  'windows',
+  'groups',
+  'buckets',
+  /** groups * buckets. */
+  'keys',
+  /** Entries that one thread sums: least and most. */
+  'segment_least',
+  'segment_most',
+  /** Threads that are enough to fill a device. */
+  'segments_wanted',
+  /** Segments that there is room for, a power of two. */
+  'segment_room',
+  /** Segments of one dispatch, and how many dispatches. */
+  'slice_segments',
+  'slices',
+  /** Buckets that one thread weighs, a power of two; its exponent. */
+  'chunk',
+  'chunk_bits',
+] as const;
+
+export type MsmParams = Readonly<Record<(typeof MSM_PARAMS)[number], number>>;
+
+/** Fields of the uniform `stage`, which differs between dispatches. */
+export const MSM_STAGE = ['first', 'level', 'count', 'source'] as const;
+
+/** Words of the buffer `plan`: what a sum finds out about itself on the device. */
+export const PLAN_ENTRIES = 0;
+export const PLAN_SEGMENT = 1;
+export const PLAN_SEGMENTS = 2;
+/** Three words for each slice: arguments of its indirect dispatch. */
+export const PLAN_SLICES = 4;
+export const MOST_SLICES = 64;
+/** Sums of the blocks of keys, for the running totals. */
+export const PLAN_BLOCKS = PLAN_SLICES + 3 * MOST_SLICES;
+export const MOST_BLOCKS = 2048;
+export const PLAN_WORDS = PLAN_BLOCKS + MOST_BLOCKS;
+
+const struct = (name: string, fields: readonly string[]): string =>
+  `struct ${name} {\n${fields.map((field) => `  ${field}: u32,`).join('\n')}\n}`;
+
+export const MSM_BINDINGS = {
+  params: `${struct('Params', MSM_PARAMS)}
+@group(0) @binding(0) var<uniform> params: Params;`,
+  stage: `${struct('Stage', MSM_STAGE)}
+@group(0) @binding(1) var<uniform> stage: Stage;`,
+  /** Eight words each, below r. */
+  scalars: '@group(0) @binding(2) var<storage, read> scalars: array<u32>;',
+  /** Scalar of each point. */
+  indices: '@group(0) @binding(3) var<storage, read> indices: array<u32>;',
+  /** Affine points, table after table. */
+  points: '@group(0) @binding(4) var<storage, read> points: array<vec4<u32>>;',
+  /** One word a bucket: its count, then its first free place among the entries, at last its end. */
+  atomicKeys: '@group(0) @binding(5) var<storage, read_write> keys: array<atomic<u32>>;',
+  keys: '@group(0) @binding(5) var<storage, read_write> keys: array<u32>;',
+  /** Bucket and point (twice its place, plus one to subtract it), by bucket. */
+  entries: '@group(0) @binding(6) var<storage, read_write> entries: array<vec2<u32>>;',
+  /** Sum of each bucket. */
+  buckets: '@group(0) @binding(7) var<storage, read_write> buckets: array<vec4<u32>>;',
+  /** Sums of parts of buckets, later of weighted chunks. */
+  parts: '@group(0) @binding(8) var<storage, read_write> parts: array<vec4<u32>>;',
+  plan: '@group(0) @binding(9) var<storage, read_write> plan: array<u32>;',
+} as const;
+
+/** GPUShaderStage.COMPUTE of the specification; Dawn for Node has no globals. */
+export const COMPUTE_STAGE = 4;
+
+/** Binding number and kind of everything above. */
+export const MSM_LAYOUT: readonly GPUBindGroupLayoutEntry[] = [
+  { binding: 0, visibility: COMPUTE_STAGE, buffer: { type: 'uniform' } },
+  { binding: 1, visibility: COMPUTE_STAGE, buffer: { type: 'uniform', hasDynamicOffset: true } },
+  ...[2, 3, 4].map((binding) => ({
+    binding,
+    visibility: COMPUTE_STAGE,
+    buffer: { type: 'read-only-storage' as const },
+  })),
+  ...[5, 6, 7, 8, 9].map((binding) => ({
+    binding,
+    visibility: COMPUTE_STAGE,
+    buffer: { type: 'storage' as const },
+  })),
+];

@@ -1,0 +1,141 @@
+/**
+ * The sizes of one multi-scalar multiplication: how its points are divided so that everything fits the device's limits, what memory it
+ * works in, and which dispatches it takes. Pure.
+ *
+ * @module
+ */
+import { affineBytes, type Group, sumBytes } from './curve-fields.ts';
+import { MOST_SLICES, type MsmParams } from './msm-bindings.ts';
+import type { WorkspaceNeeds } from './msm-workspace.ts';
+import { chooseWindowPlan, computeWindowPlan, type WindowPlan } from './windows.ts';
+
+/** Fixed sizes, for tests and measurements; what is left out is chosen. */
+export type MsmTuning = {
+  /** Width of the digits. */
+  readonly bits?: number;
+  /** Most multiples kept of a point. */
+  readonly tables?: number;
+  /** Entries that one thread sums, least and most, and the number of threads aimed at. */
+  readonly segment?: { readonly least: number; readonly most: number; readonly wanted: number };
+  /** Most additions in one dispatch. */
+  readonly sliceAdditions?: number;
+  /** Most points in one part. */
+  readonly partPoints?: number;
+};
+
+export type MsmLimits = {
+  readonly group: Group;
+  readonly bindingBytes: number;
+  readonly tableBudgetBytes: number;
+  readonly density: number;
+  readonly tuning: MsmTuning;
+};
+
+export type PartPlan = {
+  readonly windows: WindowPlan;
+  readonly params: MsmParams;
+  readonly needs: WorkspaceNeeds;
+};
+
+/** Threads of one segment each that fill a large card about once. */
+const SEGMENTS_WANTED = 1 << 16;
+/** Below this, putting the parts together costs more than the parallelism brings. */
+const SEGMENT_LEAST = 4;
+/** Above this, one more thread is better than a longer one. */
+const SEGMENT_MOST = 64;
+const MOST_SEGMENTS = 1 << 17;
+/** About 84 and 117 million field multiplications: 10 ms on a large card, below half a second on the smallest. */
+const SLICE_ADDITIONS: Readonly<Record<Group, number>> = { g1: 1 << 23, g2: 1 << 22 };
+/** 64 threads a workgroup and 65,535 workgroups leave room for 2^22. */
+const MOST_POINTS = 1 << 21;
+const CHUNK = 8;
+const ENTRY_BYTES = 8;
+
+const nextPowerOfTwo = (value: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, value)));
+
+const chooseWindows = (points: number, limits: MsmLimits): WindowPlan => {
+  const { tuning, group } = limits;
+  const plan = chooseWindowPlan({
+    points,
+    pointBytes: affineBytes(group),
+    tableBudgetBytes: limits.tableBudgetBytes,
+    bindingBytes: limits.bindingBytes,
+    density: limits.density,
+  });
+  if (tuning.bits === undefined && tuning.tables === undefined) return plan;
+  return computeWindowPlan(tuning.bits ?? plan.bits, tuning.tables ?? plan.tables);
+};
+
+const planPart = (points: number, limits: MsmLimits): PartPlan => {
+  const { group, tuning } = limits;
+  const windows = chooseWindows(points, limits);
+  const entries = points * windows.windows;
+  const segment = tuning.segment ?? {
+    least: SEGMENT_LEAST,
+    most: Math.max(SEGMENT_MOST, Math.ceil(entries / MOST_SEGMENTS)),
+    wanted: SEGMENTS_WANTED,
+  };
+  const segments = Math.max(
+    Math.min(segment.wanted, Math.ceil(entries / segment.least)),
+    Math.ceil(entries / segment.most),
+  );
+  const room = nextPowerOfTwo(segments);
+  const additions = tuning.sliceAdditions ?? SLICE_ADDITIONS[group];
+  const sliceSegments = Math.max(
+    64,
+    64 * Math.floor(additions / segment.most / 64),
+    64 * Math.ceil(segments / MOST_SLICES / 64),
+  );
+  const keys = windows.groups * windows.buckets;
+  const chunk = Math.min(CHUNK, windows.buckets);
+  return {
+    windows,
+    params: {
+      points,
+      bits: windows.bits,
+      windows: windows.windows,
+      groups: windows.groups,
+      buckets: windows.buckets,
+      keys,
+      segment_least: segment.least,
+      segment_most: segment.most,
+      segments_wanted: segment.wanted,
+      segment_room: room,
+      slice_segments: sliceSegments,
+      slices: Math.ceil(segments / sliceSegments),
+      chunk,
+      chunk_bits: Math.log2(chunk),
+    },
+    needs: {
+      keys: 4 * keys,
+      entries: ENTRY_BYTES * entries,
+      buckets: keys * sumBytes(group),
+      // Heads, the levels above them and tails; later, at the same place, R and D of all levels of chunks.
+      parts: sumBytes(group) * Math.max(3 * room, (4 * keys) / chunk),
+    },
+  };
+};
+
+/** Plans of the parts into which `points` finite points are divided; all but the last have equally many. */
+export const planMsm = (points: number, limits: MsmLimits): readonly PartPlan[] => {
+  if (points === 0) return [];
+  const most = Math.min(
+    limits.tuning.partPoints ?? MOST_POINTS,
+    Math.floor(limits.bindingBytes / affineBytes(limits.group)),
+  );
+  const fits = ({ needs }: PartPlan): boolean =>
+    Object.values(needs).every((bytes) => bytes <= limits.bindingBytes);
+  for (let count = Math.ceil(points / most); ; count++) {
+    const share = Math.ceil(points / count);
+    const shared = { ...limits, tableBudgetBytes: Math.floor(limits.tableBudgetBytes / count) };
+    const first = planPart(share, shared);
+    if (!fits(first) && share > 1) continue;
+    // Rounding up can leave the last parts without points.
+    const full = Math.floor(points / share);
+    const rest = points - full * share;
+    return [
+      ...Array.from({ length: full }, () => first),
+      ...(rest > 0 ? [planPart(rest, shared)] : []),
+    ];
+  }
+};

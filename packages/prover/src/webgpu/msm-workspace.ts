@@ -1,0 +1,76 @@
+/**
+ * Memory that the sums on one device work in, shared by all of them: the queue runs one after the other, so the largest need is
+ * enough. It grows when a key is loaded. What it holds between two sums is derived from a witness and is wiped on `clear`.
+ *
+ * @module
+ */
+/// <reference types="@webgpu/types" />
+import type { Buffers } from './buffers.ts';
+import { PLAN_WORDS } from './msm-bindings.ts';
+
+/** Bytes of each buffer. */
+export type WorkspaceNeeds = {
+  readonly keys: number;
+  readonly entries: number;
+  readonly buckets: number;
+  readonly parts: number;
+};
+
+export type WorkspaceBuffers = Readonly<
+  Record<keyof WorkspaceNeeds | 'plan' | 'indirect', GPUBuffer>
+>;
+
+export type MsmWorkspace = {
+  /** Makes room, if there is not enough yet. Sums that were submitted before are not disturbed. */
+  readonly reserve: (needs: WorkspaceNeeds) => void;
+  /** The buffers as they are now; the object is another one after each growth. */
+  readonly buffers: () => WorkspaceBuffers;
+  readonly bytes: () => number;
+  /** Wipes everything, after the sums that were submitted. */
+  readonly clear: () => void;
+  readonly release: () => void;
+};
+
+export const createMsmWorkspace = (buffers: Buffers): MsmWorkspace => {
+  const plan = buffers.take(4 * PLAN_WORDS, { label: 'msm plan' });
+  const indirect = buffers.take(4 * PLAN_WORDS, { label: 'msm dispatches', indirect: true });
+  let held: WorkspaceBuffers = {
+    plan,
+    indirect,
+    keys: buffers.take(16, { label: 'msm keys' }),
+    entries: buffers.take(16, { label: 'msm entries' }),
+    buckets: buffers.take(16, { label: 'msm buckets' }),
+    parts: buffers.take(16, { label: 'msm parts' }),
+  };
+  return {
+    reserve: (needs) => {
+      const grow = (name: keyof WorkspaceNeeds): GPUBuffer => {
+        const old = held[name];
+        if (old.size >= needs[name]) return old;
+        const grown = buffers.take(needs[name], { label: `msm ${name}` });
+        buffers.release(old, { secret: true });
+        return grown;
+      };
+      const next = {
+        plan,
+        indirect,
+        keys: grow('keys'),
+        entries: grow('entries'),
+        buckets: grow('buckets'),
+        parts: grow('parts'),
+      };
+      const isSame = Object.entries(next).every(
+        ([name, buffer]) => held[name as keyof WorkspaceBuffers] === buffer,
+      );
+      if (!isSame) held = next;
+    },
+    buffers: () => held,
+    bytes: () => Object.values(held).reduce((sum, buffer) => sum + buffer.size, 0),
+    clear: () => {
+      for (const buffer of Object.values(held)) buffers.clear(buffer);
+    },
+    release: () => {
+      for (const buffer of Object.values(held)) buffers.release(buffer, { secret: true });
+    },
+  };
+};

@@ -1,0 +1,162 @@
+/** Sums on a device against @noble/curves. Where there is no adapter, all of them are skipped (test/test-device.ts). */
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  createRandom,
+  encodePoints,
+  expectG1,
+  expectG2,
+  listCases,
+} from '../../test/msm-points.ts';
+import { openNullDevice, openTestDevice } from '../../test/test-device.ts';
+import { createBuffers } from './buffers.ts';
+import { encodeElements } from './elements.ts';
+import { findLimbLayout, LIMB_LAYOUTS } from './limbs.ts';
+import { createG1Msm, createG2Msm, createMsmContext, type MsmOptions } from './msm.ts';
+import { createMsmKernels } from './msm-kernels.ts';
+import type { MsmTuning } from './msm-plan.ts';
+
+const gpu = await openTestDevice();
+const buffers = gpu && createBuffers(gpu);
+const context = gpu && buffers && createMsmContext(gpu, buffers, findLimbLayout('digits-13-loop'));
+
+afterAll(() => {
+  context?.workspace.release();
+  gpu?.close();
+});
+
+const readFrom =
+  (bytes: Uint8Array, size: number): MsmOptions['read'] =>
+  (start, count, into) => {
+    into.set(bytes.subarray(start * size, (start + count) * size));
+    return Promise.resolve();
+  };
+
+const computeOn = async (
+  group: 'g1' | 'g2',
+  factors: readonly number[],
+  scalars: readonly bigint[],
+  tuning: MsmTuning = {},
+) => {
+  if (!context) throw new Error('no device');
+  const bytes = encodePoints(group, factors);
+  const size = group === 'g1' ? 64 : 128;
+  const options = { count: factors.length, read: readFrom(bytes, size), tuning };
+  const msm = await (group === 'g1'
+    ? createG1Msm(context, options)
+    : createG2Msm(context, options));
+  const onDevice = context.buffers.upload(encodeElements(scalars));
+  try {
+    return await msm.compute(onDevice);
+  } finally {
+    context.buffers.release(onDevice);
+    msm.release();
+  }
+};
+
+/** Widths and tables that reach every path: one group, several, none shared; segments so short that every bucket is split. */
+const TINY = { least: 1, most: 2, wanted: 1 };
+const TUNINGS: Readonly<Record<string, MsmTuning>> = {
+  chosen: {},
+  'all tables': { bits: 8, tables: 32 },
+  'some tables, tiny segments': { bits: 6, tables: 9, segment: TINY },
+  'one bucket a group and more': { bits: 2, tables: 127 },
+  'several parts and slices': {
+    bits: 7,
+    tables: 40,
+    partPoints: 40,
+    sliceAdditions: 1,
+    segment: TINY,
+  },
+};
+
+test('the shaders compile for every layout, without a driver', async () => {
+  const device = await openNullDevice();
+  try {
+    for (const layout of LIMB_LAYOUTS) {
+      const kernels = createMsmKernels(device, layout);
+      await expect(kernels.of('g1')).resolves.toMatchObject({ group: 'g1' });
+      await expect(kernels.of('g2')).resolves.toMatchObject({ group: 'g2' });
+    }
+  } finally {
+    device.close();
+  }
+});
+
+describe.skipIf(!context)('sums in G1', () => {
+  for (const [name, { factors, scalars }] of Object.entries(listCases(97))) {
+    test(`97 points, ${name}`, async () => {
+      for (const tuning of Object.values(TUNINGS)) {
+        expect(await computeOn('g1', factors, scalars, tuning)).toEqual(expectG1(factors, scalars));
+      }
+    });
+  }
+
+  test.each([1, 2, 3, 63, 64, 65, 255, 256, 257])('%i points', async (size) => {
+    const { factors, scalars } = listCases(size).random;
+    const want = expectG1(factors, scalars);
+    expect(await computeOn('g1', factors, scalars)).toEqual(want);
+    expect(await computeOn('g1', factors, scalars, { bits: 9, tables: 29 })).toEqual(want);
+  });
+
+  test('no points', async () => {
+    expect(await computeOn('g1', [], [1n])).toBeUndefined();
+  });
+
+  test('2^13 points, mostly one: the overfull bucket is a tree', async () => {
+    const random = createRandom(3n);
+    const factors = Array.from({ length: 8192 }, (_, k) => (k % 200) + 1);
+    const scalars = factors.map((_, k) => (k % 16 === 0 ? random.scalar() : 1n));
+    expect(await computeOn('g1', factors, scalars, { bits: 10, tables: 4 })).toEqual(
+      expectG1(factors, scalars),
+    );
+  });
+
+  test('points start at a later scalar; sums run at the same time; one result buffer', async () => {
+    if (!context) return;
+    const factors = [5, 0, 7, 9, 11, 13];
+    const scalars = [3n, 4n, 5n, 6n, 7n, 8n, 9n, 10n];
+    const bytes = encodePoints('g1', factors);
+    const base = { count: 6, read: readFrom(bytes, 64) };
+    const early = await createG1Msm(context, base);
+    const late = await createG1Msm(context, {
+      ...base,
+      firstScalar: 2,
+      tuning: { bits: 4, tables: 8 },
+    });
+    const onDevice = context.buffers.upload(encodeElements(scalars));
+    const wantEarly = expectG1(factors, scalars);
+    const wantLate = expectG1(factors, scalars.slice(2));
+    expect(await Promise.all([early.compute(onDevice), late.compute(onDevice)])).toEqual([
+      wantEarly,
+      wantLate,
+    ]);
+
+    const result = context.buffers.take(early.resultBytes + late.resultBytes);
+    const encoder = context.gpu.device.createCommandEncoder();
+    early.encode(encoder, onDevice, result, 0);
+    late.encode(encoder, onDevice, result, early.resultBytes);
+    context.gpu.device.queue.submit([encoder.finish()]);
+    const read = await context.buffers.read(result, 0, early.resultBytes + late.resultBytes);
+    expect(early.decode(read.subarray(0, early.resultBytes))).toEqual(wantEarly);
+    expect(late.decode(read.subarray(early.resultBytes))).toEqual(wantLate);
+
+    expect(early.points).toBe(5);
+    const held = context.buffers.bytesInUse();
+    late.release();
+    expect(context.buffers.bytesInUse()).toBeLessThan(held);
+    early.release();
+    context.buffers.release(result);
+    context.buffers.release(onDevice);
+  });
+});
+
+describe.skipIf(!context)('sums in G2', () => {
+  const cases = Object.entries(listCases(41));
+  test.each(cases)('41 points, %s', async (_, { factors, scalars }) => {
+    const want = expectG2(factors, scalars);
+    expect(await computeOn('g2', factors, scalars, { bits: 8, tables: 32 })).toEqual(want);
+    expect(await computeOn('g2', factors, scalars, { bits: 6, tables: 9, segment: TINY })).toEqual(
+      want,
+    );
+  });
+});

@@ -1,0 +1,321 @@
+/**
+ * Multi-scalar multiplication on the device: the sum of s_i P_i for points that stay and scalars that change, by Pippenger's buckets
+ * (docs/gpu.md). The points are fixed when it is created; each run reads its scalars from a buffer on the device and leaves a few
+ * sums, which the host turns into one affine point.
+ *
+ * @module
+ */
+/// <reference types="@webgpu/types" />
+import type { G1Affine, G2Affine } from '../engine/engine.ts';
+import { BUCKET_WORKGROUP } from './buckets-wgsl.ts';
+import type { Buffers } from './buffers.ts';
+import { decodeG1Result, decodeG2Result } from './curve-affine.ts';
+import { affineBytes, type Group, sumBytes } from './curve-fields.ts';
+import type { Gpu } from './device.ts';
+import type { LimbLayout } from './limbs.ts';
+import { MSM_PARAMS, PLAN_SLICES } from './msm-bindings.ts';
+import { createMsmKernels, type GroupKernels, type MsmKernels } from './msm-kernels.ts';
+import { type MsmTuning, type PartPlan, planMsm } from './msm-plan.ts';
+import { createMsmWorkspace, type MsmWorkspace, type WorkspaceBuffers } from './msm-workspace.ts';
+import { KEYS_PER_BLOCK } from './sort-wgsl.ts';
+import { buildTables, type ReadPoints, readFinitePoints } from './tables.ts';
+import { DIGIT_WORKGROUP } from './windows-wgsl.ts';
+
+/** What all sums on a device share. */
+export type MsmContext = {
+  readonly gpu: Gpu;
+  readonly buffers: Buffers;
+  readonly kernels: MsmKernels;
+  /** Wipe it (`clear`) when a proof is done: it holds what a witness left. */
+  readonly workspace: MsmWorkspace;
+};
+
+export const createMsmContext = (gpu: Gpu, buffers: Buffers, layout: LimbLayout): MsmContext => ({
+  gpu,
+  buffers,
+  kernels: createMsmKernels(gpu, layout),
+  workspace: createMsmWorkspace(buffers),
+});
+
+export type MsmOptions = {
+  /** Points, infinity included. */
+  readonly count: number;
+  readonly read: ReadPoints;
+  /** Point i goes with scalar firstScalar + i of the buffer; default 0. */
+  readonly firstScalar?: number;
+  /** Memory for the points and their ready multiples; default: the points alone. */
+  readonly tableBudgetBytes?: number;
+  /** Share of scalars that are large, 0..1, as expected; default 1. Decides the width of the digits. */
+  readonly density?: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly tuning?: MsmTuning;
+};
+
+export type Msm<Point> = {
+  readonly group: Group;
+  /** Points that are not infinity. */
+  readonly points: number;
+  /** Memory of the points and their multiples, in bytes; the workspace is not counted. */
+  readonly bytes: number;
+  /** Bytes that `encode` writes: a multiple of 128. */
+  readonly resultBytes: number;
+  /** How each part is cut up, for people and reports. */
+  readonly plans: readonly PartPlan[];
+  /**
+   * Records the sum. `scalars`: a storage buffer of canonical scalars, eight u32 each, below r. `result` needs COPY_DST. Any number of
+   * sums can be recorded one after the other; the workspace is theirs in turn.
+   */
+  readonly encode: (
+    encoder: GPUCommandEncoder,
+    scalars: GPUBuffer,
+    result: GPUBuffer,
+    resultOffset: number,
+  ) => void;
+  /** The point, from the bytes that `encode` left. Undefined is infinity. */
+  readonly decode: (bytes: Uint8Array) => Point;
+  /** Runs one sum by itself. */
+  readonly compute: (scalars: GPUBuffer) => Promise<Point>;
+  readonly release: () => void;
+};
+
+/** Uniform offsets are multiples of this on every device. */
+const STAGE_STRIDE = 256;
+
+type Stage = {
+  readonly first?: number;
+  readonly level?: number;
+  readonly count?: number;
+  readonly source?: number;
+};
+
+/** A part of the points, on the device. */
+type Part = {
+  readonly plan: PartPlan;
+  readonly params: GPUBuffer;
+  readonly stages: GPUBuffer;
+  readonly indices: GPUBuffer;
+  readonly points: GPUBuffer;
+  bound:
+    | { readonly scalars: GPUBuffer; readonly held: WorkspaceBuffers; readonly group: GPUBindGroup }
+    | undefined;
+};
+
+/** The dispatches whose uniform differs, in order; the last merge leaves the groups' sums at `resultNode`. */
+const listStages = ({ params }: PartPlan) => {
+  const slices: readonly Stage[] = Array.from({ length: params.slices }, (_, slice) => ({
+    first: slice * params.slice_segments,
+  }));
+  const joins: readonly Stage[] = Array.from(
+    { length: Math.log2(params.segment_room) },
+    (_, k) => ({
+      level: k + 1,
+      count: params.segment_room >> (k + 1),
+    }),
+  );
+  let count = params.keys / params.chunk;
+  let first = 0;
+  const weigh: Stage = { first, count };
+  const merges: Stage[] = [];
+  while (count > params.groups) {
+    const source = first;
+    first += 2 * count;
+    count /= 2;
+    merges.push({ first, source, count });
+  }
+  return { slices, joins, weigh, merges, resultNode: first };
+};
+
+const encodePart = (
+  context: MsmContext,
+  kernels: GroupKernels,
+  part: Part,
+  encoder: GPUCommandEncoder,
+  scalars: GPUBuffer,
+): number => {
+  const { device } = context.gpu;
+  const held = context.workspace.buffers();
+  if (part.bound?.scalars !== scalars || part.bound.held !== held) {
+    const { keys, entries, buckets, parts, plan } = held;
+    const buffers = [scalars, part.indices, part.points, keys, entries, buckets, parts, plan];
+    const group = device.createBindGroup({
+      layout: kernels.bindings,
+      entries: [
+        { binding: 0, resource: { buffer: part.params } },
+        { binding: 1, resource: { buffer: part.stages, size: 16 } },
+        ...buffers.map((buffer, k) => ({ binding: k + 2, resource: { buffer } })),
+      ],
+    });
+    part.bound = { scalars, held, group };
+  }
+  const { group } = part.bound;
+  const { params } = part.plan;
+  const stages = listStages(part.plan);
+  let stageIndex = 0;
+  const use = (pipeline: GPUComputePipeline, stage: number): void => {
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, group, [stage * STAGE_STRIDE]);
+  };
+  const run = (pipeline: GPUComputePipeline, workgroups: number, stage = 0): void => {
+    use(pipeline, stage);
+    pass.dispatchWorkgroups(workgroups);
+  };
+  const workgroups = (threads: number): number => Math.ceil(threads / BUCKET_WORKGROUP);
+  const blocks = Math.ceil(params.keys / KEYS_PER_BLOCK);
+  const digits = Math.ceil(params.points / DIGIT_WORKGROUP);
+
+  encoder.clearBuffer(held.keys, 0, 4 * params.keys);
+  let pass = encoder.beginComputePass();
+  run(kernels.sort.count_digits, digits);
+  run(kernels.sort.total_blocks, blocks);
+  run(kernels.sort.plan_segments, 1);
+  run(kernels.sort.place_keys, blocks);
+  run(kernels.sort.scatter_digits, digits);
+  pass.end();
+  // A buffer cannot give a dispatch its size and be bound in it at once.
+  encoder.copyBufferToBuffer(held.plan, 4 * PLAN_SLICES, held.indirect, 0, 12 * params.slices);
+  pass = encoder.beginComputePass();
+  for (let slice = 0; slice < params.slices; slice++) {
+    use(kernels.buckets.sum_segments, stageIndex++);
+    pass.dispatchWorkgroupsIndirect(held.indirect, 12 * slice);
+  }
+  for (const { count = 0 } of stages.joins) {
+    run(kernels.buckets.join_segments, workgroups(count), stageIndex++);
+  }
+  run(kernels.buckets.join_buckets, workgroups(params.keys));
+  run(kernels.buckets.weigh_chunks, workgroups(stages.weigh.count ?? 0), stageIndex++);
+  for (const { count = 0 } of stages.merges) {
+    run(kernels.buckets.merge_chunks, workgroups(2 * count), stageIndex++);
+  }
+  pass.end();
+  return stages.resultNode;
+};
+
+const uploadStages = (buffers: Buffers, plan: PartPlan): GPUBuffer => {
+  const { slices, joins, weigh, merges } = listStages(plan);
+  const stages = [...slices, ...joins, weigh, ...merges];
+  const values = new Array<number>((stages.length * STAGE_STRIDE) / 4).fill(0);
+  stages.forEach(({ first = 0, level = 0, count = 0, source = 0 }, index) => {
+    values.splice((index * STAGE_STRIDE) / 4, 4, first, level, count, source);
+  });
+  return buffers.uniform(values);
+};
+
+const create = async <Point>(
+  context: MsmContext,
+  group: Group,
+  options: MsmOptions,
+  decodeResult: (bytes: Uint8Array, parts: readonly PartPlan[]) => Point,
+): Promise<Msm<Point>> => {
+  const { gpu, buffers, workspace } = context;
+  const { count, firstScalar = 0, density = 1, tableBudgetBytes = 0, signal } = options;
+  const kernels = await context.kernels.of(group);
+  const finite = await readFinitePoints(group, count, options.read, signal);
+  const points = finite.indices.length;
+  const plans = planMsm(points, {
+    group,
+    bindingBytes: Math.min(
+      gpu.device.limits.maxStorageBufferBindingSize,
+      gpu.device.limits.maxBufferSize,
+    ),
+    tableBudgetBytes,
+    density,
+    tuning: options.tuning ?? {},
+  });
+  const size = affineBytes(group);
+  const parts: Part[] = [];
+  const release = (): void => {
+    for (const part of parts.splice(0)) {
+      for (const buffer of [part.params, part.stages, part.indices, part.points]) {
+        buffers.release(buffer);
+      }
+    }
+  };
+  try {
+    let start = 0;
+    for (const plan of plans) {
+      const end = start + plan.params.points;
+      workspace.reserve(plan.needs);
+      parts.push({
+        plan,
+        points: await buildTables({
+          gpu,
+          buffers,
+          kernels,
+          plan: plan.windows,
+          bytes: finite.bytes.subarray(start * size, end * size),
+          signal,
+        }),
+        params: buffers.uniform(MSM_PARAMS.map((name) => plan.params[name])),
+        stages: uploadStages(buffers, plan),
+        indices: buffers.upload(
+          finite.indices.slice(start, end).map((index) => index + firstScalar),
+        ),
+        bound: undefined,
+      });
+      start = end;
+    }
+  } catch (error) {
+    release();
+    throw error;
+  }
+
+  const resultBytes = plans.reduce((sum, plan) => sum + plan.windows.groups * sumBytes(group), 0);
+  const bytes = parts.reduce((sum, part) => sum + part.points.size + part.indices.size, 0);
+  const encode: Msm<Point>['encode'] = (encoder, scalars, result, resultOffset) => {
+    let offset = resultOffset;
+    for (const part of parts) {
+      const node = encodePart(context, kernels, part, encoder, scalars);
+      const length = part.plan.windows.groups * sumBytes(group);
+      encoder.copyBufferToBuffer(
+        workspace.buffers().parts,
+        node * sumBytes(group),
+        result,
+        offset,
+        length,
+      );
+      offset += length;
+    }
+  };
+  const decode = (result: Uint8Array): Point => decodeResult(result, plans);
+  return {
+    group,
+    points,
+    bytes,
+    resultBytes,
+    plans,
+    encode,
+    decode,
+    compute: async (scalars) => {
+      if (resultBytes === 0) return decode(new Uint8Array(0));
+      const result = buffers.take(resultBytes, { label: 'msm result' });
+      try {
+        await gpu.guard(() => {
+          const encoder = gpu.device.createCommandEncoder();
+          encode(encoder, scalars, result, 0);
+          gpu.device.queue.submit([encoder.finish()]);
+        });
+        return decode(await buffers.read(result, 0, resultBytes));
+      } finally {
+        buffers.release(result, { secret: true });
+      }
+    },
+    release,
+  };
+};
+
+const listResults = (plans: readonly PartPlan[]) =>
+  plans.map(({ windows }) => ({ groups: windows.groups, bits: windows.bits }));
+
+/**
+ * @throws the signal's reason, whatever `read` throws, ProverError `memory_budget_exceeded`, `accelerator_lost`, `proof_failed`
+ */
+export const createG1Msm = (context: MsmContext, options: MsmOptions): Promise<Msm<G1Affine>> =>
+  create(context, 'g1', options, (bytes, plans) =>
+    decodeG1Result(bytes, listResults(plans), context.kernels.layout),
+  );
+
+/** As createG1Msm. */
+export const createG2Msm = (context: MsmContext, options: MsmOptions): Promise<Msm<G2Affine>> =>
+  create(context, 'g2', options, (bytes, plans) =>
+    decodeG2Result(bytes, listResults(plans), context.kernels.layout),
+  );

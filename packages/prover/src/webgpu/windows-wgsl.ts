@@ -1,0 +1,118 @@
+/**
+ * WGSL that cuts scalars into signed digits, counts the buckets that they fall into, and writes each digit's entry to its bucket's
+ * place. Layout and signs: windows.ts. Nothing here needs field arithmetic.
+ *
+ * Adding to a counter in memory is quick unless everybody adds to the same one. In circom witnesses that one is the bucket of the
+ * scalars 1 and -1, so each workgroup counts those by itself first.
+ *
+ * @module
+ */
+import { SCALAR_FIELD_MODULUS } from './field.ts';
+import { literal, splitConstant } from './limbs-pack.ts';
+import { MSM_BINDINGS } from './msm-bindings.ts';
+
+export const DIGIT_WORKGROUP = 256;
+
+const words = (value: bigint): readonly string[] => splitConstant(value, 32, 8).map(literal);
+const MODULUS = words(SCALAR_FIELD_MODULUS);
+const HALF = words((SCALAR_FIELD_MODULUS - 1n) / 2n);
+const WORDS = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/** Lines that turn s0…s7 into modulus - s. */
+const negateLines = WORDS.flatMap((k) =>
+  k === 0
+    ? [`let n0 = ${MODULUS[0] ?? ''} - s0;`, `let f0 = select(0u, 1u, ${MODULUS[0] ?? ''} < s0);`]
+    : [
+        `let g${k} = ${MODULUS[k] ?? ''} - s${k};`,
+        `let n${k} = g${k} - f${k - 1};`,
+        `let f${k} = select(0u, 1u, ${MODULUS[k] ?? ''} < s${k}) | select(0u, 1u, g${k} < f${k - 1});`,
+      ],
+);
+
+/**
+ * Text of a function body that runs `body` for every digit that is not zero, with `key`, `entry` (point of the table, shifted up by
+ * one, and the sign in bit 0) and `is_unit` (the first digit, and it is 1 or -1).
+ */
+const forEachDigit = (body: string): string => `
+  let base = indices[point] * 8u;
+  ${WORDS.map((k) => `var s${k} = scalars[base + ${k}u];`).join('\n  ')}
+  var above = false;
+  ${WORDS.map((k) => `if (s${k} != ${HALF[k] ?? ''}) { above = s${k} > ${HALF[k] ?? ''}; }`).join('\n  ')}
+  if (above) {
+    ${negateLines.join('\n    ')}
+    ${WORDS.map((k) => `s${k} = n${k};`).join(' ')}
+  }
+  let half = params.buckets;
+  let mask = (half << 1u) - 1u;
+  var carry = 0u;
+  var group = 0u;
+  var table = 0u;
+  for (var window = 0u; window < params.windows; window++) {
+    if ((carry | ${WORDS.map((k) => `s${k}`).join(' | ')}) == 0u) { break; }
+    let raw = (s0 & mask) + carry;
+    ${WORDS.map((k) => (k < 7 ? `s${k} = (s${k} >> params.bits) | (s${k + 1} << (32u - params.bits));` : 's7 = s7 >> params.bits;')).join('\n    ')}
+    let negative = raw > half;
+    carry = select(0u, 1u, negative);
+    let magnitude = select(raw, mask + 1u - raw, negative);
+    if (magnitude != 0u) {
+      let key = group * half + magnitude - 1u;
+      let entry = ((table * params.points + point) << 1u) | select(0u, 1u, negative != above);
+      let is_unit = window == 0u && magnitude == 1u;
+      ${body}
+    }
+    group++;
+    if (group == params.groups) { group = 0u; table++; }
+  }
+`;
+
+const counting = `
+@compute @workgroup_size(${DIGIT_WORKGROUP})
+fn count_digits(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let point = id.x;
+  if (point < params.points) {
+    ${forEachDigit('if (is_unit) { atomicAdd(&unit_count, 1u); } else { atomicAdd(&keys[key], 1u); }')}
+  }
+  workgroupBarrier();
+  if (lane == 0u) {
+    let found = atomicLoad(&unit_count);
+    if (found != 0u) { atomicAdd(&keys[0], found); }
+  }
+}
+`;
+
+const scattering = `
+var<workgroup> unit_base: u32;
+@compute @workgroup_size(${DIGIT_WORKGROUP})
+fn scatter_digits(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let point = id.x;
+  var has_unit = false;
+  var unit_rank = 0u;
+  var unit_entry = 0u;
+  if (point < params.points) {
+    ${forEachDigit(`if (is_unit) {
+        has_unit = true;
+        unit_rank = atomicAdd(&unit_count, 1u);
+        unit_entry = entry;
+      } else {
+        entries[atomicAdd(&keys[key], 1u)] = vec2<u32>(key, entry);
+      }`)}
+  }
+  workgroupBarrier();
+  if (lane == 0u) {
+    let found = atomicLoad(&unit_count);
+    if (found != 0u) { unit_base = atomicAdd(&keys[0], found); }
+  }
+  workgroupBarrier();
+  if (has_unit) { entries[unit_base + unit_rank] = vec2<u32>(0u, unit_entry); }
+}
+`;
+
+/** Entry points count_digits (keys become counts) and scatter_digits (keys are first free places and become ends). */
+export const DIGITS_WGSL = `${MSM_BINDINGS.params}
+${MSM_BINDINGS.scalars}
+${MSM_BINDINGS.indices}
+${MSM_BINDINGS.atomicKeys}
+${MSM_BINDINGS.entries}
+var<workgroup> unit_count: atomic<u32>;
+${counting}
+${scattering}`;
