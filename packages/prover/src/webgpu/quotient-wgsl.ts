@@ -1,0 +1,77 @@
+/**
+ * Shaders of the quotient: row products, the product of A and B on the domain, and the quotient on the odd coset.
+ *
+ * @module
+ */
+import { generateField, WORDS_PRELUDE } from './field.ts';
+import type { LimbLayout } from './limbs.ts';
+import { GROUP_INDEX, loadElement, MAIN_PARAMETERS, storeElement } from './ntt.ts';
+
+export const QUOTIENT_WORKGROUP = 64;
+
+const shader = (layout: LimbLayout, declarations: string, body: string): string =>
+  `${WORDS_PRELUDE}${generateField('fr', layout)}${declarations}
+@group(0) @binding(0) var<uniform> range: vec4<u32>;
+@compute @workgroup_size(${QUOTIENT_WORKGROUP})
+fn main(${MAIN_PARAMETERS}) {
+  let i = ${GROUP_INDEX} * ${QUOTIENT_WORKGROUP}u + lane;
+  if (i >= range.x) { return; }
+  ${body}
+}
+`;
+
+/**
+ * Values of the dictionary, times 2^512 as a zkey has them, become times R^2: multiplied with a plain scalar of the witness, which is
+ * uploaded once and never converted, they give a product in Montgomery form.
+ */
+export const generateEnterValues = (layout: LimbLayout): string =>
+  shader(
+    layout,
+    loadElement('values', 'read_write', 1) + storeElement('values'),
+    'store_values(i, fr_enter(fr_enter_512(load_values(i))));',
+  );
+
+/** Sums of entries: value times wire. */
+export const generateEntrySums = (layout: LimbLayout): string =>
+  shader(
+    layout,
+    `@group(0) @binding(1) var<storage, read> starts: array<u32>;
+@group(0) @binding(2) var<storage, read> entries: array<vec2<u32>>;
+${loadElement('values', 'read', 3)}${loadElement('witness', 'read', 4)}${loadElement('sums', 'read_write', 5)}${storeElement('sums')}`,
+    `var sum = fr_zero();
+  for (var k = starts[i]; k < starts[i + 1u]; k++) {
+    let entry = entries[k];
+    sum = fr_add(sum, fr_mul(load_values(entry.y), load_witness(entry.x)));
+  }
+  store_sums(i, sum);`,
+  );
+
+/** Sums of sums. */
+export const generateSumSums = (layout: LimbLayout): string =>
+  shader(
+    layout,
+    `@group(0) @binding(1) var<storage, read> starts: array<u32>;
+${loadElement('parts', 'read', 2)}${loadElement('sums', 'read_write', 3)}${storeElement('sums')}`,
+    `var sum = fr_zero();
+  for (var k = starts[i]; k < starts[i + 1u]; k++) {
+    sum = fr_add(sum, load_parts(k));
+  }
+  store_sums(i, sum);`,
+  );
+
+/** C = A B on the domain; A, B and C lie behind each other, range.x elements each. */
+export const generateProducts = (layout: LimbLayout): string =>
+  shader(
+    layout,
+    loadElement('data', 'read_write', 1) + storeElement('data'),
+    'store_data(i + 2u * range.x, fr_mul(load_data(i), load_data(i + range.x)));',
+  );
+
+/** A B - C, as plain scalars. */
+export const generateQuotient = (layout: LimbLayout): string =>
+  shader(
+    layout,
+    `${loadElement('data', 'read', 1)}${loadElement('quotient', 'read_write', 2)}${storeElement('quotient')}`,
+    `let product = fr_mul(load_data(i), load_data(i + range.x));
+  store_quotient(i, fr_leave(fr_sub(product, load_data(i + 2u * range.x))));`,
+  );
