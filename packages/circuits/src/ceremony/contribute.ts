@@ -1,0 +1,272 @@
+/**
+ * A contribution to a key: multiplies delta by a factor x that only the contributor ever knew (or that follows from a public beacon),
+ * divides the private wires' and the quotient's points by it, and adds a proof of knowledge to the record (protocol §9).
+ *
+ * Secrecy: the ceremony is sound if a single contributor's x is gone for good. x lives in this process alone, is never written or
+ * logged, and the bytes it was made of are wiped; BigInts cannot be wiped, so a careful contributor ends the process, as the command
+ * does, and the machine.
+ *
+ * Attack stopped here: a coordinator who hands out points off the curve, or of small order, would read x off the results. So every
+ * point is checked before x touches it.
+ *
+ * @module
+ */
+import { createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { bn254 } from '@noble/curves/bn254.js';
+import { PoolError } from '@pool/core';
+import { FIELD_ORDER } from '../field.ts';
+import { invert } from '../modular.ts';
+import { encodeKeyHeader, type KeyFile, keySections, openKeyFile } from './key-file.ts';
+import {
+  BEACON_ROUNDS,
+  createKeyStream,
+  deriveBeaconSeed,
+  deriveChallenge,
+  type KeyStream,
+} from './key-stream.ts';
+import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
+import {
+  decodeG1,
+  decodeG2,
+  encodeG1,
+  encodeG2,
+  encodeInteger,
+  findInvalidPoint,
+  
+  pointBytes,
+} from './points.ts';
+import { chunksOf, malformedFile } from './section-file.ts';
+import {
+  appendSection,
+  encodeFileHead,
+  type WriteOptions,
+  writeFileAtomically,
+} from './section-writer.ts';
+import {
+  type Beacon,
+  type Contribution,
+  computeContributionHash,
+  computeTranscript,
+  encodeRecord,
+  isContributionName,
+  readRecord,
+} from './transcript.ts';
+
+export type ContributeOptions = BulkOptions &
+  WriteOptions & {
+    readonly arithmetic: PointArithmetic;
+    /** A label for the record, 1 to 64 bytes. Public, and vouched for by nobody. */
+    readonly name?: string | undefined;
+    /** fraction in 0..1 */
+    readonly onProgress?: ((fraction: number) => void) | undefined;
+  };
+
+export type ContributionResult = {
+  /** 64 bytes; the contributor publishes it. */
+  readonly contributionHash: Uint8Array;
+  /** 1 for the first contribution. */
+  readonly number: number;
+};
+
+const POINTS_AT_ONCE = 1 << 14;
+const BYTES_AT_ONCE = 1 << 20;
+const SEED_BYTES = 32;
+const SECTIONS = 10;
+
+const checkName = (name: string | undefined): void => {
+  if (name !== undefined && !isContributionName(name)) {
+    throw new PoolError(
+      'contribution_name_invalid',
+      "A contribution's name has 1 to 64 bytes and no control characters.",
+    );
+  }
+};
+
+/** Checks the points that the factor multiplies and that no section holds. */
+const checkDelta = ({ header }: KeyFile): void => {
+  const isSound =
+    findInvalidPoint('g1', header.delta1, 'refused') === undefined &&
+    findInvalidPoint('g2', header.delta2, 'refused') === undefined &&
+    decodeG2(header.delta2).isTorsionFree();
+  if (!isSound) {
+    throw malformedFile('zkey', 'delta is not a point of its group');
+  }
+};
+
+async function* copySection({ file }: KeyFile, id: number): AsyncGenerator<Buffer> {
+  for (const { start, count } of chunksOf(file.sizeOf(id), BYTES_AT_ONCE)) {
+    yield await file.read(id, start, count);
+  }
+}
+
+async function* multiplySection(
+  { file }: KeyFile,
+  id: number,
+  factor: Uint8Array,
+  arithmetic: PointArithmetic,
+  options: BulkOptions & { readonly onPoints: (count: number) => void },
+): AsyncGenerator<Uint8Array> {
+  const size = pointBytes.g1;
+  for (const { start, count } of chunksOf(file.sizeOf(id) / size, POINTS_AT_ONCE)) {
+    options.signal?.throwIfAborted();
+    const points = await file.read(id, start * size, count * size);
+    const wrong = findInvalidPoint('g1', points, 'allowed');
+    if (wrong !== undefined) {
+      throw malformedFile('zkey', `point ${start + wrong} of section ${id} is not on the curve`);
+    }
+    yield await arithmetic.multiplyPoints('g1', points, factor, options);
+    options.onPoints(count);
+  }
+}
+
+/** The contribution that a stream of values makes after these earlier ones. */
+const createContribution = (
+  key: KeyFile,
+  record: Awaited<ReturnType<typeof readRecord>>,
+  stream: KeyStream,
+  label: Pick<Contribution, 'name' | 'beacon'>,
+): { readonly contribution: Contribution; readonly factor: bigint } => {
+  const factor = stream.sampleScalar();
+  const basePoint = stream.sampleG1();
+  const base = encodeG1(basePoint);
+  const multiplied = encodeG1(basePoint.multiply(factor));
+  const transcript = computeTranscript(record.circuitHash, record.contributions, {
+    base,
+    multiplied,
+  });
+  const contribution: Contribution = {
+    deltaAfter: encodeG1(decodeG1(key.header.delta1).multiply(factor)),
+    base,
+    multiplied,
+    proof: encodeG2(deriveChallenge(transcript).multiply(factor)),
+    transcript,
+    type: label.beacon === undefined ? 'secret' : 'beacon',
+    ...label,
+  };
+  return { contribution, factor };
+};
+
+const applySeed = async (
+  paths: { readonly in: string; readonly out: string },
+  seed: Uint8Array,
+  beacon: Beacon | undefined,
+  options: ContributeOptions,
+): Promise<ContributionResult> => {
+  const key = await openKeyFile(paths.in);
+  try {
+    checkDelta(key);
+    const record = await readRecord(key.file);
+    const last = record.contributions.at(-1);
+    const expected = last?.deltaAfter ?? encodeG1(bn254.G1.Point.BASE);
+    if (!Buffer.from(key.header.delta1).equals(expected)) {
+      throw malformedFile('zkey', 'its delta is not the one its last contribution left');
+    }
+    if (last?.type === 'beacon') {
+      throw new PoolError(
+        'ceremony_closed',
+        'The key already ends with a beacon, so nothing may follow.',
+      );
+    }
+    const label = { name: options.name, beacon };
+    const stream = createKeyStream(seed);
+    seed.fill(0);
+    const { contribution, factor } = createContribution(key, record, stream, label);
+    const inverse = encodeInteger(invert(factor, FIELD_ORDER));
+
+    const { header } = key;
+    const total = key.header.wires + header.domainSize;
+    let done = 0;
+    const bulk = {
+      signal: options.signal,
+      onPoints: (count: number) => {
+        done += count;
+        options.onProgress?.(Math.min(1, done / total));
+      },
+    };
+    const newHeader = encodeKeyHeader({
+      ...header,
+      delta1: contribution.deltaAfter,
+      delta2: encodeG2(decodeG2(header.delta2).multiply(factor)),
+    });
+    const contributions = [...record.contributions, contribution];
+    const newRecord = encodeRecord({ circuitHash: record.circuitHash, contributions });
+    const contents = (id: number): AsyncIterable<Uint8Array> | Iterable<Uint8Array> => {
+      if (id === keySections.header) {
+        return [newHeader];
+      }
+      if (id === keySections.contributions) {
+        return [newRecord];
+      }
+      return id === keySections.privateWires || id === keySections.quotient
+        ? multiplySection(key, id, inverse, options.arithmetic, bulk)
+        : copySection(key, id);
+    };
+    await writeFileAtomically(paths.out, options, async (append) => {
+      await append(encodeFileHead(SECTIONS));
+      for (let id = 1; id <= SECTIONS; id++) {
+        const length =
+          id === keySections.contributions ? newRecord.length : key.file.sizeOf(id);
+        await appendSection(append, { id, length, chunks: contents(id) });
+      }
+    });
+    inverse.fill(0);
+    return {
+      contributionHash: computeContributionHash(contribution),
+      number: contributions.length,
+    };
+  } finally {
+    seed.fill(0);
+    await key.file.close();
+  }
+};
+
+/**
+ * Adds a contribution with a fresh secret factor.
+ * @param entropy secret bytes of the contributor's own, hashed together with 64 bytes of the system's randomness: the factor is
+ *   unpredictable if either is
+ * @throws PoolError `file_missing`, `file_exists`, `zkey_malformed`, `contribution_name_invalid`, `ceremony_closed`
+ */
+export const contributeToKey = async (
+  paths: { readonly in: string; readonly out: string },
+  options: ContributeOptions & { readonly entropy?: Uint8Array | undefined },
+): Promise<ContributionResult> => {
+  checkName(options.name);
+  const random = randomBytes(64);
+  const salt = createHash('sha512')
+    .update(options.entropy ?? new Uint8Array(0))
+    .digest();
+  const seed = new Uint8Array(
+    hkdfSync('sha512', random, salt, 'pool/v1/ceremony-contribution', SEED_BYTES),
+  );
+  random.fill(0);
+  salt.fill(0);
+  return await applySeed(paths, seed, undefined, options);
+};
+
+/**
+ * Ends a ceremony with a factor that follows from a public value nobody could know before (a beacon).
+ * @throws PoolError as `contributeToKey`, and `beacon_invalid`
+ */
+export const applyBeacon = async (
+  paths: { readonly in: string; readonly out: string },
+  beacon: Beacon,
+  options: ContributeOptions,
+): Promise<ContributionResult> => {
+  checkName(options.name);
+  const { value, exponent } = beacon;
+  if (value.length < 1 || value.length > 255) {
+    throw new PoolError('beacon_invalid', 'A beacon has 1 to 255 bytes, written as hex.');
+  }
+  if (
+    !Number.isInteger(exponent) ||
+    exponent < BEACON_ROUNDS.least ||
+    exponent > BEACON_ROUNDS.most
+  ) {
+    throw new PoolError(
+      'beacon_invalid',
+      `Choose 2^${BEACON_ROUNDS.least} to 2^${BEACON_ROUNDS.most} iterations: pass the exponent.`,
+    );
+  }
+  const seed = await deriveBeaconSeed(value, exponent, options.signal);
+  return await applySeed(paths, Uint8Array.from(seed), beacon, options);
+};

@@ -1,0 +1,60 @@
+/**
+ * Begins a ceremony: writes the key before any contribution (protocol §9).
+ *
+ * @module
+ */
+import { readFile } from 'node:fs/promises';
+import { PoolError } from '@pool/core';
+import { parseR1cs, type R1cs } from '../r1cs.ts';
+import { computeInitialSections, INITIAL_SECTIONS, type InitialKeyOptions } from './initial-key.ts';
+import { keySections } from './key-file.ts';
+import type { PointArithmetic } from './point-arithmetic.ts';
+import { openPowersOfTau } from './powers-of-tau.ts';
+import {
+  appendSection,
+  encodeFileHead,
+  type WriteOptions,
+  writeFileAtomically,
+} from './section-writer.ts';
+
+export type InitialiseOptions = InitialKeyOptions &
+  WriteOptions & { readonly arithmetic: PointArithmetic };
+
+/** Reads a circuit's constraints. @throws PoolError `file_missing`, `r1cs_malformed` */
+export const readCircuit = async (path: string): Promise<R1cs> => {
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw new PoolError('file_missing', `The constraint file ${path} cannot be read.`, { cause });
+  });
+  return parseR1cs(bytes);
+};
+
+/**
+ * Writes the initial key of a circuit. Deterministic, and byte for byte what snarkjs writes.
+ * @returns the circuit hash (64 bytes), which everybody else obtains as well
+ * @throws PoolError `file_missing`, `file_exists`, `r1cs_malformed`, `ptau_malformed`, `ptau_not_prepared`, `ptau_too_small`
+ */
+export const initialiseKey = async (
+  paths: { readonly r1cs: string; readonly ptau: string; readonly out: string },
+  options: InitialiseOptions,
+): Promise<{ readonly circuitHash: Uint8Array }> => {
+  const r1cs = await readCircuit(paths.r1cs);
+  const powers = await openPowersOfTau(paths.ptau);
+  try {
+    const parts = { r1cs, powers, arithmetic: options.arithmetic };
+    return await writeFileAtomically(paths.out, options, async (append) => {
+      await append(encodeFileHead(INITIAL_SECTIONS));
+      let circuitHash = new Uint8Array(0);
+      for await (const section of computeInitialSections(parts, options)) {
+        await appendSection(append, section);
+        if (section.id === keySections.contributions) {
+          for await (const record of section.chunks) {
+            circuitHash = Uint8Array.from(record.subarray(0, 64));
+          }
+        }
+      }
+      return { circuitHash };
+    });
+  } finally {
+    await powers.close();
+  }
+};

@@ -1,0 +1,172 @@
+/**
+ * Curve points as key files carry them, and as the transcript hashes them.
+ *
+ * In files: affine coordinates times 2^256 mod q, 32 bytes little-endian each; G1 is x, y and G2 is x.c0, x.c1, y.c0, y.c1; all
+ * zeros is the point at infinity. In transcripts: plain coordinates, big-endian, the imaginary part first.
+ *
+ * @module
+ */
+import { bn254 } from '@noble/curves/bn254.js';
+import { BASE_FIELD_ORDER as Q } from '../field.ts';
+import { invert, reduce } from '../modular.ts';
+
+export type Group = 'g1' | 'g2';
+
+/** Bytes of an encoded point. */
+export const pointBytes: Readonly<Record<Group, number>> = { g1: 64, g2: 128 };
+
+export type G1Point = InstanceType<typeof bn254.G1.Point>;
+export type G2Point = InstanceType<typeof bn254.G2.Point>;
+
+const COORDINATE = 32;
+const WORD = (1n << 64n) - 1n;
+const MONTGOMERY = (1n << 256n) % Q;
+const MONTGOMERY_INVERSE = invert(MONTGOMERY, Q);
+
+/** The integer of 32 bytes little-endian. */
+export const readInteger = (bytes: Buffer, offset: number): bigint =>
+  bytes.readBigUInt64LE(offset) |
+  (bytes.readBigUInt64LE(offset + 8) << 64n) |
+  (bytes.readBigUInt64LE(offset + 16) << 128n) |
+  (bytes.readBigUInt64LE(offset + 24) << 192n);
+
+/** Writes 32 bytes little-endian; value in 0..2^256-1. */
+export const writeInteger = (value: bigint, into: Buffer, offset: number): void => {
+  for (let word = 0; word < 4; word++) {
+    into.writeBigUInt64LE((value >> BigInt(64 * word)) & WORD, offset + 8 * word);
+  }
+};
+
+/** 32 bytes little-endian. */
+export const encodeInteger = (value: bigint): Buffer => {
+  const bytes = Buffer.alloc(COORDINATE);
+  writeInteger(value, bytes, 0);
+  return bytes;
+};
+
+/** A view of the same bytes with Buffer's readers. */
+export const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** A plain coordinate, 0..q-1 (a coordinate that is not below q is caught by `findInvalidPoint`). */
+export const readCoordinate = (bytes: Buffer, offset: number): bigint =>
+  (readInteger(bytes, offset) * MONTGOMERY_INVERSE) % Q;
+
+export const writeCoordinate = (value: bigint, into: Buffer, offset: number): void =>
+  writeInteger((value * MONTGOMERY) % Q, into, offset);
+
+export const isInfinity = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
+
+/** Reads one point; on the curve or not. */
+export const decodeG1 = (bytes: Uint8Array): G1Point => {
+  if (isInfinity(bytes)) {
+    return bn254.G1.Point.ZERO;
+  }
+  const view = asBuffer(bytes);
+  return bn254.G1.Point.fromAffine({ x: readCoordinate(view, 0), y: readCoordinate(view, 32) });
+};
+
+/** Reads one point; on the curve or not. */
+export const decodeG2 = (bytes: Uint8Array): G2Point => {
+  if (isInfinity(bytes)) {
+    return bn254.G2.Point.ZERO;
+  }
+  const view = asBuffer(bytes);
+  return bn254.G2.Point.fromAffine({
+    x: { c0: readCoordinate(view, 0), c1: readCoordinate(view, 32) },
+    y: { c0: readCoordinate(view, 64), c1: readCoordinate(view, 96) },
+  });
+};
+
+const encodeCoordinates = (coordinates: readonly bigint[]): Buffer => {
+  const bytes = Buffer.alloc(COORDINATE * coordinates.length);
+  for (const [index, value] of coordinates.entries()) {
+    writeCoordinate(value, bytes, COORDINATE * index);
+  }
+  return bytes;
+};
+
+export const encodeG1 = (point: G1Point): Buffer => {
+  const { x, y } = point.is0() ? { x: 0n, y: 0n } : point.toAffine();
+  return encodeCoordinates([x, y]);
+};
+
+export const encodeG2 = (point: G2Point): Buffer => {
+  if (point.is0()) {
+    return Buffer.alloc(pointBytes.g2);
+  }
+  const { x, y } = point.toAffine();
+  return encodeCoordinates([x.c0, x.c1, y.c0, y.c1]);
+};
+
+/** Which coordinate of a point comes k-th in a transcript. */
+const transcriptOrder: Readonly<Record<Group, readonly number[]>> = {
+  g1: [0, 1],
+  g2: [1, 0, 3, 2],
+};
+
+/** Turns points as files carry them into the bytes that transcripts hash; as long as the input. */
+export const encodeForTranscript = (group: Group, points: Uint8Array): Buffer => {
+  const source = asBuffer(points);
+  const bytes = Buffer.alloc(source.length);
+  const order = transcriptOrder[group];
+  for (let start = 0; start < source.length; start += pointBytes[group]) {
+    for (const [place, coordinate] of order.entries()) {
+      const value = readCoordinate(source, start + COORDINATE * coordinate);
+      const at = start + COORDINATE * place;
+      for (let word = 0; word < 4; word++) {
+        bytes.writeBigUInt64BE((value >> BigInt(64 * (3 - word))) & WORD, at + 8 * word);
+      }
+    }
+  }
+  return bytes;
+};
+
+// y^2 = x^3 + b with X = 2^256 x and Y = 2^256 y reads Y^2 2^256 = X^3 + 2^768 b: no conversion is needed to check it.
+const B1 = (3n * MONTGOMERY ** 3n) % Q;
+const twist = bn254.G2.Point.CURVE().b;
+const B2 = [twist.c0, twist.c1].map((part) => (part * MONTGOMERY ** 3n) % Q);
+
+const isOnG1 = (x: bigint, y: bigint): boolean =>
+  (((y * y) % Q) * MONTGOMERY - x * x * x - B1) % Q === 0n;
+
+const isOnG2 = (x0: bigint, x1: bigint, y0: bigint, y1: bigint): boolean => {
+  const [square0, square1] = [((x0 + x1) * (x0 - x1)) % Q, (2n * x0 * x1) % Q];
+  const cube0 = square0 * x0 - square1 * x1;
+  const cube1 = square0 * x1 + square1 * x0;
+  const left0 = (((y0 + y1) * (y0 - y1)) % Q) * MONTGOMERY;
+  const left1 = ((2n * y0 * y1) % Q) * MONTGOMERY;
+  return (
+    reduce(left0 - cube0 - (B2[0] ?? 0n), Q) === 0n &&
+    reduce(left1 - cube1 - (B2[1] ?? 0n), Q) === 0n
+  );
+};
+
+/**
+ * The first point that is not a canonical point of the curve; undefined if all are. In G1 that is all there is to check, because
+ * every point of the curve belongs to the group; in G2 see `subgroup.ts`.
+ * @param infinity may points be at infinity?
+ */
+export const findInvalidPoint = (
+  group: Group,
+  points: Uint8Array,
+  infinity: 'allowed' | 'refused',
+): number | undefined => {
+  const bytes = asBuffer(points);
+  const size = pointBytes[group];
+  for (let start = 0; start < bytes.length; start += size) {
+    const c: bigint[] = [];
+    for (let at = start; at < start + size; at += COORDINATE) {
+      c.push(readInteger(bytes, at));
+    }
+    const [c0 = 0n, c1 = 0n, c2 = 0n, c3 = 0n] = c;
+    const isZero = c.every((value) => value === 0n);
+    const isValid = isZero
+      ? infinity === 'allowed'
+      : c.every((value) => value < Q) && (group === 'g1' ? isOnG1(c0, c1) : isOnG2(c0, c1, c2, c3));
+    if (!isValid) {
+      return start / size;
+    }
+  }
+  return undefined;
+};

@@ -1,0 +1,127 @@
+/**
+ * Reader of a prepared powers-of-tau file (`.ptau`, phase 1 with the Lagrange bases of phase 2), over BN254.
+ *
+ * Sections 2 to 6 hold tau^i in G1 and G2, alpha·tau^i, beta·tau^i and beta in G2. Sections 12 to 15 hold the Lagrange bases at
+ * tau of all domains 2^0, 2^1, …, one after another: in G1 (up to twice the largest domain), in G2, times alpha, times beta.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import { BASE_FIELD_ORDER } from '../field.ts';
+import { findInvalidPoint, type Group, pointBytes, readInteger } from './points.ts';
+import { malformedFile, openSectionFile, type SectionFile } from './section-file.ts';
+
+/** Numbers of the sections, by what they hold. */
+export const powersSections = {
+  header: 1,
+  tau1: 2,
+  tau2: 3,
+  alphaTau1: 4,
+  betaTau1: 5,
+  beta2: 6,
+  lagrange1: 12,
+  lagrange2: 13,
+  alphaLagrange1: 14,
+  betaLagrange1: 15,
+} as const;
+
+export type PowersSection = Exclude<keyof typeof powersSections, 'header'>;
+
+export type PowersOfTau = {
+  /** Circuits of up to 2^power rows. */
+  readonly power: number;
+  /** Points start … start+count-1 of a section, each checked to lie on the curve and not at infinity. */
+  readonly readPoints: (section: PowersSection, start: number, count: number) => Promise<Buffer>;
+  /** The same of the Lagrange basis over the domain of 2^exponent. */
+  readonly readBasis: (
+    section: PowersSection,
+    exponent: number,
+    start: number,
+    count: number,
+  ) => Promise<Buffer>;
+  readonly close: () => Promise<void>;
+};
+
+const MOST_POWER = 28;
+const LEAST_HEADER_BYTES = 44;
+
+/** Which group the points of a section belong to. */
+export const groupOfPowers = (section: PowersSection): Group =>
+  section === 'tau2' || section === 'beta2' || section === 'lagrange2' ? 'g2' : 'g1';
+
+const readPower = async (file: SectionFile): Promise<number> => {
+  if (file.sizeOf(powersSections.header) < LEAST_HEADER_BYTES) {
+    throw malformedFile('ptau', 'its header is too short');
+  }
+  const header = await file.read(powersSections.header, 0, LEAST_HEADER_BYTES);
+  if (header.readUInt32LE(0) !== 32 || readInteger(header, 4) !== BASE_FIELD_ORDER) {
+    throw malformedFile('ptau', 'it is not over BN254');
+  }
+  const power = header.readUInt32LE(36);
+  if (power < 1 || power > MOST_POWER) {
+    throw malformedFile('ptau', 'its header names an impossible power');
+  }
+  return power;
+};
+
+const checkLengths = (file: SectionFile, power: number): void => {
+  const size = 2 ** power;
+  const points: Readonly<Record<PowersSection, number>> = {
+    tau1: 2 * size - 1,
+    tau2: size,
+    alphaTau1: size,
+    betaTau1: size,
+    beta2: 1,
+    lagrange1: 4 * size - 1,
+    lagrange2: 2 * size - 1,
+    alphaLagrange1: 2 * size - 1,
+    betaLagrange1: 2 * size - 1,
+  };
+  if (!file.hasSection(powersSections.lagrange1)) {
+    throw new PoolError(
+      'ptau_not_prepared',
+      'The powers-of-tau file holds no Lagrange bases. Take a file prepared for phase 2.',
+    );
+  }
+  for (const section of Object.keys(points) as PowersSection[]) {
+    const id = powersSections[section];
+    if (file.sizeOf(id) !== points[section] * pointBytes[groupOfPowers(section)]) {
+      throw malformedFile('ptau', `section ${id} has another length than its power says`);
+    }
+  }
+};
+
+/**
+ * Opens a prepared file and checks its form. Close it afterwards.
+ * @throws PoolError `file_missing`, `ptau_malformed`, `ptau_not_prepared`
+ */
+export const openPowersOfTau = async (path: string): Promise<PowersOfTau> => {
+  const file = await openSectionFile(path, 'ptau');
+  try {
+    const power = await readPower(file);
+    checkLengths(file, power);
+    const readPoints: PowersOfTau['readPoints'] = async (section, start, count) => {
+      const group = groupOfPowers(section);
+      const size = pointBytes[group];
+      const points = await file.read(powersSections[section], start * size, count * size);
+      const wrong = findInvalidPoint(group, points, 'refused');
+      if (wrong !== undefined) {
+        throw malformedFile(
+          'ptau',
+          `point ${start + wrong} of section ${powersSections[section]} is not on the curve`,
+        );
+      }
+      return points;
+    };
+    return {
+      power,
+      readPoints,
+      readBasis: (section, exponent, start, count) =>
+        readPoints(section, 2 ** exponent - 1 + start, count),
+      close: () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+};

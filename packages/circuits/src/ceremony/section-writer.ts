@@ -1,0 +1,108 @@
+/**
+ * Writer of a `.zkey` file that appears under its name only when it is complete: everything goes to a file beside it, which is
+ * flushed and then renamed. An existing file is never replaced unless that is asked for.
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
+import { PoolError } from '@pool/core';
+
+export type WriteOptions = {
+  /** Replace an existing file. Default: false. */
+  readonly force?: boolean | undefined;
+};
+
+const refuseToReplace = (path: string): PoolError =>
+  new PoolError('file_exists', `${path} exists already. Name another file, or pass --force.`);
+
+const hasCode = (error: unknown, codes: readonly string[]): boolean =>
+  error instanceof Error && 'code' in error && codes.includes(String(error.code));
+
+/** Puts a finished file under its name. A hard link refuses to replace in one step; file systems without links get a look before. */
+const publish = async (temporary: string, path: string, force: boolean): Promise<void> => {
+  if (!force) {
+    try {
+      await link(temporary, path);
+      await rm(temporary);
+      return;
+    } catch (error) {
+      if (hasCode(error, ['EEXIST']) || existsSync(path)) {
+        throw refuseToReplace(path);
+      }
+      if (!hasCode(error, ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])) {
+        throw error;
+      }
+    }
+  }
+  await rename(temporary, path);
+};
+
+/**
+ * Writes a file in one go or not at all: `work` gets a function that appends bytes. When it throws, nothing stays behind.
+ * @throws PoolError `file_exists`
+ */
+export const writeFileAtomically = async <T>(
+  path: string,
+  { force = false }: WriteOptions,
+  work: (append: (bytes: Uint8Array) => Promise<void>) => Promise<T>,
+): Promise<T> => {
+  if (!force && existsSync(path)) {
+    throw refuseToReplace(path);
+  }
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.partial`;
+  let handle: FileHandle | undefined;
+  try {
+    const file = await open(temporary, 'wx');
+    handle = file;
+    const result = await work(async (bytes) => {
+      for (let done = 0; done < bytes.length; ) {
+        done += (await file.write(bytes, done)).bytesWritten;
+      }
+    });
+    await file.sync();
+    await file.close();
+    handle = undefined;
+    await publish(temporary, path, force);
+    return result;
+  } finally {
+    await handle?.close();
+    await rm(temporary, { force: true });
+  }
+};
+
+/** One section as it is written: its length is known before its bytes. */
+export type SectionContents = {
+  readonly id: number;
+  readonly length: number;
+  readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+};
+
+/** Writes the beginning of a `.zkey` file with this number of sections. */
+export const encodeFileHead = (sections: number): Buffer => {
+  const head = Buffer.alloc(12);
+  head.write('zkey', 0, 'latin1');
+  head.writeUInt32LE(1, 4);
+  head.writeUInt32LE(sections, 8);
+  return head;
+};
+
+/** Appends a section. @throws RangeError if its contents are not as long as announced (a defect of ours) */
+export const appendSection = async (
+  append: (bytes: Uint8Array) => Promise<void>,
+  { id, length, chunks }: SectionContents,
+): Promise<void> => {
+  const head = Buffer.alloc(12);
+  head.writeUInt32LE(id);
+  head.writeBigUInt64LE(BigInt(length), 4);
+  await append(head);
+  let written = 0;
+  for await (const chunk of chunks) {
+    await append(chunk);
+    written += chunk.length;
+  }
+  if (written !== length) {
+    throw new RangeError(`section ${id} has ${written} bytes instead of ${length}`);
+  }
+};

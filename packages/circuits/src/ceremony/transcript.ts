@@ -1,0 +1,200 @@
+/**
+ * The record of contributions in a key (section 10), as snarkjs reads and writes it, and the hashes that chain it together.
+ *
+ * Each contributor multiplies delta by a factor x and shows that it knows x: it names a point s and x·s in G1, hashes them with
+ * everything before into a point p of G2, and publishes x·p (Bowe, Gabizon, Miers: Scalable multi-party computation for zk-SNARK
+ * parameters in the random beacon model, section 4). All hashes are BLAKE2b with 64 bytes.
+ *
+ * @module
+ */
+import { blake2b } from '@noble/hashes/blake2.js';
+import { keySections } from './key-file.ts';
+import { asBuffer, encodeForTranscript } from './points.ts';
+import { malformedFile, type SectionFile } from './section-file.ts';
+
+const HASH_BYTES = 64;
+const FIXED_BYTES = 3 * 64 + 128 + HASH_BYTES + 8;
+const MOST_CONTRIBUTIONS = 10_000;
+const MOST_RECORD_BYTES = 64 << 20;
+const NAME_BYTES = 64;
+const MOST_BEACON_BYTES = 255;
+
+const contributionTypes = ['secret', 'beacon'] as const;
+const tags = { name: 1, exponent: 2, beacon: 3 } as const;
+
+/** Where a beacon's factor comes from. Public. */
+export type Beacon = {
+  /** The announced value, 1 to 255 bytes. */
+  readonly value: Uint8Array;
+  /** It is hashed 2^exponent times. */
+  readonly exponent: number;
+};
+
+/** One contribution. Points as files carry them. All of it is public. */
+export type Contribution = {
+  /** delta in G1 after this contribution */
+  readonly deltaAfter: Uint8Array;
+  /** s and x·s */
+  readonly base: Uint8Array;
+  readonly multiplied: Uint8Array;
+  /** x·p */
+  readonly proof: Uint8Array;
+  /** 64 bytes: hash of everything before, s and x·s; p follows from it */
+  readonly transcript: Uint8Array;
+  readonly type: (typeof contributionTypes)[number];
+  /** A label; nothing vouches for it. */
+  readonly name: string | undefined;
+  readonly beacon: Beacon | undefined;
+};
+
+export type ContributionRecord = {
+  /** 64 bytes: identifies circuit and powers of tau, before any contribution. */
+  readonly circuitHash: Uint8Array;
+  readonly contributions: readonly Contribution[];
+};
+
+/** What one contribution feeds into the transcript of the next. */
+const hashedBytes = (contribution: Contribution): Buffer =>
+  Buffer.concat([
+    encodeForTranscript('g1', contribution.deltaAfter),
+    encodeForTranscript('g1', contribution.base),
+    encodeForTranscript('g1', contribution.multiplied),
+    encodeForTranscript('g2', contribution.proof),
+    contribution.transcript,
+  ]);
+
+/** The hash a contributor publishes. 64 bytes. */
+export const computeContributionHash = (contribution: Contribution): Uint8Array =>
+  blake2b(hashedBytes(contribution));
+
+/** The transcript that a contribution with points s and x·s must name after these earlier ones. 64 bytes. */
+export const computeTranscript = (
+  circuitHash: Uint8Array,
+  earlier: readonly Contribution[],
+  { base, multiplied }: Pick<Contribution, 'base' | 'multiplied'>,
+): Uint8Array => {
+  const hasher = blake2b.create().update(circuitHash);
+  for (const contribution of earlier) {
+    hasher.update(hashedBytes(contribution));
+  }
+  return hasher
+    .update(encodeForTranscript('g1', base))
+    .update(encodeForTranscript('g1', multiplied))
+    .digest();
+};
+
+const encodeParameters = ({ name, beacon }: Contribution): Buffer => {
+  const parts: Uint8Array[] = [];
+  if (name !== undefined) {
+    const text = Buffer.from(name, 'utf8').subarray(0, MOST_BEACON_BYTES);
+    parts.push(Buffer.from([tags.name, text.length]), text);
+  }
+  if (beacon !== undefined) {
+    parts.push(Buffer.from([tags.exponent, beacon.exponent]));
+    parts.push(Buffer.from([tags.beacon, beacon.value.length]), beacon.value);
+  }
+  return Buffer.concat(parts);
+};
+
+/** Section 10 from its circuit hash and contributions. */
+export const encodeRecord = ({ circuitHash, contributions }: ContributionRecord): Buffer => {
+  const count = Buffer.alloc(4);
+  count.writeUInt32LE(contributions.length);
+  const parts: Uint8Array[] = [circuitHash, count];
+  for (const contribution of contributions) {
+    const parameters = encodeParameters(contribution);
+    const tail = Buffer.alloc(8);
+    tail.writeUInt32LE(contributionTypes.indexOf(contribution.type), 0);
+    tail.writeUInt32LE(parameters.length, 4);
+    const { deltaAfter, base, multiplied, proof, transcript } = contribution;
+    parts.push(deltaAfter, base, multiplied, proof, transcript, tail, parameters);
+  }
+  return Buffer.concat(parts);
+};
+
+const parseParameters = (bytes: Buffer): Pick<Contribution, 'name' | 'beacon'> => {
+  let name: string | undefined;
+  let exponent: number | undefined;
+  let value: Uint8Array | undefined;
+  let position = 0;
+  const take = (length: number): Buffer => {
+    if (position + length > bytes.length) {
+      throw malformedFile('zkey', 'the parameters of a contribution are cut off');
+    }
+    position += length;
+    return bytes.subarray(position - length, position);
+  };
+  while (position < bytes.length) {
+    const tag = take(1)[0];
+    const [length = 0] = take(1);
+    if (tag === tags.name) {
+      name = take(length).toString('utf8');
+    } else if (tag === tags.exponent) {
+      exponent = length;
+    } else if (tag === tags.beacon) {
+      value = Uint8Array.from(take(length));
+    } else {
+      throw malformedFile('zkey', 'a contribution has a parameter of an unknown kind');
+    }
+  }
+  const isBeacon = exponent !== undefined && value !== undefined;
+  return { name, beacon: isBeacon ? { value, exponent } : undefined };
+};
+
+/**
+ * Parses section 10. Nothing is checked but its form.
+ * @throws PoolError `zkey_malformed`
+ */
+export const parseRecord = (bytes: Buffer): ContributionRecord => {
+  if (bytes.length < HASH_BYTES + 4) {
+    throw malformedFile('zkey', 'its record of contributions is cut off');
+  }
+  const count = bytes.readUInt32LE(HASH_BYTES);
+  if (count > MOST_CONTRIBUTIONS) {
+    throw malformedFile('zkey', 'it names too many contributions');
+  }
+  let position = HASH_BYTES + 4;
+  const take = (length: number): Uint8Array => {
+    if (position + length > bytes.length) {
+      throw malformedFile('zkey', 'its record of contributions is cut off');
+    }
+    position += length;
+    return Uint8Array.from(bytes.subarray(position - length, position));
+  };
+  const contributions: Contribution[] = [];
+  for (let index = 0; index < count; index++) {
+    const fixed = take(FIXED_BYTES);
+    const tail = asBuffer(fixed.subarray(FIXED_BYTES - 8));
+    const type = contributionTypes[tail.readUInt32LE(0)];
+    const parameters = parseParameters(asBuffer(take(tail.readUInt32LE(4))));
+    if (type === undefined || (type === 'beacon') !== (parameters.beacon !== undefined)) {
+      throw malformedFile('zkey', 'a contribution is of an unknown kind');
+    }
+    contributions.push({
+      deltaAfter: fixed.subarray(0, 64),
+      base: fixed.subarray(64, 128),
+      multiplied: fixed.subarray(128, 192),
+      proof: fixed.subarray(192, 320),
+      transcript: fixed.subarray(320, 384),
+      type,
+      ...parameters,
+    });
+  }
+  if (position !== bytes.length) {
+    throw malformedFile('zkey', 'something follows its last contribution');
+  }
+  return { circuitHash: Uint8Array.from(bytes.subarray(0, HASH_BYTES)), contributions };
+};
+
+/** Reads section 10 of an open key. @throws PoolError `zkey_malformed` */
+export const readRecord = async (file: SectionFile): Promise<ContributionRecord> => {
+  const size = file.sizeOf(keySections.contributions);
+  if (size > MOST_RECORD_BYTES) {
+    throw malformedFile('zkey', 'its record of contributions is too large');
+  }
+  return parseRecord(await file.read(keySections.contributions, 0, size));
+};
+
+/** Is this text fit for a contribution's name: 1 to 64 bytes, no control characters? */
+export const isContributionName = (name: string): boolean =>
+  name !== '' && Buffer.byteLength(name) <= NAME_BYTES && !/\p{C}/u.test(name);
