@@ -33,3 +33,7 @@ export class KernelsError extends Error {
     this.retryable = options.retryable ?? false;
   }
 }
+
+/** What an operation fails with: the reason as it was given, unless it is no error. */
+export const errorOf = (reason: unknown): Error =>
+  reason instanceof Error ? reason : new Error('aborted', { cause: reason });

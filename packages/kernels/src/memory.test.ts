@@ -33,7 +33,8 @@ describe('memory of the kernels', () => {
             const block = memory.allocate(bytes);
             for (const other of held) {
               const apart =
-                block.address + bytes <= other.address || other.address + other.bytes <= block.address;
+                block.address + bytes <= other.address ||
+                other.address + other.bytes <= block.address;
               expect(apart).toBe(true);
             }
             held.push(block);

@@ -119,7 +119,10 @@ export const createKernelMemory = (reservedBytes: number, maximumBytes: number):
   const view = (address: number, bytes: number): Uint8Array =>
     new Uint8Array(memory.buffer, address, bytes);
 
-  const allocate = (bytes: number, { secret = false }: { readonly secret?: boolean } = {}): Block => {
+  const allocate = (
+    bytes: number,
+    { secret = false }: { readonly secret?: boolean } = {},
+  ): Block => {
     const size = roundUp(Math.max(bytes, 1), ALIGNMENT);
     const fitting = free.filter((span) => span.bytes >= size);
     const span =

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { KernelsError } from './errors.ts';
+import { errorOf, KernelsError } from './errors.ts';
 import { type KernelThread, startKernelThread } from './kernel-thread.ts';
 import type { KernelCall, ThreadStart } from './thread-messages.ts';
 
@@ -37,10 +37,6 @@ export type Threads = {
 const TASKS_IN_HAND = 2;
 /** So many threads dying in a row, with no task finished in between, and the runtime gives up. */
 const MAXIMUM_DEATHS = 8;
-
-/** What a run fails with: the reason as it was given, unless it is no error. */
-const errorOf = (reason: unknown): Error =>
-  reason instanceof Error ? reason : new Error('aborted', { cause: reason });
 
 type Run = {
   readonly tasks: readonly KernelTask[];

@@ -21,7 +21,10 @@ declare namespace WebAssembly {
     new (bytes: Uint8Array): Module;
     imports(module: Module): ImportDescriptor[];
   };
-  const Instance: new (module: Module, imports?: Record<string, Record<string, unknown>>) => Instance;
+  const Instance: new (
+    module: Module,
+    imports?: Record<string, Record<string, unknown>>,
+  ) => Instance;
   const Memory: new (descriptor: {
     readonly initial: number;
     readonly maximum?: number;

@@ -1,0 +1,318 @@
+// Number-theoretic transforms on vectors of pairs (80 bytes: element 2i in lane 0, element 2i+1 in lane 1).
+//
+// What the prover needs is one thing: values of a polynomial on the domain <w>, |<w>| = n, become its values on the odd
+// coset g·<w>, g² = w. The inverse transform is by decimation in frequency (natural order in, bit-reversed out), the
+// forward one by decimation in time (bit-reversed in, natural out), so nothing is ever permuted. The shift to the coset
+// costs nothing: P(x) = E(x²) + x·O(x²) holds for x = g·w^k too, and only the twiddles change. The factor n that the
+// inverse transform leaves is taken out in `ntt_combine`.
+//
+// Twiddles, h = half the length of a butterfly block, as pairs (j, j+1), at byte 40·h of a table for h > 1, and for h = 1
+// in both lanes of the first pair:
+//   inverse  w_2h^-j        forward  w_4h^(2j+1)        j = 0 … h-1, w_m a primitive m-th root of unity
+//
+// A large transform is a matrix of rows: first the stages between rows, for some columns at a time, then each row by
+// itself, in the nearest cache; and back. The same function does both: a row is a matrix whose rows are single pairs.
+
+import * as field from './field.ts';
+import type { Pair } from './pair.ts';
+import { createLabel, type FunctionWriter, get, i32, type ModuleWriter, op, set } from './wat.ts';
+
+const BYTES = field.PAIR_BYTES;
+const plus = (name: string, offset: string | number): string =>
+  op('i32.add', get(name), typeof offset === 'number' ? i32(offset) : offset);
+const times = (name: string, factor: string | number): string =>
+  op('i32.mul', get(name), typeof factor === 'number' ? i32(factor) : factor);
+const half = (value: string): string => op('i32.shr_u', value, i32(1));
+const i32Params = (...names: readonly string[]) => names.map((name) => [name, 'i32'] as const);
+
+/** Runs `body` while the local `count` (changed by `step`, at its end) is not zero. */
+const whileCount = (f: FunctionWriter, count: string, step: number, body: () => void): void => {
+  const label = createLabel();
+  f.push(
+    `(block $${label}e (loop $${label} (br_if $${label}e (i32.le_s ${get(count)} (i32.const 0)))`,
+  );
+  body();
+  f.push(set(count, plus(count, -step)));
+  f.push(`(br $${label})))`);
+};
+
+const advance = (f: FunctionWriter, names: readonly string[]): void => {
+  for (const name of names) f.push(set(name, plus(name, BYTES)));
+};
+
+/** Two adjacent stages (half-lengths 2h and h) on four rows of `pairs` pairs, `step` bytes apart. */
+const writeInverseQuads = (module: ModuleWriter, k: field.Field): void => {
+  const params = i32Params('p0', 'step', 'w0', 'w2', 'pairs');
+  module.func('ntt_inverseQuads', { params }, (f) => {
+    const p1 = f.let('i32', plus('p0', get('step')));
+    const p2 = f.let('i32', plus(p1, get('step')));
+    const p3 = f.let('i32', plus(p2, get('step')));
+    const w1 = f.let('i32', plus('w0', get('step')));
+    whileCount(f, 'pairs', 1, () => {
+      f.scope(() => {
+        const x0 = field.loadPair(f, k, get('p0'));
+        const x2 = field.loadPair(f, k, get(p2));
+        const s0 = field.add(f, x0, x2);
+        const d0 = field.sub(f, x0, x2);
+        const x1 = field.loadPair(f, k, get(p1));
+        const x3 = field.loadPair(f, k, get(p3));
+        const s1 = field.add(f, x1, x3);
+        const d1 = field.sub(f, x1, x3);
+        field.storePair(f, k, field.norm(f, k, field.add(f, s0, s1)), get('p0'));
+        const late = field.norm(f, k, field.sub(f, s0, s1));
+        const twiddle = field.loadPair(f, k, get('w2'), k.normal);
+        field.storePair(f, k, field.mul(f, k, late, twiddle), get(p1));
+        const e0 = field.mul(f, k, d0, field.loadPair(f, k, get('w0'), k.normal));
+        const e1 = field.mul(f, k, d1, field.loadPair(f, k, get(w1), k.normal));
+        field.storePair(f, k, field.norm(f, k, field.add(f, e0, e1)), get(p2));
+        field.storePair(f, k, field.mul(f, k, field.sub(f, e0, e1), twiddle), get(p3));
+      });
+      advance(f, ['p0', p1, p2, p3, 'w0', w1, 'w2']);
+    });
+  });
+};
+
+const writeInverseTwos = (module: ModuleWriter, k: field.Field): void => {
+  module.func('ntt_inverseTwos', { params: i32Params('p0', 'step', 'w0', 'pairs') }, (f) => {
+    const p1 = f.let('i32', plus('p0', get('step')));
+    whileCount(f, 'pairs', 1, () => {
+      f.scope(() => {
+        const x0 = field.loadPair(f, k, get('p0'));
+        const x1 = field.loadPair(f, k, get(p1));
+        field.storePair(f, k, field.norm(f, k, field.add(f, x0, x1)), get('p0'));
+        const twiddle = field.loadPair(f, k, get('w0'), k.normal);
+        field.storePair(f, k, field.mul(f, k, field.sub(f, x0, x1), twiddle), get(p1));
+      });
+      advance(f, ['p0', p1, 'w0']);
+    });
+  });
+};
+
+const writeForwardQuads = (module: ModuleWriter, k: field.Field): void => {
+  const params = i32Params('p0', 'step', 'w0', 'w2', 'pairs');
+  module.func('ntt_forwardQuads', { params }, (f) => {
+    const p1 = f.let('i32', plus('p0', get('step')));
+    const p2 = f.let('i32', plus(p1, get('step')));
+    const p3 = f.let('i32', plus(p2, get('step')));
+    const w1 = f.let('i32', plus('w0', get('step')));
+    whileCount(f, 'pairs', 1, () => {
+      f.scope(() => {
+        const early = field.loadPair(f, k, get('w2'), k.normal);
+        const x1 = field.mul(f, k, field.loadPair(f, k, get(p1)), early);
+        const x3 = field.mul(f, k, field.loadPair(f, k, get(p3)), early);
+        const x0 = field.loadPair(f, k, get('p0'));
+        const x2 = field.loadPair(f, k, get(p2));
+        const u2 = field.mul(f, k, field.add(f, x2, x3), field.loadPair(f, k, get('w0'), k.normal));
+        const u0 = field.add(f, x0, x1);
+        field.storePair(f, k, field.norm(f, k, field.add(f, u0, u2)), get('p0'));
+        field.storePair(f, k, field.norm(f, k, field.sub(f, u0, u2)), get(p2));
+        const u3 = field.mul(f, k, field.sub(f, x2, x3), field.loadPair(f, k, get(w1), k.normal));
+        const u1 = field.sub(f, x0, x1);
+        field.storePair(f, k, field.norm(f, k, field.add(f, u1, u3)), get(p1));
+        field.storePair(f, k, field.norm(f, k, field.sub(f, u1, u3)), get(p3));
+      });
+      advance(f, ['p0', p1, p2, p3, 'w0', w1, 'w2']);
+    });
+  });
+};
+
+const writeForwardTwos = (module: ModuleWriter, k: field.Field): void => {
+  module.func('ntt_forwardTwos', { params: i32Params('p0', 'step', 'w0', 'pairs') }, (f) => {
+    const p1 = f.let('i32', plus('p0', get('step')));
+    whileCount(f, 'pairs', 1, () => {
+      f.scope(() => {
+        const x0 = field.loadPair(f, k, get('p0'));
+        const twiddle = field.loadPair(f, k, get('w0'), k.normal);
+        const x1 = field.mul(f, k, field.loadPair(f, k, get(p1)), twiddle);
+        field.storePair(f, k, field.norm(f, k, field.add(f, x0, x1)), get('p0'));
+        field.storePair(f, k, field.norm(f, k, field.sub(f, x0, x1)), get(p1));
+      });
+      advance(f, ['p0', p1, 'w0']);
+    });
+  });
+};
+
+/**
+ * `ntt_inverse` and `ntt_forward`: all stages between `rows` rows (a power of two), `rowBytes` apart, of which `pairs`
+ * columns are transformed, with the table's part for these columns. When the columns are the whole row, rows that lie
+ * one after the other are one long run.
+ */
+const writeMatrix = (module: ModuleWriter, direction: 'inverse' | 'forward'): void => {
+  const params = i32Params('base', 'rowBytes', 'rows', 'pairs', 'table');
+  module.func(`ntt_${direction}`, { exported: true, params }, (f) => {
+    const isRun = f.let('i32', op('i32.eq', times('pairs', BYTES), get('rowBytes')));
+    // Half-length in rows of the larger stage of a step.
+    const top = f.take('i32');
+    const row = f.take('i32');
+    const rest = f.take('i32');
+    const step = f.take('i32');
+    const length = f.take('i32');
+    const at = f.take('i32');
+    const end = f.let('i32', plus('base', times('rows', get('rowBytes'))));
+
+    /** One step over all blocks; `four`: two stages at once. */
+    const pass = (four: boolean): void => {
+      const distance = four ? half(get(top)) : get(top);
+      f.push(set(step, op('i32.mul', distance, get('rowBytes'))));
+      f.push(set(at, get('base')));
+      const label = createLabel();
+      f.push(`(loop $${label}`);
+      f.push(set(row, get(at)));
+      f.push(set(rest, `(select ${i32(1)} ${distance} ${get(isRun)})`));
+      f.push(
+        set(
+          length,
+          `(select ${op('i32.mul', distance, get('pairs'))} ${get('pairs')} ${get(isRun)})`,
+        ),
+      );
+      whileCount(f, rest, 1, () => {
+        const offset = op('i32.sub', get(row), get(at));
+        const large = op('i32.add', plus('table', times(top, get('rowBytes'))), offset);
+        const small = op('i32.add', plus('table', get(step)), offset);
+        const tables = four ? `${large} ${small}` : large;
+        const name = `ntt_${direction}${four ? 'Quads' : 'Twos'}`;
+        f.push(`(call $${name} ${get(row)} ${get(step)} ${tables} ${get(length)})`);
+        f.push(set(row, plus(row, get('rowBytes'))));
+      });
+      f.push(set(at, plus(at, op('i32.shl', times(top, get('rowBytes')), i32(1)))));
+      f.push(`(br_if $${label} (i32.ne ${get(at)} ${get(end)})))`);
+    };
+
+    const isOdd = op('i32.and', op('i32.ctz', get('rows')), i32(1));
+    const label = createLabel();
+    if (direction === 'inverse') {
+      f.push(set(top, half(get('rows'))));
+      f.push(`(if ${isOdd} (then`);
+      pass(false);
+      f.push(set(top, half(get(top))));
+      f.push('))');
+      f.push(
+        `(block $${label}e (loop $${label} (br_if $${label}e (i32.lt_u ${get(top)} (i32.const 2)))`,
+      );
+      pass(true);
+      f.push(set(top, op('i32.shr_u', get(top), i32(2))));
+      f.push(`(br $${label})))`);
+    } else {
+      f.push(set(top, i32(2)));
+      f.push(
+        `(block $${label}e (loop $${label} (br_if $${label}e (i32.ge_u ${get(top)} ${get('rows')}))`,
+      );
+      pass(true);
+      f.push(set(top, op('i32.shl', get(top), i32(2))));
+      f.push(`(br $${label})))`);
+      f.push(`(if ${isOdd} (then`);
+      f.push(set(top, half(get('rows'))));
+      pass(false);
+      f.push('))');
+    }
+  });
+};
+
+/** The low (or high) lanes of two pairs as one pair. */
+const gather = (f: FunctionWriter, a: Pair, b: Pair, lane: 0 | 1): Pair => {
+  const bytes = Array.from({ length: 16 }, (_, i) => (i < 8 ? i : i + 8) + 8 * lane).join(' ');
+  const limbs = a.limbs.map((limb, index) =>
+    f.let('v128', `(i8x16.shuffle ${bytes} ${get(limb)} ${get(b.limbs[index] ?? '')})`),
+  );
+  return {
+    limbs,
+    limb: a.limb > b.limb ? a.limb : b.limb,
+    value: a.value > b.value ? a.value : b.value,
+  };
+};
+
+/** `ntt_turn`: the last stage of the inverse transform and the first of the forward one, on `pairs` (even) pairs. */
+const writeTurn = (module: ModuleWriter, k: field.Field): void => {
+  module.func('ntt_turn', { exported: true, params: i32Params('at', 'pairs', 'table') }, (f) => {
+    const next = f.let('i32', plus('at', BYTES));
+    const twiddle = field.loadPair(f, k, get('table'), k.normal);
+    whileCount(f, 'pairs', 2, () => {
+      f.scope(() => {
+        const first = field.loadPair(f, k, get('at'));
+        const second = field.loadPair(f, k, get(next));
+        const x0 = gather(f, first, second, 0);
+        const x1 = gather(f, first, second, 1);
+        const sum = field.add(f, x0, x1);
+        const turned = field.mul(f, k, field.sub(f, x0, x1), twiddle);
+        const y0 = field.norm(f, k, field.add(f, sum, turned));
+        const y1 = field.norm(f, k, field.sub(f, sum, turned));
+        field.storePair(f, k, gather(f, y0, y1, 0), get('at'));
+        field.storePair(f, k, gather(f, y0, y1, 1), get(next));
+      });
+      advance(f, ['at', 'at', next, next]);
+    });
+  });
+};
+
+/** `ntt_powers`: a geometric sequence of pairs; `from` has the first two numbers and the factor from pair to pair, canonical. */
+const writePowers = (module: ModuleWriter, k: field.Field): void => {
+  module.func('ntt_powers', { exported: true, params: i32Params('to', 'from', 'pairs') }, (f) => {
+    const inForm = field.constant(f, k, k.r);
+    const read = (first: string, second: string): Pair =>
+      field.norm(f, k, field.mul(f, k, field.loadBytes(f, k, first, second), inForm));
+    const value = { ...read(get('from'), plus('from', 32)), ...k.normal };
+    const factor = read(plus('from', 64), plus('from', 64));
+    whileCount(f, 'pairs', 1, () => {
+      field.storePair(f, k, value, get('to'));
+      f.scope(() => {
+        field.assign(f, value, field.norm(f, k, field.mul(f, k, value, factor)));
+      });
+      advance(f, ['to']);
+    });
+  });
+};
+
+/** `ntt_multiply`: to = a·b, all vectors of pairs. */
+const writeMultiply = (module: ModuleWriter, k: field.Field): void => {
+  module.func(
+    'ntt_multiply',
+    { exported: true, params: i32Params('to', 'a', 'b', 'pairs') },
+    (f) => {
+      whileCount(f, 'pairs', 1, () => {
+        f.scope(() => {
+          const a = field.loadPair(f, k, get('a'));
+          field.storePair(f, k, field.mul(f, k, a, field.loadPair(f, k, get('b'))), get('to'));
+        });
+        advance(f, ['to', 'a', 'b']);
+      });
+    },
+  );
+};
+
+/**
+ * `ntt_combine`: canonical scalars (a·b/n - c)/n, which is a·b - c for vectors that each still carry the factor n.
+ * `inverse` is a pair with 1/n in both lanes.
+ */
+const writeCombine = (module: ModuleWriter, k: field.Field): void => {
+  const params = i32Params('to', 'a', 'b', 'c', 'inverse', 'pairs');
+  module.func('ntt_combine', { exported: true, params }, (f) => {
+    const inverse = field.loadPair(f, k, get('inverse'), k.normal);
+    const plain = field.norm(f, k, field.mul(f, k, inverse, field.constant(f, k, 1n, true)));
+    whileCount(f, 'pairs', 1, () => {
+      f.scope(() => {
+        const a = field.loadPair(f, k, get('a'));
+        const product = field.mul(f, k, a, field.loadPair(f, k, get('b')));
+        const scaled = field.mul(f, k, product, inverse);
+        const difference = field.sub(f, scaled, field.loadPair(f, k, get('c')));
+        const second = f.let('i32', plus('to', 32));
+        field.storeBytes(f, k, field.mul(f, k, difference, plain), get('to'), get(second));
+      });
+      f.push(set('to', plus('to', 64)));
+      advance(f, ['a', 'b', 'c']);
+    });
+  });
+};
+
+/** Writes the transforms of the scalar field. */
+export const writeTransforms = (module: ModuleWriter, k: field.Field): void => {
+  writeInverseQuads(module, k);
+  writeInverseTwos(module, k);
+  writeForwardQuads(module, k);
+  writeForwardTwos(module, k);
+  writeMatrix(module, 'inverse');
+  writeMatrix(module, 'forward');
+  writeTurn(module, k);
+  writePowers(module, k);
+  writeMultiply(module, k);
+  writeCombine(module, k);
+};

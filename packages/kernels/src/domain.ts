@@ -1,0 +1,111 @@
+/**
+ * What the transforms of one size keep: two tables of twiddles, 80 bytes a row of the domain in all. codegen/ntt.ts says what is in
+ * them and how the transforms are cut into rows.
+ *
+ * @module
+ */
+import type { Block } from './memory.ts';
+import { type Runtime, splitRange, withBlocks } from './runtime.ts';
+import {
+  computeInverse,
+  computePower,
+  computeRootOfUnity,
+  encodeScalars,
+  SCALAR_BYTES,
+  SCALAR_MODULUS,
+} from './scalar-field.ts';
+import type { KernelTask } from './threads.ts';
+
+/** Bytes of two field elements, lane by lane. */
+export const PAIR_BYTES = 80;
+/** Pairs of a row of the matrix, at most: with both tables 120 kB, which a second-level cache holds. */
+const ROW_PAIRS = 512;
+/** Pairs of a table that one task computes. */
+const CHUNK_PAIRS = 2048;
+
+export type Domain = {
+  /** n, a power of two, 2 … 2^27. */
+  readonly size: number;
+  /** n/2 pairs as a matrix. */
+  readonly rows: number;
+  readonly rowPairs: number;
+  readonly inverseTable: number;
+  readonly forwardTable: number;
+  /** Address of a pair with 1/n in both lanes. */
+  readonly inverseSize: number;
+};
+
+/** A piece of a table: pairs with first entries `first`, `second`, each pair `factor` times the one before. */
+type Piece = {
+  readonly pair: number;
+  readonly pairs: number;
+  readonly numbers: readonly [first: bigint, second: bigint, factor: bigint];
+};
+
+/** Entries start·step^j, j = 0 … h-1, from pair h/2 on. */
+const describeStage = (h: number, start: bigint, step: bigint): Piece[] =>
+  splitRange(h / 2, CHUNK_PAIRS).map(([from, pairs]) => {
+    const first = (start * computePower(step, BigInt(2 * from))) % SCALAR_MODULUS;
+    const second = (first * step) % SCALAR_MODULUS;
+    return { pair: h / 2 + from, pairs, numbers: [first, second, (step * step) % SCALAR_MODULUS] };
+  });
+
+const describeTables = (logSize: number): { inverse: Piece[]; forward: Piece[] } => {
+  const fourth = computeRootOfUnity(2);
+  const inverse: Piece[] = [{ pair: 0, pairs: 1, numbers: [1n, 1n, 1n] }];
+  const forward: Piece[] = [{ pair: 0, pairs: 1, numbers: [fourth, fourth, 1n] }];
+  for (let k = 1; k < logSize; k += 1) {
+    const h = 2 ** k;
+    inverse.push(...describeStage(h, 1n, computeInverse(computeRootOfUnity(k + 1))));
+    forward.push(...describeStage(h, computeRootOfUnity(k + 2), computeRootOfUnity(k + 1)));
+  }
+  return { inverse, forward };
+};
+
+/**
+ * Computes the tables for a domain of 2^logSize rows. They stay until the block is released.
+ * @throws KernelsError `out_of_memory`, `thread_died`, `kernels_closed`
+ */
+export const createDomain = async (
+  { threads, memory }: Runtime,
+  logSize: number,
+): Promise<{ readonly domain: Domain; readonly block: Block }> => {
+  const size = 2 ** logSize;
+  const tableBytes = (size / 2) * PAIR_BYTES;
+  const block = memory.allocate(2 * tableBytes + PAIR_BYTES);
+  const inverseTable = block.address;
+  const forwardTable = inverseTable + tableBytes;
+  const inverseSize = forwardTable + tableBytes;
+  const { inverse, forward } = describeTables(logSize);
+  const one = computeInverse(BigInt(size));
+  const pieces = [
+    ...inverse.map((piece) => ({ ...piece, to: inverseTable })),
+    ...forward.map((piece) => ({ ...piece, to: forwardTable })),
+    { pair: 0, pairs: 1, numbers: [one, one, 1n] as const, to: inverseSize },
+  ];
+  try {
+    await withBlocks(memory, async (allocate) => {
+      const numberBytes = 3 * SCALAR_BYTES;
+      const numbers = allocate(pieces.length * numberBytes);
+      encodeScalars(
+        pieces.flatMap((piece) => [...piece.numbers]),
+        memory.view(numbers.address, numbers.bytes),
+      );
+      const tasks = pieces.map(
+        ({ to, pair, pairs }, index): KernelTask => [
+          ['ntt_powers', to + pair * PAIR_BYTES, numbers.address + index * numberBytes, pairs],
+        ],
+      );
+      await threads.run(tasks);
+    });
+  } catch (error) {
+    block.release();
+    throw error;
+  }
+  const rowPairs = Math.min(size / 2, ROW_PAIRS);
+  const rows = size / 2 / rowPairs;
+  return {
+    domain: { size, rows, rowPairs, inverseTable, forwardTable, inverseSize },
+    block,
+  };
+};

@@ -1,0 +1,119 @@
+/**
+ * The kernels as callers see them: one memory, some threads, and the operations on both.
+ *
+ * @module
+ */
+import { availableParallelism, totalmem } from 'node:os';
+import { createDomain, type Domain } from './domain.ts';
+import type { Block } from './memory.ts';
+import { ADDRESSABLE_BYTES, createKernelMemory } from './memory.ts';
+import { computeQuotient } from './quotient.ts';
+import { loadRows, type Rows, type RowsInput } from './rows.ts';
+import type { Runtime, TaskOptions } from './runtime.ts';
+import { loadScalars, type ScalarVector } from './scalars.ts';
+import { createThreads } from './threads.ts';
+import { compileKernels, detectMultiplier, type Multiplier } from './wasm-module.ts';
+
+/** The beginning of the memory, where each instance of the module writes the same constants. */
+const RESERVED_BYTES = 65_536;
+
+export type KernelsOptions = {
+  /** Default: one for each processor that the process may use. */
+  readonly threads?: number | undefined;
+  /** Budget, at most 4 GiB. Default: 4 GiB, or three quarters of the machine's memory if that is less. */
+  readonly maximumBytes?: number | undefined;
+  /** 'float' needs relaxed SIMD and a processor with fused multiply-add; 'auto', the default, asks both. */
+  readonly multiplier?: 'auto' | Multiplier | undefined;
+};
+
+export type Kernels = {
+  readonly threads: number;
+  readonly multiplier: Multiplier;
+  /** For people: what the kernels run on. */
+  readonly detail: string;
+  /** Memory in use, of the budget. */
+  readonly bytesInUse: number;
+  /**
+   * Copies scalars in: 32 bytes little-endian each, below r.
+   * @throws KernelsError `input_refused`, `out_of_memory`
+   */
+  readonly loadScalars: (count: number, bytes: Uint8Array) => Promise<ScalarVector>;
+  /** A copy of the scalars, 32 bytes little-endian each. @throws KernelsError `input_refused` once released */
+  readonly readScalars: (scalars: ScalarVector) => Uint8Array;
+  /**
+   * Keeps the matrices A and B, and the tables of their domain.
+   * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
+   */
+  readonly loadRows: (rows: RowsInput, options?: TaskOptions) => Promise<Rows>;
+  /**
+   * (A·w)(x)·(B·w)(x) - C(x) for the n points x of the odd coset, C the polynomial through the products on the domain.
+   * @param witness - w, one scalar a wire
+   * @returns as many scalars as the domain has rows, secret; the caller releases them
+   * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
+   */
+  readonly computeQuotient: (
+    rows: Rows,
+    witness: ScalarVector,
+    options?: TaskOptions,
+  ) => Promise<ScalarVector>;
+  /** Ends the threads and resolves when they are gone; operations under way and later ones fail with `kernels_closed`. */
+  readonly close: () => Promise<void>;
+};
+
+const describeRuntime = (threads: number, multiplier: Multiplier): string =>
+  `WebAssembly, ${threads} thread${threads === 1 ? '' : 's'}, ${multiplier === 'float' ? 'relaxed SIMD' : 'SIMD'}`;
+
+/**
+ * Compiles the kernels and starts the threads. They idle without keeping the process alive.
+ * @throws KernelsError `start_failed`
+ */
+export const createKernels = async (options: KernelsOptions = {}): Promise<Kernels> => {
+  const {
+    threads: count = availableParallelism(),
+    maximumBytes = Math.min(ADDRESSABLE_BYTES, 0.75 * totalmem()),
+    multiplier: wanted = 'auto',
+  } = options;
+  const multiplier = wanted === 'auto' ? detectMultiplier() : wanted;
+  const module = await compileKernels(multiplier);
+  const memory = createKernelMemory(RESERVED_BYTES, maximumBytes);
+  const threads = await createThreads(count, { module, memory: memory.memory });
+  const runtime: Runtime = { threads, memory, multiplier };
+  const domains = new Map<number, Promise<{ readonly domain: Domain; readonly block: Block }>>();
+
+  /** The tables of a size are computed once and kept. */
+  const ensureDomain = async (size: number): Promise<Domain> => {
+    const known = domains.get(size) ?? createDomain(runtime, Math.log2(size));
+    domains.set(size, known);
+    try {
+      return (await known).domain;
+    } catch (error) {
+      domains.delete(size);
+      throw error;
+    }
+  };
+
+  return {
+    threads: count,
+    multiplier,
+    detail: describeRuntime(count, multiplier),
+    get bytesInUse() {
+      return memory.bytesInUse;
+    },
+    loadScalars: async (length, bytes) => loadScalars(runtime, length, bytes),
+    readScalars: ({ address, bytes }) => memory.view(address, bytes).slice(),
+    loadRows: async (input, { signal, onProgress } = {}) => {
+      const rows = await loadRows(runtime, input, signal);
+      try {
+        await ensureDomain(input.domainSize);
+      } catch (error) {
+        rows.release();
+        throw error;
+      }
+      onProgress?.(1);
+      return rows;
+    },
+    computeQuotient: async (rows, witness, taskOptions = {}) =>
+      computeQuotient(runtime, await ensureDomain(rows.count), rows, witness, taskOptions),
+    close: () => threads.close(),
+  };
+};

@@ -1,0 +1,66 @@
+/**
+ * Tasks that turn the values of polynomials on a domain into their values on the odd coset, times n.
+ *
+ * @module
+ */
+import { type Domain, PAIR_BYTES } from './domain.ts';
+import { splitRange } from './runtime.ts';
+import type { KernelCall } from './thread-messages.ts';
+import type { KernelTask } from './threads.ts';
+
+/** Pairs that one task transforms: about a millisecond, and 640 kB for a second-level cache. */
+const TASK_PAIRS = 8192;
+/** Columns that a task takes at least, so that whole cache lines are used. */
+const MINIMUM_COLUMN_PAIRS = 4;
+
+/** The stages between the rows, for all columns. None if the domain is one row. */
+const describeColumns = (
+  domain: Domain,
+  kernel: 'ntt_inverse' | 'ntt_forward',
+  vector: number,
+): KernelTask[] => {
+  const { rows, rowPairs } = domain;
+  if (rows === 1) return [];
+  const columnPairs = Math.max(MINIMUM_COLUMN_PAIRS, Math.floor(TASK_PAIRS / rows));
+  const table = kernel === 'ntt_inverse' ? domain.inverseTable : domain.forwardTable;
+  return splitRange(rowPairs, columnPairs).map(([column, pairs]) => [
+    [
+      kernel,
+      vector + column * PAIR_BYTES,
+      rowPairs * PAIR_BYTES,
+      rows,
+      pairs,
+      table + column * PAIR_BYTES,
+    ],
+  ]);
+};
+
+/** Everything inside the rows: the end of the inverse transform and the beginning of the forward one. */
+const describeRows = (domain: Domain, vector: number): KernelTask[] => {
+  const { rows, rowPairs, inverseTable, forwardTable } = domain;
+  const perTask = Math.max(1, Math.floor(TASK_PAIRS / 4 / rowPairs));
+  return splitRange(rows, perTask).map(([first, count]) =>
+    Array.from({ length: count }, (_, i) => {
+      const row = vector + (first + i) * rowPairs * PAIR_BYTES;
+      return [
+        ['ntt_inverse', row, PAIR_BYTES, rowPairs, 1, inverseTable],
+        ['ntt_turn', row, rowPairs, forwardTable],
+        ['ntt_forward', row, PAIR_BYTES, rowPairs, 1, forwardTable],
+      ] satisfies KernelCall[];
+    }).flat(),
+  );
+};
+
+/**
+ * The tasks in three phases, to be run one after the other.
+ * @param vectors - addresses of the values in natural order, in pairs; results take their place. Room for two pairs at least.
+ */
+export const describeExtension = (domain: Domain, vectors: readonly number[]): KernelTask[][] =>
+  [
+    vectors.flatMap((vector) => describeColumns(domain, 'ntt_inverse', vector)),
+    vectors.flatMap((vector) => describeRows(domain, vector)),
+    vectors.flatMap((vector) => describeColumns(domain, 'ntt_forward', vector)),
+  ].filter((tasks) => tasks.length > 0);
+
+/** Bytes of a vector of a domain. */
+export const measureVector = (domain: Domain): number => Math.max(2, domain.size / 2) * PAIR_BYTES;

@@ -1,0 +1,109 @@
+/**
+ * The quotient polynomial of a Groth16 proof, on the odd coset: a = A·w and b = B·w on the domain, c = a∘b, the three polynomials
+ * through them evaluated at g·ω^i (ω a root of unity of the domain's order n, g² = ω), and there a·b - c. On the coset the vanishing
+ * polynomial x^n - 1 is the constant -2, which is in the key's points.
+ *
+ * @module
+ */
+import { type Domain, PAIR_BYTES } from './domain.ts';
+import { KernelsError } from './errors.ts';
+import { describeExtension, measureVector } from './ntt.ts';
+import { ELEMENT_BYTES, type Rows } from './rows.ts';
+import {
+  createResident,
+  createTaskCounter,
+  type Runtime,
+  splitRange,
+  type TaskOptions,
+  withBlocks,
+} from './runtime.ts';
+import { SCALAR_BYTES } from './scalar-field.ts';
+import type { ScalarVector } from './scalars.ts';
+import type { KernelTask } from './threads.ts';
+
+/** Entries whose products one task sums, about: under a millisecond. */
+const TASK_ENTRIES = 32_768;
+/** Elements that one task converts or multiplies. */
+const TASK_ELEMENTS = 8192;
+
+/** Addresses of the vectors on the domain. */
+type Vectors = { readonly a: number; readonly b: number; readonly c: number };
+
+const describeProducts = (rows: Rows, witness: number, { a, b, c }: Vectors): KernelTask[] => {
+  const perRow = Math.max(1, (rows.a.length + rows.b.length) / rows.count);
+  const size = Math.max(2, 2 * Math.floor(TASK_ENTRIES / perRow / 2));
+  return splitRange(rows.count, size).map(([first, count]) => {
+    const offset = (first / 2) * PAIR_BYTES;
+    const multiply = (to: number, { ends, entries }: Rows['a']) =>
+      [
+        'rows_multiply',
+        to + offset,
+        ends + 4 * first,
+        entries,
+        rows.address,
+        witness,
+        count,
+      ] as const;
+    return [
+      multiply(a, rows.a),
+      multiply(b, rows.b),
+      ['ntt_multiply', c + offset, a + offset, b + offset, count / 2],
+    ];
+  });
+};
+
+const describeCombination = (domain: Domain, to: number, { a, b, c }: Vectors): KernelTask[] =>
+  splitRange(domain.size / 2, TASK_ELEMENTS).map(([first, pairs]) => {
+    const offset = first * PAIR_BYTES;
+    const output = to + 2 * SCALAR_BYTES * first;
+    return [['ntt_combine', output, a + offset, b + offset, c + offset, domain.inverseSize, pairs]];
+  });
+
+/**
+ * @param witness - one scalar a wire
+ * @returns n scalars; the caller releases them
+ * @throws KernelsError `input_refused` if the witness has another length; `out_of_memory`, `thread_died`; the signal's reason
+ */
+export const computeQuotient = async (
+  runtime: Runtime,
+  domain: Domain,
+  rows: Rows,
+  witness: ScalarVector,
+  { signal, onProgress }: TaskOptions,
+): Promise<ScalarVector> => {
+  if (witness.count !== rows.wires) {
+    throw new KernelsError(
+      'input_refused',
+      `the witness has ${witness.count} scalars, the matrices ${rows.wires} wires`,
+    );
+  }
+  const { threads, memory } = runtime;
+  return withBlocks(memory, async (allocate) => {
+    const bytes = measureVector(domain);
+    const vectors = {
+      a: allocate(bytes, { secret: true }).address,
+      b: allocate(bytes, { secret: true }).address,
+      c: allocate(bytes, { secret: true }).address,
+    };
+    const wires = allocate(ELEMENT_BYTES * rows.wires, { secret: true });
+    const output = memory.allocate(SCALAR_BYTES * domain.size, { secret: true });
+    const phases = [
+      splitRange(rows.wires, TASK_ELEMENTS).map(([first, count]): KernelTask => {
+        const to = wires.address + ELEMENT_BYTES * first;
+        return [['r_fromCanonical', to, witness.address + SCALAR_BYTES * first, count]];
+      }),
+      describeProducts(rows, wires.address, vectors),
+      ...describeExtension(domain, [vectors.a, vectors.b, vectors.c]),
+      describeCombination(domain, output.address, vectors),
+    ];
+    const total = phases.reduce((sum, tasks) => sum + tasks.length, 0);
+    const onTaskDone = createTaskCounter(total, onProgress);
+    try {
+      for (const tasks of phases) await threads.run(tasks, { signal, onTaskDone });
+    } catch (error) {
+      output.release();
+      throw error;
+    }
+    return createResident(domain.size, output);
+  });
+};

@@ -1,0 +1,164 @@
+/**
+ * The matrices A and B of a constraint system in the kernels' memory.
+ *
+ * Each row is a run of entries, two u32 each: byte offsets of a value in the dictionary and of a wire in the witness. Entries go in
+ * twos, so a row of odd length ends with an entry for the value zero, which comes first in the dictionary.
+ *
+ * @module
+ */
+import { errorOf, KernelsError } from './errors.ts';
+import { createResident, type Resident, type Runtime, splitRange, withBlocks } from './runtime.ts';
+import { SCALAR_BYTES } from './scalar-field.ts';
+import type { ZkeyCoefficients } from './zkey-coefficients.ts';
+
+/** Bytes of a field element in the kernels' memory. */
+export const ELEMENT_BYTES = 40;
+/** Entries sorted between two turns of the event loop. */
+const SLICE = 262_144;
+const CONVERTED_PER_TASK = 4096;
+
+/** Entries in any order; several for the same place add up. */
+export type RowsInput = ZkeyCoefficients & {
+  /** Rows, a power of two, 2 … 2^27. */
+  readonly domainSize: number;
+  /** Length of the witness. */
+  readonly wires: number;
+};
+
+type Matrix = {
+  /** Address of a zero and then, for each row, of the end of its entries (u32, counted from the first row's first). */
+  readonly ends: number;
+  readonly entries: number;
+  /** Entries, the filling included. */
+  readonly length: number;
+};
+
+/** The dictionary is at `address`. */
+export type Rows = Resident & {
+  readonly wires: number;
+  readonly a: Matrix;
+  readonly b: Matrix;
+};
+
+const checkRows = ({ matrix, row, wire, value, values, domainSize, wires }: RowsInput): void => {
+  const refuse = (what: string): never => {
+    throw new KernelsError('input_refused', `the matrices are not well-formed: ${what}`);
+  };
+  if (!Number.isInteger(Math.log2(domainSize)) || domainSize < 2 || domainSize > 2 ** 27) {
+    refuse('the domain is no power of two between 2 and 2^27');
+  }
+  const { length } = matrix;
+  if (row.length !== length || wire.length !== length || value.length !== length) {
+    refuse('the parts have different lengths');
+  }
+  if (values.length % SCALAR_BYTES !== 0) refuse('the dictionary is cut off');
+  const known = values.length / SCALAR_BYTES;
+  for (let i = 0; i < length; i += 1) {
+    if ((matrix[i] ?? 2) > 1) refuse('a matrix is neither A nor B');
+    if ((row[i] ?? domainSize) >= domainSize) refuse('a row is outside the domain');
+    if ((wire[i] ?? wires) >= wires) refuse('a wire is outside the witness');
+    if ((value[i] ?? known) >= known) refuse('a value is not in the dictionary');
+  }
+};
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Calls `each` for all entries, giving the event loop a turn now and then. */
+const forEachEntry = async (
+  length: number,
+  signal: AbortSignal | undefined,
+  each: (index: number) => void,
+): Promise<void> => {
+  for (const [start, count] of splitRange(length, SLICE)) {
+    for (let i = start; i < start + count; i += 1) each(i);
+    await nextTurn();
+    if (signal?.aborted) throw errorOf(signal.reason);
+  }
+};
+
+/**
+ * Sorts the entries by matrix and row, converts the dictionary and keeps both.
+ * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
+ */
+export const loadRows = async (
+  { threads, memory }: Runtime,
+  input: RowsInput,
+  signal: AbortSignal | undefined,
+): Promise<Rows> => {
+  checkRows(input);
+  const { matrix, row, wire, value, values, domainSize, wires } = input;
+  // Row i of matrix m is number m·domainSize + i. First the lengths, then the places.
+  const places = new Uint32Array(2 * domainSize);
+  await forEachEntry(matrix.length, signal, (i) => {
+    const place = (matrix[i] ?? 0) * domainSize + (row[i] ?? 0);
+    places[place] = (places[place] ?? 0) + 1;
+  });
+  const ends = [0, 1].map((which) => {
+    const list = new Uint32Array(domainSize + 1);
+    for (let i = 0; i < domainSize; i += 1) {
+      const start = list[i] ?? 0;
+      const length = places[which * domainSize + i] ?? 0;
+      places[which * domainSize + i] = start;
+      list[i + 1] = start + length + (length % 2);
+    }
+    return list;
+  });
+  const lengths = ends.map((list) => list[domainSize] ?? 0);
+  const [lengthA = 0, lengthB = 0] = lengths;
+  const dictionary = values.length / SCALAR_BYTES;
+  const endBytes = 4 * (domainSize + 1);
+  const valueBytes = ELEMENT_BYTES * (dictionary + 1);
+  const block = memory.allocate(valueBytes + 8 * (lengthA + lengthB) + 2 * endBytes);
+  const entriesA = block.address + valueBytes;
+  const entriesB = entriesA + 8 * lengthA;
+  const endsA = entriesB + 8 * lengthB;
+  const endsB = endsA + endBytes;
+  try {
+    const words = memory.view(block.address, block.bytes);
+    const entries = new Uint32Array(words.buffer, entriesA, 2 * (lengthA + lengthB));
+    entries.fill(0);
+    await forEachEntry(matrix.length, signal, (i) => {
+      const which = matrix[i] ?? 0;
+      const number = which * domainSize + (row[i] ?? 0);
+      const place = places[number] ?? 0;
+      places[number] = place + 1;
+      const at = 2 * (which * lengthA + place);
+      entries[at] = ELEMENT_BYTES * ((value[i] ?? 0) + 1);
+      entries[at + 1] = ELEMENT_BYTES * (wire[i] ?? 0);
+    });
+    ends.forEach((list, which) => {
+      new Uint32Array(words.buffer, which === 0 ? endsA : endsB, list.length).set(list);
+    });
+    memory.view(block.address, ELEMENT_BYTES).fill(0);
+    await withBlocks(memory, async (allocate) => {
+      const bytes = allocate(values.length);
+      memory.view(bytes.address, values.length).set(values);
+      // The file has value·2^512: one factor 2^256 goes with each reading.
+      const tasks = splitRange(dictionary, CONVERTED_PER_TASK).map(([start, count]) => {
+        const from = bytes.address + SCALAR_BYTES * start;
+        const to = block.address + ELEMENT_BYTES * (start + 1);
+        return [
+          ['r_fromMontgomery256', to, from, count] as const,
+          ['r_toCanonical', from, to, count] as const,
+          ['r_fromMontgomery256', to, from, count] as const,
+        ];
+      });
+      await threads.run(tasks, { signal });
+    });
+  } catch (error) {
+    block.release();
+    throw error;
+  }
+  const resident = createResident(domainSize, block);
+  return {
+    count: resident.count,
+    bytes: resident.bytes,
+    get address() {
+      return resident.address;
+    },
+    release: resident.release,
+    wires,
+    a: { ends: endsA, entries: entriesA, length: lengthA },
+    b: { ends: endsB, entries: entriesB, length: lengthB },
+  };
+};

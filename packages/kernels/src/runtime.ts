@@ -1,0 +1,88 @@
+/**
+ * What every operation works with, and the shape of the options that all of them take.
+ *
+ * @module
+ */
+import { KernelsError } from './errors.ts';
+import type { Block, KernelMemory } from './memory.ts';
+import type { Threads } from './threads.ts';
+import type { Multiplier } from './wasm-module.ts';
+
+export type Runtime = {
+  readonly threads: Threads;
+  readonly memory: KernelMemory;
+  readonly multiplier: Multiplier;
+};
+
+export type TaskOptions = {
+  /** Ends the operation between two tasks; it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** fraction: 0 … 1, not decreasing. If it throws, the operation fails with what it threw. */
+  readonly onProgress?: ((fraction: number) => void) | undefined;
+};
+
+/** Something kept in the kernels' memory. */
+export type Resident = {
+  /** Number of points, scalars or rows. */
+  readonly count: number;
+  /** Memory it occupies. */
+  readonly bytes: number;
+  /** Where it lies in the kernels' memory. @throws KernelsError `input_refused` once released */
+  readonly address: number;
+  /** Gives the memory back. Not while an operation uses it. May be called again. */
+  readonly release: () => void;
+};
+
+/** A resident in one block. */
+export const createResident = (count: number, block: Block): Resident => {
+  let released = false;
+  return {
+    count,
+    bytes: block.bytes,
+    get address() {
+      if (released) throw new KernelsError('input_refused', 'the vector was released');
+      return block.address;
+    },
+    release: () => {
+      released = true;
+      block.release();
+    },
+  };
+};
+
+/** Counts finished tasks of an operation with several runs. @param total - number of tasks of all its runs */
+export const createTaskCounter = (
+  total: number,
+  onProgress: ((fraction: number) => void) | undefined,
+): (() => void) | undefined => {
+  if (onProgress === undefined) return undefined;
+  let done = 0;
+  return () => {
+    done += 1;
+    onProgress(Math.min(1, done / total));
+  };
+};
+
+/** Runs `work` with blocks that are released when it ends, however it ends. */
+export const withBlocks = async <T>(
+  memory: KernelMemory,
+  work: (allocate: (bytes: number, options?: { readonly secret?: boolean }) => Block) => Promise<T>,
+): Promise<T> => {
+  const blocks: Block[] = [];
+  try {
+    return await work((bytes, options) => {
+      const block = memory.allocate(bytes, options);
+      blocks.push(block);
+      return block;
+    });
+  } finally {
+    for (const block of blocks) block.release();
+  }
+};
+
+/** [start, count] of consecutive parts of at most `size`. */
+export const splitRange = (total: number, size: number): (readonly [number, number])[] =>
+  Array.from(
+    { length: Math.ceil(total / size) },
+    (_, i) => [i * size, Math.min(size, total - i * size)] as const,
+  );

@@ -1,0 +1,38 @@
+/**
+ * Vectors of scalars in the kernels' memory: canonical, 32 bytes little-endian each, zeroed on release.
+ *
+ * @module
+ */
+import { KernelsError } from './errors.ts';
+import { createResident, type Resident, type Runtime } from './runtime.ts';
+import { areBelowModulus, SCALAR_BYTES } from './scalar-field.ts';
+
+/** Secret, as far as the kernels know. */
+export type ScalarVector = Resident;
+
+/**
+ * Copies scalars in.
+ * @param bytes - 32 bytes little-endian each, below r; what comes after `count` of them is ignored
+ * @throws KernelsError `input_refused` if there are fewer or one is not below r; `out_of_memory`
+ */
+export const loadScalars = (
+  { memory }: Pick<Runtime, 'memory'>,
+  count: number,
+  bytes: Uint8Array,
+): ScalarVector => {
+  const length = count * SCALAR_BYTES;
+  if (!Number.isSafeInteger(count) || count < 1 || bytes.length < length) {
+    throw new KernelsError(
+      'input_refused',
+      `${count} scalars are ${length} bytes, and at least one; there are ${bytes.length}`,
+    );
+  }
+  const block = memory.allocate(length, { secret: true });
+  const place = memory.view(block.address, length);
+  place.set(bytes.subarray(0, length));
+  if (!areBelowModulus(new Uint32Array(place.buffer, place.byteOffset, length / 4))) {
+    block.release();
+    throw new KernelsError('input_refused', 'a scalar is not below the order of the groups');
+  }
+  return createResident(count, block);
+};
