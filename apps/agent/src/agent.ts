@@ -184,7 +184,10 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     },
     checks: () => checks ?? parts.checks(tenant.current(), pins),
     progress,
-    prover: prover.accelerator,
+    // Read when it is asked for: the accelerator is chosen by the first proof.
+    get prover() {
+      return prover.accelerator;
+    },
     wake: () => runner?.wake(),
     reach,
   });

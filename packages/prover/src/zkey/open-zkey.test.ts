@@ -14,6 +14,7 @@ import { BASE_FIELD_ORDER, readCoordinate } from '../field.ts';
 import { isOnG1, isOnG2 } from './curve-check.ts';
 import { matchesVerificationKey } from './match-verification-key.ts';
 import { openZkey } from './open-zkey.ts';
+import { readVerificationKey } from './read-verification-key.ts';
 
 let circuit: SmallCircuit;
 let bytes: Buffer;
@@ -94,6 +95,14 @@ describe("a key of snarkjs' ceremony", () => {
     const [standard, compact] = [await openZkey(bytes), await openZkey(Buffer.concat(parts))];
     expect(compact.header).toEqual(standard.header);
     expect(await compact.readCoefficients()).toEqual(await standard.readCoefficients());
+  });
+
+  it('exports the verification key that snarkjs exports', async () => {
+    const { protocol, curve, nPublic, vk_alpha_1, vk_beta_2, vk_gamma_2, vk_delta_2, IC } =
+      circuit.verificationKey;
+    const fields = { protocol, curve, nPublic, vk_alpha_1, vk_beta_2, vk_gamma_2, vk_delta_2, IC };
+    expect(await readVerificationKey(circuit.zkeyPath)).toEqual(fields);
+    expect(await readVerificationKey(bytes)).toEqual(fields);
   });
 
   it('belongs to its verification key and to no other', async () => {
