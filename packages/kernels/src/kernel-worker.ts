@@ -5,13 +5,14 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { instantiateKernels } from './instantiate-kernels.ts';
+import { createBoxKernels } from './scan-kernel.ts';
 import type { ThreadAnswer, ThreadOrder, ThreadWork } from './thread-messages.ts';
 
 if (parentPort !== null) {
   const port = parentPort;
   const { module, memory, claims } = workerData as ThreadWork;
   const cells = new Int32Array(claims);
-  const kernels = instantiateKernels(module, memory);
+  const kernels = new Map([...instantiateKernels(module, memory), ...createBoxKernels(memory)]);
   const answer = (message: ThreadAnswer) => {
     port.postMessage(message);
   };

@@ -1,0 +1,180 @@
+/**
+ * Many Poseidon hashes on all threads (kernel: codegen/poseidon.ts). The constants come from the caller, so any instance over BN254's
+ * scalar field with x^5, 8 full rounds and a state of up to 7 words runs here.
+ *
+ * @module
+ */
+import { addressFor } from './babyjubjub.ts';
+import { KernelsError } from './errors.ts';
+import type { Block } from './memory.ts';
+import { createTaskCounter, type Runtime, type TaskOptions, withBlocks } from './runtime.ts';
+
+/** One width's constants, partial rounds in sparse form (eprint 2019/458, appendix B). Numbers in [0, r). */
+export type PoseidonConstants = {
+  /** Words of the state: inputs + 1. */
+  readonly width: number;
+  readonly partialRounds: number;
+  /** Added before the S-boxes of each of the 8 full rounds. */
+  readonly fullConstants: readonly (readonly bigint[])[];
+  /** Added to the first word in each partial round. */
+  readonly partialConstants: readonly bigint[];
+  readonly matrix: readonly (readonly bigint[])[];
+  /** Takes the matrix's place in the last full round before the partial ones. */
+  readonly transition: readonly (readonly bigint[])[];
+  /** First row of each partial round's sparse matrix, without the corner. */
+  readonly sparseRows: readonly (readonly bigint[])[];
+  /** First column, without the corner. */
+  readonly sparseColumns: readonly (readonly bigint[])[];
+};
+
+const NUMBER_BYTES = 32;
+const ELEMENT_BYTES = 40;
+const PAIR_BYTES = 80;
+const FULL_ROUNDS = 8;
+const MAXIMUM_WIDTH = 7;
+const MODULUS = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
+/** Pairs of hashes in one task: some 4 ms for wide states. */
+const PAIRS_IN_TASK = 64;
+
+const encodeNumber = (value: bigint, bytes: Uint8Array, place: number): void => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  for (let word = 0; word < 4; word += 1) {
+    view.setBigUint64(
+      place * NUMBER_BYTES + 8 * word,
+      (value >> BigInt(64 * word)) & 0xffff_ffff_ffff_ffffn,
+      true,
+    );
+  }
+};
+
+/** In the kernel's order. @throws KernelsError `input_refused` */
+const listConstants = (constants: PoseidonConstants): readonly bigint[] => {
+  const { width, partialRounds, sparseRows, sparseColumns } = constants;
+  const list = [
+    ...constants.fullConstants.flat(),
+    ...constants.matrix.flat(),
+    ...constants.transition.flat(),
+    ...constants.partialConstants,
+    ...sparseRows.flatMap((row, round) => [...row, ...(sparseColumns[round] ?? [])]),
+  ];
+  const wanted =
+    FULL_ROUNDS * width + 2 * width * width + partialRounds + 2 * partialRounds * (width - 1);
+  const isField = (value: bigint) => value >= 0n && value < MODULUS;
+  if (
+    !Number.isInteger(width) ||
+    width < 2 ||
+    width > MAXIMUM_WIDTH ||
+    partialRounds < 1 ||
+    list.length !== wanted ||
+    !list.every(isField)
+  ) {
+    throw new KernelsError(
+      'input_refused',
+      'Poseidon takes constants of 2 to 7 words, complete, and below r',
+    );
+  }
+  return list;
+};
+
+export type PoseidonHasher = {
+  /**
+   * One hash for each `width - 1` inputs.
+   * @param inputs - 32-byte little-endian numbers below r, one after another; what is not below r is reduced
+   * @returns 32-byte little-endian numbers below r
+   * @throws KernelsError `input_refused`, and what a run can fail with
+   */
+  readonly hashPoseidonMany: (
+    constants: PoseidonConstants,
+    inputs: Uint8Array,
+    options?: TaskOptions,
+  ) => Promise<Uint8Array>;
+};
+
+/** Keeps the converted constants of every instance it has met: some 40 kB for the widest. */
+export const createPoseidonHasher = (runtime: Runtime): PoseidonHasher => {
+  const { memory, threads } = runtime;
+  const tables = new WeakMap<PoseidonConstants, Promise<Block>>();
+
+  const convert = async (constants: PoseidonConstants): Promise<Block> => {
+    const list = listConstants(constants);
+    const table = memory.allocate(list.length * ELEMENT_BYTES);
+    try {
+      await withBlocks(memory, async (allocate) => {
+        const plain = allocate(list.length * NUMBER_BYTES, { secret: true });
+        const bytes = memory.view(plain.address, plain.bytes);
+        list.forEach((value, place) => {
+          encodeNumber(value, bytes, place);
+        });
+        await threads.run([[['r_fromCanonical', table.address, plain.address, list.length]]]);
+      });
+    } catch (reason) {
+      table.release();
+      throw reason;
+    }
+    return table;
+  };
+
+  const load = (constants: PoseidonConstants): Promise<Block> => {
+    const known = tables.get(constants);
+    if (known !== undefined) return known;
+    const table = convert(constants).catch((reason: unknown) => {
+      // What failed once is tried again the next time.
+      tables.delete(constants);
+      throw reason;
+    });
+    tables.set(constants, table);
+    return table;
+  };
+
+  const hashPoseidonMany: PoseidonHasher['hashPoseidonMany'] = async (
+    constants,
+    inputs,
+    options = {},
+  ) => {
+    const { width, partialRounds } = constants;
+    const inputBytes = (width - 1) * NUMBER_BYTES;
+    const count = inputs.length / inputBytes;
+    if (!Number.isInteger(count)) {
+      throw new KernelsError('input_refused', 'each hash takes width - 1 numbers of 32 bytes');
+    }
+    options.signal?.throwIfAborted();
+    const table = await load(constants);
+    return withBlocks(memory, async (allocate) => {
+      const even = count + (count % 2);
+      const from = allocate(even * inputBytes, { secret: true });
+      const to = allocate(even * NUMBER_BYTES, { secret: true });
+      const scratch = Array.from({ length: threads.count }, () =>
+        allocate(2 * width * PAIR_BYTES, { secret: true }),
+      );
+      const view = memory.view(from.address, from.bytes);
+      view.fill(0);
+      view.set(inputs);
+      const items = 2 * PAIRS_IN_TASK;
+      const tasks = Array.from({ length: Math.ceil(count / items) }, (_, task) => {
+        const first = task * items;
+        const pairs = Math.ceil(Math.min(items, count - first) / 2);
+        const places = [
+          to.address + first * NUMBER_BYTES,
+          from.address + first * inputBytes,
+        ] as const;
+        return (thread: number) => [
+          [
+            'poseidon_hash',
+            ...places,
+            pairs,
+            table.address,
+            width,
+            partialRounds,
+            addressFor(scratch, thread),
+          ] as const,
+        ];
+      });
+      await threads.run(tasks, {
+        signal: options.signal,
+        onTaskDone: createTaskCounter(tasks.length, options.onProgress),
+      });
+      return memory.view(to.address, count * NUMBER_BYTES).slice();
+    });
+  };
+  return { hashPoseidonMany };
+};
