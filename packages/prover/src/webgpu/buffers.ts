@@ -63,7 +63,7 @@ export const createBuffers = (gpu: Gpu): Buffers => {
         `the graphics device holds at most ${device.limits.maxBufferSize} bytes in one piece; ${size} are needed`,
       );
     }
-    const buffer = device.createBuffer({ size, usage, label });
+    const buffer = gpu.allocate(() => device.createBuffer({ size, usage, label }));
     taken.add(buffer);
     bytesInUse += size;
     return buffer;
@@ -111,8 +111,7 @@ export const createBuffers = (gpu: Gpu): Buffers => {
         return new Uint8Array(staging.getMappedRange().slice(0, bytes));
       } catch (error) {
         // A lost device rejects the mapping with words of its own; the caller needs to know that it is lost.
-        gpu.assertHealthy();
-        throw error;
+        throw await gpu.explain(error);
       } finally {
         staging.destroy();
       }

@@ -5,6 +5,7 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
+import { setTimeout } from 'node:timers/promises';
 import { ProverError } from '../errors.ts';
 import { describeAdapter, describeDevice, isSoftwareAdapter } from './adapter.ts';
 
@@ -25,8 +26,12 @@ export type Gpu = {
   readonly hasTimestamps: boolean;
   /** Resolves, with the driver's words, when the device is gone for good; also after `close`. */
   readonly lost: Promise<string>;
-  /** @throws ProverError `accelerator_lost` if the device is gone, `proof_failed` if it reported an error of its own accord */
+  /** @throws ProverError `accelerator_lost` if the device is gone or in disorder, `memory_budget_exceeded` if its memory ran out */
   readonly assertHealthy: () => void;
+  /** Makes something that takes memory; if there is none, `assertHealthy` and `guard` say so later. */
+  readonly allocate: <T>(make: () => T) => T;
+  /** What to throw for an error of a call to the device: its loss, if that is behind it and known within a moment. */
+  readonly explain: (error: unknown) => Promise<ProverError>;
   /** Runs `work` and turns errors that the device reports about it into a ProverError. */
   readonly guard: <T>(work: () => T | Promise<T>) => Promise<T>;
   readonly close: () => void;
@@ -53,9 +58,16 @@ const refusedError = (message: string): ProverError =>
     retryable: true,
   });
 
+const exhaustedError = (message: string): ProverError =>
+  new ProverError('memory_budget_exceeded', `the graphics device has no memory left: ${message}`);
+
+/** Dawn reports a loss a little after the calls that fail of it. */
+const LOSS_REPORT_MS = 250;
+
 const watch = (device: GPUDevice, adapter: GPUAdapter, instance: { gpu: GPU | undefined }): Gpu => {
   let lostReason: string | undefined;
   let uncaptured: string | undefined;
+  let exhausted: string | undefined;
   const lost = device.lost.then((info) => {
     lostReason ??= info.message === '' ? info.reason : info.message;
     return lostReason;
@@ -65,7 +77,13 @@ const watch = (device: GPUDevice, adapter: GPUAdapter, instance: { gpu: GPU | un
   });
   const assertHealthy = (): void => {
     if (lostReason !== undefined) throw lostError(lostReason);
-    if (uncaptured !== undefined) throw refusedError(uncaptured);
+    // An error that no one asked for means that some earlier work may not have run: nothing later can be trusted.
+    if (uncaptured !== undefined) throw lostError(uncaptured);
+    if (exhausted !== undefined) {
+      const message = exhausted;
+      exhausted = undefined;
+      throw exhaustedError(message);
+    }
   };
   return {
     device,
@@ -75,6 +93,32 @@ const watch = (device: GPUDevice, adapter: GPUAdapter, instance: { gpu: GPU | un
     hasTimestamps: device.features.has('timestamp-query'),
     lost,
     assertHealthy,
+    allocate: (make) => {
+      device.pushErrorScope('out-of-memory');
+      try {
+        return make();
+      } finally {
+        device.popErrorScope().then(
+          (error) => {
+            exhausted ??= error?.message;
+          },
+          () => undefined,
+        );
+      }
+    },
+    explain: async (error) => {
+      if (error instanceof ProverError) return error;
+      await Promise.race([lost, setTimeout(LOSS_REPORT_MS)]);
+      try {
+        assertHealthy();
+      } catch (known) {
+        if (known instanceof ProverError) return known;
+      }
+      return new ProverError('proof_failed', 'the graphics device stopped in the middle', {
+        retryable: true,
+        cause: error,
+      });
+    },
     guard: async (work) => {
       assertHealthy();
       device.pushErrorScope('out-of-memory');
@@ -88,7 +132,9 @@ const watch = (device: GPUDevice, adapter: GPUAdapter, instance: { gpu: GPU | un
         scopes = [device.popErrorScope(), device.popErrorScope()];
       }
       const errors = await Promise.all(scopes).catch(() => []);
-      for (const error of errors) if (error) throw refusedError(error.message);
+      const [validation, memory] = errors;
+      if (memory) throw exhaustedError(memory.message);
+      if (validation) throw refusedError(validation.message);
       const value = await result;
       assertHealthy();
       return value;

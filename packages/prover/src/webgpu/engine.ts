@@ -1,0 +1,108 @@
+/**
+ * The engine on a graphics device. Proofs and keys wait for their turn on the device: one of them fills it.
+ *
+ * @module
+ */
+import type { Engine, EngineOptions, ResidentKey } from '../engine/engine.ts';
+import { ProverError } from '../errors.ts';
+import type { Zkey } from '../zkey/zkey.ts';
+import { createBuffers } from './buffers.ts';
+import type { Gpu } from './device.ts';
+import { loadDeviceKey } from './engine-key.ts';
+import { DEFAULT_MEMORY_BUDGET_BYTES, estimateDeviceBytes } from './engine-memory.ts';
+import type { LimbLayout } from './limbs.ts';
+import { createMsmContext } from './msm.ts';
+import { createPipelines } from './pipelines.ts';
+
+export type DeviceEngineOptions = {
+  readonly layout: LimbLayout;
+  /** Device memory for all keys and the work on them. */
+  readonly memoryBudgetBytes?: number | undefined;
+  /** What stands behind the device's name: the layout's measured speed. */
+  readonly detail?: string | undefined;
+};
+
+/** Runs one task after the other, in the order of the calls. */
+const createQueue = () => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(task: () => Promise<T>): Promise<T> => {
+    const next = last.then(task);
+    last = next.catch(() => undefined);
+    return next;
+  };
+};
+
+/** An engine on a device that is open; closing the engine closes the device. */
+export const createDeviceEngine = (gpu: Gpu, options: DeviceEngineOptions): Engine => {
+  const { layout, memoryBudgetBytes = DEFAULT_MEMORY_BUDGET_BYTES } = options;
+  const buffers = createBuffers(gpu);
+  const context = {
+    gpu: { gpu, buffers, pipelines: createPipelines(gpu), layout },
+    msm: createMsmContext(gpu, buffers, layout),
+    memoryBudgetBytes,
+  };
+  const queue = createQueue();
+  let isClosed = false;
+
+  /** In turn, and with errors of the device turned into the prover's. */
+  const enqueue = <T>(signal: AbortSignal | undefined, task: () => Promise<T>): Promise<T> =>
+    queue(async () => {
+      signal?.throwIfAborted();
+      if (isClosed) throw new ProverError('prover_closed', 'The prover is closed.');
+      try {
+        gpu.assertHealthy();
+        const result = await task();
+        // A device that was lost meanwhile may have left anything in its memory.
+        gpu.assertHealthy();
+        return result;
+      } catch (error) {
+        if (signal?.aborted === true) throw signal.reason;
+        if (isClosed) throw new ProverError('prover_closed', 'The prover was closed.');
+        throw await gpu.explain(error);
+      }
+    });
+
+  const load = async (zkey: Zkey, loadOptions: EngineOptions): Promise<ResidentKey> => {
+    const before = buffers.bytesInUse();
+    const key = await loadDeviceKey(context, zkey, loadOptions);
+    const bytes = buffers.bytesInUse();
+    if (bytes > memoryBudgetBytes) {
+      key.release();
+      throw new ProverError(
+        'memory_budget_exceeded',
+        `the proving key takes ${bytes - before} bytes of device memory beside ${before} in use; the budget is ${memoryBudgetBytes}`,
+      );
+    }
+    let isReleased = false;
+    return {
+      bytes: key.bytes,
+      computeSums: (witness, proofOptions = {}) =>
+        enqueue(proofOptions.signal, () => {
+          if (isReleased) throw new ProverError('proof_failed', 'the proving key was released');
+          return key.computeSums(witness, proofOptions);
+        }),
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        // After the proof under way, if there is one: its buffers must outlive its commands.
+        void queue(() => {
+          if (!isClosed) key.release();
+          return Promise.resolve();
+        });
+      },
+    };
+  };
+
+  return {
+    kind: 'webgpu',
+    detail: `WebGPU, ${gpu.name}, ${options.detail ?? layout.name}`,
+    load: (zkey, loadOptions = {}) => enqueue(loadOptions.signal, () => load(zkey, loadOptions)),
+    estimateBytes: (header) => estimateDeviceBytes(header, memoryBudgetBytes),
+    close: async () => {
+      if (isClosed) return;
+      isClosed = true;
+      gpu.close();
+      await queue(() => Promise.resolve());
+    },
+  };
+};

@@ -1,0 +1,67 @@
+/**
+ * Proving on a graphics device through WebGPU (Dawn for Node). Loaded only where it is asked for.
+ *
+ * @module
+ */
+import type { Engine } from '../engine/engine.ts';
+import { chooseLayout, type LayoutMeasurement, measureLayouts } from './benchmark.ts';
+import { createBuffers } from './buffers.ts';
+import { type Gpu, openDevice } from './device.ts';
+import { createDeviceEngine } from './engine.ts';
+import { findLimbLayout, type LimbLayoutName } from './limbs.ts';
+import { createPipelines } from './pipelines.ts';
+
+export type WebGpuEngineOptions = {
+  /** Accept a renderer that runs on the processor. For tests: it is slower than the CPU engine. */
+  readonly allowSoftwareAdapter?: boolean | undefined;
+  /** Device memory for keys, their tables and the work on them; default 4 GiB. */
+  readonly memoryBudgetBytes?: number | undefined;
+  /** Use this limb layout, if it computes right, in place of the fastest. */
+  readonly layout?: LimbLayoutName | undefined;
+};
+
+export type WebGpuEngine =
+  | { readonly engine: Engine; readonly measurements: readonly LayoutMeasurement[] }
+  /** Why there is none. */
+  | { readonly reason: string };
+
+/** Per adapter: an engine opened again on the same one, after a loss, need not measure again. */
+const measured = new Map<string, readonly LayoutMeasurement[]>();
+
+const measure = async (
+  gpu: Gpu,
+  only: LimbLayoutName | undefined,
+): Promise<readonly LayoutMeasurement[]> => {
+  const key = `${gpu.name}|${only ?? 'all'}`;
+  const known = measured.get(key);
+  if (known !== undefined) return known;
+  const layouts = only === undefined ? undefined : [findLimbLayout(only)];
+  const measurements = await measureLayouts(gpu, createBuffers(gpu), createPipelines(gpu), layouts);
+  measured.set(key, measurements);
+  return measurements;
+};
+
+const describeSpeed = ({ name, multiplicationsPerSecond = 0 }: LayoutMeasurement): string =>
+  `${name}, ${(multiplicationsPerSecond / 1e9).toPrecision(3)} billion multiplications a second`;
+
+/** Opens the device, tests and times its arithmetic, and makes an engine on it. */
+export const createWebGpuEngine = async (
+  options: WebGpuEngineOptions = {},
+): Promise<WebGpuEngine> => {
+  const opened = await openDevice({ allowSoftwareAdapter: options.allowSoftwareAdapter ?? false });
+  if ('reason' in opened) return opened;
+  const { gpu } = opened;
+  try {
+    const measurements = await measure(gpu, options.layout);
+    const best = chooseLayout(measurements);
+    const engine = createDeviceEngine(gpu, {
+      layout: findLimbLayout(best.name),
+      memoryBudgetBytes: options.memoryBudgetBytes,
+      detail: describeSpeed(best),
+    });
+    return { engine, measurements };
+  } catch (error) {
+    gpu.close();
+    return { reason: `${gpu.name}: ${error instanceof Error ? error.message : String(error)}` };
+  }
+};
