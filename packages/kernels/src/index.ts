@@ -3,6 +3,15 @@
  *
  * @module
  */
+
+export { KernelsError, type KernelsErrorCode } from './errors.ts';
+export { instantiateKernels, type Kernel } from './instantiate-kernels.ts';
+export { createKernels, type Kernels, type KernelsOptions } from './kernels.ts';
+export type { Rows, RowsInput } from './rows.ts';
+export type { TaskOptions } from './runtime.ts';
+export type { ScalarVector } from './scalars.ts';
+export type { Multiplier } from './wasm-module.ts';
+export { compileKernels, detectMultiplier, type Multiplier } from './wasm-module.ts';
 export {
   type CoefficientLimits,
   countZkeyCoefficients,
