@@ -14,7 +14,7 @@ if (wasmPath === undefined || zkeyPath === undefined || inputPath === undefined)
 
 const prover = createProver({ accelerator: 'auto' });
 try {
-  const input: Record<string, unknown> = JSON.parse(await readFile(inputPath, 'utf8'));
+  const input = JSON.parse(await readFile(inputPath, 'utf8')) as Record<string, unknown>;
   const verificationKey = await readVerificationKey(zkeyPath);
   const circuit = { wasmPath, zkeyPath, verificationKey };
   const startedMs = performance.now();

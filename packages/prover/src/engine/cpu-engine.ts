@@ -109,7 +109,7 @@ const loadKey = async (
     }
     const rows = await kernels.loadRows(
       {
-        coefficients: await zkey.readCoefficients(),
+        ...(await zkey.readCoefficients()),
         domainSize: header.domainSize,
         wires: header.wires,
       },

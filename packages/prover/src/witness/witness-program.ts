@@ -102,12 +102,12 @@ const instantiate = (program: WebAssembly.Module): Exports => {
   let instance: WebAssembly.Instance | undefined;
   let details = '';
   const takeMessage = (): string => {
-    const next = instance?.exports['getMessageChar'];
+    const { getMessageChar: next } = (instance?.exports ?? {}) as Partial<Exports>;
     let message = '';
-    if (typeof next === 'function') {
-      for (let code = Number(next()); code !== 0 && message.length < MAXIMUM_MESSAGE; ) {
+    if (next !== undefined) {
+      for (let code = next(); code !== 0 && message.length < MAXIMUM_MESSAGE; ) {
         message += String.fromCharCode(code);
-        code = Number(next());
+        code = next();
       }
     }
     return message;

@@ -210,13 +210,15 @@ describe('a witness', () => {
   });
 
   it('is refused with the template and the line of a failed assertion, and no value', async () => {
-    const failure: unknown = await runner.compute(inverse.wasmPath, { value: 0 }).catch((e) => e);
+    const failure: unknown = await runner
+      .compute(inverse.wasmPath, { value: 0 })
+      .catch((error: unknown) => error);
     expect(failure).toEqual(refused(/An assertion failed/));
     expect((failure as { cause: Error }).cause.message).toMatch(/Inverse.*line: 5/);
     const secret = 987_654_321;
     const other: unknown = await runner
       .compute(arrays.wasmPath, { grid: [[secret, 0, 0, 0, 0, 0]], scale: 7 })
-      .catch((e) => e);
+      .catch((error: unknown) => error);
     const { message, cause } = other as { message: string; cause: Error };
     expect(`${message} ${cause.message} ${cause.stack}`).not.toContain(String(secret));
   });

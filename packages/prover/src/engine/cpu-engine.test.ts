@@ -1,0 +1,121 @@
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createOracleEngine } from '../../test/oracle-engine.ts';
+import {
+  createSmallCircuit,
+  endSnarkjsThreads,
+  type SmallCircuit,
+  squaresSource,
+} from '../../test/small-circuit.ts';
+import { createWitnessRunner } from '../witness/witness-runner.ts';
+import { openZkey } from '../zkey/open-zkey.ts';
+import { createCpuEngine } from './cpu-engine.ts';
+import type { Engine } from './engine.ts';
+
+const runner = createWitnessRunner();
+const oracle = createOracleEngine();
+let engine: Engine;
+let factors: SmallCircuit;
+let squares: SmallCircuit;
+beforeAll(async () => {
+  engine = await createCpuEngine({ threads: 2 });
+  factors = await createSmallCircuit();
+  squares = await createSmallCircuit(squaresSource(100), 8);
+});
+afterAll(async () => {
+  await engine.close();
+  await runner.close();
+  await endSnarkjsThreads();
+  await rm(factors.folder, { recursive: true, force: true });
+  await rm(squares.folder, { recursive: true, force: true });
+});
+
+const compute = async (by: Engine, circuit: SmallCircuit, input: unknown) => {
+  const witness = await runner.compute(circuit.wasmPath, input);
+  const zkey = await openZkey(circuit.zkeyPath);
+  const key = await by.load(zkey);
+  await zkey.close();
+  try {
+    return await key.computeSums(witness);
+  } finally {
+    key.release();
+  }
+};
+
+describe('the sums', () => {
+  it('are those of the plain engine, point by point', async () => {
+    const cases: [SmallCircuit, unknown][] = [
+      [factors, { product: 391, a: 17, b: 23 }],
+      [factors, { product: 0, a: 0, b: 0 }],
+      [factors, { product: 1, a: -1, b: -1 }],
+      [squares, { start: 3, offsets: [1, 2] }],
+      [squares, { start: 0, offsets: [0, 0] }],
+      [squares, { start: 1, offsets: [0, 0] }],
+      [squares, { start: -1, offsets: [-1, '12345678901234567890123456789'] }],
+    ];
+    for (const [circuit, input] of cases) {
+      expect(await compute(engine, circuit, input)).toEqual(await compute(oracle, circuit, input));
+    }
+  });
+
+  it('can be asked for several times at once from one key', async () => {
+    const zkey = await openZkey(squares.zkeyPath);
+    const key = await engine.load(zkey);
+    await zkey.close();
+    const inputs = [1, 2, 3].map((start) => ({ start, offsets: [5, 6] }));
+    const witnesses = [];
+    for (const input of inputs) witnesses.push(await runner.compute(squares.wasmPath, input));
+    const sums = await Promise.all(witnesses.map((witness) => key.computeSums(witness)));
+    for (const [i, input] of inputs.entries()) {
+      expect(sums[i]).toEqual(await compute(oracle, squares, input));
+    }
+    key.release();
+  });
+
+  it('end with an abort, and the engine goes on', async () => {
+    const zkey = await openZkey(squares.zkeyPath);
+    const key = await engine.load(zkey);
+    await zkey.close();
+    const input = { start: 3, offsets: [1, 2] };
+    const witness = await runner.compute(squares.wasmPath, input);
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(key.computeSums(witness, { signal })).rejects.toThrow('enough');
+    expect(await key.computeSums(witness)).toEqual(await compute(oracle, squares, input));
+    key.release();
+  });
+
+  it('fail with a code once the engine is closed', async () => {
+    const closing = await createCpuEngine({ threads: 1 });
+    const zkey = await openZkey(factors.zkeyPath);
+    const key = await closing.load(zkey);
+    await zkey.close();
+    const witness = await runner.compute(factors.wasmPath, { product: 6, a: 2, b: 3 });
+    await closing.close();
+    await expect(key.computeSums(witness)).rejects.toEqual(
+      expect.objectContaining({ code: 'proof_failed', retryable: true }),
+    );
+  });
+});
+
+it('says what it runs on, and how much memory a key takes', async () => {
+  expect(engine.kind).toBe('cpu');
+  expect(engine.detail).toMatch(/WebAssembly, 2 threads/);
+  const zkey = await openZkey(squares.zkeyPath);
+  const onProgress = vi.fn();
+  const key = await engine.load(zkey, { onProgress });
+  expect(key.bytes).toBeGreaterThan(0);
+  expect(engine.estimateBytes?.(zkey.header)).toBeGreaterThan(0);
+  expect(onProgress).toHaveBeenLastCalledWith('load', 1);
+  key.release();
+  await zkey.close();
+});
+
+it('refuses a key beyond its memory, with a code', async () => {
+  const small = await createCpuEngine({ threads: 1, maximumBytes: 2 ** 17 });
+  const zkey = await openZkey(squares.zkeyPath);
+  await expect(small.load(zkey)).rejects.toEqual(
+    expect.objectContaining({ code: 'memory_budget_exceeded' }),
+  );
+  await zkey.close();
+  await small.close();
+});
