@@ -6,4 +6,6 @@ export interface BenchFile {
   readonly title: string;
   /** Adds the tasks. A task checks nothing: correctness belongs to the tests. */
   readonly add: (bench: Bench) => void | Promise<void>;
+  /** Ends what `add` started. */
+  readonly close?: () => Promise<void>;
 }

@@ -1,46 +1,55 @@
-// `pnpm bench [text]`: runs every `*.bench.ts` of this folder whose name contains the text, one after the other, and
-// writes what it measured to RESULTS.md beside this file, with the machine and the date. Figures are of this machine
-// and this run; nothing is compared with an older one. Each bench file exports `bench: BenchFile`.
-import { readdirSync, writeFileSync } from 'node:fs';
-import { cpus, release, totalmem, type } from 'node:os';
+// `pnpm bench [text]`: the rates of every `*.bench.ts` of this folder whose name contains the text, then whole proofs (see
+// prover/main.ts for its options: `pnpm bench prover --to 18`). Results with machine and date go to bench/RESULTS.md at the root;
+// nothing is compared with an older run. Each bench file exports `bench: BenchFile`.
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Bench } from 'tinybench';
 import type { BenchFile } from './bench-file.ts';
-import { type Measurement, renderResults } from './results.ts';
+import { describeMachine } from './machine.ts';
+import { runProverBench } from './prover/main.ts';
+import type { Measurement } from './results.ts';
+import { saveResults } from './results-store.ts';
 
-const filter = process.argv[2] ?? '';
-const files = readdirSync(import.meta.dirname)
-  .filter((file) => file.endsWith('.bench.ts') && file.includes(filter))
-  .sort();
-const measurements: Measurement[] = [];
-
-for (const file of files) {
-  const { bench: definition } = (await import(join(import.meta.dirname, file))) as {
-    readonly bench: BenchFile;
-  };
-  const bench = new Bench({ time: 1000, warmupTime: 200 });
-  await definition.add(bench);
-  process.stdout.write(`${definition.title}\n`);
-  await bench.run();
-  for (const { name, result } of bench.tasks) {
-    if (result.state !== 'completed') throw new Error(`${file}: ${name} ended as ${result.state}`);
-    const measurement: Measurement = {
-      title: definition.title,
-      name,
-      perSecond: 1000 / result.latency.mean,
-      spreadPercent: result.latency.rme,
-      samples: result.latency.samplesCount,
+async function measureRates(filter: string): Promise<Measurement[]> {
+  const measurements: Measurement[] = [];
+  const files = readdirSync(import.meta.dirname)
+    .filter((file) => file.endsWith('.bench.ts') && file.includes(filter))
+    .sort();
+  for (const file of files) {
+    const { bench: definition } = (await import(join(import.meta.dirname, file))) as {
+      readonly bench: BenchFile;
     };
-    measurements.push(measurement);
-    process.stdout.write(`  ${name}: ${measurement.perSecond.toFixed(0)} per second\n`);
+    const bench = new Bench({ time: 1000, warmupTime: 200 });
+    await definition.add(bench);
+    process.stdout.write(`${definition.title}\n`);
+    await bench.run();
+    await definition.close?.();
+    for (const { name, result } of bench.tasks) {
+      if (result.state !== 'completed')
+        throw new Error(`${file}: ${name} ended as ${result.state}`);
+      const measurement: Measurement = {
+        title: definition.title,
+        name,
+        perSecond: 1000 / result.latency.mean,
+        spreadPercent: result.latency.rme,
+        samples: result.latency.samplesCount,
+      };
+      measurements.push(measurement);
+      process.stdout.write(`  ${name}: ${measurement.perSecond.toFixed(1)} per second\n`);
+    }
   }
+  return measurements;
 }
 
-if (filter === '' && measurements.length > 0) {
-  const processors = cpus();
-  const machine = `${processors[0]?.model ?? 'unknown processor'}, ${processors.length} logical cores, ${(
-    totalmem() / 2 ** 30
-  ).toFixed(0)} GiB, ${type()} ${release()}, Node ${process.version}`;
-  const text = renderResults(machine, new Date(), measurements);
-  writeFileSync(join(import.meta.dirname, 'RESULTS.md'), text);
+const [filter = '', ...rest] = process.argv.slice(2);
+if (filter !== 'prover') {
+  const measurements = await measureRates(filter);
+  // A part of the table would hide the rest.
+  if (filter === '' && measurements.length > 0) {
+    const date = new Date().toISOString().slice(0, 10);
+    saveResults('rates', { machine: describeMachine(), date, measurements });
+  }
+}
+if (filter === '' || filter === 'prover') {
+  await runProverBench(rest);
 }

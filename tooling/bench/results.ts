@@ -1,4 +1,4 @@
-// Writes measurements as a Markdown page.
+// Rates measured by `*.bench.ts` files as a section of RESULTS.md.
 
 export interface Measurement {
   readonly title: string;
@@ -9,12 +9,15 @@ export interface Measurement {
   readonly samples: number;
 }
 
-/** The page: the machine and the day first, then one table for each title. */
-export function renderResults(
-  machine: string,
-  date: Date,
-  measurements: readonly Measurement[],
-): string {
+export interface RateResults {
+  readonly machine: string;
+  /** YYYY-MM-DD */
+  readonly date: string;
+  readonly measurements: readonly Measurement[];
+}
+
+/** The machine and the day first, then one table for each title. */
+export function renderRates({ machine, date, measurements }: RateResults): string {
   const titles = [...new Set(measurements.map(({ title }) => title))];
   const tables = titles.map((title) => {
     const rows = measurements
@@ -24,7 +27,7 @@ export function renderResults(
           `| ${name} | ${perSecond.toFixed(perSecond < 100 ? 1 : 0)} | ±${spreadPercent.toFixed(1)} % | ${samples} |`,
       );
     return [
-      `## ${title}`,
+      `### ${title}`,
       '',
       '| task | per second | margin | samples |',
       '|---|--:|--:|--:|',
@@ -32,5 +35,5 @@ export function renderResults(
       '',
     ].join('\n');
   });
-  return `# Benchmarks\n\nWritten by \`pnpm bench\`. ${machine}. ${date.toISOString().slice(0, 10)}.\n\n${tables.join('\n')}`;
+  return `## Rates\n\n${machine}. ${date}.\n\n${tables.join('\n')}`;
 }

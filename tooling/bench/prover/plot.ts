@@ -1,0 +1,72 @@
+// The prover benchmark as a picture: time of a proof against rows, both logarithmic, one line a prover. Plain SVG with colours that
+// read on light and dark pages.
+
+export interface PlotSeries {
+  readonly name: string;
+  readonly colour: string;
+  /** Power of two of the rows, and milliseconds. */
+  readonly points: readonly (readonly [power: number, ms: number])[];
+}
+
+const WIDTH = 760;
+const HEIGHT = 420;
+const LEFT = 70;
+const RIGHT = 170;
+const TOP = 46;
+const BOTTOM = 46;
+
+const describeMs = (ms: number): string => (ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`);
+
+const escapeXml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** Whole decades around all values. */
+function computeDecades(values: readonly number[]): readonly [number, number] {
+  const low = Math.floor(Math.log10(Math.min(...values)));
+  const high = Math.ceil(Math.log10(Math.max(...values)));
+  return [low, Math.max(high, low + 1)];
+}
+
+/** @returns an SVG document. At least one series has a point. */
+export function renderPlot(title: string, series: readonly PlotSeries[]): string {
+  const drawn = series.filter(({ points }) => points.length > 0);
+  const powers = drawn.flatMap(({ points }) => points.map(([power]) => power));
+  const [low, high] = computeDecades(drawn.flatMap(({ points }) => points.map(([, ms]) => ms)));
+  const first = Math.min(...powers);
+  const last = Math.max(...powers, first + 1);
+  const x = (power: number) => LEFT + ((power - first) / (last - first)) * (WIDTH - LEFT - RIGHT);
+  const y = (ms: number) =>
+    TOP + ((high - Math.log10(ms)) / (high - low)) * (HEIGHT - TOP - BOTTOM);
+  const at = (value: number) => value.toFixed(1);
+
+  const decades = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
+  const grid = decades.map(
+    (ms) =>
+      `<line x1="${LEFT}" y1="${at(y(ms))}" x2="${WIDTH - RIGHT}" y2="${at(y(ms))}" stroke="#8886" />` +
+      `<text x="${LEFT - 8}" y="${at(y(ms) + 4)}" text-anchor="end">${describeMs(ms)}</text>`,
+  );
+  const ticks = Array.from(
+    { length: last - first + 1 },
+    (_, i) =>
+      `<text x="${at(x(first + i))}" y="${HEIGHT - BOTTOM + 20}" text-anchor="middle">2^${first + i}</text>`,
+  );
+  const lines = drawn.map(({ name, colour, points }) => {
+    const path = points.map(([power, ms]) => `${at(x(power))},${at(y(ms))}`).join(' ');
+    const dots = points.map(
+      ([power, ms]) => `<circle cx="${at(x(power))}" cy="${at(y(ms))}" r="3" fill="${colour}" />`,
+    );
+    const [endPower, endMs] = points.at(-1) ?? [first, 1];
+    const label = `<text x="${at(x(endPower) + 8)}" y="${at(y(endMs) + 4)}" fill="${colour}">${escapeXml(name)}</text>`;
+    return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2" />${dots.join('')}${label}`;
+  });
+  return `${[
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12" fill="#888">`,
+    `<title>${escapeXml(title)}</title>`,
+    `<text x="${LEFT}" y="24" font-size="14">${escapeXml(title)}</text>`,
+    ...grid,
+    ...ticks,
+    `<text x="${at((LEFT + WIDTH - RIGHT) / 2)}" y="${HEIGHT - 8}" text-anchor="middle">rows of the circuit</text>`,
+    ...lines,
+    '</svg>',
+  ].join('\n')}\n`;
+}

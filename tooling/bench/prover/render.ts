@@ -1,0 +1,83 @@
+// The prover benchmark as a section of RESULTS.md and as a plot.
+import { fastest, type ProverMeasurement } from './measurement.ts';
+import { type PlotSeries, renderPlot } from './plot.ts';
+
+export interface ProverResults {
+  readonly machine: string;
+  /** YYYY-MM-DD */
+  readonly date: string;
+  /** Name of the prover to its measurements, ours first. */
+  readonly provers: Readonly<Record<string, readonly ProverMeasurement[]>>;
+}
+
+const COLOURS = ['#2a9d5c', '#d1495b', '#3d7ebf', '#b07d2b'];
+
+const formatMs = (ms: number): string =>
+  ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${ms.toFixed(ms < 100 ? 1 : 0)} ms`;
+
+const formatMiB = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
+
+const renderRow = (
+  name: string,
+  measured: ProverMeasurement,
+  ours: ProverMeasurement | undefined,
+): string => {
+  const proof = fastest(measured.proofMs);
+  const ratio = ours === undefined ? '' : `${(proof / fastest(ours.proofMs)).toFixed(2)}×`;
+  const witness = measured.witnessMs.length > 0 ? formatMs(fastest(measured.witnessMs)) : '';
+  return `| 2^${measured.power} | ${name} | ${witness} | ${formatMs(proof)} | ${ratio} | ${formatMs(measured.coldMs)} | ${formatMiB(measured.peakBytes)} |`;
+};
+
+/** Where the fastest proof's time went, one row a size. */
+const renderPhases = (name: string, measurements: readonly ProverMeasurement[]): string[] => {
+  const phases = [...new Set(measurements.flatMap(({ phasesMs }) => Object.keys(phasesMs)))];
+  if (phases.length === 0) return [];
+  return [
+    `Phases of ${name}:`,
+    '',
+    `| rows | ${phases.join(' | ')} |`,
+    `|---|${phases.map(() => '--:|').join('')}`,
+    ...measurements.map(
+      ({ power, phasesMs }) =>
+        `| 2^${power} | ${phases.map((phase) => formatMs(phasesMs[phase] ?? 0)).join(' | ')} |`,
+    ),
+    '',
+  ];
+};
+
+/** A section: one row for each size and prover, the ratio being that prover's time over ours. */
+export function renderProverResults(title: string, results: ProverResults): string {
+  const entries = Object.entries(results.provers);
+  const [ours] = entries;
+  const powers = [...new Set(entries.flatMap(([, list]) => list.map(({ power }) => power)))];
+  const rows = powers.flatMap((power) => {
+    const own = ours?.[1].find((measured) => measured.power === power);
+    return entries.flatMap(([name, list]) => {
+      const measured = list.find((candidate) => candidate.power === power);
+      return measured === undefined ? [] : [renderRow(name, measured, own)];
+    });
+  });
+  return [
+    `## ${title}`,
+    '',
+    `${results.machine}. ${results.date}. Fastest run of each; proof without witness and verification; “first” reads the key as well; one process a prover and size.`,
+    '',
+    '| rows | prover | witness | proof | of ours | first | peak MiB |',
+    '|---|---|--:|--:|--:|--:|--:|',
+    ...rows,
+    '',
+    ...(ours === undefined ? [] : renderPhases(...ours)),
+  ].join('\n');
+}
+
+/** Time of a proof against rows, one line a prover. */
+export function renderProverPlot(results: ProverResults): string {
+  const series = Object.entries(results.provers).map(
+    ([name, list], i): PlotSeries => ({
+      name,
+      colour: COLOURS[i % COLOURS.length] ?? '#888',
+      points: list.map(({ power, proofMs }) => [power, fastest(proofMs)] as const),
+    }),
+  );
+  return renderPlot(`Groth16 proof, ${results.date}`, series);
+}

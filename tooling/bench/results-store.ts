@@ -1,0 +1,38 @@
+// Results are kept as JSON, one file a benchmark, and the page and the plot are written from all of them: so a benchmark that was
+// run on another machine keeps its place with that machine's name and day.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type ProverResults, renderProverPlot, renderProverResults } from './prover/render.ts';
+import { type RateResults, renderRates } from './results.ts';
+
+const FOLDER = resolve(import.meta.dirname, '../../bench');
+
+const read = (name: string): unknown => {
+  const path = join(FOLDER, 'results', `${name}.json`);
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+};
+
+/** Writes bench/RESULTS.md and bench/prover.svg from what bench/results holds. */
+function writePages(): void {
+  // Written by the same programs that read them.
+  const cpu = read('prover-cpu') as ProverResults | undefined;
+  const gpu = read('prover-webgpu') as ProverResults | undefined;
+  const rates = read('rates') as RateResults | undefined;
+  const sections = [
+    ...(cpu === undefined ? [] : [renderProverResults('Proofs on the processor', cpu)]),
+    ...(gpu === undefined ? [] : [renderProverResults('Proofs on a GPU', gpu)]),
+    ...(rates === undefined ? [] : [renderRates(rates)]),
+  ];
+  writeFileSync(
+    join(FOLDER, 'RESULTS.md'),
+    `# Benchmarks\n\nWritten by \`pnpm bench\`. Figures are of the machine and the day named with them.\n\n${sections.join('\n')}`,
+  );
+  if (cpu !== undefined) writeFileSync(join(FOLDER, 'prover.svg'), renderProverPlot(cpu));
+}
+
+/** Keeps a benchmark's results and writes the pages anew. */
+export function saveResults(name: string, results: ProverResults | RateResults): void {
+  mkdirSync(join(FOLDER, 'results'), { recursive: true });
+  writeFileSync(join(FOLDER, 'results', `${name}.json`), `${JSON.stringify(results, null, 1)}\n`);
+  writePages();
+}
