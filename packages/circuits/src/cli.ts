@@ -1,5 +1,7 @@
 /**
- * `pool-circuits build --circuit <name> [--cache-dir <folder>] [--zkey <file>]` and `pool-circuits list`.
+ * `pool-circuits`: circuits and development keys (list, build), production keys (fetch), ceremonies.
+ *
+ * Exit codes: 0 done; 1 could not be done; 2 wrong usage; 3 looked at and refused (an unsound key, a file with another digest).
  *
  * @module
  */
@@ -7,10 +9,16 @@ import { parseArgs } from 'node:util';
 import { isPoolError } from '@pool/core';
 import { createArtifactStore } from './artifact-store.ts';
 import { readArtifactsManifest } from './artifacts-manifest.ts';
+import { CEREMONY_USAGE, runCeremony } from './ceremony/ceremony-command.ts';
 import { circuitNames, circuitSizes, parseCircuitName } from './circuits.ts';
+import { type CommandIo, createCommandIo, UsageError } from './command-io.ts';
+import { FETCH_USAGE, runFetch } from './fetch-command.ts';
 
 const USAGE = `pool-circuits list
 pool-circuits build --circuit <${circuitNames.join('|')}> [--cache-dir <folder>] [--zkey <file>]
+    development keys: anybody can forge proofs under them
+${FETCH_USAGE}${CEREMONY_USAGE}
+Every command but list and build takes --json. Exit codes: 0 done, 1 could not be done, 2 wrong usage, 3 refused.
 `;
 
 const list = (): string => {
@@ -42,30 +50,67 @@ const build = async (name: string, cacheDir?: string, zkeyPath?: string): Promis
   return `${artifacts.wasmPath}\n${artifacts.zkeyPath}\n`;
 };
 
-const main = async (): Promise<void> => {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
+const runBuild = async (args: readonly string[]): Promise<number> => {
+  const { values } = parseArgs({
+    args: [...args],
     options: {
       circuit: { type: 'string' },
       'cache-dir': { type: 'string' },
       zkey: { type: 'string' },
     },
   });
-  const [command] = positionals;
-  if (command === 'list') {
-    process.stdout.write(list());
-  } else if (command === 'build' && values.circuit !== undefined) {
-    process.stdout.write(await build(values.circuit, values['cache-dir'], values.zkey));
-  } else {
-    process.stderr.write(USAGE);
-    process.exitCode = 2;
+  if (values.circuit === undefined) {
+    throw new UsageError('--circuit is missing');
+  }
+  process.stdout.write(await build(values.circuit, values['cache-dir'], values.zkey));
+  return 0;
+};
+
+const run = async ([command, ...args]: readonly string[], io: CommandIo): Promise<number> => {
+  switch (command) {
+    case 'list':
+      process.stdout.write(list());
+      return 0;
+    case 'build':
+      return await runBuild(args);
+    case 'fetch':
+      return await runFetch(args, io);
+    case 'ceremony':
+      return await runCeremony(args, io);
+    case '--help':
+    case 'help':
+      process.stdout.write(USAGE);
+      return 0;
+    default:
+      throw new UsageError('unknown command');
   }
 };
 
+const isUsageError = (error: unknown): error is Error =>
+  error instanceof UsageError ||
+  (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_'));
+
+const describe = (error: unknown): string => {
+  if (isPoolError(error)) {
+    return `${error.code}: ${error.message}`;
+  }
+  return error instanceof Error && error.name === 'AbortError' ? 'interrupted' : String(error);
+};
+
+const interruption = new AbortController();
+const interrupt = () => interruption.abort();
+process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+
 try {
-  await main();
+  const io = createCommandIo(process.stdout, process.stderr, interruption.signal);
+  process.exitCode = await run(process.argv.slice(2), io);
 } catch (error) {
-  const text = isPoolError(error) ? `${error.code}: ${error.message}` : String(error);
-  process.stderr.write(`${text}\n`);
-  process.exitCode = 1;
+  if (isUsageError(error)) {
+    process.stderr.write(`${error.message}\n\n${USAGE}`);
+    process.exitCode = 2;
+  } else {
+    process.stderr.write(`${describe(error)}\n`);
+    const isRefusal = isPoolError(error) && error.code === 'artifact_refused';
+    process.exitCode = isRefusal ? 3 : 1;
+  }
 }

@@ -32,7 +32,6 @@ import {
   encodeG2,
   encodeInteger,
   findInvalidPoint,
-  
   pointBytes,
 } from './points.ts';
 import { chunksOf, malformedFile } from './section-file.ts';
@@ -204,8 +203,7 @@ const applySeed = async (
     await writeFileAtomically(paths.out, options, async (append) => {
       await append(encodeFileHead(SECTIONS));
       for (let id = 1; id <= SECTIONS; id++) {
-        const length =
-          id === keySections.contributions ? newRecord.length : key.file.sizeOf(id);
+        const length = id === keySections.contributions ? newRecord.length : key.file.sizeOf(id);
         await appendSection(append, { id, length, chunks: contents(id) });
       }
     });

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { pippenger } from '@noble/curves/abstract/curve.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import type { PointArithmetic } from './point-arithmetic.ts';
 import {
@@ -31,6 +32,9 @@ const multiply = <P extends G1Point | G2Point>(
 const split = (points: Uint8Array, size: number): Uint8Array[] =>
   Array.from({ length: points.length / size }, (_, i) => points.subarray(i * size, (i + 1) * size));
 
+const integersOf = (scalars: Uint8Array): bigint[] =>
+  split(scalars, 32).map((bytes) => readInteger(asBuffer(bytes), 0));
+
 const multiplyG1 = (points: Uint8Array, scalars: Uint8Array): G1Point[] =>
   multiply(split(points, pointBytes.g1).map(decodeG1), scalars, (point, scalar) =>
     point.multiplyUnsafe(scalar),
@@ -51,10 +55,18 @@ export const createNobleArithmetic = (): PointArithmetic => ({
   computeMsm: async (group, points, scalars) =>
     group === 'g1'
       ? encodeG1(
-          multiplyG1(points, scalars).reduce((sum, point) => sum.add(point), bn254.G1.Point.ZERO),
+          pippenger(
+            bn254.G1.Point,
+            split(points, pointBytes.g1).map(decodeG1),
+            integersOf(scalars),
+          ),
         )
       : encodeG2(
-          multiplyG2(points, scalars).reduce((sum, point) => sum.add(point), bn254.G2.Point.ZERO),
+          pippenger(
+            bn254.G2.Point,
+            split(points, pointBytes.g2).map(decodeG2),
+            integersOf(scalars),
+          ),
         ),
   close: async () => {},
 });

@@ -137,8 +137,8 @@ const parseParameters = (bytes: Buffer): Pick<Contribution, 'name' | 'beacon'> =
       throw malformedFile('zkey', 'a contribution has a parameter of an unknown kind');
     }
   }
-  const isBeacon = exponent !== undefined && value !== undefined;
-  return { name, beacon: isBeacon ? { value, exponent } : undefined };
+  const beacon = exponent === undefined || value === undefined ? undefined : { value, exponent };
+  return { name, beacon };
 };
 
 /**

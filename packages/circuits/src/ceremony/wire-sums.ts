@@ -94,11 +94,11 @@ const sumSlice = async <T>(
       offset + size,
     );
   };
-  const valueOf = (term: number): bigint => parts.values[terms.value[term] ?? 0] ?? 0n;
+  const coefficientOf = (term: number): bigint => parts.values[terms.value[term] ?? 0] ?? 0n;
 
   const multiplied: number[] = [];
   for (let term = from; term < until; term++) {
-    const value = valueOf(term);
+    const value = coefficientOf(term);
     if (value !== ONE && value !== MINUS_ONE && value !== 0n) {
       multiplied.push(term);
     }
@@ -109,14 +109,14 @@ const sumSlice = async <T>(
       : await multiply(
           group,
           Buffer.concat(multiplied.map(pointOf)),
-          Buffer.concat(multiplied.map((term) => encodeInteger(valueOf(term)))),
+          Buffer.concat(multiplied.map((term) => encodeInteger(coefficientOf(term)))),
           options,
         ),
   );
 
   let product = 0;
   const readTerm = (term: number): AffinePoint<T> | undefined => {
-    const value = valueOf(term);
+    const value = coefficientOf(term);
     if (value === 0n) {
       return undefined;
     }

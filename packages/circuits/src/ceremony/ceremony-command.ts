@@ -1,0 +1,239 @@
+/**
+ * `pool-circuits ceremony …`: the commands of a ceremony as a person types them (docs/operations/ceremony.md).
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { PoolError } from '@pool/core';
+import { type CommandIo, UsageError } from '../command-io.ts';
+import { applyBeacon, contributeToKey } from './contribute.ts';
+import { exportVerificationKey, renderSolidityVerifier } from './export-verifier.ts';
+import { initialiseKey } from './initialise.ts';
+import { createNobleArithmetic } from './noble-arithmetic.ts';
+import type { PointArithmetic } from './point-arithmetic.ts';
+import { writeFileAtomically } from './section-writer.ts';
+import { verifyKey } from './verify-key.ts';
+
+export const CEREMONY_USAGE = `pool-circuits ceremony init --r1cs F --ptau F --out F [--force]
+    writes the key before any contribution
+pool-circuits ceremony contribute --in F --out F [--name TEXT] [--entropy-file F] [--force]
+    multiplies in a fresh secret; --entropy-file adds your own randomness (at most 1 MiB is read)
+pool-circuits ceremony beacon --in F --out F --beacon HEX --iterations EXPONENT [--name TEXT] [--force]
+    ends the ceremony with a public value, hashed 2^EXPONENT times (10 to 40)
+pool-circuits ceremony verify --r1cs F --ptau F --zkey F
+    checks everything; exit code 3 if the key is not sound, or if nobody contributed
+pool-circuits ceremony export-verifier --zkey F --out F [--solidity F --circuit NAME --contract NAME] [--force]
+    writes the verification key as JSON, and as Solidity
+`;
+
+const MOST_ENTROPY_BYTES = 1 << 20;
+
+type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+const parse = (args: readonly string[], names: readonly string[]): Values => {
+  const flags = { force: { type: 'boolean' }, json: { type: 'boolean' } } as const;
+  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
+  try {
+    return parseArgs({ args: [...args], options: { ...options, ...flags } }).values as Values;
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : 'unknown option');
+  }
+};
+
+const required = (values: Values, name: string): string => {
+  const value = values[name];
+  if (typeof value !== 'string' || value === '') {
+    throw new UsageError(`--${name} is missing`);
+  }
+  return value;
+};
+
+const optional = (values: Values, name: string): string | undefined => {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** A name out of a file that somebody else wrote: no control characters reach the terminal. */
+const printable = (name: string | undefined): string => (name ?? '').replace(/\p{C}/gu, '?');
+
+const readEntropy = async (path: string | undefined): Promise<Buffer | undefined> => {
+  if (path === undefined) {
+    return undefined;
+  }
+  const handle = await open(path, 'r').catch((cause: unknown) => {
+    throw new PoolError('file_missing', 'The entropy file cannot be opened.', { cause });
+  });
+  try {
+    const bytes = Buffer.alloc(MOST_ENTROPY_BYTES);
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, null);
+    if (bytesRead === 0) {
+      throw new PoolError('entropy_missing', 'The entropy file is empty.');
+    }
+    return bytes.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+};
+
+type Context = {
+  readonly io: CommandIo;
+  readonly arithmetic: PointArithmetic;
+  readonly args: readonly string[];
+};
+
+const withProgress = (io: CommandIo, arithmetic: PointArithmetic, values: Values) => ({
+  arithmetic,
+  signal: io.signal,
+  force: values['force'] === true,
+  onProgress: io.onProgress,
+});
+
+const init = async ({ io, arithmetic, args }: Context): Promise<number> => {
+  const values = parse(args, ['r1cs', 'ptau', 'out']);
+  const paths = {
+    r1cs: required(values, 'r1cs'),
+    ptau: required(values, 'ptau'),
+    out: required(values, 'out'),
+  };
+  const { circuitHash } = await initialiseKey(paths, withProgress(io, arithmetic, values));
+  const hash = toHex(circuitHash);
+  io.answer(values['json'] === true, { circuitHash: hash }, `circuit hash ${hash}\n`);
+  return 0;
+};
+
+const contribute = async ({ io, arithmetic, args }: Context): Promise<number> => {
+  const values = parse(args, ['in', 'out', 'name', 'entropy-file']);
+  const paths = { in: required(values, 'in'), out: required(values, 'out') };
+  const entropy = await readEntropy(optional(values, 'entropy-file'));
+  const options = { ...withProgress(io, arithmetic, values), name: optional(values, 'name') };
+  try {
+    const { contributionHash, number } = await contributeToKey(paths, { ...options, entropy });
+    const hash = toHex(contributionHash);
+    io.answer(
+      values['json'] === true,
+      { contribution: number, hash },
+      `contribution ${number}\nhash ${hash}\n`,
+    );
+    return 0;
+  } finally {
+    entropy?.fill(0);
+  }
+};
+
+const beacon = async ({ io, arithmetic, args }: Context): Promise<number> => {
+  const values = parse(args, ['in', 'out', 'name', 'beacon', 'iterations']);
+  const paths = { in: required(values, 'in'), out: required(values, 'out') };
+  const hex = required(values, 'beacon').replace(/^0x/, '');
+  const exponent = required(values, 'iterations');
+  if (!/^([0-9a-fA-F]{2})+$/.test(hex) || !/^\d{1,2}$/.test(exponent)) {
+    throw new UsageError('--beacon takes whole bytes as hex, --iterations an exponent of two');
+  }
+  const { contributionHash, number } = await applyBeacon(
+    paths,
+    { value: Buffer.from(hex, 'hex'), exponent: Number(exponent) },
+    { ...withProgress(io, arithmetic, values), name: optional(values, 'name') },
+  );
+  const hash = toHex(contributionHash);
+  io.answer(
+    values['json'] === true,
+    { contribution: number, hash },
+    `beacon is contribution ${number}\nhash ${hash}\n`,
+  );
+  return 0;
+};
+
+const verify = async ({ io, arithmetic, args }: Context): Promise<number> => {
+  const values = parse(args, ['r1cs', 'ptau', 'zkey']);
+  const verdict = await verifyKey(
+    {
+      r1cs: required(values, 'r1cs'),
+      ptau: required(values, 'ptau'),
+      zkey: required(values, 'zkey'),
+    },
+    withProgress(io, arithmetic, values),
+  );
+  const contributions = verdict.contributions.map(({ name, type, hash }) => ({
+    name: printable(name),
+    type,
+    hash: toHex(hash),
+  }));
+  const lines = [
+    `circuit hash ${toHex(verdict.circuitHash)}`,
+    ...contributions.map(
+      ({ name, type, hash }, i) =>
+        `${i + 1} ${type === 'beacon' ? 'beacon ' : ''}${name}\n  ${hash}`,
+    ),
+    ...verdict.problems.map(({ code, message }) => `${code}: ${message}`),
+    verdict.isValid ? 'the key is sound' : 'THE KEY IS REFUSED',
+  ];
+  io.answer(
+    values['json'] === true,
+    {
+      valid: verdict.isValid,
+      problems: verdict.problems,
+      circuitHash: toHex(verdict.circuitHash),
+      contributions,
+    },
+    `${lines.join('\n')}\n`,
+  );
+  return verdict.isValid ? 0 : 3;
+};
+
+const exportVerifier = async ({ io, args }: Context): Promise<number> => {
+  const values = parse(args, ['zkey', 'out', 'solidity', 'circuit', 'contract']);
+  const zkey = required(values, 'zkey');
+  const out = required(values, 'out');
+  const solidityPath = optional(values, 'solidity');
+  const key = await exportVerificationKey(zkey);
+  const json = `${JSON.stringify(key, null, 1)}\n`;
+  const force = { force: values['force'] === true };
+  const put = async (path: string, text: string) => {
+    await writeFileAtomically(path, force, (append) => append(Buffer.from(text)));
+  };
+  // Rendered before anything is written: either both files appear or none.
+  const solidity =
+    solidityPath === undefined
+      ? undefined
+      : renderSolidityVerifier(key, {
+          circuit: required(values, 'circuit'),
+          contract: required(values, 'contract'),
+        });
+  await put(out, json);
+  if (solidityPath !== undefined && solidity !== undefined) {
+    await put(solidityPath, solidity);
+  }
+  const sha256 = createHash('sha256').update(json).digest('hex');
+  io.answer(values['json'] === true, { sha256 }, `sha-256 ${sha256}\n`);
+  return 0;
+};
+
+const commands: Readonly<Record<string, (context: Context) => Promise<number>>> = {
+  init,
+  contribute,
+  beacon,
+  verify,
+  'export-verifier': exportVerifier,
+};
+
+/**
+ * Runs `ceremony <command> …`.
+ * @returns the exit code: 0, or 3 if `verify` refuses the key
+ * @throws UsageError; PoolError if it could not be done
+ */
+export const runCeremony = async (args: readonly string[], io: CommandIo): Promise<number> => {
+  const [name = '', ...rest] = args;
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) {
+    throw new UsageError('unknown ceremony command');
+  }
+  const arithmetic = createNobleArithmetic();
+  try {
+    return await command({ io, arithmetic, args: rest });
+  } finally {
+    await arithmetic.close();
+  }
+};

@@ -1,0 +1,121 @@
+/**
+ * Checks the record of contributions: each follows from the ones before, and whoever made it knew its factor.
+ *
+ * @module
+ */
+import { bn254 } from '@noble/curves/bn254.js';
+import { BEACON_ROUNDS, createKeyStream, deriveBeaconSeed, deriveChallenge } from './key-stream.ts';
+import {
+  decodeG1,
+  decodeG2,
+  encodeG1,
+  findInvalidPoint,
+  type G1Point,
+  type G2Point,
+} from './points.ts';
+import { type Contribution, type ContributionRecord, computeTranscript } from './transcript.ts';
+
+/** What is wrong with a key. The message is for people, the code for programs. */
+export type KeyProblem = { readonly code: string; readonly message: string };
+
+const isSameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
+  Buffer.compare(left, right) === 0;
+
+/**
+ * Is a2 / a1 in G1 the same factor as b2 / b1 in G2? e(a1, b2) = e(a2, b1). The points are checked by the caller: none at infinity,
+ * all in their groups; with infinity the equation would hold for anything.
+ */
+export const haveSameRatio = (a1: G1Point, a2: G1Point, b1: G2Point, b2: G2Point): boolean => {
+  const { Fp12 } = bn254.fields;
+  const product = bn254.pairingBatch([
+    { g1: a1, g2: b2 },
+    { g1: a2.negate(), g2: b1 },
+  ]);
+  return Fp12.eql(product, Fp12.ONE);
+};
+
+/** A point of G2 that is not at infinity? */
+export const isSoundG2 = (bytes: Uint8Array): boolean =>
+  findInvalidPoint('g2', bytes, 'refused') === undefined && decodeG2(bytes).isTorsionFree();
+
+/** A point of G1 that is not at infinity? */
+export const isSoundG1 = (bytes: Uint8Array): boolean =>
+  findInvalidPoint('g1', bytes, 'refused') === undefined;
+
+const findBeaconProblem = async (
+  contribution: Contribution,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> => {
+  const { beacon } = contribution;
+  if (beacon === undefined) {
+    return undefined;
+  }
+  if (beacon.exponent < BEACON_ROUNDS.least || beacon.exponent > BEACON_ROUNDS.most) {
+    return `a beacon needs 2^${BEACON_ROUNDS.least} to 2^${BEACON_ROUNDS.most} iterations`;
+  }
+  const stream = createKeyStream(await deriveBeaconSeed(beacon.value, beacon.exponent, signal));
+  const factor = stream.sampleScalar();
+  const base = stream.sampleG1();
+  const isDerived =
+    isSameBytes(encodeG1(base), contribution.base) &&
+    isSameBytes(encodeG1(base.multiply(factor)), contribution.multiplied);
+  return isDerived ? undefined : 'its factor does not follow from the beacon it names';
+};
+
+const findContributionProblem = async (
+  { circuitHash, contributions }: ContributionRecord,
+  index: number,
+  previousDelta: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<KeyProblem | undefined> => {
+  const contribution = contributions[index];
+  if (contribution === undefined) {
+    throw new RangeError('no such contribution');
+  }
+  const problem = (code: string, what: string): KeyProblem => ({
+    code,
+    message: `Contribution ${index + 1}: ${what}.`,
+  });
+  const { deltaAfter, base, multiplied, proof } = contribution;
+  if (![deltaAfter, base, multiplied].every(isSoundG1) || !isSoundG2(proof)) {
+    return problem('contribution_point_invalid', 'one of its points is not in its group');
+  }
+  const transcript = computeTranscript(circuitHash, contributions.slice(0, index), contribution);
+  if (!isSameBytes(transcript, contribution.transcript)) {
+    return problem(
+      'contribution_transcript_mismatch',
+      'its hash does not follow from what came before; a contribution was changed, removed, or taken from another ceremony',
+    );
+  }
+  const challenge = deriveChallenge(transcript);
+  const proven = decodeG2(proof);
+  if (!haveSameRatio(decodeG1(base), decodeG1(multiplied), challenge, proven)) {
+    return problem('contribution_proof_invalid', 'it does not prove that its factor was known');
+  }
+  if (!haveSameRatio(decodeG1(previousDelta), decodeG1(deltaAfter), challenge, proven)) {
+    return problem('contribution_delta_mismatch', 'it did not multiply delta by its own factor');
+  }
+  const beaconProblem = await findBeaconProblem(contribution, signal);
+  return beaconProblem === undefined ? undefined : problem('beacon_mismatch', beaconProblem);
+};
+
+/** Everything wrong with the record, in the order of the contributions. Empty if it is sound (also if nobody contributed). */
+export const findContributionProblems = async (
+  record: ContributionRecord,
+  signal?: AbortSignal,
+): Promise<KeyProblem[]> => {
+  const problems: KeyProblem[] = [];
+  let delta: Uint8Array = encodeG1(bn254.G1.Point.BASE);
+  for (const [index, { deltaAfter }] of record.contributions.entries()) {
+    signal?.throwIfAborted();
+    // A previous point outside the curve was reported already; nothing after it means anything.
+    const problem = isSoundG1(delta)
+      ? await findContributionProblem(record, index, delta, signal)
+      : undefined;
+    if (problem !== undefined) {
+      problems.push(problem);
+    }
+    delta = deltaAfter;
+  }
+  return problems;
+};

@@ -1,0 +1,104 @@
+/** The commands as a person types them: output, exit codes, and what never reaches the screen. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPowersOfTau } from '../test/powers-of-tau.ts';
+import { compileTest } from '../test/witness.ts';
+
+type Outcome = { readonly code: number; readonly out: string; readonly err: string };
+const cli = fileURLToPath(new URL('./cli.ts', import.meta.url));
+let folder: string;
+const run = (...args: string[]): Promise<Outcome> =>
+  new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      ['--conditions=@pool/source', cli, ...args],
+      { cwd: folder },
+      (error, out, err) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
+    );
+  });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pool-cli-test-'));
+  const { r1csBytes } = await compileTest(
+    'template Square() { signal input a; signal output b; b <== a*a; } component main = Square();',
+  );
+  await writeFile(join(folder, 'c.r1cs'), r1csBytes);
+  await writeFile(join(folder, 'p.ptau'), createPowersOfTau({ tau: 7n, alpha: 3n, beta: 5n }, 3));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('pool-circuits', () => {
+  it('leads through a ceremony', async () => {
+    const files = ['--r1cs', 'c.r1cs', '--ptau', 'p.ptau'];
+    const begun = await run('ceremony', 'init', ...files, '--out', '0.zkey', '--json');
+    expect(begun).toMatchObject({ code: 0, err: '' });
+    const { circuitHash } = JSON.parse(begun.out) as { circuitHash: string };
+    expect(circuitHash).toMatch(/^[0-9a-f]{128}$/);
+    const unsound = await run('ceremony', 'verify', ...files, '--zkey', '0.zkey');
+    expect(unsound).toMatchObject({ code: 3, out: expect.stringContaining('no_contribution') });
+
+    await writeFile(join(folder, 'dice'), 'my own dice');
+    const made = await run(
+      ...['ceremony', 'contribute', '--in', '0.zkey', '--out', '1.zkey'],
+      ...['--name', 'Ada', '--entropy-file', 'dice'],
+    );
+    expect(made).toMatchObject({ code: 0, err: '' });
+    expect(made.out).toMatch(/^contribution 1\nhash [0-9a-f]{128}\n$/);
+    const again = await run('ceremony', 'contribute', '--in', '0.zkey', '--out', '1.zkey');
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('file_exists') });
+    const ended = await run(
+      ...['ceremony', 'beacon', '--in', '1.zkey', '--out', '2.zkey'],
+      ...['--beacon', '0x00ff', '--iterations', '10', '--json'],
+    );
+    expect(JSON.parse(ended.out)).toMatchObject({ contribution: 2 });
+    const verified = await run('ceremony', 'verify', ...files, '--zkey', '2.zkey');
+    expect(verified.code).toBe(0);
+    const hash = /hash ([0-9a-f]+)/.exec(made.out)?.[1] ?? 'none';
+    expect(verified.out).toContain(`circuit hash ${circuitHash}\n1 Ada\n  ${hash}\n2 beacon`);
+    expect(verified.out).toContain('the key is sound');
+
+    const exported = await run(
+      'ceremony',
+      'export-verifier',
+      '--zkey',
+      '2.zkey',
+      '--out',
+      'vk.json',
+    );
+    expect(exported.code).toBe(0);
+    expect(JSON.parse(await readFile(join(folder, 'vk.json'), 'utf8'))).toMatchObject({
+      nPublic: 1,
+    });
+  });
+
+  it.each([
+    [[]],
+    [['nothing']],
+    [['ceremony']],
+    [['ceremony', 'constructor']],
+    [['ceremony', 'init', '--r1cs', 'c.r1cs']],
+    [['ceremony', 'contribute', '--secret', '1']],
+    [['ceremony', 'beacon', '--in', 'a', '--out', 'b', '--beacon', 'xyz', '--iterations', '10']],
+    [['fetch', '--from', 'x']],
+    [['build']],
+  ])('answers %j with its usage and 2', async (args) => {
+    const { code, out, err } = await run(...args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain('pool-circuits ceremony verify');
+  });
+
+  it('says what could not be done', async () => {
+    const missing = await run('ceremony', 'verify', '--r1cs', 'x', '--ptau', 'x', '--zkey', 'x');
+    expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('file_missing') });
+    const nowhere = await run('fetch', '--from', 'nowhere', '--out', 'o', '--circuit', 'fund-16');
+    expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining('artifact_missing') });
+    expect((await run('--help')).code).toBe(0);
+  });
+});

@@ -1,0 +1,252 @@
+/**
+ * Brings a circuit's production artifacts from a folder or a web server, and keeps nothing whose SHA-256 is not the manifest's
+ * (protocol §9). The server is not trusted: it can fail, and that is all it can do.
+ *
+ * A file goes to `<name>.<digest>.part` first. An interrupted transfer is resumed from there; if what came of it is wrong, it is
+ * fetched once more from the beginning.
+ *
+ * @module
+ */
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { PoolError } from '@pool/core';
+import { artifactFiles } from './build-artifacts.ts';
+
+/** What production needs: the compact form of a key is made from the standard one. */
+export const fetchedKinds = ['r1cs', 'wasm', 'zkey', 'verificationKey'] as const;
+export type FetchedKind = (typeof fetchedKinds)[number];
+
+export type FetchRequest = {
+  /** http(s) URL or folder that holds `<circuit>/<file>`. */
+  readonly from: string;
+  readonly circuit: string;
+  /** SHA-256 of each file, hex. */
+  readonly sha256: Readonly<Record<FetchedKind, string>>;
+  /** Folder that will hold `<circuit>/<file>`. */
+  readonly out: string;
+};
+
+export type FetchOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** Bytes of this file so far, and in all if the other side says so. */
+  readonly onProgress?: ((kind: FetchedKind, bytes: number, total?: number) => void) | undefined;
+};
+
+export type FetchedFile = {
+  readonly kind: FetchedKind;
+  readonly path: string;
+  /** False if it lay there already. */
+  readonly wasFetched: boolean;
+};
+
+/** Larger than any key of 2^22 rows; stops a server that never ends. */
+const MOST_BYTES = 16 * 2 ** 30;
+/** A server that sends nothing for this long has failed. */
+const IDLE_MS = 60_000;
+
+const unavailable = (what: string, cause?: unknown): PoolError =>
+  new PoolError('artifact_unavailable', `${what} could not be fetched. Run the command again.`, {
+    retryable: true,
+    cause,
+  });
+
+/** Bytes of a file from `offset` on. `offset` of the answer is where they really begin. */
+type Source = {
+  readonly offset: number;
+  readonly total: number | undefined;
+  readonly chunks: AsyncIterable<Uint8Array>;
+};
+
+const isUrl = (from: string): boolean => /^https?:\/\//i.test(from);
+
+const openFolderSource = async (path: string, offset: number): Promise<Source> => {
+  const size = await stat(path).then(
+    (entry) => (entry.isFile() ? entry.size : undefined),
+    () => undefined,
+  );
+  if (size === undefined) {
+    throw new PoolError('artifact_missing', `There is no file ${path}.`);
+  }
+  const start = offset <= size ? offset : 0;
+  return { offset: start, total: size, chunks: createReadStream(path, { start }) };
+};
+
+async function* withIdleLimit(
+  chunks: AsyncIterable<Uint8Array>,
+  idle: AbortController,
+): AsyncGenerator<Uint8Array> {
+  const restart = () => setTimeout(() => idle.abort(), IDLE_MS);
+  let timer = restart();
+  try {
+    for await (const chunk of chunks) {
+      clearTimeout(timer);
+      yield chunk;
+      timer = restart();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const openUrlSource = async (
+  url: string,
+  offset: number,
+  signal: AbortSignal | undefined,
+): Promise<Source> => {
+  const idle = new AbortController();
+  const signals = [idle.signal, ...(signal === undefined ? [] : [signal])];
+  const timer = setTimeout(() => idle.abort(), IDLE_MS);
+  const response = await fetch(url, {
+    // Ranges count the bytes as they travel, so they must travel uncompressed.
+    headers: {
+      'accept-encoding': 'identity',
+      ...(offset > 0 ? { range: `bytes=${offset}-` } : {}),
+    },
+    signal: AbortSignal.any(signals),
+  }).finally(() => clearTimeout(timer));
+  if (response.status === 416) {
+    await response.body?.cancel();
+    return await openUrlSource(url, 0, signal);
+  }
+  if (response.status === 404) {
+    await response.body?.cancel();
+    throw new PoolError('artifact_missing', `There is no file ${url}.`);
+  }
+  const range = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '');
+  const start = response.status === 206 ? Number(range?.[1] ?? Number.NaN) : 0;
+  if (!response.ok || response.body === null || (start !== offset && start !== 0)) {
+    await response.body?.cancel();
+    throw unavailable(`${url} (HTTP ${response.status})`);
+  }
+  const length = Number(response.headers.get('content-length') ?? Number.NaN);
+  return {
+    offset: start,
+    total: Number.isSafeInteger(length) ? start + length : undefined,
+    chunks: withIdleLimit(response.body, idle),
+  };
+};
+
+const hashFile = async (path: string, hash: Hash, bytes: number): Promise<void> => {
+  if (bytes > 0) {
+    await pipeline(createReadStream(path, { end: bytes - 1 }), hash, { end: false });
+  }
+};
+
+const sizeOf = async (path: string): Promise<number> =>
+  await stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+
+const append = async (handle: FileHandle, bytes: Uint8Array): Promise<void> => {
+  for (let done = 0; done < bytes.length; ) {
+    done += (await handle.write(bytes, done)).bytesWritten;
+  }
+};
+
+/** Transfers into the partial file and returns the digest of all of it. */
+const transfer = async (
+  location: string,
+  part: string,
+  kind: FetchedKind,
+  { signal, onProgress }: FetchOptions,
+): Promise<string> => {
+  const have = await sizeOf(part);
+  const source = isUrl(location)
+    ? await openUrlSource(location, have, signal)
+    : await openFolderSource(location, have);
+  const hash = createHash('sha256');
+  const handle = await open(part, 'a');
+  try {
+    await handle.truncate(source.offset);
+    await hashFile(part, hash, source.offset);
+    let bytes = source.offset;
+    for await (const chunk of source.chunks) {
+      signal?.throwIfAborted();
+      await append(handle, chunk);
+      hash.update(chunk);
+      bytes += chunk.length;
+      onProgress?.(kind, bytes, source.total);
+      if (bytes > MOST_BYTES) {
+        throw unavailable(`${location} (it does not end)`);
+      }
+    }
+    if (source.total !== undefined && bytes < source.total) {
+      throw unavailable(`${location} (it was cut off)`);
+    }
+    await handle.sync();
+    return hash.digest('hex');
+  } finally {
+    await handle.close();
+  }
+};
+
+const digestOf = async (path: string): Promise<string> => {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+};
+
+const isOurError = (error: unknown): boolean => error instanceof PoolError;
+
+const fetchFile = async (
+  request: FetchRequest,
+  kind: FetchedKind,
+  options: FetchOptions,
+): Promise<FetchedFile> => {
+  const name = artifactFiles[kind];
+  const folder = join(request.out, request.circuit);
+  const path = join(folder, name);
+  const expected = request.sha256[kind];
+  if (existsSync(path) && (await digestOf(path)) === expected) {
+    return { kind, path, wasFetched: false };
+  }
+  await mkdir(folder, { recursive: true });
+  const part = join(folder, `${name}.${expected.slice(0, 16)}.part`);
+  const location = isUrl(request.from)
+    ? `${request.from.replace(/\/+$/, '')}/${request.circuit}/${name}`
+    : join(request.from, request.circuit, name);
+  const attempt = async (): Promise<boolean> => {
+    try {
+      return (await transfer(location, part, kind, options)) === expected;
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      throw isOurError(error) ? error : unavailable(location, error);
+    }
+  };
+  const wasResumed = (await sizeOf(part)) > 0;
+  let matches = await attempt();
+  if (!matches && wasResumed) {
+    // What lay there may have been the beginning of something else.
+    await rm(part);
+    matches = await attempt();
+  }
+  if (!matches) {
+    await rm(part);
+    throw new PoolError(
+      'artifact_refused',
+      `${location} is not the file that the manifest pins (sha-256 ${expected}). Nothing was kept.`,
+    );
+  }
+  await rename(part, path);
+  return { kind, path, wasFetched: true };
+};
+
+/**
+ * Fetches all files of a circuit; those that lie there already with the right digest are left alone.
+ * @throws PoolError `artifact_refused` if a file is not the pinned one; `artifact_missing`; `artifact_unavailable` (retryable; what
+ *   has come so far is kept and resumed)
+ */
+export const fetchArtifacts = async (
+  request: FetchRequest,
+  options: FetchOptions = {},
+): Promise<FetchedFile[]> => {
+  const files: FetchedFile[] = [];
+  for (const kind of fetchedKinds) {
+    files.push(await fetchFile(request, kind, options));
+  }
+  return files;
+};
