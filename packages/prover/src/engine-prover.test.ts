@@ -32,6 +32,7 @@ const setUp = (
   options: {
     readonly accelerator?: AcceleratorChoice;
     readonly budget?: number;
+    readonly deviceBudget?: number;
     readonly cpu?: OracleOptions;
     /** One entry for each time a device is opened. */
     readonly devices?: readonly OracleOptions[];
@@ -46,9 +47,13 @@ const setUp = (
   const prover = createEngineProver<string>({
     accelerator: options.accelerator ?? 'auto',
     memoryBudgetBytes: options.budget ?? 10 * ORACLE_KEY_BYTES,
+    deviceMemoryBudgetBytes: options.deviceBudget ?? 10 * ORACLE_KEY_BYTES,
     factories: {
       cpu: () => Promise.resolve(cpu),
-      webgpu: () => Promise.resolve(devices[opened++]),
+      webgpu: () => {
+        const engine = devices[opened++];
+        return Promise.resolve(engine === undefined ? { reason: 'none left' } : { engine });
+      },
     },
     onIncident,
   });
@@ -206,6 +211,13 @@ describe('a device', () => {
       failure('accelerator_lost', true),
     );
     await demanded.prover.close();
+  });
+
+  it('that a key does not fit into leaves it to the processor', async () => {
+    const { prover, cpu, devices } = setUp({ devices: [{}], deviceBudget: ORACLE_KEY_BYTES - 1 });
+    await prover.prove({ circuit: factors, input });
+    expect([devices[0]?.counts.loads, cpu.counts.calls]).toEqual([0, 1]);
+    await prover.close();
   });
 
   it('whose result is wrong is checked by the processor and reported', async () => {

@@ -31,7 +31,9 @@ export type EngineProverOptions<C extends string> = {
   readonly artifacts?: ArtifactSource<C> | undefined;
   readonly accelerator: AcceleratorChoice;
   readonly factories: EngineFactories;
+  /** Memory for keys, in bytes: of the process, and of the device. */
   readonly memoryBudgetBytes: number;
+  readonly deviceMemoryBudgetBytes: number;
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createKernels, type Kernels, type PointTable } from '@pool/kernels';
+import { createKernels, type Kernels, type PointTable, type ScalarVector } from '@pool/kernels';
 import { decodeG1, decodeG2 } from '../assemble-proof.ts';
 import { ProverError } from '../errors.ts';
 import type { PointSection, Zkey, ZkeyHeader } from '../zkey/zkey.ts';
@@ -24,6 +24,9 @@ type SumSection = (typeof SECTIONS)[number];
 const POINT_BYTES = { g1: 80, g2: 160 } as const;
 /** A point of G2 costs about as much as three of G1. */
 const WEIGHT = { g1: 1, g2: 3 } as const;
+
+/** As the kernels write it; long enough for both groups. */
+const INFINITY = new Uint8Array(128);
 
 const groupOf = (section: SumSection) => (section === 'b2' ? 'g2' : 'g1');
 
@@ -89,7 +92,8 @@ const loadKey = async (
   };
   const progressOf = createProgress((fraction) => options.onProgress?.('load', fraction));
   try {
-    const tables = {} as Record<SumSection, PointTable>;
+    /** None for a section without points: `c` of a circuit whose wires are all public. */
+    const tables: Partial<Record<SumSection, PointTable>> = {};
     const reports = new Map(
       SECTIONS.map((section) => [
         section,
@@ -98,6 +102,9 @@ const loadKey = async (
     );
     const reportRows = progressOf(header.coefficients / 4);
     for (const section of SECTIONS) {
+      if (zkey.countPoints(section) === 0) {
+        continue;
+      }
       const table = await kernels.loadPoints(
         groupOf(section),
         zkey.countPoints(section),
@@ -122,12 +129,16 @@ const loadKey = async (
       const scalars = await kernels.loadScalars(header.wires, witness);
       const onQuotient = (fraction: number) => sumOptions.onProgress?.('quotient', fraction);
       const sumProgress = createProgress((fraction) => sumOptions.onProgress?.('sums', fraction));
-      const start = (section: SumSection, vector: typeof scalars, firstScalar = 0) =>
-        kernels.computeMsm(tables[section], vector, {
-          signal: stop,
-          firstScalar,
-          onProgress: sumProgress(tables[section].count * WEIGHT[groupOf(section)]),
-        });
+      const start = (section: SumSection, vector: ScalarVector, firstScalar = 0) => {
+        const table = tables[section];
+        return table === undefined
+          ? Promise.resolve(INFINITY)
+          : kernels.computeMsm(table, vector, {
+              signal: stop,
+              firstScalar,
+              onProgress: sumProgress(table.count * WEIGHT[groupOf(section)]),
+            });
+      };
       // All are under way before one is waited for, so that no core idles; a failure waits for the rest before memory is freed.
       const quotient = kernels.computeQuotient(rows, scalars, {
         signal: stop,

@@ -13,8 +13,8 @@ export type AcceleratorChoice = 'auto' | 'webgpu' | 'cpu';
 
 export type EngineFactories = {
   readonly cpu: () => Promise<Engine>;
-  /** undefined if there is no device to use. */
-  readonly webgpu: () => Promise<Engine | undefined>;
+  /** reason: why there is no device to use. */
+  readonly webgpu: () => Promise<{ readonly engine: Engine } | { readonly reason: string }>;
 };
 
 /** Something an operator should know, although the proof may have been made all the same. */
@@ -44,22 +44,26 @@ export type EngineKeeper = {
 export type EngineKeeperOptions = {
   readonly accelerator: AcceleratorChoice;
   readonly factories: EngineFactories;
+  /** Memory for keys, in bytes: of the process, and of the device. */
   readonly memoryBudgetBytes: number;
+  readonly deviceMemoryBudgetBytes: number;
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 
 const MAXIMUM_WRONG_RESULTS = 2;
 
 export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper => {
-  const { accelerator, factories, memoryBudgetBytes, onIncident } = options;
-  let device: Promise<EngineSlot | undefined> | undefined;
+  const { accelerator, factories, onIncident } = options;
+  let device: Promise<EngineSlot | string> | undefined;
   let processor: Promise<EngineSlot> | undefined;
   const open = new Set<EngineSlot>();
   let losses = 0;
   let wrongResults = 0;
 
   const keep = (engine: Engine): EngineSlot => {
-    const slot = { engine, keys: createKeyCache(engine, memoryBudgetBytes) };
+    const budget =
+      engine.kind === 'cpu' ? options.memoryBudgetBytes : options.deviceMemoryBudgetBytes;
+    const slot = { engine, keys: createKeyCache(engine, budget) };
     open.add(slot);
     return slot;
   };
@@ -73,14 +77,13 @@ export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper =
     return processor;
   };
 
-  const startDevice = (): Promise<EngineSlot | undefined> => {
+  /** Or why there is none. */
+  const startDevice = async (): Promise<EngineSlot | string> => {
     device ??= factories
       .webgpu()
-      .then((engine) => (engine === undefined ? undefined : keep(engine)));
-    device.catch(() => {
-      device = undefined;
-    });
-    return device;
+      .then((opened) => ('engine' in opened ? keep(opened.engine) : opened.reason))
+      .catch((error: unknown) => (error instanceof Error ? error.message : 'unknown'));
+    return await device;
   };
 
   const current = async (): Promise<EngineSlot> => {
@@ -90,23 +93,24 @@ export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper =
     ) {
       return await startProcessor();
     }
-    const slot =
-      accelerator === 'auto' ? await startDevice().catch(() => undefined) : await startDevice();
-    if (slot !== undefined) {
+    const slot = await startDevice();
+    if (typeof slot !== 'string') {
       return slot;
     }
     if (accelerator === 'auto') {
       return await startProcessor();
     }
+    // A demanded device is looked for again with the next proof.
+    device = undefined;
     throw new ProverError(
       'accelerator_unavailable',
-      'There is no graphics device to prove on. Install a driver (and the package webgpu), or choose the accelerator auto or cpu.',
+      `There is no graphics device to prove on (${slot}). Install a driver and the package webgpu, or choose the accelerator auto or cpu.`,
     );
   };
 
   const drop = async (slot: EngineSlot): Promise<void> => {
     open.delete(slot);
-    if ((await device?.catch(() => undefined)) === slot) {
+    if ((await device) === slot) {
       device = undefined;
     }
     slot.keys.release();
