@@ -34,6 +34,8 @@ export {
 } from './lean-imt.ts';
 export { computeCommitment, computeNullifier, type Note } from './note.ts';
 export { computeChainHash, poseidon } from './poseidon.ts';
+export { type ScannedNote, type ServedNote, scanNotes } from './scan-notes.ts';
+export { hashPoseidonMany } from './scan-poseidon.ts';
 export { type OpenedNote, openNote, sealedNoteBytes, sealNote } from './sealed-note.ts';
 export { deriveViewingKey, parseViewingKey, viewingKeyMessage } from './viewing-key.ts';
 export { computeWalletId } from './wallet-id.ts';

@@ -37,7 +37,8 @@ export const sealedNoteBytes = 209;
 const suiteBabyJubjub = 1;
 const plaintextBytes = 160;
 const memoOffset = 49;
-const keyInfo = utf8ToBytes('pool/v1/seal');
+/** HKDF's info for the key of a sealed note. */
+export const sealKeyInfo: Uint8Array = utf8ToBytes('pool/v1/seal');
 // One key seals one message: the key depends on a fresh ephemeral scalar, so the cipher's nonce can be constant.
 const zeroNonce = new Uint8Array(24);
 
@@ -108,25 +109,22 @@ export function openNote(note: {
   if (plaintext === undefined) {
     return undefined;
   }
-  const amount = bytesToBigint(plaintext.subarray(0, 16));
-  const nonce = bytesToBigint(plaintext.subarray(16, 48));
-  if (!isField(nonce)) {
+  const opened = decodePlaintext(plaintext);
+  if (opened === undefined) {
     return undefined;
   }
   const commitment = computeCommitment({
     assetId: note.assetId,
-    amount,
-    nonce,
+    amount: opened.amount,
+    nonce: opened.nonce,
     walletId: note.walletId,
     encryptionPoint,
   });
-  return commitment === note.commitment
-    ? { amount, nonce, memo: decodeMemo(plaintext) }
-    : undefined;
+  return commitment === note.commitment ? opened : undefined;
 }
 
-function deriveSealKey(
-  shared: EncryptionPublicKey,
+/** What the key of a sealed note is bound to: suite ‖ ephemeral ‖ P ‖ commitment ‖ assetId. Public. */
+export function computeSealSalt(
   header: Uint8Array,
   bound: {
     readonly encryptionPublicKey: EncryptionPublicKey;
@@ -134,13 +132,20 @@ function deriveSealKey(
     readonly assetId: AssetId;
   },
 ): Uint8Array {
-  const salt = concatBytes(
+  return concatBytes(
     header,
     hexToBytes(bound.encryptionPublicKey, 32),
     bigintToBytes(bound.commitment, 32),
     bigintToBytes(bound.assetId, 32),
   );
-  return hkdf(sha256, hexToBytes(shared, 32), salt, keyInfo, 32);
+}
+
+function deriveSealKey(
+  shared: EncryptionPublicKey,
+  header: Uint8Array,
+  bound: Parameters<typeof computeSealSalt>[1],
+): Uint8Array {
+  return hkdf(sha256, hexToBytes(shared, 32), computeSealSalt(header, bound), sealKeyInfo, 32);
 }
 
 /** amount (16) ‖ nonce (32) ‖ memo length (1) ‖ memo (111, zero padded). */
@@ -167,6 +172,13 @@ function encodePlaintext(note: {
   return plaintext;
 }
 
+/** The contents, as far as they are some: undefined when the nonce is no field element. The commitment is yet to be checked. */
+export function decodePlaintext(plaintext: Uint8Array): OpenedNote | undefined {
+  const amount = bytesToBigint(plaintext.subarray(0, 16));
+  const nonce = bytesToBigint(plaintext.subarray(16, 48));
+  return isField(nonce) ? { amount, nonce, memo: decodeMemo(plaintext) } : undefined;
+}
+
 // A broken memo must not cost the owner the note: amount and nonce alone open the commitment.
 function decodeMemo(plaintext: Uint8Array): string | undefined {
   const length = plaintext[memoOffset - 1] ?? 0;
@@ -181,7 +193,8 @@ function decodeMemo(plaintext: Uint8Array): string | undefined {
   }
 }
 
-function decodeSealed(sealed: string): Uint8Array | undefined {
+/** The bytes of a sealed note of suite 1, undefined for anything else. */
+export function decodeSealed(sealed: string): Uint8Array | undefined {
   try {
     const bytes = hexToBytes(sealed, sealedNoteBytes);
     return bytes[0] === suiteBabyJubjub ? bytes : undefined;
