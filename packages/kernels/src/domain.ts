@@ -20,8 +20,8 @@ import type { KernelTask } from './threads.ts';
 export const PAIR_BYTES = 80;
 /** Pairs of a row of the matrix, at most: with both tables 120 kB, which a second-level cache holds. */
 const ROW_PAIRS = 512;
-/** Pairs of a table that one task computes. */
-const CHUNK_PAIRS = 2048;
+/** Between two rows: without it a column's entries would compete for the same few sets of every cache. */
+const GAP_BYTES = 128;
 
 export type Domain = {
   /** n, a power of two, 2 … 2^27. */
@@ -29,6 +29,10 @@ export type Domain = {
   /** n/2 pairs as a matrix. */
   readonly rows: number;
   readonly rowPairs: number;
+  /** From one row to the next, in vectors and in tables. */
+  readonly rowBytes: number;
+  /** Bytes of a vector of n elements. */
+  readonly vectorBytes: number;
   readonly inverseTable: number;
   readonly forwardTable: number;
   /** Address of a pair with 1/n in both lanes. */
@@ -44,7 +48,7 @@ type Piece = {
 
 /** Entries start·step^j, j = 0 … h-1, from pair h/2 on. */
 const describeStage = (h: number, start: bigint, step: bigint): Piece[] =>
-  splitRange(h / 2, CHUNK_PAIRS).map(([from, pairs]) => {
+  splitRange(h / 2, ROW_PAIRS).map(([from, pairs]) => {
     const first = (start * computePower(step, BigInt(2 * from))) % SCALAR_MODULUS;
     const second = (first * step) % SCALAR_MODULUS;
     return { pair: h / 2 + from, pairs, numbers: [first, second, (step * step) % SCALAR_MODULUS] };
@@ -71,7 +75,12 @@ export const createDomain = async (
   logSize: number,
 ): Promise<{ readonly domain: Domain; readonly block: Block }> => {
   const size = 2 ** logSize;
-  const tableBytes = (size / 2) * PAIR_BYTES;
+  const rowPairs = Math.min(size / 2, ROW_PAIRS);
+  const rows = size / 2 / rowPairs;
+  const rowBytes = rowPairs * PAIR_BYTES + (rows > 1 ? GAP_BYTES : 0);
+  // The transforms handle two pairs at a time, also when there is only one.
+  const vectorBytes = Math.max(rows * rowBytes, 2 * PAIR_BYTES);
+  const tableBytes = rows * rowBytes;
   const block = memory.allocate(2 * tableBytes + PAIR_BYTES);
   const inverseTable = block.address;
   const forwardTable = inverseTable + tableBytes;
@@ -83,6 +92,8 @@ export const createDomain = async (
     ...forward.map((piece) => ({ ...piece, to: forwardTable })),
     { pair: 0, pairs: 1, numbers: [one, one, 1n] as const, to: inverseSize },
   ];
+  const placeOf = (pair: number): number =>
+    Math.floor(pair / rowPairs) * rowBytes + (pair % rowPairs) * PAIR_BYTES;
   try {
     await withBlocks(memory, async (allocate) => {
       const numberBytes = 3 * SCALAR_BYTES;
@@ -93,7 +104,7 @@ export const createDomain = async (
       );
       const tasks = pieces.map(
         ({ to, pair, pairs }, index): KernelTask => [
-          ['ntt_powers', to + pair * PAIR_BYTES, numbers.address + index * numberBytes, pairs],
+          ['ntt_powers', to + placeOf(pair), numbers.address + index * numberBytes, pairs],
         ],
       );
       await threads.run(tasks);
@@ -102,10 +113,17 @@ export const createDomain = async (
     block.release();
     throw error;
   }
-  const rowPairs = Math.min(size / 2, ROW_PAIRS);
-  const rows = size / 2 / rowPairs;
   return {
-    domain: { size, rows, rowPairs, inverseTable, forwardTable, inverseSize },
+    domain: {
+      size,
+      rows,
+      rowPairs,
+      rowBytes,
+      vectorBytes,
+      inverseTable,
+      forwardTable,
+      inverseSize,
+    },
     block,
   };
 };

@@ -4,13 +4,16 @@
  * @module
  */
 
+export type { PackedProducts } from './babyjubjub.ts';
 export { KernelsError, type KernelsErrorCode } from './errors.ts';
 export { instantiateKernels, type Kernel } from './instantiate-kernels.ts';
 export { createKernels, type Kernels, type KernelsOptions } from './kernels.ts';
+export type { PoseidonConstants } from './poseidon.ts';
 export type { Rows, RowsInput } from './rows.ts';
 export type { TaskOptions } from './runtime.ts';
 export type { ScalarVector } from './scalars.ts';
-export type { Multiplier } from './wasm-module.ts';
+export type { OpenedBoxes, SealedBoxes } from './scan.ts';
+export type { ScanKernels } from './scan-kernels.ts';
 export { compileKernels, detectMultiplier, type Multiplier } from './wasm-module.ts';
 export {
   type CoefficientLimits,

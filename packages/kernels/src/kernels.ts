@@ -11,6 +11,7 @@ import { computeQuotient } from './quotient.ts';
 import { loadRows, type Rows, type RowsInput } from './rows.ts';
 import type { Runtime, TaskOptions } from './runtime.ts';
 import { loadScalars, type ScalarVector } from './scalars.ts';
+import { createScanKernels, type ScanKernels } from './scan-kernels.ts';
 import { createThreads } from './threads.ts';
 import { compileKernels, detectMultiplier, type Multiplier } from './wasm-module.ts';
 
@@ -26,7 +27,7 @@ export type KernelsOptions = {
   readonly multiplier?: 'auto' | Multiplier | undefined;
 };
 
-export type Kernels = {
+export type Kernels = ScanKernels & {
   readonly threads: number;
   readonly multiplier: Multiplier;
   /** For people: what the kernels run on. */
@@ -93,6 +94,7 @@ export const createKernels = async (options: KernelsOptions = {}): Promise<Kerne
   };
 
   return {
+    ...createScanKernels(runtime),
     threads: count,
     multiplier,
     detail: describeRuntime(count, multiplier),

@@ -19,29 +19,22 @@ const describeColumns = (
   kernel: 'ntt_inverse' | 'ntt_forward',
   vector: number,
 ): KernelTask[] => {
-  const { rows, rowPairs } = domain;
+  const { rows, rowPairs, rowBytes } = domain;
   if (rows === 1) return [];
   const columnPairs = Math.max(MINIMUM_COLUMN_PAIRS, Math.floor(TASK_PAIRS / rows));
   const table = kernel === 'ntt_inverse' ? domain.inverseTable : domain.forwardTable;
   return splitRange(rowPairs, columnPairs).map(([column, pairs]) => [
-    [
-      kernel,
-      vector + column * PAIR_BYTES,
-      rowPairs * PAIR_BYTES,
-      rows,
-      pairs,
-      table + column * PAIR_BYTES,
-    ],
+    [kernel, vector + column * PAIR_BYTES, rowBytes, rows, pairs, table + column * PAIR_BYTES],
   ]);
 };
 
 /** Everything inside the rows: the end of the inverse transform and the beginning of the forward one. */
 const describeRows = (domain: Domain, vector: number): KernelTask[] => {
-  const { rows, rowPairs, inverseTable, forwardTable } = domain;
+  const { rows, rowPairs, rowBytes, inverseTable, forwardTable } = domain;
   const perTask = Math.max(1, Math.floor(TASK_PAIRS / 4 / rowPairs));
   return splitRange(rows, perTask).map(([first, count]) =>
     Array.from({ length: count }, (_, i) => {
-      const row = vector + (first + i) * rowPairs * PAIR_BYTES;
+      const row = vector + (first + i) * rowBytes;
       return [
         ['ntt_inverse', row, PAIR_BYTES, rowPairs, 1, inverseTable],
         ['ntt_turn', row, rowPairs, forwardTable],
@@ -53,7 +46,7 @@ const describeRows = (domain: Domain, vector: number): KernelTask[] => {
 
 /**
  * The tasks in three phases, to be run one after the other.
- * @param vectors - addresses of the values in natural order, in pairs; results take their place. Room for two pairs at least.
+ * @param vectors - addresses of the values in natural order, in pairs; results take their place.
  */
 export const describeExtension = (domain: Domain, vectors: readonly number[]): KernelTask[][] =>
   [
@@ -61,6 +54,3 @@ export const describeExtension = (domain: Domain, vectors: readonly number[]): K
     vectors.flatMap((vector) => describeRows(domain, vector)),
     vectors.flatMap((vector) => describeColumns(domain, 'ntt_forward', vector)),
   ].filter((tasks) => tasks.length > 0);
-
-/** Bytes of a vector of a domain. */
-export const measureVector = (domain: Domain): number => Math.max(2, domain.size / 2) * PAIR_BYTES;

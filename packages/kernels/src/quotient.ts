@@ -5,9 +5,9 @@
  *
  * @module
  */
-import { type Domain, PAIR_BYTES } from './domain.ts';
+import type { Domain } from './domain.ts';
 import { KernelsError } from './errors.ts';
-import { describeExtension, measureVector } from './ntt.ts';
+import { describeExtension } from './ntt.ts';
 import { ELEMENT_BYTES, type Rows } from './rows.ts';
 import {
   createResident,
@@ -21,43 +21,44 @@ import { SCALAR_BYTES } from './scalar-field.ts';
 import type { ScalarVector } from './scalars.ts';
 import type { KernelTask } from './threads.ts';
 
-/** Entries whose products one task sums, about: under a millisecond. */
-const TASK_ENTRIES = 32_768;
-/** Elements that one task converts or multiplies. */
-const TASK_ELEMENTS = 8192;
+/** Rows of the domain that one task combines. */
+const COMBINED_ROWS = 8;
+/** Scalars that one task converts. */
+const CONVERTED_SCALARS = 8192;
 
 /** Addresses of the vectors on the domain. */
 type Vectors = { readonly a: number; readonly b: number; readonly c: number };
 
-const describeProducts = (rows: Rows, witness: number, { a, b, c }: Vectors): KernelTask[] => {
-  const perRow = Math.max(1, (rows.a.length + rows.b.length) / rows.count);
-  const size = Math.max(2, 2 * Math.floor(TASK_ENTRIES / perRow / 2));
-  return splitRange(rows.count, size).map(([first, count]) => {
-    const offset = (first / 2) * PAIR_BYTES;
-    const multiply = (to: number, { ends, entries }: Rows['a']) =>
-      [
-        'rows_multiply',
-        to + offset,
-        ends + 4 * first,
-        entries,
-        rows.address,
-        witness,
-        count,
-      ] as const;
+/** One row of the domain, as the transforms cut it, is one task. */
+const describeProducts = (
+  domain: Domain,
+  rows: Rows,
+  witness: number,
+  { a, b, c }: Vectors,
+): KernelTask[] =>
+  Array.from({ length: domain.rows }, (_, row) => {
+    const offset = row * domain.rowBytes;
+    const count = 2 * domain.rowPairs;
+    const multiply = (to: number, { ends, entries }: Rows['a']) => {
+      const place = ends + 4 * count * row;
+      return ['rows_multiply', to + offset, place, entries, rows.address, witness, count] as const;
+    };
     return [
       multiply(a, rows.a),
       multiply(b, rows.b),
-      ['ntt_multiply', c + offset, a + offset, b + offset, count / 2],
+      ['ntt_multiply', c + offset, a + offset, b + offset, domain.rowPairs],
     ];
   });
-};
 
 const describeCombination = (domain: Domain, to: number, { a, b, c }: Vectors): KernelTask[] =>
-  splitRange(domain.size / 2, TASK_ELEMENTS).map(([first, pairs]) => {
-    const offset = first * PAIR_BYTES;
-    const output = to + 2 * SCALAR_BYTES * first;
-    return [['ntt_combine', output, a + offset, b + offset, c + offset, domain.inverseSize, pairs]];
-  });
+  splitRange(domain.rows, COMBINED_ROWS).map(([first, count]) =>
+    Array.from({ length: count }, (_, i) => {
+      const { rowPairs, rowBytes, inverseSize } = domain;
+      const offset = (first + i) * rowBytes;
+      const output = to + 2 * SCALAR_BYTES * rowPairs * (first + i);
+      return ['ntt_combine', output, a + offset, b + offset, c + offset, inverseSize, rowPairs];
+    }),
+  );
 
 /**
  * @param witness - one scalar a wire
@@ -79,7 +80,7 @@ export const computeQuotient = async (
   }
   const { threads, memory } = runtime;
   return withBlocks(memory, async (allocate) => {
-    const bytes = measureVector(domain);
+    const bytes = domain.vectorBytes;
     const vectors = {
       a: allocate(bytes, { secret: true }).address,
       b: allocate(bytes, { secret: true }).address,
@@ -88,11 +89,11 @@ export const computeQuotient = async (
     const wires = allocate(ELEMENT_BYTES * rows.wires, { secret: true });
     const output = memory.allocate(SCALAR_BYTES * domain.size, { secret: true });
     const phases = [
-      splitRange(rows.wires, TASK_ELEMENTS).map(([first, count]): KernelTask => {
+      splitRange(rows.wires, CONVERTED_SCALARS).map(([first, count]): KernelTask => {
         const to = wires.address + ELEMENT_BYTES * first;
         return [['r_fromCanonical', to, witness.address + SCALAR_BYTES * first, count]];
       }),
-      describeProducts(rows, wires.address, vectors),
+      describeProducts(domain, rows, wires.address, vectors),
       ...describeExtension(domain, [vectors.a, vectors.b, vectors.c]),
       describeCombination(domain, output.address, vectors),
     ];
