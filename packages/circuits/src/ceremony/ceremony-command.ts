@@ -36,7 +36,7 @@ const parse = (args: readonly string[], names: readonly string[]): Values => {
   const flags = { force: { type: 'boolean' }, json: { type: 'boolean' } } as const;
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
   try {
-    return parseArgs({ args: [...args], options: { ...options, ...flags } }).values as Values;
+    return parseArgs({ args: [...args], options: { ...options, ...flags } }).values;
   } catch (cause) {
     throw new UsageError(cause instanceof Error ? cause.message : 'unknown option');
   }

@@ -342,6 +342,37 @@ describe('files', () => {
     expect((await readdir(folder)).filter((name) => name.endsWith('.partial'))).toEqual([]);
   });
 
+  it.each([
+    [2, 5],
+    [4, 3],
+    [5, 0],
+    [12, 7 + 2],
+    [12, 15 + 3],
+    [14, 7 + 1],
+    [15, 7 + 6],
+  ])(
+    'of powers of tau with another point in section %i, place %i, are refused',
+    async (id, place) => {
+      const file = await readFile(path('p.ptau'));
+      negateAt(64 * place)(sectionOf(file, id));
+      await writeFile(path('negated.ptau'), file);
+      await init('c.r1cs', 'negated.ptau', `negated-${id}-${place}-0.zkey`);
+      await contribute(`negated-${id}-${place}-0.zkey`, `negated-${id}-${place}.zkey`);
+      const problems = await problemsOf(`negated-${id}-${place}.zkey`, 'c.r1cs', 'negated.ptau');
+      expect(new Set(problems)).toEqual(new Set(['ptau_inconsistent']));
+    },
+  );
+
+  it('of powers of tau with another basis in G2 are refused', async () => {
+    const file = await readFile(path('p.ptau'));
+    const basis = sectionOf(file, 13).subarray(7 * 128);
+    basis.copy(basis, 128, 0, 128);
+    await writeFile(path('basis.ptau'), file);
+    await init('c.r1cs', 'basis.ptau', 'basis-0.zkey');
+    await contribute('basis-0.zkey', 'basis-1.zkey');
+    expect(await problemsOf('basis-1.zkey', 'c.r1cs', 'basis.ptau')).toEqual(['ptau_inconsistent']);
+  });
+
   it('of powers of tau with a point off the curve, or too few rows, begin no key', async () => {
     const file = await readFile(path('p.ptau'));
     const section = sectionOf(file, 14);

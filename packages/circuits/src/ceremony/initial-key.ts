@@ -178,12 +178,12 @@ const splitStream = async (
   const parts: Buffer[] = [];
   let have = 0;
   while (have < bytes) {
-    const { value, done } = await stream.next();
-    if (done === true) {
+    const next = await stream.next();
+    if (next.done === true) {
       throw new RangeError('the stream of points is too short');
     }
-    parts.push(value);
-    have += value.length;
+    parts.push(next.value);
+    have += next.value.length;
   }
   const joined = Buffer.concat(parts);
   async function* rest() {

@@ -55,7 +55,7 @@ export const readCoordinate = (bytes: Buffer, offset: number): bigint =>
 export const writeCoordinate = (value: bigint, into: Buffer, offset: number): void =>
   writeInteger((value * MONTGOMERY) % Q, into, offset);
 
-export const isInfinity = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
+const isInfinity = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 
 /** Reads one point; on the curve or not. */
 export const decodeG1 = (bytes: Uint8Array): G1Point => {

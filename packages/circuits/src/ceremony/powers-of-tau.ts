@@ -46,7 +46,7 @@ const MOST_POWER = 28;
 const LEAST_HEADER_BYTES = 44;
 
 /** Which group the points of a section belong to. */
-export const groupOfPowers = (section: PowersSection): Group =>
+const groupOfPowers = (section: PowersSection): Group =>
   section === 'tau2' || section === 'beta2' || section === 'lagrange2' ? 'g2' : 'g1';
 
 const readPower = async (file: SectionFile): Promise<number> => {

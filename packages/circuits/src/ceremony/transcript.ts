@@ -145,7 +145,7 @@ const parseParameters = (bytes: Buffer): Pick<Contribution, 'name' | 'beacon'> =
  * Parses section 10. Nothing is checked but its form.
  * @throws PoolError `zkey_malformed`
  */
-export const parseRecord = (bytes: Buffer): ContributionRecord => {
+const parseRecord = (bytes: Buffer): ContributionRecord => {
   if (bytes.length < HASH_BYTES + 4) {
     throw malformedFile('zkey', 'its record of contributions is cut off');
   }

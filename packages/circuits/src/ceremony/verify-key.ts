@@ -2,7 +2,7 @@
  * Checks a key in full against its circuit and its powers of tau (protocol §9): it is the initial key that follows from both, with
  * delta multiplied by what the recorded contributions say, and nothing else.
  *
- * The initial key is computed anew. Sections that no contribution touches must be equal byte for byte. The private wires' and the
+ * The powers are checked first (`verify-powers.ts`). Then the initial key is computed anew. Sections that no contribution touches must be equal byte for byte. The private wires' and the
  * quotient's points must all have been divided by the same delta: with random 128-bit weights, the sum of the key's points times
  * delta must be the sum of the initial points, by a pairing. A wrong point passes with probability 2^-128.
  *
@@ -39,6 +39,7 @@ import {
   isSoundG2,
   type KeyProblem,
 } from './verify-contributions.ts';
+import { findPowersProblems } from './verify-powers.ts';
 
 export type VerifiedContribution = {
   readonly name: string | undefined;
@@ -263,6 +264,12 @@ export const verifyKey = async (
       problems.push(...findDeltaProblems(key.header, record));
       const parts = { r1cs, powers, arithmetic: options.arithmetic };
       const sections = computeInitialSections(parts, options);
+      const exponent = Math.log2(key.header.domainSize);
+      if (exponent <= powers.power) {
+        // A larger key is for another circuit, or the file is too small: what follows says which.
+        const { arithmetic, signal } = options;
+        problems.push(...(await findPowersProblems(powers, exponent, arithmetic, { signal })));
+      }
       problems.push(...(await findSectionProblems(key, record, sections, options)));
       return {
         isValid: problems.length === 0,
