@@ -35,6 +35,7 @@ export const assemble = (text: string): Uint8Array => {
         Features.RelaxedSIMD |
         Features.BulkMemory |
         Features.BulkMemoryOpt |
+        Features.BulkMemoryOpt |
         Features.SignExt |
         Features.Multivalue,
     );

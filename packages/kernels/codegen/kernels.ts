@@ -1,10 +1,15 @@
 // The modules: the same kernels once for each multiplier. Kernels of other rooms are added to `writeKernels`.
 
+import { writeAddPairs } from './add-pairs.ts';
 import { writeBabyJubjub } from './babyjubjub.ts';
 import { BASE_MODULUS, SCALAR_MODULUS } from './constants.ts';
 import { createField, type Multiplier } from './field.ts';
 import { writeFieldFunctions } from './field-functions.ts';
+import { createG1Coordinates, createG2Coordinates } from './fp2.ts';
+import { writeMsm, writeMsmOf } from './msm.ts';
+import { writeTransforms } from './ntt.ts';
 import { writePoseidon } from './poseidon.ts';
+import { writeRows } from './rows.ts';
 import { createModule } from './wat.ts';
 
 export const writeKernels = (multiplier: Multiplier): string => {
@@ -13,7 +18,15 @@ export const writeKernels = (multiplier: Multiplier): string => {
   const scalar = createField(module, 'r', SCALAR_MODULUS, multiplier);
   writeFieldFunctions(module, base);
   writeFieldFunctions(module, scalar);
+  writeMsm(module);
+  const curves = { g1: createG1Coordinates(base), g2: createG2Coordinates(base) };
+  for (const [name, coordinates] of Object.entries(curves)) {
+    writeAddPairs(module, name, coordinates);
+    writeMsmOf(module, name, coordinates);
+  }
   writeBabyJubjub(module, scalar);
   writePoseidon(module, scalar);
+  writeTransforms(module, scalar);
+  writeRows(module, scalar);
   return module.text();
 };

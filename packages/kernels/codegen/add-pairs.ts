@@ -1,0 +1,239 @@
+// Sums of many independent pairs of affine points with one inversion (Montgomery's trick), two sums at a time.
+//
+// A point in memory: x, y (a coordinate each). Infinity: the first double of x is not a number. A reference is a point's
+// address (a multiple of 8), plus 1 for its negative. A job is three 32-bit words: references of both summands, and the
+// address for the sum, which may be that of a summand. The jobs of one call are independent of each other.
+//
+// Forward: d = x2 - x1 (its key for the inversion), and the product of the keys so far. One inversion. Backward: the
+// inverse of each key, slope = (y2 - y1)/d, x3 = slope² - x1 - x2, y3 = slope·(x1 - x3) - y1. Where the summands have the
+// same x or one is infinity, a branch that is hardly ever taken corrects the lane: doubling divides 3·x1² by 2·y1;
+// otherwise d = 1 and the sum is written by selection. There is no point with y = 0 (the orders are odd).
+
+import * as field from './field.ts';
+import {
+  assign,
+  type Coordinate,
+  type CoordinateField,
+  choose,
+  isZero,
+  loadCoordinate,
+  normalise,
+  storeCoordinate,
+  subtract,
+  sum,
+} from './fp2.ts';
+import {
+  at,
+  bitsOf,
+  call,
+  createLabel,
+  type FunctionWriter,
+  get,
+  i32,
+  type ModuleWriter,
+  op,
+  set,
+} from './wat.ts';
+
+export const JOB_BYTES = 12;
+/** Bits of the first double of a point at infinity. */
+export const INFINITY_BITS = bitsOf(Number.NaN);
+/** Scratch space of a call: for the inversion, and for each two jobs. */
+export const SCRATCH_FIXED_BYTES = 18 * field.PAIR_BYTES;
+export const SCRATCH_BYTES_PER_TWO_JOBS = 3 * field.PAIR_BYTES;
+
+export const pointBytes = (c: CoordinateField): number => 2 * c.components * field.ELEMENT_BYTES;
+
+type Operands = { readonly p: readonly [string, string]; readonly q: readonly [string, string] };
+
+/** The addresses in two references, and the mask that negates y where they say so. */
+const readReferences = (
+  f: FunctionWriter,
+  jobs: readonly [string, string],
+  offset: number,
+): { addresses: readonly [string, string]; sign: string } => {
+  const references = jobs.map((job) => f.let('i32', op('i32.load', at(get(job), offset))));
+  const bit = (index: number): string =>
+    op('i64.extend_i32_u', op('i32.and', get(references[index] ?? ''), i32(1)));
+  const bits = op('i64x2.replace_lane 1', op('i64x2.splat', bit(0)), bit(1));
+  const sign = f.let('v128', op('i64x2.shl', bits, '(i32.const 63)'));
+  const addresses = references.map((name) => f.let('i32', op('i32.and', get(name), i32(-2))));
+  return { addresses: [addresses[0] ?? '', addresses[1] ?? ''], sign };
+};
+
+const withSign = (f: FunctionWriter, y: Coordinate, sign: string): Coordinate => {
+  for (const pair of y) {
+    for (const limb of pair.limbs) f.push(set(limb, op('v128.xor', get(limb), get(sign))));
+  }
+  return y;
+};
+
+const isInfinity = (x: Coordinate): string => {
+  const first = get(x[0]?.limbs[0] ?? '');
+  return op('f64x2.ne', first, first);
+};
+
+export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateField): void => {
+  const k = c.base;
+  const y = c.components * field.ELEMENT_BYTES;
+  const step = 3 * field.PAIR_BYTES;
+  const params = ['jobs', 'count', 'scratch'].map((param) => [param, 'i32'] as const);
+  const unit = (f: FunctionWriter): Coordinate =>
+    Array.from({ length: c.components }, (_, index) => field.constant(f, k, index === 0 ? 1n : 0n));
+
+  module.func(`${name}_addPairs`, { exported: true, params }, (f) => {
+    f.push(`(if (i32.eqz ${get('count')}) (then (return)))`);
+    // Per two jobs: the product before, the key, a flag.
+    const start = f.let('i32', op('i32.add', get('scratch'), i32(SCRATCH_FIXED_BYTES)));
+    const place = f.let('i32', get(start));
+    const job = f.let('i32', get('jobs'));
+    const last = f.let(
+      'i32',
+      op(
+        'i32.add',
+        get('jobs'),
+        op('i32.mul', op('i32.sub', get('count'), i32(1)), i32(JOB_BYTES)),
+      ),
+    );
+    const product = { ...field.constant(f, k, 1n), ...k.stored };
+    /** The second job of the two: the first again if there is none. */
+    const second = (): string =>
+      f.let(
+        'i32',
+        `(select ${get(job)} (i32.add ${get(job)} (i32.const ${JOB_BYTES})) (i32.eq ${get(job)} ${get(last)}))`,
+      );
+    const read = (): Operands & { signP: string; signQ: string } => {
+      const jobs = [job, second()] as const;
+      const first = readReferences(f, jobs, 0);
+      const other = readReferences(f, jobs, 4);
+      return { p: first.addresses, q: other.addresses, signP: first.sign, signQ: other.sign };
+    };
+    const masks = (
+      x1: Coordinate,
+      x2: Coordinate,
+      difference: Coordinate,
+      rise: Coordinate,
+    ): { none: string; equal: string; twice: string; p: string; q: string } => {
+      const p = f.let('v128', isInfinity(x1));
+      const q = f.let('v128', isInfinity(x2));
+      const finite = op('v128.not', op('v128.or', get(p), get(q)));
+      const equal = f.let('v128', op('v128.and', isZero(f, c, difference), finite));
+      const flat = isZero(f, c, normalise(f, c, rise));
+      const twice = f.let('v128', op('v128.and', get(equal), flat));
+      const none = f.let('v128', op('v128.andnot', get(equal), get(twice)));
+      return { none, equal, twice, p, q };
+    };
+
+    const forward = createLabel();
+    f.push(`(loop $${forward}`);
+    f.scope(() => {
+      const { p, q, signP, signQ } = read();
+      const x1 = loadCoordinate(f, c, ...p, 0);
+      const x2 = loadCoordinate(f, c, ...q, 0);
+      const difference = normalise(f, c, subtract(f, x2, x1));
+      const odd = f.let(
+        'v128',
+        op('v128.or', isZero(f, c, difference), op('v128.or', isInfinity(x1), isInfinity(x2))),
+      );
+      const flag = f.let('i32', op('v128.any_true', get(odd)));
+      f.push(op('i32.store', at(get(place), 2 * field.PAIR_BYTES), get(flag)));
+      f.push(`(if ${get(flag)} (then`);
+      f.scope(() => {
+        const y1 = withSign(f, loadCoordinate(f, c, ...p, y), signP);
+        const y2 = withSign(f, loadCoordinate(f, c, ...q, y), signQ);
+        const mask = masks(x1, x2, difference, subtract(f, y2, y1));
+        const divisor = choose(
+          f,
+          mask.twice,
+          normalise(f, c, sum(f, y1, y1)),
+          choose(f, odd, unit(f), difference),
+        );
+        assign(f, difference, divisor);
+      });
+      f.push('))');
+      const key = c.inverseKey(f, difference);
+      field.storePair(f, k, product, get(place));
+      field.storePair(f, k, key, op('i32.add', get(place), i32(field.PAIR_BYTES)));
+      field.assign(f, product, field.mul(f, k, product, key));
+    });
+    f.push(set(place, op('i32.add', get(place), i32(step))));
+    f.push(set(job, op('i32.add', get(job), i32(2 * JOB_BYTES))));
+    f.push(`(br_if $${forward} (i32.le_u ${get(job)} ${get(last)})))`);
+
+    field.storePair(f, k, product, get('scratch'));
+    f.push(
+      call(
+        `${k.name}_invertPair`,
+        get('scratch'),
+        get('scratch'),
+        op('i32.add', get('scratch'), i32(field.PAIR_BYTES)),
+      ),
+    );
+    f.scope(() => {
+      field.assign(f, product, field.loadPair(f, k, get('scratch')));
+    });
+
+    const backward = createLabel();
+    f.push(`(loop $${backward}`);
+    f.push(set(place, op('i32.sub', get(place), i32(step))));
+    f.push(set(job, op('i32.sub', get(job), i32(2 * JOB_BYTES))));
+    f.scope(() => {
+      const { p, q, signP, signQ } = read();
+      const [first, other] = [job, second()].map((one) =>
+        f.let('i32', op('i32.load', at(get(one), 8))),
+      ) as [string, string];
+      const flag = f.let('i32', op('i32.load', at(get(place), 2 * field.PAIR_BYTES)));
+      const inverse = field.mul(f, k, product, field.loadPair(f, k, get(place)));
+      const key = field.loadPair(f, k, op('i32.add', get(place), i32(field.PAIR_BYTES)));
+      field.assign(f, product, field.mul(f, k, product, key));
+      const x1 = loadCoordinate(f, c, ...p, 0);
+      const x2 = loadCoordinate(f, c, ...q, 0);
+      const y1 = withSign(f, loadCoordinate(f, c, ...p, y), signP);
+      const y2 = withSign(f, loadCoordinate(f, c, ...q, y), signQ);
+      const difference = normalise(f, c, subtract(f, x2, x1));
+      const rise = c.components === 1 ? subtract(f, y2, y1) : normalise(f, c, subtract(f, y2, y1));
+      const names = { none: f.take('v128'), p: f.take('v128'), q: f.take('v128') };
+      f.push(`(if ${get(flag)} (then`);
+      f.scope(() => {
+        const mask = masks(x1, x2, difference, rise);
+        f.push(set(names.none, get(mask.none)));
+        f.push(set(names.p, get(mask.p)));
+        f.push(set(names.q, get(mask.q)));
+        const square = normalise(f, c, c.sqr(f, x1));
+        const tripled = normalise(f, c, sum(f, sum(f, square, square), square));
+        assign(f, rise, choose(f, mask.twice, tripled, rise));
+        const divisor = choose(f, mask.twice, normalise(f, c, sum(f, y1, y1)), difference);
+        const odd = f.let(
+          'v128',
+          op('v128.or', get(mask.none), op('v128.or', get(mask.p), get(mask.q))),
+        );
+        assign(f, difference, choose(f, odd, unit(f), divisor));
+      });
+      f.push('))');
+      const reciprocal = c.finishInverse(f, difference, inverse);
+      const slope = c.mul(f, rise, reciprocal);
+      const tidySlope = slope.every((pair) => pair.limb <= k.stored.limb)
+        ? slope
+        : normalise(f, c, slope);
+      const square = c.sqr(f, tidySlope);
+      const x3 = normalise(f, c, subtract(f, subtract(f, square, x1), x2));
+      const run = c.mul(f, tidySlope, subtract(f, x1, x3));
+      const y3 = normalise(f, c, subtract(f, run, y1));
+      f.push(`(if ${get(flag)} (then`);
+      f.scope(() => {
+        const chosenX = choose(f, names.p, x2, choose(f, names.q, x1, x3));
+        const chosenY = choose(f, names.p, y2, choose(f, names.q, y1, y3));
+        const limb = chosenX[0]?.limbs[0] ?? '';
+        const nothing = op('v128.load', at(module.constant(INFINITY_BITS)));
+        f.push(set(limb, op('v128.bitselect', nothing, get(limb), get(names.none))));
+        storeCoordinate(f, c, chosenX, first, other, 0);
+        storeCoordinate(f, c, chosenY, first, other, y);
+      });
+      f.push(') (else');
+      storeCoordinate(f, c, x3, first, other, 0);
+      storeCoordinate(f, c, y3, first, other, y);
+      f.push('))');
+    });
+    f.push(`(br_if $${backward} (i32.gt_u ${get(place)} ${get(start)})))`);
+  });
+};

@@ -1,0 +1,76 @@
+/**
+ * Tables of points in the kernels' memory.
+ *
+ * @module
+ */
+import { KernelsError } from './errors.ts';
+import { type Group, POINT_BYTES, ZKEY_BYTES } from './groups.ts';
+import {
+  createResident,
+  createTaskCounter,
+  type Resident,
+  type Runtime,
+  splitRange,
+  type TaskOptions,
+  withBlocks,
+} from './runtime.ts';
+
+/** Public points, in the form that the kernels add. */
+export type PointTable = Resident & { readonly group: Group };
+
+/** Points read and converted at a time. */
+const CHUNK_POINTS = 16_384;
+/** Points that one task converts: about a millisecond. */
+const TASK_POINTS = 4096;
+
+/**
+ * Reads points of a proving key chunk by chunk and keeps them. Coordinates are reduced, points are not checked to be on the curve.
+ * @param read - fills `into` with `count` points from number `start` on
+ * @throws KernelsError `input_refused`, `out_of_memory`; what `read` throws; the signal's reason
+ */
+export const loadPoints = async (
+  runtime: Runtime,
+  group: Group,
+  count: number,
+  read: (start: number, count: number, into: Uint8Array) => Promise<void>,
+  { signal, onProgress }: TaskOptions = {},
+): Promise<PointTable> => {
+  if (!Number.isSafeInteger(count) || count < 1) {
+    throw new KernelsError('input_refused', `a table of ${count} points; it has at least one`);
+  }
+  const { memory, threads } = runtime;
+  const [pointBytes, zkeyBytes] = [POINT_BYTES[group], ZKEY_BYTES[group]];
+  const block = memory.allocate(count * pointBytes);
+  const onTaskDone = createTaskCounter(Math.ceil(count / TASK_POINTS), onProgress);
+  try {
+    await withBlocks(memory, async (allocate) => {
+      const raw = allocate(Math.min(count, CHUNK_POINTS) * zkeyBytes);
+      const bytes = new Uint8Array(raw.bytes);
+      for (const [start, size] of splitRange(count, CHUNK_POINTS)) {
+        const chunk = bytes.subarray(0, size * zkeyBytes);
+        await read(start, size, chunk);
+        memory.view(raw.address, chunk.length).set(chunk);
+        const tasks = splitRange(size, TASK_POINTS).map(
+          ([first, part]) =>
+            [
+              [
+                `${group}_fromZkey`,
+                block.address + (start + first) * pointBytes,
+                raw.address + first * zkeyBytes,
+                part,
+              ],
+            ] as const,
+        );
+        await threads.run(tasks, { signal, onTaskDone });
+      }
+    });
+  } catch (error) {
+    block.release();
+    throw error;
+  }
+  // The resident's address is read when it is used, so that a released table is noticed.
+  return Object.defineProperty(createResident(count, block), 'group', {
+    value: group,
+    enumerable: true,
+  }) as PointTable;
+};
