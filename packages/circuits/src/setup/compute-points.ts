@@ -6,9 +6,10 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { GroupName } from './affine-groups.ts';
-import { chooseWindowBits, pointBytes, SCALAR_BYTES } from './fixed-base.ts';
+import { chooseWindowBits, pointBytes } from './fixed-base.ts';
 import { moduleBeside } from './module-beside.ts';
 import type { PointsJob } from './points-worker.ts';
+import { ELEMENT_BYTES } from './scalars.ts';
 
 const CHUNK = 2048;
 
@@ -50,7 +51,7 @@ export const computePoints = async (
   options: ComputePointsOptions = {},
 ): Promise<Uint8Array> => {
   options.signal?.throwIfAborted();
-  const count = scalars.length / SCALAR_BYTES;
+  const count = scalars.length / ELEMENT_BYTES;
   const output = new SharedArrayBuffer(count * pointBytes(group));
   const chunks = Math.ceil(count / CHUNK);
   const shared = new SharedArrayBuffer(scalars.length);
@@ -74,7 +75,7 @@ export const computePoints = async (
   return new Uint8Array(output);
 };
 
-export const bigintKernels = {
+export const generatorMultiplier = {
   multiplyGenerator: (
     group: 'g1' | 'g2',
     scalars: Uint8Array,
@@ -85,6 +86,6 @@ export const bigintKernels = {
   ): Promise<Uint8Array> =>
     computePoints(group === 'g1' ? 'G1' : 'G2', scalars, {
       signal: options.signal,
-      onProgress: (done) => options.onProgress?.((done * SCALAR_BYTES) / scalars.length),
+      onProgress: (done) => options.onProgress?.((done * ELEMENT_BYTES) / scalars.length),
     }),
 };

@@ -4,21 +4,22 @@
  *
  * @module
  */
-import { BASE_FIELD_ORDER as Q } from '../field.ts';
 import {
   type AffineGroup,
-  affineGroups,
-  type Coordinates,
+  type Columns,
+  countScratch,
+  createAffineGroup,
   type GroupName,
+  groupWidth,
 } from './affine-groups.ts';
+import { createFieldVectors } from './field-vectors.ts';
+import { ELEMENT_BYTES } from './scalars.ts';
 
-/** Bytes of a scalar: little-endian, below r. */
-export const SCALAR_BYTES = 32;
-const COORDINATE_BYTES = 32;
 const SCALAR_BITS = 254;
+/** Additions that share an inversion. */
+const BATCH = 2048;
 
-export const pointBytes = (group: GroupName): number =>
-  affineGroups[group].width * COORDINATE_BYTES;
+export const pointBytes = (group: GroupName): number => groupWidth[group] * ELEMENT_BYTES;
 
 /** One window more than the bits need, so that the carry of the last signed digit always fits. */
 const countWindows = (windowBits: number): number => Math.floor(SCALAR_BITS / windowBits) + 1;
@@ -35,38 +36,33 @@ export const chooseWindowBits = (multiples: number): number => {
   return best;
 };
 
-const createColumns = (width: number, length: number): bigint[][] =>
-  Array.from({ length: width }, () => new Array<bigint>(length).fill(0n));
-
 /**
  * Table of d * 2^(bits * window) * generator for d = 1..2^(bits-1), at index window * 2^(bits-1) + d - 1. Built by doubling: the
  * multiples k+1..2k are the multiples 1..k plus the k-th, in all windows at once.
  */
-const buildTable = (group: AffineGroup, bits: number): Coordinates => {
+const buildTable = (group: AffineGroup, bits: number, addends: Columns): Columns => {
   const windows = countWindows(bits);
   const half = 2 ** (bits - 1);
-  const table = createColumns(group.width, windows * half);
+  const table = group.allocate(windows * half);
   for (let window = 0; window < windows; window++) {
-    group.computeBase(bits * window).forEach((value, c) => {
-      (table[c] ?? [])[window * half] = value;
-    });
+    group.setBase(table, window * half, bits * window);
   }
+  const targets = new Uint32Array(BATCH);
   for (let known = 1; known < half; known *= 2) {
-    const targets = new Uint32Array(windows * known);
-    const addends = createColumns(group.width, windows * known);
+    let used = 0;
     for (let window = 0; window < windows; window++) {
       for (let d = 0; d < known; d++) {
-        const k = window * known + d;
         const target = window * half + known + d;
-        targets[k] = target;
-        for (let c = 0; c < group.width; c++) {
-          const column = table[c] ?? [];
-          column[target] = column[window * half + d] ?? 0n;
-          (addends[c] ?? [])[k] = column[window * half + known - 1] ?? 0n;
+        group.copy(table, target, table, window * half + d);
+        group.copy(addends, used, table, window * half + known - 1);
+        targets[used++] = target;
+        if (used === BATCH) {
+          group.addBatch(table, targets, addends, used);
+          used = 0;
         }
       }
     }
-    group.addBatch(table, targets, addends, targets.length);
+    group.addBatch(table, targets, addends, used);
   }
   return table;
 };
@@ -79,7 +75,7 @@ const recode = (scalars: Uint8Array, count: number, bits: number): Int32Array =>
   for (let i = 0; i < count; i++) {
     let carry = 0;
     const byteAt = (index: number) =>
-      index < SCALAR_BYTES ? (scalars[i * SCALAR_BYTES + index] ?? 0) : 0;
+      index < ELEMENT_BYTES ? (scalars[i * ELEMENT_BYTES + index] ?? 0) : 0;
     for (let window = 0; window < windows; window++) {
       const bit = window * bits;
       const byte = bit >> 3;
@@ -92,53 +88,62 @@ const recode = (scalars: Uint8Array, count: number, bits: number): Int32Array =>
   return digits;
 };
 
-const WORD = (1n << 64n) - 1n;
-
-const writeCoordinate = (view: DataView, offset: number, value: bigint): void => {
-  const montgomery = (value << 256n) % Q;
-  view.setBigUint64(offset, montgomery & WORD, true);
-  view.setBigUint64(offset + 8, (montgomery >> 64n) & WORD, true);
-  view.setBigUint64(offset + 16, (montgomery >> 128n) & WORD, true);
-  view.setBigUint64(offset + 24, montgomery >> 192n, true);
-};
-
 /** scalars (count * 32 bytes) to points (count * pointBytes). */
 export type FixedBase = (scalars: Uint8Array, output: Uint8Array) => void;
 
-/** Prepares the table of a group's generator; the returned function multiplies it by a chunk of scalars. */
-export const createFixedBase = (name: GroupName, windowBits: number): FixedBase => {
-  const group = affineGroups[name];
-  const table = buildTable(group, windowBits);
+/** Prepares the table of a group's generator; the returned function multiplies it by any number of scalars. */
+export const createFixedBase = async (name: GroupName, windowBits: number): Promise<FixedBase> => {
   const windows = countWindows(windowBits);
   const half = 2 ** (windowBits - 1);
-  return (scalars, output) => {
-    const count = scalars.length / SCALAR_BYTES;
+  const width = groupWidth[name];
+  const vectors = await createFieldVectors({
+    elements: width * (windows * half + 2 * BATCH) + countScratch(BATCH),
+    longest: BATCH,
+  });
+  const group = createAffineGroup(name, vectors, BATCH);
+  const addends = group.allocate(BATCH);
+  const points = group.allocate(BATCH);
+  const targets = new Uint32Array(BATCH);
+  const table = buildTable(group, windowBits, addends);
+
+  const multiply = (scalars: Uint8Array, output: Uint8Array): void => {
+    const count = scalars.length / ELEMENT_BYTES;
     const digits = recode(scalars, count, windowBits);
-    const points = createColumns(group.width, count);
-    const targets = new Uint32Array(count);
-    const addends = createColumns(group.width, count);
+    for (const column of points) {
+      vectors.doubles.fill(0, column / 8, column / 8 + 5 * count);
+    }
     for (let window = 0; window < windows; window++) {
       let used = 0;
       for (let i = 0; i < count; i++) {
         const digit = digits[window * count + i] ?? 0;
-        if (digit === 0) {
-          continue;
+        if (digit > 0) {
+          group.copy(addends, used, table, window * half + digit - 1);
+          targets[used++] = i;
+        } else if (digit < 0) {
+          group.copyNegated(addends, used, table, window * half - digit - 1);
+          targets[used++] = i;
         }
-        const entry = window * half + Math.abs(digit) - 1;
-        for (let c = 0; c < group.width; c++) {
-          const value = table[c]?.[entry] ?? 0n;
-          const isNegated = digit < 0 && c >= group.width / 2 && value !== 0n;
-          (addends[c] ?? [])[used] = isNegated ? Q - value : value;
-        }
-        targets[used++] = i;
       }
       group.addBatch(points, targets, addends, used);
     }
-    const view = new DataView(output.buffer, output.byteOffset, output.byteLength);
-    for (let i = 0; i < count; i++) {
-      points.forEach((column, c) => {
-        writeCoordinate(view, (i * group.width + c) * COORDINATE_BYTES, column[i] ?? 0n);
-      });
+    points.forEach((column, c) => {
+      const coordinates = vectors.exportIntegers(column, count, true);
+      for (let i = 0; i < count; i++) {
+        output.set(
+          coordinates.subarray(i * ELEMENT_BYTES, (i + 1) * ELEMENT_BYTES),
+          (i * width + c) * ELEMENT_BYTES,
+        );
+      }
+    });
+  };
+  return (scalars, output) => {
+    const total = scalars.length / ELEMENT_BYTES;
+    for (let first = 0; first < total; first += BATCH) {
+      const last = Math.min(total, first + BATCH);
+      multiply(
+        scalars.subarray(first * ELEMENT_BYTES, last * ELEMENT_BYTES),
+        output.subarray(first * width * ELEMENT_BYTES, last * width * ELEMENT_BYTES),
+      );
     }
   };
 };

@@ -8,7 +8,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { computeDomainSize, readR1cs } from '../r1cs.ts';
 import type { VerificationKey } from '../verification-key.ts';
-import { bigintKernels } from './compute-points.ts';
+import { generatorMultiplier } from './compute-points.ts';
 import { computeProvingKey, exportVerificationKey, serializeProvingKey } from './proving-key.ts';
 import { deriveToxicValues } from './toxic-values.ts';
 
@@ -67,7 +67,7 @@ const work = async (
   const { constraints, wires, publicSignals, a, b, c } = r1cs;
   const domainSize = computeDomainSize(r1cs);
   const toxic = deriveToxicValues(seed, domainSize);
-  const key = await computeProvingKey(bigintKernels, r1cs, toxic, { onProgress });
+  const key = await computeProvingKey(generatorMultiplier, r1cs, toxic, { onProgress });
   return {
     shape: {
       constraints,

@@ -5,7 +5,8 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { GroupName } from './affine-groups.ts';
-import { createFixedBase, pointBytes, SCALAR_BYTES } from './fixed-base.ts';
+import { createFixedBase, pointBytes } from './fixed-base.ts';
+import { ELEMENT_BYTES } from './scalars.ts';
 
 /** A job: `count` scalars in, as many points out, both in shared memory; `next` hands out the chunks. */
 export type PointsJob = {
@@ -18,8 +19,8 @@ export type PointsJob = {
   readonly next: SharedArrayBuffer;
 };
 
-const work = (job: PointsJob, onChunk: (points: number) => void): void => {
-  const multiply = createFixedBase(job.group, job.windowBits);
+const work = async (job: PointsJob, onChunk: (points: number) => void): Promise<void> => {
+  const multiply = await createFixedBase(job.group, job.windowBits);
   const next = new Int32Array(job.next);
   const size = pointBytes(job.group);
   for (;;) {
@@ -29,7 +30,7 @@ const work = (job: PointsJob, onChunk: (points: number) => void): void => {
     }
     const points = Math.min(job.chunk, job.count - first);
     multiply(
-      new Uint8Array(job.scalars, first * SCALAR_BYTES, points * SCALAR_BYTES),
+      new Uint8Array(job.scalars, first * ELEMENT_BYTES, points * ELEMENT_BYTES),
       new Uint8Array(job.output, first * size, points * size),
     );
     onChunk(points);
@@ -38,7 +39,7 @@ const work = (job: PointsJob, onChunk: (points: number) => void): void => {
 
 if (parentPort !== null) {
   const port = parentPort;
-  work(workerData as PointsJob, (points) => {
+  await work(workerData as PointsJob, (points) => {
     port.postMessage(points);
   });
 }

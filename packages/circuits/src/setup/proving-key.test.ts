@@ -17,7 +17,7 @@ import {
   computeWitness,
   endSnarkjsThreads,
 } from '../../test/witness.ts';
-import { bigintKernels } from './compute-points.ts';
+import { generatorMultiplier } from './compute-points.ts';
 import {
   computeProvingKey,
   exportVerificationKey,
@@ -63,7 +63,7 @@ const toFile = (key: ProvingKey, form: ZkeyForm = 'standard'): Buffer =>
   Buffer.concat([...serializeProvingKey(key, form)]);
 
 const compute = (toxic: ToxicValues, circuitHash?: Uint8Array): Promise<ProvingKey> =>
-  computeProvingKey(bigintKernels, circuit.r1cs, toxic, { circuitHash });
+  computeProvingKey(generatorMultiplier, circuit.r1cs, toxic, { circuitHash });
 
 let folder: string;
 let circuit: CompiledTest;
