@@ -6,8 +6,10 @@
 
 export type { PackedProducts } from './babyjubjub.ts';
 export { KernelsError, type KernelsErrorCode } from './errors.ts';
+export type { Group } from './groups.ts';
 export { instantiateKernels, type Kernel } from './instantiate-kernels.ts';
 export { createKernels, type Kernels, type KernelsOptions } from './kernels.ts';
+export type { PointTable } from './points.ts';
 export type { PoseidonConstants } from './poseidon.ts';
 export type { Rows, RowsInput } from './rows.ts';
 export type { TaskOptions } from './runtime.ts';

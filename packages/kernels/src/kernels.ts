@@ -5,8 +5,11 @@
  */
 import { availableParallelism, totalmem } from 'node:os';
 import { createDomain, type Domain } from './domain.ts';
+import type { Group } from './groups.ts';
 import type { Block } from './memory.ts';
 import { ADDRESSABLE_BYTES, createKernelMemory } from './memory.ts';
+import { computeMsm } from './msm.ts';
+import { loadPoints, type PointTable } from './points.ts';
 import { computeQuotient } from './quotient.ts';
 import { loadRows, type Rows, type RowsInput } from './rows.ts';
 import type { Runtime, TaskOptions } from './runtime.ts';
@@ -57,6 +60,26 @@ export type Kernels = ScanKernels & {
     witness: ScalarVector,
     options?: TaskOptions,
   ) => Promise<ScalarVector>;
+  /**
+   * Reads points of a proving key chunk by chunk (`read` fills `into` with `count` of them from `start` on) and keeps them.
+   * @throws KernelsError `input_refused`, `out_of_memory`; what `read` throws; the signal's reason
+   */
+  readonly loadPoints: (
+    group: Group,
+    count: number,
+    read: (start: number, count: number, into: Uint8Array) => Promise<void>,
+    options?: TaskOptions,
+  ) => Promise<PointTable>;
+  /**
+   * The sum of scalars[firstScalar + i]·points[i] over the table.
+   * @returns one affine point in the proving key's format (64 or 128 bytes), zeros for infinity
+   * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
+   */
+  readonly computeMsm: (
+    points: PointTable,
+    scalars: ScalarVector,
+    options?: TaskOptions & { readonly firstScalar?: number | undefined },
+  ) => Promise<Uint8Array>;
   /** Ends the threads and resolves when they are gone; operations under way and later ones fail with `kernels_closed`. */
   readonly close: () => Promise<void>;
 };
@@ -116,6 +139,9 @@ export const createKernels = async (options: KernelsOptions = {}): Promise<Kerne
     },
     computeQuotient: async (rows, witness, taskOptions = {}) =>
       computeQuotient(runtime, await ensureDomain(rows.count), rows, witness, taskOptions),
+    loadPoints: (group, length, read, taskOptions) =>
+      loadPoints(runtime, group, length, read, taskOptions),
+    computeMsm: (points, scalars, taskOptions) => computeMsm(runtime, points, scalars, taskOptions),
     close: () => threads.close(),
   };
 };
