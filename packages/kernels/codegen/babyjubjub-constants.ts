@@ -9,8 +9,8 @@ import { invert, modulo, power, SCALAR_MODULUS } from './constants.ts';
 
 const r = SCALAR_MODULUS;
 
-export const CURVE_A = 168_700n;
-export const CURVE_D = 168_696n;
+const CURVE_A = 168_700n;
+const CURVE_D = 168_696n;
 
 const times = (...factors: readonly bigint[]): bigint =>
   factors.reduce((product, factor) => modulo(product * factor, r), 1n);

@@ -18,8 +18,8 @@ const PAIR = field.PAIR_BYTES;
 const ELEMENT = field.ELEMENT_BYTES;
 
 /** Bits of the logarithm found at a time, and how many times. */
-export const LOG_BITS = 4;
-export const LOG_WINDOWS = TWO_ADICITY / LOG_BITS;
+const LOG_BITS = 4;
+const LOG_WINDOWS = TWO_ADICITY / LOG_BITS;
 const LOG_VALUES = 1 << LOG_BITS;
 /** Scratch that `bj_power` needs: the odd powers. */
 export const POWER_SCRATCH_BYTES = (1 << (POWER_WINDOW - 1)) * PAIR;

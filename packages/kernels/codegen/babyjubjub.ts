@@ -77,7 +77,8 @@ const locate = (f: FunctionWriter) => {
   return { divisors, work };
 };
 
-/** The lanes' lowest bits of canonical(2·x), that is whether x > (r-1)/2, as a mask (local v128). `scaled` is used up. */
+/** The lanes' lowest bits of canonical(2·x), that is whether x > (r-1)/2, as a mask (local v128).
+ * `bytes`: 64 bytes of scratch. */
 const isLarge = (f: FunctionWriter, k: field.Field, x: Pair, bytes: string): string => {
   const plain = field.mul(f, k, x, field.constant(f, k, X_SCALE, true));
   field.storeBytes(f, k, field.double(f, plain), bytes, op('i32.add', bytes, i32(32)));
