@@ -18,7 +18,7 @@ export const detectMultiplier = (): Multiplier => {
   const bytes = decode(WASM.probe);
   if (!WebAssembly.validate(bytes)) return 'integer';
   const { probe } = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
-  return typeof probe === 'function' && probe() === 1 ? 'float' : 'integer';
+  return typeof probe === 'function' && (probe as () => unknown)() === 1 ? 'float' : 'integer';
 };
 
 /** Compiles the kernels. The module imports `env.memory`, shared, with at least one page. */

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { encodeScalars, R, toCoefficients } from '../test/quotient-oracle.ts';
+import { createKernels } from './kernels.ts';
+
+const MiB = 1_048_576;
+const SIZE = 2048;
+
+const input = () => {
+  const entries = ([0, 1] as const).flatMap((matrix) =>
+    Array.from({ length: SIZE }, (_, row) => ({ matrix, row, wire: row, value: 3n })),
+  );
+  return { ...toCoefficients(entries), domainSize: SIZE, wires: SIZE };
+};
+const witness = encodeScalars(Array.from({ length: SIZE }, (_, i) => BigInt(i)));
+
+describe('kernels', () => {
+  it('say what they run on', async () => {
+    const kernels = await createKernels({ threads: 3, multiplier: 'integer' });
+    expect(kernels).toMatchObject({ threads: 3, multiplier: 'integer' });
+    expect(kernels.detail).toBe('WebAssembly, 3 threads, SIMD');
+    await kernels.close();
+  });
+
+  it('compute several quotients at the same time', async () => {
+    const kernels = await createKernels({ threads: 2 });
+    const rows = await kernels.loadRows(input());
+    const vector = await kernels.loadScalars(SIZE, witness);
+    const quotients = await Promise.all(
+      Array.from({ length: 5 }, () => kernels.computeQuotient(rows, vector)),
+    );
+    const [first, ...others] = quotients.map((quotient) => kernels.readScalars(quotient));
+    for (const other of others) expect(other).toEqual(first);
+    await kernels.close();
+  });
+
+  it('zero secrets when they are released, and refuse what was released', async () => {
+    const kernels = await createKernels({ threads: 1 });
+    const before = kernels.bytesInUse;
+    const vector = await kernels.loadScalars(SIZE, witness);
+    expect(kernels.readScalars(vector)).toEqual(new Uint8Array(witness));
+    vector.release();
+    expect(kernels.bytesInUse).toBe(before);
+    expect(() => kernels.readScalars(vector)).toThrow(
+      expect.objectContaining({ code: 'input_refused' }),
+    );
+    await kernels.close();
+  });
+
+  it('refuse scalars that are too few or not below r, and matrices that do not fit', async () => {
+    const kernels = await createKernels({ threads: 1 });
+    const refused = { code: 'input_refused' };
+    await expect(kernels.loadScalars(2, new Uint8Array(63))).rejects.toMatchObject(refused);
+    await expect(kernels.loadScalars(0, new Uint8Array(63))).rejects.toMatchObject(refused);
+    for (const scalar of [R, R + 1n, R + 2n ** 64n, 2n ** 256n - 1n]) {
+      const bytes = encodeScalars([1n, scalar]);
+      await expect(kernels.loadScalars(2, bytes)).rejects.toMatchObject(refused);
+    }
+    await kernels.loadScalars(2, encodeScalars([R - 1n, 0n]));
+    const good = input();
+    for (const bad of [
+      { ...good, domainSize: 3000 },
+      { ...good, domainSize: SIZE / 2 },
+      { ...good, wires: SIZE - 1 },
+      { ...good, values: good.values.subarray(1) },
+      { ...good, value: good.value.map(() => 1) },
+      { ...good, row: good.row.subarray(1) },
+      { ...good, matrix: good.matrix.map(() => 2) },
+    ]) {
+      await expect(kernels.loadRows(bad)).rejects.toMatchObject(refused);
+    }
+    const rows = await kernels.loadRows(good);
+    const short = await kernels.loadScalars(SIZE - 1, witness);
+    await expect(kernels.computeQuotient(rows, short)).rejects.toMatchObject(refused);
+    await kernels.close();
+  });
+
+  it('give all memory back when an operation is aborted or does not fit', async () => {
+    const kernels = await createKernels({ threads: 2, maximumBytes: 4 * MiB });
+    const rows = await kernels.loadRows(input());
+    const vector = await kernels.loadScalars(SIZE, witness);
+    const before = kernels.bytesInUse;
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const aborted = kernels.computeQuotient(rows, vector, {
+      signal: controller.signal,
+      onProgress: () => {
+        controller.abort(reason);
+      },
+    });
+    await expect(aborted).rejects.toBe(reason);
+    expect(kernels.bytesInUse).toBe(before);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 40 }, () => kernels.computeQuotient(rows, vector)),
+    );
+    const failures = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+    );
+    expect(failures.length).toBeGreaterThan(0);
+    for (const failure of failures) expect(failure).toMatchObject({ code: 'out_of_memory' });
+    for (const outcome of outcomes) if (outcome.status === 'fulfilled') outcome.value.release();
+    expect(kernels.bytesInUse).toBe(before);
+    await kernels.close();
+  });
+
+  it('stay the same size over many operations', async () => {
+    const kernels = await createKernels({ threads: 2, maximumBytes: 8 * MiB });
+    const rows = await kernels.loadRows(input());
+    const before = kernels.bytesInUse;
+    for (let round = 0; round < 200; round += 1) {
+      const vector = await kernels.loadScalars(SIZE, witness);
+      const quotient = await kernels.computeQuotient(rows, vector);
+      vector.release();
+      quotient.release();
+    }
+    expect(kernels.bytesInUse).toBe(before);
+    await kernels.close();
+  });
+
+  it('fail operations under way when closed', async () => {
+    const kernels = await createKernels({ threads: 2 });
+    const rows = await kernels.loadRows(input());
+    const vector = await kernels.loadScalars(SIZE, witness);
+    const outcome = expect(kernels.computeQuotient(rows, vector)).rejects.toMatchObject({
+      code: 'kernels_closed',
+    });
+    await kernels.close();
+    await outcome;
+    await expect(kernels.computeQuotient(rows, vector)).rejects.toMatchObject({
+      code: 'kernels_closed',
+    });
+  });
+});
