@@ -7,6 +7,7 @@ import { createField, type Multiplier } from './field.ts';
 import { writeFieldFunctions } from './field-functions.ts';
 import { createG1Coordinates, createG2Coordinates } from './fp2.ts';
 import { writeMsm, writeMsmOf } from './msm.ts';
+import { writeMultiples } from './multiples.ts';
 import { writeTransforms } from './ntt.ts';
 import { writePoseidon } from './poseidon.ts';
 import { writeRows } from './rows.ts';
@@ -23,6 +24,7 @@ export const writeKernels = (multiplier: Multiplier): string => {
   for (const [name, coordinates] of Object.entries(curves)) {
     writeAddPairs(module, name, coordinates);
     writeMsmOf(module, name, coordinates);
+    writeMultiples(module, name, coordinates);
   }
   writeBabyJubjub(module, scalar);
   writePoseidon(module, scalar);

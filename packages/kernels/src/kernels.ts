@@ -9,6 +9,7 @@ import type { Group } from './groups.ts';
 import type { Block } from './memory.ts';
 import { ADDRESSABLE_BYTES, createKernelMemory } from './memory.ts';
 import { computeMsm } from './msm.ts';
+import { multiplyGenerator, multiplyPoints } from './multiples.ts';
 import { loadPoints, type PointTable } from './points.ts';
 import { computeQuotient } from './quotient.ts';
 import { loadRows, type Rows, type RowsInput } from './rows.ts';
@@ -80,6 +81,25 @@ export type Kernels = ScanKernels & {
     scalars: ScalarVector,
     options?: TaskOptions & { readonly firstScalar?: number | undefined },
   ) => Promise<Uint8Array>;
+  /**
+   * scalars[i] times the generator, points in the proving key's format. Scalars: secret, 32 bytes little-endian each.
+   * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
+   */
+  readonly multiplyGenerator: (
+    group: Group,
+    scalars: Uint8Array,
+    options?: TaskOptions,
+  ) => Promise<Uint8Array>;
+  /**
+   * One scalar (32 bytes) times every point, or one each; points in the proving key's format, any on the curve.
+   * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
+   */
+  readonly multiplyPoints: (
+    group: Group,
+    points: Uint8Array,
+    scalars: Uint8Array,
+    options?: TaskOptions,
+  ) => Promise<Uint8Array>;
   /** Ends the threads and resolves when they are gone; operations under way and later ones fail with `kernels_closed`. */
   readonly close: () => Promise<void>;
 };
@@ -142,6 +162,10 @@ export const createKernels = async (options: KernelsOptions = {}): Promise<Kerne
     loadPoints: (group, length, read, taskOptions) =>
       loadPoints(runtime, group, length, read, taskOptions),
     computeMsm: (points, scalars, taskOptions) => computeMsm(runtime, points, scalars, taskOptions),
+    multiplyGenerator: (group, scalars, taskOptions) =>
+      multiplyGenerator(runtime, group, scalars, taskOptions),
+    multiplyPoints: (group, points, scalars, taskOptions) =>
+      multiplyPoints(runtime, group, points, scalars, taskOptions),
     close: () => threads.close(),
   };
 };

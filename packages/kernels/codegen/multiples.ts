@@ -1,0 +1,111 @@
+// Multiples of many points, each its own: one step of double-and-add for all of them, or of a table of multiples of one
+// point. A sum stands at its place in `sums`; the additions of a step are independent (add-pairs.ts). At most 1024 points.
+//
+// Scalars are taken as they are (256 bits, no reduction): the points need not have order r.
+
+import { INFINITY_BITS, JOB_BYTES, pointBytes } from './add-pairs.ts';
+import type { CoordinateField } from './fp2.ts';
+import { type FunctionWriter, get, i64, type ModuleWriter, type ValueType } from './wat.ts';
+
+const numbers = (...names: string[]): ReadonlyArray<readonly [string, ValueType]> =>
+  names.map((name) => [name, 'i32'] as const);
+
+const bump = (name: string, by: number): string =>
+  `(local.set $${name} (i32.add ${get(name)} (i32.const ${by})))`;
+
+/** Runs `body` for each of `count` items; `pointers` are locals with their strides. */
+const each = (
+  f: FunctionWriter,
+  label: string,
+  pointers: ReadonlyArray<readonly [string, number]>,
+  body: string,
+): void => {
+  const index = f.take('i32');
+  f.push(`(local.set $${index} (i32.const 0)) (block $${label}e (loop $${label}
+    (br_if $${label}e (i32.ge_u ${get(index)} ${get('count')}))
+    ${body}
+    ${pointers.map(([name, stride]) => bump(name, stride)).join(' ')} ${bump(index, 1)} (br $${label})))`);
+  f.give(index);
+};
+
+export const writeMultiples = (module: ModuleWriter, name: string, c: CoordinateField): void => {
+  const bytes = pointBytes(c);
+  const zkeyBytes = 64 * c.components;
+  const job = (first: string, second: string): string =>
+    `(i32.store ${get('j')} ${first}) (i32.store offset=4 ${get('j')} ${second}) (i32.store offset=8 ${get('j')} ${first}) ${bump('j', JOB_BYTES)}`;
+  const run = (jobs: string, end: string): string =>
+    `(call $${name}_addPairs ${get(jobs)} (i32.div_u (i32.sub ${get(end)} ${get(jobs)}) (i32.const ${JOB_BYTES})) ${get('scratch')})`;
+
+  module.func(`${name}_clear`, { exported: true, params: numbers('to', 'count') }, (f) => {
+    each(f, 'c', [['to', bytes]], `(i64.store ${get('to')} ${i64(INFINITY_BITS)})`);
+  });
+
+  // sums = 2·sums + bit·points. `stride`: 32, or 0 for one scalar for all.
+  const step = numbers('sums', 'points', 'scalars', 'stride', 'bit', 'count', 'jobs', 'scratch');
+  module.func(`${name}_doubleAndAdd`, { exported: true, params: step }, (f) => {
+    const [end, sum, point, scalar] = [0, 1, 2, 3].map(() => f.take('i32')) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    const emit = (second: string): string => job(get(sum), second).replaceAll('$j', `$${end}`);
+    f.push(`(local.set $${end} ${get('jobs')}) (local.set $${sum} ${get('sums')})`);
+    each(f, 'd', [[sum, bytes]], emit(get(sum)));
+    f.push(run('jobs', end));
+    f.push(`(local.set $${end} ${get('jobs')}) (local.set $${sum} ${get('sums')}) (local.set $${point} ${get('points')})
+      (local.set $${scalar} (i32.add ${get('scalars')} (i32.shr_u ${get('bit')} (i32.const 3))))`);
+    each(
+      f,
+      'a',
+      [
+        [sum, bytes],
+        [point, bytes],
+      ],
+      `(if (i32.and (i32.shr_u (i32.load8_u ${get(scalar)}) (i32.and ${get('bit')} (i32.const 7))) (i32.const 1)) (then ${emit(get(point))}))
+       (local.set $${scalar} (i32.add ${get(scalar)} ${get('stride')}))`,
+    );
+    f.push(run('jobs', end));
+  });
+
+  // sums += table[window][byte number `window` of the scalar]; 256 points a window, the first is not read.
+  const fixed = numbers('sums', 'table', 'scalars', 'window', 'count', 'jobs', 'scratch');
+  module.func(`${name}_addFromTable`, { exported: true, params: fixed }, (f) => {
+    const [end, sum, digit, scalar] = [0, 1, 2, 3].map(() => f.take('i32')) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    const entry = `(i32.add ${get('table')} (i32.mul (i32.const ${bytes}) (i32.add ${get(digit)} (i32.shl ${get('window')} (i32.const 8)))))`;
+    f.push(
+      `(local.set $${end} ${get('jobs')}) (local.set $${sum} ${get('sums')}) (local.set $${scalar} (i32.add ${get('scalars')} ${get('window')}))`,
+    );
+    each(
+      f,
+      't',
+      [
+        [sum, bytes],
+        [scalar, 32],
+      ],
+      `(local.set $${digit} (i32.load8_u ${get(scalar)})) (if ${get(digit)} (then ${job(get(sum), entry).replaceAll('$j', `$${end}`)}))`,
+    );
+    f.push(run('jobs', end));
+  });
+
+  // Points of kernels to points of proving keys.
+  module.func(`${name}_toZkey`, { exported: true, params: numbers('to', 'from', 'count') }, (f) => {
+    f.push(
+      `(call $q_toMontgomery256 ${get('to')} ${get('from')} (i32.mul ${get('count')} (i32.const ${2 * c.components})))`,
+    );
+    each(
+      f,
+      'z',
+      [
+        ['to', zkeyBytes],
+        ['from', bytes],
+      ],
+      `(if (i64.eq (i64.load ${get('from')}) ${i64(INFINITY_BITS)}) (then (memory.fill ${get('to')} (i32.const 0) (i32.const ${zkeyBytes}))))`,
+    );
+  });
+};
