@@ -47,6 +47,10 @@ const DIGIT_BYTES = 8;
 /** Buckets and parts of sums, about. */
 const WORKSPACE_BYTES = 64 * 2 ** 20;
 
+/** Memory without which a key cannot even be held. */
+export const leastDeviceBytes = (header: ZkeyHeader): number =>
+  pointBytes(header) + header.domainSize * 32 * 5 + header.coefficients * 8;
+
 /** Memory that a key and one proof under it take, at most. */
 export const estimateDeviceBytes = (header: ZkeyHeader, memoryBudgetBytes: number): number => {
   const points = pointBytes(header);

@@ -9,7 +9,11 @@ import type { Zkey } from '../zkey/zkey.ts';
 import { createBuffers } from './buffers.ts';
 import type { Gpu } from './device.ts';
 import { loadDeviceKey } from './engine-key.ts';
-import { DEFAULT_MEMORY_BUDGET_BYTES, estimateDeviceBytes } from './engine-memory.ts';
+import {
+  DEFAULT_MEMORY_BUDGET_BYTES,
+  estimateDeviceBytes,
+  leastDeviceBytes,
+} from './engine-memory.ts';
 import type { LimbLayout } from './limbs.ts';
 import { createMsmContext } from './msm.ts';
 import { createPipelines } from './pipelines.ts';
@@ -64,14 +68,20 @@ export const createDeviceEngine = (gpu: Gpu, options: DeviceEngineOptions): Engi
 
   const load = async (zkey: Zkey, loadOptions: EngineOptions): Promise<ResidentKey> => {
     const before = buffers.bytesInUse();
-    const key = await loadDeviceKey(context, zkey, loadOptions);
-    const bytes = buffers.bytesInUse();
-    if (bytes > memoryBudgetBytes) {
-      key.release();
+    const assertWithinBudget = (bytes: number): void => {
+      if (bytes <= memoryBudgetBytes) return;
       throw new ProverError(
         'memory_budget_exceeded',
-        `the proving key takes ${bytes - before} bytes of device memory beside ${before} in use; the budget is ${memoryBudgetBytes}`,
+        `the proving key needs ${bytes - before} bytes of device memory beside ${before} in use; the budget is ${memoryBudgetBytes}`,
       );
+    };
+    assertWithinBudget(before + leastDeviceBytes(zkey.header));
+    const key = await loadDeviceKey(context, zkey, loadOptions);
+    try {
+      assertWithinBudget(buffers.bytesInUse());
+    } catch (error) {
+      key.release();
+      throw error;
     }
     let isReleased = false;
     return {
