@@ -1,0 +1,156 @@
+/** The WebGPU engine on a device: its sums against arithmetic on known multiples, and what it does when things go wrong. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { random } from '../../test/quotient-reference.ts';
+import { createSyntheticKey } from '../../test/synthetic-key.ts';
+import { openTestDevice } from '../../test/test-device.ts';
+import type { Engine, ResidentKey } from '../engine/engine.ts';
+import type { Gpu } from './device.ts';
+import { encodeElements } from './elements.ts';
+import { createDeviceEngine } from './engine.ts';
+import { createWebGpuEngine } from './index.ts';
+import { findLimbLayout } from './limbs.ts';
+
+const WIRES = 50;
+const key = createSyntheticKey({ domainSize: 64, wires: WIRES, publicSignals: 2 });
+const small = createSyntheticKey({ domainSize: 4, wires: 3, publicSignals: 1 });
+const witnesses = [0, 1, 2].map((k) => [1n, ...random.slice(k * WIRES, (k + 1) * WIRES - 1)]);
+const witness = witnesses[0] ?? [];
+
+const probe = await openTestDevice();
+const hasDevice = probe !== undefined;
+probe?.close();
+
+const LAYOUT = findLimbLayout('digits-13-loop');
+const lost = { code: 'accelerator_lost', retryable: true };
+
+const open = async (memoryBudgetBytes = 2 ** 28): Promise<{ gpu: Gpu; engine: Engine }> => {
+  const gpu = await openTestDevice();
+  if (gpu === undefined) throw new Error('no device');
+  return { gpu, engine: createDeviceEngine(gpu, { layout: LAYOUT, memoryBudgetBytes }) };
+};
+
+describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
+  let engine: Engine;
+  let gpu: Gpu;
+  let resident: ResidentKey;
+  let other: ResidentKey;
+  const progress: string[] = [];
+  // Compiling the shaders of G2 takes a renderer on the processor a while; it is done once for all.
+  beforeAll(async () => {
+    if (!hasDevice) return;
+    ({ gpu, engine } = await open());
+    [resident, other] = await Promise.all([
+      engine.load(key.zkey, {
+        onProgress: (phase, fraction) => progress.push(`${phase} ${fraction === 1}`),
+      }),
+      engine.load(small.zkey),
+    ]);
+  }, 400_000);
+  afterAll(async () => {
+    if (hasDevice) await engine.close();
+  });
+
+  it('computes the five sums, for several keys and proofs at once', async () => {
+    expect(progress.at(-1)).toBe('load true');
+    expect(resident.bytes).toBeLessThan(engine.estimateBytes?.(key.zkey.header) ?? 0);
+    const smallWitness = [1n, 5n, 7n];
+    const results = await Promise.all([
+      ...witnesses.map((wires) => resident.computeSums(encodeElements(wires))),
+      other.computeSums(encodeElements(smallWitness)),
+    ]);
+    expect(results).toEqual([
+      ...witnesses.map((wires) => key.expectSums(wires)),
+      small.expectSums(smallWitness),
+    ]);
+    other.release();
+    await expect(other.computeSums(encodeElements(smallWitness))).rejects.toMatchObject({
+      code: 'proof_failed',
+    });
+    await expect(resident.computeSums(new Uint8Array(32))).rejects.toMatchObject({
+      code: 'artifacts_mismatch',
+    });
+  });
+
+  it('ends by the signal, and proves on', async () => {
+    const controller = new AbortController();
+    const ended = resident.computeSums(encodeElements(witness), {
+      signal: controller.signal,
+      onProgress: () => {
+        controller.abort(new Error('enough'));
+      },
+    });
+    await expect(ended).rejects.toThrow('enough');
+    const phases: string[] = [];
+    const sums = await resident.computeSums(encodeElements(witness), {
+      onProgress: (phase) => phases.push(phase),
+    });
+    expect(sums).toEqual(key.expectSums(witness));
+    expect(phases).toEqual(['quotient', 'sums', 'sums', 'sums', 'sums', 'sums']);
+  });
+
+  it('says that the device is lost, in the middle and afterwards, so that the caller opens another', async () => {
+    await expect(
+      resident.computeSums(encodeElements(witness), {
+        onProgress: () => {
+          gpu.device.destroy();
+        },
+      }),
+    ).rejects.toMatchObject(lost);
+    await expect(resident.computeSums(encodeElements(witness))).rejects.toMatchObject(lost);
+    await expect(engine.load(key.zkey)).rejects.toMatchObject(lost);
+  });
+});
+
+describe.skipIf(!hasDevice)('a WebGPU engine without a key', () => {
+  it('takes an error that the device reports of its own accord for a loss', async () => {
+    const { engine, gpu } = await open();
+    // A buffer that the host maps for writing and shaders read does not exist.
+    gpu.device.createBuffer({ size: 16, usage: 0x0002 | 0x0080 });
+    await gpu.device.queue.onSubmittedWorkDone();
+    await expect(engine.load(small.zkey)).rejects.toMatchObject(lost);
+    await engine.close();
+  });
+
+  it('refuses a key beyond its budget before it reads it', async () => {
+    const { engine } = await open(1000);
+    await expect(engine.load(key.zkey)).rejects.toMatchObject({ code: 'memory_budget_exceeded' });
+    await engine.close();
+  });
+
+  it('fails what waits when it is closed', async () => {
+    const { engine } = await open();
+    const failed = expect(engine.load(key.zkey)).rejects.toMatchObject({ code: 'prover_closed' });
+    await engine.close();
+    await failed;
+  });
+
+  it('does nothing for a caller who has left', async () => {
+    const { engine } = await open();
+    const signal = AbortSignal.abort(new Error('not now'));
+    await expect(engine.load(key.zkey, { signal })).rejects.toThrow('not now');
+    await engine.close();
+  });
+});
+
+describe.skipIf(!hasDevice)('finding a graphics device', () => {
+  it('makes an engine on a renderer of the processor only when allowed to', async () => {
+    expect(await createWebGpuEngine()).toEqual({
+      reason: expect.stringContaining('runs on the processor'),
+    });
+    const opened = await createWebGpuEngine({
+      allowSoftwareAdapter: true,
+      layout: 'digits-13-loop',
+    });
+    if ('reason' in opened) throw new Error(opened.reason);
+    expect(opened.engine.kind).toBe('webgpu');
+    expect(opened.engine.detail).toMatch(/SwiftShader.*digits-13-loop/);
+    expect(opened.measurements).toHaveLength(1);
+    await opened.engine.close();
+  });
+
+  it('does not use a layout that the device computes wrong', async () => {
+    expect(await createWebGpuEngine({ allowSoftwareAdapter: true, layout: 'floats-22' })).toEqual({
+      reason: expect.stringContaining('wrong products'),
+    });
+  });
+});
