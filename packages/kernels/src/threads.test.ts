@@ -60,6 +60,22 @@ describe('threads', () => {
     expect(done).toBe(500);
   });
 
+  it('runs every task once when threads take over what others have waiting', async () => {
+    const rounds = 400;
+    words.fill(0);
+    for (let round = 0; round < rounds; round += 1) {
+      const run = (first: number) =>
+        threads.run(
+          Array.from({ length: 4 }, (_, i) => [
+            ['add', 4 * (first + i), 1] as const,
+            ['spin', 1 + ((round * 7919 + (first + i) * 104_729) % 60_000)] as const,
+          ]),
+        );
+      await Promise.all([run(0), run(4), run(8)]);
+    }
+    expect([...words.slice(0, 12)]).toEqual(new Array(12).fill(rounds));
+  });
+
   it('uses every thread, and tells a task on which it runs', async () => {
     const seen = new Set<number>();
     await threads.run(

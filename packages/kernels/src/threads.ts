@@ -47,14 +47,20 @@ type Run = {
   failure: Error | undefined;
 };
 
-type Order = { readonly run: Run; readonly task: KernelTask; readonly cell: number };
+type Order = {
+  readonly run: Run;
+  readonly task: KernelTask;
+  readonly cell: number;
+  /** Given to another thread. Its cell stays taken until this thread has seen the order: cleared before, it would run twice. */
+  readonly isTakenBack: boolean;
+};
 
 /** A place for a thread, which is filled again when the thread dies. */
 type Slot = {
   readonly index: number;
   thread: KernelThread | undefined;
-  /** What was sent and not answered, by id, oldest first. Undefined: taken back. */
-  readonly orders: Map<number, Order | undefined>;
+  /** What was sent and not answered, by id, oldest first. */
+  readonly orders: Map<number, Order>;
 };
 
 /** Whether the run has no task left to give out. */
@@ -68,7 +74,7 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
   const slots: readonly Slot[] = Array.from({ length: count }, (_, index) => ({
     index,
     thread: undefined,
-    orders: new Map<number, Order | undefined>(),
+    orders: new Map<number, Order>(),
   }));
   const claims = new Int32Array(new SharedArrayBuffer(4 * count * TASKS_IN_HAND));
   const runs = new Set<Run>();
@@ -101,12 +107,12 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
     try {
       const calls = typeof task === 'function' ? task(slot.index) : task;
       lastId += 1;
-      const used = [...slot.orders.values()].map((order) => order?.cell);
+      const used = [...slot.orders.values()].map((order) => order.cell);
       const first = slot.index * TASKS_IN_HAND;
       const cell = used.includes(first) ? first + 1 : first;
       Atomics.store(claims, cell, 0);
       slot.thread?.send({ id: lastId, cell, calls });
-      slot.orders.set(lastId, { run, task, cell });
+      slot.orders.set(lastId, { run, task, cell, isTakenBack: false });
       run.running += 1;
     } catch (reason) {
       fail(run, reason);
@@ -118,9 +124,9 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
     for (const { orders } of slots) {
       if (orders.size < TASKS_IN_HAND) continue;
       const [id, order] = [...orders].at(-1) ?? [];
-      if (id === undefined || order === undefined) continue;
+      if (id === undefined || order === undefined || order.isTakenBack) continue;
       if (Atomics.exchange(claims, order.cell, 1) !== 0) continue;
-      orders.set(id, undefined);
+      orders.set(id, { ...order, isTakenBack: true });
       order.run.running -= 1;
       return order;
     }
@@ -147,7 +153,8 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
   };
 
   const onDone = ({ orders }: Slot, id: number, failure: string | undefined) => {
-    const run = orders.get(id)?.run;
+    const order = orders.get(id);
+    const run = order?.isTakenBack === false ? order.run : undefined;
     orders.delete(id);
     deaths = 0;
     if (run !== undefined) {
@@ -170,7 +177,7 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
 
   const onExit = (slot: Slot, cause: unknown) => {
     const lost = [...slot.orders.values()].flatMap((order) =>
-      order === undefined ? [] : [order.run],
+      order.isTakenBack ? [] : [order.run],
     );
     slot.orders.clear();
     for (const run of lost) run.running -= 1;
