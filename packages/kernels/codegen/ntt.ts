@@ -14,7 +14,7 @@
 // itself, in the nearest cache; and back. The same function does both: a row is a matrix whose rows are single pairs.
 
 import * as field from './field.ts';
-import type { Pair } from './pair.ts';
+import { type Pair, requireBound } from './pair.ts';
 import { createLabel, type FunctionWriter, get, i32, type ModuleWriter, op, set } from './wat.ts';
 
 const BYTES = field.PAIR_BYTES;
@@ -208,17 +208,15 @@ const writeMatrix = (module: ModuleWriter, direction: 'inverse' | 'forward'): vo
   });
 };
 
-/** The low (or high) lanes of two pairs as one pair. */
+/** The low (or high) lanes of two pairs, of the same bounds, as one pair. */
 const gather = (f: FunctionWriter, a: Pair, b: Pair, lane: 0 | 1): Pair => {
   const bytes = Array.from({ length: 16 }, (_, i) => (i < 8 ? i : i + 8) + 8 * lane).join(' ');
   const limbs = a.limbs.map((limb, index) =>
     f.let('v128', `(i8x16.shuffle ${bytes} ${get(limb)} ${get(b.limbs[index] ?? '')})`),
   );
-  return {
-    limbs,
-    limb: a.limb > b.limb ? a.limb : b.limb,
-    value: a.value > b.value ? a.value : b.value,
-  };
+  requireBound('a gathered value', b.value, a.value);
+  requireBound('a gathered limb', b.limb, a.limb);
+  return { ...a, limbs };
 };
 
 /** `ntt_turn`: the last stage of the inverse transform and the first of the forward one, on `pairs` (even) pairs. */
