@@ -7,8 +7,8 @@ import { findBannedWords } from './banned-words.ts';
 import { checkLicences, type LicenceException } from './licences.ts';
 import { listWorkspacePackages } from './workspace.ts';
 
-/** The one exception of the licence rule (docs/decisions/0002-snarkjs-exception.md). */
-const LICENCE_EXCEPTIONS: readonly LicenceException[] = [{ of: '@pool/prover', name: 'snarkjs' }];
+/** Exceptions of the licence rule: none. Each would need a decision and end with it. */
+const LICENCE_EXCEPTIONS: readonly LicenceException[] = [];
 
 /** Licences of everything that any package or app of ours installs in production. */
 export function checkAllLicences(root: string): string[] {

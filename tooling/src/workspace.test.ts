@@ -15,6 +15,6 @@ it('reads names and privacy from the package.json files', () => {
   const packages = listWorkspacePackages(root);
   const byName = new Map(packages.map((entry) => [entry.name, entry]));
   expect(byName.get('@pool/core')?.isPrivate).toBe(false);
-  expect(byName.get('@pool/prover')?.isPrivate).toBe(true);
+  expect(byName.get('@pool/testkit')?.isPrivate).toBe(true);
   expect(byName.get('@pool/core')?.dir).toBe(resolve(root, 'packages/core'));
 });

@@ -47,6 +47,6 @@ it('says what is wrong with an input, and prints no proof', async () => {
   await expect(runMain({ product: '391', a: '17' })).rejects.toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/2 out of 3|3 input values; 2 given/),
+    stderr: expect.stringContaining('takes 3 input values; 2 given'),
   });
 });

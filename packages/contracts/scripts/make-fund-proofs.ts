@@ -51,7 +51,7 @@ await prover.close();
 
 const document = {
   protocol: '§5, §6, §8',
-  source: 'proofs by snarkjs under the keys of the dev setup',
+  source: 'proofs by @pool/prover under the keys of the dev setup',
   chainId: 31337,
   deployer: deployer.address,
   order: "the deployer's nonce 0 creates the token, nonces 1 to 5 deployPool, the pool last",

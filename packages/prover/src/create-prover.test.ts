@@ -59,13 +59,13 @@ describe('a proof', () => {
     expect((await prover.prove({ circuit, input })).publicSignals).toEqual(['391']);
   });
 
-  it('that does not verify under its key never leaves', async () => {
+  it('under a key of something else is refused', async () => {
     const { IC } = circuit.verificationKey;
     const [first, second] = IC;
     const other = { ...circuit.verificationKey, IC: [second, first] } as never;
     await expect(
       prover.prove({ circuit: { ...circuit, verificationKey: other }, input }),
-    ).rejects.toEqual(failure('proof_failed', true));
+    ).rejects.toEqual(failure('artifacts_mismatch'));
   });
 
   it('of missing files fails with a code', async () => {
@@ -81,7 +81,7 @@ describe('a proof', () => {
         circuit,
         input,
         onProgress: (stage, fraction) => {
-          if (stage === 'witness') events.push(`${name} starts`);
+          if (stage === 'witness' && fraction === 0) events.push(`${name} starts`);
           if (stage === 'verify' && fraction === 1) events.push(`${name} ends`);
         },
       });
@@ -139,7 +139,7 @@ describe('ending', () => {
       process.stdout.write(publicSignals.join());`;
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ['--input-type=module', '-e', script],
+      ['--conditions=@pool/source', '--input-type=module', '-e', script],
       { timeout: 30_000 },
     );
     expect(stdout).toBe('15');
@@ -147,14 +147,31 @@ describe('ending', () => {
 });
 
 describe('the accelerator', () => {
-  it.each(['auto', 'cpu'] as const)('%s is the processor', (accelerator) => {
-    expect(createProver({ accelerator }).accelerator.kind).toBe('cpu');
+  it('cpu is the processor, described before and after it starts', async () => {
+    const described = createProver({ accelerator: 'cpu' });
+    expect(described.accelerator).toMatchObject({
+      kind: 'cpu',
+      detail: expect.stringContaining('starts with the first proof'),
+    });
+    const { kind, detail } = await described.ready();
+    expect([kind, detail]).toEqual(['cpu', expect.stringMatching(/^WebAssembly, \d+ threads?, /)]);
+    expect(described.accelerator).toEqual({ kind, detail });
+    await described.close();
+    await expect(described.ready()).rejects.toEqual(failure('prover_closed'));
   });
 
-  it('webgpu is not there yet, and said so at once', () => {
-    expect(() => createProver({ accelerator: 'webgpu' })).toThrow(
-      expect.objectContaining({ code: 'accelerator_unavailable', retryable: false }),
-    );
+  it('webgpu is a real device, or missed; auto takes the processor then', async () => {
+    const demanding = createProver({ accelerator: 'webgpu' });
+    const auto = createProver();
+    const found = await demanding.ready().catch((error: unknown) => error);
+    const { kind } = await auto.ready();
+    if (kind === 'cpu') {
+      expect(found).toEqual(failure('accelerator_unavailable'));
+    } else {
+      expect(found).toMatchObject({ kind: 'webgpu' });
+    }
+    await demanding.close();
+    await auto.close();
   });
 });
 

@@ -1,162 +1,69 @@
 /**
- * A prover on this machine's processor, through snarkjs in a process of its own.
+ * A prover on this machine: its graphics device where there is one, else all cores of its processor.
  *
  * @module
  */
-import { availableParallelism } from 'node:os';
-import { ProverError } from './errors.ts';
-import type { ProofResult } from './groth16.ts';
-import type {
-  ArtifactSource,
-  ProofStage,
-  ProveRequest,
-  Prover,
-  ProvingArtifact,
-} from './prover.ts';
-import { runProof } from './run-proof.ts';
-import { verifyProof } from './verify-proof.ts';
-
-/** `auto`: the best there is. */
-export type AcceleratorChoice = 'auto' | 'webgpu' | 'cpu';
+import { totalmem } from 'node:os';
+import { constrainedMemory } from 'node:process';
+import { createCpuEngine } from './engine/cpu-engine.ts';
+import type { AcceleratorChoice, ProverIncident } from './engine/engine-keeper.ts';
+import { createEngineProver } from './engine-prover.ts';
+import type { ArtifactSource, Prover } from './prover.ts';
 
 export type ProverOptions<C extends string = string> = {
   /** Needed only to prove by a circuit's name. */
   readonly artifacts?: ArtifactSource<C> | undefined;
   /** Default: `auto`. */
   readonly accelerator?: AcceleratorChoice | undefined;
+  /** Threads of the processor. Default: all cores. */
+  readonly threads?: number | undefined;
+  /** Memory for proving keys and work, in bytes. Default: half of what this process may use. */
+  readonly memoryBudgetBytes?: number | undefined;
+  /** Memory of the graphics device, likewise. Default: 4 GiB. */
+  readonly deviceMemoryBudgetBytes?: number | undefined;
+  /** Accept a renderer that runs on the processor as a device. For tests: it is slower than the processor itself. */
+  readonly allowSoftwareAdapter?: boolean | undefined;
+  /** Told what went wrong without failing a proof: a device that went away or computed wrongly. */
+  readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 
-/**
- * Creates a prover; starts nothing until the first proof.
- * @throws ProverError `accelerator_unavailable` if a GPU is demanded: this engine has none
- */
+/** The limit of the container, if there is one, else the machine's memory. */
+const findMemory = (): number => {
+  const limit = constrainedMemory();
+  return limit > 0 && limit < totalmem() ? limit : totalmem();
+};
+
+const DEFAULT_DEVICE_BYTES = 4 * 2 ** 30;
+
+/** WebAssembly of 32 bits addresses no more. */
+const MAXIMUM_KERNEL_BYTES = 2 ** 32;
+
+/** Creates a prover; starts nothing until the first proof, or until it is asked to be `ready`. */
 export const createProver = <C extends string = string>(
   options: ProverOptions<C> = {},
 ): Prover<C> => {
-  if (options.accelerator === 'webgpu') {
-    throw new ProverError(
-      'accelerator_unavailable',
-      'This version proves on the processor only. Choose the accelerator auto or cpu.',
-    );
-  }
-  const closing = new AbortController();
-  const running = new Set<Promise<unknown>>();
-  let turn: Promise<unknown> = Promise.resolve();
-  let proofs = 0;
-  let failures = 0;
-  let busyMs = 0;
-
-  const closed = () => new ProverError('prover_closed', 'The prover is closed.');
-
-  const locate = async (
-    circuit: C | ProvingArtifact,
-    signal: AbortSignal,
-    report: (stage: ProofStage, fraction: number) => void,
-  ): Promise<ProvingArtifact> => {
-    if (typeof circuit !== 'string') {
-      return circuit;
-    }
-    if (options.artifacts === undefined) {
-      throw new TypeError('a prover without an artifact source needs the files themselves');
-    }
-    report('artifacts', 0);
-    return await options.artifacts.ensureArtifacts(circuit, {
-      signal,
-      onProgress: (_stage, fraction) => {
-        report('artifacts', fraction);
-      },
-    });
-  };
-
-  const proveNow = async (request: ProveRequest<C>, signal: AbortSignal): Promise<ProofResult> => {
-    const report = (stage: ProofStage, fraction: number) => request.onProgress?.(stage, fraction);
-    signal.throwIfAborted();
-    const artifact = await locate(request.circuit, signal, report);
-    const { wasmPath, zkeyPath, verificationKey } = artifact;
-    const result = await runProof(
-      { wasmPath, zkeyPath, input: request.input },
-      { signal, onProgress: report },
-    );
-    report('verify', 0);
-    if (!verifyProof(verificationKey, result.publicSignals, result.proof)) {
-      throw new ProverError(
-        'proof_failed',
-        'The proof does not verify under its verification key; the artifacts may not belong together.',
-        { retryable: true },
-      );
-    }
-    report('verify', 1);
-    return result;
-  };
-
-  const prove: Prover<C>['prove'] = async (request) => {
-    const aborting = new AbortController();
-    const onAbort = () => {
-      aborting.abort(
-        new ProverError('proof_aborted', 'The proof was aborted.', {
-          cause: request.signal?.reason,
+  const memoryBudgetBytes = options.memoryBudgetBytes ?? Math.floor(findMemory() / 2);
+  const deviceMemoryBudgetBytes = options.deviceMemoryBudgetBytes ?? DEFAULT_DEVICE_BYTES;
+  return createEngineProver({
+    artifacts: options.artifacts,
+    accelerator: options.accelerator ?? 'auto',
+    memoryBudgetBytes,
+    deviceMemoryBudgetBytes,
+    onIncident: options.onIncident,
+    factories: {
+      cpu: () =>
+        createCpuEngine({
+          threads: options.threads,
+          maximumBytes: Math.min(memoryBudgetBytes, MAXIMUM_KERNEL_BYTES),
         }),
-      );
-    };
-    const onClose = () => {
-      aborting.abort(closed());
-    };
-    if (closing.signal.aborted) {
-      throw closed();
-    }
-    if (request.signal?.aborted) {
-      onAbort();
-    }
-    request.signal?.addEventListener('abort', onAbort, { once: true });
-    closing.signal.addEventListener('abort', onClose, { once: true });
-    request.onProgress?.('queued', 0);
-    const proof = turn.then(() => proveNow(request, aborting.signal));
-    // Nobody waits behind a failure.
-    turn = proof.catch(() => undefined);
-    running.add(turn);
-    const startedMs = performance.now();
-    try {
-      const result = await proof;
-      proofs += 1;
-      busyMs += performance.now() - startedMs;
-      return result;
-    } catch (error) {
-      failures += 1;
-      aborting.signal.throwIfAborted();
-      throw error;
-    } finally {
-      running.delete(turn);
-      request.signal?.removeEventListener('abort', onAbort);
-      closing.signal.removeEventListener('abort', onClose);
-    }
-  };
-
-  const accelerator = {
-    kind: 'cpu',
-    detail: `snarkjs, ${availableParallelism()} threads`,
-  } as const;
-  return {
-    accelerator,
-    ready: () => Promise.resolve(accelerator),
-    prove,
-    verify: (verificationKey, publicSignals, proof) =>
-      Promise.resolve().then(() => verifyProof(verificationKey, publicSignals, proof)),
-    metrics: () => ({
-      queued: Math.max(0, running.size - 1),
-      running: Math.min(1, running.size),
-      proofs,
-      failures,
-      secondsBusy: busyMs / 1000,
-      residentKeys: 0,
-      residentBytes: 0,
-      memoryBudgetBytes: 0,
-      evictions: 0,
-      acceleratorLosses: 0,
-      wrongResults: 0,
-    }),
-    close: async () => {
-      closing.abort();
-      await Promise.all(running);
+      // Loaded only where it is used: the package webgpu is optional, and large.
+      webgpu: async () => {
+        const { createWebGpuEngine } = await import('./webgpu/index.ts');
+        return await createWebGpuEngine({
+          allowSoftwareAdapter: options.allowSoftwareAdapter,
+          memoryBudgetBytes: deviceMemoryBudgetBytes,
+        });
+      },
     },
-  };
+  });
 };

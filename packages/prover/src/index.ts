@@ -3,7 +3,8 @@
  *
  * @module
  */
-export { type AcceleratorChoice, createProver, type ProverOptions } from './create-prover.ts';
+export { createProver, type ProverOptions } from './create-prover.ts';
+export type { AcceleratorChoice, ProverIncident } from './engine/engine-keeper.ts';
 export { ProverError, type ProverErrorCode } from './errors.ts';
 export type { G1Json, G2Json, Groth16Proof, ProofResult, VerificationKey } from './groth16.ts';
 export { createMockProver } from './mock-prover.ts';

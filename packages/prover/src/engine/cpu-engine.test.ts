@@ -20,7 +20,7 @@ let squares: SmallCircuit;
 beforeAll(async () => {
   engine = await createCpuEngine({ threads: 2 });
   factors = await createSmallCircuit();
-  squares = await createSmallCircuit(squaresSource(100), 8);
+  squares = await createSmallCircuit(squaresSource(20), 6);
 });
 afterAll(async () => {
   await engine.close();

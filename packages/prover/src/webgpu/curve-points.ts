@@ -23,51 +23,52 @@ fn affine_negate_if(p: Affine, negate: bool) -> Affine {
   return Affine(p.x, f_select(p.y, f_neg(p.y), negate));
 }
 
-fn sum_double(a: Sum) -> Sum {
-  let u = f_dbl(a.y);
-  let v = f_sqr(u);
-  let w = f_mul(u, v);
-  let s = f_mul(a.x, v);
-  let square = f_sqr(a.x);
-  let m = f_add(f_dbl(square), square);
-  let x = f_sub(f_sqr(m), f_dbl(s));
-  let y = f_sub(f_mul(m, f_sub(s, x)), f_mul(w, a.y));
-  return Sum(x, y, f_mul(v, a.zz), f_mul(w, a.zzz));
+// What additions and doublings have in common. Both points are brought over one denominator: (x, y, zz, zzz) is the first, dx and dy
+// are the differences to the second. A doubling has dx = 2 y and dy = 3 x^2 instead, and no second x to take away.
+fn sum_finish(a: Sum, dx: F, dy: F, is_doubling: bool) -> Sum {
+  let pp = f_sqr(dx);
+  let ppp = f_mul(dx, pp);
+  let q = f_mul(a.x, pp);
+  let x = f_sub(f_sub(f_sqr(dy), f_select(ppp, f_zero(), is_doubling)), f_dbl(q));
+  let y = f_sub(f_mul(dy, f_sub(q, x)), f_mul(a.y, ppp));
+  return Sum(x, y, f_mul(a.zz, pp), f_mul(a.zzz, ppp));
 }
+fn triple_square(x: F) -> F {
+  let square = f_sqr(x);
+  return f_add(f_dbl(square), square);
+}
+
+fn sum_double(a: Sum) -> Sum { return sum_finish(a, f_dbl(a.y), triple_square(a.x), true); }
 
 // p is not infinity.
 fn sum_add_affine(a: Sum, p: Affine) -> Sum {
   if (sum_is_zero(a)) { return sum_of_affine(p); }
-  let dx = f_sub(f_mul(p.x, a.zz), a.x);
-  let dy = f_sub(f_mul(p.y, a.zzz), a.y);
-  if (f_is_zero(dx)) {
-    if (f_is_zero(dy)) { return sum_double(a); }
-    return sum_zero();
+  var dx = f_sub(f_mul(p.x, a.zz), a.x);
+  var dy = f_sub(f_mul(p.y, a.zzz), a.y);
+  let is_same_x = f_is_zero(dx);
+  let is_doubling = is_same_x && f_is_zero(dy);
+  if (is_same_x && !is_doubling) { return sum_zero(); }
+  if (is_doubling) {
+    dx = f_dbl(a.y);
+    dy = triple_square(a.x);
   }
-  let pp = f_sqr(dx);
-  let ppp = f_mul(dx, pp);
-  let q = f_mul(a.x, pp);
-  let x = f_sub(f_sub(f_sqr(dy), ppp), f_dbl(q));
-  let y = f_sub(f_mul(dy, f_sub(q, x)), f_mul(a.y, ppp));
-  return Sum(x, y, f_mul(a.zz, pp), f_mul(a.zzz, ppp));
+  return sum_finish(a, dx, dy, is_doubling);
 }
 
 fn sum_add(a: Sum, b: Sum) -> Sum {
   if (sum_is_zero(a)) { return b; }
   if (sum_is_zero(b)) { return a; }
-  let ux = f_mul(a.x, b.zz);
-  let uy = f_mul(a.y, b.zzz);
-  let dx = f_sub(f_mul(b.x, a.zz), ux);
-  let dy = f_sub(f_mul(b.y, a.zzz), uy);
-  if (f_is_zero(dx)) {
-    if (f_is_zero(dy)) { return sum_double(a); }
-    return sum_zero();
+  var first = Sum(f_mul(a.x, b.zz), f_mul(a.y, b.zzz), f_mul(a.zz, b.zz), f_mul(a.zzz, b.zzz));
+  var dx = f_sub(f_mul(b.x, a.zz), first.x);
+  var dy = f_sub(f_mul(b.y, a.zzz), first.y);
+  let is_same_x = f_is_zero(dx);
+  let is_doubling = is_same_x && f_is_zero(dy);
+  if (is_same_x && !is_doubling) { return sum_zero(); }
+  if (is_doubling) {
+    first = a;
+    dx = f_dbl(a.y);
+    dy = triple_square(a.x);
   }
-  let pp = f_sqr(dx);
-  let ppp = f_mul(dx, pp);
-  let q = f_mul(ux, pp);
-  let x = f_sub(f_sub(f_sqr(dy), ppp), f_dbl(q));
-  let y = f_sub(f_mul(dy, f_sub(q, x)), f_mul(uy, ppp));
-  return Sum(x, y, f_mul(f_mul(a.zz, b.zz), pp), f_mul(f_mul(a.zzz, b.zzz), ppp));
+  return sum_finish(first, dx, dy, is_doubling);
 }
 `;
