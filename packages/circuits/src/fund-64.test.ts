@@ -1,4 +1,7 @@
-/** The larger circuit from its pinned artifacts to a verified proof. Its key takes about a minute to make: full runs only. */
+/**
+ * The larger circuits from their pinned artifacts to a verified proof. Their keys take a minute and more to make, and the proof by
+ * snarkjs minutes: full runs only.
+ */
 import { groth16, type MemoryFile, wtns } from 'snarkjs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createBatch, toInput } from '../test/fund-batch.ts';
@@ -11,18 +14,27 @@ const isFullRun = process.env['POOL_TEST_FULL'] === '1';
 
 afterAll(endSnarkjsThreads);
 
-describe.skipIf(!isFullRun)('fund-64', () => {
-  it('makes the pinned key, and a proof of 17 recipients that snarkjs verifies', async () => {
-    const store = createArtifactStore({ keyForm: 'standard' });
-    const artifacts = await store.ensureArtifacts('fund-64');
-    const input = toInput(createBatch(64, 17));
-    const witness: MemoryFile = { type: 'mem' };
-    await wtns.calculate(input, artifacts.wasmPath, witness);
-    const r1cs = readR1cs(await store.ensureConstraints('fund-64'));
-    const values = await wtns.exportJson(witness);
-    expect(findBrokenConstraints(r1cs, values)).toEqual([]);
-    const { proof, publicSignals } = await groth16.prove(artifacts.zkeyPath, witness);
-    expect(publicSignals).toEqual([input.D, input.z, input.y].map(String));
-    expect(await groth16.verify(verificationKeys['fund-64'], publicSignals, proof)).toBe(true);
-  }, 900_000);
+describe.skipIf(!isFullRun)('fund-64 and fund-256', () => {
+  it.each([
+    ['fund-64', 64, 17],
+    ['fund-256', 256, 200],
+  ] as const)(
+    '%s makes the pinned key, and of %i slots with %i recipients a proof that snarkjs verifies',
+    async (circuit, size, recipients) => {
+      const store = createArtifactStore({ keyForm: 'standard' });
+      const artifacts = await store.ensureArtifacts(circuit);
+      const input = toInput(createBatch(size, recipients));
+      const witness: MemoryFile = { type: 'mem' };
+      await wtns.calculate(input, artifacts.wasmPath, witness);
+      const r1cs = readR1cs(await store.ensureConstraints(circuit));
+      expect(findBrokenConstraints(r1cs, await wtns.exportJson(witness))).toEqual([]);
+      const { proof, publicSignals } = await groth16.prove(artifacts.zkeyPath, witness);
+      expect(publicSignals).toEqual([input.D, input.z, input.y].map(String));
+      const key = verificationKeys[circuit];
+      expect(await groth16.verify(key, publicSignals, proof)).toBe(true);
+      const otherSignals = publicSignals.with(1, '5');
+      expect(await groth16.verify(key, otherSignals, proof)).toBe(false);
+    },
+    1_800_000,
+  );
 });
