@@ -43,7 +43,7 @@ let g2Multiples: Uint8Array[] = [];
 
 const multipleG1 = (factor: number): Uint8Array => {
   if (g1Multiples.length < factor) {
-    g1Multiples = G1.normalizeZ(listMultiples(G1.BASE, Math.max(factor, 1024))).map((point) => {
+    g1Multiples = listMultiples(G1.BASE, Math.max(factor, 200)).map((point) => {
       const { x, y } = point.toAffine();
       return encodeElements([toFile(x), toFile(y)]);
     });
@@ -52,7 +52,7 @@ const multipleG1 = (factor: number): Uint8Array => {
 };
 const multipleG2 = (factor: number): Uint8Array => {
   if (g2Multiples.length < factor) {
-    g2Multiples = G2.normalizeZ(listMultiples(G2.BASE, Math.max(factor, 256))).map((point) => {
+    g2Multiples = listMultiples(G2.BASE, Math.max(factor, 200)).map((point) => {
       const { x, y } = point.toAffine();
       return encodeElements([x.c0, x.c1, y.c0, y.c1].map(toFile));
     });

@@ -1,0 +1,30 @@
+// One file of everything in gpu-check.ts, with Dawn's build for this platform beside it: .cache/gpu-check needs Node and nothing else.
+import { cpSync, mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig } from 'tsup';
+
+const OUT = '.cache/gpu-check';
+
+export default defineConfig({
+  entry: { 'gpu-check': 'scripts/gpu-check.ts' },
+  outDir: OUT,
+  format: 'esm',
+  target: 'node22',
+  platform: 'node',
+  removeNodeProtocol: false,
+  tsconfig: '../../tsconfig.json',
+  noExternal: [/^@noble\//, /^@pool\//],
+  external: ['webgpu'],
+  splitting: false,
+  clean: true,
+  onSuccess: () => {
+    const from = realpathSync('node_modules/webgpu');
+    const to = join(OUT, 'node_modules/webgpu');
+    const platform = join('dist', `${process.platform}-${process.arch}`);
+    mkdirSync(to, { recursive: true });
+    for (const name of ['package.json', 'index.js', 'LICENSE.md', platform]) {
+      cpSync(join(from, name), join(to, name), { recursive: true });
+    }
+    return Promise.resolve();
+  },
+});
