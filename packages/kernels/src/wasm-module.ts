@@ -1,7 +1,7 @@
 // The compiled kernels, and which of their two multipliers this machine can run.
 //
 // Both modules export the same functions over the same memory format (codegen/README.md); constants depend on the
-// multiplier's R, so data written by one module is never read by the other.
+// multiplier's R: the two modules never share a memory.
 
 import { WASM } from './generated/wasm.ts';
 
