@@ -231,7 +231,7 @@ function createConfiguredProver(config: Config): Prover<CircuitName> {
   return config.prover === 'mock'
     ? createMockProver<CircuitName>()
     : createProver<CircuitName>({
-        artifacts: createArtifactStore({ cacheDir: config.artifactsDir }),
+        artifacts: createArtifactStore({ cacheDir: config.artifactsDir, keyForm: 'compact' }),
         accelerator: config.accelerator,
       });
 }

@@ -11,6 +11,7 @@ import {
 import type { AcceleratorChoice } from './engine/engine-keeper.ts';
 import { createEngineProver } from './engine-prover.ts';
 import { ProverError } from './errors.ts';
+import { renderProverMetrics } from './prover-metrics.ts';
 
 let factors: SmallCircuit;
 let squares: SmallCircuit;
@@ -273,4 +274,13 @@ describe('the queue', () => {
     expect(cpu.counts.calls).toBe(1);
     await prover.close();
   });
+});
+
+it('the numbers are rendered for Prometheus', async () => {
+  const { prover } = setUp();
+  await prover.prove({ circuit: factors, input });
+  const text = renderProverMetrics(prover.metrics());
+  expect(text).toMatch(/^# TYPE prover_proofs_total counter\nprover_proofs_total 1$/m);
+  expect(text).toMatch(/^prover_resident_bytes 1000$/m);
+  await prover.close();
 });

@@ -69,7 +69,7 @@ const createProgress = (report: ((fraction: number) => void) | undefined) => {
 };
 
 /** Memory for a key and one proof under it, in bytes: what must be free before it is loaded. */
-export const estimateCpuBytes = (header: ZkeyHeader): number =>
+const estimateCpuBytes = (header: ZkeyHeader): number =>
   header.wires * (3 * POINT_BYTES.g1 + POINT_BYTES.g2) +
   header.domainSize * POINT_BYTES.g1 +
   header.coefficients * 16 +
