@@ -38,9 +38,8 @@ import {
 export const JOB_BYTES = 12;
 /** Bits of the first double of a point at infinity. */
 export const INFINITY_BITS = bitsOf(Number.NaN);
-/** Scratch space of a call: for the inversion, and for each two jobs. */
-export const SCRATCH_FIXED_BYTES = 18 * field.PAIR_BYTES;
-export const SCRATCH_BYTES_PER_TWO_JOBS = 3 * field.PAIR_BYTES;
+/** Scratch space of a call: this for the inversion, and three pairs for each two jobs. */
+const SCRATCH_FIXED_BYTES = 18 * field.PAIR_BYTES;
 
 export const pointBytes = (c: CoordinateField): number => 2 * c.components * field.ELEMENT_BYTES;
 

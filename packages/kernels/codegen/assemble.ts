@@ -23,7 +23,7 @@ export const computeSourceDigest = (): string => {
 };
 
 /** Parses, checks and encodes a module. Throws when it is not valid WebAssembly. */
-export const assemble = (text: string): Uint8Array => {
+const assemble = (text: string): Uint8Array => {
   const { Features } = binaryen;
   const module = binaryen.parseText(text);
   try {

@@ -35,7 +35,7 @@ export const invert = (value: bigint, modulus: bigint): bigint => {
 };
 
 /** Bits of a limb of the memory format. */
-export const LIMB_BITS = 51n;
+const LIMB_BITS = 51n;
 export const LIMBS = 5;
 
 /** Five limbs in [-2^50, 2^50) but for the last, which carries the sign and what is left. */

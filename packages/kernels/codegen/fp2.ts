@@ -69,11 +69,8 @@ const one = (pair: Pair | undefined): Pair => {
   return pair;
 };
 
-export const zip = (
-  a: Coordinate,
-  b: Coordinate,
-  combine: (x: Pair, y: Pair) => Pair,
-): Coordinate => a.map((pair, index) => combine(pair, one(b[index])));
+const zip = (a: Coordinate, b: Coordinate, combine: (x: Pair, y: Pair) => Pair): Coordinate =>
+  a.map((pair, index) => combine(pair, one(b[index])));
 
 export const subtract = (f: FunctionWriter, a: Coordinate, b: Coordinate): Coordinate =>
   zip(a, b, (x, y) => field.sub(f, x, y));

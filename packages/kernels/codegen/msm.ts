@@ -22,7 +22,7 @@ import type { CoordinateField } from './fp2.ts';
 import { get, i64, type ModuleWriter, type ValueType } from './wat.ts';
 
 /** Additions of one call, at most: what one inversion is shared by. */
-export const JOBS_PER_CALL = 2048;
+const JOBS_PER_CALL = 2048;
 
 const numbers = (...names: string[]): ReadonlyArray<readonly [string, ValueType]> =>
   names.map((name) => [name, 'i32'] as const);

@@ -8,9 +8,9 @@
 export type ValueType = 'i32' | 'i64' | 'f64' | 'v128';
 
 /** First byte of the constants in the shared memory. */
-export const CONSTANTS_START = 1024;
+const CONSTANTS_START = 1024;
 /** End of the range of constants; memory from here on belongs to the allocator. */
-export const CONSTANTS_END = 65_536;
+const CONSTANTS_END = 65_536;
 
 /** The body of one function, while it is being written. */
 export type FunctionWriter = {
@@ -49,8 +49,6 @@ export type ModuleWriter = {
 export const get = (name: string): string => `(local.get $${name})`;
 /** Sets a local. */
 export const set = (name: string, value: string): string => `(local.set $${name} ${value})`;
-/** Sets a local and yields the value. */
-export const tee = (name: string, value: string): string => `(local.tee $${name} ${value})`;
 /** An instruction on operands. */
 export const op = (instruction: string, ...operands: readonly (string | number)[]): string =>
   `(${instruction} ${operands.join(' ')})`;
@@ -72,20 +70,6 @@ export const bitsOf = (value: number): bigint => {
   return view.getBigUint64(0);
 };
 
-/** Runs `body` for `index` = start, start + step, … below `end` (all i32 locals; at least once when start < end). */
-export const loop = (
-  f: FunctionWriter,
-  index: string,
-  end: string,
-  step: number,
-  body: () => void,
-): void => {
-  const label = `l${labelCount++}`;
-  f.push(`(block $${label}e (br_if $${label}e (i32.ge_s ${get(index)} ${end})) (loop $${label}`);
-  body();
-  f.push(set(index, op('i32.add', get(index), i32(step))));
-  f.push(`(br_if $${label} (i32.lt_s ${get(index)} ${end}))))`);
-};
 let labelCount = 0;
 
 /** A fresh label for a block, unique in the module. */
