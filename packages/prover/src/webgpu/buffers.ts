@@ -9,7 +9,7 @@ import { ProverError } from '../errors.ts';
 import type { Gpu } from './device.ts';
 
 /** GPUBufferUsage and GPUMapMode of the WebGPU specification; Dawn for Node has no globals. */
-export const BUFFER_USAGE = {
+const BUFFER_USAGE = {
   mapRead: 0x0001,
   copySource: 0x0004,
   copyTarget: 0x0008,

@@ -22,7 +22,7 @@ export const fieldModulus = (name: FieldName): bigint =>
   name === 'fq' ? BASE_FIELD_MODULUS : SCALAR_FIELD_MODULUS;
 
 /** A WGSL expression of type U256. */
-export const constantWords = (value: bigint): string =>
+const constantWords = (value: bigint): string =>
   `U256(${splitConstant(value, 32, 8).map(literal).join(', ')})`;
 
 /** Montgomery form of a number in a layout. */
