@@ -9,7 +9,7 @@ import { encodeElements } from '../src/webgpu/elements.ts';
 const { Fp, Fr } = bn254.fields;
 const G1 = bn254.G1.Point;
 const G2 = bn254.G2.Point;
-export const R = Fr.ORDER;
+const R = Fr.ORDER;
 
 /** Numbers that look random and are the same in every run. */
 export const createRandom = (seed: bigint) => {

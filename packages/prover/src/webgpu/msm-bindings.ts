@@ -35,7 +35,7 @@ export const MSM_PARAMS = [
 export type MsmParams = Readonly<Record<(typeof MSM_PARAMS)[number], number>>;
 
 /** Fields of the uniform `stage`, which differs between dispatches. */
-export const MSM_STAGE = ['first', 'level', 'count', 'source'] as const;
+const MSM_STAGE = ['first', 'level', 'count', 'source'] as const;
 
 /** Words of the buffer `plan`: what a sum finds out about itself on the device. */
 export const PLAN_ENTRIES = 0;
