@@ -112,10 +112,12 @@ it('says what it runs on, and how much memory a key takes', async () => {
 
 it('refuses a key beyond its memory, with a code', async () => {
   const small = await createCpuEngine({ threads: 1, maximumBytes: 2 ** 17 });
-  const zkey = await openZkey(squares.zkeyPath);
+  const large = await createSmallCircuit(squaresSource(200), 8);
+  const zkey = await openZkey(large.zkeyPath);
   await expect(small.load(zkey)).rejects.toEqual(
     expect.objectContaining({ code: 'memory_budget_exceeded' }),
   );
   await zkey.close();
   await small.close();
+  await rm(large.folder, { recursive: true, force: true });
 });
