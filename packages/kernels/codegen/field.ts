@@ -172,8 +172,8 @@ export const assign = (f: FunctionWriter, target: Pair, source: Pair): void => {
 /** Lane by lane `mask ? a : b`; the mask (v128) has all or no bits set in each lane. */
 export const select = (f: FunctionWriter, mask: string, a: Pair, b: Pair): Pair => {
   const pair = createPair(f, {
-    limb: a.limb > b.limb ? a.limb : b.limb,
-    value: a.value > b.value ? a.value : b.value,
+    limb: Math.max(a.limb, b.limb),
+    value: Math.max(a.value, b.value),
   });
   pair.limbs.forEach((limb, index) => {
     f.push(set(limb, op('v128.bitselect', limbOf(a, index), limbOf(b, index), mask)));
