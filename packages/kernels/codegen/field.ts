@@ -169,11 +169,16 @@ export const assign = (f: FunctionWriter, target: Pair, source: Pair): void => {
   });
 };
 
+const largerOf = (a: bigint, b: bigint): bigint => {
+  if (a < b) return b;
+  return a;
+};
+
 /** Lane by lane `mask ? a : b`; the mask (v128) has all or no bits set in each lane. */
 export const select = (f: FunctionWriter, mask: string, a: Pair, b: Pair): Pair => {
   const pair = createPair(f, {
-    limb: Math.max(a.limb, b.limb),
-    value: Math.max(a.value, b.value),
+    limb: largerOf(a.limb, b.limb),
+    value: largerOf(a.value, b.value),
   });
   pair.limbs.forEach((limb, index) => {
     f.push(set(limb, op('v128.bitselect', limbOf(a, index), limbOf(b, index), mask)));

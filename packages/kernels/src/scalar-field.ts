@@ -11,9 +11,6 @@ export const SCALAR_MODULUS =
 /** Bytes of a scalar: little-endian, below r. */
 export const SCALAR_BYTES = 32;
 
-/** r - 1 is divisible by 2^28 and no higher power. */
-const TWO_ADICITY = 28;
-
 /** The smallest number that is no square modulo r. Its powers are the roots of unity that snarkjs uses. */
 const NON_RESIDUE = 5n;
 
