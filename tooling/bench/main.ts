@@ -8,7 +8,7 @@ import type { BenchFile } from './bench-file.ts';
 import { describeMachine } from './machine.ts';
 import { runProverBench } from './prover/main.ts';
 import type { Measurement } from './results.ts';
-import { saveResults } from './results-store.ts';
+import { saveRates } from './results-store.ts';
 
 async function measureRates(filter: string): Promise<Measurement[]> {
   const measurements: Measurement[] = [];
@@ -23,7 +23,6 @@ async function measureRates(filter: string): Promise<Measurement[]> {
     await definition.add(bench);
     process.stdout.write(`${definition.title}\n`);
     await bench.run();
-    await definition.close?.();
     for (const { name, result } of bench.tasks) {
       if (result.state !== 'completed')
         throw new Error(`${file}: ${name} ended as ${result.state}`);
@@ -37,6 +36,17 @@ async function measureRates(filter: string): Promise<Measurement[]> {
       measurements.push(measurement);
       process.stdout.write(`  ${name}: ${measurement.perSecond.toFixed(1)} per second\n`);
     }
+    for (const { name, detail, perSecond } of (await definition.once?.()) ?? []) {
+      measurements.push({
+        title: definition.title,
+        name: `${name} (${detail})`,
+        perSecond,
+        spreadPercent: undefined,
+        samples: 1,
+      });
+      process.stdout.write(`  ${name}: ${perSecond.toFixed(0)} per second (${detail})\n`);
+    }
+    await definition.close?.();
   }
   return measurements;
 }
@@ -47,7 +57,7 @@ if (filter !== 'prover') {
   // A part of the table would hide the rest.
   if (filter === '' && measurements.length > 0) {
     const date = new Date().toISOString().slice(0, 10);
-    saveResults('rates', { machine: describeMachine(), date, measurements });
+    saveRates({ machine: describeMachine(), date, measurements });
   }
 }
 if (filter === '' || filter === 'prover') {

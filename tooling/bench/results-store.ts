@@ -2,7 +2,12 @@
 // run on another machine keeps its place with that machine's name and day.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type ProverResults, renderProverPlot, renderProverResults } from './prover/render.ts';
+import {
+  mergeProverResults,
+  type ProverResults,
+  renderProverPlot,
+  renderProverResults,
+} from './prover/render.ts';
 import { type RateResults, renderRates } from './results.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../../bench');
@@ -30,9 +35,25 @@ function writePages(): void {
   if (cpu !== undefined) writeFileSync(join(FOLDER, 'prover.svg'), renderProverPlot(cpu));
 }
 
-/** Keeps a benchmark's results and writes the pages anew. */
-export function saveResults(name: string, results: ProverResults | RateResults): void {
+const write = (name: string, results: ProverResults | RateResults): void => {
   mkdirSync(join(FOLDER, 'results'), { recursive: true });
   writeFileSync(join(FOLDER, 'results', `${name}.json`), `${JSON.stringify(results, null, 1)}\n`);
   writePages();
+};
+
+/** Keeps the rates and writes the pages anew. */
+export function saveRates(results: RateResults): void {
+  write('rates', results);
+}
+
+/**
+ * Keeps what was measured of some sizes and writes the pages anew. Sizes measured before on the same machine and day stay; results of
+ * another machine or day give way.
+ */
+export function saveProverResults(accelerator: string, results: ProverResults): void {
+  const name = `prover-${accelerator}`;
+  // Written by this function.
+  const before = read(name) as ProverResults | undefined;
+  const isSame = before?.machine === results.machine && before.date === results.date;
+  write(name, isSame ? mergeProverResults(before, results) : results);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { renderProverResults } from './prover/render.ts';
+import { mergeProverResults, renderProverResults } from './prover/render.ts';
 import { renderRates } from './results.ts';
 
 it('writes one table of rates for each title', () => {
@@ -10,12 +10,13 @@ it('writes one table of rates for each title', () => {
       { title: 'A', name: 'x', perSecond: 1234.5, spreadPercent: 0.25, samples: 10 },
       { title: 'B', name: 'y', perSecond: 2, spreadPercent: 3, samples: 4 },
       { title: 'A', name: 'z', perSecond: 100, spreadPercent: 1, samples: 7 },
+      { title: 'B', name: 'once', perSecond: 8, samples: 1 },
     ],
   });
   expect(page).toContain('a machine. 2026-11-21.');
   expect(page.match(/^### /gm)).toHaveLength(2);
   expect(page).toContain('| x | 1235 | ±0.3 % | 10 |\n| z | 100 | ±1.0 % | 7 |');
-  expect(page).toContain('| y | 2.0 | ±3.0 % | 4 |');
+  expect(page).toContain('| y | 2.0 | ±3.0 % | 4 |\n| once | 8.0 |  | 1 |');
 });
 
 it('compares provers of one size by their fastest runs', () => {
@@ -27,8 +28,36 @@ it('compares provers of one size by their fastest runs', () => {
       ours: [{ ...measured, witnessMs: [30, 20], proofMs: [600, 500], phasesMs: { sums: 400 } }],
       other: [{ ...measured, witnessMs: [], proofMs: [4000, 5000] }],
     },
+    phases: [
+      { power: 16, phase: 'quotient', oursMs: 150, snarkjsMs: 1500 },
+      { power: 16, phase: 'sum a', oursMs: 50, snarkjsMs: 200 },
+    ],
   });
   expect(page).toContain('| 2^16 | ours | 20.0 ms | 500 ms | 1.00× | 900 ms | 256 |');
   expect(page).toContain('| 2^16 | other |  | 4000 ms | 8.00× | 900 ms | 256 |');
   expect(page).toContain('| rows | sums |');
+  expect(page).toContain('| rows | quotient | sum a |');
+  expect(page).toContain('| 2^16 | 150 ms (10.0×) | 50.0 ms (4.0×) |');
+});
+
+it('puts newer figures in the place of those of the same size and keeps the others', () => {
+  const measured = { witnessMs: [1], coldMs: 9, phasesMs: {}, peakBytes: 1 };
+  const of = (power: number, ms: number) => ({ ...measured, power, proofMs: [ms] });
+  const phase = (power: number, oursMs: number) => ({
+    power,
+    phase: 'quotient',
+    oursMs,
+    snarkjsMs: 1,
+  });
+  const common = { machine: 'a machine', date: '2026-11-21' };
+  const merged = mergeProverResults(
+    {
+      ...common,
+      provers: { ours: [of(12, 1), of(14, 3)], gone: [of(12, 7)] },
+      phases: [phase(12, 1), phase(14, 3)],
+    },
+    { ...common, provers: { ours: [of(13, 2), of(12, 5)] }, phases: [phase(12, 5)] },
+  );
+  expect(merged.provers).toEqual({ ours: [of(12, 5), of(13, 2), of(14, 3)], gone: [of(12, 7)] });
+  expect(merged.phases).toEqual([phase(12, 5), phase(14, 3)]);
 });

@@ -4,8 +4,8 @@ export interface Measurement {
   readonly title: string;
   readonly name: string;
   readonly perSecond: number;
-  /** Relative margin of error, in percent. */
-  readonly spreadPercent: number;
+  /** Relative margin of error, in percent; undefined for what ran once. */
+  readonly spreadPercent?: number | undefined;
   readonly samples: number;
 }
 
@@ -24,7 +24,7 @@ export function renderRates({ machine, date, measurements }: RateResults): strin
       .filter((measurement) => measurement.title === title)
       .map(
         ({ name, perSecond, spreadPercent, samples }) =>
-          `| ${name} | ${perSecond.toFixed(perSecond < 100 ? 1 : 0)} | ±${spreadPercent.toFixed(1)} % | ${samples} |`,
+          `| ${name} | ${perSecond.toFixed(perSecond < 100 ? 1 : 0)} | ${spreadPercent === undefined ? '' : `±${spreadPercent.toFixed(1)} %`} | ${samples} |`,
       );
     return [
       `### ${title}`,

@@ -1,5 +1,5 @@
 // The prover benchmark as a section of RESULTS.md and as a plot.
-import { fastest, type ProverMeasurement } from './measurement.ts';
+import { fastest, type PhaseMeasurement, type ProverMeasurement } from './measurement.ts';
 import { type PlotSeries, renderPlot } from './plot.ts';
 
 export interface ProverResults {
@@ -8,6 +8,33 @@ export interface ProverResults {
   readonly date: string;
   /** Name of the prover to its measurements, ours first. */
   readonly provers: Readonly<Record<string, readonly ProverMeasurement[]>>;
+  /** Parts of a proof alone; empty where they were not measured. */
+  readonly phases: readonly PhaseMeasurement[];
+}
+
+const replacePowers = <T extends { readonly power: number }>(
+  before: readonly T[],
+  after: readonly T[],
+): T[] => {
+  const measured = new Set(after.map(({ power }) => power));
+  return [...before.filter(({ power }) => !measured.has(power)), ...after].sort(
+    (left, right) => left.power - right.power,
+  );
+};
+
+/** The newer figures in the place of the older ones of the same size and prover. */
+export function mergeProverResults(before: ProverResults, after: ProverResults): ProverResults {
+  const names = [...new Set([...Object.keys(before.provers), ...Object.keys(after.provers)])];
+  return {
+    ...after,
+    provers: Object.fromEntries(
+      names.map((name) => [
+        name,
+        replacePowers(before.provers[name] ?? [], after.provers[name] ?? []),
+      ]),
+    ),
+    phases: replacePowers(before.phases, after.phases),
+  };
 }
 
 const COLOURS = ['#2a9d5c', '#d1495b', '#3d7ebf', '#b07d2b'];
@@ -29,18 +56,41 @@ const renderRow = (
 };
 
 /** Where the fastest proof's time went, one row a size. */
-const renderPhases = (name: string, measurements: readonly ProverMeasurement[]): string[] => {
-  const phases = [...new Set(measurements.flatMap(({ phasesMs }) => Object.keys(phasesMs)))];
+const renderStages = (name: string, measurements: readonly ProverMeasurement[]): string[] => {
+  const stages = [...new Set(measurements.flatMap(({ phasesMs }) => Object.keys(phasesMs)))];
+  if (stages.length === 0) return [];
+  return [
+    `Stages of ${name}:`,
+    '',
+    `| rows | ${stages.join(' | ')} |`,
+    `|---|${stages.map(() => '--:|').join('')}`,
+    ...measurements.map(
+      ({ power, phasesMs }) =>
+        `| 2^${power} | ${stages.map((stage) => formatMs(phasesMs[stage] ?? 0)).join(' | ')} |`,
+    ),
+    '',
+  ];
+};
+
+/** Parts of a proof, each alone on the machine: time and how many times faster than snarkjs. */
+const renderPhases = (measurements: readonly PhaseMeasurement[]): string[] => {
+  const phases = [...new Set(measurements.map(({ phase }) => phase))];
+  const powers = [...new Set(measurements.map(({ power }) => power))];
   if (phases.length === 0) return [];
   return [
-    `Phases of ${name}:`,
+    'Parts of a proof, each alone (in brackets: the time of snarkjs over ours):',
     '',
     `| rows | ${phases.join(' | ')} |`,
     `|---|${phases.map(() => '--:|').join('')}`,
-    ...measurements.map(
-      ({ power, phasesMs }) =>
-        `| 2^${power} | ${phases.map((phase) => formatMs(phasesMs[phase] ?? 0)).join(' | ')} |`,
-    ),
+    ...powers.map((power) => {
+      const cells = phases.map((phase) => {
+        const found = measurements.find((one) => one.power === power && one.phase === phase);
+        return found === undefined
+          ? ''
+          : `${formatMs(found.oursMs)} (${(found.snarkjsMs / found.oursMs).toFixed(1)}×)`;
+      });
+      return `| 2^${power} | ${cells.join(' | ')} |`;
+    }),
     '',
   ];
 };
@@ -66,7 +116,8 @@ export function renderProverResults(title: string, results: ProverResults): stri
     '|---|---|--:|--:|--:|--:|--:|',
     ...rows,
     '',
-    ...(ours === undefined ? [] : renderPhases(...ours)),
+    ...(ours === undefined ? [] : renderStages(...ours)),
+    ...renderPhases(results.phases),
   ].join('\n');
 }
 

@@ -1,0 +1,18 @@
+// The programs that the prover benchmark measures, as plain JavaScript beside node_modules: so that neither prover carries Node's
+// type stripping, and ours is the built package that its users install.
+import { basename } from 'node:path';
+import { defineConfig } from 'tsup';
+
+const programs = ['run-ours', 'run-snarkjs', 'run-phases'].map((n) => `bench/prover/${n}.ts`);
+
+export default defineConfig({
+  entry: Object.fromEntries(programs.map((program) => [basename(program, '.ts'), program])),
+  outDir: 'dist/bench',
+  format: 'esm',
+  target: 'node22',
+  platform: 'node',
+  tsconfig: '../tsconfig.json',
+  external: [/^@pool\//, 'snarkjs'],
+  splitting: false,
+  clean: true,
+});
