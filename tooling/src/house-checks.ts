@@ -4,25 +4,16 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { findBannedWords } from './banned-words.ts';
-import { checkLicences, type LicenceException } from './licences.ts';
+import { checkLicences } from './licences.ts';
 import { listWorkspacePackages } from './workspace.ts';
-
-/** Exceptions of the licence rule: none. Each would need a decision and end with it. */
-const LICENCE_EXCEPTIONS: readonly LicenceException[] = [];
 
 /** Licences of everything that any package or app of ours installs in production. */
 export function checkAllLicences(root: string): string[] {
-  const unused = new Set(LICENCE_EXCEPTIONS);
   const complaints = new Set<string>();
   for (const { dir } of listWorkspacePackages(root)) {
-    const report = checkLicences(dir, LICENCE_EXCEPTIONS);
-    for (const exception of report.used) unused.delete(exception);
-    for (const { path, message } of report.problems) {
+    for (const { path, message } of checkLicences(dir).problems) {
       complaints.add(`${path.join(' > ')}: ${message}`);
     }
-  }
-  for (const { of, name } of unused) {
-    complaints.add(`the exception for ${name} of ${of} is not needed any more: remove it`);
   }
   return [...complaints];
 }

@@ -5,15 +5,6 @@ import { dirname, join } from 'node:path';
 import { isPermissive, readLicence } from './licence-expression.ts';
 import { type PackageJson, readManifest } from './workspace.ts';
 
-/**
- * A named exception: the dependency `name` of the package `of` is not looked at, nor is anything below it.
- * It holds only while `of` and everything that reaches it stays private (docs/decisions/0002).
- */
-export interface LicenceException {
-  readonly of: string;
-  readonly name: string;
-}
-
 export interface LicenceProblem {
   /** Names from the package that was checked down to the one at fault. */
   readonly path: readonly string[];
@@ -22,8 +13,6 @@ export interface LicenceProblem {
 
 export interface LicenceReport {
   readonly problems: readonly LicenceProblem[];
-  /** Exceptions that the tree really uses. */
-  readonly used: readonly LicenceException[];
   /** How many installed packages were looked at, the starting one included. */
   readonly visited: number;
 }
@@ -49,12 +38,8 @@ function productionDependencies(manifest: PackageJson): Map<string, boolean> {
 }
 
 /** Checks the package in `packageDir` and everything below it; development dependencies do not count. */
-export function checkLicences(
-  packageDir: string,
-  exceptions: readonly LicenceException[],
-): LicenceReport {
+export function checkLicences(packageDir: string): LicenceReport {
   const problems: LicenceProblem[] = [];
-  const used: LicenceException[] = [];
   const visited = new Set<string>();
   const start = realpathSync(packageDir);
   const startIsPublished = readManifest(start).private !== true;
@@ -75,17 +60,6 @@ export function checkLicences(
       problems.push({ path, message: 'is private, so a published package cannot depend on it' });
     }
     for (const [dependency, mayBeAbsent] of productionDependencies(manifest)) {
-      const exception = exceptions.find((e) => e.of === name && e.name === dependency);
-      if (exception !== undefined) {
-        if (manifest.private !== true) {
-          problems.push({
-            path: [...path, dependency],
-            message: `is a licence exception of ${name}, which must stay private`,
-          });
-        }
-        used.push(exception);
-        continue;
-      }
       const installed = findInstalled(dependency, dir);
       if (installed !== undefined) visit(installed, path);
       else if (!mayBeAbsent) {
@@ -95,5 +69,5 @@ export function checkLicences(
   }
 
   visit(start, []);
-  return { problems, used, visited: visited.size };
+  return { problems, visited: visited.size };
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import { computeAssetId, parseField, parseWalletPub, Secret } from '@pool/core';
-import { computeWalletId, openNote, parseViewingKey } from '@pool/notes';
+import { computeWalletId, createNoteScanner, type NoteScanner, parseViewingKey } from '@pool/notes';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { chainId } from './local-chain.ts';
 import { type Holder, openSession } from './people.ts';
@@ -28,6 +28,30 @@ export async function readReceivedNotes(
   holder: Holder,
   symbol: string,
 ): Promise<readonly ReceivedNote[]> {
+  const [notes = []] = await readAllReceivedNotes(place, [holder], symbol);
+  return notes;
+}
+
+/** The same for several holders, in their order. Their scans share one set of threads. */
+export async function readAllReceivedNotes(
+  place: NotesPlace,
+  holders: readonly Holder[],
+  symbol: string,
+): Promise<readonly (readonly ReceivedNote[])[]> {
+  const scanner = await createNoteScanner();
+  try {
+    return await Promise.all(holders.map((holder) => readAs(holder, place, symbol, scanner)));
+  } finally {
+    await scanner.close();
+  }
+}
+
+async function readAs(
+  holder: Holder,
+  place: NotesPlace,
+  symbol: string,
+  scanner: NoteScanner,
+): Promise<readonly ReceivedNote[]> {
   const session = await openSession(new Secret(holder.privateKey), place);
   const key = await session.mintKey('holder.read', 'sandbox: read received notes');
   const edge = createEdgeClient({ url: `${place.platformUrl}/agent-edge`, token: key.apiKey });
@@ -36,21 +60,21 @@ export async function readReceivedNotes(
     place.contracts.pool,
     place.tokens[symbol]?.address ?? symbol,
   );
+  const served = await readAllPages(edge, place.chain, symbol);
+  const notes = served.map((origin) => ({
+    origin,
+    sealed: origin.sealed,
+    commitment: parseField(origin.commitment),
+    assetId,
+  }));
   const viewingKey = parseViewingKey(holder.viewingKey);
   const walletId = computeWalletId(parseWalletPub(holder.walletPub));
-  const served = await readAllPages(edge, place.chain, symbol);
-  return served.flatMap(({ commitment, sealed, txHash }) => {
-    const opened = openNote({
-      sealed,
-      viewingKey,
-      walletId,
-      commitment: parseField(commitment),
-      assetId,
-    });
-    return opened === undefined
-      ? []
-      : [{ commitment, amount: opened.amount, memo: opened.memo, txHash }];
-  });
+  const received: ReceivedNote[] = [];
+  for await (const { note, opened } of scanner.scan({ notes, viewingKey, walletId })) {
+    const { commitment, txHash } = note.origin;
+    received.push({ commitment, amount: opened.amount, memo: opened.memo, txHash });
+  }
+  return received;
 }
 
 type ServedNotes = Awaited<ReturnType<EdgeClient['getNotes']>>['notes'];

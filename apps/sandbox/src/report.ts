@@ -7,7 +7,7 @@
 import type { DisbursementJob } from '@pool/core';
 import { fetchGasUsed, fetchPoolBalance } from './chain-facts.ts';
 import type { Holder } from './people.ts';
-import { type ReceivedNote, readReceivedNotes } from './received-notes.ts';
+import { type ReceivedNote, readAllReceivedNotes } from './received-notes.ts';
 import type { RosterLine } from './roster.ts';
 import type { SandboxFile } from './sandbox-file.ts';
 
@@ -47,15 +47,15 @@ export async function createDemoReport(input: {
   readonly token: string;
 }): Promise<DemoReport> {
   const { place, holders, payment, roster, token } = input;
-  const received = await Promise.all(
-    roster.map(async (line) => {
-      const holder = holders.find(({ address }) => address === line.address);
-      return {
-        line,
-        notes: holder === undefined ? [] : await readReceivedNotes(place, holder, token),
-      };
-    }),
+  const payees = roster.map(({ address }) =>
+    holders.find((candidate) => candidate.address === address),
   );
+  const known = payees.filter((holder) => holder !== undefined);
+  const found = await readAllReceivedNotes(place, known, token);
+  const received = roster.map((line, index) => {
+    const holder = payees[index];
+    return { line, notes: holder === undefined ? [] : (found[known.indexOf(holder)] ?? []) };
+  });
   return {
     stages: payment.timings,
     prover: payment.prover,

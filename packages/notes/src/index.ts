@@ -33,8 +33,9 @@ export {
   verifyLeanImtPath,
 } from './lean-imt.ts';
 export { computeCommitment, computeNullifier, type Note } from './note.ts';
+export { createNoteScanner, type NoteScanner } from './note-scanner.ts';
 export { computeChainHash, poseidon } from './poseidon.ts';
-export { type ScannedNote, type ServedNote, scanNotes } from './scan-notes.ts';
+export { type ScannedNote, type ScanOptions, type ServedNote, scanNotes } from './scan-notes.ts';
 export { hashPoseidonMany } from './scan-poseidon.ts';
 export { type OpenedNote, openNote, sealedNoteBytes, sealNote } from './sealed-note.ts';
 export { deriveViewingKey, parseViewingKey, viewingKeyMessage } from './viewing-key.ts';
