@@ -75,8 +75,11 @@ const add = (p: Jacobian, q: Jacobian): Jacobian => {
   };
 };
 
-const readInteger = (bytes: Uint8Array): bigint =>
-  BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`);
+/** 32 bytes little-endian, with no copy of them but the number. */
+const readInteger = (bytes: Uint8Array): bigint => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, 32);
+  return [24, 16, 8, 0].reduce((sum, at) => (sum << 64n) | view.getBigUint64(at, true), 0n);
+};
 
 /** Canonical little-endian coordinates; zeros are infinity. */
 const readPoint = (group: Group, bytes: Uint8Array): Jacobian => {

@@ -102,6 +102,37 @@ describe('kernels', () => {
     await kernels.close();
   });
 
+  it('give the event loop a turn while they check and sort large matrices, and can be aborted then', async () => {
+    const kernels = await createKernels({ threads: 1 });
+    const [good, times] = [input(), 400];
+    const repeat = <T extends Uint8Array | Uint32Array>(list: T, into: T): T => {
+      for (let i = 0; i < times; i += 1) into.set(list, i * list.length);
+      return into;
+    };
+    const length = good.matrix.length * times;
+    const large = {
+      ...good,
+      matrix: repeat(good.matrix, new Uint8Array(length)),
+      row: repeat(good.row, new Uint32Array(length)),
+      wire: repeat(good.wire, new Uint32Array(length)),
+      value: repeat(good.value, new Uint32Array(length)),
+    };
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    let turns = 0;
+    const onTurn = () => {
+      turns += 1;
+      if (turns === 2) controller.abort(reason);
+      else setImmediate(onTurn);
+    };
+    setImmediate(onTurn);
+    // The last entry is wrong: only a check that was ended early does not find it.
+    large.wire[length - 1] = SIZE;
+    await expect(kernels.loadRows(large, { signal: controller.signal })).rejects.toBe(reason);
+    await expect(kernels.loadRows(large)).rejects.toMatchObject({ code: 'input_refused' });
+    await kernels.close();
+  });
+
   it('stay the same size over many operations', async () => {
     const kernels = await createKernels({ threads: 2, maximumBytes: 8 * MiB });
     const rows = await kernels.loadRows(input());

@@ -5,6 +5,7 @@
  */
 import { availableParallelism, totalmem } from 'node:os';
 import { createDomain, type Domain } from './domain.ts';
+import { KernelsError } from './errors.ts';
 import type { Group } from './groups.ts';
 import type { Block } from './memory.ts';
 import { ADDRESSABLE_BYTES, createKernelMemory } from './memory.ts';
@@ -100,7 +101,10 @@ export type Kernels = ScanKernels & {
     scalars: Uint8Array,
     options?: TaskOptions,
   ) => Promise<Uint8Array>;
-  /** Ends the threads and resolves when they are gone; operations under way and later ones fail with `kernels_closed`. */
+  /**
+   * Ends the threads, zeroes what is secret and was not released, and resolves then; operations under way and later ones fail with
+   * `kernels_closed`.
+   */
   readonly close: () => Promise<void>;
 };
 
@@ -136,6 +140,11 @@ export const createKernels = async (options: KernelsOptions = {}): Promise<Kerne
     }
   };
 
+  let closed = false;
+  const requireOpen = (): void => {
+    if (closed) throw new KernelsError('kernels_closed', 'these kernels were closed');
+  };
+
   return {
     ...createScanKernels(runtime),
     threads: count,
@@ -144,8 +153,14 @@ export const createKernels = async (options: KernelsOptions = {}): Promise<Kerne
     get bytesInUse() {
       return memory.bytesInUse;
     },
-    loadScalars: async (length, bytes) => loadScalars(runtime, length, bytes),
-    readScalars: ({ address, bytes }) => memory.view(address, bytes).slice(),
+    loadScalars: async (length, bytes) => {
+      requireOpen();
+      return loadScalars(runtime, length, bytes);
+    },
+    readScalars: ({ address, bytes }) => {
+      requireOpen();
+      return memory.view(address, bytes).slice();
+    },
     loadRows: async (input, { signal, onProgress } = {}) => {
       const rows = await loadRows(runtime, input, signal);
       try {
@@ -166,6 +181,10 @@ export const createKernels = async (options: KernelsOptions = {}): Promise<Kerne
       multiplyGenerator(runtime, group, scalars, taskOptions),
     multiplyPoints: (group, points, scalars, taskOptions) =>
       multiplyPoints(runtime, group, points, scalars, taskOptions),
-    close: () => threads.close(),
+    close: async () => {
+      closed = true;
+      await threads.close();
+      memory.wipe();
+    },
   };
 };

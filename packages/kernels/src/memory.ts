@@ -32,6 +32,8 @@ export type KernelMemory = {
    * @throws KernelsError `out_of_memory`
    */
   readonly allocate: (bytes: number, options?: { readonly secret?: boolean }) => Block;
+  /** Zeroes every secret block that is still held. For the end, when no thread runs any more. */
+  readonly wipe: () => void;
   /** A window on the memory, valid while its block is. */
   readonly view: (address: number, bytes: number) => Uint8Array;
 };
@@ -89,6 +91,7 @@ export const createKernelMemory = (reservedBytes: number, maximumBytes: number):
   let end = memory.buffer.byteLength;
   let free: readonly Span[] = end > start ? [{ address: start, bytes: end - start }] : [];
   let bytesInUse = 0;
+  const secrets = new Map<number, number>();
 
   const refuse = (bytes: number, cause?: unknown): KernelsError =>
     new KernelsError(
@@ -134,6 +137,7 @@ export const createKernelMemory = (reservedBytes: number, maximumBytes: number):
       return span.bytes > size ? [{ address: span.address + size, bytes: span.bytes - size }] : [];
     });
     bytesInUse += size;
+    if (secret) secrets.set(span.address, size);
     let held = true;
     return {
       address: span.address,
@@ -141,7 +145,7 @@ export const createKernelMemory = (reservedBytes: number, maximumBytes: number):
       release: () => {
         if (!held) return;
         held = false;
-        if (secret) view(span.address, size).fill(0);
+        if (secrets.delete(span.address)) view(span.address, size).fill(0);
         bytesInUse -= size;
         free = insertFree(free, { address: span.address, bytes: size });
       },
@@ -154,6 +158,9 @@ export const createKernelMemory = (reservedBytes: number, maximumBytes: number):
       return bytesInUse;
     },
     allocate,
+    wipe: () => {
+      for (const [address, bytes] of secrets) view(address, bytes).fill(0);
+    },
     view,
   };
 };

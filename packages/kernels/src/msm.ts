@@ -155,14 +155,14 @@ export const computeMsm = async (
   return withBlocks(memory, async (allocate) => {
     const secret = (bytes: number) => allocate(bytes, { secret: true });
     const prepared = secret(count * SCALAR_BYTES).address;
-    const offset = allocate(SCALAR_BYTES).address;
+    const offset = secret(SCALAR_BYTES).address;
     memory.view(offset, SCALAR_BYTES).set(encodeOffset(plan));
     const places = Array.from({ length: threads.count }, () =>
       allocatePlace(secret, group, part, bits),
     );
     for (const place of places) memory.view(place.buckets, 4 * (2 ** bits + 64)).fill(0);
     const sums = secret((bits + 1) * POINT_BYTES[group] * threads.count).address;
-    const states = allocate(STATE_BYTES * windows * ranges.length).address;
+    const states = secret(STATE_BYTES * windows * ranges.length).address;
     const outputs = secret(outputBytes * windows * ranges.length).address;
 
     await threads.run(
@@ -246,7 +246,7 @@ export const computeMsm = async (
       tasks.flatMap((_, task) =>
         Array.from({ length: bits + 1 }, (_unused, bit) => ({
           weight: bits * Math.floor(task / ranges.length) + bit,
-          bytes: memory.view(outputs + task * outputBytes + bit * size, size).slice(),
+          bytes: memory.view(outputs + task * outputBytes + bit * size, size),
         })),
       ),
     );

@@ -73,7 +73,8 @@ const computeMultiples = async (
     const results = allocate(chunk * zkeyBytes, secret).address;
     const factors = allocate(isCommon ? SCALAR_BYTES : chunk * SCALAR_BYTES, secret).address;
     const places = Array.from({ length: threads.count }, () => ({
-      jobs: allocate(JOBS_BYTES).address,
+      // Which points are added is a digit of each scalar.
+      jobs: allocate(JOBS_BYTES, secret).address,
       scratch: allocate(SCRATCH_BYTES, secret).address,
     }));
     for (const [start, size] of splitRange(count, chunk)) {

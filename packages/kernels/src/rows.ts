@@ -40,27 +40,6 @@ export type Rows = Resident & {
   readonly b: Matrix;
 };
 
-const checkRows = ({ matrix, row, wire, value, values, domainSize, wires }: RowsInput): void => {
-  const refuse = (what: string): never => {
-    throw new KernelsError('input_refused', `the matrices are not well-formed: ${what}`);
-  };
-  if (!Number.isInteger(Math.log2(domainSize)) || domainSize < 2 || domainSize > 2 ** 27) {
-    refuse('the domain is no power of two between 2 and 2^27');
-  }
-  const { length } = matrix;
-  if (row.length !== length || wire.length !== length || value.length !== length) {
-    refuse('the parts have different lengths');
-  }
-  if (values.length % SCALAR_BYTES !== 0) refuse('the dictionary is cut off');
-  const known = values.length / SCALAR_BYTES;
-  for (let i = 0; i < length; i += 1) {
-    if ((matrix[i] ?? 2) > 1) refuse('a matrix is neither A nor B');
-    if ((row[i] ?? domainSize) >= domainSize) refuse('a row is outside the domain');
-    if ((wire[i] ?? wires) >= wires) refuse('a wire is outside the witness');
-    if ((value[i] ?? known) >= known) refuse('a value is not in the dictionary');
-  }
-};
-
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Calls `each` for all entries, giving the event loop a turn now and then. */
@@ -76,6 +55,30 @@ const forEachEntry = async (
   }
 };
 
+const checkRows = async (
+  { matrix, row, wire, value, values, domainSize, wires }: RowsInput,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  const refuse = (what: string): never => {
+    throw new KernelsError('input_refused', `the matrices are not well-formed: ${what}`);
+  };
+  if (!Number.isInteger(Math.log2(domainSize)) || domainSize < 2 || domainSize > 2 ** 27) {
+    refuse('the domain is no power of two between 2 and 2^27');
+  }
+  const { length } = matrix;
+  if (row.length !== length || wire.length !== length || value.length !== length) {
+    refuse('the parts have different lengths');
+  }
+  if (values.length % SCALAR_BYTES !== 0) refuse('the dictionary is cut off');
+  const known = values.length / SCALAR_BYTES;
+  await forEachEntry(length, signal, (i) => {
+    if ((matrix[i] ?? 2) > 1) refuse('a matrix is neither A nor B');
+    if ((row[i] ?? domainSize) >= domainSize) refuse('a row is outside the domain');
+    if ((wire[i] ?? wires) >= wires) refuse('a wire is outside the witness');
+    if ((value[i] ?? known) >= known) refuse('a value is not in the dictionary');
+  });
+};
+
 /**
  * Sorts the entries by matrix and row, converts the dictionary and keeps both.
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
@@ -85,7 +88,7 @@ export const loadRows = async (
   input: RowsInput,
   signal: AbortSignal | undefined,
 ): Promise<Rows> => {
-  checkRows(input);
+  await checkRows(input, signal);
   const { matrix, row, wire, value, values, domainSize, wires } = input;
   // Row i of matrix m is number m·domainSize + i. First the lengths, then the places.
   const places = new Uint32Array(2 * domainSize);

@@ -163,6 +163,32 @@ describe('threads', () => {
   });
 });
 
+describe('a run that fails', () => {
+  it('ends with the call that each thread is at, not with the task', async () => {
+    const threads = await createThreads(2, start);
+    words.fill(0);
+    const steps = 2000;
+    const task = Array.from({ length: steps }, () => [
+      ['spin', MOMENT] as const,
+      ['add', 0, 1] as const,
+    ]).flat();
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    // Two tasks begun and two waiting, and another run behind them, which must not notice.
+    const long = threads.run([task, task, task, task], { signal: controller.signal });
+    const other = threads.run(Array.from({ length: 10 }, () => [['add', 4, 1]]));
+    while (Atomics.load(words, 0) === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    controller.abort(reason);
+    await expect(long).rejects.toBe(reason);
+    const made = Atomics.load(words, 0);
+    expect(made).toBeLessThan(steps / 2);
+    await other;
+    expect(Atomics.load(words, 1)).toBe(10);
+    expect(Atomics.load(words, 0)).toBe(made);
+    await threads.close();
+  });
+});
+
 describe('a thread that dies', () => {
   it('fails the operation it worked for, retryable, and is replaced', async () => {
     const workers: Worker[] = [];

@@ -1,8 +1,8 @@
 /**
  * The threads that run kernels, and who runs what next.
  *
- * An operation hands in tasks: one or a few short kernel calls each (milliseconds, so that the engine's optimised code is picked up
- * and an abort is felt). Whichever thread is free takes the next task; operations under way share the threads, earlier ones first, so
+ * An operation hands in tasks: short kernel calls, one or many each (a call of milliseconds, so that the engine's optimised code is
+ * picked up and an abort is felt: what is in hand of an aborted run ends with the call it is at). Whichever thread is free takes the next task; operations under way share the threads, earlier ones first, so
  * that one fills the gaps of another. Each thread has one task in hand and one waiting, which hides the way of the message; a thread
  * that would idle takes over the waiting task of another. An idle runtime does not keep the process alive.
  *
@@ -10,7 +10,7 @@
  */
 import { errorOf, KernelsError } from './errors.ts';
 import { type KernelThread, startKernelThread } from './kernel-thread.ts';
-import type { KernelCall, ThreadStart } from './thread-messages.ts';
+import { CLAIM, type KernelCall, type ThreadStart } from './thread-messages.ts';
 
 /** Calls made one after the other by one thread. A function is asked when it is known which thread (0 … count-1), for scratch memory. */
 export type KernelTask = readonly KernelCall[] | ((thread: number) => readonly KernelCall[]);
@@ -93,8 +93,19 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
     run.settle(run.failure);
   };
 
+  /** What is in hand of a run that failed ends at its next call. */
+  const cutShort = (run: Run) => {
+    for (const { orders } of slots) {
+      for (const order of orders.values()) {
+        if (order.run === run && !order.isTakenBack)
+          Atomics.store(claims, order.cell, CLAIM.cutShort);
+      }
+    }
+  };
+
   const fail = (run: Run, reason: unknown) => {
     run.failure ??= errorOf(reason);
+    cutShort(run);
     settleIfOver(run);
   };
 
@@ -110,7 +121,7 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
       const used = [...slot.orders.values()].map((order) => order.cell);
       const first = slot.index * TASKS_IN_HAND;
       const cell = used.includes(first) ? first + 1 : first;
-      Atomics.store(claims, cell, 0);
+      Atomics.store(claims, cell, CLAIM.waiting);
       slot.thread?.send({ id: lastId, cell, calls });
       slot.orders.set(lastId, { run, task, cell, isTakenBack: false });
       run.running += 1;
@@ -125,7 +136,8 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
       if (orders.size < TASKS_IN_HAND) continue;
       const [id, order] = [...orders].at(-1) ?? [];
       if (id === undefined || order === undefined || order.isTakenBack) continue;
-      if (Atomics.exchange(claims, order.cell, 1) !== 0) continue;
+      if (Atomics.compareExchange(claims, order.cell, CLAIM.waiting, CLAIM.taken) !== CLAIM.waiting)
+        continue;
       orders.set(id, { ...order, isTakenBack: true });
       order.run.running -= 1;
       return order;
@@ -162,6 +174,7 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
       if (failure !== undefined) {
         const error = new KernelsError('kernel_failed', `a kernel stopped: ${failure}`);
         run.failure ??= error;
+        cutShort(run);
       }
     }
     // The threads go on before anybody is told.
@@ -171,6 +184,7 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
       if (run.failure === undefined) run.onTaskDone?.();
     } catch (reason) {
       run.failure = errorOf(reason);
+      cutShort(run);
     }
     settleIfOver(run);
   };

@@ -1,0 +1,190 @@
+// Looks at the whole memory: what an operation computed from a secret is gone when it ended, however it ended.
+import { bn254 } from '@noble/curves/bn254.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createNumbers, encodeScalars, toCoefficients } from '../test/quotient-oracle.ts';
+import { createDomain } from './domain.ts';
+import { createKernels } from './kernels.ts';
+import { createKernelMemory } from './memory.ts';
+import { computeMsm } from './msm.ts';
+import { multiplyGenerator, multiplyPoints } from './multiples.ts';
+import { loadPoints } from './points.ts';
+import { computeQuotient } from './quotient.ts';
+import { loadRows } from './rows.ts';
+import type { Runtime, TaskOptions } from './runtime.ts';
+import { loadScalars } from './scalars.ts';
+import { createThreads } from './threads.ts';
+import { compileKernels } from './wasm-module.ts';
+
+const COUNT = 3000;
+const RESERVED_BYTES = 65_536;
+const groups = ['g1', 'g2'] as const;
+
+const { scalar } = createNumbers(8n);
+const secrets = encodeScalars(Array.from({ length: COUNT }, scalar));
+
+const started: Runtime[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map(({ threads }) => threads.close()));
+});
+
+const createRuntime = async (): Promise<Runtime> => {
+  const memory = createKernelMemory(RESERVED_BYTES, 2 ** 28);
+  const module = await compileKernels('integer');
+  const threads = await createThreads(2, { module, memory: memory.memory });
+  const runtime: Runtime = { memory, threads, multiplier: 'integer' };
+  started.push(runtime);
+  return runtime;
+};
+
+type Operation = (runtime: Runtime, options: TaskOptions) => Promise<unknown>;
+/** Loads what is public, and gives the operation on a secret. */
+type Preparation = (runtime: Runtime) => Promise<Operation>;
+
+const withScalars = async <T>(
+  runtime: Runtime,
+  use: (vector: ReturnType<typeof loadScalars>) => Promise<T>,
+): Promise<T> => {
+  const vector = loadScalars(runtime, COUNT, secrets);
+  try {
+    return await use(vector);
+  } finally {
+    vector.release();
+  }
+};
+
+const { x, y } = bn254.G1.Point.BASE.toAffine();
+const RADIX = (1n << 256n) % bn254.fields.Fp.ORDER;
+const base = encodeScalars([x, y].map((value) => (value * RADIX) % bn254.fields.Fp.ORDER));
+
+const operations: Record<string, Preparation> = {
+  'a sum in g1': async (runtime) => {
+    const points = await loadPoints(runtime, 'g1', COUNT, (_start, count, into) => {
+      for (let i = 0; i < count; i += 1) into.set(base, 64 * i);
+      return Promise.resolve();
+    });
+    return (_runtime, options) =>
+      withScalars(runtime, (vector) => computeMsm(runtime, points, vector, options));
+  },
+  'a sum in g2': async (runtime) => {
+    const generator = await multiplyGenerator(runtime, 'g2', encodeScalars([1n]));
+    const points = await loadPoints(runtime, 'g2', COUNT, (_start, count, into) => {
+      for (let i = 0; i < count; i += 1) into.set(generator, 128 * i);
+      return Promise.resolve();
+    });
+    return (_runtime, options) =>
+      withScalars(runtime, (vector) => computeMsm(runtime, points, vector, options));
+  },
+  'a quotient': async (runtime) => {
+    const entries = ([0, 1] as const).flatMap((matrix) =>
+      Array.from({ length: COUNT }, (_, i) => ({ matrix, row: i, wire: i, value: 7n })),
+    );
+    const input = { ...toCoefficients(entries), domainSize: 4096, wires: COUNT };
+    const rows = await loadRows(runtime, input, undefined);
+    const { domain } = await createDomain(runtime, 12);
+    return (_runtime, options) =>
+      withScalars(runtime, async (vector) => {
+        const quotient = await computeQuotient(runtime, domain, rows, vector, options);
+        quotient.release();
+      });
+  },
+  ...Object.fromEntries(
+    groups.map((group): [string, Preparation] => [
+      `multiples of the generator of ${group}`,
+      async (runtime) => {
+        await multiplyGenerator(runtime, group, encodeScalars([1n]));
+        return (_runtime, options) => multiplyGenerator(runtime, group, secrets, options);
+      },
+    ]),
+  ),
+  'multiples of points': async (runtime) => {
+    const points = new Uint8Array(64 * 600);
+    for (let i = 0; i < 600; i += 1) points.set(base, 64 * i);
+    // The points themselves are public and stay where they were.
+    await multiplyPoints(runtime, 'g1', points, encodeScalars([0n]));
+    return (_runtime, options) =>
+      multiplyPoints(runtime, 'g1', points, secrets.subarray(0, 32 * 600), options);
+  },
+};
+
+const copyMemory = ({ memory }: Runtime): Uint8Array =>
+  new Uint8Array(memory.memory.buffer).slice();
+
+/** Addresses of bytes that are neither zero nor what they were: what is public may be overwritten by zeros, nothing else may be new. */
+const listNew = ({ memory }: Runtime, before: Uint8Array): number[] => {
+  const bytes = new Uint8Array(memory.memory.buffer);
+  const found: number[] = [];
+  for (let at = 0; at < bytes.length && found.length < 10; at += 1) {
+    if (bytes[at] !== 0 && bytes[at] !== before[at]) found.push(at);
+  }
+  return found;
+};
+
+describe.each(Object.keys(operations))('%s leaves nothing in memory', (name) => {
+  const prepare = async () => {
+    const runtime = await createRuntime();
+    const operation = await operations[name]?.(runtime);
+    if (operation === undefined) throw new RangeError(name);
+    return { runtime, operation, before: copyMemory(runtime), used: runtime.memory.bytesInUse };
+  };
+
+  it('when it is done', async () => {
+    const { runtime, operation, before, used } = await prepare();
+    await operation(runtime, {});
+    expect(listNew(runtime, before)).toEqual([]);
+    expect(runtime.memory.bytesInUse).toBe(used);
+  });
+
+  it('when it is aborted on the way', async () => {
+    const { runtime, operation, before } = await prepare();
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    let done = 0;
+    const aborted = operation(runtime, {
+      signal: controller.signal,
+      onProgress: () => {
+        done += 1;
+        if (done === 2) controller.abort(reason);
+      },
+    });
+    await expect(aborted).rejects.toBe(reason);
+    expect(listNew(runtime, before)).toEqual([]);
+  });
+
+  it('when it fails', async () => {
+    const { runtime, operation, before } = await prepare();
+    const failed = operation(runtime, {
+      onProgress: () => {
+        throw new Error('broken');
+      },
+    });
+    await expect(failed).rejects.toThrow('broken');
+    expect(listNew(runtime, before)).toEqual([]);
+  });
+
+  it('when the threads are closed under it', async () => {
+    const { runtime, operation, before } = await prepare();
+    const outcome = operation(runtime, {}).catch((error: unknown) => error);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await runtime.threads.close();
+    await outcome;
+    expect(listNew(runtime, before)).toEqual([]);
+  });
+});
+
+describe('closing', () => {
+  it('zeroes what was not released, and refuses to read it or to take more', async () => {
+    const created = vi.spyOn(WebAssembly, 'Memory');
+    const kernels = await createKernels({ threads: 1 });
+    const memory = created.mock.results[0]?.value as WebAssembly.Memory;
+    created.mockRestore();
+    const vector = await kernels.loadScalars(COUNT, secrets);
+    const needle = Buffer.from(secrets.subarray(32 * 7, 32 * 8));
+    const holds = () => Buffer.from(new Uint8Array(memory.buffer)).includes(needle);
+    expect(holds()).toBe(true);
+    await kernels.close();
+    expect(holds()).toBe(false);
+    const closed = expect.objectContaining({ code: 'kernels_closed' });
+    expect(() => kernels.readScalars(vector)).toThrow(closed);
+    await expect(kernels.loadScalars(COUNT, secrets)).rejects.toEqual(closed);
+  });
+});
