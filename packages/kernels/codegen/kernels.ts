@@ -11,6 +11,7 @@ import { writeMultiples } from './multiples.ts';
 import { writeTransforms } from './ntt.ts';
 import { writePoseidon } from './poseidon.ts';
 import { writeRows } from './rows.ts';
+import { writeSetup } from './setup.ts';
 import { createModule } from './wat.ts';
 
 export const writeKernels = (multiplier: Multiplier): string => {
@@ -30,5 +31,6 @@ export const writeKernels = (multiplier: Multiplier): string => {
   writePoseidon(module, scalar);
   writeTransforms(module, scalar);
   writeRows(module, scalar);
+  writeSetup(module, scalar);
   return module.text();
 };

@@ -17,6 +17,7 @@ import { loadRows, type Rows, type RowsInput } from './rows.ts';
 import type { Runtime, TaskOptions } from './runtime.ts';
 import { loadScalars, type ScalarVector } from './scalars.ts';
 import { createScanKernels, type ScanKernels } from './scan-kernels.ts';
+import { createSetupKernels, type SetupKernels } from './setup-kernels.ts';
 import { createThreads } from './threads.ts';
 import { compileKernels, detectMultiplier, type Multiplier } from './wasm-module.ts';
 
@@ -32,7 +33,9 @@ export type KernelsOptions = {
   readonly multiplier?: 'auto' | Multiplier | undefined;
 };
 
-export type Kernels = ScanKernels & {
+type NotesAndKeys = ScanKernels & SetupKernels;
+
+export type Kernels = NotesAndKeys & {
   readonly threads: number;
   readonly multiplier: Multiplier;
   /** For people: what the kernels run on. */
@@ -147,6 +150,7 @@ export const createKernels = async (options: KernelsOptions = {}): Promise<Kerne
 
   return {
     ...createScanKernels(runtime),
+    ...createSetupKernels(runtime),
     threads: count,
     multiplier,
     detail: describeRuntime(count, multiplier),

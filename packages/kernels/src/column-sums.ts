@@ -1,0 +1,152 @@
+/**
+ * Sums over the columns of a sparse matrix that is stored by rows: its transpose times a vector.
+ *
+ * @module
+ */
+import { errorOf, KernelsError } from './errors.ts';
+import { ELEMENT_BYTES } from './rows.ts';
+import {
+  createTaskCounter,
+  type Runtime,
+  splitRange,
+  type TaskOptions,
+  withBlocks,
+} from './runtime.ts';
+import { SCALAR_BYTES } from './scalar-field.ts';
+import type { KernelTask } from './threads.ts';
+
+/** Columns of one task: a millisecond where each has ten entries or so. */
+const TASK_COLUMNS = 2048;
+const CONVERTED_PER_TASK = 4096;
+/** Rows between two turns of the event loop. */
+const SLICE_ROWS = 65_536;
+
+/** Entries of row i: numbers rowStart[i] up to rowStart[i + 1]. */
+export type SparseMatrix = {
+  /** One more than there are rows. */
+  readonly rowStart: Uint32Array;
+  /** Column of each entry. */
+  readonly column: Uint32Array;
+  /** Place of each entry's value in `values`. */
+  readonly value: Uint32Array;
+  /** Distinct values, 32 bytes little-endian each, below r. */
+  readonly values: Uint8Array;
+  readonly columns: number;
+};
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const checkMatrix = ({ rowStart, column, value, values, columns }: SparseMatrix): void => {
+  const refuse = (what: string): never => {
+    throw new KernelsError('input_refused', `the matrix is not well-formed: ${what}`);
+  };
+  const known = values.length / SCALAR_BYTES;
+  if (!Number.isInteger(known)) refuse('its values are cut off');
+  if (!Number.isInteger(columns) || columns < 1) refuse('it has no columns');
+  if (column.length !== value.length || (rowStart.at(-1) ?? -1) !== column.length) {
+    refuse('its parts have different lengths');
+  }
+  for (let row = 1; row < rowStart.length; row += 1) {
+    if ((rowStart[row] ?? 0) < (rowStart[row - 1] ?? 0)) refuse('its rows are out of order');
+  }
+  for (let entry = 0; entry < column.length; entry += 1) {
+    if ((column[entry] ?? columns) >= columns) refuse('an entry is in no column');
+    if ((value[entry] ?? known) >= known) refuse('an entry has no value');
+  }
+};
+
+/** The end of each column's entries, after a zero; columns are filled up to an even number. */
+const computeColumnEnds = ({ column, columns }: SparseMatrix): Uint32Array => {
+  const ends = new Uint32Array(columns + 1);
+  for (let entry = 0; entry < column.length; entry += 1) {
+    const place = (column[entry] ?? 0) + 1;
+    ends[place] = (ends[place] ?? 0) + 1;
+  }
+  for (let place = 1; place <= columns; place += 1) {
+    const length = ends[place] ?? 0;
+    ends[place] = (ends[place - 1] ?? 0) + length + (length % 2);
+  }
+  return ends;
+};
+
+/** Writes the entries by columns, as codegen/setup.ts reads them; value 0 of the kernel's is zero and fills up. */
+const transpose = async (
+  { rowStart, column, value }: SparseMatrix,
+  ends: Uint32Array,
+  into: Uint32Array,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  into.fill(0);
+  const next = ends.slice();
+  for (const [first, rows] of splitRange(rowStart.length - 1, SLICE_ROWS)) {
+    for (let row = first; row < first + rows; row += 1) {
+      const end = rowStart[row + 1] ?? 0;
+      for (let entry = rowStart[row] ?? 0; entry < end; entry += 1) {
+        const own = column[entry] ?? 0;
+        const place = next[own] ?? 0;
+        next[own] = place + 1;
+        into[2 * place] = ELEMENT_BYTES * ((value[entry] ?? 0) + 1);
+        into[2 * place + 1] = ELEMENT_BYTES * row;
+      }
+    }
+    await nextTurn();
+    if (signal?.aborted) throw errorOf(signal.reason);
+  }
+};
+
+/**
+ * For each column the sum of value·weights[row].
+ * @param weights - one scalar for each row, or more; 32 bytes little-endian each, below r
+ * @returns one scalar for each column, canonical
+ * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
+ */
+export const multiplyColumns = (
+  { memory, threads }: Runtime,
+  matrix: SparseMatrix,
+  weights: Uint8Array,
+  { signal, onProgress }: TaskOptions = {},
+): Promise<Uint8Array> => {
+  checkMatrix(matrix);
+  const { values, columns } = matrix;
+  const rows = matrix.rowStart.length - 1;
+  if (weights.length < rows * SCALAR_BYTES) {
+    throw new KernelsError('input_refused', 'there are fewer weights than rows');
+  }
+  const ends = computeColumnEnds(matrix);
+  const total = ends[columns] ?? 0;
+  return withBlocks(memory, async (allocate) => {
+    const bytesAt = allocate(
+      Math.max(values.length, rows * SCALAR_BYTES, columns * SCALAR_BYTES),
+    ).address;
+    const known = values.length / SCALAR_BYTES;
+    const valuesAt = allocate((known + 1) * ELEMENT_BYTES).address;
+    const weightsAt = allocate(rows * ELEMENT_BYTES).address;
+    const sumsAt = allocate(columns * ELEMENT_BYTES).address;
+    const endsAt = allocate(ends.byteLength).address;
+    const entries = allocate(8 * total);
+    memory.view(valuesAt, ELEMENT_BYTES).fill(0);
+    const convert = async (to: number, bytes: Uint8Array): Promise<void> => {
+      memory.view(bytesAt, bytes.length).set(bytes);
+      const tasks = splitRange(bytes.length / SCALAR_BYTES, CONVERTED_PER_TASK).map(
+        ([start, count]): KernelTask => [
+          ['r_fromCanonical', to + start * ELEMENT_BYTES, bytesAt + start * SCALAR_BYTES, count],
+        ],
+      );
+      await threads.run(tasks, { signal });
+    };
+    await convert(valuesAt + ELEMENT_BYTES, values);
+    await convert(weightsAt, weights.subarray(0, rows * SCALAR_BYTES));
+    const { buffer } = memory.view(endsAt, ends.byteLength);
+    new Uint32Array(buffer, endsAt, ends.length).set(ends);
+    await transpose(matrix, ends, new Uint32Array(buffer, entries.address, 2 * total), signal);
+    const tasks = splitRange(columns, TASK_COLUMNS).map(([first, count]): KernelTask => {
+      const to = sumsAt + first * ELEMENT_BYTES;
+      return [
+        ['setup_sums', to, endsAt + 4 * first, entries.address, valuesAt, weightsAt, count],
+        ['r_toCanonical', bytesAt + first * SCALAR_BYTES, to, count],
+      ];
+    });
+    await threads.run(tasks, { signal, onTaskDone: createTaskCounter(tasks.length, onProgress) });
+    return memory.view(bytesAt, columns * SCALAR_BYTES).slice();
+  });
+};

@@ -1,0 +1,87 @@
+/**
+ * Sums of multiples of vectors of scalars.
+ *
+ * @module
+ */
+import { KernelsError } from './errors.ts';
+import { ELEMENT_BYTES } from './rows.ts';
+import {
+  createTaskCounter,
+  type Runtime,
+  splitRange,
+  type TaskOptions,
+  withBlocks,
+} from './runtime.ts';
+import { encodeScalars, SCALAR_BYTES } from './scalar-field.ts';
+import type { KernelCall } from './thread-messages.ts';
+
+const TASK_SCALARS = 2048;
+
+/** A vector, 32 bytes little-endian for each scalar, and what each is multiplied by; both below r. */
+export type ScaledScalars = { readonly factor: bigint; readonly scalars: Uint8Array };
+
+/**
+ * The sum of factor·scalars over the terms, of which there is at least one; all are of the same length.
+ * @returns canonical scalars
+ * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
+ */
+export const combineScalars = (
+  { memory, threads }: Runtime,
+  terms: readonly ScaledScalars[],
+  { signal, onProgress }: TaskOptions = {},
+): Promise<Uint8Array> => {
+  const length = terms[0]?.scalars.length ?? 0;
+  if (
+    length === 0 ||
+    length % SCALAR_BYTES !== 0 ||
+    terms.some(({ scalars }) => scalars.length !== length)
+  ) {
+    throw new KernelsError(
+      'input_refused',
+      'vectors are combined that have not the same length, or none',
+    );
+  }
+  return withBlocks(memory, async (allocate) => {
+    const inputs = terms.map(({ scalars }) => {
+      const block = allocate(length);
+      memory.view(block.address, length).set(scalars);
+      return block.address;
+    });
+    // The kernels multiply vectors: a factor is a vector of itself.
+    const factors = terms.map(() => allocate(TASK_SCALARS * ELEMENT_BYTES).address);
+    const repeated = allocate(TASK_SCALARS * SCALAR_BYTES);
+    for (const [index, { factor }] of terms.entries()) {
+      const values = Array.from({ length: TASK_SCALARS }, () => factor);
+      encodeScalars(values, memory.view(repeated.address, repeated.bytes));
+      await threads.run(
+        [[['r_fromCanonical', factors[index] ?? 0, repeated.address, TASK_SCALARS]]],
+        { signal },
+      );
+    }
+    const places = Array.from({ length: threads.count }, () => ({
+      sum: allocate(TASK_SCALARS * ELEMENT_BYTES).address,
+      term: allocate(TASK_SCALARS * ELEMENT_BYTES).address,
+    }));
+    const output = inputs[0] ?? 0;
+    const tasks = splitRange(length / SCALAR_BYTES, TASK_SCALARS).map(
+      ([start, count]) =>
+        (thread: number) => {
+          const { sum, term } = places[thread] ?? { sum: 0, term: 0 };
+          const offset = start * SCALAR_BYTES;
+          return [
+            ...inputs.flatMap((input, index): KernelCall[] => {
+              const to = index === 0 ? sum : term;
+              return [
+                ['r_fromCanonical', to, input + offset, count],
+                ['r_multiply', to, to, factors[index] ?? 0, count],
+                ...(index === 0 ? [] : [['r_add', sum, sum, term, count] as const]),
+              ];
+            }),
+            ['r_toCanonical', output + offset, sum, count] as const,
+          ];
+        },
+    );
+    await threads.run(tasks, { signal, onTaskDone: createTaskCounter(tasks.length, onProgress) });
+    return memory.view(output, length).slice();
+  });
+};

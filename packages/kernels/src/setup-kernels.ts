@@ -1,0 +1,35 @@
+/**
+ * What the kernels offer for making keys, beside multiples of generators: the scalars of a key from constraints and a trapdoor.
+ *
+ * @module
+ */
+import { multiplyColumns, type SparseMatrix } from './column-sums.ts';
+import { combineScalars, type ScaledScalars } from './combine-scalars.ts';
+import { computeLagrangeBasis, type LagrangeBasis } from './lagrange-basis.ts';
+import type { Runtime, TaskOptions } from './runtime.ts';
+
+/** Scalars are 32 bytes little-endian each, below r. All throw KernelsError `input_refused`, `out_of_memory`; the signal's reason. */
+export type SetupKernels = {
+  /** The Lagrange basis over roots of unity at a point; see lagrange-basis.ts. */
+  readonly computeLagrangeBasis: (
+    basis: LagrangeBasis,
+    options?: TaskOptions,
+  ) => Promise<Uint8Array>;
+  /** A sparse matrix' transpose times a vector; see column-sums.ts. */
+  readonly multiplyColumns: (
+    matrix: SparseMatrix,
+    weights: Uint8Array,
+    options?: TaskOptions,
+  ) => Promise<Uint8Array>;
+  /** The sum of multiples of vectors; see combine-scalars.ts. */
+  readonly combineScalars: (
+    terms: readonly ScaledScalars[],
+    options?: TaskOptions,
+  ) => Promise<Uint8Array>;
+};
+
+export const createSetupKernels = (runtime: Runtime): SetupKernels => ({
+  computeLagrangeBasis: (basis, options) => computeLagrangeBasis(runtime, basis, options),
+  multiplyColumns: (matrix, weights, options) => multiplyColumns(runtime, matrix, weights, options),
+  combineScalars: (terms, options) => combineScalars(runtime, terms, options),
+});
