@@ -20,11 +20,10 @@ export { compileKernels, detectMultiplier, type Multiplier } from './wasm-module
 export {
   type CoefficientLimits,
   countZkeyCoefficients,
-  encodeZkeyCoefficients,
-  measureZkeyCoefficients,
   readZkeyCoefficients,
   type ZkeyCoefficients,
 } from './zkey-coefficients.ts';
+export { encodeZkeyCoefficients, measureZkeyCoefficients } from './zkey-coefficients-encoding.ts';
 export { convertZkey } from './zkey-convert.ts';
 export {
   type ByteSource,

@@ -11,12 +11,8 @@
  *
  * @module
  */
-import {
-  type ByteSource,
-  type ZkeyForm,
-  ZkeyFormatError,
-  type ZkeySectionPlace,
-} from './zkey-format.ts';
+import { createDictionary, isBelowOrder, malformed } from './zkey-dictionary.ts';
+import type { ByteSource, ZkeyForm, ZkeySectionPlace } from './zkey-format.ts';
 
 /** Entry k: matrix[k], row[k], wire[k], values[value[k]]. */
 export type ZkeyCoefficients = {
@@ -31,99 +27,11 @@ export type ZkeyCoefficients = {
 /** What rows and wires must stay below. */
 export type CoefficientLimits = { readonly domainSize: number; readonly wires: number };
 
-const RECORD_BYTES = 44;
+export const RECORD_BYTES = 44;
 const RECORD_WORDS = RECORD_BYTES / 4;
-const VALUE_BYTES = 32;
+export const VALUE_BYTES = 32;
 /** Records read at a time: some 700 KB. */
-const CHUNK_RECORDS = 16_384;
-
-/** Scalar field order r as words of 32 bits, the lowest first. */
-const ORDER_WORDS = [
-  0xf0000001, 0x43e1f593, 0x79b97091, 0x2833e848, 0x8181585d, 0xb85045b6, 0xe131a029, 0x30644e72,
-] as const;
-
-const malformed = (what: string): ZkeyFormatError =>
-  new ZkeyFormatError(
-    `The matrices in the proving key are damaged: ${what}. Fetch or build it again.`,
-  );
-
-/** Whether the eight words from `start` are below r. */
-const isBelowOrder = (words: Uint32Array, start: number): boolean => {
-  for (let i = 7; i >= 0; i--) {
-    const word = words[start + i] ?? 0;
-    const bound = ORDER_WORDS[i] ?? 0;
-    if (word !== bound) {
-      return word < bound;
-    }
-  }
-  return false;
-};
-
-/** Numbers distinct 32-byte values: open addressing over their words. */
-const createDictionary = () => {
-  let words: Uint32Array<ArrayBuffer> = new Uint32Array(8 * 64);
-  let slots = new Int32Array(256).fill(-1);
-  let count = 0;
-
-  const hash = (source: Uint32Array, start: number): number => {
-    let mixed = 0;
-    for (let i = 0; i < 8; i++) {
-      mixed = Math.imul(mixed ^ (source[start + i] ?? 0), 0x9e3779b1);
-      mixed ^= mixed >>> 15;
-    }
-    return mixed >>> 0;
-  };
-  const isAt = (index: number, source: Uint32Array, start: number): boolean => {
-    for (let i = 0; i < 8; i++) {
-      if (words[8 * index + i] !== source[start + i]) {
-        return false;
-      }
-    }
-    return true;
-  };
-  const findSlot = (source: Uint32Array, start: number): number => {
-    const mask = slots.length - 1;
-    let slot = hash(source, start) & mask;
-    for (;;) {
-      const index = slots[slot] ?? -1;
-      if (index < 0 || isAt(index, source, start)) {
-        return slot;
-      }
-      slot = (slot + 1) & mask;
-    }
-  };
-  const grow = (): void => {
-    const larger = new Uint32Array(words.length * 2);
-    larger.set(words);
-    words = larger;
-    slots = new Int32Array(slots.length * 2).fill(-1);
-    for (let index = 0; index < count; index++) {
-      slots[findSlot(words, 8 * index)] = index;
-    }
-  };
-
-  return {
-    /** @returns the number of the value in the eight words from `start` */
-    add: (source: Uint32Array, start: number): number => {
-      let slot = findSlot(source, start);
-      const known = slots[slot] ?? -1;
-      if (known >= 0) {
-        return known;
-      }
-      if (!isBelowOrder(source, start)) {
-        throw malformed('a value is not below the field order');
-      }
-      if (8 * (count + 1) > words.length) {
-        grow();
-        slot = findSlot(source, start);
-      }
-      words.set(source.subarray(start, start + 8), 8 * count);
-      slots[slot] = count;
-      return count++;
-    },
-    values: (): Uint8Array => new Uint8Array(words.slice(0, 8 * count).buffer),
-  };
-};
+export const CHUNK_RECORDS = 16_384;
 
 const readUint32 = async (source: ByteSource, position: number): Promise<number> => {
   const bytes = new Uint8Array(4);
@@ -285,91 +193,4 @@ export const countZkeyCoefficients = async (
     throw malformed(`${entries} entries do not fill the ${place.length} bytes of the section`);
   }
   return entries;
-};
-
-function* encodeStandard(coefficients: ZkeyCoefficients): Generator<Uint8Array> {
-  const { matrix, row, wire, value, values } = coefficients;
-  yield new Uint8Array(Uint32Array.of(matrix.length).buffer);
-  for (let first = 0; first < matrix.length; first += CHUNK_RECORDS) {
-    const count = Math.min(CHUNK_RECORDS, matrix.length - first);
-    const bytes = new Uint8Array(count * RECORD_BYTES);
-    const view = new DataView(bytes.buffer);
-    for (let i = 0, at = 0; i < count; i++, at += RECORD_BYTES) {
-      view.setUint32(at, matrix[first + i] ?? 0, true);
-      view.setUint32(at + 4, row[first + i] ?? 0, true);
-      view.setUint32(at + 8, wire[first + i] ?? 0, true);
-      const start = (value[first + i] ?? 0) * VALUE_BYTES;
-      bytes.set(values.subarray(start, start + VALUE_BYTES), at + 12);
-    }
-    yield bytes;
-  }
-}
-
-/** LEB128 numbers in a buffer that grows. */
-const createColumn = (expected: number) => {
-  let bytes = new Uint8Array(expected + 16);
-  let length = 0;
-  return {
-    push: (number: number): void => {
-      if (length + 5 > bytes.length) {
-        const larger = new Uint8Array(bytes.length * 2);
-        larger.set(bytes);
-        bytes = larger;
-      }
-      let rest = number >>> 0;
-      while (rest >= 0x80) {
-        bytes[length++] = (rest & 0x7f) | 0x80;
-        rest >>>= 7;
-      }
-      bytes[length++] = rest;
-    },
-    take: (): Uint8Array => bytes.subarray(0, length),
-  };
-};
-
-const zigzag = (step: number): number => ((step << 1) ^ (step >> 31)) >>> 0;
-
-function* encodeCompact(coefficients: ZkeyCoefficients): Generator<Uint8Array> {
-  const { matrix, row, wire, value, values } = coefficients;
-  const entries = matrix.length;
-  yield new Uint8Array(Uint32Array.of(entries, values.length / VALUE_BYTES).buffer);
-  yield values;
-  const places = createColumn(entries);
-  const wires = createColumn(2 * entries);
-  const indices = createColumn(entries);
-  let lastPlace = 0;
-  let lastWire = 0;
-  for (let entry = 0; entry < entries; entry++) {
-    const place = 2 * (row[entry] ?? 0) + (matrix[entry] ?? 0);
-    places.push(zigzag(place - lastPlace));
-    lastPlace = place;
-    const entryWire = wire[entry] ?? 0;
-    wires.push(zigzag((entryWire - lastWire) | 0));
-    lastWire = entryWire;
-    indices.push(value[entry] ?? 0);
-  }
-  for (const column of [places, wires, indices]) {
-    const bytes = column.take();
-    yield new Uint8Array(Uint32Array.of(bytes.length).buffer);
-    yield bytes;
-  }
-}
-
-/** The bytes of section 4, in pieces. Numbers of rows and wires must be below 2^30. */
-export const encodeZkeyCoefficients = (
-  form: ZkeyForm,
-  coefficients: ZkeyCoefficients,
-): Iterable<Uint8Array> =>
-  form === 'standard' ? encodeStandard(coefficients) : encodeCompact(coefficients);
-
-/** Length of section 4 in bytes. */
-export const measureZkeyCoefficients = (form: ZkeyForm, coefficients: ZkeyCoefficients): number => {
-  if (form === 'standard') {
-    return 4 + coefficients.matrix.length * RECORD_BYTES;
-  }
-  let length = 0;
-  for (const part of encodeCompact(coefficients)) {
-    length += part.length;
-  }
-  return length;
 };

@@ -3,11 +3,8 @@
  *
  * @module
  */
-import {
-  encodeZkeyCoefficients,
-  measureZkeyCoefficients,
-  readZkeyCoefficients,
-} from './zkey-coefficients.ts';
+import { readZkeyCoefficients } from './zkey-coefficients.ts';
+import { encodeZkeyCoefficients, measureZkeyCoefficients } from './zkey-coefficients-encoding.ts';
 import {
   type ByteSource,
   decodeZkeyHeader,

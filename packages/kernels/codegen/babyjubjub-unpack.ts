@@ -1,0 +1,190 @@
+// Unpacking of Baby Jubjub points (babyjubjub.ts): roots, signs, and whether a point is in the subgroup.
+
+import { eachPair, isLarge, locate, numbers, PAIR } from './babyjubjub-chunk.ts';
+import {
+  TATE_0,
+  TATE_1,
+  TATE_FACTOR,
+  TATE_SLOPE,
+  TWISTED_D,
+  TWO_ADICITY,
+} from './babyjubjub-constants.ts';
+import {
+  addressOf,
+  after,
+  loadCoordinate,
+  OFFSET,
+  POINT_BYTES,
+  storeCoordinate,
+} from './babyjubjub-point.ts';
+import { modulo } from './constants.ts';
+import * as field from './field.ts';
+import { call, get, i32, type ModuleWriter, op, set } from './wat.ts';
+
+/**
+ * Before the common inversion. For each pair: y to Y, √(N·w) to X, the signs asked for to Z (as a mask), w = 1 + D·y² to
+ * the divisors, and 1 or 0 a note to `valid`. X² = (y² - 1)/w = N/w² with N = (y² - 1)·w. w is never 0: -1/D is no square.
+ */
+const writeRoots = (module: ModuleWriter, k: field.Field): void => {
+  module.func('bj_roots', { params: numbers('from', 'valid', 'point', 'divisor', 'work') }, (f) => {
+    // work: raw bytes (64), reduced bytes (64), logarithms (64), then pairs.
+    const product = after('work', 192);
+    const root = after('work', 192 + PAIR);
+    const rest = after('work', 192 + 2 * PAIR);
+    const inner = after('work', 192 + 3 * PAIR);
+    f.push(op('memory.copy', get('work'), get('from'), i32(64)));
+    const last = (lane: number): string => op('i64.load', `offset=${32 * lane + 24}`, get('from'));
+    const signs = [0, 1].map((lane) => op('i64.shr_s', last(lane), '(i64.const 63)'));
+    f.push(
+      op(
+        'v128.store',
+        `offset=${OFFSET.z}`,
+        get('point'),
+        op('i64x2.replace_lane 1', op('i64x2.splat', signs[0] ?? ''), signs[1] ?? ''),
+      ),
+    );
+    for (const lane of [0, 1]) {
+      const cleared = op('i64.and', last(lane), '(i64.const 0x7fffffffffffffff)');
+      f.push(op('i64.store', `offset=${32 * lane + 24}`, get('work'), cleared));
+    }
+    const raw = field.loadBytes(f, k, get('work'), after('work', 32));
+    // y and y + r would be two spellings of one point: what reduction changes is refused.
+    field.storeBytes(f, k, raw, after('work', 64), after('work', 96));
+    const valid = [0, 1].map((lane) => {
+      const same = [0, 8, 16, 24]
+        .map((word) => {
+          const offset = 32 * lane + word;
+          return op(
+            'i64.eq',
+            op('i64.load', `offset=${offset}`, get('work')),
+            op('i64.load', `offset=${offset + 64}`, get('work')),
+          );
+        })
+        .reduce((a, b) => op('i32.and', a, b));
+      return f.let('i32', same);
+    });
+    f.scope(() => {
+      const y = field.mul(f, k, raw, field.constant(f, k, modulo(k.r * k.r, k.modulus), true));
+      storeCoordinate(f, k, field.norm(f, k, y), 'point', OFFSET.y);
+      const one = field.constant(f, k, 1n);
+      const squareY = field.sqr(f, k, y);
+      const scaled = field.mul(f, k, squareY, field.constant(f, k, TWISTED_D));
+      const w = field.norm(f, k, field.add(f, scaled, one));
+      field.storePair(f, k, w, get('divisor'));
+      const n = field.mul(f, k, w, field.norm(f, k, field.sub(f, squareY, one)));
+      field.storePair(f, k, n, product);
+      // x = 0 belongs to (0, 1) and (0, -1), the identity and the point of order 2.
+      const zero = field.isZero(f, k, n);
+      valid.forEach((local, lane) => {
+        const isNot = op('i64.eqz', op(`i64x2.extract_lane ${lane}`, get(zero)));
+        f.push(set(local, op('i32.and', get(local), isNot)));
+      });
+    });
+    // N^((m-1)/2), N^((m+1)/2) and N^m: the last one is the square of what the root is wrong by.
+    f.push(call('bj_power', rest, product, inner));
+    f.push(call('bj_multiply', root, rest, product));
+    f.push(call('bj_multiply', rest, rest, root));
+    f.push(call('bj_logarithm', root, after('work', 128), rest, inner));
+    f.push(op('memory.copy', get('point'), root, i32(PAIR)));
+    valid.forEach((local, lane) => {
+      const odd = op('i32.and', op('i32.load', `offset=${128 + 4 * lane}`, get('work')), i32(1));
+      f.push(
+        op(
+          'i32.store8',
+          `offset=${lane}`,
+          get('valid'),
+          op('i32.and', get(local), op('i32.eqz', odd)),
+        ),
+      );
+    });
+  });
+};
+
+/** After the common inversion: the sign, the subgroup, and the refused lanes replaced by the identity. */
+const writeFinish = (module: ModuleWriter, k: field.Field): void => {
+  module.func('bj_finish', { params: numbers('valid', 'point', 'divisor', 'work') }, (f) => {
+    const value = after('work', 64);
+    const raised = after('work', 64 + PAIR);
+    const inner = after('work', 64 + 2 * PAIR);
+    f.scope(() => {
+      const inverse = field.loadPair(f, k, get('divisor'));
+      const some = field.mul(f, k, loadCoordinate(f, k, 'point', OFFSET.x), inverse);
+      const large = isLarge(f, k, some, get('work'));
+      const wanted = op('v128.load', `offset=${OFFSET.z}`, get('point'));
+      const differs = f.let('v128', op('v128.xor', get(large), wanted));
+      const x = field.select(f, get(differs), field.neg(f, some), some);
+      storeCoordinate(f, k, field.norm(f, k, x), 'point', OFFSET.x);
+    });
+    f.scope(() => {
+      const one = field.constant(f, k, 1n);
+      const x = loadCoordinate(f, k, 'point', OFFSET.x);
+      const y = loadCoordinate(f, k, 'point', OFFSET.y);
+      const above = field.norm(f, k, field.add(f, y, one));
+      const slope = field.mul(f, k, x, field.constant(f, k, TATE_SLOPE));
+      const second = field.mul(f, k, above, field.norm(f, k, field.sub(f, one, slope)));
+      field.drop(f, slope);
+      const scaled = field.mul(f, k, y, field.constant(f, k, TATE_1));
+      const line = field.norm(f, k, field.add(f, scaled, field.constant(f, k, TATE_0)));
+      const first = field.norm(f, k, field.sub(f, above, field.mul(f, k, x, line)));
+      const cube = field.mul(f, k, field.sqr(f, k, second), second);
+      const squareOfFirst = field.sqr(f, k, field.mul(f, k, first, y));
+      const both = field.sqr(f, k, field.mul(f, k, cube, squareOfFirst));
+      const squareY = field.sqr(f, k, y);
+      const w = field.add(f, field.mul(f, k, squareY, field.constant(f, k, TWISTED_D)), one);
+      const factor = field.mul(f, k, field.norm(f, k, w), field.constant(f, k, TATE_FACTOR));
+      field.storePair(f, k, field.mul(f, k, both, factor), value);
+    });
+    // value^m = (value^((m-1)/2))²·value; then (r-1)/8 = 2^25·m.
+    f.push(call('bj_power', raised, value, inner));
+    f.push(call('bj_square', raised, raised, i32(1)));
+    f.push(call('bj_multiply', raised, raised, value));
+    f.push(call('bj_square', raised, raised, i32(TWO_ADICITY - 3)));
+    f.scope(() => {
+      const one = field.constant(f, k, 1n);
+      const isOne = field.isEqual(f, k, field.loadPair(f, k, raised), one);
+      const masks = [0, 1].map((lane) => {
+        const inside = op('i64.ne', op(`i64x2.extract_lane ${lane}`, get(isOne)), '(i64.const 0)');
+        const before = op('i32.load8_u', `offset=${lane}`, get('valid'));
+        f.push(op('i32.store8', `offset=${lane}`, get('valid'), op('i32.and', before, inside)));
+        const now = op('i64.extend_i32_u', op('i32.load8_u', `offset=${lane}`, get('valid')));
+        return op('i64.sub', '(i64.const 0)', now);
+      });
+      const good = f.let(
+        'v128',
+        op('i64x2.replace_lane 1', op('i64x2.splat', masks[0] ?? ''), masks[1] ?? ''),
+      );
+      const zero = field.constant(f, k, 0n);
+      const x = field.select(f, get(good), loadCoordinate(f, k, 'point', OFFSET.x), zero);
+      const y = field.select(f, get(good), loadCoordinate(f, k, 'point', OFFSET.y), one);
+      storeCoordinate(f, k, x, 'point', OFFSET.x);
+      storeCoordinate(f, k, y, 'point', OFFSET.y);
+      storeCoordinate(f, k, one, 'point', OFFSET.z);
+      storeCoordinate(f, k, field.mul(f, k, x, y), 'point', OFFSET.t);
+    });
+  });
+};
+
+/** Writes `bj_unpack(from, valid, count, scratch)`. */
+export const writeUnpack = (module: ModuleWriter, k: field.Field): void => {
+  writeRoots(module, k);
+  writeFinish(module, k);
+  const params = numbers('from', 'valid', 'count', 'scratch');
+  module.func('bj_unpack', { exported: true, params }, (f) => {
+    const { divisors, work } = locate(f);
+    const parts = (index: string) => ({
+      valid: op('i32.add', get('valid'), op('i32.mul', get(index), i32(2))),
+      point: addressOf('scratch', get(index), POINT_BYTES),
+      divisor: addressOf(divisors, get(index), PAIR),
+    });
+    eachPair(f, (index) => {
+      const { valid, point, divisor } = parts(index);
+      const from = addressOf('from', get(index), 64);
+      f.push(call('bj_roots', from, valid, point, divisor, get(work)));
+    });
+    f.push(call('r_invertPairs', get(divisors), get('count'), get(work)));
+    eachPair(f, (index) => {
+      const { valid, point, divisor } = parts(index);
+      f.push(call('bj_finish', valid, point, divisor, get(work)));
+    });
+  });
+};

@@ -1,0 +1,99 @@
+/**
+ * Writes the matrices of a proving key in either of the codings that zkey-coefficients.ts reads.
+ *
+ * @module
+ */
+import {
+  CHUNK_RECORDS,
+  RECORD_BYTES,
+  VALUE_BYTES,
+  type ZkeyCoefficients,
+} from './zkey-coefficients.ts';
+import type { ZkeyForm } from './zkey-format.ts';
+
+function* encodeStandard(coefficients: ZkeyCoefficients): Generator<Uint8Array> {
+  const { matrix, row, wire, value, values } = coefficients;
+  yield new Uint8Array(Uint32Array.of(matrix.length).buffer);
+  for (let first = 0; first < matrix.length; first += CHUNK_RECORDS) {
+    const count = Math.min(CHUNK_RECORDS, matrix.length - first);
+    const bytes = new Uint8Array(count * RECORD_BYTES);
+    const view = new DataView(bytes.buffer);
+    for (let i = 0, at = 0; i < count; i++, at += RECORD_BYTES) {
+      view.setUint32(at, matrix[first + i] ?? 0, true);
+      view.setUint32(at + 4, row[first + i] ?? 0, true);
+      view.setUint32(at + 8, wire[first + i] ?? 0, true);
+      const start = (value[first + i] ?? 0) * VALUE_BYTES;
+      bytes.set(values.subarray(start, start + VALUE_BYTES), at + 12);
+    }
+    yield bytes;
+  }
+}
+
+/** LEB128 numbers in a buffer that grows. */
+const createColumn = (expected: number) => {
+  let bytes = new Uint8Array(expected + 16);
+  let length = 0;
+  return {
+    push: (number: number): void => {
+      if (length + 5 > bytes.length) {
+        const larger = new Uint8Array(bytes.length * 2);
+        larger.set(bytes);
+        bytes = larger;
+      }
+      let rest = number >>> 0;
+      while (rest >= 0x80) {
+        bytes[length++] = (rest & 0x7f) | 0x80;
+        rest >>>= 7;
+      }
+      bytes[length++] = rest;
+    },
+    take: (): Uint8Array => bytes.subarray(0, length),
+  };
+};
+
+const zigzag = (step: number): number => ((step << 1) ^ (step >> 31)) >>> 0;
+
+function* encodeCompact(coefficients: ZkeyCoefficients): Generator<Uint8Array> {
+  const { matrix, row, wire, value, values } = coefficients;
+  const entries = matrix.length;
+  yield new Uint8Array(Uint32Array.of(entries, values.length / VALUE_BYTES).buffer);
+  yield values;
+  const places = createColumn(entries);
+  const wires = createColumn(2 * entries);
+  const indices = createColumn(entries);
+  let lastPlace = 0;
+  let lastWire = 0;
+  for (let entry = 0; entry < entries; entry++) {
+    const place = 2 * (row[entry] ?? 0) + (matrix[entry] ?? 0);
+    places.push(zigzag(place - lastPlace));
+    lastPlace = place;
+    const entryWire = wire[entry] ?? 0;
+    wires.push(zigzag((entryWire - lastWire) | 0));
+    lastWire = entryWire;
+    indices.push(value[entry] ?? 0);
+  }
+  for (const column of [places, wires, indices]) {
+    const bytes = column.take();
+    yield new Uint8Array(Uint32Array.of(bytes.length).buffer);
+    yield bytes;
+  }
+}
+
+/** The bytes of section 4, in pieces. Numbers of rows and wires must be below 2^30. */
+export const encodeZkeyCoefficients = (
+  form: ZkeyForm,
+  coefficients: ZkeyCoefficients,
+): Iterable<Uint8Array> =>
+  form === 'standard' ? encodeStandard(coefficients) : encodeCompact(coefficients);
+
+/** Length of section 4 in bytes. */
+export const measureZkeyCoefficients = (form: ZkeyForm, coefficients: ZkeyCoefficients): number => {
+  if (form === 'standard') {
+    return 4 + coefficients.matrix.length * RECORD_BYTES;
+  }
+  let length = 0;
+  for (const part of encodeCompact(coefficients)) {
+    length += part.length;
+  }
+  return length;
+};
