@@ -140,10 +140,28 @@ describe.each(['float', 'integer'] as const)('%s multiplier', (multiplier: Multi
       );
     });
 
+    it('reads any 256 bits, reduced', async () => {
+      const kernels = await ready;
+      const top = (1n << 256n) - 1n;
+      const values = [p, p + 1n, 2n * p - 1n, 2n * p, 5n * p, top, top - p, 1n << 255n];
+      write(place.x, values);
+      kernels.get(`${name}_fromCanonical`)?.(element.x, place.x, values.length);
+      kernels.get(`${name}_toCanonical`)?.(place.out, element.x, values.length);
+      expect(values.map((_, index) => read(place.out, index))).toEqual(
+        values.map((value) => value % p),
+      );
+    });
+
     it('inverts pairs in batches', async () => {
       const kernels = await ready;
-      for (const pairs of [1, 2, 33]) {
-        const values = Array.from({ length: 2 * pairs }, random);
+      const edges = edgesOf(p).filter((value) => value !== 0n);
+      for (const [pairs, at] of [
+        ...[1, 2, 3, 31, 32, 33].map((count) => [count, random] as const),
+        [5, () => 1n],
+        [5, () => p - 1n],
+        [edges.length, (i: number) => edges[i % edges.length] ?? 1n],
+      ] as const) {
+        const values = Array.from({ length: 2 * pairs }, (_, i) => at(i));
         write(place.x, values);
         kernels.get(`${name}_fromCanonical`)?.(element.x, place.x, values.length);
         // Element 2i + lane to lane `lane` of pair i, and back.

@@ -1,0 +1,83 @@
+// The kernel against the rounds as they are written down, over BigInt, with constants made up for the test. That the constants of
+// circomlib give circomlib's hashes is tested where they are kept (@pool/notes).
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createNumbers, decodeScalars, encodeScalars, R } from '../test/quotient-oracle.ts';
+import { createKernels, type Kernels } from './kernels.ts';
+import type { PoseidonConstants } from './poseidon.ts';
+
+const PARTIAL_ROUNDS = 5;
+const list = <T>(length: number, make: (index: number) => T): T[] =>
+  Array.from({ length }, (_, index) => make(index));
+
+const createConstants = (width: number): PoseidonConstants => {
+  const { scalar } = createNumbers(BigInt(width));
+  const square = () => list(width, () => list(width, scalar));
+  return {
+    width,
+    partialRounds: PARTIAL_ROUNDS,
+    fullConstants: list(8, () => list(width, scalar)),
+    partialConstants: list(PARTIAL_ROUNDS, scalar),
+    matrix: square(),
+    transition: square(),
+    sparseRows: list(PARTIAL_ROUNDS, () => list(width - 1, scalar)),
+    sparseColumns: list(PARTIAL_ROUNDS, () => list(width - 1, scalar)),
+  };
+};
+
+const dot = (a: readonly bigint[], b: readonly bigint[]): bigint =>
+  a.reduce((sum, value, i) => (sum + value * (b[i] ?? 0n)) % R, 0n);
+
+const hashByDefinition = (constants: PoseidonConstants, inputs: readonly bigint[]): bigint => {
+  const full = (state: readonly bigint[], round: number, mixer: PoseidonConstants['matrix']) => {
+    const raised = state.map(
+      (word, i) => (word + (constants.fullConstants[round]?.[i] ?? 0n)) ** 5n % R,
+    );
+    return mixer.map((row) => dot(row, raised));
+  };
+  let state = [0n, ...inputs];
+  for (let round = 0; round < 4; round += 1) {
+    state = full(state, round, round === 3 ? constants.transition : constants.matrix);
+  }
+  for (let round = 0; round < PARTIAL_ROUNDS; round += 1) {
+    const [first = 0n, ...others] = state;
+    const raised = (first + (constants.partialConstants[round] ?? 0n)) ** 5n % R;
+    const row = [constants.matrix[0]?.[0] ?? 0n, ...(constants.sparseRows[round] ?? [])];
+    const column = constants.sparseColumns[round] ?? [];
+    state = [
+      dot(row, [raised, ...others]),
+      ...others.map((word, i) => (word + raised * (column[i] ?? 0n)) % R),
+    ];
+  }
+  for (let round = 4; round < 8; round += 1) state = full(state, round, constants.matrix);
+  return state[0] ?? 0n;
+};
+
+describe.each(['float', 'integer'] as const)('Poseidon, %s multiplier', (multiplier) => {
+  let kernels: Kernels;
+  beforeAll(async () => {
+    kernels = await createKernels({ threads: 2, multiplier });
+  });
+  afterAll(() => kernels.close());
+
+  const check = async (width: number, inputs: readonly (readonly bigint[])[]) => {
+    const constants = createConstants(width);
+    const hashes = await kernels.hashPoseidonMany(constants, encodeScalars(inputs.flat()));
+    expect(decodeScalars(hashes)).toEqual(inputs.map((row) => hashByDefinition(constants, row)));
+  };
+
+  it.each([2, 3, 4, 5, 6, 7])('hashes %i words as defined', async (width) => {
+    const { scalar } = createNumbers(99n);
+    const words = [() => 0n, () => 1n, () => R - 1n, (i: number) => 2n ** BigInt(i + 250), scalar];
+    const structured = words.map((word) => list(width - 1, word).map((value) => value % R));
+    const single = list(width - 1, (place) => list(width - 1, (i) => (i === place ? 1n : 0n)));
+    await check(width, [...structured, ...single]);
+  });
+
+  it.each([1, 2, 3, 127, 128, 129, 255, 256, 257])('hashes %i inputs', async (count) => {
+    const { scalar } = createNumbers(BigInt(count));
+    await check(
+      3,
+      list(count, () => [scalar(), scalar()]),
+    );
+  });
+});

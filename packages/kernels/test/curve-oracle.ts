@@ -1,0 +1,82 @@
+/**
+ * Sums and multiples of points by @noble/curves. Points are multiples of the generators, so an expected sum is one multiple of it.
+ *
+ * @module
+ */
+import { bn254 } from '@noble/curves/bn254.js';
+import type { Group } from '../src/groups.ts';
+import type { Kernels } from '../src/kernels.ts';
+
+export const R = bn254.fields.Fr.ORDER;
+const Q = bn254.fields.Fp.ORDER;
+const RADIX = (1n << 256n) % Q;
+
+export const bytesOf = (value: bigint): Buffer =>
+  Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse();
+
+/** A repeatable stream of scalars. */
+export const createScalars = (seed: bigint): (() => bigint) => {
+  let state = seed;
+  return () => {
+    state = (state * 6364136223846793005n + 1442695040888963407n) % R;
+    return (state * state * state + seed) % R;
+  };
+};
+
+const encode = {
+  g1: (point: typeof bn254.G1.Point.BASE): Buffer => {
+    if (point.is0()) return Buffer.alloc(64);
+    const { x, y } = point.toAffine();
+    return Buffer.concat([x, y].map((value) => bytesOf((value * RADIX) % Q)));
+  },
+  g2: (point: typeof bn254.G2.Point.BASE): Buffer => {
+    if (point.is0()) return Buffer.alloc(128);
+    const { x, y } = point.toAffine();
+    return Buffer.concat([x.c0, x.c1, y.c0, y.c1].map((value) => bytesOf((value * RADIX) % Q)));
+  },
+};
+
+/** factor times the generator, in the format of proving keys. */
+export const encodeMultiple = (group: Group, factor: bigint): Buffer => {
+  const k = ((factor % R) + R) % R;
+  if (group === 'g1') {
+    const { BASE, ZERO } = bn254.G1.Point;
+    return encode.g1(k === 0n ? ZERO : BASE.multiply(k));
+  }
+  const { BASE, ZERO } = bn254.G2.Point;
+  return encode.g2(k === 0n ? ZERO : BASE.multiply(k));
+};
+
+/** A table of these multiples of the generator; equal ones are computed once. */
+export const loadMultiples = (kernels: Kernels, group: Group, factors: readonly bigint[]) => {
+  const encoded = new Map<bigint, Buffer>();
+  const bytes = Buffer.concat(
+    factors.map((factor) => {
+      const known = encoded.get(factor) ?? encodeMultiple(group, factor);
+      encoded.set(factor, known);
+      return known;
+    }),
+  );
+  const size = bytes.length / factors.length;
+  return kernels.loadPoints(group, factors.length, (start, count, into) => {
+    into.set(bytes.subarray(start * size, (start + count) * size));
+    return Promise.resolve();
+  });
+};
+
+/** The sum by the kernels and by noble, in hexadecimal. */
+export const sumBoth = async (
+  kernels: Kernels,
+  group: Group,
+  points: readonly bigint[],
+  scalars: readonly bigint[],
+): Promise<{ readonly sum: string; readonly expected: string }> => {
+  const table = await loadMultiples(kernels, group, points);
+  const bytes = Buffer.concat(scalars.map((scalar) => bytesOf(scalar)));
+  const vector = await kernels.loadScalars(scalars.length, bytes);
+  const sum = Buffer.from(await kernels.computeMsm(table, vector)).toString('hex');
+  table.release();
+  vector.release();
+  const factor = points.reduce((total, point, i) => total + point * (scalars[i] ?? 0n), 0n);
+  return { sum, expected: encodeMultiple(group, factor).toString('hex') };
+};
