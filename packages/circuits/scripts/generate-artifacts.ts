@@ -9,12 +9,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isPoolError } from '@pool/core';
 import {
+  type ArtifactDigests,
+  type ArtifactKind,
   computeDigest,
   type ManifestEntry,
   manifestUrl,
   parseArtifactsManifest,
 } from '../src/artifacts-manifest.ts';
-import { artifactFiles, buildArtifacts, computeRecipe } from '../src/build-artifacts.ts';
+import {
+  artifactFiles,
+  type BuiltArtifacts,
+  buildArtifacts,
+  computeRecipe,
+} from '../src/build-artifacts.ts';
 import { circuitNames } from '../src/circuits.ts';
 import { describeCompiler } from '../src/compile.ts';
 import type { VerificationKey } from '../src/verification-key.ts';
@@ -46,6 +53,24 @@ const readKnown = async () => {
 
 const serializeKey = (key: VerificationKey) => `${JSON.stringify(key, null, 2)}\n`;
 
+/** Both forms of the key are pinned, so both must have been written. */
+const requireDigests = (digests: BuiltArtifacts['sha256']): ArtifactDigests => {
+  const digestOf = (kind: ArtifactKind): string => {
+    const digest = digests[kind];
+    if (digest === undefined) {
+      throw new TypeError(`${kind} was not built`);
+    }
+    return digest;
+  };
+  return {
+    r1cs: digestOf('r1cs'),
+    wasm: digestOf('wasm'),
+    zkey: digestOf('zkey'),
+    compactKey: digestOf('compactKey'),
+    verificationKey: digestOf('verificationKey'),
+  };
+};
+
 const known = await readKnown();
 const entries: Record<string, ManifestEntry> = {};
 const keys: Record<string, VerificationKey> = {};
@@ -69,7 +94,8 @@ for (const circuit of circuitNames) {
   const folder = await mkdtemp(join(tmpdir(), 'pool-circuits-'));
   try {
     process.stderr.write(`building ${circuit}\n`);
-    entries[circuit] = await buildArtifacts(circuit, folder);
+    const built = await buildArtifacts(circuit, folder, { standardKey: true });
+    entries[circuit] = { ...built, sha256: requireDigests(built.sha256) };
     const json = await readFile(join(folder, artifactFiles.verificationKey), 'utf8');
     keys[circuit] = JSON.parse(json) as VerificationKey;
   } finally {

@@ -15,6 +15,7 @@ import {
   type ArtifactDigests,
   type ArtifactKind,
   type ArtifactsManifest,
+  artifactKinds,
   computeFileDigest,
   readArtifactsManifest,
 } from './artifacts-manifest.ts';
@@ -49,8 +50,8 @@ export type ArtifactStoreOptions = {
   /** Default: the committed manifest. */
   readonly manifest?: ArtifactsManifest | undefined;
   /**
-   * What `zkeyPath` names: the compact form that the cache keeps, or a standard `.zkey` made of it and cached beside it. Default:
-   * `standard`.
+   * What `zkeyPath` names: the compact form that the cache keeps (the default; our prover reads it), or, for tools of the snarkjs
+   * family, a standard `.zkey` made of it and cached beside it.
    */
   readonly keyForm?: KeyForm | undefined;
 };
@@ -135,12 +136,10 @@ const publish = async (built: string, folder: string): Promise<void> => {
   }
 };
 
+type BuiltDigests = { readonly [kind in ArtifactKind]?: string | undefined };
+
 /** Builds files of a circuit into an empty folder; returns the digests of what it made, kept or not, as far as it knows them. */
-type Build = (
-  circuit: CircuitName,
-  folder: string,
-  options: BuildOptions,
-) => Promise<Partial<ArtifactDigests>>;
+type Build = (circuit: CircuitName, folder: string, options: BuildOptions) => Promise<BuiltDigests>;
 
 /** What a store is made of; tests put quick builders in the place of minutes of work. */
 export type ArtifactStoreParts = {
@@ -160,7 +159,7 @@ export type ArtifactStoreParts = {
 export const createArtifactStore = (options: ArtifactStoreOptions = {}): ArtifactStore =>
   createArtifactStoreOf({
     cacheDir: resolve(options.cacheDir ?? defaultCacheDir()),
-    keyForm: options.keyForm ?? 'standard',
+    keyForm: options.keyForm ?? 'compact',
     readManifest: () => options.manifest ?? readArtifactsManifest(),
     computeRecipe,
     build: async (...job) => (await buildArtifacts(...job)).sha256,
@@ -204,10 +203,9 @@ export const createArtifactStoreOf = (parts: ArtifactStoreParts): ArtifactStore 
       await rm(folder, { recursive: true, force: true });
       const scratch = await mkdtemp(join(cacheDir, '.build-'));
       try {
-        const built = Object.entries(await bundle.build(circuit, scratch, options));
-        const wrong = (kind: ArtifactKind) =>
-          built.some(([name, digest]) => name === kind && digest !== pinned[kind]);
-        refuseMismatch(circuit, (Object.keys(pinned) as ArtifactKind[]).filter(wrong));
+        const built = await bundle.build(circuit, scratch, options);
+        const isWrong = (kind: ArtifactKind) => (built[kind] ?? pinned[kind]) !== pinned[kind];
+        refuseMismatch(circuit, artifactKinds.filter(isWrong));
         refuseMismatch(circuit, await verify(scratch));
         await publish(scratch, folder);
       } finally {

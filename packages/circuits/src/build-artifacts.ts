@@ -67,6 +67,11 @@ export const refuseInProduction = (): void => {
   }
 };
 
+/** The manifest's entry; a key's digest is known if the key was written in that form. */
+export type BuiltArtifacts = Omit<ManifestEntry, 'sha256'> & {
+  readonly sha256: { readonly [kind in ArtifactKind]?: string | undefined };
+};
+
 /** Compiles a circuit into an existing, empty folder: constraints and witness program. */
 const compileInto = async (
   circuit: CircuitName,
@@ -98,17 +103,17 @@ export const buildConstraints = async (
 
 /**
  * Builds all that a prover needs into an existing, empty folder: witness program, proving key in its compact form, verification
- * key. The constraint file, the largest of all, and the standard form of the key are made on the way or counted through, and not
- * kept.
+ * key. The constraint file, the largest of all, is made on the way and not kept. The standard form of the key is written only if it
+ * is asked for.
  * @throws PoolError `insecure_dev_setup`, `compiler_missing`, `compile_failed`
  */
 export const buildArtifacts = async (
   circuit: CircuitName,
   folder: string,
-  options: BuildOptions = {},
-): Promise<ManifestEntry> => {
+  options: BuildOptions & { readonly standardKey?: boolean } = {},
+): Promise<BuiltArtifacts> => {
   refuseInProduction();
-  const { signal, onProgress } = options;
+  const { signal, onProgress, standardKey = false } = options;
   const recipe = computeRecipe(circuit);
   const scratch = await mkdtemp(join(folder, '.compile-'));
   const path = (kind: ArtifactKind) => join(folder, artifactFiles[kind]);
@@ -118,12 +123,17 @@ export const buildArtifacts = async (
 
   onProgress?.('setup', 0);
   const { shape, digests, verificationKey } = await computeKeyInWorker(
-    { r1csPath, compactPath: path('compactKey'), seed: computeSeed(circuit) },
+    {
+      r1csPath,
+      compactPath: path('compactKey'),
+      zkeyPath: standardKey ? path('zkey') : undefined,
+      seed: computeSeed(circuit),
+    },
     { signal, onProgress: (fraction) => onProgress?.('setup', fraction) },
   );
   const json = `${JSON.stringify(verificationKey, null, 2)}\n`;
   await writeFile(path('verificationKey'), json);
-  const sha256: ArtifactDigests = {
+  const sha256 = {
     r1cs: await computeFileDigest(r1csPath),
     wasm: computeDigest(await readFile(path('wasm'))),
     ...digests,

@@ -2,7 +2,7 @@ import { bn254 } from '@noble/curves/bn254.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FIELD_ORDER } from './field.ts';
-import { invert, invertAll, power, reduce } from './modular.ts';
+import { invert, power, reduce } from './modular.ts';
 
 const { Fr } = bn254.fields;
 const element = fc.bigInt({ min: 0n, max: FIELD_ORDER - 1n });
@@ -11,17 +11,6 @@ const unit = fc.bigInt({ min: 1n, max: FIELD_ORDER - 1n });
 describe('arithmetic mod r agrees with noble-curves', () => {
   it('inverse', () => {
     fc.assert(fc.property(unit, (a) => invert(a, FIELD_ORDER) === Fr.inv(a)));
-  });
-
-  it('inverses of a whole batch, and of its beginning only', () => {
-    fc.assert(
-      fc.property(fc.array(unit, { maxLength: 20 }), fc.nat(20), (values, wanted) => {
-        const count = Math.min(wanted, values.length);
-        const batch = [...values];
-        invertAll(batch, count, FIELD_ORDER);
-        expect(batch).toEqual(values.map((a, i) => (i < count ? Fr.inv(a) : a)));
-      }),
-    );
   });
 
   it('power', () => {

@@ -1,5 +1,5 @@
 /**
- * Arithmetic modulo a prime on BigInts, for the dev setup. Not constant-time: its secrets are public.
+ * Arithmetic modulo a prime on BigInts, for a few values at a time. Not constant-time.
  *
  * @module
  */
@@ -36,20 +36,4 @@ export const invert = (value: bigint, modulus: bigint): bigint => {
     throw new RangeError('zero has no inverse');
   }
   return reduce(x, modulus);
-};
-
-/** Replaces the first `count` values, all in 1..modulus-1, by their inverses: one inversion, three products each. */
-export const invertAll = (values: bigint[], count: number, modulus: bigint): void => {
-  const prefix = new Array<bigint>(count);
-  let product = 1n;
-  for (let i = 0; i < count; i++) {
-    prefix[i] = product;
-    product = (product * (values[i] ?? 0n)) % modulus;
-  }
-  let inverse = count === 0 ? 1n : invert(product, modulus);
-  for (let i = count - 1; i >= 0; i--) {
-    const value = values[i] ?? 0n;
-    values[i] = (inverse * (prefix[i] ?? 0n)) % modulus;
-    inverse = (inverse * value) % modulus;
-  }
 };

@@ -7,7 +7,6 @@
 export type { PackedProducts } from './babyjubjub.ts';
 export { KernelsError, type KernelsErrorCode } from './errors.ts';
 export type { Group } from './groups.ts';
-export { instantiateKernels, type Kernel } from './instantiate-kernels.ts';
 export { createKernels, type Kernels, type KernelsOptions } from './kernels.ts';
 export type { PointTable } from './points.ts';
 export type { PoseidonConstants } from './poseidon.ts';
@@ -16,7 +15,7 @@ export type { TaskOptions } from './runtime.ts';
 export type { ScalarVector } from './scalars.ts';
 export type { OpenedBoxes, SealedBoxes } from './scan.ts';
 export type { ScanKernels } from './scan-kernels.ts';
-export { compileKernels, detectMultiplier, type Multiplier } from './wasm-module.ts';
+export type { Multiplier } from './wasm-module.ts';
 export {
   type CoefficientLimits,
   countZkeyCoefficients,

@@ -6,18 +6,20 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { createKernels, type ZkeyForm, type ZkeyHeaderFields } from '@pool/kernels';
 import { computeDomainSize, readR1cs } from '../r1cs.ts';
 import type { VerificationKey } from '../verification-key.ts';
-import { generatorMultiplier } from './compute-points.ts';
-import { computeProvingKey, exportVerificationKey, serializeProvingKey } from './proving-key.ts';
+import { exportVerificationKey } from './export-verification-key.ts';
+import { computeProvingKey, type KeyPart } from './proving-key.ts';
+import { serializeKeyPart } from './serialize-key.ts';
 import { deriveToxicValues } from './toxic-values.ts';
 
-/** Each path that is named must not exist yet; the digests of both forms are computed in any case. */
+/** What is to be made; each path that is named must not exist yet. */
 export type KeyJob = {
   readonly r1csPath: string;
-  /** Where the standard form goes. */
+  /** Where the standard form goes, if it is wanted. */
   readonly zkeyPath?: string | undefined;
-  /** Where the compact form goes. */
+  /** Where the compact form goes, if it is wanted. */
   readonly compactPath?: string | undefined;
   /** Public text the trapdoor follows from. */
   readonly seed: string;
@@ -31,8 +33,11 @@ export type KeyResult = {
     readonly domainSize: number;
     readonly terms: number;
   };
-  /** SHA-256 of the key in its standard and in its compact form, hex. */
-  readonly digests: { readonly zkey: string; readonly compactKey: string };
+  /** SHA-256 of what was written, hex. */
+  readonly digests: {
+    readonly zkey?: string | undefined;
+    readonly compactKey?: string | undefined;
+  };
   readonly verificationKey: VerificationKey;
 };
 
@@ -40,23 +45,33 @@ export type KeyMessage =
   | { readonly type: 'progress'; readonly fraction: number }
   | { readonly type: 'done'; readonly result: KeyResult };
 
-/** The SHA-256 of pieces, hex. They are also written to a new file, if one is named. */
-const digestPieces = (pieces: Iterable<Uint8Array>, path: string | undefined): string => {
+/** Share of the time that passes before the key is begun: reading the constraints. */
+const READING = 0.1;
+
+type KeyFile = {
+  readonly write: (part: KeyPart) => void;
+  /** SHA-256 of everything written, hex. */
+  readonly digest: () => string;
+  readonly close: () => void;
+};
+
+const createKeyFile = (path: string, form: ZkeyForm): KeyFile => {
   const hash = createHash('sha256');
-  const file = path === undefined ? undefined : openSync(path, 'wx');
-  try {
-    for (const piece of pieces) {
-      hash.update(piece);
-      for (let written = 0; file !== undefined && written < piece.length; ) {
-        written += writeSync(file, piece, written);
+  const file = openSync(path, 'wx');
+  return {
+    write: (part) => {
+      for (const piece of serializeKeyPart(part, form)) {
+        hash.update(piece);
+        for (let written = 0; written < piece.length; ) {
+          written += writeSync(file, piece, written);
+        }
       }
-    }
-  } finally {
-    if (file !== undefined) {
+    },
+    digest: () => hash.digest('hex'),
+    close: () => {
       closeSync(file);
-    }
-  }
-  return hash.digest('hex');
+    },
+  };
 };
 
 const work = async (
@@ -64,23 +79,44 @@ const work = async (
   onProgress: (fraction: number) => void,
 ): Promise<KeyResult> => {
   const r1cs = readR1cs(r1csPath);
+  onProgress(READING);
   const { constraints, wires, publicSignals, a, b, c } = r1cs;
   const domainSize = computeDomainSize(r1cs);
-  const toxic = deriveToxicValues(seed, domainSize);
-  const key = await computeProvingKey(generatorMultiplier, r1cs, toxic, { onProgress });
+  const terms = a.wire.length + b.wire.length + c.wire.length;
+  const parts = { header: undefined, ic: undefined } as {
+    header: ZkeyHeaderFields | undefined;
+    ic: Uint8Array | undefined;
+  };
+  const standard = zkeyPath === undefined ? undefined : createKeyFile(zkeyPath, 'standard');
+  const compact = compactPath === undefined ? undefined : createKeyFile(compactPath, 'compact');
+  const kernels = await createKernels();
+  try {
+    const toxic = deriveToxicValues(seed, domainSize);
+    for await (const part of computeProvingKey(kernels, r1cs, toxic, {
+      onProgress: (fraction) => {
+        onProgress(READING + (1 - READING) * fraction);
+      },
+    })) {
+      standard?.write(part);
+      compact?.write(part);
+      if (part.type === 'header') {
+        parts.header = part.header;
+      } else if (part.type === 'points' && part.section === 'ic') {
+        parts.ic = part.points;
+      }
+    }
+  } finally {
+    standard?.close();
+    compact?.close();
+    await kernels.close();
+  }
+  if (parts.header === undefined || parts.ic === undefined) {
+    throw new TypeError('the key has no header or no public wires');
+  }
   return {
-    shape: {
-      constraints,
-      wires,
-      publicSignals,
-      domainSize,
-      terms: a.wire.length + b.wire.length + c.wire.length,
-    },
-    digests: {
-      zkey: digestPieces(serializeProvingKey(key, 'standard'), zkeyPath),
-      compactKey: digestPieces(serializeProvingKey(key, 'compact'), compactPath),
-    },
-    verificationKey: exportVerificationKey(key),
+    shape: { constraints, wires, publicSignals, domainSize, terms },
+    digests: { zkey: standard?.digest(), compactKey: compact?.digest() },
+    verificationKey: exportVerificationKey(parts.header, parts.ic),
   };
 };
 

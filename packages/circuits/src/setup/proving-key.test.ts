@@ -6,7 +6,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bn254 } from '@noble/curves/bn254.js';
-import { convertZkey, createMemorySource, type ZkeyForm } from '@pool/kernels';
+import {
+  convertZkey,
+  createKernels,
+  createMemorySource,
+  type Kernels,
+  type ZkeyForm,
+} from '@pool/kernels';
 import { groth16, zKey } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sample } from '../../test/fund-batch.ts';
@@ -17,13 +23,9 @@ import {
   computeWitness,
   endSnarkjsThreads,
 } from '../../test/witness.ts';
-import { generatorMultiplier } from './compute-points.ts';
-import {
-  computeProvingKey,
-  exportVerificationKey,
-  type ProvingKey,
-  serializeProvingKey,
-} from './proving-key.ts';
+import { exportVerificationKey } from './export-verification-key.ts';
+import { computeProvingKey, type KeyPart } from './proving-key.ts';
+import { serializeKeyPart } from './serialize-key.ts';
 import type { ToxicValues } from './toxic-values.ts';
 
 const MAIN = `
@@ -59,23 +61,46 @@ const readSections = (file: Buffer): Map<number, Buffer> => {
   return sections;
 };
 
-const toFile = (key: ProvingKey, form: ZkeyForm = 'standard'): Buffer =>
-  Buffer.concat([...serializeProvingKey(key, form)]);
+const toFile = (key: readonly KeyPart[], form: ZkeyForm = 'standard'): Buffer =>
+  Buffer.concat(key.flatMap((part) => [...serializeKeyPart(part, form)]));
 
-const compute = (toxic: ToxicValues, circuitHash?: Uint8Array): Promise<ProvingKey> =>
-  computeProvingKey(generatorMultiplier, circuit.r1cs, toxic, { circuitHash });
+const collect = async (parts: AsyncIterable<KeyPart>): Promise<KeyPart[]> => {
+  const key: KeyPart[] = [];
+  for await (const part of parts) {
+    key.push(part);
+  }
+  return key;
+};
+
+const compute = (
+  toxic: ToxicValues,
+  circuitHash?: Uint8Array,
+  onProgress?: (fraction: number) => void,
+): Promise<KeyPart[]> =>
+  collect(computeProvingKey(kernels, circuit.r1cs, toxic, { circuitHash, onProgress }));
+
+/** The verification key of a computed key. */
+const exportFrom = (key: readonly KeyPart[]) => {
+  const header = key.find((part) => part.type === 'header')?.header;
+  const ic = key.find((part) => part.type === 'points' && part.section === 'ic');
+  if (header === undefined || ic?.type !== 'points') throw new Error('the key lacks a part');
+  return exportVerificationKey(header, ic.points);
+};
 
 let folder: string;
 let circuit: CompiledTest;
+let kernels: Kernels;
 const path = (name: string) => join(folder, name);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pool-setup-test-'));
   circuit = await compileTest(MAIN);
+  kernels = await createKernels();
   await writeFile(path('test.r1cs'), circuit.r1csBytes);
   await writeFile(path('test.ptau'), createPowersOfTau(powers, POWER));
 });
 afterAll(async () => {
+  await kernels.close();
   await rm(folder, { recursive: true, force: true });
   await endSnarkjsThreads();
 });
@@ -166,13 +191,32 @@ describe('the proving key', () => {
     expect((await convert(compact, 'standard')).equals(toFile(key))).toBe(true);
   });
 
+  it('reports its progress, from nothing to the whole', async () => {
+    const fractions: number[] = [];
+    const report = (fraction: number) => {
+      fractions.push(fraction);
+    };
+    await compute({ ...powers, gamma: 3n, delta: 5n }, undefined, report);
+    expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
+    expect([fractions.at(0), fractions.at(-1)]).toEqual([0, 1]);
+  });
+
+  it('is given up when aborted', async () => {
+    const abort = new AbortController();
+    const toxic = { ...powers, gamma: 3n, delta: 5n };
+    const parts = computeProvingKey(kernels, circuit.r1cs, toxic, { signal: abort.signal });
+    await parts.next();
+    abort.abort(new Error('enough'));
+    await expect(collect(parts)).rejects.toThrow('enough');
+  });
+
   it('makes proofs that snarkjs accepts, and exports the key we export', async () => {
     const toxic = { ...powers, gamma: sample('gamma'), delta: sample('delta') };
     const key = await compute(toxic);
     await writeFile(path('full.zkey'), toFile(key));
     await writeFile(path('test.wasm'), circuit.wasm);
     const exported = await zKey.exportVerificationKey(path('full.zkey'));
-    expect(exported).toMatchObject(exportVerificationKey(key));
+    expect(exported).toMatchObject(exportFrom(key));
 
     const witness = { type: 'mem' as const };
     const { wtns } = await import('snarkjs');
@@ -180,7 +224,7 @@ describe('the proving key', () => {
     const { proof, publicSignals } = await groth16.prove(path('full.zkey'), witness);
     const [y] = (await computeWitness(circuit.wasm, { a: 12_345n, b: 678n })).slice(1);
     expect(publicSignals).toEqual([String(y), '678']);
-    expect(await groth16.verify(exportVerificationKey(key), publicSignals, proof)).toBe(true);
-    expect(await groth16.verify(exportVerificationKey(key), [String(y), '679'], proof)).toBe(false);
+    expect(await groth16.verify(exportFrom(key), publicSignals, proof)).toBe(true);
+    expect(await groth16.verify(exportFrom(key), [String(y), '679'], proof)).toBe(false);
   });
 });

@@ -4,19 +4,15 @@
  *
  * @module
  */
+import type { Kernels } from '@pool/kernels';
 import { FIELD_ORDER } from '../field.ts';
-import { invert, invertAll, power } from '../modular.ts';
+import { invert } from '../modular.ts';
 import { computeDomainSize, type R1cs, type R1csMatrix } from '../r1cs.ts';
-import { encodeScalars } from './scalars.ts';
+import { decodeScalar, ELEMENT_BYTES, encodeScalars } from './scalars.ts';
 import type { ToxicValues } from './toxic-values.ts';
-
-const TWO_ADICITY = 28;
-/** 5 is the smallest quadratic non-residue mod r; r - 1 = 2^28 * odd. */
-const NON_RESIDUE = 5n;
 
 /** Scalars of the key's points, to be multiplied by the generators: 32 bytes little-endian each, below r. */
 export type KeyScalars = {
-  readonly domainSize: number;
   /** A_i(tau), one for each wire. */
   readonly a: Uint8Array;
   /** B_i(tau), one for each wire; in G1 and in G2. */
@@ -29,78 +25,91 @@ export type KeyScalars = {
   readonly h: Uint8Array;
 };
 
-/** A primitive root of unity of order `size`, a power of two. The same one that ffjavascript picks. */
-const computeRootOfUnity = (size: number): bigint => {
-  const generator = power(NON_RESIDUE, (FIELD_ORDER - 1n) >> BigInt(TWO_ADICITY), FIELD_ORDER);
-  return power(generator, BigInt(2 ** TWO_ADICITY / size), FIELD_ORDER);
+export type KeyScalarsOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** fraction in 0..1 */
+  readonly onProgress?: ((fraction: number) => void) | undefined;
+};
+
+export type ScalarKernels = Pick<
+  Kernels,
+  'computeLagrangeBasis' | 'multiplyColumns' | 'combineScalars'
+>;
+
+const modulo = (value: bigint): bigint => value % FIELD_ORDER;
+
+/**
+ * Adds one more row "public wire * 0 = 0" for each public wire and the constant to the sums of A: it makes their A polynomials
+ * linearly independent of the rest, without which a proof could be shifted to other public inputs.
+ */
+const addPublicRows = (a: Uint8Array, basis: Uint8Array, r1cs: R1cs): void => {
+  const sums = Array.from({ length: r1cs.publicSignals + 1 }, (_, wire) =>
+    modulo(decodeScalar(a, wire) + decodeScalar(basis, r1cs.constraints + wire)),
+  );
+  a.set(encodeScalars(sums));
 };
 
 /**
- * L_j(tau) over the size-th roots of unity, for j = first, first + step, ...: root^j (tau^size - 1) / (size (tau - root^j)).
- * tau must lie outside the domain.
+ * Computes all scalars of the key.
+ * @throws the signal's reason; KernelsError `out_of_memory`
  */
-const computeLagrangeBasis = (tau: bigint, size: number, first: number, step: number): bigint[] => {
-  const root = computeRootOfUnity(size);
-  const stride = power(root, BigInt(step), FIELD_ORDER);
-  const vanishing = power(tau, BigInt(size), FIELD_ORDER) - 1n + FIELD_ORDER;
-  const scale = (vanishing * invert(BigInt(size), FIELD_ORDER)) % FIELD_ORDER;
-  const roots: bigint[] = [];
-  const differences: bigint[] = [];
-  let current = power(root, BigInt(first), FIELD_ORDER);
-  for (let j = first; j < size; j += step) {
-    roots.push(current);
-    differences.push((tau - current + FIELD_ORDER) % FIELD_ORDER);
-    current = (current * stride) % FIELD_ORDER;
-  }
-  invertAll(differences, differences.length, FIELD_ORDER);
-  return roots.map(
-    (value, j) => (((value * (differences[j] ?? 0n)) % FIELD_ORDER) * scale) % FIELD_ORDER,
-  );
-};
-
-/** Sum over rows of coefficient * basis[row], for each wire. */
-const accumulate = (r1cs: R1cs, matrix: R1csMatrix, basis: readonly bigint[]): bigint[] => {
-  const sums = new Array<bigint>(r1cs.wires).fill(0n);
-  for (let row = 0; row < r1cs.constraints; row++) {
-    const weight = basis[row] ?? 0n;
-    const end = matrix.rowStart[row + 1] ?? 0;
-    for (let term = matrix.rowStart[row] ?? 0; term < end; term++) {
-      const wire = matrix.wire[term] ?? 0;
-      const coefficient = r1cs.coefficients[matrix.coefficient[term] ?? 0] ?? 0n;
-      sums[wire] = ((sums[wire] ?? 0n) + coefficient * weight) % FIELD_ORDER;
-    }
-  }
-  return sums;
-};
-
-/** Computes all scalars of the key. The order of seconds for 65k rows; pure. */
-export const computeKeyScalars = (r1cs: R1cs, toxic: ToxicValues): KeyScalars => {
-  const domainSize = computeDomainSize(r1cs);
-  const basis = computeLagrangeBasis(toxic.tau, domainSize, 0, 1);
-  const a = accumulate(r1cs, r1cs.a, basis);
-  const b = accumulate(r1cs, r1cs.b, basis);
-  const c = accumulate(r1cs, r1cs.c, basis);
-  // One more row "public wire * 0 = 0" for each public wire and the constant: it makes their A polynomials linearly
-  // independent of the rest, without which a proof could be shifted to other public inputs.
-  for (let wire = 0; wire <= r1cs.publicSignals; wire++) {
-    a[wire] = ((a[wire] ?? 0n) + (basis[r1cs.constraints + wire] ?? 0n)) % FIELD_ORDER;
-  }
-  const gammaInverse = invert(toxic.gamma, FIELD_ORDER);
+export const computeKeyScalars = async (
+  kernels: ScalarKernels,
+  r1cs: R1cs,
+  toxic: ToxicValues,
+  { signal, onProgress }: KeyScalarsOptions = {},
+): Promise<KeyScalars> => {
+  const { alpha, beta } = toxic;
+  const size = computeDomainSize(r1cs);
   const deltaInverse = invert(toxic.delta, FIELD_ORDER);
-  const combined = a.map((value, wire) => {
-    const sum = toxic.beta * value + toxic.alpha * (b[wire] ?? 0n) + (c[wire] ?? 0n);
-    const divisor = wire <= r1cs.publicSignals ? gammaInverse : deltaInverse;
-    return ((sum % FIELD_ORDER) * divisor) % FIELD_ORDER;
+  const basis = await kernels.computeLagrangeBasis({ size, point: toxic.tau }, { signal });
+  onProgress?.(0.1);
+  const values = encodeScalars(r1cs.coefficients);
+  const evaluate = (matrix: R1csMatrix): Promise<Uint8Array> =>
+    kernels.multiplyColumns(
+      {
+        rowStart: matrix.rowStart,
+        column: matrix.wire,
+        value: matrix.coefficient,
+        values,
+        columns: r1cs.wires,
+      },
+      basis,
+      { signal },
+    );
+  const a = await evaluate(r1cs.a);
+  onProgress?.(0.4);
+  const b = await evaluate(r1cs.b);
+  onProgress?.(0.7);
+  const c = await evaluate(r1cs.c);
+  onProgress?.(0.8);
+  addPublicRows(a, basis, r1cs);
+
+  const gammaInverse = invert(toxic.gamma, FIELD_ORDER);
+  const publicWires = Array.from({ length: r1cs.publicSignals + 1 }, (_, wire) => {
+    const [ofA, ofB, ofC] = [a, b, c].map((sums) => decodeScalar(sums, wire));
+    const sum = beta * (ofA ?? 0n) + alpha * (ofB ?? 0n) + (ofC ?? 0n);
+    return modulo(modulo(sum) * gammaInverse);
   });
-  const h = computeLagrangeBasis(toxic.tau, 2 * domainSize, 1, 2).map(
-    (value) => (value * deltaInverse) % FIELD_ORDER,
+  const combined = await kernels.combineScalars(
+    [
+      { factor: modulo(beta * deltaInverse), scalars: a },
+      { factor: modulo(alpha * deltaInverse), scalars: b },
+      { factor: deltaInverse, scalars: c },
+    ],
+    { signal },
   );
+  onProgress?.(0.9);
+  const h = await kernels.computeLagrangeBasis(
+    { size, point: toxic.tau, factor: deltaInverse, odd: true },
+    { signal },
+  );
+  onProgress?.(1);
   return {
-    domainSize,
-    a: encodeScalars(a),
-    b: encodeScalars(b),
-    publicWires: encodeScalars(combined.slice(0, r1cs.publicSignals + 1)),
-    privateWires: encodeScalars(combined.slice(r1cs.publicSignals + 1)),
-    h: encodeScalars(h),
+    a,
+    b,
+    publicWires: encodeScalars(publicWires),
+    privateWires: combined.subarray((r1cs.publicSignals + 1) * ELEMENT_BYTES),
+    h,
   };
 };

@@ -1,0 +1,57 @@
+/**
+ * The parts of a proving key as the bytes of its file, in either form.
+ *
+ * @module
+ */
+import {
+  encodeZkeyCoefficients,
+  encodeZkeyHeader,
+  encodeZkeySectionHead,
+  encodeZkeyStart,
+  measureZkeyCoefficients,
+  ZKEY_SECTION,
+  type ZkeyForm,
+} from '@pool/kernels';
+import type { KeyPart } from './proving-key.ts';
+
+const encodeUint32 = (value: number): Uint8Array => {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, value, true);
+  return bytes;
+};
+
+function* encodeSection(id: number, ...parts: Uint8Array[]): Generator<Uint8Array> {
+  yield encodeZkeySectionHead(
+    id,
+    parts.reduce((sum, part) => sum + part.length, 0),
+  );
+  yield* parts;
+}
+
+/** The bytes of one part, piece by piece; the header brings the beginning of the file with it. */
+export function* serializeKeyPart(part: KeyPart, form: ZkeyForm): Generator<Uint8Array> {
+  switch (part.type) {
+    case 'header':
+      yield encodeZkeyStart(form, 10);
+      yield* encodeSection(ZKEY_SECTION.protocol, encodeUint32(1));
+      yield* encodeSection(ZKEY_SECTION.header, encodeZkeyHeader(part.header));
+      return;
+    case 'coefficients':
+      if (form === 'standard') {
+        const length = measureZkeyCoefficients(form, part.coefficients);
+        yield encodeZkeySectionHead(ZKEY_SECTION.coefficients, length);
+        yield* encodeZkeyCoefficients(form, part.coefficients);
+      } else {
+        // Small enough to be kept, and as much work to measure as to encode.
+        const pieces = [...encodeZkeyCoefficients(form, part.coefficients)];
+        yield* encodeSection(ZKEY_SECTION.coefficients, ...pieces);
+      }
+      return;
+    case 'points':
+      yield* encodeSection(ZKEY_SECTION[part.section], part.points);
+      return;
+    case 'contributions':
+      yield* encodeSection(ZKEY_SECTION.contributions, part.circuitHash, encodeUint32(0));
+      return;
+  }
+}
