@@ -1,7 +1,7 @@
 // `npm test` and `pnpm test:full`: every test of the repository, both runners, one closing line.
 //   npm test                      everything that CI runs
 //   npm test -- packages/core     only the Vitest files whose path contains the text
-//   pnpm test:full                also the tests that take many minutes (fund-64)
+//   pnpm test:full                also the tests that take many minutes (fund-256, fund-64 alone)
 // Ends with `N passed, N failed` (and `, N skipped`) over both runners. A runner that dies, or that fails without
 // naming a failed test, counts as one failed test.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -106,7 +106,7 @@ async function runAll(args: readonly string[]): Promise<number> {
         '--conditions=@pool/source',
         join(root, 'tooling/scripts/ensure-artifacts.ts'),
         'fund-16',
-        ...(isFullRun ? ['fund-64'] : []),
+        ...(isFullRun ? ['fund-64', 'fund-256'] : []),
       ],
       { cwd: root, output: 'inherit' },
     );

@@ -6,6 +6,7 @@
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { chooseBatchSize } from '@pool/core';
 import { runAgentCommand } from './agent-command.ts';
 import { ensureProvingKey } from './artifacts.ts';
 import { isLocked, lockDirectory } from './directory-lock.ts';
@@ -98,7 +99,7 @@ async function payAndReport(
   }
   const roster = readRoster(options.rosterPath);
   // Only now: a refused roster should not have to wait for a proving key.
-  await ensureProvingKey(roster.length > 16 ? 'fund-64' : 'fund-16', progress);
+  await ensureProvingKey(`fund-${chooseBatchSize(roster.length) ?? 16}`, progress);
   progress.done();
 
   const { stdout, code } = await runAgentCommand(stack.agent, [...command, ...target, '--json']);

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ChainsFile } from '@pool/core';
+import { batchSizes, type ChainsFile } from '@pool/core';
 import {
   anvilBinary,
   findFreePorts,
@@ -46,7 +46,7 @@ export type StackOptions = {
   readonly ledger?: ProcessLedger;
   /** How many recipients to enrol. Default: enough for a batch of 64. */
   readonly holderCount?: number;
-  /** The agent's ceiling for one call. Default: 64. */
+  /** The agent's ceiling for one call. Default: what the largest circuit holds. */
   readonly maxRecipients?: number;
   /** Told what happens next, in a few words. */
   readonly onStep?: (step: string) => void;
@@ -127,7 +127,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
   const chains = createChainsFile(deployed, {
     rpcUrl,
     platformUrl,
-    maxRecipients: options.maxRecipients ?? 64,
+    maxRecipients: options.maxRecipients ?? Math.max(...batchSizes),
   });
   const chainsFile = join(directory, 'chains.json');
   writePrivate(chainsFile, `${JSON.stringify(chains, undefined, 2)}\n`);

@@ -18,6 +18,7 @@ import { renderVerifier, type SnarkVerificationKey } from './verifier/solidity.t
 const verifiers = [
   { circuit: 'fund-16', contract: 'Fund16Verifier' },
   { circuit: 'fund-64', contract: 'Fund64Verifier' },
+  { circuit: 'fund-256', contract: 'Fund256Verifier' },
 ];
 const deployedContracts = [
   'ShieldedPool',
@@ -25,6 +26,7 @@ const deployedContracts = [
   'NoteTree',
   'Fund16Verifier',
   'Fund64Verifier',
+  'Fund256Verifier',
   'PoolTestToken',
   'ZeroFirstTestToken',
 ];

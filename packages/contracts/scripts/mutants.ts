@@ -92,6 +92,18 @@ const mutants: readonly Mutant[] = [
     replace: 'return fund16Verifier',
   },
   {
+    name: 'fund-256 checks with fund-64',
+    file: pool,
+    find: 'return fund256Verifier',
+    replace: 'return fund64Verifier',
+  },
+  {
+    name: 'no batch of 256',
+    file: pool,
+    find: 'if (size == 256) return fund256Verifier;',
+    replace: '',
+  },
+  {
     name: 'a batch of any size',
     file: pool,
     find: 'revert UnsupportedBatchSize(size)',

@@ -42,6 +42,7 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     IEligibilityRegistry public immutable eligibilityRegistry;
     IGroth16Verifier public immutable fund16Verifier;
     IGroth16Verifier public immutable fund64Verifier;
+    IGroth16Verifier public immutable fund256Verifier;
 
     /// @dev Batches over all trees. First, so that it shares a storage slot with Pausable's flag.
     uint64 private _batchCount;
@@ -58,22 +59,26 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     /// @param registry Decides which eligibility roots are accepted.
     /// @param verifier16 Verifier of the circuit fund-16.
     /// @param verifier64 Verifier of the circuit fund-64.
+    /// @param verifier256 Verifier of the circuit fund-256.
     constructor(
         address admin,
         address guardian,
         address relayer,
         IEligibilityRegistry registry,
         IGroth16Verifier verifier16,
-        IGroth16Verifier verifier64
+        IGroth16Verifier verifier64,
+        IGroth16Verifier verifier256
     ) EIP712("ShieldedPool", "1") {
         if (admin == address(0) || guardian == address(0) || relayer == address(0)) {
             revert ZeroAddress();
         }
         if (address(registry) == address(0)) revert ZeroAddress();
         if (address(verifier16) == address(0) || address(verifier64) == address(0)) revert ZeroAddress();
+        if (address(verifier256) == address(0)) revert ZeroAddress();
         eligibilityRegistry = registry;
         fund16Verifier = verifier16;
         fund64Verifier = verifier64;
+        fund256Verifier = verifier256;
         _grantRole(DEFAULT_ADMIN_ROLE, admin);
         _grantRole(GUARDIAN_ROLE, guardian);
         _grantRole(RELAYER_ROLE, relayer);
@@ -226,6 +231,7 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     function _verifierFor(uint256 size) private view returns (IGroth16Verifier) {
         if (size == 16) return fund16Verifier;
         if (size == 64) return fund64Verifier;
+        if (size == 256) return fund256Verifier;
         revert UnsupportedBatchSize(size);
     }
 

@@ -18,7 +18,7 @@ const sentences: Readonly<Record<string, string>> = {
   NotAToken: 'There is no contract at the token address.',
   ZeroAddress: 'An address is missing.',
   TotalOutOfRange: 'The total must lie between 1 and 2^128 - 1 base units.',
-  UnsupportedBatchSize: 'A batch holds exactly 16 or 64 commitments.',
+  UnsupportedBatchSize: 'A batch holds exactly 16, 64 or 256 commitments.',
   ZeroBatchRoot: 'The batch root is zero, which no batch has.',
   BatchNonceUsed: 'This batch is settled already. Do not submit it again.',
   BatchIsVoided: 'The funder voided this batch; it can never settle.',

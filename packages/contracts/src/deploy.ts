@@ -11,6 +11,7 @@ import { type ContractArtifact, linkBytecode } from './artifact.ts';
 import { eligibilityRegistryArtifact } from './generated/eligibility-registry.ts';
 import { fund16VerifierArtifact } from './generated/fund-16-verifier.ts';
 import { fund64VerifierArtifact } from './generated/fund-64-verifier.ts';
+import { fund256VerifierArtifact } from './generated/fund-256-verifier.ts';
 import { noteTreeArtifact } from './generated/note-tree.ts';
 import { shieldedPoolArtifact } from './generated/shielded-pool.ts';
 import { connectShieldedPool } from './shielded-pool.ts';
@@ -38,6 +39,7 @@ export type PoolAddresses = {
   readonly noteTree: string;
   readonly fund16Verifier: string;
   readonly fund64Verifier: string;
+  readonly fund256Verifier: string;
   /** Block in which the pool was created: where an indexer starts. */
   readonly deploymentBlock: number;
 };
@@ -63,7 +65,12 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
   const addressAt = (offset: number): string =>
     getCreateAddress({ from: deployer, nonce: firstNonce + offset });
   const [registry, noteTree] = [addressAt(0), addressAt(1)];
-  const [fund16Verifier, fund64Verifier, pool] = [addressAt(2), addressAt(3), addressAt(4)];
+  const [fund16Verifier, fund64Verifier, fund256Verifier] = [
+    addressAt(2),
+    addressAt(3),
+    addressAt(4),
+  ];
+  const pool = addressAt(5);
 
   const plan: { artifact: ContractArtifact; args: readonly unknown[] }[] = [
     {
@@ -73,9 +80,18 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
     { artifact: noteTreeArtifact, args: [] },
     { artifact: fund16VerifierArtifact, args: [] },
     { artifact: fund64VerifierArtifact, args: [] },
+    { artifact: fund256VerifierArtifact, args: [] },
     {
       artifact: shieldedPoolArtifact,
-      args: [admin, options.guardian, options.relayer, registry, fund16Verifier, fund64Verifier],
+      args: [
+        admin,
+        options.guardian,
+        options.relayer,
+        registry,
+        fund16Verifier,
+        fund64Verifier,
+        fund256Verifier,
+      ],
     },
   ];
   const sent = [];
@@ -95,6 +111,7 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
     noteTree,
     fund16Verifier,
     fund64Verifier,
+    fund256Verifier,
     deploymentBlock: poolReceipt.blockNumber,
   };
 }

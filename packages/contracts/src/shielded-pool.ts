@@ -25,7 +25,7 @@ export type FundBatch = {
   readonly batchNonce: string;
   readonly eligibilityRoot: string;
   readonly batchRoot: string;
-  /** Exactly 16 or 64. */
+  /** Exactly 16, 64 or 256. */
   readonly commitments: readonly string[];
   readonly sealedNotesHash: string;
   /** D of protocol §5. */
@@ -85,6 +85,7 @@ export type ShieldedPoolMethods = {
   eligibilityRegistry: Read<[], string>;
   fund16Verifier: Read<[], string>;
   fund64Verifier: Read<[], string>;
+  fund256Verifier: Read<[], string>;
 };
 
 export type ShieldedPool = BaseContract & ShieldedPoolMethods;

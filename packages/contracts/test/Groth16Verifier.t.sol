@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Groth16Proof, IGroth16Verifier} from "../solidity/interfaces/IGroth16Verifier.sol";
 import {Fund16Verifier} from "../solidity/verifiers/Fund16Verifier.sol";
+import {Fund256Verifier} from "../solidity/verifiers/Fund256Verifier.sol";
 import {Fund64Verifier} from "../solidity/verifiers/Fund64Verifier.sol";
 import {TestBase} from "./support/TestBase.sol";
 import {TrapdoorVerifier} from "./support/TrapdoorVerifier.sol";
@@ -76,12 +77,16 @@ contract Groth16VerifierTest is TestBase {
     }
 
     function test_theFundVerifiersDifferAndRefuseTheTrapdoorsProofs() public {
-        IGroth16Verifier fund16 = new Fund16Verifier();
-        IGroth16Verifier fund64 = new Fund64Verifier();
-        assertTrue(keccak256(address(fund16).code) != keccak256(address(fund64).code), "the same key twice");
+        IGroth16Verifier[3] memory verifiers =
+            [IGroth16Verifier(new Fund16Verifier()), new Fund64Verifier(), new Fund256Verifier()];
         Groth16Proof memory proof = verifier.prove(1, 2, 3);
-        assertTrue(!fund16.verify(proof, 1, 2, 3), "fund-16 takes a foreign proof");
-        assertTrue(!fund64.verify(proof, 1, 2, 3), "fund-64 takes a foreign proof");
+        for (uint256 i = 0; i < verifiers.length; i++) {
+            assertTrue(!verifiers[i].verify(proof, 1, 2, 3), "a fund verifier takes a foreign proof");
+            for (uint256 j = 0; j < i; j++) {
+                bytes32 other = keccak256(address(verifiers[j]).code);
+                assertTrue(keccak256(address(verifiers[i]).code) != other, "the same key twice");
+            }
+        }
     }
 
     function test_developmentKeysAreRefusedOnPublicChains() public {
@@ -94,10 +99,13 @@ contract Groth16VerifierTest is TestBase {
             new Fund16Verifier();
             vm.expectRevert(refusal);
             new Fund64Verifier();
+            vm.expectRevert(refusal);
+            new Fund256Verifier();
         }
         vm.chainId(1337);
         new Fund16Verifier();
         vm.chainId(31337);
         new Fund64Verifier();
+        new Fund256Verifier();
     }
 }

@@ -7,10 +7,12 @@ import {Groth16Proof, IGroth16Verifier} from "../solidity/interfaces/IGroth16Ver
 import {FundBatch, IShieldedPool, Permit} from "../solidity/interfaces/IShieldedPool.sol";
 import {PoolTestToken} from "../solidity/sandbox/PoolTestToken.sol";
 import {Fund16Verifier} from "../solidity/verifiers/Fund16Verifier.sol";
+import {Fund256Verifier} from "../solidity/verifiers/Fund256Verifier.sol";
 import {Fund64Verifier} from "../solidity/verifiers/Fund64Verifier.sol";
 import {TestBase} from "./support/TestBase.sol";
 
-/// @dev vectors/fund-proofs.json: proofs of the real circuits, settled by the real verifiers.
+/// @dev vectors/fund-proofs.json: proofs of the real circuits, made by the engine of @pool/prover (`pnpm run vectors`),
+/// settled by the real verifiers.
 contract RealProofsTest is TestBase {
     address internal relayer = address(0x4e1a);
     string internal json = vm.readFile("../../vectors/fund-proofs.json");
@@ -18,8 +20,8 @@ contract RealProofsTest is TestBase {
     ShieldedPool internal pool;
     EligibilityRegistry internal registry;
     PoolTestToken internal token;
-    IGroth16Verifier internal fund16;
-    IGroth16Verifier internal fund64;
+    /// @dev In the order of the batches: fund-16, fund-64, fund-256.
+    IGroth16Verifier[3] internal verifiers;
 
     /// @dev The proofs are bound to the addresses of token and pool, so both are made at the same nonces.
     function setUp() public {
@@ -27,12 +29,12 @@ contract RealProofsTest is TestBase {
         vm.warp(1_800_000_000);
         address deployer = vm.parseJsonAddress(json, ".deployer");
         registry = new EligibilityRegistry(address(this), address(this), 1 hours);
-        (fund16, fund64) = (new Fund16Verifier(), new Fund64Verifier());
+        verifiers = [IGroth16Verifier(new Fund16Verifier()), new Fund64Verifier(), new Fund256Verifier()];
         vm.startPrank(deployer);
         vm.setNonce(deployer, 0);
         token = new PoolTestToken("Test Dollar", "TUSD", deployer);
-        vm.setNonce(deployer, 5);
-        pool = new ShieldedPool(deployer, deployer, relayer, registry, fund16, fund64);
+        vm.setNonce(deployer, 6);
+        pool = new ShieldedPool(deployer, deployer, relayer, registry, verifiers[0], verifiers[1], verifiers[2]);
         pool.enableToken(address(token));
         token.mint(vm.parseJsonAddress(json, ".batches[0].batch.funder"), 1e12);
         vm.stopPrank();
@@ -85,22 +87,27 @@ contract RealProofsTest is TestBase {
         _settles(1);
     }
 
+    function test_settlesARealProofOfFund256() public {
+        _settles(2);
+    }
+
     function test_theVerifiersDoNotTakeEachOthersProofs() public view {
-        for (uint256 i = 0; i < 2; i++) {
+        for (uint256 i = 0; i < verifiers.length; i++) {
             (FundBatch memory batch, Groth16Proof memory proof,) = _read(i);
             string memory at = string.concat(".batches[", vm.toString(i), "]");
             uint256 z = vm.parseJsonUint(json, string.concat(at, ".z"));
             uint256 y = vm.parseJsonUint(json, string.concat(at, ".y"));
-            (IGroth16Verifier own, IGroth16Verifier other) = i == 0 ? (fund16, fund64) : (fund64, fund16);
-            assertTrue(own.verify(proof, uint256(batch.digest), z, y), "a real proof is refused");
-            assertTrue(!other.verify(proof, uint256(batch.digest), z, y), "the other circuit's proof passes");
+            for (uint256 j = 0; j < verifiers.length; j++) {
+                bool accepted = verifiers[j].verify(proof, uint256(batch.digest), z, y);
+                assertTrue(accepted == (i == j), i == j ? "a real proof is refused" : "another circuit's proof passes");
+            }
         }
     }
 
     /// @dev Protocol §5, with a real proof: D and proof stay, one element changes, the batch is refused. What the
     /// signature covers is called without the relayer's chance to sign: the verifier is asked directly.
     function test_everyFlippedElementOfARealBatchIsRefused() public {
-        for (uint256 i = 0; i < 2; i++) {
+        for (uint256 i = 0; i < verifiers.length; i++) {
             (FundBatch memory batch, Groth16Proof memory proof, bytes memory signature) = _read(i);
             registry.publish(batch.eligibilityRoot);
             for (uint256 slot = 0; slot < batch.commitments.length; slot++) {
@@ -138,7 +145,7 @@ contract RealProofsTest is TestBase {
         for (uint256 i = 0; i < batch.commitments.length; i++) {
             x[5 + i] = uint256(batch.commitments[i]);
         }
-        IGroth16Verifier verifier = index == 0 ? fund16 : fund64;
+        IGroth16Verifier verifier = verifiers[index];
         (uint256 z, uint256 y) = _compress(digest, x);
         assertTrue(verifier.verify(proof, digest, z, y), "the unchanged vector is refused");
         for (uint256 i = 0; i < x.length; i++) {

@@ -21,6 +21,10 @@ contract ShieldedPoolFundTest is PoolFixture {
         _settles(makeBatch(64, "a"));
     }
 
+    function test_settlesABatchOfTwoHundredFiftySix() public {
+        _settles(makeBatch(256, "a"));
+    }
+
     function _settles(FundBatch memory batch) private {
         Groth16Proof memory proof = prove(batch);
         bytes memory signature = sign(batch);
@@ -136,7 +140,7 @@ contract ShieldedPoolFundTest is PoolFixture {
     }
 
     function test_refusesEveryOtherArrayLength() public {
-        uint256[8] memory sizes = [uint256(0), 1, 15, 17, 32, 63, 65, 256];
+        uint256[9] memory sizes = [uint256(0), 1, 15, 17, 63, 65, 255, 257, 1024];
         for (uint256 i = 0; i < sizes.length; i++) {
             FundBatch memory batch = makeBatch(sizes[i], "a");
             batch.total = 1;
@@ -317,16 +321,20 @@ contract ShieldedPoolFundTest is PoolFixture {
 
     // The proof ---------------------------------------------------------------------------------------
 
-    function test_refusesAProofOfTheOtherCircuit() public {
+    function test_refusesAProofOfAnotherCircuit() public {
         FundBatch memory batch = makeBatch(16, "a");
-        FundBatch memory other = makeBatch(64, "a");
-        expectRefusalWith(batch, prove(other), sign(batch), encode(IShieldedPool.InvalidProof.selector));
+        uint256[2] memory others = [uint256(64), 256];
+        for (uint256 i = 0; i < others.length; i++) {
+            FundBatch memory other = makeBatch(others[i], "a");
+            expectRefusalWith(batch, prove(other), sign(batch), encode(IShieldedPool.InvalidProof.selector));
+        }
     }
 
     /// @dev Protocol §5: D binds every element. The relayer changes one, keeps D and proof, and must fail.
     function test_refusesEveryElementFlippedAgainstAFixedDigest() public {
         _refusesFlips(makeBatch(16, "a"));
         _refusesFlips(makeBatch(64, "b"));
+        _refusesFlips(makeBatch(256, "c"));
     }
 
     function _refusesFlips(FundBatch memory batch) private {

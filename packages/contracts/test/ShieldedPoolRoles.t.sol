@@ -109,7 +109,7 @@ contract ShieldedPoolRolesTest is PoolFixture {
     }
 
     function test_constructionRefusesEveryMissingAddress() public {
-        for (uint256 missing = 0; missing < 6; missing++) {
+        for (uint256 missing = 0; missing < 7; missing++) {
             vm.expectRevert(IShieldedPool.ZeroAddress.selector);
             new ShieldedPool(
                 missing == 0 ? address(0) : admin,
@@ -117,7 +117,8 @@ contract ShieldedPoolRolesTest is PoolFixture {
                 missing == 2 ? address(0) : relayer,
                 IEligibilityRegistry(missing == 3 ? address(0) : address(registry)),
                 IGroth16Verifier(missing == 4 ? address(0) : address(verifier16)),
-                IGroth16Verifier(missing == 5 ? address(0) : address(verifier64))
+                IGroth16Verifier(missing == 5 ? address(0) : address(verifier64)),
+                IGroth16Verifier(missing == 6 ? address(0) : address(verifier256))
             );
         }
     }

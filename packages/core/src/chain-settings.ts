@@ -38,7 +38,7 @@ export const evmChainSettingsSchema = v.strictObject({
   /** Block at which the pool was deployed: where event scans begin. */
   deployedAtBlock: v.pipe(v.number(), v.integer(), v.minValue(0)),
   finality: finalityRuleSchema,
-  /** Largest batch this deployment accepts, for example 64. */
+  /** The most recipients that one call may have, for example 64; 256 where a key of fund-256 is at hand. */
   maxRecipients: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(256)),
   tokens: v.record(tokenSymbolSchema, tokenSettingsSchema),
 });

@@ -17,8 +17,8 @@ import {
   unixSecondsSchema,
 } from './schema.ts';
 
-/** Batch sizes a circuit is deployed for. */
-export const batchSizes = [16, 64] as const;
+/** Batch sizes a circuit is deployed for, from small to large. */
+export const batchSizes = [16, 64, 256] as const;
 export type BatchSize = (typeof batchSizes)[number];
 
 /** Confidential: holds recipients and amounts. */
@@ -48,7 +48,7 @@ export const fundManifestSchema = v.strictObject({
       }),
     ),
     v.minLength(1),
-    v.maxLength(64),
+    v.maxLength(Math.max(...batchSizes)),
   ),
 });
 export type FundManifest = v.InferOutput<typeof fundManifestSchema>;

@@ -374,6 +374,14 @@ describe('limits', () => {
 });
 
 it('chooses the smallest batch that holds the recipients', () => {
-  expect(batchSizes).toEqual([16, 64]);
-  expect([1, 16, 17, 64, 65].map(chooseBatchSize)).toEqual([16, 16, 64, 64, undefined]);
+  expect(batchSizes).toEqual([16, 64, 256]);
+  expect([1, 16, 17, 64, 65, 256, 257].map(chooseBatchSize)).toEqual([
+    16,
+    16,
+    64,
+    64,
+    256,
+    256,
+    undefined,
+  ]);
 });

@@ -34,15 +34,28 @@ describe('checkDisbursement', () => {
     expect(checked.recipients[0]?.address).toBe(world.holders[0]!.address);
   });
 
-  it('takes the larger circuit for a 17th recipient', async () => {
-    const world = await createWorld();
-    const holders = Array.from({ length: 17 }, (_, index) => createFakeHolder(100 + index));
+  it.each([
+    [16, 16],
+    [17, 64],
+    [64, 64],
+    [65, 256],
+  ])('takes the smallest circuit that holds %i recipients: fund-%i', async (count, size) => {
+    const world = await createWorld({ maxRecipients: 256 });
+    const holders = Array.from({ length: count }, (_, index) => createFakeHolder(100 + index));
     for (const holder of holders) {
       world.platform.enroll(holder);
     }
     const recipients = holders.map(({ address }) => ({ recipientAddress: address, amount: '1' }));
     const checked = await checkDisbursement({ token: 'USDC', recipients }, world.checks);
-    expect(checked.size).toBe(64);
+    expect(checked.size).toBe(size);
+  });
+
+  it('refuses what no circuit holds, whatever the ceiling', async () => {
+    const world = await createWorld({ maxRecipients: 300 });
+    const recipients = Array.from({ length: 257 }, () => entry);
+    const refused = checkDisbursement({ token: 'USDC', recipients }, world.checks);
+    expect(await codeOf(refused)).toBe('batch-too-large');
+    expect(world.platform.lookups).toBe(0);
   });
 
   const address = createFakeHolder(1).address;

@@ -60,7 +60,8 @@ beforeAll(async () => {
     gate: wallet(3).address,
     tokens: [usdc, usdt],
   });
-  for (const verifier of [addresses.fund16Verifier, addresses.fund64Verifier]) {
+  const { fund16Verifier, fund64Verifier, fund256Verifier } = addresses;
+  for (const verifier of [fund16Verifier, fund64Verifier, fund256Verifier]) {
     await provider.send('anvil_setCode', [verifier, credulousVerifier]);
   }
   const minter = new NonceManager(wallet(0));

@@ -15,7 +15,11 @@ import {
 } from '@pool/prover';
 import type { ProverPort } from './ports.ts';
 
-const circuitOf: Readonly<Record<BatchSize, CircuitName>> = { 16: 'fund-16', 64: 'fund-64' };
+const circuitOf: Readonly<Record<BatchSize, CircuitName>> = {
+  16: 'fund-16',
+  64: 'fund-64',
+  256: 'fund-256',
+};
 
 /** Where each stage of a proof lies within the whole, start and length. */
 const spans: Readonly<Record<ProofStage, readonly [number, number]>> = {

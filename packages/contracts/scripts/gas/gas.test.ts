@@ -7,7 +7,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type Anvil, startAnvil } from '@pool/testkit';
 import { JsonRpcProvider } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGasScene, type GasScene, measureFund, measurePublicTransfer } from './scene.ts';
+import {
+  createGasScene,
+  findProof,
+  type GasScene,
+  measureFund,
+  measurePublicTransfer,
+} from './scene.ts';
 
 const snapshotUrl = new URL('../../gas.snapshot', import.meta.url);
 const isUpdate = process.env['UPDATE_GAS_SNAPSHOT'] === '1';
@@ -46,18 +52,24 @@ describe('gas of whole transactions', () => {
   });
 
   it('fund with 16 recipients stays below 35,000 a recipient', async () => {
-    const gas = await measureFund(scene, 'fund-16');
+    const gas = await measureFund(scene, findProof('fund-16'));
     expect(gas / 16n).toBeLessThan(35_000n);
     check('fund-16', gas);
   });
 
   it('fund with 64 recipients stays below 9,000 a recipient', async () => {
-    const gas = await measureFund(scene, 'fund-64');
+    const gas = await measureFund(scene, findProof('fund-64'));
     expect(gas / 64n).toBeLessThan(9_000n);
     check('fund-64', gas);
   });
 
-  it.each([16, 64, 100])('a public batch transfer to %i people', async (count) => {
+  it('fund with 256 recipients stays below 3,500 a recipient', async () => {
+    const gas = await measureFund(scene, findProof('fund-256'));
+    expect(gas / 256n).toBeLessThan(3_500n);
+    check('fund-256', gas);
+  });
+
+  it.each([16, 64, 100, 256])('a public batch transfer to %i people', async (count) => {
     const { newHolders, existingHolders } = await measurePublicTransfer(scene, count);
     check(`public-transfer-new-${String(count)}`, newHolders);
     check(`public-transfer-existing-${String(count)}`, existingHolders);

@@ -4,6 +4,7 @@
  * cost, calldata and refunds included.
  */
 import { readFileSync } from 'node:fs';
+import type { BatchSize } from '@pool/core';
 import {
   ContractFactory,
   HDNodeWallet,
@@ -28,8 +29,11 @@ import { writeTree } from './tree-state.ts';
 
 const settledBatches = 1000;
 
-type ProofVector = {
-  readonly circuit: 'fund-16' | 'fund-64';
+type FundCircuit = `fund-${BatchSize}`;
+
+/** One batch of vectors/fund-proofs.json. */
+export type ProofVector = {
+  readonly circuit: FundCircuit;
   readonly batch: Omit<FundBatch, 'total' | 'deadline'> & {
     readonly total: string;
     readonly deadline: number;
@@ -83,14 +87,16 @@ export async function createGasScene(provider: JsonRpcProvider): Promise<GasScen
   return { provider, addresses, token, deployer };
 }
 
-/** Gas of one whole `fund` transaction with an allowance of exactly the total. Leaves the chain as it was. */
-export async function measureFund(
-  scene: GasScene,
-  circuit: 'fund-16' | 'fund-64',
-): Promise<bigint> {
-  const { provider, addresses, token, deployer } = scene;
+/** The committed proof of a circuit. */
+export function findProof(circuit: FundCircuit): ProofVector {
   const vector = vectors.batches.find((candidate) => candidate.circuit === circuit);
   if (vector === undefined) throw new Error(`vectors/fund-proofs.json has no ${circuit}`);
+  return vector;
+}
+
+/** Gas of one whole `fund` transaction with an allowance of exactly the total. Leaves the chain as it was. */
+export async function measureFund(scene: GasScene, vector: ProofVector): Promise<bigint> {
+  const { provider, addresses, token, deployer } = scene;
   const batch: FundBatch = {
     ...vector.batch,
     total: BigInt(vector.batch.total),

@@ -4,6 +4,7 @@
  */
 
 import {
+  type BatchSize,
   computeFundAuthorizationData,
   type EligibilityPathWire,
   type Field,
@@ -26,15 +27,15 @@ const mnemonic = 'test test test test test test test test test test test junk';
 
 /** Deploys, owns the token, administrates. */
 export const deployer = HDNodeWallet.fromPhrase(mnemonic, undefined, "m/44'/60'/0'/0/0");
-/** The token is the deployer's first contract; `deployPool` follows with five, the pool last. */
+/** The token is the deployer's first contract; `deployPool` follows with six, the pool last. */
 export const token = getCreateAddress({ from: deployer.address, nonce: 0 });
-export const pool = getCreateAddress({ from: deployer.address, nonce: 5 });
+export const pool = getCreateAddress({ from: deployer.address, nonce: 6 });
 export const funder = new Wallet(id('pool/vectors/funder'));
 /** 2100-01-01, so that the fixture lands whenever the test runs. */
 const deadline = 4_102_444_800;
 
 export type ProvableBatch = {
-  readonly size: 16 | 64;
+  readonly size: BatchSize;
   readonly plan: FundBatchPlan;
   readonly eligibilityRoot: Field;
   readonly digest: Field;
@@ -47,7 +48,7 @@ export type ProvableBatch = {
 };
 
 /** A batch that pays `size` test people, with everything the prover and the contract need. */
-export async function makeProvableBatch(size: 16 | 64): Promise<ProvableBatch> {
+export async function makeProvableBatch(size: BatchSize): Promise<ProvableBatch> {
   const people = Array.from({ length: size }, (_, i) => {
     const key = new SigningKey(id(`pool/vectors/person ${String(i)}`));
     return {

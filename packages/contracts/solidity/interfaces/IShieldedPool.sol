@@ -10,7 +10,7 @@ import {Groth16Proof} from "./IGroth16Verifier.sol";
 /// @param batchNonce Field element that can be used once, ever, by anyone.
 /// @param eligibilityRoot Root against which the recipients' eligibility was proved.
 /// @param batchRoot Root of the binary Poseidon tree over the commitments.
-/// @param commitments The notes, one per slot: 16 or 64, empty slots filled with zero-value notes.
+/// @param commitments The notes, one per slot: 16, 64 or 256, empty slots filled with zero-value notes.
 /// @param sealedNotesHash keccak256 of the sealed notes in slot order.
 /// @param digest D of protocol §5.
 /// @param deadline Last unix second at which the batch can land.

@@ -29,6 +29,7 @@ abstract contract PoolFixture is TestBase {
     EligibilityRegistry internal registry;
     TrapdoorVerifier internal verifier16;
     TrapdoorVerifier internal verifier64;
+    TrapdoorVerifier internal verifier256;
     PoolTestToken internal token;
     bytes32 internal eligibilityRoot = fieldElement("eligibility root");
 
@@ -37,7 +38,8 @@ abstract contract PoolFixture is TestBase {
         registry = new EligibilityRegistry(admin, gate, GRACE);
         verifier16 = new TrapdoorVerifier();
         verifier64 = new TrapdoorVerifier();
-        pool = new ShieldedPool(admin, guardian, relayer, registry, verifier16, verifier64);
+        verifier256 = new TrapdoorVerifier();
+        pool = new ShieldedPool(admin, guardian, relayer, registry, verifier16, verifier64, verifier256);
         token = new PoolTestToken("Test Dollar", "TUSD", address(this));
         token.mint(funder, FUNDS);
         vm.prank(admin);
@@ -91,9 +93,15 @@ abstract contract PoolFixture is TestBase {
         }
     }
 
+    /// @dev Batches of a size that no circuit has get a proof of the smallest.
+    function verifierOf(uint256 size) internal view returns (TrapdoorVerifier) {
+        if (size == 256) return verifier256;
+        return size == 64 ? verifier64 : verifier16;
+    }
+
     function prove(FundBatch memory batch) internal view returns (Groth16Proof memory) {
         (uint256 z, uint256 y) = straightforward(uint256(batch.digest), publicVector(batch));
-        return (batch.commitments.length == 64 ? verifier64 : verifier16).prove(uint256(batch.digest), z, y);
+        return verifierOf(batch.commitments.length).prove(uint256(batch.digest), z, y);
     }
 
     function domainSeparator() internal view returns (bytes32) {

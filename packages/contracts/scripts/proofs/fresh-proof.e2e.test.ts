@@ -1,0 +1,36 @@
+/** A proof that the prover's own engine makes in this very run settles at the real contracts, and only as it was made. */
+import { createArtifactStore } from '@pool/circuits';
+import { createProver } from '@pool/prover';
+import { startAnvil } from '@pool/testkit';
+import { JsonRpcProvider } from 'ethers';
+import { expect, it } from 'vitest';
+import { decodeRevert } from '../../src/decode-revert.ts';
+import { createGasScene, findProof, measureFund, type ProofVector } from '../gas/scene.ts';
+import { proveBatch } from './prove-batch.ts';
+
+it('the Solidity verifier takes a fresh proof of fund-16', async () => {
+  const prover = createProver({
+    artifacts: createArtifactStore({ keyForm: 'compact' }),
+    accelerator: 'cpu',
+  });
+  const anvil = await startAnvil();
+  const provider = new JsonRpcProvider(anvil.rpcUrl, undefined, { cacheTimeout: -1 });
+  try {
+    const fresh: ProofVector = await proveBatch(prover, 16);
+    expect(prover.accelerator.detail).toMatch(/^WebAssembly, \d+ threads?/);
+    // The same batch, and a proof that nobody has seen before: its blinding is random.
+    const committed = findProof('fund-16');
+    expect(fresh.batch).toEqual(committed.batch);
+    expect(fresh.proof.a).not.toEqual(committed.proof.a);
+
+    const scene = await createGasScene(provider);
+    expect(await measureFund(scene, fresh)).toBeGreaterThan(200_000n);
+    const mixed = { ...fresh, proof: { ...fresh.proof, c: committed.proof.c } };
+    const refusal: unknown = await measureFund(scene, mixed).catch((error: unknown) => error);
+    expect(decodeRevert(refusal).code).toBe('invalid-proof');
+  } finally {
+    provider.destroy();
+    await anvil.stop();
+    await prover.close();
+  }
+});
