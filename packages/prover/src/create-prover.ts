@@ -17,10 +17,15 @@ export type ProverOptions<C extends string = string> = {
   readonly accelerator?: AcceleratorChoice | undefined;
   /** Threads of the processor. Default: all cores. */
   readonly threads?: number | undefined;
-  /** Memory for proving keys and work, in bytes. Default: half of what this process may use. */
+  /**
+   * Memory for proving keys and work, in bytes: the most that a key and its proofs, and a witness program, may take. Default: half of
+   * what this process may use. The processor's kernels address 4 GiB, so more than that is of no use.
+   */
   readonly memoryBudgetBytes?: number | undefined;
   /** Memory of the graphics device, likewise. Default: 4 GiB. */
   readonly deviceMemoryBudgetBytes?: number | undefined;
+  /** How long a witness program may run, in milliseconds: one that never ends would hold up all others. Default: 10 minutes. */
+  readonly witnessTimeoutMs?: number | undefined;
   /** Accept a renderer that runs on the processor as a device. For tests: it is slower than the processor itself. */
   readonly allowSoftwareAdapter?: boolean | undefined;
   /** Told what went wrong without failing a proof: a device that went away or computed wrongly. */
@@ -38,23 +43,49 @@ const DEFAULT_DEVICE_BYTES = 4 * 2 ** 30;
 /** WebAssembly of 32 bits addresses no more. */
 const MAXIMUM_KERNEL_BYTES = 2 ** 32;
 
-/** Creates a prover; starts nothing until the first proof, or until it is asked to be `ready`. */
+const DEFAULT_WITNESS_TIMEOUT_MS = 600_000;
+
+/** Timers take no longer times. */
+const MAXIMUM_TIMEOUT_MS = 2 ** 31 - 1;
+
+const assertWithin = (name: string, value: number | undefined, maximum: number): void => {
+  if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1 && value <= maximum)) {
+    throw new RangeError(`${name} must be a whole number from 1 to ${maximum}`);
+  }
+};
+
+/**
+ * Creates a prover; starts nothing until the first proof, or until it is asked to be `ready`. Several provers in one process do not
+ * know of each other: divide threads and memory between them.
+ * @throws RangeError for an option out of its range
+ */
 export const createProver = <C extends string = string>(
   options: ProverOptions<C> = {},
 ): Prover<C> => {
-  const memoryBudgetBytes = options.memoryBudgetBytes ?? Math.floor(findMemory() / 2);
+  assertWithin('threads', options.threads, 1_024);
+  assertWithin('memoryBudgetBytes', options.memoryBudgetBytes, Number.MAX_SAFE_INTEGER);
+  assertWithin('deviceMemoryBudgetBytes', options.deviceMemoryBudgetBytes, Number.MAX_SAFE_INTEGER);
+  assertWithin('witnessTimeoutMs', options.witnessTimeoutMs, MAXIMUM_TIMEOUT_MS);
+  const memoryBudgetBytes = Math.min(
+    options.memoryBudgetBytes ?? Math.floor(findMemory() / 2),
+    MAXIMUM_KERNEL_BYTES,
+  );
   const deviceMemoryBudgetBytes = options.deviceMemoryBudgetBytes ?? DEFAULT_DEVICE_BYTES;
   return createEngineProver({
     artifacts: options.artifacts,
     accelerator: options.accelerator ?? 'auto',
     memoryBudgetBytes,
     deviceMemoryBudgetBytes,
+    witness: {
+      maximumBytes: memoryBudgetBytes,
+      timeoutMs: options.witnessTimeoutMs ?? DEFAULT_WITNESS_TIMEOUT_MS,
+    },
     onIncident: options.onIncident,
     factories: {
       cpu: () =>
         createCpuEngine({
           threads: options.threads,
-          maximumBytes: Math.min(memoryBudgetBytes, MAXIMUM_KERNEL_BYTES),
+          maximumBytes: memoryBudgetBytes,
         }),
       // Loaded only where it is used: the package webgpu is optional, and large.
       webgpu: async () => {

@@ -1,15 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { groth16 } from 'snarkjs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createOracleEngine, ORACLE_KEY_BYTES, type OracleOptions } from '../test/oracle-engine.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ORACLE_KEY_BYTES, type OracleOptions } from '../test/oracle-engine.ts';
+import { setUp } from '../test/oracle-prover.ts';
 import {
   createSmallCircuit,
   endSnarkjsThreads,
   type SmallCircuit,
   squaresSource,
 } from '../test/small-circuit.ts';
-import type { AcceleratorChoice } from './engine/engine-keeper.ts';
-import { createEngineProver } from './engine-prover.ts';
 import { ProverError } from './errors.ts';
 import { renderProverMetrics } from './prover-metrics.ts';
 
@@ -27,39 +26,6 @@ afterAll(async () => {
 
 const input = { product: 391, a: 17, b: 23 };
 const failure = (code: string, retryable = false) => expect.objectContaining({ code, retryable });
-
-/** A prover over oracles. */
-const setUp = (
-  options: {
-    readonly accelerator?: AcceleratorChoice;
-    readonly budget?: number;
-    readonly deviceBudget?: number;
-    readonly cpu?: OracleOptions;
-    /** One entry for each time a device is opened. */
-    readonly devices?: readonly OracleOptions[];
-  } = {},
-) => {
-  const cpu = createOracleEngine(options.cpu);
-  const devices = (options.devices ?? []).map((device) =>
-    createOracleEngine({ ...device, kind: 'webgpu' }),
-  );
-  let opened = 0;
-  const onIncident = vi.fn();
-  const prover = createEngineProver<string>({
-    accelerator: options.accelerator ?? 'auto',
-    memoryBudgetBytes: options.budget ?? 10 * ORACLE_KEY_BYTES,
-    deviceMemoryBudgetBytes: options.deviceBudget ?? 10 * ORACLE_KEY_BYTES,
-    factories: {
-      cpu: () => Promise.resolve(cpu),
-      webgpu: () => {
-        const engine = devices[opened++];
-        return Promise.resolve(engine === undefined ? { reason: 'none left' } : { engine });
-      },
-    },
-    onIncident,
-  });
-  return { prover, cpu, devices, onIncident };
-};
 
 describe('proofs', () => {
   it('of several circuits verify under snarkjs', async () => {
@@ -279,8 +245,14 @@ describe('the queue', () => {
 it('the numbers are rendered for Prometheus', async () => {
   const { prover } = setUp();
   await prover.prove({ circuit: factors, input });
+  await expect(prover.prove({ circuit: factors, input: {} })).rejects.toThrow();
   const text = renderProverMetrics(prover.metrics());
-  expect(text).toMatch(/^# TYPE prover_proofs_total counter\nprover_proofs_total 1$/m);
+  expect(text).toMatch(
+    /^# TYPE prover_proofs_total counter\nprover_proofs_total\{circuit="small",outcome="proved"\} 1\nprover_proofs_total\{circuit="small",outcome="witness_refused"\} 1$/m,
+  );
+  expect(text).toMatch(/^prover_proof_duration_seconds_bucket\{circuit="small",le="\+Inf"\} 1$/m);
+  expect(text).toMatch(/^prover_proof_duration_seconds_count\{circuit="small"\} 1$/m);
+  expect(text).toMatch(/^prover_accelerator_info\{kind="cpu",detail="oracle cpu"\} 1$/m);
   expect(text).toMatch(/^prover_resident_bytes 1000$/m);
   await prover.close();
 });

@@ -13,18 +13,20 @@ import {
 import { ProverError } from './errors.ts';
 import type { FinishRequest, FinishResult } from './finish-worker.ts';
 import type { ProofResult } from './groth16.ts';
-import { makeProof } from './make-proof.ts';
+import { makeProof, type ProofTask } from './make-proof.ts';
 import { moduleBeside } from './module-beside.ts';
 import { createProofQueue } from './proof-queue.ts';
+import { createProofStatistics, type ProofTimer } from './proof-statistics.ts';
 import type {
   AcceleratorDescription,
   ArtifactSource,
+  ProofProgress,
   ProveRequest,
   Prover,
   ProvingArtifact,
 } from './prover.ts';
 import { verifyProof } from './verify-proof.ts';
-import { createWitnessRunner } from './witness/witness-runner.ts';
+import { createWitnessRunner, type WitnessLimits } from './witness/witness-runner.ts';
 import { createWorkerLink } from './worker-link.ts';
 
 export type EngineProverOptions<C extends string> = {
@@ -34,6 +36,7 @@ export type EngineProverOptions<C extends string> = {
   /** Memory for keys, in bytes: of the process, and of the device. */
   readonly memoryBudgetBytes: number;
   readonly deviceMemoryBudgetBytes: number;
+  readonly witness: WitnessLimits;
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 
@@ -59,6 +62,10 @@ const joinSignals = (caller: AbortSignal | undefined, closing: AbortSignal) => {
   closing.addEventListener('abort', onClose, { once: true });
   return {
     signal: joined.signal,
+    /** Ends the proof with an error of the caller's own code. */
+    fail: (error: unknown) => {
+      joined.abort(error instanceof Error ? error : new Error('aborted', { cause: error }));
+    },
     release: () => {
       caller?.removeEventListener('abort', onAbort);
       closing.removeEventListener('abort', onClose);
@@ -66,11 +73,28 @@ const joinSignals = (caller: AbortSignal | undefined, closing: AbortSignal) => {
   };
 };
 
+/** What the work gives, unless the signal comes first: the artifact source is not ours and may not heed it. */
+const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
+  signal.throwIfAborted();
+  let leave = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    leave = () => {
+      reject(signal.reason instanceof Error ? signal.reason : closed());
+    };
+    signal.addEventListener('abort', leave, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+};
+
 export const createEngineProver = <C extends string>(
   options: EngineProverOptions<C>,
 ): Prover<C> => {
   const keeper = createEngineKeeper(options);
-  const witnesses = createWitnessRunner();
+  const witnesses = createWitnessRunner(options.witness);
   const finisher = createWorkerLink<FinishRequest, FinishResult>(
     moduleBeside(import.meta.url, 'finish-worker'),
   );
@@ -78,8 +102,8 @@ export const createEngineProver = <C extends string>(
   const queue = createProofQueue<Job>();
   const calls = new Set<Promise<unknown>>();
   let running = false;
-  let proofs = 0;
-  let failures = 0;
+  const statistics = createProofStatistics(() => performance.now());
+  let ended: Promise<void> | undefined;
   let busyMs = 0;
   let startedMs = 0;
   let description: AcceleratorDescription = {
@@ -113,7 +137,8 @@ export const createEngineProver = <C extends string>(
   };
 
   const locate = async (
-    { circuit, onProgress }: ProveRequest<C>,
+    circuit: C | ProvingArtifact,
+    report: ProofProgress,
     signal: AbortSignal,
   ): Promise<ProvingArtifact> => {
     if (typeof circuit !== 'string') {
@@ -122,20 +147,20 @@ export const createEngineProver = <C extends string>(
     if (options.artifacts === undefined) {
       throw new TypeError('a prover without an artifact source needs the files themselves');
     }
-    onProgress?.('artifacts', 0);
-    return await options.artifacts.ensureArtifacts(circuit, {
+    report('artifacts', 0);
+    const work = options.artifacts.ensureArtifacts(circuit, {
       signal,
-      onProgress: (_stage, fraction) => onProgress?.('artifacts', fraction),
+      onProgress: (_stage, fraction) => {
+        report('artifacts', fraction);
+      },
     });
+    return await untilAborted(work, signal);
   };
 
   /** Waits for its turn and proves. An abort while waiting gives the place away. */
-  const takeTurn = (
-    artifact: ProvingArtifact,
-    { input, onProgress }: ProveRequest<C>,
-    signal: AbortSignal,
-  ): Promise<ProofResult> =>
+  const takeTurn = (task: ProofTask, timer: ProofTimer): Promise<ProofResult> =>
     new Promise((resolve, reject) => {
+      const { artifact, signal } = task;
       const leave = () => {
         queue.remove(job);
         reject(signal.reason instanceof Error ? signal.reason : closed());
@@ -143,11 +168,10 @@ export const createEngineProver = <C extends string>(
       const job: Job = {
         start: async () => {
           signal.removeEventListener('abort', leave);
+          timer.start();
           try {
             signal.throwIfAborted();
-            const report = onProgress ?? (() => {});
-            const result = await makeProof(parts, { artifact, input, signal, onProgress: report });
-            resolve(result);
+            resolve(await makeProof(parts, task));
           } catch (error) {
             reject(error instanceof Error ? error : new Error('unknown', { cause: error }));
           }
@@ -162,21 +186,39 @@ export const createEngineProver = <C extends string>(
       pump();
     });
 
-  const prove = async (request: ProveRequest<C>): Promise<ProofResult> => {
-    const { signal, release } = joinSignals(request.signal, closing.signal);
+  const prove = async ({ circuit, input, ...request }: ProveRequest<C>): Promise<ProofResult> => {
+    const { signal, fail, release } = joinSignals(request.signal, closing.signal);
+    const timer = statistics.open(circuit);
+    /** Called from the midst of the work, where nobody expects it to throw. */
+    const onProgress: ProofProgress = (stage, fraction) => {
+      try {
+        request.onProgress?.(stage, fraction);
+      } catch (error) {
+        fail(error);
+      }
+    };
     try {
       signal.throwIfAborted();
-      request.onProgress?.('queued', 0);
-      const result = await takeTurn(await locate(request, signal), request, signal);
-      proofs += 1;
+      onProgress('queued', 0);
+      const artifact = await locate(circuit, onProgress, signal);
+      const result = await takeTurn({ artifact, input, signal, onProgress }, timer);
+      signal.throwIfAborted();
+      timer.finish();
       return result;
     } catch (error) {
-      failures += 1;
-      signal.throwIfAborted();
-      throw error;
+      const reason: unknown = signal.aborted ? signal.reason : error;
+      timer.fail(reason);
+      throw reason;
     } finally {
       release();
     }
+  };
+
+  const end = async (): Promise<void> => {
+    closing.abort();
+    await Promise.all(calls);
+    await Promise.all([witnesses.close(), finisher.close()]);
+    await keeper.close();
   };
 
   return {
@@ -187,7 +229,11 @@ export const createEngineProver = <C extends string>(
       if (closing.signal.aborted) {
         throw closed();
       }
-      return describe((await keeper.current()).engine);
+      const { engine } = await keeper.current();
+      if (closing.signal.aborted) {
+        throw closed();
+      }
+      return describe(engine);
     },
     prove: async (request) => {
       if (closing.signal.aborted) {
@@ -208,11 +254,17 @@ export const createEngineProver = <C extends string>(
       const slots = keeper.slots();
       const sum = (of: (slot: (typeof slots)[number]) => number) =>
         slots.reduce((total, slot) => total + of(slot), 0);
+      const circuits = statistics.circuits();
+      const endings = circuits.flatMap(({ outcomes }) => Object.entries(outcomes));
+      const countEndings = (isMeant: (outcome: string) => boolean) =>
+        endings.reduce((total, [outcome, count]) => total + (isMeant(outcome) ? count : 0), 0);
       return {
+        accelerator: description,
+        circuits,
         queued: queue.size(),
         running: running ? 1 : 0,
-        proofs,
-        failures,
+        proofs: countEndings((outcome) => outcome === 'proved'),
+        failures: countEndings((outcome) => outcome !== 'proved'),
         secondsBusy: (busyMs + (running ? performance.now() - startedMs : 0)) / 1000,
         residentKeys: sum(({ keys }) => keys.count()),
         residentBytes: sum(({ keys }) => keys.bytes()),
@@ -222,11 +274,9 @@ export const createEngineProver = <C extends string>(
         wrongResults: keeper.wrongResults(),
       };
     },
-    close: async () => {
-      closing.abort();
-      await Promise.all(calls);
-      await Promise.all([witnesses.close(), finisher.close()]);
-      await keeper.close();
+    close: () => {
+      ended ??= end();
+      return ended;
     },
   };
 };

@@ -15,13 +15,15 @@ export type ProverErrorCode =
   | 'proof_aborted'
   /** The input has other signals than the circuit takes, or does not satisfy it. */
   | 'witness_refused'
+  /** The witness program did not end in time. */
+  | 'witness_timeout'
   /** The witness program is not one that circom 2 made for BN254. */
   | 'witness_program_malformed'
   /** The proving key is damaged, or not a Groth16 key over BN254. */
   | 'zkey_malformed'
   /** Witness program, proving key and verification key are not of one circuit. */
   | 'artifacts_mismatch'
-  /** The proving key needs more memory than the prover may use. */
+  /** The proving key, the witness program or its witness needs more memory than the prover may use. */
   | 'memory_budget_exceeded'
   /** The engine stopped, or made a proof that does not verify. Trying again can help. */
   | 'proof_failed'

@@ -17,7 +17,7 @@ export type {
   Prover,
   ProvingArtifact,
 } from './prover.ts';
-export { type ProverMetrics, renderProverMetrics } from './prover-metrics.ts';
+export { type CircuitMetrics, type ProverMetrics, renderProverMetrics } from './prover-metrics.ts';
 export { fromSolidityProof, type SolidityProof, toSolidityProof } from './solidity-proof.ts';
 export { verifyProof } from './verify-proof.ts';
 export { readVerificationKey } from './zkey/read-verification-key.ts';

@@ -14,7 +14,7 @@ import type { ProofResult } from './groth16.ts';
 import type { ProofProgress, ProvingArtifact } from './prover.ts';
 import type { WitnessRunner } from './witness/witness-runner.ts';
 import type { WorkerLink } from './worker-link.ts';
-import { matchesVerificationKey } from './zkey/match-verification-key.ts';
+import { isVerificationKey, matchesVerificationKey } from './zkey/match-verification-key.ts';
 
 export type ProofParts = {
   readonly accelerator: AcceleratorChoice;
@@ -70,6 +70,12 @@ const isCode = (error: unknown, code: string): boolean =>
   error instanceof ProverError && error.code === code;
 
 const checkParts = (key: HeldKey, witness: Uint8Array, { verificationKey }: ProvingArtifact) => {
+  if (!isVerificationKey(verificationKey)) {
+    throw new ProverError(
+      'verification_key_malformed',
+      'The verification key is not a Groth16 key over BN254 as snarkjs exports it.',
+    );
+  }
   if (!matchesVerificationKey(key.header, key.ic, verificationKey)) {
     throw new ProverError(
       'artifacts_mismatch',

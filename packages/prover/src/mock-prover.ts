@@ -20,6 +20,8 @@ export const createMockProver = <C extends string = string>(): Prover<C> => ({
   verify: (verificationKey, publicSignals, proof) =>
     Promise.resolve().then(() => verifyProof(verificationKey, publicSignals, proof)),
   metrics: () => ({
+    accelerator: MOCK,
+    circuits: [],
     queued: 0,
     running: 0,
     proofs: 0,

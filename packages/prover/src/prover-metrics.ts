@@ -1,24 +1,40 @@
 /**
- * What a prover tells about itself, as numbers and as the text that Prometheus reads.
+ * What a prover tells about itself, as numbers and as the text that Prometheus reads. Public: holds no input and no witness.
  *
  * @module
  */
+import type { AcceleratorDescription } from './prover.ts';
+
+/** The proofs of one circuit since the start. */
+export type CircuitMetrics = {
+  /** The circuit's name, or that of its proving key's file; `other` for the 101st and further. */
+  readonly circuit: string;
+  /** How often each ending was met: `proved`, the code of a ProverError, or `failed` for any other error. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Pairs of a bound in seconds and the number of proofs made within it, the waiting for their turn not included. */
+  readonly durations: readonly (readonly [bound: number, proofs: number])[];
+  /** Seconds that all proofs made took together, and seconds spent before their turn (artifacts included). */
+  readonly seconds: number;
+  readonly waitSeconds: number;
+};
 
 export type ProverMetrics = {
+  readonly accelerator: AcceleratorDescription;
+  readonly circuits: readonly CircuitMetrics[];
   /** Proofs that wait for their turn. */
   readonly queued: number;
   /** Proofs under way: 0 or 1. */
   readonly running: number;
   /** Proofs handed out since the start. */
   readonly proofs: number;
-  /** Proofs that ended in an error, aborts included. */
+  /** Calls that ended in an error, aborts included. */
   readonly failures: number;
   /** Seconds during which a proof was under way; its rate is the utilisation. */
   readonly secondsBusy: number;
   /** Proving keys held ready, and the memory they take in bytes. */
   readonly residentKeys: number;
   readonly residentBytes: number;
-  /** Memory that keys may take, in bytes. */
+  /** Memory that keys and work may take, in bytes. */
   readonly memoryBudgetBytes: number;
   /** Keys that made room for others. */
   readonly evictions: number;
@@ -27,25 +43,49 @@ export type ProverMetrics = {
   readonly wrongResults: number;
 };
 
-const DESCRIPTIONS: readonly (readonly [
-  keyof ProverMetrics,
-  string,
-  'gauge' | 'counter',
-  string,
-])[] = [
+type Sample = readonly [
+  suffix: string,
+  labels: Readonly<Record<string, string>>,
+  value: number | string,
+];
+
+const escapeLabel = (value: string): string =>
+  value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+
+const renderFamily = (
+  name: string,
+  type: 'gauge' | 'counter' | 'histogram',
+  help: string,
+  samples: readonly Sample[],
+): string => {
+  const lines = samples.map(([suffix, labels, value]) => {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
+    return `${name}${suffix}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
+  });
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+};
+
+type Numeric = {
+  [Field in keyof ProverMetrics]: ProverMetrics[Field] extends number ? Field : never;
+}[keyof ProverMetrics];
+
+const SINGLE: readonly (readonly [Numeric, string, 'gauge' | 'counter', string])[] = [
   ['queued', 'prover_queued', 'gauge', 'Proofs that wait for their turn.'],
   ['running', 'prover_running', 'gauge', 'Proofs under way.'],
-  ['proofs', 'prover_proofs_total', 'counter', 'Proofs handed out.'],
-  ['failures', 'prover_failures_total', 'counter', 'Proofs that ended in an error.'],
   [
     'secondsBusy',
     'prover_busy_seconds_total',
     'counter',
-    'Seconds during which a proof was under way.',
+    'Seconds during which a proof was under way; the rate is the utilisation.',
   ],
   ['residentKeys', 'prover_resident_keys', 'gauge', 'Proving keys held ready.'],
   ['residentBytes', 'prover_resident_bytes', 'gauge', 'Memory of the keys held ready.'],
-  ['memoryBudgetBytes', 'prover_memory_budget_bytes', 'gauge', 'Memory that keys may take.'],
+  [
+    'memoryBudgetBytes',
+    'prover_memory_budget_bytes',
+    'gauge',
+    'Memory that keys and work may take.',
+  ],
   ['evictions', 'prover_evictions_total', 'counter', 'Keys that made room for others.'],
   [
     'acceleratorLosses',
@@ -61,9 +101,52 @@ const DESCRIPTIONS: readonly (readonly [
   ],
 ];
 
+const renderHistogram = ({
+  circuit,
+  outcomes,
+  durations,
+  seconds,
+}: CircuitMetrics): readonly Sample[] => {
+  const proved = outcomes['proved'] ?? 0;
+  return [
+    ...durations.map(([bound, count]): Sample => ['_bucket', { circuit, le: `${bound}` }, count]),
+    ['_bucket', { circuit, le: '+Inf' }, proved],
+    ['_sum', { circuit }, seconds],
+    ['_count', { circuit }, proved],
+  ];
+};
+
 /** The snapshot in Prometheus' text format, version 0.0.4. */
-export const renderProverMetrics = (metrics: ProverMetrics): string =>
-  DESCRIPTIONS.map(
-    ([field, name, type, help]) =>
-      `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${metrics[field]}\n`,
-  ).join('');
+export const renderProverMetrics = (metrics: ProverMetrics): string => {
+  const { accelerator, circuits } = metrics;
+  return [
+    renderFamily('prover_accelerator_info', 'gauge', 'What the proofs run on.', [
+      ['', { kind: accelerator.kind, detail: accelerator.detail }, 1],
+    ]),
+    renderFamily(
+      'prover_proofs_total',
+      'counter',
+      'Proofs asked for, by how they ended.',
+      circuits.flatMap(({ circuit, outcomes }) =>
+        Object.entries(outcomes).map(
+          ([outcome, count]): Sample => ['', { circuit, outcome }, count],
+        ),
+      ),
+    ),
+    renderFamily(
+      'prover_proof_duration_seconds',
+      'histogram',
+      'Time of a proof from its turn until it is verified.',
+      circuits.flatMap(renderHistogram),
+    ),
+    renderFamily(
+      'prover_wait_seconds_total',
+      'counter',
+      'Time that proofs waited for artifacts and for their turn.',
+      circuits.map(({ circuit, waitSeconds }): Sample => ['', { circuit }, waitSeconds]),
+    ),
+    ...SINGLE.map(([field, name, type, help]) =>
+      renderFamily(name, type, help, [['', {}, metrics[field]]]),
+    ),
+  ].join('');
+};

@@ -109,7 +109,8 @@ const prepared = new Map<string, PreparedKey>();
 const MAXIMUM_PREPARED = 16;
 
 const findPrepared = (verificationKey: VerificationKey): PreparedKey => {
-  const text = JSON.stringify(verificationKey) ?? '';
+  // What JSON cannot write is no key either; parsing it says so.
+  const text = attempt(() => JSON.stringify(verificationKey)) ?? '';
   const key = prepared.get(text) ?? prepareKey(verificationKey);
   prepared.delete(text);
   prepared.set(text, key);

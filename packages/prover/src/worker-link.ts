@@ -1,6 +1,6 @@
 /**
  * Calls into a worker thread of ours, one at a time: the thread starts with the first call, stays for the next, and is ended at once when
- * a call is aborted. An idle thread does not keep the process alive.
+ * a call is aborted. A thread that dies is replaced by the next call, whenever it died. An idle thread does not keep the process alive.
  *
  * @module
  */
@@ -43,13 +43,25 @@ export const createWorkerLink = <Request, Result>(program: URL): WorkerLink<Requ
   let turn: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
 
-  // No environment and no flags of ours: the thread needs none.
-  const start = (): Worker => new Worker(program, { env: {}, execArgv: [] });
+  const start = (): Worker => {
+    // No environment and no flags of ours: the thread needs none.
+    const thread = new Worker(program, { env: {}, execArgv: [] });
+    const forget = () => {
+      if (worker === thread) {
+        worker = undefined;
+      }
+    };
+    // For its whole life: a thread that dies between two calls must not end the process, nor be asked again.
+    thread.on('error', forget);
+    thread.on('exit', forget);
+    return thread;
+  };
 
-  const end = async (): Promise<void> => {
-    const ending = worker;
-    worker = undefined;
-    await ending?.terminate();
+  const end = async (thread: Worker | undefined): Promise<void> => {
+    if (worker === thread) {
+      worker = undefined;
+    }
+    await thread?.terminate();
   };
 
   const callNow = async (request: Request, signal: AbortSignal): Promise<Result> => {
@@ -100,7 +112,7 @@ export const createWorkerLink = <Request, Result>(program: URL): WorkerLink<Requ
     } catch (error) {
       stop();
       if (!(error instanceof ProverError) || signal.aborted || error.code === 'proof_failed') {
-        await end();
+        await end(thread);
       }
       throw error;
     }
@@ -112,14 +124,27 @@ export const createWorkerLink = <Request, Result>(program: URL): WorkerLink<Requ
         throw closed();
       }
       const either = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]);
-      const answer = turn.then(() => callNow(request, either));
+      let isWaiting = true;
+      const answer = turn.then(() => {
+        isWaiting = false;
+        return callNow(request, either);
+      });
       turn = answer.catch(() => undefined);
-      return await answer;
+      // Once it runs, a call settles when its thread has ended.
+      const left = new Promise<never>((_, reject) => {
+        const leave = () => {
+          if (isWaiting) {
+            reject(reasonOf(either));
+          }
+        };
+        either.addEventListener('abort', leave, { once: true });
+      });
+      return await Promise.race([answer, left]);
     },
     close: async () => {
       closing.abort(closed());
       await turn;
-      await end();
+      await end(worker);
     },
   };
 };

@@ -12,7 +12,7 @@ import { openZkey } from '../zkey/open-zkey.ts';
 import { createCpuEngine } from './cpu-engine.ts';
 import type { Engine } from './engine.ts';
 
-const runner = createWitnessRunner();
+const runner = createWitnessRunner({ maximumBytes: 2 ** 30, timeoutMs: 60_000 });
 const oracle = createOracleEngine();
 let engine: Engine;
 let factors: SmallCircuit;

@@ -52,6 +52,8 @@ export type EngineKeeperOptions = {
 
 const MAXIMUM_WRONG_RESULTS = 2;
 
+const closed = (): ProverError => new ProverError('prover_closed', 'The prover is closed.');
+
 export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper => {
   const { accelerator, factories, onIncident } = options;
   let device: Promise<EngineSlot | string> | undefined;
@@ -59,8 +61,14 @@ export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper =
   const open = new Set<EngineSlot>();
   let losses = 0;
   let wrongResults = 0;
+  let isClosed = false;
 
-  const keep = (engine: Engine): EngineSlot => {
+  const keep = async (engine: Engine): Promise<EngineSlot> => {
+    if (isClosed) {
+      // It started while the prover was being closed.
+      await engine.close().catch(() => undefined);
+      throw closed();
+    }
     const budget =
       engine.kind === 'cpu' ? options.memoryBudgetBytes : options.deviceMemoryBudgetBytes;
     const slot = { engine, keys: createKeyCache(engine, budget) };
@@ -68,20 +76,23 @@ export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper =
     return slot;
   };
 
-  const startProcessor = (): Promise<EngineSlot> => {
+  const startProcessor = async (): Promise<EngineSlot> => {
+    if (isClosed) {
+      throw closed();
+    }
     processor ??= factories.cpu().then(keep);
     // A start that failed is tried again the next time.
     processor.catch(() => {
       processor = undefined;
     });
-    return processor;
+    return await processor;
   };
 
   /** Or why there is none. */
   const startDevice = async (): Promise<EngineSlot | string> => {
     device ??= factories
       .webgpu()
-      .then((opened) => ('engine' in opened ? keep(opened.engine) : opened.reason))
+      .then(async (opened) => ('engine' in opened ? await keep(opened.engine) : opened.reason))
       .catch((error: unknown) => (error instanceof Error ? error.message : 'unknown'));
     return await device;
   };
@@ -93,7 +104,10 @@ export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper =
     ) {
       return await startProcessor();
     }
-    const slot = await startDevice();
+    const slot = isClosed ? 'closed' : await startDevice();
+    if (isClosed) {
+      throw closed();
+    }
     if (typeof slot !== 'string') {
       return slot;
     }
@@ -141,13 +155,15 @@ export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper =
     losses: () => losses,
     wrongResults: () => wrongResults,
     close: async () => {
+      isClosed = true;
       await Promise.allSettled([device, processor]);
       const slots = [...open];
       open.clear();
       for (const { keys } of slots) {
         keys.release();
       }
-      await Promise.all(slots.map(({ engine }) => engine.close()));
+      // One that cannot close must not keep the others open.
+      await Promise.allSettled(slots.map(({ engine }) => engine.close()));
     },
   };
 };

@@ -79,7 +79,33 @@ export const createKeyCache = (engine: Engine, budgetBytes: number): KeyCache =>
     }
   };
 
-  const load = async (zkeyPath: string, options: EngineOptions): Promise<HeldKey> => {
+  const releaseAll = (): void => {
+    for (const { resident } of held.values()) {
+      resident.release();
+    }
+    held.clear();
+  };
+
+  /** Estimates are not exact and free memory lies in pieces: where a key does not fit beside others, it may fit alone. */
+  const loadAlone = async (zkey: Zkey, options: EngineOptions): Promise<ResidentKey> => {
+    try {
+      return await engine.load(zkey, options);
+    } catch (error) {
+      const isFull = error instanceof ProverError && error.code === 'memory_budget_exceeded';
+      if (!isFull || held.size === 0) {
+        throw error;
+      }
+      evictions += held.size;
+      releaseAll();
+      return await engine.load(zkey, options);
+    }
+  };
+
+  const load = async (
+    zkeyPath: string,
+    identity: string,
+    options: EngineOptions,
+  ): Promise<HeldKey> => {
     const zkey = await open(zkeyPath);
     try {
       const { header } = zkey;
@@ -89,7 +115,15 @@ export const createKeyCache = (engine: Engine, budgetBytes: number): KeyCache =>
       const count = zkey.countPoints('ic');
       const ic = new Uint8Array(64 * count);
       await zkey.readPoints('ic', 0, count, ic);
-      const resident = await engine.load(zkey, options);
+      const resident = await loadAlone(zkey, options);
+      if ((await readFileIdentity(zkeyPath).catch(() => undefined)) !== identity) {
+        resident.release();
+        throw new ProverError(
+          'zkey_malformed',
+          'The proving key changed while it was read. Write it elsewhere and move it into its place.',
+          { retryable: true },
+        );
+      }
       return { resident, header, ic, charge: Math.max(needed, resident.bytes) };
     } finally {
       await zkey.close();
@@ -101,7 +135,7 @@ export const createKeyCache = (engine: Engine, budgetBytes: number): KeyCache =>
       const identity = await readFileIdentity(zkeyPath).catch((error: unknown) => {
         throw unreadable(error);
       });
-      const key = held.get(identity) ?? (await load(zkeyPath, options));
+      const key = held.get(identity) ?? (await load(zkeyPath, identity, options));
       held.delete(identity);
       held.set(identity, key);
       return key;
@@ -110,11 +144,6 @@ export const createKeyCache = (engine: Engine, budgetBytes: number): KeyCache =>
     bytes: () => [...held.values()].reduce((total, { resident }) => total + resident.bytes, 0),
     loads: () => loads,
     evictions: () => evictions,
-    release: () => {
-      for (const { resident } of held.values()) {
-        resident.release();
-      }
-      held.clear();
-    },
+    release: releaseAll,
   };
 };

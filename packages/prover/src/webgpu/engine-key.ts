@@ -18,6 +18,8 @@ export type KeyContext = {
   readonly gpu: GpuContext;
   readonly msm: MsmContext;
   readonly memoryBudgetBytes: number;
+  /** Share of it that ready multiples of one key's points may take, 0..1. */
+  readonly tableShare: number;
 };
 
 export type DeviceKey = {
@@ -30,13 +32,19 @@ export type DeviceKey = {
 /** Wires that circuits set to 0 or 1 need no digits; about this share is larger. */
 const WITNESS_DENSITY = 0.6;
 
+/** Points of all sums, and rows, up to which a proof is one burst of work: about a tenth of a second on a large card. */
+const SHORT_PROOF_POINTS = 1 << 22;
+/** Submissions of a longer proof that wait on the device, so that an abort is felt. */
+const PENDING_OF_LONG_PROOF = 2;
+
 /** @throws the signal's reason; ProverError `memory_budget_exceeded`, `zkey_malformed`, `accelerator_lost` */
 export const loadDeviceKey = async (
   context: KeyContext,
   zkey: Zkey,
   options: EngineOptions,
 ): Promise<DeviceKey> => {
-  const { gpu: gpuContext, msm: msmContext, memoryBudgetBytes } = context;
+  const { gpu: gpuContext, msm: msmContext } = context;
+  const budgetBytes = context.memoryBudgetBytes * context.tableShare;
   const { gpu, buffers } = gpuContext;
   const { header } = zkey;
   const { signal } = options;
@@ -59,7 +67,7 @@ export const loadDeviceKey = async (
     count: counts[section],
     read: (start: number, count: number, into: Uint8Array) =>
       zkey.readPoints(section, start, count, into),
-    tableBudgetBytes: tableBudget(header, section, memoryBudgetBytes),
+    tableBudgetBytes: tableBudget(header, section, budgetBytes),
     firstScalar: section === 'c' ? header.publicSignals + 1 : 0,
     density: section === 'h' ? 1 : WITNESS_DENSITY,
     signal,
@@ -110,7 +118,10 @@ export const loadDeviceKey = async (
         return device.queue.onSubmittedWorkDone();
       });
 
-    /** The quotient, then one sum after the other; two are in the queue at any time, so that the device never waits for the host. */
+    // A device that is done with a sum before the host hears of the one before would wait for the host.
+    const pendingMost = total <= SHORT_PROOF_POINTS ? sums.length + 1 : PENDING_OF_LONG_PROOF;
+
+    /** The quotient, then one sum after the other. */
     const run = async (witness: Uint8Array, proofOptions: EngineOptions): Promise<void> => {
       const { signal: stop, onProgress } = proofOptions;
       buffers.write(quotient.witness, 0, witness);
@@ -129,7 +140,7 @@ export const loadDeviceKey = async (
             }),
         ),
       ];
-      let before: Promise<undefined> | undefined;
+      const pending: Promise<undefined>[] = [];
       for (const [index, work] of works.entries()) {
         stop?.throwIfAborted();
         const running = work().then((value) => {
@@ -137,13 +148,15 @@ export const loadDeviceKey = async (
           else onProgress?.('sums', index / sums.length);
           return value;
         });
-        // Should the one before fail, this one's failure is not left unheard.
+        // Should one before it fail, this one's failure is not left unheard.
         running.catch(() => undefined);
-        await before;
-        before = running;
+        pending.push(running);
+        if (pending.length >= pendingMost) await pending.shift();
       }
-      await before;
-      stop?.throwIfAborted();
+      for (const running of pending) {
+        await running;
+        stop?.throwIfAborted();
+      }
     };
 
     /** Whatever happened, nothing of the witness stays. */
@@ -151,8 +164,8 @@ export const loadDeviceKey = async (
       const encoder = device.createCommandEncoder();
       quotient.recordClear(encoder);
       encoder.clearBuffer(result);
+      msmContext.workspace.recordClear(encoder);
       device.queue.submit([encoder.finish()]);
-      msmContext.workspace.clear();
     };
 
     return {

@@ -11,6 +11,7 @@ import type { Gpu } from './device.ts';
 import { loadDeviceKey } from './engine-key.ts';
 import {
   DEFAULT_MEMORY_BUDGET_BYTES,
+  DEFAULT_TABLE_SHARE,
   estimateDeviceBytes,
   leastDeviceBytes,
 } from './engine-memory.ts';
@@ -22,6 +23,8 @@ export type DeviceEngineOptions = {
   readonly layout: LimbLayout;
   /** Device memory for all keys and the work on them. */
   readonly memoryBudgetBytes?: number | undefined;
+  /** Share of it that ready multiples of one key's points may take, 0..1; none on a renderer of the processor, which makes them slowly. */
+  readonly tableShare?: number | undefined;
   /** What stands behind the device's name: the layout's measured speed. */
   readonly detail?: string | undefined;
 };
@@ -38,12 +41,17 @@ const createQueue = () => {
 
 /** An engine on a device that is open; closing the engine closes the device. */
 export const createDeviceEngine = (gpu: Gpu, options: DeviceEngineOptions): Engine => {
-  const { layout, memoryBudgetBytes = DEFAULT_MEMORY_BUDGET_BYTES } = options;
+  const {
+    layout,
+    memoryBudgetBytes = DEFAULT_MEMORY_BUDGET_BYTES,
+    tableShare = gpu.isSoftware ? 0 : DEFAULT_TABLE_SHARE,
+  } = options;
   const buffers = createBuffers(gpu);
   const context = {
     gpu: { gpu, buffers, pipelines: createPipelines(gpu), layout },
     msm: createMsmContext(gpu, buffers, layout),
     memoryBudgetBytes,
+    tableShare,
   };
   const queue = createQueue();
   let isClosed = false;
@@ -107,7 +115,7 @@ export const createDeviceEngine = (gpu: Gpu, options: DeviceEngineOptions): Engi
     kind: 'webgpu',
     detail: `WebGPU, ${gpu.name}, ${options.detail ?? layout.name}`,
     load: (zkey, loadOptions = {}) => enqueue(loadOptions.signal, () => load(zkey, loadOptions)),
-    estimateBytes: (header) => estimateDeviceBytes(header, memoryBudgetBytes),
+    estimateBytes: (header) => estimateDeviceBytes(header, memoryBudgetBytes, tableShare),
     close: async () => {
       if (isClosed) return;
       isClosed = true;

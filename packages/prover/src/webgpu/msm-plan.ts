@@ -37,13 +37,13 @@ export type PartPlan = {
   readonly needs: WorkspaceNeeds;
 };
 
-/** Threads of one segment each that fill a large card about once. */
-const SEGMENTS_WANTED = 1 << 16;
+/**
+ * Threads of one segment each. A large card runs about 50,000 of them at a time (some 160 registers each); two to three rounds leave
+ * little of it idle in the last one, and a segment more costs one addition.
+ */
+export const SEGMENTS_WANTED = 1 << 17;
 /** Below this, putting the parts together costs more than the parallelism brings. */
-const SEGMENT_LEAST = 4;
-/** Above this, one more thread is better than a longer one. */
-const SEGMENT_MOST = 64;
-const MOST_SEGMENTS = 1 << 17;
+export const SEGMENT_LEAST = 4;
 /** About 84 and 117 million field multiplications: 10 ms on a large card, below half a second on the smallest. */
 const SLICE_ADDITIONS: Readonly<Record<Group, number>> = { g1: 1 << 23, g2: 1 << 22 };
 /** 64 threads a workgroup and 65,535 workgroups leave room for 2^22. */
@@ -72,7 +72,7 @@ const planPart = (points: number, limits: MsmLimits): PartPlan => {
   const entries = points * windows.windows;
   const segment = tuning.segment ?? {
     least: SEGMENT_LEAST,
-    most: Math.max(SEGMENT_MOST, Math.ceil(entries / MOST_SEGMENTS)),
+    most: Math.max(SEGMENT_LEAST, Math.ceil(entries / SEGMENTS_WANTED)),
     wanted: SEGMENTS_WANTED,
   };
   const segments = Math.max(

@@ -1,6 +1,6 @@
 /**
  * Memory that the sums on one device work in, shared by all of them: the queue runs one after the other, so the largest need is
- * enough. It grows when a key is loaded. What it holds between two sums is derived from a witness and is wiped on `clear`.
+ * enough. It grows when a key is loaded. What it holds between two sums is derived from a witness and is wiped by `recordClear`.
  *
  * @module
  */
@@ -26,8 +26,8 @@ export type MsmWorkspace = {
   /** The buffers as they are now; the object is another one after each growth. */
   readonly buffers: () => WorkspaceBuffers;
   readonly bytes: () => number;
-  /** Wipes everything, after the sums that were submitted. */
-  readonly clear: () => void;
+  /** Records the wiping of everything. */
+  readonly recordClear: (encoder: GPUCommandEncoder) => void;
   readonly release: () => void;
 };
 
@@ -66,8 +66,8 @@ export const createMsmWorkspace = (buffers: Buffers): MsmWorkspace => {
     },
     buffers: () => held,
     bytes: () => Object.values(held).reduce((sum, buffer) => sum + buffer.size, 0),
-    clear: () => {
-      for (const buffer of Object.values(held)) buffers.clear(buffer);
+    recordClear: (encoder) => {
+      for (const buffer of Object.values(held)) encoder.clearBuffer(buffer);
     },
     release: () => {
       for (const buffer of Object.values(held)) buffers.release(buffer, { secret: true });

@@ -26,7 +26,7 @@ export type MsmContext = {
   readonly gpu: Gpu;
   readonly buffers: Buffers;
   readonly kernels: MsmKernels;
-  /** Wipe it (`clear`) when a proof is done: it holds what a witness left. */
+  /** Wipe it (`recordClear`) when a proof is done: it holds what a witness left. */
   readonly workspace: MsmWorkspace;
 };
 

@@ -43,11 +43,17 @@ const parseValue = (name: string, value: unknown): bigint => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const holdsRecord = (value: unknown): boolean =>
-  Array.isArray(value) ? value.some(holdsRecord) : isRecord(value);
-
 /** Deeper nesting than any circuit has; a bound against cycles. */
 const MAXIMUM_DEPTH = 64;
+
+/** More values than any witness program takes; a bound against arrays that hold one another many times over. */
+const MAXIMUM_VALUES = 2 ** 24;
+
+/** Whether an array leads to objects: by its first items, because signals and buses do not mix in one array. */
+const holdsRecord = (value: unknown, depth = 0): boolean =>
+  Array.isArray(value) && depth <= MAXIMUM_DEPTH
+    ? holdsRecord(value[0], depth + 1)
+    : isRecord(value);
 
 /**
  * Flattens an input. Nested arrays are one signal; objects are buses, whose fields are signals of their own: `bus.x`, `buses[0].x`.
@@ -55,8 +61,17 @@ const MAXIMUM_DEPTH = 64;
  */
 export const parseWitnessInput = (input: unknown): SignalValues[] => {
   const signals: SignalValues[] = [];
+  let visited = 0;
+
+  const count = (name: string): void => {
+    visited += 1;
+    if (visited > MAXIMUM_VALUES) {
+      refuse(`The signal ${name} has more values than any circuit takes.`);
+    }
+  };
 
   const flatten = (name: string, value: unknown, into: bigint[], depth: number): bigint[] => {
+    count(name);
     if (depth > MAXIMUM_DEPTH) {
       return refuse(`The signal ${name} is nested too deeply.`);
     }
@@ -71,6 +86,7 @@ export const parseWitnessInput = (input: unknown): SignalValues[] => {
   };
 
   const visit = (name: string, value: unknown, depth: number): void => {
+    count(name);
     if (depth > MAXIMUM_DEPTH) {
       refuse(`The signal ${name} is nested too deeply.`);
     } else if (isRecord(value)) {

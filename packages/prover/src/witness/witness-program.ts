@@ -203,8 +203,17 @@ const setInputs = (program: Exports, signals: readonly SignalValues[]): void => 
 };
 
 /** All wires, read out of the program's memory where it exports the place of its shared area. */
-const readWires = (program: Exports): Uint8Array<ArrayBuffer> => {
+const readWires = (program: Exports, maximumBytes: number): Uint8Array<ArrayBuffer> => {
   const wires = program.getWitnessSize();
+  if (wires < 1) {
+    throw malformed('The witness program gives no wires.');
+  }
+  if (wires * 4 * WORDS > maximumBytes) {
+    throw new ProverError(
+      'memory_budget_exceeded',
+      `A witness of ${wires} wires is more than the prover may hold. Raise memoryBudgetBytes.`,
+    );
+  }
   const bytes = new Uint8Array(wires * 4 * WORDS);
   const words = new Uint32Array(bytes.buffer);
   const start =
@@ -235,12 +244,14 @@ const readWires = (program: Exports): Uint8Array<ArrayBuffer> => {
 
 /**
  * @param program - what circom made, compiled; nothing of a run stays in it
+ * @param maximumBytes - of the witness
  * @returns all wires, 32 bytes little-endian each, below r. Secret.
- * @throws ProverError `witness_refused`, `witness_program_malformed`
+ * @throws ProverError `witness_refused`, `witness_program_malformed`, `memory_budget_exceeded`
  */
 export const computeWitness = (
   program: WebAssembly.Module,
   signals: readonly SignalValues[],
+  maximumBytes: number,
 ): Uint8Array<ArrayBuffer> => {
   // A fresh instance each time: after a failed assertion the old one is in no defined state.
   const exports = instantiate(program);
@@ -248,7 +259,7 @@ export const computeWitness = (
     checkField(exports);
     exports.init(0);
     setInputs(exports, signals);
-    return readWires(exports);
+    return readWires(exports, maximumBytes);
   } finally {
     // The memory waits for the collector; the secrets in it should not.
     new Uint8Array(exports.memory.buffer).fill(0);

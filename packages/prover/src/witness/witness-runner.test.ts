@@ -85,7 +85,7 @@ template Endless() {
 component main = Endless();
 `;
 
-const runner = createWitnessRunner();
+const runner = createWitnessRunner({ maximumBytes: 2 ** 30, timeoutMs: 60_000 });
 let arrays: CompiledCircuit;
 let buses: CompiledCircuit;
 let inverse: CompiledCircuit;
@@ -136,6 +136,16 @@ const grid = [
   [1, 2, 3],
   [4, 5, 65_535],
 ];
+
+const cyclic = (): unknown => {
+  const array: unknown[] = [];
+  array.push(array);
+  return array;
+};
+
+/** 2^power values in as many arrays as power. */
+const multiplied = (power: number): unknown =>
+  Array.from({ length: power }).reduce<unknown>((inner) => [inner, inner], 1);
 
 describe('a witness', () => {
   it("has the wires that snarkjs' runner finds", async () => {
@@ -205,6 +215,10 @@ describe('a witness', () => {
     ['a value of -r', { grid, scale: String(-SCALAR_FIELD_ORDER) }, /scale does not fit/],
     ['a function', { grid, scale: () => 1 }, /something that is not a value/],
     ['no object', [1], /not an object/],
+    ['an array within itself', { grid: cyclic(), scale: 1 }, /grid is nested too deeply/],
+    ['arrays that multiply', { grid: multiplied(40), scale: 1 }, /more values than any circuit/],
+    ['a number in an array of objects', { grid: [{ x: 1 }, 2], scale: 1 }, /signal grid\[0\]\.x/],
+    ['an object in an array of numbers', { grid: [2, { x: 1 }], scale: 1 }, /is not an integer/],
   ])('is refused for %s', async (_, input, message) => {
     await expect(runner.compute(arrays.wasmPath, input)).rejects.toEqual(refused(message));
   });
@@ -232,6 +246,24 @@ describe('a witness', () => {
     await expect(never).rejects.toThrow('enough');
     expect(await computed(endless, { value: 4 })).toEqual(await expected(endless, { value: 4 }));
   });
+});
+
+it('a program that does not end in time is ended, and the next one computes', async () => {
+  const hasty = createWitnessRunner({ maximumBytes: 2 ** 30, timeoutMs: 2_000 });
+  await expect(hasty.compute(endless.wasmPath, { value: 1 })).rejects.toMatchObject({
+    code: 'witness_timeout',
+    retryable: false,
+  });
+  expect(await hasty.compute(inverse.wasmPath, { value: 5 })).toHaveLength(96);
+  await hasty.close();
+});
+
+it('a program that needs more memory than there is for it is refused', async () => {
+  const poor = createWitnessRunner({ maximumBytes: 60_000, timeoutMs: 60_000 });
+  await expect(poor.compute(inverse.wasmPath, { value: 5 })).rejects.toMatchObject({
+    code: 'memory_budget_exceeded',
+  });
+  await poor.close();
 });
 
 describe('a witness program', () => {

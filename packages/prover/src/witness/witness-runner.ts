@@ -1,5 +1,6 @@
 /**
- * Witnesses by circom's programs, in a thread of their own. Programs are compiled once and the last few are kept.
+ * Witnesses by circom's programs, in a thread of their own, within limits of memory and time. Programs are compiled once and the last
+ * few are kept.
  *
  * @module
  */
@@ -8,13 +9,15 @@ import { ProverError } from '../errors.ts';
 import { readFileIdentity } from '../file-identity.ts';
 import { moduleBeside } from '../module-beside.ts';
 import { createWorkerLink } from '../worker-link.ts';
+import { limitMemory } from './limit-memory.ts';
 import type { WitnessRequest } from './witness-worker.ts';
 
 export type WitnessRunner = {
   /**
    * @param input - signals by name, see parseWitnessInput. Secret.
    * @returns all wires, 32 bytes little-endian each, below r. Secret; the caller wipes it.
-   * @throws ProverError `witness_refused`, `witness_program_malformed`, `proof_failed`, `prover_closed`; the signal's reason
+   * @throws ProverError `witness_refused`, `witness_program_malformed`, `witness_timeout`, `memory_budget_exceeded`, `proof_failed`,
+   *   `prover_closed`; the signal's reason
    */
   readonly compute: (
     wasmPath: string,
@@ -22,6 +25,13 @@ export type WitnessRunner = {
     signal?: AbortSignal,
   ) => Promise<Uint8Array<ArrayBuffer>>;
   readonly close: () => Promise<void>;
+};
+
+export type WitnessLimits = {
+  /** Memory that a program may take, and a witness. In bytes. */
+  readonly maximumBytes: number;
+  /** How long a program may run. */
+  readonly timeoutMs: number;
 };
 
 /** Compiled programs kept: a few hundred KB to a few MB each. */
@@ -37,13 +47,16 @@ const unreadable = (cause: unknown): ProverError =>
     },
   );
 
-const compile = async (wasmPath: string): Promise<WebAssembly.Module> => {
+const compile = async (wasmPath: string, maximumBytes: number): Promise<WebAssembly.Module> => {
   const bytes = await readFile(wasmPath).catch((error: unknown) => {
     throw unreadable(error);
   });
   try {
-    return await WebAssembly.compile(bytes);
+    return await WebAssembly.compile(limitMemory(bytes, maximumBytes));
   } catch (error) {
+    if (error instanceof ProverError) {
+      throw error;
+    }
     throw new ProverError(
       'witness_program_malformed',
       'The witness program is no WebAssembly. Fetch or build it again.',
@@ -52,7 +65,26 @@ const compile = async (wasmPath: string): Promise<WebAssembly.Module> => {
   }
 };
 
-export const createWitnessRunner = (): WitnessRunner => {
+/** Like the caller's signal, and aborted when time is up. */
+const startTimer = (timeoutMs: number, signal: AbortSignal | undefined) => {
+  const late = new AbortController();
+  const timer = setTimeout(() => {
+    late.abort(
+      new ProverError(
+        'witness_timeout',
+        `The witness program did not end within ${timeoutMs / 1000} s. Raise witnessTimeoutMs if the circuit needs longer.`,
+      ),
+    );
+  }, timeoutMs);
+  return {
+    signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+    stop: () => {
+      clearTimeout(timer);
+    },
+  };
+};
+
+export const createWitnessRunner = ({ maximumBytes, timeoutMs }: WitnessLimits): WitnessRunner => {
   const link = createWorkerLink<WitnessRequest, Uint8Array<ArrayBuffer>>(
     moduleBeside(import.meta.url, 'witness-worker'),
   );
@@ -63,7 +95,7 @@ export const createWitnessRunner = (): WitnessRunner => {
     const identity = await readFileIdentity(wasmPath).catch((error: unknown) => {
       throw unreadable(error);
     });
-    const program = programs.get(identity) ?? compile(wasmPath);
+    const program = programs.get(identity) ?? compile(wasmPath, maximumBytes);
     programs.delete(identity);
     programs.set(identity, program);
     for (const oldest of programs.keys()) {
@@ -83,8 +115,9 @@ export const createWitnessRunner = (): WitnessRunner => {
   return {
     compute: async (wasmPath, input, signal) => {
       const program = await load(wasmPath);
+      const timer = startTimer(timeoutMs, signal);
       try {
-        return await link.call({ program, input }, signal);
+        return await link.call({ program, input, maximumBytes }, timer.signal);
       } catch (error) {
         if (error instanceof DOMException && error.name === 'DataCloneError') {
           throw new ProverError(
@@ -93,6 +126,8 @@ export const createWitnessRunner = (): WitnessRunner => {
           );
         }
         throw error;
+      } finally {
+        timer.stop();
       }
     },
     close: link.close,

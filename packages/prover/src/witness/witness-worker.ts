@@ -11,9 +11,11 @@ export type WitnessRequest = {
   readonly program: WebAssembly.Module;
   /** Signals by name. Secret. */
   readonly input: unknown;
+  /** Limit of the witness. */
+  readonly maximumBytes: number;
 };
 
-serveCalls(({ program, input }: WitnessRequest) => {
-  const result = computeWitness(program, parseWitnessInput(input));
+serveCalls(({ program, input, maximumBytes }: WitnessRequest) => {
+  const result = computeWitness(program, parseWitnessInput(input), maximumBytes);
   return { result, transfer: [result.buffer] };
 });

@@ -17,6 +17,22 @@ const g2 = (bytes: Uint8Array): string => {
   return point === undefined ? 'infinity' : JSON.stringify(toG2Json(point));
 };
 
+const isNested = (value: unknown): boolean =>
+  typeof value === 'string' || (Array.isArray(value) && value.every(isNested));
+
+/** Whether it has the fields of a verification key, points as nested arrays of text; their values are another matter. */
+export const isVerificationKey = (key: unknown): key is VerificationKey => {
+  if (typeof key !== 'object' || key === null) {
+    return false;
+  }
+  const { nPublic, IC, vk_alpha_1, vk_beta_2, vk_gamma_2, vk_delta_2 } =
+    key as Partial<VerificationKey>;
+  const points = [IC, vk_alpha_1, vk_beta_2, vk_gamma_2, vk_delta_2];
+  return (
+    typeof nPublic === 'number' && points.every((part) => Array.isArray(part) && isNested(part))
+  );
+};
+
 /** @param ic - the proving key's section of points for the public signals, as it lies in the file */
 export const matchesVerificationKey = (
   header: ZkeyHeader,

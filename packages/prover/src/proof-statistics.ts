@@ -1,0 +1,97 @@
+/**
+ * Counts proofs by circuit and outcome, and how long they took.
+ *
+ * @module
+ */
+import { basename } from 'node:path';
+import { ProverError } from './errors.ts';
+import type { ProvingArtifact } from './prover.ts';
+import type { CircuitMetrics } from './prover-metrics.ts';
+
+/** Upper bounds of the histogram, in seconds. */
+export const DURATION_BOUNDS = [
+  0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
+] as const;
+
+/** Names kept apart; whatever comes later counts as `other`. Each is a series in somebody's monitoring. */
+const MAXIMUM_CIRCUITS = 100;
+
+export type ProofTimer = {
+  /** Its turn has come. */
+  readonly start: () => void;
+  readonly finish: () => void;
+  readonly fail: (error: unknown) => void;
+};
+
+export type ProofStatistics = {
+  /** A proof is asked for. */
+  readonly open: (circuit: string | ProvingArtifact) => ProofTimer;
+  readonly circuits: () => CircuitMetrics[];
+};
+
+/** The name of a circuit, or of its proving key's file. */
+const nameOf = (circuit: string | ProvingArtifact): string =>
+  typeof circuit === 'string' ? circuit : basename(circuit.zkeyPath).replace(/\.zkey$/, '');
+
+type Counts = {
+  readonly outcomes: Map<string, number>;
+  readonly buckets: number[];
+  seconds: number;
+  waitSeconds: number;
+};
+
+/** @param nowMs - a clock that only goes forward */
+export const createProofStatistics = (nowMs: () => number): ProofStatistics => {
+  const circuits = new Map<string, Counts>();
+
+  const find = (circuit: string | ProvingArtifact): Counts => {
+    const own = nameOf(circuit);
+    const name = circuits.has(own) || circuits.size < MAXIMUM_CIRCUITS ? own : 'other';
+    const known = circuits.get(name) ?? {
+      outcomes: new Map(),
+      buckets: DURATION_BOUNDS.map(() => 0),
+      seconds: 0,
+      waitSeconds: 0,
+    };
+    circuits.set(name, known);
+    return known;
+  };
+
+  return {
+    open: (circuit) => {
+      const counts = find(circuit);
+      const askedMs = nowMs();
+      let startedMs: number | undefined;
+      const count = (outcome: string) => {
+        counts.outcomes.set(outcome, (counts.outcomes.get(outcome) ?? 0) + 1);
+      };
+      return {
+        start: () => {
+          startedMs = nowMs();
+          counts.waitSeconds += (startedMs - askedMs) / 1000;
+        },
+        finish: () => {
+          const seconds = (nowMs() - (startedMs ?? askedMs)) / 1000;
+          counts.seconds += seconds;
+          for (const [index, bound] of DURATION_BOUNDS.entries()) {
+            if (seconds <= bound) {
+              counts.buckets[index] = (counts.buckets[index] ?? 0) + 1;
+            }
+          }
+          count('proved');
+        },
+        fail: (error) => {
+          count(error instanceof ProverError ? error.code : 'failed');
+        },
+      };
+    },
+    circuits: () =>
+      [...circuits].map(([circuit, { outcomes, buckets, seconds, waitSeconds }]) => ({
+        circuit,
+        outcomes: Object.fromEntries(outcomes),
+        durations: DURATION_BOUNDS.map((bound, index) => [bound, buckets[index] ?? 0] as const),
+        seconds,
+        waitSeconds,
+      })),
+  };
+};

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import type { LinkRequest } from '../test/link-worker.ts';
+import { createWorkerLink, type WorkerLink } from './worker-link.ts';
+
+const links: WorkerLink<LinkRequest, string>[] = [];
+const createLink = () => {
+  const link = createWorkerLink<LinkRequest, string>(
+    new URL('../test/link-worker.ts', import.meta.url),
+  );
+  links.push(link);
+  return link;
+};
+afterEach(async () => {
+  await Promise.all(links.splice(0).map((link) => link.close()));
+});
+
+it.each(['exit when idle', 'throw when idle'] as const)(
+  'a thread that ends by "%s" harms nobody, and another one takes the next call',
+  async (end) => {
+    const link = createLink();
+    expect(await link.call(end)).toBe(end);
+    await sleep(300);
+    expect(await link.call('answer', AbortSignal.timeout(10_000))).toBe('answer');
+  },
+);
+
+it('a thread that dies fails its call, retryably, and the next one is answered', async () => {
+  const link = createLink();
+  await expect(link.call('exit')).rejects.toMatchObject({ code: 'proof_failed', retryable: true });
+  expect(await link.call('answer')).toBe('answer');
+});
+
+it('an abort is felt by a call that waits for its turn, and leaves the others alone', async () => {
+  const link = createLink();
+  const first = new AbortController();
+  const second = new AbortController();
+  const waits = link.call('wait', first.signal);
+  const queued = link.call('answer', second.signal);
+  const last = link.call('answer');
+  second.abort(new Error('second'));
+  await expect(queued).rejects.toThrow('second');
+  first.abort(new Error('first'));
+  await expect(waits).rejects.toThrow('first');
+  expect(await last).toBe('answer');
+});
+
+it('a thread that cannot start fails its call', async () => {
+  const link = createWorkerLink<string, string>(new URL('./no-such-worker.ts', import.meta.url));
+  await expect(link.call('answer')).rejects.toMatchObject({ code: 'proof_failed' });
+  await expect(link.call('answer')).rejects.toMatchObject({ code: 'proof_failed' });
+  await link.close();
+});
+
+it('close fails what runs and what waits, twice if asked twice', async () => {
+  const link = createLink();
+  const calls = [link.call('wait'), link.call('answer')];
+  const outcomes = Promise.allSettled(calls);
+  await Promise.all([link.close(), link.close()]);
+  for (const outcome of await outcomes) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'prover_closed' } });
+  }
+  await expect(link.call('answer')).rejects.toMatchObject({ code: 'prover_closed' });
+});

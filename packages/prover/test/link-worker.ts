@@ -1,0 +1,21 @@
+/**
+ * A thread that dies when told: right away, or while nobody waits for it. For tests only.
+ */
+import { serveCalls } from '../src/worker-link.ts';
+
+export type LinkRequest = 'answer' | 'exit' | 'exit when idle' | 'throw when idle' | 'wait';
+
+serveCalls((request: LinkRequest) => {
+  if (request === 'exit') {
+    process.exit(3);
+  } else if (request === 'exit when idle') {
+    setTimeout(() => process.exit(3), 1);
+  } else if (request === 'throw when idle') {
+    setTimeout(() => {
+      throw new Error('thrown while idle');
+    }, 1);
+  } else if (request === 'wait') {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  }
+  return { result: request };
+});

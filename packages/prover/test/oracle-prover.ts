@@ -1,0 +1,41 @@
+/**
+ * Provers over the plain engine. For tests only.
+ */
+import { vi } from 'vitest';
+import type { AcceleratorChoice } from '../src/engine/engine-keeper.ts';
+import { createEngineProver } from '../src/engine-prover.ts';
+import { createOracleEngine, ORACLE_KEY_BYTES, type OracleOptions } from './oracle-engine.ts';
+
+/** A prover over oracles. */
+export const setUp = (
+  options: {
+    readonly accelerator?: AcceleratorChoice;
+    readonly budget?: number;
+    readonly deviceBudget?: number;
+    readonly cpu?: OracleOptions;
+    /** One entry for each time a device is opened. */
+    readonly devices?: readonly OracleOptions[];
+  } = {},
+) => {
+  const cpu = createOracleEngine(options.cpu);
+  const devices = (options.devices ?? []).map((device) =>
+    createOracleEngine({ ...device, kind: 'webgpu' }),
+  );
+  let opened = 0;
+  const onIncident = vi.fn();
+  const prover = createEngineProver<string>({
+    accelerator: options.accelerator ?? 'auto',
+    memoryBudgetBytes: options.budget ?? 10 * ORACLE_KEY_BYTES,
+    deviceMemoryBudgetBytes: options.deviceBudget ?? 10 * ORACLE_KEY_BYTES,
+    witness: { maximumBytes: 2 ** 30, timeoutMs: 60_000 },
+    factories: {
+      cpu: () => Promise.resolve(cpu),
+      webgpu: () => {
+        const engine = devices[opened++];
+        return Promise.resolve(engine === undefined ? { reason: 'none left' } : { engine });
+      },
+    },
+    onIncident,
+  });
+  return { prover, cpu, devices, onIncident };
+};
