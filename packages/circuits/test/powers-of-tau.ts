@@ -1,6 +1,6 @@
 /**
- * A powers-of-tau file for snarkjs from values we know, made with noble-curves alone: what snarkjs derives from it can be compared
- * with what our setup computes directly.
+ * A powers-of-tau file for snarkjs from values we know: what snarkjs derives from it can be compared with what our setup computes
+ * directly.
  */
 import { bn254 } from '@noble/curves/bn254.js';
 import { R } from './fund-batch.ts';
@@ -49,34 +49,91 @@ const uint32 = (value: number): Buffer => {
   return bytes;
 };
 
-/** @param exponent circuits of up to 2^exponent rows */
-export const createPowersOfTau = ({ tau, alpha, beta }: Powers, exponent: number): Buffer => {
+/** The same basis by its closed form, for sizes at which the product takes too long: root^j (tau^n - 1) / (n (tau - root^j)). */
+const lagrangeOfLarge = (tau: bigint, size: number): bigint[] => {
+  const { Fr } = bn254.fields;
+  const domain = powersOf(power(5n, (R - 1n) / BigInt(size)), size);
+  const inverses = Fr.invertBatch(domain.map((root) => Fr.mul(BigInt(size), Fr.sub(tau, root))));
+  const vanishing = Fr.sub(power(tau, BigInt(size)), 1n);
+  return domain.map((root, j) => Fr.mul(Fr.mul(root, vanishing), inverses[j] ?? 0n));
+};
+
+/** base^0, base^1, … */
+const powersOf = (base: bigint, count: number): bigint[] => {
+  const powers = [1n];
+  while (powers.length < count) {
+    powers.push(((powers.at(-1) ?? 0n) * base) % R);
+  }
+  return powers;
+};
+
+type Section = {
+  readonly id: number;
+  readonly group: 'g1' | 'g2';
+  readonly scalars: readonly bigint[];
+};
+
+/** Which multiples of the generators each section holds. */
+const describeSections = (
+  { tau, alpha, beta }: Powers,
+  exponent: number,
+  basisOf: (tau: bigint, size: number) => bigint[],
+): Section[] => {
   const size = 2 ** exponent;
-  const powers = Array.from({ length: 2 * size - 1 }, (_, i) => power(tau, BigInt(i)));
-  const scaled = (factor: bigint) => powers.slice(0, size).map((value) => (value * factor) % R);
-  const bases = Array.from({ length: exponent + 2 }, (_, k) => lagrange(tau, 2 ** k));
-  const all = bases.flat();
-  const small = bases.slice(0, -1).flat();
-  const order = Buffer.from(Q.toString(16).padStart(64, '0'), 'hex').reverse();
-  const sections: [number, Buffer[]][] = [
-    [1, [uint32(32), order, uint32(exponent), uint32(exponent)]],
-    [2, powers.map(pointG1)],
-    [3, powers.slice(0, size).map(pointG2)],
-    [4, scaled(alpha).map(pointG1)],
-    [5, scaled(beta).map(pointG1)],
-    [6, [pointG2(beta)]],
-    [7, [uint32(0)]],
-    [12, all.map(pointG1)],
-    [13, small.map(pointG2)],
-    [14, small.map((value) => pointG1((value * alpha) % R))],
-    [15, small.map((value) => pointG1((value * beta) % R))],
+  const powers = powersOf(tau, 2 * size - 1);
+  const low = powers.slice(0, size);
+  const all = Array.from({ length: exponent + 2 }, (_, k) => basisOf(tau, 2 ** k)).flat();
+  const small = all.slice(0, 2 * size - 1);
+  const scale = (values: readonly bigint[], factor: bigint) =>
+    values.map((value) => (value * factor) % R);
+  return [
+    { id: 2, group: 'g1', scalars: powers },
+    { id: 3, group: 'g2', scalars: low },
+    { id: 4, group: 'g1', scalars: scale(low, alpha) },
+    { id: 5, group: 'g1', scalars: scale(low, beta) },
+    { id: 6, group: 'g2', scalars: [beta] },
+    { id: 12, group: 'g1', scalars: all },
+    { id: 13, group: 'g2', scalars: small },
+    { id: 14, group: 'g1', scalars: scale(small, alpha) },
+    { id: 15, group: 'g1', scalars: scale(small, beta) },
   ];
-  const parts = [Buffer.from('ptau', 'latin1'), uint32(1), uint32(sections.length)];
-  for (const [id, points] of sections) {
-    const body = Buffer.concat(points);
+};
+
+const encodeFile = (exponent: number, points: readonly (readonly [number, Uint8Array])[]) => {
+  const order = Buffer.from(Q.toString(16).padStart(64, '0'), 'hex').reverse();
+  const header = Buffer.concat([uint32(32), order, uint32(exponent), uint32(exponent)]);
+  const sections: (readonly [number, Uint8Array])[] = [[1, header], ...points, [7, uint32(0)]];
+  const parts: Uint8Array[] = [Buffer.from('ptau', 'latin1'), uint32(1), uint32(sections.length)];
+  for (const [id, body] of sections) {
     const length = Buffer.alloc(8);
     length.writeBigUInt64LE(BigInt(body.length));
     parts.push(uint32(id), length, body);
   }
   return Buffer.concat(parts);
+};
+
+/** Points by noble-curves alone. @param exponent circuits of up to 2^exponent rows */
+export const createPowersOfTau = (powers: Powers, exponent: number): Buffer =>
+  encodeFile(
+    exponent,
+    describeSections(powers, exponent, lagrange).map(({ id, group, scalars }) => [
+      id,
+      Buffer.concat(scalars.map(group === 'g1' ? pointG1 : pointG2)),
+    ]),
+  );
+
+/** The same with points by a faster arithmetic. @param multiply multiples of a generator, encoded as in files */
+export const createLargePowersOfTau = async (
+  powers: Powers,
+  exponent: number,
+  multiply: (group: 'g1' | 'g2', scalars: Uint8Array) => Promise<Uint8Array>,
+): Promise<Buffer> => {
+  const points: [number, Uint8Array][] = [];
+  for (const { id, group, scalars } of describeSections(powers, exponent, lagrangeOfLarge)) {
+    const bytes = Buffer.concat(
+      scalars.map((s) => Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()),
+    );
+    points.push([id, await multiply(group, bytes)]);
+  }
+  return encodeFile(exponent, points);
 };

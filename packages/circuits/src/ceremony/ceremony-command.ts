@@ -11,7 +11,7 @@ import { type CommandIo, UsageError } from '../command-io.ts';
 import { applyBeacon, contributeToKey } from './contribute.ts';
 import { exportVerificationKey, renderSolidityVerifier } from './export-verifier.ts';
 import { initialiseKey } from './initialise.ts';
-import { createNobleArithmetic } from './noble-arithmetic.ts';
+import { createKernelArithmetic } from './kernel-arithmetic.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
 import { writeFileAtomically } from './section-writer.ts';
 import { verifyKey } from './verify-key.ts';
@@ -230,7 +230,7 @@ export const runCeremony = async (args: readonly string[], io: CommandIo): Promi
   if (command === undefined) {
     throw new UsageError('unknown ceremony command');
   }
-  const arithmetic = createNobleArithmetic();
+  const arithmetic = await createKernelArithmetic();
   try {
     return await command({ io, arithmetic, args: rest });
   } finally {

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { PoolError } from '@pool/core';
-import { parseR1cs, type R1cs } from '../r1cs.ts';
+import { type R1cs, readR1cs } from '../r1cs.ts';
 import { computeInitialSections, INITIAL_SECTIONS, type InitialKeyOptions } from './initial-key.ts';
 import { keySections } from './key-file.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
@@ -20,12 +20,12 @@ import {
 export type InitialiseOptions = InitialKeyOptions &
   WriteOptions & { readonly arithmetic: PointArithmetic };
 
-/** Reads a circuit's constraints. @throws PoolError `file_missing`, `r1cs_malformed` */
-export const readCircuit = async (path: string): Promise<R1cs> => {
-  const bytes = await readFile(path).catch((cause: unknown) => {
-    throw new PoolError('file_missing', `The constraint file ${path} cannot be read.`, { cause });
-  });
-  return parseR1cs(bytes);
+/** Reads a circuit's constraints, a few megabytes of the file at a time. @throws PoolError `file_missing`, `r1cs_malformed` */
+export const readCircuit = (path: string): R1cs => {
+  if (!existsSync(path)) {
+    throw new PoolError('file_missing', `There is no constraint file ${path}.`);
+  }
+  return readR1cs(path);
 };
 
 /**
@@ -37,7 +37,7 @@ export const initialiseKey = async (
   paths: { readonly r1cs: string; readonly ptau: string; readonly out: string },
   options: InitialiseOptions,
 ): Promise<{ readonly circuitHash: Uint8Array }> => {
-  const r1cs = await readCircuit(paths.r1cs);
+  const r1cs = readCircuit(paths.r1cs);
   const powers = await openPowersOfTau(paths.ptau);
   try {
     const parts = { r1cs, powers, arithmetic: options.arithmetic };

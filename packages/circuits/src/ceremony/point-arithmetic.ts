@@ -16,7 +16,10 @@ export type PointArithmetic = {
     scalars: Uint8Array,
     options?: BulkOptions,
   ) => Promise<Uint8Array>;
-  /** The sum of all scalars[i]·points[i], as one point. */
+  /**
+   * The sum of all scalars[i]·points[i], as one point. Scalars above half of r may be taken as negative ones modulo r, so the points
+   * must belong to their group, unless all scalars are smaller.
+   */
   readonly computeMsm: (
     group: Group,
     points: Uint8Array,

@@ -1,63 +1,74 @@
-/** Membership in G2 against noble-curves and against the definition: order r. */
+/** Membership in G2 against the definition: order r. */
 import { bn254 } from '@noble/curves/bn254.js';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pointOutsideSubgroup } from '../../test/twist-points.ts';
 import { FIELD_ORDER } from '../field.ts';
+import { createKernelArithmetic } from './kernel-arithmetic.ts';
 import { createNobleArithmetic } from './noble-arithmetic.ts';
+import type { PointArithmetic } from './point-arithmetic.ts';
 import { encodeG2, findInvalidPoint, type G2Point, pointBytes } from './points.ts';
-import { findOutsideSubgroup } from './subgroup.ts';
+import { areInSubgroup } from './subgroup.ts';
 
-const { Fp2 } = bn254.fields;
 const { Point } = bn254.G2;
-const arithmetic = createNobleArithmetic();
-const find = (points: readonly G2Point[]) =>
-  findOutsideSubgroup(arithmetic, Buffer.concat(points.map(encodeG2)));
+let kernels: PointArithmetic;
+beforeAll(async () => {
+  kernels = await createKernelArithmetic();
+});
+afterAll(() => kernels.close());
 
-/** Any point of the twist with this x or the next that has one. */
-const pointOfTwist = (start: bigint): G2Point => {
-  for (let x = start; ; x++) {
-    try {
-      const c = { c0: x, c1: 1n };
-      const y = Fp2.sqrt(Fp2.add(Fp2.mul(Fp2.sqr(c), c), Point.CURVE().b));
-      return Point.fromAffine({ x: c, y });
-    } catch {
-      // No point has this x.
-    }
-  }
-};
 const timesOrder = (point: G2Point): G2Point => point.multiplyUnsafe(FIELD_ORDER - 1n).add(point);
 
-describe('membership in G2', () => {
+/** A point of order 10069, the smallest there is: what is left of a point after the rest of the twist's order. */
+const pointOfSmallOrder = (): G2Point => {
+  const rest = (Point.CURVE().h * FIELD_ORDER) / 10_069n;
+  let small = Point.ZERO;
+  for (let start = 1n; small.is0(); start += 100n) {
+    let power = pointOutsideSubgroup(start);
+    for (let k = rest; k > 0n; k >>= 1n) {
+      if (k & 1n) {
+        small = small.add(power);
+      }
+      power = power.double();
+    }
+  }
+  return small;
+};
+
+describe.each(['noble-curves', 'kernels'])('membership in G2 with %s', (name) => {
   const inside = [1n, 2n, 12_345n, FIELD_ORDER - 1n].map((k) => Point.BASE.multiply(k));
+  /** Enough of them to be checked by sums. */
+  const many = [...inside, ...inside, ...inside, Point.ZERO];
+  const areMembers = (points: readonly G2Point[]) =>
+    areInSubgroup(
+      name === 'kernels' ? kernels : createNobleArithmetic(),
+      Buffer.concat(points.map(encodeG2)),
+    );
 
   it('holds for multiples of the generator, and for infinity', async () => {
-    expect(await find([...inside, Point.ZERO])).toBeUndefined();
-    expect(await find([])).toBeUndefined();
+    expect(await areMembers([])).toBe(true);
+    expect(await areMembers([...inside, Point.ZERO])).toBe(true);
+    expect(await areMembers(many)).toBe(true);
   });
 
-  it('fails for other points of the twist, and says which', async () => {
-    for (const start of [1n, 100n, 5_000n]) {
-      const outside = pointOfTwist(start);
-      expect(timesOrder(outside).is0()).toBe(false);
-      expect(findInvalidPoint('g2', encodeG2(outside), 'refused')).toBeUndefined();
-      expect(await find([...inside, outside])).toBe(inside.length);
-    }
-  });
-
-  it('fails for a point of order 10069, the smallest there is', async () => {
-    // The cofactor is 10069 · …; what is left after the rest has that order.
-    const rest = (Point.CURVE().h * FIELD_ORDER) / 10_069n;
-    let small = Point.ZERO;
-    for (let start = 1n; small.is0(); start += 100n) {
-      let power = pointOfTwist(start);
-      for (let k = rest; k > 0n; k >>= 1n) {
-        if (k & 1n) {
-          small = small.add(power);
-        }
-        power = power.double();
+  it('fails for one other point of the twist, wherever it is', async () => {
+    const outside = pointOutsideSubgroup(100n);
+    expect(timesOrder(outside).is0()).toBe(false);
+    expect(findInvalidPoint('g2', encodeG2(outside), 'refused')).toBeUndefined();
+    for (const points of [inside, many]) {
+      for (const place of [0, 3, points.length]) {
+        expect(await areMembers(points.toSpliced(place, 0, outside))).toBe(false);
       }
     }
+  });
+
+  it('fails for points of order 10069, also when they add up to infinity', async () => {
+    const small = pointOfSmallOrder();
     expect(small.multiplyUnsafe(10_069n).is0()).toBe(true);
-    expect(await find([small])).toBe(0);
+    expect(await areMembers([small])).toBe(false);
+    for (let round = 0; round < 5; round++) {
+      expect(await areMembers([...many, small])).toBe(false);
+      expect(await areMembers([...many, small, small.negate()])).toBe(false);
+    }
   });
 });
 

@@ -9,17 +9,21 @@
  *
  * @module
  */
-import { randomBytes } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
 import { FIELD_ORDER } from '../field.ts';
 import { invert, power } from '../modular.ts';
 import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
+import { createSumG1, createSumG2 } from './point-sums.ts';
 import { decodeG1, decodeG2, type G1Point, writeInteger } from './points.ts';
 import type { PowersOfTau, PowersSection } from './powers-of-tau.ts';
+import { createWeights, readWeights } from './random-weights.ts';
 import { chunksOf } from './section-file.ts';
+import { areInSubgroup } from './subgroup.ts';
 import { haveSameRatio, isSoundG2, type KeyProblem } from './verify-contributions.ts';
 
-const POINTS_AT_ONCE = 1 << 14;
+const POINTS_AT_ONCE = 1 << 16;
+/** Sums over the domain that the checks take, counting the doubled domain twice. */
+const SUMS = 19;
 const TWO_ADICITY = 28;
 const NON_RESIDUE = 5n;
 
@@ -60,7 +64,7 @@ const interpolate = (values: readonly bigint[], exponent: number): bigint[] => {
   return result.map((value) => (value * scale) % FIELD_ORDER);
 };
 
-const randomWeight = (): bigint => BigInt(`0x${randomBytes(16).toString('hex')}`);
+const randomWeights = (count: number): bigint[] => readWeights(createWeights(count));
 
 const encodeScalars = (values: readonly bigint[]): Buffer => {
   const bytes = Buffer.alloc(32 * values.length);
@@ -79,14 +83,17 @@ const sumPoints = async (
   arithmetic: PointArithmetic,
   options: BulkOptions,
 ): Promise<G1Point> => {
-  let sum = bn254.G1.Point.ZERO;
+  const sum = createSumG1(arithmetic, options);
   for (const { start, count } of chunksOf(weights.length, POINTS_AT_ONCE)) {
-    options.signal?.throwIfAborted();
     const points = await powers.readPoints(section, first + start, count);
-    const scalars = encodeScalars(weights.slice(start, start + count));
-    sum = sum.add(decodeG1(await arithmetic.computeMsm('g1', points, scalars, options)));
+    await sum.add(points, encodeScalars(weights.slice(start, start + count)));
   }
-  return sum;
+  return sum.total();
+};
+
+export type PowersOptions = BulkOptions & {
+  /** fraction in 0..1 */
+  readonly onProgress?: ((fraction: number) => void) | undefined;
 };
 
 /**
@@ -97,7 +104,7 @@ export const findPowersProblems = async (
   powers: PowersOfTau,
   exponent: number,
   arithmetic: PointArithmetic,
-  options: BulkOptions = {},
+  { signal, onProgress }: PowersOptions = {},
 ): Promise<KeyProblem[]> => {
   const size = 2 ** exponent;
   const problems: KeyProblem[] = [];
@@ -124,21 +131,29 @@ export const findPowersProblems = async (
   if (!haveSameRatio(one1, beta1, one2, decodeG2(beta2))) {
     report(6, 'holds another beta than section 5');
   }
-  const sum = (section: PowersSection, first: number, weights: readonly bigint[]) =>
-    sumPoints(powers, section, first, weights, arithmetic, options);
+  let done = 0;
+  const note = (sums: number): void => {
+    done += sums;
+    onProgress?.(Math.min(1, done / SUMS));
+  };
+  const sum = async (section: PowersSection, first: number, weights: readonly bigint[]) => {
+    const total = await sumPoints(powers, section, first, weights, arithmetic, { signal });
+    note(weights.length / size);
+    return total;
+  };
   for (const [section, id, count] of [
     ['tau1', 2, 2 * size - 1],
     ['alphaTau1', 4, size],
     ['betaTau1', 5, size],
   ] as const) {
-    const weights = Array.from({ length: count - 1 }, randomWeight);
+    const weights = randomWeights(count - 1);
     const low = await sum(section, 0, weights);
     if (!haveSameRatio(low, await sum(section, 1, weights), one2, tau2)) {
       report(id, 'does not hold the powers of one tau');
     }
   }
 
-  const values = Array.from({ length: size }, randomWeight);
+  const values = randomWeights(size);
   const coefficients = interpolate(values, exponent);
   const basis1 = await sum('lagrange1', size - 1, values);
   for (const [section, id, monomials] of [
@@ -151,19 +166,24 @@ export const findPowersProblems = async (
       report(id, `is not the Lagrange basis of the powers in it`);
     }
   }
-  let basis2 = bn254.G2.Point.ZERO;
+  const sum2 = createSumG2(arithmetic, { signal });
+  let areMembers = true;
   for (const { start, count } of chunksOf(size, POINTS_AT_ONCE)) {
     const points = await powers.readBasis('lagrange2', exponent, start, count);
-    const scalars = encodeScalars(values.slice(start, start + count));
-    basis2 = basis2.add(decodeG2(await arithmetic.computeMsm('g2', points, scalars, options)));
+    // A sum alone would not notice points outside: most of their orders are small.
+    areMembers &&= await areInSubgroup(arithmetic, points, { signal });
+    if (areMembers) {
+      await sum2.add(points, encodeScalars(values.slice(start, start + count)));
+    }
   }
-  if (!basis2.isTorsionFree() || !haveSameRatio(one1, basis1, one2, basis2)) {
+  note(4);
+  if (!areMembers || !haveSameRatio(one1, basis1, one2, sum2.total())) {
     report(13, 'is not the Lagrange basis of section 12 in G2');
   }
 
   // Of the doubled domain the key takes the odd elements. Files end before the last power that its basis would need, so the
   // polynomial must do without: its leading coefficient is sum v_j root^j / n, and one value makes it zero.
-  const doubled = Array.from({ length: 2 * size }, (_, j) => (j % 2 === 1 ? randomWeight() : 0n));
+  const doubled = randomWeights(2 * size).map((weight, j) => (j % 2 === 1 ? weight : 0n));
   const root = rootOfUnity(exponent + 1);
   let [leading, current] = [0n, 1n];
   for (const value of doubled) {

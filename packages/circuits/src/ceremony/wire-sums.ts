@@ -2,7 +2,9 @@
  * The heart of phase 2's initialisation: for each wire, the sum of coefficient·point over the rows in which it occurs.
  *
  * Terms are sorted by wire, so that sums come out in the order in which the key stores them and never more than a slice of terms is
- * in memory. Coefficients other than 1 and -1 are multiplied in bulk; the additions are affine, pairwise, and share an inversion.
+ * in memory. Points of one wire with the same coefficient, or its negative, are added first: hash functions repeat theirs in many
+ * rows, and a multiplication costs as much as hundreds of additions. What is left is multiplied in bulk. The additions are affine,
+ * pairwise, and share an inversion.
  *
  * @module
  */
@@ -21,9 +23,8 @@ export type TermSource = {
   readonly publicRows?: { readonly first: number; readonly count: number } | undefined;
 };
 
-const TERMS_AT_ONCE = 1 << 14;
+const TERMS_AT_ONCE = 1 << 16;
 const ONE = 1n;
-const MINUS_ONE = FIELD_ORDER - 1n;
 
 /** Terms by wire: those of wire w are start[w]..start[w+1]-1. `value` is an index into the coefficients; the last index means 1. */
 type SortedTerms = {
@@ -75,69 +76,119 @@ const sortTerms = (r1cs: R1cs, sources: readonly TermSource[]): SortedTerms => {
   return { start: start.subarray(0, r1cs.wires + 1), source, row, value };
 };
 
+/** A coefficient up to its sign: terms of one wire that share it are added before they are multiplied. */
+type Magnitude = { readonly value: number; readonly isNegative: boolean };
+
+/** For each coefficient the number of the first one that equals it or its negative. */
+const findMagnitudes = (values: readonly bigint[]): readonly Magnitude[] => {
+  const known = new Map<bigint, number>();
+  return values.map((value, index) => {
+    const opposite = value === 0n ? 0n : FIELD_ORDER - value;
+    const isNegative = opposite < value;
+    const magnitude = isNegative ? opposite : value;
+    const first = known.get(magnitude);
+    if (first === undefined) {
+      known.set(magnitude, index);
+    }
+    return { value: first ?? index, isNegative };
+  });
+};
+
+type Parts = {
+  readonly points: readonly Buffer[];
+  /** Coefficients by number. */
+  readonly values: readonly bigint[];
+  readonly magnitudes: readonly Magnitude[];
+};
+
+/** Points of one wire under one magnitude. */
+type Bundle<T> = {
+  readonly wire: number;
+  readonly value: number;
+  readonly points: AffinePoint<T>[];
+};
+
+const collectBundles = <T>(
+  codec: Codec<T>,
+  size: number,
+  terms: SortedTerms,
+  slice: { readonly first: number; readonly last: number },
+  { points, values, magnitudes }: Parts,
+): Bundle<T>[] => {
+  const bundles: Bundle<T>[] = [];
+  for (let wire = slice.first; wire < slice.last; wire++) {
+    const ofWire = new Map<number, Bundle<T>>();
+    for (let term = terms.start[wire] ?? 0; term < (terms.start[wire + 1] ?? 0); term++) {
+      const number = terms.value[term] ?? 0;
+      const { value, isNegative } = magnitudes[number] ?? { value: number, isNegative: false };
+      const source = points[terms.source[term] ?? 0] ?? Buffer.alloc(0);
+      const point =
+        values[number] === 0n ? undefined : codec.read(source, (terms.row[term] ?? 0) * size);
+      if (point === undefined) {
+        continue;
+      }
+      let bundle = ofWire.get(value);
+      if (bundle === undefined) {
+        bundle = { wire: wire - slice.first, value, points: [] };
+        ofWire.set(value, bundle);
+        bundles.push(bundle);
+      }
+      bundle.points.push(isNegative ? { x: point.x, y: codec.field.neg(point.y) } : point);
+    }
+  }
+  return bundles;
+};
+
 const sumSlice = async <T>(
   codec: Codec<T>,
   group: Group,
   terms: SortedTerms,
   slice: { readonly first: number; readonly last: number },
-  parts: { readonly points: readonly Buffer[]; readonly values: readonly bigint[] },
+  parts: Parts,
   multiply: PointArithmetic['multiplyPoints'],
   options: BulkOptions,
 ): Promise<Buffer> => {
   const size = pointBytes[group];
-  const from = terms.start[slice.first] ?? 0;
-  const until = terms.start[slice.last] ?? 0;
-  const pointOf = (term: number): Buffer => {
-    const offset = (terms.row[term] ?? 0) * size;
-    return (parts.points[terms.source[term] ?? 0] ?? Buffer.alloc(0)).subarray(
-      offset,
-      offset + size,
-    );
+  const bundles = collectBundles(codec, size, terms, slice, parts);
+  const sums = sumRuns(
+    codec.field,
+    bundles.map(({ points }) => points),
+  );
+  const magnitudeOf = (value: number): bigint => {
+    const coefficient = parts.values[value] ?? 0n;
+    return parts.magnitudes[value]?.isNegative ? FIELD_ORDER - coefficient : coefficient;
   };
-  const coefficientOf = (term: number): bigint => parts.values[terms.value[term] ?? 0] ?? 0n;
 
-  const multiplied: number[] = [];
-  for (let term = from; term < until; term++) {
-    const value = coefficientOf(term);
-    if (value !== ONE && value !== MINUS_ONE && value !== 0n) {
-      multiplied.push(term);
+  const runs: AffinePoint<T>[][] = Array.from({ length: slice.last - slice.first }, () => []);
+  const multiplied: { readonly wire: number; readonly scalar: Buffer; readonly point: Buffer }[] =
+    [];
+  for (const [index, { wire, value }] of bundles.entries()) {
+    const sum = sums[index];
+    const scalar = magnitudeOf(value);
+    if (sum === undefined) {
+      continue;
+    }
+    if (scalar === ONE) {
+      runs[wire]?.push(sum);
+    } else {
+      const point = Buffer.alloc(size);
+      codec.write(sum, point, 0);
+      multiplied.push({ wire, scalar: encodeInteger(scalar), point });
     }
   }
-  const products = asBuffer(
-    multiplied.length === 0
-      ? new Uint8Array(0)
-      : await multiply(
-          group,
-          Buffer.concat(multiplied.map(pointOf)),
-          Buffer.concat(multiplied.map((term) => encodeInteger(coefficientOf(term)))),
-          options,
-        ),
-  );
-
-  let product = 0;
-  const readTerm = (term: number): AffinePoint<T> | undefined => {
-    const value = coefficientOf(term);
-    if (value === 0n) {
-      return undefined;
-    }
-    if (value === ONE || value === MINUS_ONE) {
-      const point = codec.read(pointOf(term), 0);
-      return point === undefined || value === ONE
-        ? point
-        : { x: point.x, y: codec.field.neg(point.y) };
-    }
-    return codec.read(products, size * product++);
-  };
-  const runs: AffinePoint<T>[][] = [];
-  for (let wire = slice.first; wire < slice.last; wire++) {
-    const run: AffinePoint<T>[] = [];
-    for (let term = terms.start[wire] ?? 0; term < (terms.start[wire + 1] ?? 0); term++) {
-      const point = readTerm(term);
-      if (point !== undefined) {
-        run.push(point);
+  if (multiplied.length > 0) {
+    const products = await multiply(
+      group,
+      Buffer.concat(multiplied.map(({ point }) => point)),
+      Buffer.concat(multiplied.map(({ scalar }) => scalar)),
+      options,
+    );
+    for (const [index, { wire }] of multiplied.entries()) {
+      const product = codec.read(asBuffer(products), index * size);
+      if (product !== undefined) {
+        runs[wire]?.push(product);
       }
     }
-    runs.push(run);
   }
   const bytes = Buffer.alloc(runs.length * size);
   for (const [index, sum] of sumRuns(codec.field, runs).entries()) {
@@ -157,9 +208,11 @@ export async function* computeWireSums(
   options: BulkOptions = {},
 ): AsyncGenerator<Buffer> {
   const terms = sortTerms(r1cs, sources);
-  const parts = {
+  const values = [...r1cs.coefficients, ONE];
+  const parts: Parts = {
     points: sources.map(({ points }) => asBuffer(points)),
-    values: [...r1cs.coefficients, ONE],
+    values,
+    magnitudes: findMagnitudes(values),
   };
   for (let first = 0; first < r1cs.wires; ) {
     options.signal?.throwIfAborted();

@@ -1,0 +1,71 @@
+/**
+ * The circuit hash, which opens the transcript of contributions: BLAKE2b over the initial key's points, the header's first, then each
+ * section's with its count; tau^(n+i) - tau^i stands for the quotient's section.
+ *
+ * @module
+ */
+import { blake2b } from '@noble/hashes/blake2.js';
+import { subtractG1 } from './affine-sums.ts';
+import type { KeyHeader } from './key-file.ts';
+import { encodeForTranscript, type Group } from './points.ts';
+import type { PowersOfTau } from './powers-of-tau.ts';
+import { chunksOf } from './section-file.ts';
+
+const POINTS_AT_ONCE = 1 << 14;
+
+export type CircuitHasher = {
+  /** Begins a section of this many points. */
+  readonly begin: (points: number) => void;
+  /** Adds points as files carry them. */
+  readonly update: (group: Group, points: Uint8Array) => void;
+  /** Begins a section and passes its chunks through, adding them on their way. */
+  readonly tee: (
+    group: Group,
+    points: number,
+    chunks: AsyncIterable<Buffer>,
+  ) => AsyncGenerator<Buffer>;
+  /** 64 bytes. */
+  readonly digest: () => Uint8Array;
+};
+
+/** Starts with the points of an initial key's header. */
+export const createCircuitHasher = (header: KeyHeader): CircuitHasher => {
+  const hasher = blake2b.create();
+  const update: CircuitHasher['update'] = (group, points) => {
+    hasher.update(encodeForTranscript(group, points));
+  };
+  const begin: CircuitHasher['begin'] = (points) => {
+    const count = Buffer.alloc(4);
+    count.writeUInt32BE(points);
+    hasher.update(count);
+  };
+  for (const name of ['alpha1', 'beta1', 'beta2', 'gamma2', 'delta1', 'delta2'] as const) {
+    update(name.endsWith('1') ? 'g1' : 'g2', header[name]);
+  }
+  return {
+    begin,
+    update,
+    async *tee(group, points, chunks) {
+      begin(points);
+      for await (const chunk of chunks) {
+        update(group, chunk);
+        yield chunk;
+      }
+    },
+    digest: () => hasher.digest(),
+  };
+};
+
+/** Adds what stands for the quotient's section. @throws PoolError `ptau_malformed` */
+export const hashQuotient = async (
+  hasher: CircuitHasher,
+  powers: PowersOfTau,
+  domainSize: number,
+): Promise<void> => {
+  hasher.begin(domainSize - 1);
+  for (const { start, count } of chunksOf(domainSize - 1, POINTS_AT_ONCE)) {
+    const high = await powers.readPoints('tau1', domainSize + start, count);
+    const low = await powers.readPoints('tau1', start, count);
+    hasher.update('g1', subtractG1(high, low));
+  }
+};

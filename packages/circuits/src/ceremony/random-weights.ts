@@ -1,0 +1,29 @@
+/**
+ * Random weights of 128 bits for checks that add many points up: whatever is wrong passes with probability about 2^-128, because
+ * nobody knows the weights when the points are made.
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { asBuffer } from './points.ts';
+
+const WEIGHT_BYTES = 16;
+
+/** Scalars of 32 bytes little-endian, the lower half of each random. */
+export const createWeights = (count: number): Buffer => {
+  const weights = Buffer.alloc(32 * count);
+  const random = randomBytes(WEIGHT_BYTES * count);
+  for (let i = 0; i < count; i++) {
+    random.copy(weights, 32 * i, WEIGHT_BYTES * i, WEIGHT_BYTES * (i + 1));
+  }
+  return weights;
+};
+
+/** The same weights as integers. */
+export const readWeights = (weights: Uint8Array): bigint[] => {
+  const bytes = asBuffer(weights);
+  return Array.from(
+    { length: bytes.length / 32 },
+    (_, i) => bytes.readBigUInt64LE(32 * i) | (bytes.readBigUInt64LE(32 * i + 8) << 64n),
+  );
+};

@@ -1,0 +1,132 @@
+/** Powers of tau that somebody spoilt. */
+import { bn254 } from '@noble/curves/bn254.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SMALL } from '../../test/ceremony-circuits.ts';
+import {
+  type CeremonyFolder,
+  createCeremonyFolder,
+  flipAt,
+  negateAt,
+  sectionOf,
+} from '../../test/ceremony-folder.ts';
+import { sample } from '../../test/fund-batch.ts';
+import { createPowersOfTau } from '../../test/powers-of-tau.ts';
+import { pointOutsideSubgroup } from '../../test/twist-points.ts';
+import { compileTest } from '../../test/witness.ts';
+import { createKernelArithmetic } from './kernel-arithmetic.ts';
+import type { PointArithmetic } from './point-arithmetic.ts';
+import { encodeG2 } from './points.ts';
+import { openPowersOfTau } from './powers-of-tau.ts';
+import { findPowersProblems } from './verify-powers.ts';
+
+const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
+let kernels: PointArithmetic;
+let at: CeremonyFolder;
+beforeAll(async () => {
+  kernels = await createKernelArithmetic();
+  at = await createCeremonyFolder(kernels);
+  await at.write('c.r1cs', (await compileTest(SMALL)).r1csBytes);
+  await at.write('p.ptau', createPowersOfTau(powers, 4));
+  await at.init('c.r1cs', 'p.ptau', '0.zkey');
+  await at.contribute('0.zkey', 'one.zkey');
+});
+afterAll(async () => {
+  await at.remove();
+  await kernels.close();
+});
+
+const EXPONENT = 3;
+
+/** Sections that are wrong in a changed file, as the messages name them. */
+const wrongAfter = async (id: number, change: (section: Buffer) => void) => {
+  await at.spoil('p.ptau', 'changed.ptau', id, change);
+  const file = await openPowersOfTau(at.path('changed.ptau'));
+  try {
+    const problems = await findPowersProblems(file, EXPONENT, kernels);
+    expect(problems.every(({ code }) => code === 'ptau_inconsistent')).toBe(true);
+    return problems.map(({ message }) => Number(/Section (\d+)/.exec(message)?.[1]));
+  } finally {
+    await file.close();
+  }
+};
+
+describe('powers of tau', () => {
+  it('are accepted as they were made', async () => {
+    expect(await wrongAfter(2, () => {})).toEqual([]);
+  });
+});
+
+describe('powers of tau are refused', () => {
+  it.each([
+    [2, 0],
+    [2, 5],
+    [2, 14],
+    [4, 3],
+    [5, 0],
+    [12, 7 + 2],
+    [12, 15 + 3],
+    [14, 7 + 1],
+    [15, 7 + 6],
+  ])('with another point in section %i, place %i', async (id, place) => {
+    expect(await wrongAfter(id, negateAt(64 * place))).toContain(id);
+  });
+
+  it('with another tau or beta in G2', async () => {
+    const five = encodeG2(bn254.G2.Point.BASE.multiply(5n));
+    for (const [id, place] of [
+      [3, 128],
+      [6, 0],
+    ] as const) {
+      const wrong = await wrongAfter(id, (section) => five.copy(section, place));
+      expect(wrong.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('with another basis in G2', async () => {
+    const wrong = await wrongAfter(13, (section) => {
+      const basis = section.subarray(7 * 128);
+      basis.copy(basis, 128, 0, 128);
+    });
+    expect(wrong).toEqual([13]);
+  });
+
+  it('by whoever verifies a key begun from them', async () => {
+    await at.spoil('p.ptau', 'begun.ptau', 14, negateAt(64 * (7 + 1)));
+    await at.init('c.r1cs', 'begun.ptau', 'begun-0.zkey');
+    await at.contribute('begun-0.zkey', 'begun.zkey');
+    const problems = await at.problemsOf('begun.zkey', 'c.r1cs', 'begun.ptau');
+    expect(problems).toEqual(['ptau_inconsistent']);
+  });
+
+  it('with a point off the curve, or too few rows, and begin no key', async () => {
+    await at.spoil('p.ptau', 'off.ptau', 14, flipAt(7 * 64));
+    await expect(at.init('c.r1cs', 'off.ptau', 'x.zkey')).rejects.toMatchObject({
+      code: 'ptau_malformed',
+    });
+    await at.write('small.ptau', createPowersOfTau({ tau: 2n, alpha: 3n, beta: 5n }, 2));
+    await expect(at.init('c.r1cs', 'small.ptau', 'x.zkey')).rejects.toMatchObject({
+      code: 'ptau_too_small',
+    });
+  });
+
+  it('with a point of the twist outside the subgroup, and begin no key', async () => {
+    const outside = encodeG2(pointOutsideSubgroup(1n));
+    await at.spoil('p.ptau', 'outside.ptau', 13, (section) => outside.copy(section, 128 * (7 + 3)));
+    await expect(at.init('c.r1cs', 'outside.ptau', 'x.zkey')).rejects.toMatchObject({
+      code: 'ptau_malformed',
+      message: expect.stringContaining('subgroup'),
+    });
+    // A verifier notices by itself, with a key from the sound file.
+    const problems = await at.problemsOf('one.zkey', 'c.r1cs', 'outside.ptau');
+    expect(problems).toContain('ptau_inconsistent');
+  });
+
+  it('when they are cut off', async () => {
+    const ptau = await at.read('p.ptau');
+    expect(sectionOf(ptau, 2).length).toBe(64 * 31);
+    await at.write('cut.ptau', ptau.subarray(0, ptau.length - 64));
+    await expect(at.verify('one.zkey', 'c.r1cs', 'cut.ptau')).rejects.toMatchObject({
+      code: 'ptau_malformed',
+    });
+  });
+});

@@ -1,0 +1,159 @@
+/** Sections of a key in which somebody spoilt any one point or coefficient. */
+import { bn254 } from '@noble/curves/bn254.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SMALL } from '../../test/ceremony-circuits.ts';
+import {
+  type CeremonyFolder,
+  createCeremonyFolder,
+  flipAt,
+  negateAt,
+  sectionOf,
+} from '../../test/ceremony-folder.ts';
+import { sample } from '../../test/fund-batch.ts';
+import { createPowersOfTau } from '../../test/powers-of-tau.ts';
+import { pointOutsideSubgroup } from '../../test/twist-points.ts';
+import { compileTest } from '../../test/witness.ts';
+import { readCircuit } from './initialise.ts';
+import { createKernelArithmetic } from './kernel-arithmetic.ts';
+import { openKeyFile } from './key-file.ts';
+import { createNobleArithmetic } from './noble-arithmetic.ts';
+import type { PointArithmetic } from './point-arithmetic.ts';
+import { decodeG2, encodeG1, encodeG2 } from './points.ts';
+import { openPowersOfTau } from './powers-of-tau.ts';
+import { readRecord } from './transcript.ts';
+import { findSectionProblems } from './verify-sections.ts';
+
+let kernels: PointArithmetic;
+let at: CeremonyFolder;
+beforeAll(async () => {
+  kernels = await createKernelArithmetic();
+  at = await createCeremonyFolder(kernels);
+  await at.write('c.r1cs', (await compileTest(SMALL)).r1csBytes);
+  const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
+  await at.write('p.ptau', createPowersOfTau(powers, 4));
+  await at.init('c.r1cs', 'p.ptau', '0.zkey');
+  await at.contribute('0.zkey', 'one.zkey');
+  await at.contribute('one.zkey', 'two.zkey');
+});
+afterAll(async () => {
+  await at.remove();
+  await kernels.close();
+});
+
+const problemsOf = async (name: string, arithmetic = kernels): Promise<string[]> => {
+  const [key, powers] = [
+    await openKeyFile(at.path(name)),
+    await openPowersOfTau(at.path('p.ptau')),
+  ];
+  try {
+    const { circuitHash } = await readRecord(key.file);
+    const parts = { r1cs: readCircuit(at.path('c.r1cs')), powers, arithmetic };
+    return (await findSectionProblems(key, circuitHash, parts)).map(({ code }) => code);
+  } finally {
+    await Promise.all([key.file.close(), powers.close()]);
+  }
+};
+
+/** Codes of the sections' problems, and bytes of their points. */
+const sections = [
+  [3, 64, 'public_points_mismatch'],
+  [5, 64, 'a_points_mismatch'],
+  [6, 64, 'b1_points_mismatch'],
+  [7, 128, 'b2_points_mismatch'],
+  [8, 64, 'private_points_mismatch'],
+  [9, 64, 'quotient_points_mismatch'],
+] as const;
+
+describe('sound sections', () => {
+  it('are accepted, with either arithmetic', async () => {
+    expect(await problemsOf('two.zkey')).toEqual([]);
+    expect(await problemsOf('two.zkey', createNobleArithmetic())).toEqual([]);
+  });
+
+  it('are told from wrong ones', async () => {
+    const b1 = await at.spoil('two.zkey', 'b1.zkey', 6, (section) => section.fill(0));
+    const both = await at.spoil(b1, 'both.zkey', 8, flipAt(0));
+    expect(await problemsOf(both)).toEqual(['private_points_mismatch', 'b1_points_mismatch']);
+  });
+});
+
+describe.each(sections)('section %i', (id, size, code) => {
+  const infinity = Buffer.alloc(size);
+  const pointsOf = async () => {
+    const section = sectionOf(await at.read('two.zkey'), id);
+    return Array.from({ length: section.length / size }, (_, i) =>
+      Buffer.from(section.subarray(i * size, (i + 1) * size)),
+    );
+  };
+  const refuse = async (points: readonly Buffer[]) => {
+    const name = await at.spoil('two.zkey', `points-${id}.zkey`, id, (section) =>
+      Buffer.concat(points).copy(section),
+    );
+    expect(await problemsOf(name)).toEqual([code]);
+  };
+
+  it('may not have another point, anywhere', async () => {
+    const points = await pointsOf();
+    const other = Buffer.from(
+      size === 64
+        ? encodeG1(bn254.G1.Point.BASE.multiply(5n))
+        : encodeG2(bn254.G2.Point.BASE.multiply(5n)),
+    );
+    for (const place of [0, points.length >> 1, points.length - 1]) {
+      await refuse(points.with(place, other));
+    }
+  });
+
+  it('may not have the negative of a point, or infinity in its place', async () => {
+    const points = await pointsOf();
+    const place = points.findIndex((point) => !point.equals(infinity));
+    const point = points[place] ?? infinity;
+    const negative = Buffer.from(point);
+    if (size === 64) {
+      negateAt(0)(negative);
+    } else {
+      encodeG2(decodeG2(point).negate()).copy(negative);
+    }
+    await refuse(points.with(place, negative));
+    await refuse(points.with(place, infinity));
+  });
+
+  it('may not have two points change places', async () => {
+    const points = await pointsOf();
+    const first = points.findIndex((point) => !point.equals(infinity));
+    const second = points.findIndex(
+      (point, i) => i > first && !point.equals(points[first] ?? infinity),
+    );
+    expect(second).toBeGreaterThan(first);
+    await refuse(
+      points.with(first, points[second] ?? infinity).with(second, points[first] ?? infinity),
+    );
+  });
+
+  it('may not have one bit flipped, so that a point leaves the curve', async () => {
+    const points = await pointsOf();
+    const last = Buffer.from(points.at(-1) ?? infinity);
+    flipAt(size - 1)(last);
+    await refuse(points.with(-1, last));
+  });
+});
+
+describe('section 7', () => {
+  it('may not have a point outside the subgroup', async () => {
+    const name = await at.spoil('two.zkey', 'outside.zkey', 7, (section) =>
+      encodeG2(pointOutsideSubgroup(1n)).copy(section, section.length - 128),
+    );
+    expect(await problemsOf(name)).toEqual(['b2_points_mismatch']);
+  });
+});
+
+describe('section 4', () => {
+  it('may not have another coefficient, row, wire or matrix', async () => {
+    const length = sectionOf(await at.read('two.zkey'), 4).length;
+    // The last entry's matrix, row, wire and value; and the first entry's value.
+    for (const place of [length - 44, length - 40, length - 36, length - 1, 4 + 12]) {
+      const name = await at.spoil('two.zkey', `coefficient-${place}.zkey`, 4, flipAt(place));
+      expect(await problemsOf(name)).toEqual(['coefficients_mismatch']);
+    }
+  });
+});

@@ -1,0 +1,220 @@
+/**
+ * Checks the sections of a key against the initial key that follows from circuit and powers of tau.
+ *
+ * Public wires' points and coefficients must be the initial ones byte for byte. A and B of all wires are checked by sums with random
+ * weights (`verify-wires.ts`). The private wires' and the quotient's points must all have been divided by the same delta: with random
+ * 128-bit weights, the sum of the key's points times delta must be the sum of the initial points, by a pairing. A wrong point passes
+ * with probability 2^-128.
+ *
+ * The private wires' initial points are computed one by one, because the circuit hash covers them and no key holds them any more.
+ *
+ * @module
+ */
+import { bn254 } from '@noble/curves/bn254.js';
+import { createCircuitHasher, hashQuotient } from './circuit-hash.ts';
+import { createCoefficientsSection } from './initial-coefficients.ts';
+import {
+  computeCombinedWires,
+  computeInitialHeader,
+  decideExponent,
+  type InitialKeyOptions,
+  type InitialKeyParts,
+  readQuotientPoints,
+} from './initial-key.ts';
+import { encodeKeyHeader, type KeyFile, type KeyHeader, keySections } from './key-file.ts';
+import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
+import { createSumG1 } from './point-sums.ts';
+import { decodeG2, findInvalidPoint, pointBytes } from './points.ts';
+import { createWeights } from './random-weights.ts';
+import type { SectionContents } from './section-writer.ts';
+import { haveSameRatio, isSoundG2, type KeyProblem } from './verify-contributions.ts';
+import { findWrongWireSections } from './verify-wires.ts';
+
+const sectionProblems: Readonly<Record<number, KeyProblem>> = {
+  [keySections.publicWires]: {
+    code: 'public_points_mismatch',
+    message: "Section 3 (public inputs' points) differs from what circuit and powers of tau give.",
+  },
+  [keySections.coefficients]: {
+    code: 'coefficients_mismatch',
+    message: 'Section 4 (coefficients) differs from the circuit.',
+  },
+  [keySections.a]: {
+    code: 'a_points_mismatch',
+    message: 'Section 5 (A) differs from what circuit and powers of tau give.',
+  },
+  [keySections.b1]: {
+    code: 'b1_points_mismatch',
+    message: 'Section 6 (B in G1) differs from what circuit and powers of tau give.',
+  },
+  [keySections.b2]: {
+    code: 'b2_points_mismatch',
+    message: 'Section 7 (B in G2) differs from what circuit and powers of tau give.',
+  },
+  [keySections.privateWires]: {
+    code: 'private_points_mismatch',
+    message: "Section 8 (private wires' points) is not the initial one divided by delta.",
+  },
+  [keySections.quotient]: {
+    code: 'quotient_points_mismatch',
+    message: "Section 9 (quotient's points) is not the initial one divided by delta.",
+  },
+};
+
+/** Compares a section that no contribution touches. */
+const isEqualSection = async ({ file }: KeyFile, section: SectionContents): Promise<boolean> => {
+  if (file.sizeOf(section.id) !== section.length) {
+    return false;
+  }
+  let position = 0;
+  for await (const chunk of section.chunks) {
+    if (!(await file.read(section.id, position, chunk.length)).equals(chunk)) {
+      return false;
+    }
+    position += chunk.length;
+  }
+  return true;
+};
+
+/** Is the section the initial one divided by delta? Reads the initial points to their end, whatever it finds. */
+const isDividedSection = async (
+  { file, header }: KeyFile,
+  id: number,
+  initialPoints: AsyncIterable<Buffer>,
+  {
+    arithmetic,
+    signal,
+    onPoints,
+  }: BulkOptions & {
+    readonly arithmetic: PointArithmetic;
+    readonly onPoints: (count: number) => void;
+  },
+): Promise<boolean> => {
+  const [initial, actual] = [
+    createSumG1(arithmetic, { signal }),
+    createSumG1(arithmetic, { signal }),
+  ];
+  let isSound = isSoundG2(header.delta2);
+  let position = 0;
+  for await (const chunk of initialPoints) {
+    signal?.throwIfAborted();
+    const points = await file.read(id, position, chunk.length);
+    position += chunk.length;
+    isSound &&= findInvalidPoint('g1', points, 'allowed') === undefined;
+    const count = chunk.length / pointBytes.g1;
+    if (isSound && count > 0) {
+      const weights = createWeights(count);
+      await initial.add(chunk, weights);
+      await actual.add(points, weights);
+    }
+    onPoints(count);
+  }
+  const [before, after] = [initial.total(), actual.total()];
+  if (!isSound || before.is0() || after.is0()) {
+    return isSound && before.is0() && after.is0();
+  }
+  return haveSameRatio(after, before, bn254.G2.Point.BASE, decodeG2(header.delta2));
+};
+
+const findHeaderProblems = (header: KeyHeader, expected: Buffer): KeyProblem[] => {
+  const withDeltas = encodeKeyHeader(header);
+  const deltas = pointBytes.g1 + pointBytes.g2;
+  const [counts, points] = [84, expected.length - deltas];
+  if (!withDeltas.subarray(0, counts).equals(expected.subarray(0, counts))) {
+    return [
+      {
+        code: 'circuit_mismatch',
+        message: 'The key is for another circuit: wires, public signals or rows differ.',
+      },
+    ];
+  }
+  return withDeltas.subarray(counts, points).equals(expected.subarray(counts, points))
+    ? []
+    : [
+        {
+          code: 'powers_mismatch',
+          message:
+            'Alpha, beta or gamma differ: the key was begun from another powers-of-tau file, or changed.',
+        },
+      ];
+};
+
+/** What the checks of the sections report: a fraction of all of them. */
+const createSectionProgress = (header: KeyHeader, onProgress: InitialKeyOptions['onProgress']) => {
+  // The private wires' initial points cost most by far.
+  const total = 8 * header.wires + header.domainSize;
+  let done = 0;
+  return (cost: number): void => {
+    done += cost;
+    onProgress?.(Math.min(1, done / total));
+  };
+};
+
+/**
+ * Everything wrong with the sections of a key. The powers were checked before.
+ * @throws PoolError `ptau_too_small`, `ptau_malformed`
+ */
+export const findSectionProblems = async (
+  key: KeyFile,
+  circuitHash: Uint8Array,
+  parts: InitialKeyParts,
+  options: InitialKeyOptions = {},
+): Promise<KeyProblem[]> => {
+  const { r1cs, powers, arithmetic } = parts;
+  const bulk = { arithmetic, signal: options.signal };
+  const exponent = decideExponent(r1cs, powers);
+  const header = await computeInitialHeader(parts, exponent);
+  const headerProblems = findHeaderProblems(key.header, encodeKeyHeader(header));
+  if (headerProblems.length > 0) {
+    // Nothing else can agree with another circuit or other powers of tau.
+    return headerProblems;
+  }
+  const { wires, domainSize } = header;
+  const publicWires = header.publicSignals + 1;
+  const progress = createSectionProgress(header, options.onProgress);
+  const wrong: number[] = [];
+  const note = (id: number, agrees: boolean): void => {
+    if (!agrees) {
+      wrong.push(id);
+    }
+  };
+  // A delta that is no point of G2 was reported before; that nothing was divided by it need not be.
+  const canDivide = isSoundG2(key.header.delta2);
+
+  const { coefficients, quotient, privateWires } = keySections;
+  note(coefficients, await isEqualSection(key, createCoefficientsSection(r1cs)));
+  const hasher = createCircuitHasher(header);
+  const { head, rest } = await computeCombinedWires(parts, exponent, options);
+  const actual = await key.file.read(keySections.publicWires, 0, head.length);
+  note(keySections.publicWires, actual.equals(head));
+  hasher.begin(publicWires);
+  hasher.update('g1', head);
+  const quotientPoints = readQuotientPoints(powers, exponent);
+  const quotientAgrees = await isDividedSection(key, quotient, quotientPoints, {
+    ...bulk,
+    onPoints: progress,
+  });
+  note(quotient, quotientAgrees || !canDivide);
+  await hashQuotient(hasher, powers, domainSize);
+  const privatePoints = hasher.tee('g1', wires - publicWires, rest);
+  const privateAgrees = await isDividedSection(key, privateWires, privatePoints, {
+    ...bulk,
+    onPoints: (count) => progress(5 * count),
+  });
+  note(privateWires, privateAgrees || !canDivide);
+  const wrongWires = await findWrongWireSections(key, parts, hasher, {
+    signal: options.signal,
+    onSection: () => progress(wires),
+  });
+  wrong.push(...wrongWires);
+
+  const problems = wrong.flatMap((id) => sectionProblems[id] ?? []);
+  // Over wrong points the hash would be another one, which says nothing new.
+  if (wrongWires.length === 0 && Buffer.compare(hasher.digest(), circuitHash) !== 0) {
+    problems.push({
+      code: 'circuit_hash_mismatch',
+      message: 'The circuit hash in the key is not that of this circuit and these powers of tau.',
+    });
+  }
+  return problems;
+};

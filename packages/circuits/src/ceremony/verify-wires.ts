@@ -1,0 +1,138 @@
+/**
+ * Checks the sections that hold A and B of every wire without computing them: with random weights w, the sum of w_i times the point
+ * of wire i must be the sum over the rows of (sum of w_i times the matrix' entry) times the row's Lagrange point. Two sums of
+ * scalar multiples take the place of one sum for each wire.
+ *
+ * @module
+ */
+import { FIELD_ORDER } from '../field.ts';
+import type { R1cs, R1csMatrix } from '../r1cs.ts';
+import type { CircuitHasher } from './circuit-hash.ts';
+import type { InitialKeyParts } from './initial-key.ts';
+import { type KeyFile, keySections } from './key-file.ts';
+import type { BulkOptions } from './point-arithmetic.ts';
+import { createSumG1, createSumG2, type PointSum } from './point-sums.ts';
+import { findInvalidPoint, type Group, pointBytes, writeInteger } from './points.ts';
+import { createWeights, readWeights } from './random-weights.ts';
+import { chunksOf } from './section-file.ts';
+import { areInSubgroup } from './subgroup.ts';
+
+const POINTS_AT_ONCE = 1 << 16;
+
+/** For each row of the domain the sum of entry·weight over its wires, 32 bytes little-endian each. */
+const combineRows = (
+  r1cs: R1cs,
+  matrix: R1csMatrix,
+  weights: readonly bigint[],
+  domainSize: number,
+  isA: boolean,
+): Buffer => {
+  const rows = Buffer.alloc(32 * domainSize);
+  for (let row = 0; row < r1cs.constraints; row++) {
+    let sum = 0n;
+    const end = matrix.rowStart[row + 1] ?? 0;
+    for (let term = matrix.rowStart[row] ?? 0; term < end; term++) {
+      const coefficient = r1cs.coefficients[matrix.coefficient[term] ?? 0] ?? 0n;
+      sum += coefficient * (weights[matrix.wire[term] ?? 0] ?? 0n);
+    }
+    writeInteger(sum % FIELD_ORDER, rows, 32 * row);
+  }
+  if (isA) {
+    for (let wire = 0; wire <= r1cs.publicSignals; wire++) {
+      writeInteger(weights[wire] ?? 0n, rows, 32 * (r1cs.constraints + wire));
+    }
+  }
+  return rows;
+};
+
+/** Adds all points of a section of the key up; false if one is not in its group. The hasher gets them all, right or wrong. */
+const sumSection = async (
+  { file, header }: KeyFile,
+  place: { readonly id: number; readonly group: Group },
+  weights: Buffer,
+  sum: PointSum<unknown>,
+  parts: InitialKeyParts,
+  hasher: CircuitHasher,
+  options: BulkOptions,
+): Promise<boolean> => {
+  const { id, group } = place;
+  const size = pointBytes[group];
+  let isSound = true;
+  hasher.begin(header.wires);
+  for (const { start, count } of chunksOf(header.wires, POINTS_AT_ONCE)) {
+    const points = await file.read(id, start * size, count * size);
+    hasher.update(group, points);
+    isSound &&= findInvalidPoint(group, points, 'allowed') === undefined;
+    // Full weights on points outside the subgroup would mean nothing, so this comes first.
+    isSound &&= group === 'g1' || (await areInSubgroup(parts.arithmetic, points, options));
+    if (isSound) {
+      await sum.add(points, weights.subarray(32 * start, 32 * (start + count)));
+    }
+  }
+  return isSound;
+};
+
+/** Adds the rows' Lagrange points up. */
+const sumBasis = async (
+  { powers }: InitialKeyParts,
+  section: 'lagrange1' | 'lagrange2',
+  exponent: number,
+  rows: Buffer,
+  sum: PointSum<unknown>,
+): Promise<void> => {
+  for (const { start, count } of chunksOf(2 ** exponent, POINTS_AT_ONCE)) {
+    const points = await powers.readBasis(section, exponent, start, count);
+    await sum.add(points, rows.subarray(32 * start, 32 * (start + count)));
+  }
+};
+
+/**
+ * Which of the sections 5, 6 and 7 are not what circuit and powers of tau give, in this order. The powers were checked before, and
+ * the key has the circuit's counts. The hasher gets the three sections as the file has them.
+ * @throws PoolError `ptau_malformed`
+ */
+export const findWrongWireSections = async (
+  key: KeyFile,
+  parts: InitialKeyParts,
+  hasher: CircuitHasher,
+  options: BulkOptions & { readonly onSection?: (() => void) | undefined } = {},
+): Promise<number[]> => {
+  const { r1cs, arithmetic } = parts;
+  const { wires, domainSize } = key.header;
+  const exponent = Math.log2(domainSize);
+  const wrong: number[] = [];
+  for (const [id, group, matrix] of [
+    [keySections.a, 'g1', r1cs.a],
+    [keySections.b1, 'g1', r1cs.b],
+    [keySections.b2, 'g2', r1cs.b],
+  ] as const) {
+    const weights = createWeights(wires);
+    const rows = combineRows(r1cs, matrix, readWeights(weights), domainSize, id === keySections.a);
+    const add = async (actual: PointSum<unknown>, expected: PointSum<unknown>) => {
+      const isSound = await sumSection(key, { id, group }, weights, actual, parts, hasher, options);
+      if (isSound) {
+        await sumBasis(parts, group === 'g1' ? 'lagrange1' : 'lagrange2', exponent, rows, expected);
+      }
+      return isSound;
+    };
+    let agrees: boolean;
+    if (group === 'g1') {
+      const [actual, expected] = [
+        createSumG1(arithmetic, options),
+        createSumG1(arithmetic, options),
+      ];
+      agrees = (await add(actual, expected)) && actual.total().equals(expected.total());
+    } else {
+      const [actual, expected] = [
+        createSumG2(arithmetic, options),
+        createSumG2(arithmetic, options),
+      ];
+      agrees = (await add(actual, expected)) && actual.total().equals(expected.total());
+    }
+    if (!agrees) {
+      wrong.push(id);
+    }
+    options.onSection?.();
+  }
+  return wrong;
+};
