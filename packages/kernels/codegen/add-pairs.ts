@@ -17,6 +17,7 @@ import {
   choose,
   isZero,
   loadCoordinate,
+  mayBeZero,
   normalise,
   storeCoordinate,
   subtract,
@@ -116,11 +117,26 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
       const p = f.let('v128', isInfinity(x1));
       const q = f.let('v128', isInfinity(x2));
       const finite = op('v128.not', op('v128.or', get(p), get(q)));
-      const equal = f.let('v128', op('v128.and', isZero(f, c, difference), finite));
+      const same = isZero(f, c, normalise(f, c, difference));
+      const equal = f.let('v128', op('v128.and', same, finite));
       const flat = isZero(f, c, normalise(f, c, rise));
       const twice = f.let('v128', op('v128.and', get(equal), flat));
       const none = f.let('v128', op('v128.andnot', get(equal), get(twice)));
       return { none, equal, twice, p, q };
+    };
+
+    /** What is divided by: 2·y1 to double, 1 where nothing is, else the difference. */
+    const chooseDivisor = (
+      mask: ReturnType<typeof masks>,
+      y1: Coordinate,
+      difference: Coordinate,
+    ): Coordinate => {
+      const odd = f.let(
+        'v128',
+        op('v128.or', get(mask.none), op('v128.or', get(mask.p), get(mask.q))),
+      );
+      const doubled = normalise(f, c, sum(f, y1, y1));
+      return choose(f, mask.twice, doubled, choose(f, odd, unit(f), difference));
     };
 
     const forward = createLabel();
@@ -129,30 +145,25 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
       const { p, q, signP, signQ } = read();
       const x1 = loadCoordinate(f, c, ...p, 0);
       const x2 = loadCoordinate(f, c, ...q, 0);
-      const difference = normalise(f, c, subtract(f, x2, x1));
-      const odd = f.let(
-        'v128',
-        op('v128.or', isZero(f, c, difference), op('v128.or', isInfinity(x1), isInfinity(x2))),
+      const difference = subtract(f, x2, x1);
+      const suspect = op('v128.or', isInfinity(x1), isInfinity(x2));
+      const flag = f.let(
+        'i32',
+        op('v128.any_true', op('v128.or', mayBeZero(f, c, difference), suspect)),
       );
-      const flag = f.let('i32', op('v128.any_true', get(odd)));
       f.push(op('i32.store', at(get(place), 2 * field.PAIR_BYTES), get(flag)));
       f.push(`(if ${get(flag)} (then`);
       f.scope(() => {
         const y1 = withSign(f, loadCoordinate(f, c, ...p, y), signP);
         const y2 = withSign(f, loadCoordinate(f, c, ...q, y), signQ);
         const mask = masks(x1, x2, difference, subtract(f, y2, y1));
-        const divisor = choose(
-          f,
-          mask.twice,
-          normalise(f, c, sum(f, y1, y1)),
-          choose(f, odd, unit(f), difference),
-        );
-        assign(f, difference, divisor);
+        assign(f, difference, chooseDivisor(mask, y1, difference));
       });
       f.push('))');
       const key = c.inverseKey(f, difference);
       field.storePair(f, k, product, get(place));
-      field.storePair(f, k, key, op('i32.add', get(place), i32(field.PAIR_BYTES)));
+      if (c.components === 2)
+        field.storePair(f, k, key, op('i32.add', get(place), i32(field.PAIR_BYTES)));
       field.assign(f, product, field.mul(f, k, product, key));
     });
     f.push(set(place, op('i32.add', get(place), i32(step))));
@@ -183,14 +194,12 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
       ) as [string, string];
       const flag = f.let('i32', op('i32.load', at(get(place), 2 * field.PAIR_BYTES)));
       const inverse = field.mul(f, k, product, field.loadPair(f, k, get(place)));
-      const key = field.loadPair(f, k, op('i32.add', get(place), i32(field.PAIR_BYTES)));
-      field.assign(f, product, field.mul(f, k, product, key));
       const x1 = loadCoordinate(f, c, ...p, 0);
       const x2 = loadCoordinate(f, c, ...q, 0);
       const y1 = withSign(f, loadCoordinate(f, c, ...p, y), signP);
       const y2 = withSign(f, loadCoordinate(f, c, ...q, y), signQ);
-      const difference = normalise(f, c, subtract(f, x2, x1));
-      const rise = c.components === 1 ? subtract(f, y2, y1) : normalise(f, c, subtract(f, y2, y1));
+      const difference = subtract(f, x2, x1);
+      const rise = subtract(f, y2, y1);
       const names = { none: f.take('v128'), p: f.take('v128'), q: f.take('v128') };
       f.push(`(if ${get(flag)} (then`);
       f.scope(() => {
@@ -201,22 +210,19 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
         const square = normalise(f, c, c.sqr(f, x1));
         const tripled = normalise(f, c, sum(f, sum(f, square, square), square));
         assign(f, rise, choose(f, mask.twice, tripled, rise));
-        const divisor = choose(f, mask.twice, normalise(f, c, sum(f, y1, y1)), difference);
-        const odd = f.let(
-          'v128',
-          op('v128.or', get(mask.none), op('v128.or', get(mask.p), get(mask.q))),
-        );
-        assign(f, difference, choose(f, odd, unit(f), divisor));
+        assign(f, difference, chooseDivisor(mask, y1, difference));
       });
       f.push('))');
+      const key =
+        c.components === 1
+          ? c.inverseKey(f, difference)
+          : field.loadPair(f, k, op('i32.add', get(place), i32(field.PAIR_BYTES)));
+      field.assign(f, product, field.mul(f, k, product, key));
       const reciprocal = c.finishInverse(f, difference, inverse);
       const slope = c.mul(f, rise, reciprocal);
-      const tidySlope = slope.every((pair) => pair.limb <= k.stored.limb)
-        ? slope
-        : normalise(f, c, slope);
-      const square = c.sqr(f, tidySlope);
+      const square = c.sqr(f, slope);
       const x3 = normalise(f, c, subtract(f, subtract(f, square, x1), x2));
-      const run = c.mul(f, tidySlope, subtract(f, x1, x3));
+      const run = c.mul(f, slope, subtract(f, x1, x3));
       const y3 = normalise(f, c, subtract(f, run, y1));
       f.push(`(if ${get(flag)} (then`);
       f.scope(() => {

@@ -12,12 +12,25 @@ const C1 = 1.5 * 2 ** 103;
 
 /** a·b. Operands may be lazy sums of two stored elements each (checked). */
 export const mul = (f: FunctionWriter, field: Field, a: Pair, b: Pair): Pair =>
-  field.multiplier === 'float' ? multiplyFloat(f, field, a, b) : multiplyInteger(f, field, a, b);
+  field.multiplier === 'float' ? multiplyFloat(f, field, [a, b]) : multiplyInteger(f, field, a, b);
+
+/** a·b + c·d, with one reduction where the multiplier can. */
+export const mulSum = (
+  f: FunctionWriter,
+  field: Field,
+  a: Pair,
+  b: Pair,
+  c: Pair,
+  d: Pair,
+): Pair => {
+  if (field.multiplier === 'float') return multiplyFloat(f, field, [a, b], [c, d]);
+  return norm(f, field, add(f, multiplyInteger(f, field, a, b), multiplyInteger(f, field, c, d)));
+};
 
 /** a². For a lazy sum use mul(a, a): squaring doubles limbs. */
 export const sqr = (f: FunctionWriter, field: Field, a: Pair): Pair =>
   field.multiplier === 'float'
-    ? multiplyFloat(f, field, a, undefined)
+    ? multiplyFloat(f, field, [a])
     : multiplyInteger(f, field, a, undefined);
 
 const combine = (f: FunctionWriter, instruction: string, a: Pair, b: Pair): Pair => {
@@ -106,6 +119,28 @@ export const isZeroNormal = (f: FunctionWriter, field: Field, a: Pair): string =
   const joined = rest.reduce((left, limb) => op('v128.or', left, get(limb)), get(first));
   const magnitude = op('v128.andnot', joined, vector(f, 1n << 63n));
   return f.let('v128', op('i64x2.eq', magnitude, vector(f, 0n)));
+};
+
+/**
+ * A mask of the lanes that are zero modulo p, or, once in 2^48, look so: the value is a multiple m·p within the bounds, so its lowest
+ * limb is one of the few numbers that are m·p modulo 2^51. Any pair; far cheaper than `isZero`.
+ */
+export const mayBeZero = (f: FunctionWriter, field: Field, a: Pair): string => {
+  const radix = 1n << 51n;
+  const sizes = new Set<bigint>();
+  for (let multiple = 0n; multiple <= a.value / field.modulus; multiple += 1n) {
+    const rest = (multiple * field.modulus) % radix;
+    for (let size = rest; size <= a.limb; size += radix) sizes.add(size);
+    for (let size = radix - rest; size <= a.limb; size += radix) sizes.add(size);
+  }
+  const size = f.let('v128', op('f64x2.abs', limbOf(a, 0)));
+  const masks = [...sizes].map((one) => op('f64x2.eq', get(size), real(f, Number(one))));
+  const mask = f.let(
+    'v128',
+    masks.reduce((x, y) => op('v128.or', x, y)),
+  );
+  f.give(size);
+  return mask;
 };
 
 /** As `isZeroNormal`, of any pair. */

@@ -2,7 +2,7 @@
 
 import { invert, modulo } from './constants.ts';
 import * as field from './field.ts';
-import type { Pair } from './pair.ts';
+import { type Pair, requireBound } from './pair.ts';
 import {
   call,
   createLabel,
@@ -70,6 +70,7 @@ const writeConversions = (module: ModuleWriter, k: field.Field): void => {
         f.scope(() => {
           const raw = field.loadBytes(f, k, get('from'), from);
           const value = field.mul(f, k, raw, field.constant(f, k, factor, true));
+          requireBound('a converted value', value.value, k.tight.value);
           field.store(f, k, value, get('to'), to);
         });
       });

@@ -19,6 +19,8 @@ export type Field = FieldParameters & {
   readonly r: bigint;
   /** The bounds that every stored element has. */
   readonly stored: { readonly limb: bigint; readonly value: bigint };
+  /** The bounds of what was multiplied by a constant, or normalised, and then stored. */
+  readonly tight: { readonly limb: bigint; readonly value: bigint };
   /** The bounds after `norm`. */
   readonly normal: { readonly limb: bigint; readonly value: bigint };
   /** The limbs of an element as they stand in memory: bits of five doubles. Input: an integer; `raw`: no factor R. */
@@ -40,6 +42,10 @@ export const createField = (
     multiplier,
     r,
     stored: { limb: HALF, value: modulus + (modulus >> 2n) },
+    tight: {
+      limb: HALF,
+      value: multiplier === 'float' ? (3n * modulus) / 5n : (11n * modulus) / 10n,
+    },
     normal: { limb: HALF, value: (modulus >> 1n) + (modulus >> 40n) },
     inverseOfModulus: (radix) => invert(modulus, radix),
     encode: (value, raw = false) => {

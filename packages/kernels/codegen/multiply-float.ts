@@ -56,11 +56,13 @@ const countColumns = (rows: (sink: Sink) => void): { low: number[]; high: number
 const rowOf = (i: number, square: boolean): number[] =>
   Array.from({ length: LIMBS }, (_, j) => j).filter((j) => !square || j >= i);
 
-const walk = (square: boolean, sink: Sink): void => {
+const walk = (square: boolean, products: number, sink: Sink): void => {
   for (let i = 0; i < LIMBS; i++) {
     for (const j of rowOf(i, square)) {
-      sink.low(i + j);
-      sink.high(i + j + 1);
+      for (let product = 0; product < products; product++) {
+        sink.low(i + j);
+        sink.high(i + j + 1);
+      }
     }
   }
   for (let i = 0; i < LIMBS; i++) {
@@ -71,23 +73,29 @@ const walk = (square: boolean, sink: Sink): void => {
   }
 };
 
-/** Writes a·b/R (or a²/R) for both lanes. */
+/**
+ * Writes (a·b + …)/R for both lanes: up to two products with one reduction. A single `a` alone is squared.
+ * Columns of two products stay below 2^58 as well: 2·5 low parts of 2^50 and high ones of 2^51, and the reduction's.
+ */
 export const multiplyFloat = (
   f: FunctionWriter,
   field: FieldParameters,
-  a: Pair,
-  b: Pair | undefined,
+  ...factors: ReadonlyArray<readonly [a: Pair, b?: Pair]>
 ): Pair => {
-  const square = b === undefined;
-  const other = b ?? a;
-  for (let i = 0; i < LIMBS; i++) {
-    for (const j of rowOf(i, square)) {
-      const factor = square && j > i ? 2n : 1n;
-      requireBound(
-        'product of limbs',
-        boundOfLimb(a, i) * boundOfLimb(other, j) * factor,
-        1n << 102n,
-      );
+  const [first] = factors;
+  if (first === undefined || factors.length > 2) throw new RangeError('one product, or two');
+  const square = first[1] === undefined;
+  const products = factors.map(([a, b]) => ({ a, other: b ?? a }));
+  for (const { a, other } of products) {
+    for (let i = 0; i < LIMBS; i++) {
+      for (const j of rowOf(i, square)) {
+        const factor = square && j > i ? 2n : 1n;
+        requireBound(
+          'product of limbs',
+          boundOfLimb(a, i) * boundOfLimb(other, j) * factor,
+          1n << 102n,
+        );
+      }
     }
   }
   const { module } = f;
@@ -96,7 +104,7 @@ export const multiplyFloat = (
   const nConstant = bitsOf(Number(n));
   const mu = splitBalanced(field.modulus);
   const counts = countColumns((sink) => {
-    walk(square, sink);
+    walk(square, products.length, sink);
   });
   const offset = (column: number): bigint =>
     -(BigInt(counts.low[column] ?? 0) * bitsOf(C2) + BigInt(counts.high[column] ?? 0) * bitsOf(C1));
@@ -133,15 +141,17 @@ export const multiplyFloat = (
     };
     const limb = (pair: Pair, index: number): string => get(pair.limbs[index] ?? '');
     const doubled = square
-      ? a.limbs.map((name) => f.let('v128', op('f64x2.add', get(name), get(name))))
+      ? first[0].limbs.map((name) => f.let('v128', op('f64x2.add', get(name), get(name))))
       : [];
 
     const digit = f.take('v128');
     const scaled = f.take('v128');
     for (let i = 0; i < LIMBS; i++) {
       for (const j of rowOf(i, square)) {
-        const y = square && j > i ? get(doubled[j] ?? '') : limb(other, j);
-        accumulate(limb(a, i), y, i + j, true);
+        for (const { a, other } of products) {
+          const y = square && j > i ? get(doubled[j] ?? '') : limb(other, j);
+          accumulate(limb(a, i), y, i + j, true);
+        }
       }
       // The digit of column i, complete now. The column's low 51 bits stand in a double as 2^52 + a0; the surplus
       // 2^52·n' is in the constants (multiples of 2^51, so the sums stay exact).
@@ -192,7 +202,8 @@ export const multiplyFloat = (
     limbs,
     limb: HALF,
     value:
-      ((a.value * other.value) >> FLOAT_RADIX_BITS) +
+      (products.reduce((sum, { a, other }) => sum + a.value * other.value, 0n) >>
+        FLOAT_RADIX_BITS) +
       (field.modulus >> 1n) +
       (field.modulus >> 49n),
   };

@@ -1,0 +1,78 @@
+/**
+ * Breaks the kernels on purpose, one place at a time, in a copy of this package, and demands that a test fails each time or that the
+ * generator refuses to write the kernel: a test that cannot fail is a defect. On demand, not part of `pnpm test`: minutes.
+ *
+ * Usage: pnpm --filter @pool/kernels run mutants [part of a mutant's name]
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { mutants } from './mutant-list.ts';
+
+const PARTS = ['package.json', 'codegen', 'src', 'scripts', 'test'];
+/** A broken kernel may never end. */
+const TIMEOUT_MS = 180_000;
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url));
+const source = join(repository, 'packages/kernels');
+const root = mkdtempSync(join(tmpdir(), 'pool-kernel-mutants-'));
+const copy = join(root, 'packages/kernels');
+for (const part of PARTS) cpSync(join(source, part), join(copy, part), { recursive: true });
+for (const part of ['package.json', 'vitest.config.ts']) {
+  cpSync(join(repository, part), join(root, part));
+}
+symlinkSync(join(repository, 'node_modules'), join(root, 'node_modules'));
+symlinkSync(join(source, 'node_modules'), join(copy, 'node_modules'));
+
+const node = (folder: string, ...words: string[]) =>
+  spawnSync(process.execPath, ['--conditions=@pool/source', ...words], {
+    cwd: folder,
+    encoding: 'utf8',
+    timeout: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+  });
+
+const vitest = join(repository, 'node_modules/vitest/vitest.mjs');
+
+/** Builds the kernels and runs the tests: what failed first, or undefined. */
+const findFailure = (tests: readonly string[]): string | undefined => {
+  if (node(copy, 'scripts/build-wasm.ts').status !== 0) return 'the generator';
+  const files = tests.map((test) => `packages/kernels/${test}.test.ts`);
+  const run = node(root, vitest, 'run', '--project=unit', '--bail=1', ...files);
+  if (run.status === 0) return undefined;
+  if (run.status === null) return 'a test that did not end';
+  return /FAIL.* > (.+)/.exec(stripVTControlCharacters(run.stdout + run.stderr))?.[1] ?? 'a test';
+};
+
+const wanted = process.argv[2];
+const chosen = mutants.filter(({ name }) => wanted === undefined || name.includes(wanted));
+const survivors: string[] = [];
+try {
+  const healthy = findFailure([...new Set(chosen.flatMap(({ tests }) => tests))]);
+  if (healthy !== undefined) throw new Error(`the tests fail without any mutant: ${healthy}`);
+  for (const { name, file, tests, ...texts } of chosen) {
+    const [find, replace] = [texts.find, texts.replace].map((text) => text.replaceAll('#{', '${'));
+    if (find === undefined || replace === undefined) throw new Error(name);
+    const path = join(copy, file);
+    const original = readFileSync(path, 'utf8');
+    if (!original.includes(find))
+      throw new Error(`${name}: the text to break is gone from ${file}`);
+    writeFileSync(
+      path,
+      original.replace(find, () => replace),
+    );
+    const failure = findFailure(tests);
+    writeFileSync(path, original);
+    process.stdout.write(
+      `${failure === undefined ? 'SURVIVED' : 'caught'}  ${name}  ${failure ?? ''}\n`,
+    );
+    if (failure === undefined) survivors.push(name);
+  }
+} finally {
+  rmSync(root, { recursive: true, force: true });
+}
+process.stdout.write(`${chosen.length} mutants, ${survivors.length} survived\n`);
+if (survivors.length > 0) process.exitCode = 1;
