@@ -9,7 +9,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CircuitName, createArtifactStore } from '@pool/circuits';
+import {
+  type CircuitName,
+  createArtifactStore,
+  openProductionKeys,
+  type ProductionKeys,
+} from '@pool/circuits';
 import { type Bootstrap, type ChainsFile, errorCodeOf, parseHex, Secret } from '@pool/core';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import {
@@ -48,6 +53,7 @@ import { openEvidencePins } from './evidence-pins.ts';
 import { createFault } from './fault.ts';
 import type { AgentVariables } from './http-guards.ts';
 import { createJobProgress } from './job-progress.ts';
+import { type ProcessUsage, renderAgentMetrics } from './metrics.ts';
 import { startTenant, type Tenant } from './tenant.ts';
 import { version } from './version.ts';
 
@@ -144,11 +150,18 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
       'a private key in the environment of a production-flagged process: use a custody signer',
     );
   }
+  if (config.isProduction && config.prover === 'wasm' && config.artifactsManifest === undefined) {
+    log.warn(
+      { variable: 'DISBURSE_ARTIFACTS_MANIFEST' },
+      'no manifest of production keys: development keys are refused here, so nothing can be proved',
+    );
+  }
   const store = openJobStore(config.jobStore);
   const pins = openEvidencePins(
     config.jobStore === 'memory:' ? ':memory:' : join(config.home, 'evidence-pins.sqlite'),
   );
-  const prover = createConfiguredProver(config);
+  const keys = openConfiguredKeys(config);
+  const prover = createConfiguredProver(config, keys);
   const progress = createJobProgress(systemClock.nowMs);
   const reach = createFault(config.fault);
   let runner: JobRunner | undefined;
@@ -163,13 +176,14 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     log,
     (bootstrap) => {
       checks = parts.checks(bootstrap, pins);
-      runner = startRunner({ config, parts, store, prover, bootstrap, reach, onEvent });
+      runner = startRunner({ config, parts, store, prover, keys, bootstrap, reach, onEvent });
     },
   );
 
+  const startedAtMs = systemClock.nowMs();
   const app = createApp({
     version,
-    startedAtMs: systemClock.nowMs(),
+    startedAtMs,
     nowMs: systemClock.nowMs,
     allowedHosts: [...config.allowedHosts, config.host.toLowerCase()],
     log,
@@ -184,6 +198,9 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     },
     checks: () => checks ?? parts.checks(tenant.current(), pins),
     progress,
+    metricsToken: config.metricsToken,
+    renderMetrics: () =>
+      renderAgentMetrics({ version, prover: prover.metrics(), usage: readUsage(startedAtMs) }),
     // Read when it is asked for: the accelerator is chosen by the first proof.
     get prover() {
       return prover.accelerator;
@@ -208,6 +225,12 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
   };
 }
 
+function readUsage(startedAtMs: number): ProcessUsage {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return { rssBytes: rss, heapBytes: heapUsed, cpuSeconds: (user + system) / 1e6, startedAtMs };
+}
+
 /** Once now and every hour: erases what retention no longer allows to keep. */
 function startRetention(store: JobStore, days: number, log: AgentLog): NodeJS.Timeout {
   async function erase(): Promise<void> {
@@ -227,11 +250,25 @@ function startRetention(store: JobStore, days: number, log: AgentLog): NodeJS.Ti
   return setInterval(() => void erase(), 3_600_000);
 }
 
-function createConfiguredProver(config: Config): Prover<CircuitName> {
+/** Keys of a ceremony, if the configuration names their manifest. */
+function openConfiguredKeys({
+  artifactsDir,
+  artifactsManifest,
+}: Config): ProductionKeys | undefined {
+  return artifactsDir === undefined || artifactsManifest === undefined
+    ? undefined
+    : openProductionKeys({ folder: artifactsDir, manifest: artifactsManifest });
+}
+
+function createConfiguredProver(
+  config: Config,
+  keys: ProductionKeys | undefined,
+): Prover<CircuitName> {
   return config.prover === 'mock'
     ? createMockProver<CircuitName>()
     : createProver<CircuitName>({
-        artifacts: createArtifactStore({ cacheDir: config.artifactsDir, keyForm: 'compact' }),
+        artifacts:
+          keys ?? createArtifactStore({ cacheDir: config.artifactsDir, keyForm: 'compact' }),
         accelerator: config.accelerator,
       });
 }
@@ -241,6 +278,7 @@ function startRunner(input: {
   readonly parts: AgentParts;
   readonly store: JobStore;
   readonly prover: Prover<CircuitName>;
+  readonly keys: ProductionKeys | undefined;
   readonly bootstrap: Bootstrap;
   readonly reach: ReturnType<typeof createFault>;
   readonly onEvent: (key: string, event: JobEvent) => void;
@@ -260,7 +298,7 @@ function startRunner(input: {
       findChain: (key) => parts.contexts.get(key),
       platform: parts.edge,
       gate: createGatePort(config, bootstrap),
-      prover: createProverPort(input.prover, mode),
+      prover: createProverPort(input.prover, mode, input.keys?.readVerificationKey),
       funder: parts.funder,
       locks: createKeyLock(),
       randomBytes: (length) => randomBytes(length),

@@ -6,6 +6,7 @@ import {
   createTestApp,
   employerId,
   loopbackToken,
+  metricsToken,
   pool,
 } from './fixtures/test-app.ts';
 
@@ -224,6 +225,38 @@ describe('bearer', () => {
       timings: [],
       prover: { kind: 'none', detail: 'test' },
     });
+  });
+});
+
+describe('GET /metrics', () => {
+  it.each([
+    ['the metrics token', metricsToken],
+    ['the loopback token', loopbackToken],
+  ])('answers %s in the form that Prometheus reads', async (_what, token) => {
+    const { get } = createTestApp({ bootstrap: undefined });
+    const answer = await get('/metrics', bearer(token));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(await answer.text()).toBe('prover_queued 0\n');
+  });
+
+  it('answers nobody else, and asks the platform about nobody', async () => {
+    const { get, state } = createTestApp();
+    for (const authorization of ['', 'Basic abc', `Bearer ${apiKey('disburse')}`, 'Bearer m']) {
+      const answer = await get('/metrics', { authorization });
+      expect(answer.status).toBe(401);
+      expect(await answer.json()).toMatchObject({ code: 'unauthorized' });
+    }
+    expect(state.verifications).toBe(0);
+    expect((await get('/metrics', { host: 'evil.test' })).status).toBe(403);
+    expect((await get('/metrics', { origin: 'https://evil.test' })).status).toBe(403);
+  });
+
+  it('is all that the metrics token reaches', async () => {
+    const { get, post, request } = createTestApp();
+    expect((await get('/api/disburse/june', bearer(metricsToken))).status).toBe(401);
+    expect((await get('/api/disburse/june/trace', bearer(metricsToken))).status).toBe(401);
+    expect((await post('june', request, bearer(metricsToken))).status).toBe(401);
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * The agent's HTTP routes (README.md, "HTTP"): submit a disbursement, read its job, liveness.
+ * The agent's HTTP routes (README.md, "HTTP"): submit a disbursement, read its job, liveness, metrics.
  *
  * @module
  */
@@ -9,6 +9,7 @@ import {
   type Hex32,
   type JobState,
   PoolError,
+  type Secret,
 } from '@pool/core';
 import type { JobStore, StoredJob } from '@pool/idempotency';
 import {
@@ -33,6 +34,7 @@ import {
 import { parseIdempotencyKey } from './idempotency-key.ts';
 import type { JobProgress } from './job-progress.ts';
 import { createJobTrace, type JobTrace } from './job-trace.ts';
+import { authenticateMetrics, metricsContentType } from './metrics.ts';
 
 export type AppDeps = {
   readonly version: string;
@@ -45,6 +47,10 @@ export type AppDeps = {
   /** Checks of the employer's chains. @throws PoolError 503 before bootstrap */
   readonly checks: () => CheckDeps;
   readonly progress: JobProgress;
+  /** Undefined: DISBURSE_METRICS_TOKEN is not set. */
+  readonly metricsToken: Secret | undefined;
+  /** Prometheus' text of this moment. */
+  readonly renderMetrics: () => string;
   /** What this agent proves with, for the trace. */
   readonly prover: JobTrace['prover'];
   /** Tells the worker that there is a job. */
@@ -70,6 +76,14 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
       uptimeSeconds: Math.floor((deps.nowMs() - deps.startedAtMs) / 1000),
     }),
   );
+
+  // Where Prometheus looks by default. The metrics token reaches nothing else; the loopback token, which pays, need not leave the machine.
+  app.get('/metrics', (context) => {
+    const { metricsToken } = deps;
+    const { loopbackToken } = bearer;
+    authenticateMetrics(context.req.header('authorization'), { loopbackToken, metricsToken });
+    return context.body(deps.renderMetrics(), 200, { 'content-type': metricsContentType });
+  });
 
   app.post('/api/disburse', async (context) => {
     await authenticate(context.req.header('authorization'), 'disburse', bearer);

@@ -18,6 +18,11 @@ export type BearerDeps = {
   readonly employerId: () => string;
 };
 
+/** The token of an Authorization header; undefined if it has none of a sensible form. */
+export function readBearer(authorization: string | undefined): string | undefined {
+  return /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? '')?.[1];
+}
+
 /**
  * @throws PoolError 401 `unauthorized`, 403 `forbidden`, 503 `verification_unavailable`: never lets in
  *   because something did not answer
@@ -27,7 +32,7 @@ export async function authenticate(
   capability: Capability,
   deps: BearerDeps,
 ): Promise<Principal> {
-  const token = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? '')?.[1];
+  const token = readBearer(authorization);
   if (token === undefined) {
     throw unauthorized('send Authorization: Bearer with an API key or the loopback token');
   }
@@ -61,7 +66,7 @@ function unauthorized(message: string): PoolError {
 }
 
 /** Constant time: both sides are hashed to one length first. */
-function isSameSecret(left: string, right: string): boolean {
+export function isSameSecret(left: string, right: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(left), digest(right));
 }

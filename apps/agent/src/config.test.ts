@@ -52,6 +52,17 @@ describe('parseConfig', () => {
     expect(config.platformToken.reveal()).toBe('pool_edge_canary');
   });
 
+  it('takes fetched keys as a folder and the manifest that pins them, never the manifest alone', () => {
+    const fetched = { DISBURSE_ARTIFACTS_DIR: '/keys', DISBURSE_ARTIFACTS_MANIFEST: '/keys.json' };
+    expect(parse({ ...good, ...fetched })).toMatchObject({
+      artifactsDir: '/keys',
+      artifactsManifest: '/keys.json',
+    });
+    expect(problemsOf({ ...good, DISBURSE_ARTIFACTS_MANIFEST: '/keys.json' })).toContain(
+      'DISBURSE_ARTIFACTS_DIR',
+    );
+  });
+
   it('lets the environment outrank the file, and an empty variable count as unset', () => {
     const file = { ...good, DISBURSE_CHAIN: 'base', DISBURSE_PORT: '9000' };
     const config = parse({ DISBURSE_CHAIN: 'anvil', DISBURSE_PORT: '' }, file);
@@ -64,6 +75,15 @@ describe('parseConfig', () => {
     expect(parse(env, {}, { '/run/token': 'bare\n' }).platformToken.reveal()).toBe('bare');
     const json = '{"id":1,"token":"printed","name":"agent"}';
     expect(parse(env, {}, { '/run/token': json }).platformToken.reveal()).toBe('printed');
+  });
+
+  it('takes a metrics token that nobody guesses', () => {
+    const token = 'a-token-of-20-letters';
+    expect(parse({ ...good, DISBURSE_METRICS_TOKEN: token }).metricsToken?.reveal()).toBe(token);
+    expect(parse(good).metricsToken).toBeUndefined();
+    for (const weak of ['short', `${'x'.repeat(20)} y`, 'x'.repeat(257)]) {
+      expect(problemsOf({ ...good, DISBURSE_METRICS_TOKEN: weak })).toContain('20 to 256');
+    }
   });
 
   it('reports every problem at once, by name and never by value', () => {

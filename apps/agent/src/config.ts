@@ -41,6 +41,8 @@ export type Config = {
   readonly allowedHosts: readonly string[];
   readonly platformUrl: string;
   readonly platformToken: Secret;
+  /** Opens `GET /metrics` and nothing else. Absent: that route takes the loopback token only. */
+  readonly metricsToken: Secret | undefined;
   /** Absent: API keys are not accepted. */
   readonly verifyUrl: string | undefined;
   /** Absent: what bootstrap vends. */
@@ -49,8 +51,10 @@ export type Config = {
   readonly gate: GateConfig | undefined;
   readonly prover: 'wasm' | 'mock';
   readonly accelerator: Accelerator;
-  /** Absent: the circuits' default cache. */
+  /** Cache of development keys, or the folder of fetched ones. Absent: the circuits' default cache. */
   readonly artifactsDir: string | undefined;
+  /** What pins the fetched keys in `artifactsDir`. Absent: development keys, which are refused in production. */
+  readonly artifactsManifest: string | undefined;
   /** Absent: no chain is fundable. */
   readonly funderPrivateKey: Secret | undefined;
   readonly jobStore: string;
@@ -135,6 +139,7 @@ export function parseConfig(source: ConfigSource, file: Env): Config {
       .split(',')
       .map((name) => name.trim().toLowerCase())
       .filter((name) => name !== ''),
+    metricsToken: readMetricsToken(read, problems),
     verifyUrl: read.url('DISBURSE_PLATFORM_VERIFY_URL'),
     chain: read.text('DISBURSE_CHAIN'),
     chainsFile: resolve(read.text('DISBURSE_CHAINS_FILE') ?? join(home, 'chains.json')),
@@ -142,6 +147,7 @@ export function parseConfig(source: ConfigSource, file: Env): Config {
     prover: read.choice('DISBURSE_PROVER', ['wasm', 'mock'] as const) ?? 'wasm',
     accelerator: read.choice('DISBURSE_ACCELERATOR', accelerators) ?? 'auto',
     artifactsDir: read.text('DISBURSE_ARTIFACTS_DIR'),
+    artifactsManifest: read.text('DISBURSE_ARTIFACTS_MANIFEST'),
     funderPrivateKey: read.secret('DISBURSE_FUNDER_PRIVATE_KEY'),
     jobStore: read.text('DISBURSE_JOB_STORE') ?? `sqlite:${join(home, 'jobs.sqlite')}`,
     batchDeadlineSeconds:
@@ -149,6 +155,11 @@ export function parseConfig(source: ConfigSource, file: Env): Config {
     retentionDays: read.integer('DISBURSE_RETENTION_DAYS', 1, 36_500) ?? 30,
     fault: env['NODE_ENV'] === 'test' ? read.choice('DISBURSE_FAULT', agentFaultPoints) : undefined,
   };
+  if (config.artifactsManifest !== undefined && config.artifactsDir === undefined) {
+    problems.push(
+      'DISBURSE_ARTIFACTS_DIR must name the folder that `pool-circuits fetch` filled when DISBURSE_ARTIFACTS_MANIFEST is set',
+    );
+  }
   if (!/^(?:sqlite:.+|memory:)$/.test(config.jobStore)) {
     problems.push('DISBURSE_JOB_STORE must be sqlite:<path> or memory: in this build');
   }
@@ -270,6 +281,18 @@ function readGate(read: Reader): GateConfig | undefined {
   return tokenUrl === undefined || clientId === undefined || clientSecret === undefined
     ? undefined
     : { url, tokenUrl, clientId, clientSecret, scope };
+}
+
+/** Long enough not to be guessed over a network, and writable in a header. */
+function readMetricsToken(read: Reader, problems: string[]): Secret | undefined {
+  const token = read.secret('DISBURSE_METRICS_TOKEN');
+  if (token === undefined || /^[\x21-\x7e]{20,256}$/.test(token.reveal())) {
+    return token;
+  }
+  problems.push(
+    'DISBURSE_METRICS_TOKEN must be 20 to 256 printable ASCII characters without spaces',
+  );
+  return undefined;
 }
 
 const jsonSecretFields = ['token', 'edgeToken', 'apiKey', 'privateKey', 'clientSecret'] as const;

@@ -1,0 +1,84 @@
+/**
+ * What the agent tells Prometheus (README.md, "Metrics"), and to whom. No amount, address, key or label of a pay run is in it; how many
+ * proofs were made and when is, so it is nobody's but the operator's.
+ *
+ * @module
+ */
+import { PoolError, type Secret } from '@pool/core';
+import { type ProverMetrics, renderProverMetrics } from '@pool/prover';
+import { isSameSecret, readBearer } from './bearer.ts';
+
+/** Prometheus' text format. */
+export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
+
+export type MetricsDeps = {
+  readonly loopbackToken: Secret;
+  /** Opens this route and nothing else. Undefined: DISBURSE_METRICS_TOKEN is not set. */
+  readonly metricsToken: Secret | undefined;
+};
+
+/** @throws PoolError 401 `unauthorized` for any other credential, API keys included: the platform is not asked */
+export function authenticateMetrics(authorization: string | undefined, deps: MetricsDeps): void {
+  const token = readBearer(authorization);
+  const accepted = [deps.loopbackToken, deps.metricsToken].filter((secret) => secret !== undefined);
+  // Every one is compared, so that the time does not tell which one nearly matched.
+  const matches = accepted.map(
+    (secret) => token !== undefined && isSameSecret(token, secret.reveal()),
+  );
+  if (!matches.includes(true)) {
+    throw new PoolError(
+      'unauthorized',
+      'send Authorization: Bearer with the metrics token or the loopback token',
+      { status: 401 },
+    );
+  }
+}
+
+/** What the process uses, in bytes and seconds. */
+export type ProcessUsage = {
+  readonly rssBytes: number;
+  readonly heapBytes: number;
+  readonly cpuSeconds: number;
+  readonly startedAtMs: number;
+};
+
+export function renderAgentMetrics(input: {
+  readonly version: string;
+  readonly prover: ProverMetrics;
+  readonly usage: ProcessUsage;
+}): string {
+  const { version, prover, usage } = input;
+  return [
+    renderOne('disburse_agent_info', 'gauge', 'The agent.', 1, `{version="${version}"}`),
+    renderOne(
+      'process_resident_memory_bytes',
+      'gauge',
+      'Memory of the process, all threads.',
+      usage.rssBytes,
+    ),
+    renderOne('nodejs_heap_size_used_bytes', 'gauge', 'JavaScript heap in use.', usage.heapBytes),
+    renderOne(
+      'process_cpu_seconds_total',
+      'counter',
+      'Processor time, user and system.',
+      usage.cpuSeconds,
+    ),
+    renderOne(
+      'process_start_time_seconds',
+      'gauge',
+      'When the agent started, Unix time.',
+      usage.startedAtMs / 1000,
+    ),
+    renderProverMetrics(prover),
+  ].join('');
+}
+
+function renderOne(
+  name: string,
+  type: 'gauge' | 'counter',
+  help: string,
+  value: number,
+  labels = '',
+): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name}${labels} ${value}\n`;
+}
