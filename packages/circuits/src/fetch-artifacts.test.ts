@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { computeDigest } from './artifacts-manifest.ts';
 import { artifactFiles } from './build-artifacts.ts';
-import { type FetchedKind, fetchArtifacts, fetchedKinds } from './fetch-artifacts.ts';
-import { parsePinnedDigests } from './fetch-command.ts';
+import { fetchArtifacts } from './fetch-artifacts.ts';
+import { type FetchedKind, fetchedKinds, parsePinnedDigests } from './pinned-digests.ts';
 
 const contents: Readonly<Record<FetchedKind, Buffer>> = {
   r1cs: Buffer.from('constraints'),

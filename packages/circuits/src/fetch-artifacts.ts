@@ -14,17 +14,13 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { PoolError } from '@pool/core';
 import { artifactFiles } from './build-artifacts.ts';
-
-/** What production needs: the compact form of a key is made from the standard one. */
-export const fetchedKinds = ['r1cs', 'wasm', 'zkey', 'verificationKey'] as const;
-export type FetchedKind = (typeof fetchedKinds)[number];
+import { type FetchedKind, fetchedKinds, type PinnedDigests } from './pinned-digests.ts';
 
 export type FetchRequest = {
   /** http(s) URL or folder that holds `<circuit>/<file>`. */
   readonly from: string;
   readonly circuit: string;
-  /** SHA-256 of each file, hex. */
-  readonly sha256: Readonly<Record<FetchedKind, string>>;
+  readonly sha256: PinnedDigests;
   /** Folder that will hold `<circuit>/<file>`. */
   readonly out: string;
 };

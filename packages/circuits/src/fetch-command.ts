@@ -7,68 +7,14 @@ import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { PoolError } from '@pool/core';
 import { manifestUrl } from './artifacts-manifest.ts';
-import { circuitNames, parseCircuitName } from './circuits.ts';
+import { parseCircuitName } from './circuits.ts';
 import { type CommandIo, UsageError } from './command-io.ts';
-import {
-  type FetchedKind,
-  type FetchRequest,
-  fetchArtifacts,
-  fetchedKinds,
-} from './fetch-artifacts.ts';
+import { fetchArtifacts } from './fetch-artifacts.ts';
+import { parsePinnedDigests } from './pinned-digests.ts';
 
 export const FETCH_USAGE = `pool-circuits fetch --from <url|folder> --out <folder> [--circuit NAME] [--manifest F]
     brings the files that a manifest pins (default: the committed one; all its circuits) from <from>/<circuit>/
 `;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const parseDigests = (entry: unknown): FetchRequest['sha256'] | undefined => {
-  const sha256 = isRecord(entry) ? entry['sha256'] : undefined;
-  if (!isRecord(sha256)) {
-    return undefined;
-  }
-  const pairs = fetchedKinds.map((kind) => [kind, sha256[kind]] as const);
-  return pairs.every(([, digest]) => typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest))
-    ? (Object.fromEntries(pairs) as Record<FetchedKind, string>)
-    : undefined;
-};
-
-/**
- * The digests a manifest pins, by circuit. A production manifest needs no more than `{"circuits": {"fund-16": {"sha256": …}}}` and
- * may leave circuits out.
- * @throws PoolError `artifacts_manifest_malformed`
- */
-export const parsePinnedDigests = (json: string): ReadonlyMap<string, FetchRequest['sha256']> => {
-  const malformed = (cause?: unknown) =>
-    new PoolError(
-      'artifacts_manifest_malformed',
-      'The manifest does not pin the files of a circuit by SHA-256. Take the one published with the keys.',
-      { cause },
-    );
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(json);
-  } catch (cause) {
-    throw malformed(cause);
-  }
-  const circuits = isRecord(parsed) ? parsed['circuits'] : undefined;
-  const pinned = new Map<string, FetchRequest['sha256']>();
-  for (const name of circuitNames) {
-    const entry = isRecord(circuits) ? circuits[name] : undefined;
-    const digests = parseDigests(entry);
-    if (entry !== undefined && digests === undefined) {
-      throw malformed();
-    }
-    if (digests !== undefined) {
-      pinned.set(name, digests);
-    }
-  }
-  if (pinned.size === 0) {
-    throw malformed();
-  }
-  return pinned;
-};
 
 const readManifest = async (path: string | undefined): Promise<string> => {
   try {

@@ -26,4 +26,9 @@ export {
   type SignalValue,
 } from './fund-input.ts';
 export { verificationKeys } from './generated/verification-keys.ts';
+export {
+  openProductionKeys,
+  type ProductionArtifacts,
+  type ProductionKeys,
+} from './production-keys.ts';
 export type { G1Json, G2Json, VerificationKey } from './verification-key.ts';

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type CircuitName, verificationKeys } from '@pool/circuits';
+import { type CircuitName, type VerificationKey, verificationKeys } from '@pool/circuits';
 import { type BatchSize, PoolError, parseHex, type SolidityProof } from '@pool/core';
 import {
   fromSolidityProof,
@@ -30,9 +30,14 @@ const spans: Readonly<Record<ProofStage, readonly [number, number]>> = {
   verify: [0.95, 0.05],
 };
 
+/**
+ * @param readVerificationKey - of the keys that the prover proves with. Default: the pinned development keys
+ */
 export function createProverPort(
   prover: Prover<CircuitName>,
   mode: ProverPort['mode'],
+  readVerificationKey: (circuit: CircuitName) => Promise<VerificationKey> = async (circuit) =>
+    verificationKeys[circuit],
 ): ProverPort {
   return {
     mode,
@@ -58,7 +63,7 @@ export function createProverPort(
     async verify(size, proved) {
       try {
         return await prover.verify(
-          verificationKeys[circuitOf[size]],
+          await readVerificationKey(circuitOf[size]),
           proved.publicSignals.map(String),
           fromSolidityProof(proved.proof),
         );

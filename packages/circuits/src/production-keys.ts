@@ -1,0 +1,168 @@
+/**
+ * Production keys as `pool-circuits fetch` left them: files of a ceremony, handed out only while their bytes are the ones that the
+ * published manifest pins (protocol §9).
+ *
+ * Attacks stopped here: a key that was swapped on disk; a manifest of development keys, or of keys that were begun from the
+ * development setup's public secrets, in production; a key to which nobody contributed.
+ *
+ * @module
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { PoolError } from '@pool/core';
+import { computeDigest, computeFileDigest } from './artifacts-manifest.ts';
+import { artifactFiles, type BuildOptions } from './build-artifacts.ts';
+import { type CircuitName, circuitSizes } from './circuits.ts';
+import { isProduction } from './config.ts';
+import { verificationKeys } from './generated/verification-keys.ts';
+import { type FetchedKind, type PinnedDigests, parsePinnedDigests } from './pinned-digests.ts';
+import type { VerificationKey } from './verification-key.ts';
+
+/** Everything a prover needs, by absolute path. Public. */
+export type ProductionArtifacts = {
+  readonly circuit: CircuitName;
+  /** Slots of the batch. */
+  readonly size: number;
+  readonly wasmPath: string;
+  /** The proving key in its standard form. */
+  readonly zkeyPath: string;
+  readonly verificationKey: VerificationKey;
+};
+
+export type ProductionKeys = {
+  /** Circuits that the manifest pins. */
+  readonly circuits: readonly CircuitName[];
+  /**
+   * A circuit's files, each compared with the manifest just now.
+   * @throws PoolError `circuit_not_pinned`, `artifact_missing`, `artifact_refused`, and as `readVerificationKey`
+   */
+  readonly ensureArtifacts: (
+    circuit: CircuitName,
+    options?: BuildOptions,
+  ) => Promise<ProductionArtifacts>;
+  /**
+   * A circuit's verification key, compared with the manifest just now.
+   * @throws PoolError `circuit_not_pinned`, `artifact_missing`, `artifact_refused`; `no_contribution`; `insecure_dev_setup` in
+   *   production
+   */
+  readonly readVerificationKey: (circuit: CircuitName) => Promise<VerificationKey>;
+};
+
+const readManifest = (path: string): ReadonlyMap<CircuitName, PinnedDigests> => {
+  let json: string;
+  try {
+    json = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new PoolError('file_missing', `The manifest of production keys ${path} cannot be read.`, {
+      cause,
+    });
+  }
+  return parsePinnedDigests(json);
+};
+
+const isSame = (left: unknown, right: unknown): boolean =>
+  JSON.stringify(left) === JSON.stringify(right);
+
+/** Does a key share a secret with the development setup, whose secrets are public? A later contribution changes delta alone. */
+const isOfDevSetup = (key: VerificationKey): boolean =>
+  Object.values(verificationKeys).some((dev) =>
+    (['vk_alpha_1', 'vk_beta_2', 'vk_delta_2'] as const).some((part) =>
+      isSame(key[part], dev[part]),
+    ),
+  );
+
+const checkKey = (circuit: CircuitName, key: VerificationKey): void => {
+  if (isSame(key.vk_delta_2, key.vk_gamma_2)) {
+    throw new PoolError(
+      'no_contribution',
+      `Nobody contributed to the key of ${circuit}: anybody can forge proofs under it. Fetch the keys of a finished ceremony.`,
+      { status: 500 },
+    );
+  }
+  if (isProduction() && isOfDevSetup(key)) {
+    throw new PoolError(
+      'insecure_dev_setup',
+      `The key of ${circuit} comes from the development setup, so anybody can forge proofs under it, and it is refused in production. Fetch the keys of a ceremony with their own manifest.`,
+      { status: 500 },
+    );
+  }
+};
+
+/**
+ * Reads the manifest; looks at the files when they are asked for.
+ * @param options.folder what `pool-circuits fetch --out` filled
+ * @param options.manifest path of the manifest that was published with the keys
+ * @throws PoolError `file_missing`, `artifacts_manifest_malformed`
+ */
+export const openProductionKeys = (options: {
+  readonly folder: string;
+  readonly manifest: string;
+}): ProductionKeys => {
+  const folder = resolve(options.folder);
+  const pinned = readManifest(options.manifest);
+
+  const pinnedOf = (circuit: CircuitName): PinnedDigests => {
+    const digests = pinned.get(circuit);
+    if (digests === undefined) {
+      throw new PoolError(
+        'circuit_not_pinned',
+        `The manifest of production keys does not pin ${circuit}. Take a manifest that does, or send smaller batches.`,
+        { status: 500 },
+      );
+    }
+    return digests;
+  };
+  /** The path of a file that is there. */
+  const locate = (circuit: CircuitName, kind: FetchedKind): string => {
+    const path = join(folder, circuit, artifactFiles[kind]);
+    if (!existsSync(path)) {
+      throw new PoolError(
+        'artifact_missing',
+        `There is no file ${path}. Bring it with \`pool-circuits fetch\`.`,
+        { status: 500 },
+      );
+    }
+    return path;
+  };
+  const compare = (path: string, actual: string, expected: string): void => {
+    if (actual !== expected) {
+      throw new PoolError(
+        'artifact_refused',
+        `${path} is not the file that the manifest pins. Fetch it again, and find out who changed it.`,
+        { status: 500 },
+      );
+    }
+  };
+
+  const readVerificationKey: ProductionKeys['readVerificationKey'] = async (circuit) => {
+    const expected = pinnedOf(circuit).verificationKey;
+    const path = locate(circuit, 'verificationKey');
+    const json = await readFile(path, 'utf8');
+    compare(path, computeDigest(json), expected);
+    // Its digest was just compared with the manifest's.
+    const key = JSON.parse(json) as VerificationKey;
+    checkKey(circuit, key);
+    return key;
+  };
+
+  return {
+    circuits: [...pinned.keys()],
+    readVerificationKey,
+    ensureArtifacts: async (circuit, { signal, onProgress } = {}) => {
+      const digests = pinnedOf(circuit);
+      const verificationKey = await readVerificationKey(circuit);
+      const check = async (kind: FetchedKind): Promise<string> => {
+        signal?.throwIfAborted();
+        onProgress?.('verify', 0);
+        const path = locate(circuit, kind);
+        compare(path, await computeFileDigest(path), digests[kind]);
+        return path;
+      };
+      const wasmPath = await check('wasm');
+      const zkeyPath = await check('zkey');
+      onProgress?.('ready', 1);
+      return { circuit, size: circuitSizes[circuit], wasmPath, zkeyPath, verificationKey };
+    },
+  };
+};
