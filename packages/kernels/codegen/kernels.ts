@@ -5,6 +5,7 @@ import { writeBabyJubjub } from './babyjubjub.ts';
 import { BASE_MODULUS, SCALAR_MODULUS } from './constants.ts';
 import { createField, type Multiplier } from './field.ts';
 import { writeFieldFunctions } from './field-functions.ts';
+import { writeFixedBase } from './fixed-base.ts';
 import { createG1Coordinates, createG2Coordinates } from './fp2.ts';
 import { writeMsm, writeMsmOf } from './msm.ts';
 import { writeMultiples } from './multiples.ts';
@@ -27,6 +28,7 @@ export const writeKernels = (multiplier: Multiplier): string => {
     writeMsmOf(module, name, coordinates);
     writeMultiples(module, name, coordinates);
   }
+  writeFixedBase(module, curves);
   writeBabyJubjub(module, scalar);
   writePoseidon(module, scalar);
   writeTransforms(module, scalar);

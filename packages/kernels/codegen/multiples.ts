@@ -1,5 +1,5 @@
-// Multiples of many points, each its own: one step of double-and-add for all of them, or of a table of multiples of one
-// point. A sum stands at its place in `sums`; the additions of a step are independent (add-pairs.ts). At most 1024 points.
+// Multiples of many points, each its own: one step of double-and-add for all of them. A sum stands at its place in `sums`;
+// the additions of a step are independent (add-pairs.ts). At most 1024 points. A table for one point: fixed-base.ts.
 //
 // Scalars are taken as they are (256 bits, no reduction): the points need not have order r.
 
@@ -64,31 +64,6 @@ export const writeMultiples = (module: ModuleWriter, name: string, c: Coordinate
       ],
       `(if (i32.and (i32.shr_u (i32.load8_u ${get(scalar)}) (i32.and ${get('bit')} (i32.const 7))) (i32.const 1)) (then ${emit(get(point))}))
        (local.set $${scalar} (i32.add ${get(scalar)} ${get('stride')}))`,
-    );
-    f.push(run('jobs', end));
-  });
-
-  // sums += table[window][byte number `window` of the scalar]; 256 points a window, the first is not read.
-  const fixed = numbers('sums', 'table', 'scalars', 'window', 'count', 'jobs', 'scratch');
-  module.func(`${name}_addFromTable`, { exported: true, params: fixed }, (f) => {
-    const [end, sum, digit, scalar] = [0, 1, 2, 3].map(() => f.take('i32')) as [
-      string,
-      string,
-      string,
-      string,
-    ];
-    const entry = `(i32.add ${get('table')} (i32.mul (i32.const ${bytes}) (i32.add ${get(digit)} (i32.shl ${get('window')} (i32.const 8)))))`;
-    f.push(
-      `(local.set $${end} ${get('jobs')}) (local.set $${sum} ${get('sums')}) (local.set $${scalar} (i32.add ${get('scalars')} ${get('window')}))`,
-    );
-    each(
-      f,
-      't',
-      [
-        [sum, bytes],
-        [scalar, 32],
-      ],
-      `(local.set $${digit} (i32.load8_u ${get(scalar)})) (if ${get(digit)} (then ${job(get(sum), entry).replaceAll('$j', `$${end}`)}))`,
     );
     f.push(run('jobs', end));
   });

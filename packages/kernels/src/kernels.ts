@@ -6,11 +6,12 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { createDomain, type Domain } from './domain.ts';
 import { KernelsError } from './errors.ts';
+import { multiplyGenerator } from './fixed-base.ts';
 import type { Group } from './groups.ts';
 import type { Block } from './memory.ts';
 import { ADDRESSABLE_BYTES, createKernelMemory } from './memory.ts';
 import { computeMsm } from './msm.ts';
-import { multiplyGenerator, multiplyPoints } from './multiples.ts';
+import { multiplyPoints } from './multiples.ts';
 import { loadPoints, type PointTable } from './points.ts';
 import { computeQuotient } from './quotient.ts';
 import { loadRows, type Rows, type RowsInput } from './rows.ts';

@@ -1,11 +1,11 @@
 /**
- * Multiples of many points: of a generator by a table, of given points by double-and-add in step.
+ * Multiples of many points by double-and-add in step. Of a generator: fixed-base.ts.
  *
  * @module
  */
 import { KernelsError } from './errors.ts';
-import { COMPONENTS, type Group, POINT_BYTES, ZKEY_BYTES } from './groups.ts';
-import { loadPoints, type PointTable } from './points.ts';
+import { type Group, POINT_BYTES, ZKEY_BYTES } from './groups.ts';
+import { loadPoints } from './points.ts';
 import {
   createTaskCounter,
   type Runtime,
@@ -17,43 +17,28 @@ import { SCALAR_BYTES } from './scalar-field.ts';
 import type { KernelCall } from './thread-messages.ts';
 
 /** Points of one task, and the space for their additions: codegen/multiples.ts, codegen/add-pairs.ts. */
-const TASK_POINTS = 512;
-const JOBS_BYTES = 1024 * 12;
-const SCRATCH_BYTES = 18 * 80 + 512 * 240;
+export const TASK_POINTS = 1024;
+export const JOBS_BYTES = TASK_POINTS * 12;
+export const SCRATCH_BYTES = 18 * 80 + (TASK_POINTS / 2) * 240;
+const DIGITS_BYTES = 40;
 /** Points in memory at once. */
 const CHUNK_POINTS = 65_536;
 const SCALAR_BITS = 256;
-const WINDOW_VALUES = 256;
 
-const Q = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
-/** Generators as every BN254 library has them (EIP-197). */
-const GENERATORS: Readonly<Record<Group, readonly bigint[]>> = {
-  g1: [1n, 2n],
-  g2: [
-    10857046999023057135944570762232829481370756359578518086990519993285655852781n,
-    11559732032986387107991004021392285783925812861821192530917403151452391805634n,
-    8495653923123431417604973247489272438418190587263600148770280649306958101930n,
-    4082367875863433681332203403145435568316851327593401208105741076214120093531n,
-  ],
-};
-
-const encodeInteger = (value: bigint): Uint8Array =>
-  new Uint8Array(Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse());
-
-const concat = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
-
-type Work = {
+export type Work = {
   readonly sums: number;
   readonly scalars: number;
   readonly jobs: number;
   readonly scratch: number;
+  /** Room for 40 bytes a point. */
+  readonly digits: number;
   /** First point of the task, within the whole. */
   readonly start: number;
   readonly count: number;
 };
 
 /** Computes `count` points; `describe` says how the sums of a task, infinity at first, come to be. */
-const computeMultiples = async (
+export const computeMultiples = async (
   runtime: Runtime,
   group: Group,
   count: number,
@@ -76,6 +61,7 @@ const computeMultiples = async (
       // Which points are added is a digit of each scalar.
       jobs: allocate(JOBS_BYTES, secret).address,
       scratch: allocate(SCRATCH_BYTES, secret).address,
+      digits: allocate(TASK_POINTS * DIGITS_BYTES, secret).address,
     }));
     for (const [start, size] of splitRange(count, chunk)) {
       const wanted = isCommon
@@ -160,88 +146,4 @@ export const multiplyPoints = async (
   } finally {
     table.release();
   }
-};
-
-/** d·2^(8w) times the generator, for each byte d of each window w. */
-const createTable = async (runtime: Runtime, group: Group): Promise<PointTable> => {
-  const radix = 1n << 256n;
-  const generator = concat(GENERATORS[group].map((value) => encodeInteger((value * radix) % Q)));
-  if (generator.length !== 64 * COMPONENTS[group]) throw new RangeError('generator length');
-  const windows = Array.from({ length: SCALAR_BYTES }, (_, window) => window);
-  const bases = await multiplyPoints(
-    runtime,
-    group,
-    concat(windows.map(() => generator)),
-    concat(windows.map((window) => encodeInteger(1n << BigInt(8 * window)))),
-  );
-  const zkeyBytes = ZKEY_BYTES[group];
-  const values = Array.from({ length: WINDOW_VALUES }, (_, value) => value);
-  const entries = await multiplyPoints(
-    runtime,
-    group,
-    concat(
-      windows.flatMap((window) => {
-        const base = bases.subarray(window * zkeyBytes, (window + 1) * zkeyBytes);
-        return values.map(() => base);
-      }),
-    ),
-    concat(windows.flatMap(() => values.map((value) => encodeInteger(BigInt(value))))),
-    {},
-    8,
-  );
-  const count = windows.length * WINDOW_VALUES;
-  return loadPoints(runtime, group, count, (start, size, into) => {
-    into.set(entries.subarray(start * zkeyBytes, (start + size) * zkeyBytes));
-    return Promise.resolve();
-  });
-};
-
-/** One table for each group and runtime, kept until the kernels are closed: 0.7 and 1.3 MB. */
-const tables = new WeakMap<Runtime, Map<Group, Promise<PointTable>>>();
-
-const ensureTable = (runtime: Runtime, group: Group): Promise<PointTable> => {
-  const known = tables.get(runtime) ?? new Map<Group, Promise<PointTable>>();
-  tables.set(runtime, known);
-  const table = known.get(group) ?? createTable(runtime, group);
-  known.set(group, table);
-  table.catch(() => known.delete(group));
-  return table;
-};
-
-/**
- * scalars[i] times the group's generator.
- * @param scalars - secret, 32 bytes little-endian each
- * @returns points in the proving key's format, zeros for infinity
- * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
- */
-export const multiplyGenerator = async (
-  runtime: Runtime,
-  group: Group,
-  scalars: Uint8Array,
-  options: TaskOptions = {},
-): Promise<Uint8Array> => {
-  const count = scalars.length / SCALAR_BYTES;
-  if (!Number.isInteger(count)) {
-    throw new KernelsError('input_refused', `${scalars.length} bytes are no scalars of 32 bytes`);
-  }
-  if (count === 0) return new Uint8Array();
-  const { address } = await ensureTable(runtime, group);
-  return computeMultiples(
-    runtime,
-    group,
-    count,
-    scalars,
-    ({ sums, scalars: factors, jobs, scratch, count: part }) =>
-      Array.from({ length: SCALAR_BYTES }, (_, window) => [
-        `${group}_addFromTable`,
-        sums,
-        address,
-        factors,
-        window,
-        part,
-        jobs,
-        scratch,
-      ]),
-    options,
-  );
 };

@@ -3,10 +3,11 @@ import { bn254 } from '@noble/curves/bn254.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createNumbers, encodeScalars, toCoefficients } from '../test/quotient-oracle.ts';
 import { createDomain } from './domain.ts';
+import { multiplyGenerator } from './fixed-base.ts';
 import { createKernels } from './kernels.ts';
 import { createKernelMemory } from './memory.ts';
 import { computeMsm } from './msm.ts';
-import { multiplyGenerator, multiplyPoints } from './multiples.ts';
+import { multiplyPoints } from './multiples.ts';
 import { loadPoints } from './points.ts';
 import { computeQuotient } from './quotient.ts';
 import { loadRows } from './rows.ts';
@@ -97,12 +98,11 @@ const operations: Record<string, Preparation> = {
     ]),
   ),
   'multiples of points': async (runtime) => {
-    const points = new Uint8Array(64 * 600);
-    for (let i = 0; i < 600; i += 1) points.set(base, 64 * i);
+    const points = new Uint8Array(64 * COUNT);
+    for (let i = 0; i < COUNT; i += 1) points.set(base, 64 * i);
     // The points themselves are public and stay where they were.
     await multiplyPoints(runtime, 'g1', points, encodeScalars([0n]));
-    return (_runtime, options) =>
-      multiplyPoints(runtime, 'g1', points, secrets.subarray(0, 32 * 600), options);
+    return (_runtime, options) => multiplyPoints(runtime, 'g1', points, secrets, options);
   },
 };
 

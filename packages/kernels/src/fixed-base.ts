@@ -1,0 +1,180 @@
+/**
+ * Multiples of a group's generator by a table. A scalar is cut into signed digits of 11 bits, -2^10 … 2^10 - 1 each and the last one
+ * positive; the table has the 2^10 multiples of the generator for each of the 24 places. So a multiple is a sum of 24 points of the table.
+ * Wider digits would be fewer additions and a table that no second-level cache holds: no faster.
+ *
+ * @module
+ */
+import { KernelsError } from './errors.ts';
+import { type Group, POINT_BYTES, ZKEY_BYTES } from './groups.ts';
+import {
+  computeMultiples,
+  JOBS_BYTES,
+  multiplyPoints,
+  SCRATCH_BYTES,
+  TASK_POINTS,
+} from './multiples.ts';
+import { loadPoints } from './points.ts';
+import { type Runtime, splitRange, type TaskOptions, withBlocks } from './runtime.ts';
+import { encodeScalars, SCALAR_BYTES } from './scalar-field.ts';
+import type { KernelTask } from './threads.ts';
+
+const SCALAR_BITS = 256;
+const DIGIT_BITS = 11;
+/** Digits; the last has 3 bits and what is carried. */
+const DIGITS = Math.floor(SCALAR_BITS / DIGIT_BITS) + 1;
+/** Multiples of a digit's table: 1 … this. */
+const MULTIPLES = 2 ** (DIGIT_BITS - 1);
+
+const Q = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
+/** Generators as every BN254 library has them (EIP-197). */
+const GENERATORS: Readonly<Record<Group, readonly bigint[]>> = {
+  g1: [1n, 2n],
+  g2: [
+    10857046999023057135944570762232829481370756359578518086990519993285655852781n,
+    11559732032986387107991004021392285783925812861821192530917403151452391805634n,
+    8495653923123431417604973247489272438418190587263600148770280649306958101930n,
+    4082367875863433681332203403145435568316851327593401208105741076214120093531n,
+  ],
+};
+
+const encodeInteger = (value: bigint): Uint8Array =>
+  new Uint8Array(Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse());
+
+const concat = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
+
+const places = Array.from({ length: DIGITS }, (_, place) => place);
+
+/** What is added to a scalar so that its digits become positive: half of the range in all places but the last. */
+const OFFSET = places
+  .slice(0, -1)
+  .reduce((sum, place) => sum + (BigInt(MULTIPLES) << BigInt(DIGIT_BITS * place)), 0n);
+
+type Table = {
+  /** Point number MULTIPLES·place + m - 1 is m·2^(13·place) times the generator. */
+  readonly address: number;
+  /** Address of the offset, 32 bytes. */
+  readonly offset: number;
+};
+
+/** Reads the 2^(13·place) multiples of the generator into the first of each place's points. */
+const placeBases = async (runtime: Runtime, group: Group, table: number): Promise<void> => {
+  const radix = 1n << 256n;
+  const generator = concat(GENERATORS[group].map((value) => encodeInteger((value * radix) % Q)));
+  const bases = await multiplyPoints(
+    runtime,
+    group,
+    concat(places.map(() => generator)),
+    concat(places.map((place) => encodeInteger(1n << BigInt(DIGIT_BITS * place)))),
+  );
+  const loaded = await loadPoints(runtime, group, DIGITS, (start, count, into) => {
+    into.set(bases.subarray(start * ZKEY_BYTES[group], (start + count) * ZKEY_BYTES[group]));
+    return Promise.resolve();
+  });
+  const bytes = POINT_BYTES[group];
+  for (const place of places) {
+    const base = runtime.memory.view(loaded.address + place * bytes, bytes);
+    runtime.memory.view(table + place * MULTIPLES * bytes, bytes).set(base);
+  }
+  loaded.release();
+};
+
+const createTable = async (runtime: Runtime, group: Group): Promise<Table> => {
+  const { memory, threads } = runtime;
+  const bytes = POINT_BYTES[group];
+  const block = memory.allocate(DIGITS * MULTIPLES * bytes);
+  const offset = memory.allocate(SCALAR_BYTES);
+  try {
+    encodeScalars([OFFSET], memory.view(offset.address, SCALAR_BYTES));
+    await placeBases(runtime, group, block.address);
+    await withBlocks(memory, async (allocate) => {
+      const scratch = Array.from({ length: threads.count }, () => [
+        allocate(JOBS_BYTES).address,
+        allocate(SCRATCH_BYTES).address,
+      ]);
+      const doublings = Array.from({ length: DIGIT_BITS - 1 }, (_, level) => 2 ** level);
+      const tasks = places.map(
+        (place): KernelTask =>
+          (thread) => {
+            const table = block.address + place * MULTIPLES * bytes;
+            return doublings.flatMap((known) =>
+              splitRange(known, TASK_POINTS).map(
+                ([first, count]) =>
+                  [
+                    `${group}_extendTable`,
+                    table,
+                    known,
+                    first,
+                    count,
+                    ...(scratch[thread] ?? []),
+                  ] as const,
+              ),
+            );
+          },
+      );
+      await threads.run(tasks);
+    });
+  } catch (error) {
+    block.release();
+    offset.release();
+    throw error;
+  }
+  return { address: block.address, offset: offset.address };
+};
+
+/** One table for each group and runtime, kept until the kernels are closed: 2 and 4 MB. */
+const tables = new WeakMap<Runtime, Map<Group, Promise<Table>>>();
+
+const ensureTable = (runtime: Runtime, group: Group): Promise<Table> => {
+  const known = tables.get(runtime) ?? new Map<Group, Promise<Table>>();
+  tables.set(runtime, known);
+  const table = known.get(group) ?? createTable(runtime, group);
+  known.set(group, table);
+  table.catch(() => known.delete(group));
+  return table;
+};
+
+/**
+ * scalars[i] times the group's generator.
+ * @param scalars - secret, 32 bytes little-endian each
+ * @returns points in the proving key's format, zeros for infinity
+ * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
+ */
+export const multiplyGenerator = async (
+  runtime: Runtime,
+  group: Group,
+  scalars: Uint8Array,
+  options: TaskOptions = {},
+): Promise<Uint8Array> => {
+  const count = scalars.length / SCALAR_BYTES;
+  if (!Number.isInteger(count)) {
+    throw new KernelsError('input_refused', `${scalars.length} bytes are no scalars of 32 bytes`);
+  }
+  if (count === 0) return new Uint8Array();
+  const { address, offset } = await ensureTable(runtime, group);
+  return computeMultiples(
+    runtime,
+    group,
+    count,
+    scalars,
+    ({ sums, scalars: factors, digits, jobs, scratch, count: part }) => [
+      ['fixed_recode', digits, factors, offset, part],
+      ...places.map(
+        (place) =>
+          [
+            `${group}_addDigits`,
+            sums,
+            address + place * MULTIPLES * POINT_BYTES[group],
+            digits,
+            DIGIT_BITS * place,
+            DIGIT_BITS,
+            place < DIGITS - 1 ? MULTIPLES : 0,
+            part,
+            jobs,
+            scratch,
+          ] as const,
+      ),
+    ],
+    options,
+  );
+};
