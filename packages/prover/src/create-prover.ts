@@ -9,6 +9,7 @@ import { createCpuEngine } from './engine/cpu-engine.ts';
 import type { AcceleratorChoice, ProverIncident } from './engine/engine-keeper.ts';
 import { createEngineProver } from './engine-prover.ts';
 import type { ArtifactSource, Prover } from './prover.ts';
+import { DEFAULT_WITNESS_LIMITS } from './witness/witness-runner.ts';
 
 export type ProverOptions<C extends string = string> = {
   /** Needed only to prove by a circuit's name. */
@@ -43,8 +44,6 @@ const DEFAULT_DEVICE_BYTES = 4 * 2 ** 30;
 /** WebAssembly of 32 bits addresses no more. */
 const MAXIMUM_KERNEL_BYTES = 2 ** 32;
 
-const DEFAULT_WITNESS_TIMEOUT_MS = 600_000;
-
 /** Timers take no longer times. */
 const MAXIMUM_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -78,7 +77,7 @@ export const createProver = <C extends string = string>(
     deviceMemoryBudgetBytes,
     witness: {
       maximumBytes: memoryBudgetBytes,
-      timeoutMs: options.witnessTimeoutMs ?? DEFAULT_WITNESS_TIMEOUT_MS,
+      timeoutMs: options.witnessTimeoutMs ?? DEFAULT_WITNESS_LIMITS.timeoutMs,
     },
     onIncident: options.onIncident,
     factories: {

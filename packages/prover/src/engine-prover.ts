@@ -26,7 +26,11 @@ import type {
   ProvingArtifact,
 } from './prover.ts';
 import { verifyProof } from './verify-proof.ts';
-import { createWitnessRunner, type WitnessLimits } from './witness/witness-runner.ts';
+import {
+  createWitnessRunner,
+  DEFAULT_WITNESS_LIMITS,
+  type WitnessLimits,
+} from './witness/witness-runner.ts';
 import { createWorkerLink } from './worker-link.ts';
 
 export type EngineProverOptions<C extends string> = {
@@ -36,7 +40,7 @@ export type EngineProverOptions<C extends string> = {
   /** Memory for keys, in bytes: of the process, and of the device. */
   readonly memoryBudgetBytes: number;
   readonly deviceMemoryBudgetBytes: number;
-  readonly witness: WitnessLimits;
+  readonly witness?: WitnessLimits | undefined;
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 
@@ -45,7 +49,7 @@ type Job = { readonly start: () => Promise<unknown> };
 const closed = (): ProverError => new ProverError('prover_closed', 'The prover is closed.');
 
 /** The signals of the caller and of the prover's end as one, whose reason is a ProverError. */
-const joinSignals = (caller: AbortSignal | undefined, closing: AbortSignal) => {
+const joinCaller = (caller: AbortSignal | undefined, closing: AbortSignal) => {
   const joined = new AbortController();
   const onAbort = () => {
     joined.abort(
@@ -94,7 +98,7 @@ export const createEngineProver = <C extends string>(
   options: EngineProverOptions<C>,
 ): Prover<C> => {
   const keeper = createEngineKeeper(options);
-  const witnesses = createWitnessRunner(options.witness);
+  const witnesses = createWitnessRunner(options.witness ?? DEFAULT_WITNESS_LIMITS);
   const finisher = createWorkerLink<FinishRequest, FinishResult>(
     moduleBeside(import.meta.url, 'finish-worker'),
   );
@@ -187,7 +191,7 @@ export const createEngineProver = <C extends string>(
     });
 
   const prove = async ({ circuit, input, ...request }: ProveRequest<C>): Promise<ProofResult> => {
-    const { signal, fail, release } = joinSignals(request.signal, closing.signal);
+    const { signal, fail, release } = joinCaller(request.signal, closing.signal);
     const timer = statistics.open(circuit);
     /** Called from the midst of the work, where nobody expects it to throw. */
     const onProgress: ProofProgress = (stage, fraction) => {

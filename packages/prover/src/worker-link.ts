@@ -6,6 +6,7 @@
  */
 import { parentPort, type Transferable, Worker } from 'node:worker_threads';
 import { ProverError, type ProverErrorCode } from './errors.ts';
+import { joinSignals } from './join-signals.ts';
 
 type Answer =
   | { readonly type: 'result'; readonly result: unknown }
@@ -123,7 +124,7 @@ export const createWorkerLink = <Request, Result>(program: URL): WorkerLink<Requ
       if (closing.signal.aborted) {
         throw closed();
       }
-      const either = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]);
+      const { signal: either, release } = joinSignals(closing.signal, signal);
       let isWaiting = true;
       const answer = turn.then(() => {
         isWaiting = false;
@@ -139,7 +140,11 @@ export const createWorkerLink = <Request, Result>(program: URL): WorkerLink<Requ
         };
         either.addEventListener('abort', leave, { once: true });
       });
-      return await Promise.race([answer, left]);
+      try {
+        return await Promise.race([answer, left]);
+      } finally {
+        release();
+      }
     },
     close: async () => {
       closing.abort(closed());

@@ -7,6 +7,7 @@
 import { readFile } from 'node:fs/promises';
 import { ProverError } from '../errors.ts';
 import { readFileIdentity } from '../file-identity.ts';
+import { joinSignals } from '../join-signals.ts';
 import { moduleBeside } from '../module-beside.ts';
 import { createWorkerLink } from '../worker-link.ts';
 import { limitMemory } from './limit-memory.ts';
@@ -33,6 +34,9 @@ export type WitnessLimits = {
   /** How long a program may run. */
   readonly timeoutMs: number;
 };
+
+/** All that a program of 32-bit addresses can take, and ten minutes. */
+export const DEFAULT_WITNESS_LIMITS: WitnessLimits = { maximumBytes: 2 ** 32, timeoutMs: 600_000 };
 
 /** Compiled programs kept: a few hundred KB to a few MB each. */
 const MAXIMUM_PROGRAMS = 16;
@@ -76,10 +80,12 @@ const startTimer = (timeoutMs: number, signal: AbortSignal | undefined) => {
       ),
     );
   }, timeoutMs);
+  const joined = joinSignals(signal, late.signal);
   return {
-    signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+    signal: joined.signal,
     stop: () => {
       clearTimeout(timer);
+      joined.release();
     },
   };
 };
