@@ -173,7 +173,7 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
     field.storePair(f, k, product, get('scratch'));
     f.push(
       call(
-        `${k.name}_invertPair`,
+        `${k.name}_invertPairByGcd`,
         get('scratch'),
         get('scratch'),
         op('i32.add', get('scratch'), i32(field.PAIR_BYTES)),

@@ -54,6 +54,20 @@ describe.each(['float', 'integer'] as const)('%s multiplier', (multiplier: Multi
   const ready = compileKernels(multiplier).then((module) => instantiateKernels(module, memory));
   afterAll(() => ready);
 
+  it('inverts numbers of the field q by divsteps', async () => {
+    const p = fields.q;
+    const random = createRandom(p);
+    const kernels = await ready;
+    const values = [...edgesOf(p), ...Array.from({ length: 4000 }, random)];
+    write(place.x, values);
+    values.forEach((_, index) => {
+      kernels.get('q_invertBytes')?.(place.out + 32 * index, place.x + 32 * index);
+    });
+    expect(values.map((_, index) => read(place.out, index) % p)).toEqual(
+      values.map((value) => (value === 0n ? 0n : invert(value, p))),
+    );
+  });
+
   describe.each(['q', 'r'] as const)('field %s', (name) => {
     const p = fields[name];
     const random = createRandom(p);

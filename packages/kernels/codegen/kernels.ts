@@ -7,6 +7,7 @@ import { createField, type Multiplier } from './field.ts';
 import { writeFieldFunctions } from './field-functions.ts';
 import { writeFixedBase } from './fixed-base.ts';
 import { createG1Coordinates, createG2Coordinates } from './fp2.ts';
+import { writeGcdInversion } from './invert-gcd.ts';
 import { writeMsm, writeMsmOf } from './msm.ts';
 import { writeMultiples } from './multiples.ts';
 import { writeTransforms } from './ntt.ts';
@@ -20,6 +21,7 @@ export const writeKernels = (multiplier: Multiplier): string => {
   const base = createField(module, 'q', BASE_MODULUS, multiplier);
   const scalar = createField(module, 'r', SCALAR_MODULUS, multiplier);
   writeFieldFunctions(module, base);
+  writeGcdInversion(module, base);
   writeFieldFunctions(module, scalar);
   writeMsm(module);
   const curves = { g1: createG1Coordinates(base), g2: createG2Coordinates(base) };

@@ -2,7 +2,7 @@
  * Breaks the kernels on purpose, one place at a time, in a copy of this package, and demands that a test fails each time or that the
  * generator refuses to write the kernel: a test that cannot fail is a defect. On demand, not part of `pnpm test`: minutes.
  *
- * Usage: pnpm --filter @pool/kernels run mutants [part of a mutant's name]
+ * Usage: pnpm --filter @pool/kernels run mutants [parts of mutants' names]
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -47,8 +47,10 @@ const findFailure = (tests: readonly string[]): string | undefined => {
   return /FAIL.* > (.+)/.exec(stripVTControlCharacters(run.stdout + run.stderr))?.[1] ?? 'a test';
 };
 
-const wanted = process.argv[2];
-const chosen = mutants.filter(({ name }) => wanted === undefined || name.includes(wanted));
+const wanted = process.argv.slice(2);
+const chosen = mutants.filter(
+  ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
+);
 const survivors: string[] = [];
 try {
   const healthy = findFailure([...new Set(chosen.flatMap(({ tests }) => tests))]);
