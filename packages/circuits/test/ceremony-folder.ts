@@ -9,7 +9,7 @@ import { decodeG1, encodeG1 } from '../src/ceremony/points.ts';
 import { verifyKey } from '../src/ceremony/verify-key.ts';
 
 export const BEACON = '0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20';
-export const beacon = { value: Buffer.from(BEACON, 'hex'), exponent: 10 };
+const beacon = { value: Buffer.from(BEACON, 'hex'), exponent: 10 };
 
 type Place = { readonly start: number; readonly length: number };
 /** Where each section of a file lies. */
