@@ -127,7 +127,10 @@ describe('ending', () => {
     await expect(closing.prove({ circuit, input })).rejects.toEqual(failure('prover_closed'));
   });
 
-  it('a process that proved and closed exits by itself', async () => {
+  it.each([
+    ['closed', 'await prover.close();'],
+    ['left its prover idle', ''],
+  ])('a process that proved and %s exits by itself', async (_, end) => {
     const index = new URL('./index.ts', import.meta.url).href;
     const { wasmPath, zkeyPath, verificationKey } = circuit;
     const script = `
@@ -135,7 +138,7 @@ describe('ending', () => {
       const prover = createProver();
       const circuit = ${JSON.stringify({ wasmPath, zkeyPath, verificationKey })};
       const { publicSignals } = await prover.prove({ circuit, input: { product: 15, a: 3, b: 5 } });
-      await prover.close();
+      ${end}
       process.stdout.write(publicSignals.join());`;
     const { stdout } = await promisify(execFile)(
       process.execPath,
@@ -144,6 +147,22 @@ describe('ending', () => {
     );
     expect(stdout).toBe('15');
   });
+});
+
+it.each([
+  ['threads', 0],
+  ['threads', 1.5],
+  ['memoryBudgetBytes', Number.NaN],
+  ['deviceMemoryBudgetBytes', -1],
+  ['witnessTimeoutMs', 2 ** 31],
+])('the option %s does not take %d', (name, value) => {
+  expect(() => createProver({ [name]: value })).toThrow(RangeError);
+});
+
+it('the budget stays within what the kernels address', async () => {
+  const rich = createProver({ accelerator: 'cpu', memoryBudgetBytes: 2 ** 40 });
+  expect(rich.metrics().memoryBudgetBytes).toBe(2 ** 32);
+  await rich.close();
 });
 
 describe('the accelerator', () => {
