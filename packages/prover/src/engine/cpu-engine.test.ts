@@ -72,6 +72,22 @@ describe('the sums', () => {
     key.release();
   });
 
+  it('report each part from nothing to the whole, never backwards', async () => {
+    const zkey = await openZkey(squares.zkeyPath);
+    const key = await engine.load(zkey);
+    await zkey.close();
+    const witness = await runner.compute(squares.wasmPath, { start: 3, offsets: [1, 2] });
+    const onProgress = vi.fn<(part: string, fraction: number) => void>();
+    await key.computeSums(witness, { onProgress });
+    for (const part of ['quotient', 'sums']) {
+      const fractions = onProgress.mock.calls.filter(([of]) => of === part).map(([, at]) => at);
+      expect(fractions.length).toBeGreaterThan(1);
+      expect(fractions).toEqual(fractions.toSorted((left, right) => left - right));
+      expect(fractions.at(-1)).toBe(1);
+    }
+    key.release();
+  });
+
   it('end with an abort, and the engine goes on', async () => {
     const zkey = await openZkey(squares.zkeyPath);
     const key = await engine.load(zkey);

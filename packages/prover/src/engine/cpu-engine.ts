@@ -129,44 +129,44 @@ const loadKey = async (
       const scalars = await kernels.loadScalars(header.wires, witness);
       const onQuotient = (fraction: number) => sumOptions.onProgress?.('quotient', fraction);
       const sumProgress = createProgress((fraction) => sumOptions.onProgress?.('sums', fraction));
-      const start = (section: SumSection, vector: ScalarVector, firstScalar = 0) => {
+      // Announced before the first begins, or the whole would go backwards as others join.
+      const reports = new Map(
+        SECTIONS.map((section) => {
+          const points = tables[section]?.count ?? 0;
+          return [section, sumProgress(points * WEIGHT[groupOf(section)])] as const;
+        }),
+      );
+      const sum = (section: SumSection, vector: ScalarVector, firstScalar = 0) => {
         const table = tables[section];
+        const onProgress = reports.get(section);
         return table === undefined
           ? Promise.resolve(INFINITY)
-          : kernels.computeMsm(table, vector, {
-              signal: stop,
-              firstScalar,
-              onProgress: sumProgress(table.count * WEIGHT[groupOf(section)]),
-            });
+          : kernels.computeMsm(table, vector, { signal: stop, firstScalar, onProgress });
       };
-      // All are under way before one is waited for, so that no core idles; a failure waits for the rest before memory is freed.
-      const quotient = kernels.computeQuotient(rows, scalars, {
-        signal: stop,
-        onProgress: onQuotient,
-      });
-      const h = quotient.then(async (vector) => {
-        try {
-          return await start('h', vector);
-        } finally {
-          vector.release();
-        }
-      });
-      const sums = [
-        start('b2', scalars),
-        start('a', scalars),
-        start('b1', scalars),
-        start('c', scalars, header.publicSignals + 1),
-        h,
-      ] as const;
-      await Promise.allSettled(sums);
+      // Two lanes: while the last tasks of one step run out, the other's keep all cores busy; more at once would only hold more
+      // memory. Both end before memory is freed, whatever failed.
+      const first = (async () => {
+        const quotient = await kernels.computeQuotient(rows, scalars, {
+          signal: stop,
+          onProgress: onQuotient,
+        });
+        const h = await sum('h', quotient).finally(() => quotient.release());
+        return { h, c: await sum('c', scalars, header.publicSignals + 1) };
+      })();
+      const second = (async () => {
+        const b2 = await sum('b2', scalars);
+        const a = await sum('a', scalars);
+        return { b2, a, b1: await sum('b1', scalars) };
+      })();
+      await Promise.allSettled([first, second]);
       scalars.release();
-      const [b2, a, b1, c, hSum] = await Promise.all(sums);
+      const [{ h, c }, { b2, a, b1 }] = await Promise.all([first, second]);
       return {
         a: decodeG1(a),
         b1: decodeG1(b1),
         b2: decodeG2(b2),
         c: decodeG1(c),
-        h: decodeG1(hSum),
+        h: decodeG1(h),
       };
     };
     return {
