@@ -9,7 +9,7 @@ import type { ProvingArtifact } from './prover.ts';
 import type { CircuitMetrics } from './prover-metrics.ts';
 
 /** Upper bounds of the histogram, in seconds. */
-export const DURATION_BOUNDS = [
+const DURATION_BOUNDS = [
   0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
 ] as const;
 
