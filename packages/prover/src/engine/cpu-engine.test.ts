@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { copyFile, rm, truncate } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createOracleEngine } from '../../test/oracle-engine.ts';
 import {
@@ -136,4 +136,24 @@ it('refuses a key beyond its memory, with a code', async () => {
   await zkey.close();
   await small.close();
   await rm(large.folder, { recursive: true, force: true });
+});
+
+it('a key that becomes shorter while it is loaded is refused, and its memory is free for the next', async () => {
+  const path = `${squares.folder}/shorter.zkey`;
+  await copyFile(squares.zkeyPath, path);
+  const zkey = await openZkey(path);
+  const shrinking = {
+    ...zkey,
+    readPoints: async (...args: Parameters<typeof zkey.readPoints>) => {
+      if (args[0] === 'b2') await truncate(path, 2_000);
+      await zkey.readPoints(...args);
+    },
+  };
+  await expect(engine.load(shrinking)).rejects.toMatchObject({
+    code: 'zkey_malformed',
+    message: expect.stringMatching(/shorter/),
+  });
+  await zkey.close();
+  const input = { start: 3, offsets: [1, 2] };
+  expect(await compute(engine, squares, input)).toEqual(await compute(oracle, squares, input));
 });
