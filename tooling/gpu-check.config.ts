@@ -1,4 +1,4 @@
-// One file of everything in gpu-check.ts, with Dawn's build for this platform beside it: .cache/gpu-check needs Node and nothing else.
+// One file of everything in gpu-check.ts and one of its threads, with Dawn's build for this platform beside it: .cache/gpu-check needs Node and nothing else.
 import { cpSync, mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'tsup';
@@ -6,7 +6,10 @@ import { defineConfig } from 'tsup';
 const OUT = '.cache/gpu-check';
 
 export default defineConfig({
-  entry: { 'gpu-check': 'scripts/gpu-check.ts' },
+  entry: {
+    'gpu-check': 'scripts/gpu-check.ts',
+    'kernel-worker': '../kernels/src/kernel-worker.ts',
+  },
   outDir: OUT,
   format: 'esm',
   target: 'node22',

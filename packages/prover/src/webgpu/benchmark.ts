@@ -23,10 +23,10 @@ export type LayoutMeasurement = {
 };
 
 /** Multiplications of one turn of the chain. */
-const TURN = 5;
+const TURN = 10;
 
-// Several calls on several live values: a layout whose code overflows the instruction cache, or whose limbs overflow the registers,
-// must show it here, for it would in a point addition.
+// As many products and squares as a point addition has, on as many live values: a layout whose code overflows the instruction cache, or
+// whose limbs overflow the registers, must show it here.
 const CHAIN_SHADER = `
 @group(0) @binding(0) var<storage, read_write> values: array<U256>;
 @group(0) @binding(1) var<uniform> turns: vec4<u32>;
@@ -36,11 +36,15 @@ fn chain(@builtin(global_invocation_id) id: vec3<u32>) {
   var y = fq_one();
   var z = fq_add(x, y);
   for (var turn = 0u; turn < turns.x; turn++) {
-    let u = fq_mul(x, y);
-    let v = fq_mul(y, z);
-    z = fq_sqr(z);
-    x = fq_mul(u, v);
-    y = fq_mul(v, z);
+    let a = fq_mul(x, y);
+    let b = fq_mul(y, z);
+    let c = fq_sqr(z);
+    let d = fq_mul(a, c);
+    let e = fq_mul(b, c);
+    let f = fq_sqr(d);
+    x = fq_mul(e, f);
+    z = fq_mul(a, fq_sub(f, x));
+    y = fq_mul(fq_mul(d, f), c);
   }
   values[id.x] = fq_add(x, fq_add(y, z));
 }

@@ -3,11 +3,11 @@
  *
  * 1. `sum_segments`: the entries are cut into segments of equal length, one thread each, wherever buckets begin and end. A bucket
  *    that lies within a segment is done; one that crosses segments leaves parts: heads (from the segment's start) and tails.
- * 2. `join_segments`, a level at a time: two neighbouring nodes that lie wholly in one bucket are added, so that a bucket of many
+ * 2. Joining segments (`add_parts`), a level at a time: two neighbouring nodes that lie wholly in one bucket are added, so that a bucket of many
  *    segments becomes a tree. On random scalars hardly any thread has anything to do here; for half a million ones it is the sum.
- * 3. `join_buckets`: a thread a bucket puts tail, nodes and head together (at most about twice the logarithm of their number).
+ * 3. Joining buckets (`add_parts`): a thread a bucket puts tail, nodes and head together (at most about twice the logarithm of their number).
  * 4. `weigh_chunks`: running sums over a few buckets: R = sum of (i+1) S_i and D = chunk * sum of S_i.
- * 5. `merge_chunks`, a level at a time: R = R_left + R_right + D_right, D = 2 (D_left + D_right). The last R is the group's sum.
+ * 5. Merging chunks (`add_parts`), a level at a time: R = R_left + R_right + D_right, D = 2 (D_left + D_right). The last R is the group's sum.
  *
  * Every kernel has its addition once, in a loop: unrolled, the code would outgrow instruction caches and compilers' patience.
  *
@@ -16,7 +16,15 @@
 import { type Group, generateAccess, generateCoordinates } from './curve-fields.ts';
 import { POINTS_WGSL } from './curve-points.ts';
 import type { LimbLayout } from './limbs.ts';
-import { MSM_BINDINGS, PLAN_ENTRIES, PLAN_SEGMENT, PLAN_SEGMENTS } from './msm-bindings.ts';
+import {
+  JOIN_BUCKETS,
+  JOIN_SEGMENTS,
+  MERGE_CHUNKS,
+  MSM_BINDINGS,
+  PLAN_ENTRIES,
+  PLAN_SEGMENT,
+  PLAN_SEGMENTS,
+} from './msm-bindings.ts';
 import { SEGMENT_WORKGROUP } from './sort-wgsl.ts';
 
 export const BUCKET_WORKGROUP = 64;
@@ -66,57 +74,91 @@ fn sum_segments(@builtin(global_invocation_id) id: vec3<u32>) {
   }
 }
 
+// One kernel for all that adds parts up: they differ in which parts only, and the addition is what takes time to compile.
 @compute @workgroup_size(${BUCKET_WORKGROUP})
-fn join_segments(@builtin(global_invocation_id) id: vec3<u32>) {
+fn add_parts(@builtin(global_invocation_id) id: vec3<u32>) {
   if (id.x >= stage.count) { return; }
-  let length = plan[${PLAN_SEGMENT}u] << stage.level;
-  let first = id.x * length;
-  if (first + length > plan[${PLAN_ENTRIES}u]) { return; }
-  if (entries[first].x != entries[first + length - 1u].x) { return; }
-  let children = level_base(stage.level - 1u) + 2u * id.x;
-  parts_store_sum(level_base(stage.level) + id.x, sum_add(parts_sum(children), parts_sum(children + 1u)));
-}
-
-@compute @workgroup_size(${BUCKET_WORKGROUP})
-fn join_buckets(@builtin(global_invocation_id) id: vec3<u32>) {
-  let key = id.x;
-  if (key >= params.keys) { return; }
-  var start = 0u;
-  if (key > 0u) { start = keys[key - 1u]; }
-  let end = keys[key];
-  if (start == end) {
-    buckets_store_sum(key, sum_zero());
-    return;
-  }
   let length = plan[${PLAN_SEGMENT}u];
-  let first_segment = start / length;
-  let last_segment = (end - 1u) / length;
-  if (first_segment == last_segment) { return; }
-  // Whole segments of this bucket: node, up to but without last_node.
-  var node = (start + length - 1u) / length;
-  let last_node = end / length;
-  var needs_tail = start % length != 0u;
-  var needs_head = end % length != 0u;
+  // First part to add, or where the parts of a bucket lie.
+  var first = 0u;
+  var place = 0u;
+  var first_segment = 0u;
+  var last_segment = 0u;
+  var last_node = 0u;
+  var needs_tail = false;
+  var needs_head = false;
+  var is_width = false;
+  switch stage.kind {
+    case ${JOIN_SEGMENTS}u: {
+      let start = id.x * (length << stage.level);
+      let end = start + (length << stage.level);
+      if (end > plan[${PLAN_ENTRIES}u]) { return; }
+      if (entries[start].x != entries[end - 1u].x) { return; }
+      first = level_base(stage.level - 1u) + 2u * id.x;
+      place = level_base(stage.level) + id.x;
+    }
+    case ${JOIN_BUCKETS}u: {
+      place = id.x;
+      var start = 0u;
+      if (place > 0u) { start = keys[place - 1u]; }
+      let end = keys[place];
+      if (start < end) {
+        first_segment = start / length;
+        last_segment = (end - 1u) / length;
+        if (first_segment == last_segment) { return; }
+        // Whole segments of this bucket: first, up to but without last_node.
+        first = (start + length - 1u) / length;
+        last_node = end / length;
+        needs_tail = start % length != 0u;
+        needs_head = end % length != 0u;
+      }
+    }
+    default: {
+      // Reads stage.count nodes of each kind from stage.source, twice as many lie there; writes as many to stage.first.
+      let half = stage.count >> 1u;
+      is_width = id.x >= half;
+      first = stage.source + 2u * id.x;
+      place = stage.first + id.x;
+      // R takes the right neighbour's D besides.
+      last_node = stage.source + 2u * (half + id.x) + 1u;
+    }
+  }
   var sum = sum_zero();
-  loop {
+  for (var step = 0u; ; step++) {
     var part = 0u;
-    if (needs_tail) {
-      needs_tail = false;
-      part = tail_base() + first_segment;
-    } else if (node < last_node) {
-      // The largest aligned tree that begins here and ends in time; countTrailingZeros(0) is 32.
-      let level = min(countTrailingZeros(node), firstLeadingBit(last_node - node));
-      part = level_base(level) + (node >> level);
-      node += 1u << level;
-    } else if (needs_head) {
-      needs_head = false;
-      part = last_segment;
+    var is_doubling = false;
+    if (stage.kind == ${JOIN_BUCKETS}u) {
+      if (needs_tail) {
+        needs_tail = false;
+        part = tail_base() + first_segment;
+      } else if (first < last_node) {
+        // The largest aligned tree that begins here and ends in time; countTrailingZeros(0) is 32.
+        let level = min(countTrailingZeros(first), firstLeadingBit(last_node - first));
+        part = level_base(level) + (first >> level);
+        first += 1u << level;
+      } else if (needs_head) {
+        needs_head = false;
+        part = last_segment;
+      } else {
+        break;
+      }
+    } else if (step < 2u) {
+      part = first + step;
+    } else if (step == 2u && stage.kind == ${MERGE_CHUNKS}u) {
+      part = last_node;
+      is_doubling = is_width;
     } else {
       break;
     }
-    sum = sum_add(sum, parts_sum(part));
+    var other = sum;
+    if (!is_doubling) { other = parts_sum(part); }
+    sum = sum_add(sum, other);
   }
-  buckets_store_sum(key, sum);
+  if (stage.kind == ${JOIN_BUCKETS}u) {
+    buckets_store_sum(place, sum);
+  } else {
+    parts_store_sum(place, sum);
+  }
 }
 
 // Writes R to nodes first …, D to the count nodes behind them.
@@ -141,26 +183,9 @@ fn weigh_chunks(@builtin(global_invocation_id) id: vec3<u32>) {
   parts_store_sum(stage.first + id.x, weighted);
   parts_store_sum(stage.first + stage.count + id.x, running);
 }
-
-// Reads 2 count nodes of each kind from stage.source, writes count of each kind to stage.first.
-@compute @workgroup_size(${BUCKET_WORKGROUP})
-fn merge_chunks(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (id.x >= 2u * stage.count) { return; }
-  let is_width = id.x >= stage.count;
-  let index = select(id.x, id.x - stage.count, is_width);
-  let widths = stage.source + 2u * stage.count;
-  let left = select(stage.source, widths, is_width) + 2u * index;
-  var sum = parts_sum(left);
-  var other = parts_sum(left + 1u);
-  for (var k = 0u; k < 2u; k++) {
-    sum = sum_add(sum, other);
-    if (is_width) { other = sum; } else { other = parts_sum(widths + 2u * index + 1u); }
-  }
-  parts_store_sum(stage.first + id.x, sum);
-}
 `;
 
-/** Entry points sum_segments, join_segments, join_buckets, weigh_chunks and merge_chunks. */
+/** Entry points sum_segments, add_parts and weigh_chunks. */
 export const generateBuckets = (group: Group, layout: LimbLayout): string =>
   [
     generateCoordinates(group, layout),

@@ -35,7 +35,13 @@ export const MSM_PARAMS = [
 export type MsmParams = Readonly<Record<(typeof MSM_PARAMS)[number], number>>;
 
 /** Fields of the uniform `stage`, which differs between dispatches. */
-const MSM_STAGE = ['first', 'level', 'count', 'source'] as const;
+export const STAGE_FIELDS = ['kind', 'first', 'level', 'count', 'source'] as const;
+/** Bytes of it, padded. */
+export const STAGE_BYTES = 32;
+/** Kinds of `add_parts`: which parts are added, and where the sum goes. */
+export const JOIN_SEGMENTS = 0;
+export const JOIN_BUCKETS = 1;
+export const MERGE_CHUNKS = 2;
 
 /** Words of the buffer `plan`: what a sum finds out about itself on the device. */
 export const PLAN_ENTRIES = 0;
@@ -55,7 +61,7 @@ const struct = (name: string, fields: readonly string[]): string =>
 export const MSM_BINDINGS = {
   params: `${struct('Params', MSM_PARAMS)}
 @group(0) @binding(0) var<uniform> params: Params;`,
-  stage: `${struct('Stage', MSM_STAGE)}
+  stage: `${struct('Stage', STAGE_FIELDS)}
 @group(0) @binding(1) var<uniform> stage: Stage;`,
   /** Eight words each, below r. */
   scalars: '@group(0) @binding(2) var<storage, read> scalars: array<u32>;',

@@ -1,7 +1,9 @@
-/** Sums in G2 on a device against @noble/curves. A file of its own: software renderers compile the extension field slowly. */
+/** Sums in G2 on a device against @noble/curves and against the kernels of the processor. A file of its own: software renderers compile the extension field slowly. */
+import { createKernels, type Kernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { computeOnDevice, TINY_SEGMENTS } from '../../test/msm-on-device.ts';
 import { expectG2, listCases } from '../../test/msm-points.ts';
+import { computeByKernels } from '../../test/sums-by-kernels.ts';
 import { openTestDevice } from '../../test/test-device.ts';
 import { createBuffers } from './buffers.ts';
 import { findLimbLayout } from './limbs.ts';
@@ -10,23 +12,29 @@ import { createMsmContext } from './msm.ts';
 const gpu = await openTestDevice();
 const context = gpu && createMsmContext(gpu, createBuffers(gpu), findLimbLayout('digits-13-loop'));
 
+let kernels: Kernels;
+
 // Apart from the tests, which have less time: a software renderer compiles for many seconds.
 beforeAll(async () => {
   await context?.kernels.of('g2');
+  kernels = await createKernels({ threads: 1 });
 }, 600_000);
 
-afterAll(() => {
+afterAll(async () => {
+  await kernels.close();
   context?.workspace.release();
   gpu?.close();
 });
 
 describe.skipIf(!context)('sums in G2', () => {
   if (!context) return;
-  test.each(Object.entries(listCases(41)))('41 points, %s', async (_, sums) => {
+  test.each(Object.entries(listCases(41)))('41 points, %s', async (name, sums) => {
     const want = expectG2(sums.factors, sums.scalars);
+    expect(await computeByKernels(kernels, 'g2', sums)).toEqual(want);
+    // Tables depend on the points alone, and take a software renderer long to compile and to fill.
     for (const tuning of [
-      { bits: 8, tables: 32 },
-      { bits: 6, tables: 9, segment: TINY_SEGMENTS },
+      { bits: 8, tables: 1 },
+      { bits: 6, tables: name === 'random' ? 3 : 1, segment: TINY_SEGMENTS },
     ]) {
       expect(await computeOnDevice(context, 'g2', sums, tuning)).toEqual(want);
     }
@@ -34,8 +42,8 @@ describe.skipIf(!context)('sums in G2', () => {
 
   test.each([1, 2, 3, 64, 65])('%i points', async (size) => {
     const sums = listCases(size).random;
-    expect(await computeOnDevice(context, 'g2', sums)).toEqual(
-      expectG2(sums.factors, sums.scalars),
-    );
+    const onDevice = await computeOnDevice(context, 'g2', sums);
+    expect(onDevice).toEqual(expectG2(sums.factors, sums.scalars));
+    expect(onDevice).toEqual(await computeByKernels(kernels, 'g2', sums));
   });
 });

@@ -16,14 +16,9 @@ import { DIGITS_WGSL } from './windows-wgsl.ts';
 
 const DIGIT_ENTRIES = ['count_digits', 'scatter_digits'] as const;
 const PLACE_ENTRIES = ['total_blocks', 'plan_segments', 'place_keys'] as const;
-const BUCKET_ENTRIES = [
-  'sum_segments',
-  'join_segments',
-  'join_buckets',
-  'weigh_chunks',
-  'merge_chunks',
-] as const;
-const TABLE_ENTRIES = ['enter_points', 'double_points', 'normalize_points'] as const;
+const BUCKET_ENTRIES = ['sum_segments', 'add_parts', 'weigh_chunks'] as const;
+const POINT_ENTRIES = ['enter_points'] as const;
+const MULTIPLE_ENTRIES = ['double_points', 'normalize_points'] as const;
 
 type Named<Name extends string> = Readonly<Record<Name, GPUComputePipeline>>;
 
@@ -34,7 +29,9 @@ export type GroupKernels = {
   readonly tableBindings: GPUBindGroupLayout;
   readonly sort: Named<(typeof DIGIT_ENTRIES)[number] | (typeof PLACE_ENTRIES)[number]>;
   readonly buckets: Named<(typeof BUCKET_ENTRIES)[number]>;
-  readonly tables: Named<(typeof TABLE_ENTRIES)[number]>;
+  readonly points: Named<(typeof POINT_ENTRIES)[number]>;
+  /** Compiles on the first call: a key without ready multiples does without. */
+  readonly multiples: () => Promise<Named<(typeof MULTIPLE_ENTRIES)[number]>>;
 };
 
 export type MsmKernels = {
@@ -78,12 +75,25 @@ export const createMsmKernels = (gpu: Gpu, layout: LimbLayout): MsmKernels => {
       compile(DIGITS_WGSL, DIGIT_ENTRIES, bindings),
       compile(SORT_WGSL, PLACE_ENTRIES, bindings),
     ]).then(([digits, places]) => ({ ...digits, ...places }));
-    const [sorting, buckets, tables] = await Promise.all([
+    const tables = generateTables(group, layout);
+    const [sorting, buckets, points] = await Promise.all([
       sort,
       compile(generateBuckets(group, layout), BUCKET_ENTRIES, bindings),
-      compile(generateTables(group, layout), TABLE_ENTRIES, tableBindings),
+      compile(tables, POINT_ENTRIES, tableBindings),
     ]);
-    return { group, bindings, tableBindings, sort: sorting, buckets, tables };
+    let multiples: ReturnType<GroupKernels['multiples']> | undefined;
+    return {
+      group,
+      bindings,
+      tableBindings,
+      sort: sorting,
+      buckets,
+      points,
+      multiples: () => {
+        multiples ??= gpu.guard(() => compile(tables, MULTIPLE_ENTRIES, tableBindings));
+        return multiples;
+      },
+    };
   };
   return {
     layout,

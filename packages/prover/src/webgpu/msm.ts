@@ -7,19 +7,18 @@
  */
 /// <reference types="@webgpu/types" />
 import type { G1Affine, G2Affine } from '../engine/engine.ts';
-import { BUCKET_WORKGROUP } from './buckets-wgsl.ts';
 import type { Buffers } from './buffers.ts';
 import { decodeG1Result, decodeG2Result } from './curve-affine.ts';
 import { affineBytes, type Group, sumBytes } from './curve-fields.ts';
 import type { Gpu } from './device.ts';
 import type { LimbLayout } from './limbs.ts';
-import { MSM_PARAMS, PLAN_SLICES } from './msm-bindings.ts';
-import { createMsmKernels, type GroupKernels, type MsmKernels } from './msm-kernels.ts';
+import { MSM_PARAMS } from './msm-bindings.ts';
+import { encodePart, type MsmPart } from './msm-encode.ts';
+import { createMsmKernels, type MsmKernels } from './msm-kernels.ts';
 import { type MsmTuning, type PartPlan, planMsm } from './msm-plan.ts';
-import { createMsmWorkspace, type MsmWorkspace, type WorkspaceBuffers } from './msm-workspace.ts';
-import { KEYS_PER_BLOCK } from './sort-wgsl.ts';
+import { listStages, uploadStages } from './msm-stages.ts';
+import { createMsmWorkspace, type MsmWorkspace } from './msm-workspace.ts';
 import { buildTables, type ReadPoints, readFinitePoints } from './tables.ts';
-import { DIGIT_WORKGROUP } from './windows-wgsl.ts';
 
 /** What all sums on a device share. */
 export type MsmContext = {
@@ -78,128 +77,6 @@ export type Msm<Point> = {
   readonly release: () => void;
 };
 
-/** Uniform offsets are multiples of this on every device. */
-const STAGE_STRIDE = 256;
-
-type Stage = {
-  readonly first?: number;
-  readonly level?: number;
-  readonly count?: number;
-  readonly source?: number;
-};
-
-/** A part of the points, on the device. */
-type Part = {
-  readonly plan: PartPlan;
-  readonly params: GPUBuffer;
-  readonly stages: GPUBuffer;
-  readonly indices: GPUBuffer;
-  readonly points: GPUBuffer;
-  bound:
-    | { readonly scalars: GPUBuffer; readonly held: WorkspaceBuffers; readonly group: GPUBindGroup }
-    | undefined;
-};
-
-/** The dispatches whose uniform differs, in order; the last merge leaves the groups' sums at `resultNode`. */
-const listStages = ({ params }: PartPlan) => {
-  const slices: readonly Stage[] = Array.from({ length: params.slices }, (_, slice) => ({
-    first: slice * params.slice_segments,
-  }));
-  const joins: readonly Stage[] = Array.from(
-    { length: Math.log2(params.segment_room) },
-    (_, k) => ({
-      level: k + 1,
-      count: params.segment_room >> (k + 1),
-    }),
-  );
-  let count = params.keys / params.chunk;
-  let first = 0;
-  const weigh: Stage = { first, count };
-  const merges: Stage[] = [];
-  while (count > params.groups) {
-    const source = first;
-    first += 2 * count;
-    count /= 2;
-    merges.push({ first, source, count });
-  }
-  return { slices, joins, weigh, merges, resultNode: first };
-};
-
-const encodePart = (
-  context: MsmContext,
-  kernels: GroupKernels,
-  part: Part,
-  encoder: GPUCommandEncoder,
-  scalars: GPUBuffer,
-): number => {
-  const { device } = context.gpu;
-  const held = context.workspace.buffers();
-  if (part.bound?.scalars !== scalars || part.bound.held !== held) {
-    const { keys, entries, buckets, parts, plan } = held;
-    const buffers = [scalars, part.indices, part.points, keys, entries, buckets, parts, plan];
-    const group = device.createBindGroup({
-      layout: kernels.bindings,
-      entries: [
-        { binding: 0, resource: { buffer: part.params } },
-        { binding: 1, resource: { buffer: part.stages, size: 16 } },
-        ...buffers.map((buffer, k) => ({ binding: k + 2, resource: { buffer } })),
-      ],
-    });
-    part.bound = { scalars, held, group };
-  }
-  const { group } = part.bound;
-  const { params } = part.plan;
-  const stages = listStages(part.plan);
-  let stageIndex = 0;
-  const use = (pipeline: GPUComputePipeline, stage: number): void => {
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(0, group, [stage * STAGE_STRIDE]);
-  };
-  const run = (pipeline: GPUComputePipeline, workgroups: number, stage = 0): void => {
-    use(pipeline, stage);
-    pass.dispatchWorkgroups(workgroups);
-  };
-  const workgroups = (threads: number): number => Math.ceil(threads / BUCKET_WORKGROUP);
-  const blocks = Math.ceil(params.keys / KEYS_PER_BLOCK);
-  const digits = Math.ceil(params.points / DIGIT_WORKGROUP);
-
-  encoder.clearBuffer(held.keys, 0, 4 * params.keys);
-  let pass = encoder.beginComputePass();
-  run(kernels.sort.count_digits, digits);
-  run(kernels.sort.total_blocks, blocks);
-  run(kernels.sort.plan_segments, 1);
-  run(kernels.sort.place_keys, blocks);
-  run(kernels.sort.scatter_digits, digits);
-  pass.end();
-  // A buffer cannot give a dispatch its size and be bound in it at once.
-  encoder.copyBufferToBuffer(held.plan, 4 * PLAN_SLICES, held.indirect, 0, 12 * params.slices);
-  pass = encoder.beginComputePass();
-  for (let slice = 0; slice < params.slices; slice++) {
-    use(kernels.buckets.sum_segments, stageIndex++);
-    pass.dispatchWorkgroupsIndirect(held.indirect, 12 * slice);
-  }
-  for (const { count = 0 } of stages.joins) {
-    run(kernels.buckets.join_segments, workgroups(count), stageIndex++);
-  }
-  run(kernels.buckets.join_buckets, workgroups(params.keys));
-  run(kernels.buckets.weigh_chunks, workgroups(stages.weigh.count ?? 0), stageIndex++);
-  for (const { count = 0 } of stages.merges) {
-    run(kernels.buckets.merge_chunks, workgroups(2 * count), stageIndex++);
-  }
-  pass.end();
-  return stages.resultNode;
-};
-
-const uploadStages = (buffers: Buffers, plan: PartPlan): GPUBuffer => {
-  const { slices, joins, weigh, merges } = listStages(plan);
-  const stages = [...slices, ...joins, weigh, ...merges];
-  const values = new Array<number>((stages.length * STAGE_STRIDE) / 4).fill(0);
-  stages.forEach(({ first = 0, level = 0, count = 0, source = 0 }, index) => {
-    values.splice((index * STAGE_STRIDE) / 4, 4, first, level, count, source);
-  });
-  return buffers.uniform(values);
-};
-
 const create = async <Point>(
   context: MsmContext,
   group: Group,
@@ -222,10 +99,10 @@ const create = async <Point>(
     tuning: options.tuning ?? {},
   });
   const size = affineBytes(group);
-  const parts: Part[] = [];
+  const parts: MsmPart[] = [];
   const release = (): void => {
     for (const part of parts.splice(0)) {
-      for (const buffer of [part.params, part.stages, part.indices, part.points]) {
+      for (const buffer of [part.params, part.stageValues, part.indices, part.points]) {
         buffers.release(buffer);
       }
     }
@@ -234,6 +111,7 @@ const create = async <Point>(
     let start = 0;
     for (const plan of plans) {
       const end = start + plan.params.points;
+      const stages = listStages(plan);
       workspace.reserve(plan.needs);
       parts.push({
         plan,
@@ -246,7 +124,8 @@ const create = async <Point>(
           signal,
         }),
         params: buffers.uniform(MSM_PARAMS.map((name) => plan.params[name])),
-        stages: uploadStages(buffers, plan),
+        stages,
+        stageValues: uploadStages(buffers, stages),
         indices: buffers.upload(
           finite.indices.slice(start, end).map((index) => index + firstScalar),
         ),
@@ -264,11 +143,11 @@ const create = async <Point>(
   const encode: Msm<Point>['encode'] = (encoder, scalars, result, resultOffset) => {
     let offset = resultOffset;
     for (const part of parts) {
-      const node = encodePart(context, kernels, part, encoder, scalars);
+      encodePart(context, kernels, part, encoder, scalars);
       const length = part.plan.windows.groups * sumBytes(group);
       encoder.copyBufferToBuffer(
         workspace.buffers().parts,
-        node * sumBytes(group),
+        part.stages.resultNode * sumBytes(group),
         result,
         offset,
         length,

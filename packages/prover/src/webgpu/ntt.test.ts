@@ -120,20 +120,20 @@ describe.skipIf(gpu === undefined)('transforms on a graphics device', () => {
     );
   };
 
-  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('2^%i elements', async (bits) => {
+  it.each([0, 1, 2, 3, 6, 7, 10])('2^%i elements', async (bits) => {
     const size = 2 ** bits;
     const values = [random(size), Array<bigint>(size).fill(R - 1n)];
     const results = await transform(createContext(), values, bits);
     expect(results).toEqual(values.map((list) => toCoset(list, bits)));
   });
 
-  it('2^13 elements, three polynomials: zeros, a single one, random', async () => {
-    const size = 2 ** 13;
+  it('2^11 elements, three polynomials: zeros, a single one, random', async () => {
+    const size = 2 ** 11;
     const single = Array<bigint>(size).fill(0n);
     single[5] = 1n;
     const values = [Array<bigint>(size).fill(0n), single, random(size)];
-    const results = await transform(createContext(), values, 13);
-    expect(results).toEqual(values.map((list) => toCoset(list, 13)));
+    const results = await transform(createContext(), values, 11);
+    expect(results).toEqual(values.map((list) => toCoset(list, 11)));
   });
 
   it.each([

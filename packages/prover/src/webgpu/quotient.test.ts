@@ -1,6 +1,6 @@
-/** Row products and the quotient on the device against the definition, in BigInt. */
-import { createKernels } from '@pool/kernels';
-import { afterAll, describe, expect, it } from 'vitest';
+/** Row products and the quotient on the device against the definition, in BigInt, and against the kernels of the processor. */
+import { createKernels, type Kernels } from '@pool/kernels';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Entry,
   encodeEntries,
@@ -47,9 +47,30 @@ describe('the plan of the rows', () => {
 const gpu = await openTestDevice();
 
 describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
-  afterAll(() => {
+  // Shaders are compiled once for all tests: a software renderer takes seconds for each.
+  const pipelines = gpu && createPipelines(gpu);
+  let kernels: Kernels;
+  beforeAll(async () => {
+    kernels = await createKernels({ threads: 1 });
+  });
+  afterAll(async () => {
+    await kernels.close();
     gpu?.close();
   });
+
+  const computeByKernels = async (
+    entries: readonly Entry[],
+    witness: readonly bigint[],
+    domainSize: number,
+  ): Promise<readonly bigint[]> => {
+    const wires = witness.length;
+    const rows = await kernels.loadRows({ ...encodeEntries(entries), domainSize, wires });
+    const scalars = await kernels.loadScalars(wires, encodeElements(witness));
+    const quotient = await kernels.computeQuotient(rows, scalars);
+    const values = decodeElements(kernels.readScalars(quotient));
+    for (const held of [rows, scalars, quotient]) held.release();
+    return values;
+  };
 
   const compute = async (
     entries: readonly Entry[],
@@ -57,10 +78,10 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
     domainSize: number,
     layoutName: 'digits-13-loop' | 'digits-15-loop' = 'digits-13-loop',
   ): Promise<readonly bigint[]> => {
-    if (gpu === undefined) throw new Error('no device');
+    if (gpu === undefined || pipelines === undefined) throw new Error('no device');
     const layout = findLimbLayout(layoutName);
     const buffers = createBuffers(gpu);
-    const context: GpuContext = { gpu, buffers, pipelines: createPipelines(gpu), layout };
+    const context: GpuContext = { gpu, buffers, pipelines, layout };
     const quotient = await createQuotient(context, {
       coefficients: encodeEntries(entries),
       domainSize,
@@ -91,7 +112,25 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
     const wires = Math.max(2, size - 3);
     const entries = makeEntries(size, wires);
     const witness = random.slice(0, wires);
-    expect(await compute(entries, witness, size)).toEqual(expectQuotient(entries, witness, size));
+    const onDevice = await compute(entries, witness, size);
+    expect(onDevice).toEqual(expectQuotient(entries, witness, size));
+    // The kernels' smallest domain has two rows.
+    if (size > 1) expect(onDevice).toEqual(await computeByKernels(entries, witness, size));
+  });
+
+  it.each([
+    ['all zero', () => 0n],
+    ['all one', () => 1n],
+    ['all r-1', () => R - 1n],
+    ['powers of two', (k: number) => 1n << BigInt(k % 254)],
+    ['one not zero', (k: number) => (k === 3 ? (random[0] ?? 5n) : 0n)],
+    ['a value and its negative', (k: number) => (k % 2 === 0 ? 7n : R - 7n)],
+  ] as const)('a witness that is %s: as on the processor, bit for bit', async (_, wire) => {
+    const witness = Array.from({ length: 61 }, (_unused, k) => wire(k));
+    const entries = makeEntries(64, witness.length);
+    expect(await compute(entries, witness, 64)).toEqual(
+      await computeByKernels(entries, witness, 64),
+    );
   });
 
   it('another layout gives the same scalars', async () => {
@@ -118,15 +157,6 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
     const witness = random.slice(0, 8000);
     const onDevice = await compute(entries, witness, size);
     expect(onDevice).toEqual(expectQuotient(entries, witness, size));
-    const kernels = await createKernels({ threads: 1 });
-    const rows = await kernels.loadRows({
-      ...encodeEntries(entries),
-      domainSize: size,
-      wires: witness.length,
-    });
-    const scalars = await kernels.loadScalars(witness.length, encodeElements(witness));
-    const quotient = await kernels.computeQuotient(rows, scalars);
-    expect(onDevice).toEqual(decodeElements(kernels.readScalars(quotient)));
-    await kernels.close();
+    expect(onDevice).toEqual(await computeByKernels(entries, witness, size));
   }, 120_000);
 });

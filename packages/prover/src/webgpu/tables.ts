@@ -103,16 +103,18 @@ export const buildTables = async (options: TableOptions): Promise<GPUBuffer> => 
   };
 
   try {
+    const multiples = plan.tables > 1 ? await kernels.multiples() : undefined;
     for (let first = 0; first < count; first += block) {
       const length = Math.min(block, count - first);
       await gpu.guard(() => {
         buffers.write(raw, 0, bytes.subarray(first * size, (first + length) * size));
-        run([[kernels.tables.enter_points, length]], [first, length, 0, 0, 0]);
+        run([[kernels.points.enter_points, length]], [first, length, 0, 0, 0]);
+        if (multiples === undefined) return;
         for (let table = 1; table < plan.tables; table++) {
           run(
             [
-              [kernels.tables.double_points, length],
-              [kernels.tables.normalize_points, Math.ceil(length / POINTS_PER_INVERSION)],
+              [multiples.double_points, length],
+              [multiples.normalize_points, Math.ceil(length / POINTS_PER_INVERSION)],
             ],
             [first, length, (table - 1) * count, table * count, plan.bits * plan.groups],
           );

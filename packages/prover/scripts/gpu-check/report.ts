@@ -1,0 +1,67 @@
+/**
+ * What the check found out: a line for people as soon as it is known, a table at the end, and everything as one JSON object.
+ */
+type Cell = string | number | boolean | undefined;
+export type Row = Readonly<Record<string, Cell>>;
+
+/** What any row of a table has a value for, in the order of its first appearance. */
+const listColumns = (rows: readonly Row[]): readonly string[] => [
+  ...new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== undefined))),
+];
+
+const showCell = (cell: Cell): string => {
+  if (cell === undefined) return '';
+  if (typeof cell !== 'number') return String(cell);
+  if (Number.isInteger(cell)) return cell.toLocaleString('en');
+  return cell.toLocaleString('en', { maximumSignificantDigits: 4 });
+};
+
+export const renderTable = (rows: readonly Row[]): string => {
+  const columns = listColumns(rows);
+  const lines = [columns, ...rows.map((row) => columns.map((name) => showCell(row[name])))];
+  const widths = columns.map((_, k) => Math.max(...lines.map((line) => line[k]?.length ?? 0)));
+  return lines
+    .map((line) => line.map((cell, k) => cell.padStart(widths[k] ?? 0)).join('  '))
+    .join('\n');
+};
+
+export const createReport = (deadlineMs: number, say: (text: string) => void) => {
+  const tables = new Map<string, Row[]>();
+  const problems: string[] = [];
+  let checks = 0;
+  return {
+    /** One measurement. */
+    add: (table: string, row: Row): void => {
+      tables.set(table, [...(tables.get(table) ?? []), row]);
+      say(`${table}: ${JSON.stringify(row)}\n`);
+    },
+    /** One comparison; sums and elements are compared value by value. */
+    check: (what: string, isRight: boolean): void => {
+      checks++;
+      if (!isRight) {
+        problems.push(`${what}: wrong`);
+        say(`WRONG ${what}\n`);
+      }
+    },
+    /** A part of the check; what goes wrong in it is reported, and the others still run. */
+    part: async (what: string, run: () => Promise<void>): Promise<void> => {
+      if (performance.now() > deadlineMs) {
+        tables.set('left out', [...(tables.get('left out') ?? []), { what, why: 'out of time' }]);
+        return;
+      }
+      const startedAt = performance.now();
+      try {
+        await run();
+        say(`${what}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
+      } catch (error) {
+        problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+        say(`FAILED ${what}: ${String(error)}\n`);
+      }
+    },
+    problems: (): readonly string[] => problems,
+    render: (): string =>
+      [...tables].map(([name, rows]) => `\n${name}\n${renderTable(rows)}\n`).join(''),
+    toJson: () => ({ checks, problems, tables: Object.fromEntries(tables) }),
+  };
+};
+export type Report = ReturnType<typeof createReport>;

@@ -1,0 +1,112 @@
+/** Sums of points: right in every structured case, and how long they take beside what their arithmetic alone would. */
+import { isDeepStrictEqual } from 'node:util';
+import { SCALAR_FIELD_ORDER } from '../../src/field.ts';
+import type { Group } from '../../src/webgpu/curve-fields.ts';
+import { encodeElements } from '../../src/webgpu/elements.ts';
+import { createG1Msm, createG2Msm, type MsmContext } from '../../src/webgpu/msm.ts';
+import { computeOnDevice, readFrom, TINY_SEGMENTS } from '../../test/msm-on-device.ts';
+import {
+  createRandom,
+  encodePoints,
+  expectG1,
+  expectG2,
+  listCases,
+} from '../../test/msm-points.ts';
+import { countDigits, countMsm } from './arithmetic.ts';
+import { measure } from './measure.ts';
+import type { Report } from './report.ts';
+
+const expectSum = (group: Group, factors: readonly number[], scalars: readonly bigint[]) =>
+  (group === 'g1' ? expectG1 : expectG2)(factors, scalars);
+
+const TUNINGS = [
+  {},
+  { bits: 8, tables: 32 },
+  { bits: 6, tables: 9, segment: TINY_SEGMENTS },
+  { bits: 7, tables: 40, partPoints: 100, sliceAdditions: 1, segment: TINY_SEGMENTS },
+];
+
+/** @param isQuick - a renderer on the processor: few points, no tables */
+export const checkCases = async (
+  report: Report,
+  context: MsmContext,
+  group: Group,
+  isQuick: boolean,
+): Promise<void> => {
+  const tunings = isQuick ? [{ bits: 6, tables: 1, segment: TINY_SEGMENTS }] : TUNINGS;
+  for (const [name, sums] of Object.entries(listCases(isQuick ? 9 : 513))) {
+    const want = expectSum(group, sums.factors, sums.scalars);
+    for (const tuning of tunings) {
+      const got = await computeOnDevice(context, group, sums, tuning);
+      report.check(
+        `sum in ${group}, ${name}, ${JSON.stringify(tuning)}`,
+        isDeepStrictEqual(got, want),
+      );
+    }
+  }
+};
+
+/** Scalars whose digits are counted; the others are taken to be like them. */
+const SAMPLE = 1 << 12;
+
+export type SumMeasurement = {
+  readonly group: Group;
+  /** log2 of the number of points. */
+  readonly log: number;
+  readonly tableBudgetBytes: number;
+  readonly multiplicationsPerSecond: number;
+  readonly times: number;
+};
+
+export const measureSum = async (
+  report: Report,
+  context: MsmContext,
+  { group, log, tableBudgetBytes, multiplicationsPerSecond, times }: SumMeasurement,
+): Promise<void> => {
+  const count = 2 ** log;
+  const factors = Array.from({ length: count }, (_, k) => (k % 199) + 1);
+  const random = createRandom(BigInt(log));
+  const points = encodePoints(group, factors);
+  const options = { count, read: readFrom(points, group === 'g1' ? 64 : 128), tableBudgetBytes };
+  const startedAt = performance.now();
+  const msm = await (group === 'g1' ? createG1Msm : createG2Msm)(context, options);
+  const loadMs = performance.now() - startedAt;
+  try {
+    for (const scalarsAre of ['random', 'as in circuits'] as const) {
+      const scalars = factors.map((_, k) =>
+        scalarsAre === 'random' || k % 5 === 0 ? random.scalar() : BigInt(k & 1),
+      );
+      const onDevice = context.buffers.upload(encodeElements(scalars));
+      const want = expectSum(group, factors, scalars);
+      const got = await msm.compute(onDevice);
+      report.check(
+        `sum in ${group} of 2^${log} points, ${scalarsAre}`,
+        isDeepStrictEqual(got, want),
+      );
+      const ms = await measure(times, () => msm.compute(onDevice));
+      context.buffers.release(onDevice);
+      const windows = msm.plans[0]?.windows;
+      const sample = scalars.slice(0, SAMPLE);
+      const digits =
+        (countDigits(sample, windows?.bits ?? 1, SCALAR_FIELD_ORDER) * count) / sample.length;
+      const { additions, buckets } = countMsm(group, msm.plans, digits);
+      const limitMs = (1000 * additions) / multiplicationsPerSecond;
+      report.add('sums', {
+        group,
+        log,
+        scalars: scalarsAre,
+        bits: windows?.bits,
+        tables: windows?.tables,
+        groups: windows?.groups,
+        ms,
+        limitMs,
+        ratio: ms / limitMs,
+        bucketsMs: (1000 * buckets) / multiplicationsPerSecond,
+        loadMs,
+        megabytes: msm.bytes / 2 ** 20,
+      });
+    }
+  } finally {
+    msm.release();
+  }
+};

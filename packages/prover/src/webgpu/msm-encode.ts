@@ -1,0 +1,103 @@
+/**
+ * Records the dispatches of one part of a sum: digits, sorting, segments, buckets, weights.
+ *
+ * @module
+ */
+/// <reference types="@webgpu/types" />
+import { BUCKET_WORKGROUP } from './buckets-wgsl.ts';
+import type { Gpu } from './device.ts';
+import { PLAN_SLICES, STAGE_BYTES } from './msm-bindings.ts';
+import type { GroupKernels } from './msm-kernels.ts';
+import type { PartPlan } from './msm-plan.ts';
+import { STAGE_STRIDE, type Stage, type Stages } from './msm-stages.ts';
+import type { MsmWorkspace, WorkspaceBuffers } from './msm-workspace.ts';
+import { KEYS_PER_BLOCK } from './sort-wgsl.ts';
+import { DIGIT_WORKGROUP } from './windows-wgsl.ts';
+
+/** A part of the points, on the device. */
+export type MsmPart = {
+  readonly plan: PartPlan;
+  readonly stages: Stages;
+  readonly params: GPUBuffer;
+  readonly stageValues: GPUBuffer;
+  readonly indices: GPUBuffer;
+  readonly points: GPUBuffer;
+  /** What it was bound to last. */
+  bound:
+    | { readonly scalars: GPUBuffer; readonly held: WorkspaceBuffers; readonly group: GPUBindGroup }
+    | undefined;
+};
+
+export type EncodeContext = { readonly gpu: Gpu; readonly workspace: MsmWorkspace };
+
+const bindPart = (
+  { gpu, workspace }: EncodeContext,
+  kernels: GroupKernels,
+  part: MsmPart,
+  scalars: GPUBuffer,
+): GPUBindGroup => {
+  const held = workspace.buffers();
+  if (part.bound?.scalars === scalars && part.bound.held === held) return part.bound.group;
+  const { keys, entries, buckets, parts, plan } = held;
+  const buffers = [scalars, part.indices, part.points, keys, entries, buckets, parts, plan];
+  const group = gpu.device.createBindGroup({
+    layout: kernels.bindings,
+    entries: [
+      { binding: 0, resource: { buffer: part.params } },
+      { binding: 1, resource: { buffer: part.stageValues, size: STAGE_BYTES } },
+      ...buffers.map((buffer, k) => ({ binding: k + 2, resource: { buffer } })),
+    ],
+  });
+  part.bound = { scalars, held, group };
+  return group;
+};
+
+/** Leaves the sums of the groups in `parts` of the workspace, from `stages.resultNode` on. */
+export const encodePart = (
+  context: EncodeContext,
+  kernels: GroupKernels,
+  part: MsmPart,
+  encoder: GPUCommandEncoder,
+  scalars: GPUBuffer,
+): void => {
+  const group = bindPart(context, kernels, part, scalars);
+  const held = context.workspace.buffers();
+  const { stages } = part;
+  const { params } = part.plan;
+  const { sort, buckets } = kernels;
+  const blocks = Math.ceil(params.keys / KEYS_PER_BLOCK);
+  const digits = Math.ceil(params.points / DIGIT_WORKGROUP);
+
+  encoder.clearBuffer(held.keys, 0, 4 * params.keys);
+  let pass = encoder.beginComputePass();
+  let stageIndex = 0;
+  const use = (pipeline: GPUComputePipeline, stage: number): void => {
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, group, [stage * STAGE_STRIDE]);
+  };
+  const run = (pipeline: GPUComputePipeline, workgroups: number): void => {
+    use(pipeline, 0);
+    pass.dispatchWorkgroups(workgroups);
+  };
+  const runStage = (pipeline: GPUComputePipeline, { count }: Stage): void => {
+    use(pipeline, stageIndex++);
+    pass.dispatchWorkgroups(Math.ceil(count / BUCKET_WORKGROUP));
+  };
+  run(sort.count_digits, digits);
+  run(sort.total_blocks, blocks);
+  run(sort.plan_segments, 1);
+  run(sort.place_keys, blocks);
+  run(sort.scatter_digits, digits);
+  pass.end();
+  // A buffer cannot give a dispatch its size and be bound in it at once.
+  encoder.copyBufferToBuffer(held.plan, 4 * PLAN_SLICES, held.indirect, 0, 12 * params.slices);
+  pass = encoder.beginComputePass();
+  stages.slices.forEach((_, slice) => {
+    use(buckets.sum_segments, stageIndex++);
+    pass.dispatchWorkgroupsIndirect(held.indirect, 12 * slice);
+  });
+  for (const join of stages.joins) runStage(buckets.add_parts, join);
+  runStage(buckets.weigh_chunks, stages.weigh);
+  for (const merge of stages.merges) runStage(buckets.add_parts, merge);
+  pass.end();
+};

@@ -1,0 +1,71 @@
+/**
+ * The dispatches of one sum that read a uniform of their own (`stage`, msm-bindings.ts), in order. Pure, but for the upload.
+ *
+ * @module
+ */
+/// <reference types="@webgpu/types" />
+import type { Buffers } from './buffers.ts';
+import { JOIN_BUCKETS, JOIN_SEGMENTS, MERGE_CHUNKS, STAGE_FIELDS } from './msm-bindings.ts';
+import type { PartPlan } from './msm-plan.ts';
+
+/** Uniform offsets are multiples of this on every device. */
+export const STAGE_STRIDE = 256;
+
+/** count: threads. */
+export type Stage = Partial<Readonly<Record<(typeof STAGE_FIELDS)[number], number>>> & {
+  readonly count: number;
+};
+
+export type Stages = {
+  readonly slices: readonly Stage[];
+  /** Parts of buckets, level by level, and then the buckets. */
+  readonly joins: readonly Stage[];
+  readonly weigh: Stage;
+  readonly merges: readonly Stage[];
+  /** Where the last merge leaves the sums of the groups, in `parts`. */
+  readonly resultNode: number;
+};
+
+export const listStages = ({ params }: PartPlan): Stages => {
+  const slices = Array.from({ length: params.slices }, (_, slice) => ({
+    first: slice * params.slice_segments,
+    count: params.slice_segments,
+  }));
+  const joins: readonly Stage[] = Array.from(
+    { length: Math.log2(params.segment_room) },
+    (_, k) => ({ kind: JOIN_SEGMENTS, level: k + 1, count: params.segment_room >> (k + 1) }),
+  );
+  let count = params.keys / params.chunk;
+  let first = 0;
+  const weigh = { first, count };
+  const merges: Stage[] = [];
+  while (count > params.groups) {
+    const source = first;
+    first += 2 * count;
+    // As many sums of each kind as there were pairs, so as many threads as sums of a kind before.
+    merges.push({ kind: MERGE_CHUNKS, first, source, count });
+    count /= 2;
+  }
+  return {
+    slices,
+    joins: [...joins, { kind: JOIN_BUCKETS, count: params.keys }],
+    weigh,
+    merges,
+    resultNode: first,
+  };
+};
+
+/** All stages behind each other, STAGE_STRIDE apart. */
+export const uploadStages = (
+  buffers: Buffers,
+  { slices, joins, weigh, merges }: Stages,
+): GPUBuffer => {
+  const stages: readonly Stage[] = [...slices, ...joins, weigh, ...merges];
+  const values = new Array<number>((stages.length * STAGE_STRIDE) / 4).fill(0);
+  stages.forEach((stage, index) => {
+    STAGE_FIELDS.forEach((field, k) => {
+      values[(index * STAGE_STRIDE) / 4 + k] = stage[field] ?? 0;
+    });
+  });
+  return buffers.uniform(values);
+};
