@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { AcceleratorDescription } from './accelerator.ts';
 import type { Engine } from './engine/engine.ts';
 import {
   type AcceleratorChoice,
@@ -18,7 +19,6 @@ import { moduleBeside } from './module-beside.ts';
 import { createProofQueue } from './proof-queue.ts';
 import { createProofStatistics, type ProofTimer } from './proof-statistics.ts';
 import type {
-  AcceleratorDescription,
   ArtifactSource,
   ProofProgress,
   ProveRequest,

@@ -3,13 +3,13 @@
  *
  * @module
  */
+export type { AcceleratorDescription } from './accelerator.ts';
 export { createProver, type ProverOptions } from './create-prover.ts';
 export type { AcceleratorChoice, ProverIncident } from './engine/engine-keeper.ts';
 export { ProverError, type ProverErrorCode } from './errors.ts';
 export type { G1Json, G2Json, Groth16Proof, ProofResult, VerificationKey } from './groth16.ts';
 export { createMockProver } from './mock-prover.ts';
 export type {
-  AcceleratorDescription,
   ArtifactSource,
   ProofProgress,
   ProofStage,

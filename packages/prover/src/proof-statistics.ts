@@ -9,9 +9,7 @@ import type { ProvingArtifact } from './prover.ts';
 import type { CircuitMetrics } from './prover-metrics.ts';
 
 /** Upper bounds of the histogram, in seconds. */
-const DURATION_BOUNDS = [
-  0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
-] as const;
+const DURATION_BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
 
 /** Names kept apart; whatever comes later counts as `other`. Each is a series in somebody's monitoring. */
 const MAXIMUM_CIRCUITS = 100;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AcceleratorDescription } from './prover.ts';
+import type { AcceleratorDescription } from './accelerator.ts';
 
 /** The proofs of one circuit since the start. */
 export type CircuitMetrics = {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { AcceleratorDescription } from './accelerator.ts';
 import type { Groth16Proof, ProofResult, VerificationKey } from './groth16.ts';
 import type { ProverMetrics } from './prover-metrics.ts';
 
@@ -37,13 +38,6 @@ export type ProveRequest<C extends string = string> = {
   readonly input: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ProofProgress | undefined;
-};
-
-/** What the proofs run on; for a readiness route. */
-export type AcceleratorDescription = {
-  /** `none` before the first proof decides, and for dry runs. */
-  readonly kind: 'cpu' | 'webgpu' | 'none';
-  readonly detail: string;
 };
 
 export type Prover<C extends string = string> = {
