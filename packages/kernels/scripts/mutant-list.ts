@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { setupMutants } from './setup-mutants.ts';
+
 export type Mutant = {
   readonly name: string;
   /** Within the package. */
@@ -248,10 +250,11 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'multiples: the first bit is left out',
     file: 'src/multiples.ts',
-    find: 'bits - 1 - index,',
-    replace: 'Math.max(1, bits - 1 - index),',
+    find: 'SCALAR_BITS - 1 - index,',
+    replace: 'Math.max(1, SCALAR_BITS - 1 - index),',
     tests: sums,
   },
+  ...setupMutants,
   {
     name: 'rows: the last two entries of a row are left out',
     file: 'codegen/rows.ts',

@@ -100,7 +100,6 @@ export const multiplyPoints = async (
   points: Uint8Array,
   scalars: Uint8Array,
   options: TaskOptions = {},
-  bits = SCALAR_BITS,
 ): Promise<Uint8Array> => {
   const zkeyBytes = ZKEY_BYTES[group];
   const count = points.length / zkeyBytes;
@@ -130,13 +129,13 @@ export const multiplyPoints = async (
       count,
       scalars,
       ({ sums, scalars: factors, jobs, scratch, start, count: part }) =>
-        Array.from({ length: bits }, (_, index) => [
+        Array.from({ length: SCALAR_BITS }, (_, index) => [
           `${group}_doubleAndAdd`,
           sums,
           address + start * POINT_BYTES[group],
           factors,
           isCommon && count > 1 ? 0 : SCALAR_BYTES,
-          bits - 1 - index,
+          SCALAR_BITS - 1 - index,
           part,
           jobs,
           scratch,

@@ -1,0 +1,75 @@
+/**
+ * Mutants of what makes keys: multiples of the generators, the Lagrange basis, sums over columns and of vectors.
+ *
+ * @module
+ */
+import type { Mutant } from './mutant-list.ts';
+
+const fixedBase = ['src/fixed-base'];
+const setup = ['src/setup-kernels'];
+
+export const setupMutants: readonly Mutant[] = [
+  {
+    name: 'fixed base: a carry between words is dropped',
+    file: 'codegen/fixed-base.ts',
+    find: '(i64.lt_u #{get(sum)} #{get(added)})',
+    replace: '(i32.const 0)',
+    tests: fixedBase,
+  },
+  {
+    name: 'fixed base: the carry out of the last word is dropped',
+    file: 'codegen/fixed-base.ts',
+    find: "(i64.store offset=32 #{get('to')} #{get(carry)})",
+    replace: "(i64.store offset=32 #{get('to')} (i64.const 0))",
+    tests: fixedBase,
+  },
+  {
+    name: 'fixed base: negative digits count as positive',
+    file: 'codegen/fixed-base.ts',
+    find: '(i32.and #{get(sign)} (i32.const 1))',
+    replace: '(i32.const 0)',
+    tests: fixedBase,
+  },
+  {
+    name: 'fixed base: the last digit is signed',
+    file: 'src/fixed-base.ts',
+    find: 'place < DIGITS - 1 ? MULTIPLES : 0',
+    replace: 'MULTIPLES',
+    tests: fixedBase,
+  },
+  {
+    name: 'basis: no scale',
+    file: 'codegen/setup.ts',
+    find: 'field.loadPair(f, k, get(place)), scale)',
+    replace: 'field.loadPair(f, k, get(place)), inForm)',
+    tests: setup,
+  },
+  {
+    name: 'basis: tasks begin where the first does',
+    file: 'src/lagrange-basis.ts',
+    find: 'first = (first * leap) % SCALAR_MODULUS;',
+    replace: '',
+    tests: setup,
+  },
+  {
+    name: 'column sums: the second of two entries is left out',
+    file: 'codegen/setup.ts',
+    find: 'field.norm(f, k, field.add(f, sum, swapped))',
+    replace: 'field.norm(f, k, field.add(f, sum, field.constant(f, k, 0n)))',
+    tests: setup,
+  },
+  {
+    name: 'column sums: odd columns are not filled up',
+    file: 'src/column-sums.ts',
+    find: 'length + (length % 2)',
+    replace: 'length',
+    tests: setup,
+  },
+  {
+    name: 'sums of vectors: the last scalar of a task is left out',
+    file: 'src/combine-scalars.ts',
+    find: "['r_multiply', to, to, factors[index] ?? 0, count]",
+    replace: "['r_multiply', to, to, factors[index] ?? 0, count - 1]",
+    tests: setup,
+  },
+];
