@@ -16,7 +16,7 @@ const showCell = (cell: Cell): string => {
   return cell.toLocaleString('en', { maximumSignificantDigits: 4 });
 };
 
-export const renderTable = (rows: readonly Row[]): string => {
+const renderTable = (rows: readonly Row[]): string => {
   const columns = listColumns(rows);
   const lines = [columns, ...rows.map((row) => columns.map((name) => showCell(row[name])))];
   const widths = columns.map((_, k) => Math.max(...lines.map((line) => line[k]?.length ?? 0)));
