@@ -18,7 +18,7 @@ import { createKernelArithmetic } from './kernel-arithmetic.ts';
 import { openKeyFile } from './key-file.ts';
 import { createNobleArithmetic } from './noble-arithmetic.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
-import { decodeG2, encodeG1, encodeG2 } from './points.ts';
+import { decodeG2, encodeG1, encodeG2, type G2Point } from './points.ts';
 import { openPowersOfTau } from './powers-of-tau.ts';
 import { readRecord } from './transcript.ts';
 import { findSectionProblems } from './verify-sections.ts';
@@ -144,6 +144,38 @@ describe('section 7', () => {
       encodeG2(pointOutsideSubgroup(1n)).copy(section, section.length - 128),
     );
     expect(await problemsOf(name)).toEqual(['b2_points_mismatch']);
+  });
+
+  it('may not have one either when its part outside happens to vanish from the weighted sum', async () => {
+    const { h, n } = bn254.G2.Point.CURVE();
+    const projection = h * bn254.fields.Fr.inv(h % n);
+    const project = (point: G2Point): G2Point => {
+      let [result, power] = [bn254.G2.Point.ZERO, point];
+      for (let k = projection; k > 0n; k >>= 1n) {
+        result = k & 1n ? result.add(power) : result;
+        power = power.double();
+      }
+      return result;
+    };
+    const noble = createNobleArithmetic();
+    /** Full weights see the part inside G2 alone, as one attempt in 10069 would. */
+    const lucky: PointArithmetic = {
+      ...noble,
+      computeMsm: async (group, points, scalars) => {
+        const sum = await noble.computeMsm(group, points, scalars);
+        const isFull = scalars.some((byte, at) => at % 32 === 15 && byte !== 0);
+        return group === 'g2' && isFull ? encodeG2(project(decodeG2(sum))) : sum;
+      },
+    };
+    const small = pointOutsideSubgroup(1n);
+    const torsion = small.subtract(project(small));
+    const name = await at.spoil('two.zkey', 'lucky.zkey', 7, (section) => {
+      const place = section.length - 128;
+      const point = decodeG2(section.subarray(place));
+      encodeG2(point.add(torsion)).copy(section, place);
+    });
+    expect(await problemsOf('two.zkey', lucky)).toEqual([]);
+    expect(await problemsOf(name, lucky)).toEqual(['b2_points_mismatch']);
   });
 });
 
