@@ -60,7 +60,7 @@ describe.skipIf(probe === undefined)('the bundle of gpu-check', () => {
 
   it('runs where there is nothing but Node, and makes a proof that verifies', async () => {
     expect(existsSync(join(output, 'kernel-worker.js'))).toBe(true);
-    // The other parts compile for long on a renderer of the processor; msm.test.ts and whole-proof.test.ts have what they call.
+    // The other parts compile for long on a renderer of the processor; msm.test.ts and engine.test.ts have what they call.
     const only = ['--only', 'transforms,processor'];
     const size = ['--software', '--max-log', '3', '--budget-gb', '1'];
     const { stdout } = await run(
