@@ -54,7 +54,9 @@ it(`${PROOFS} proofs of two circuits, ${AT_ONCE} at once, do not let memory grow
       `resident memory, MB: ${shown.join(', ')}; growth ${growth(rss)}, of the heap ${growth(heapBytes)}`,
     );
     expect(counts).toEqual({ proofs: PROOFS, failures: 0 });
-    expect(growth(rss)).toBeLessThan(96);
+    // The kernels' memory and code reach their size after some 2,000 computations and stay there (about 120 MB); the memories of witness
+    // programs wait for the collector (up to 60 MB). A leak of 0.3 MB a proof exceeds this in the 1,000.
+    expect(growth(rss)).toBeLessThan(144);
     expect(growth(heapBytes)).toBeLessThan(3);
     expect(residentBytes[0]).toBe(residentBytes[1]);
     for (const [i, { proof, publicSignals }] of last.entries()) {
