@@ -2,8 +2,8 @@
  * The threads that run kernels, and who runs what next.
  *
  * An operation hands in tasks: short kernel calls, one or many each (a call of milliseconds, so that the engine's optimised code is
- * picked up and an abort is felt: what is in hand of an aborted run ends with the call it is at). Whichever thread is free takes the next task; operations under way share the threads, earlier ones first, so
- * that one fills the gaps of another. Each thread has one task in hand and one waiting, which hides the way of the message; a thread
+ * picked up and an abort is felt: what is in hand of an aborted run ends with the call it is at). Whichever thread is free takes the
+ * next task; operations under way share the threads, earlier ones first, so that one fills the gaps of another. Each thread has one task in hand and one waiting, which hides the way of the message; a thread
  * that would idle takes over the waiting task of another. An idle runtime does not keep the process alive.
  *
  * @module
@@ -225,9 +225,9 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
   };
 
   const close = async () => {
-    stopped ??= new KernelsError('kernels_closed', 'these kernels were closed');
+    // First of all nothing more is given out: a thread that has ended while others still answer would never answer.
+    stop(new KernelsError('kernels_closed', 'these kernels were closed'));
     await Promise.all(slots.map(async ({ thread }) => thread?.end()));
-    stop(stopped);
   };
 
   const run: Threads['run'] = (tasks, { signal, onTaskDone } = {}) =>
