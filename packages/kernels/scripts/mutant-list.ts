@@ -4,18 +4,8 @@
  *
  * @module
  */
+import type { Mutant } from './mutant.ts';
 import { setupMutants } from './setup-mutants.ts';
-
-export type Mutant = {
-  readonly name: string;
-  /** Within the package. */
-  readonly file: string;
-  /** Its first occurrence is replaced. `#{` stands for a template's `${`. */
-  readonly find: string;
-  readonly replace: string;
-  /** Test files that must notice, without `.test.ts`. */
-  readonly tests: readonly string[];
-};
 
 const field = ['codegen/field'];
 const sums = ['src/msm', 'src/msm-sizes'];

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Mutant } from './mutant-list.ts';
+import type { Mutant } from './mutant.ts';
 
 const fixedBase = ['src/fixed-base'];
 const setup = ['src/setup-kernels'];
