@@ -1,5 +1,5 @@
-// `pnpm bench [text]`: the rates of every `*.bench.ts` of this folder whose name contains the text, then whole proofs (see
-// prover/main.ts for its options: `pnpm bench prover --to 18`). Results with machine and date go to bench/RESULTS.md at the root;
+// `pnpm bench`: the rates of every `*.bench.ts` of this folder, then whole proofs. `pnpm bench rates` and `pnpm bench prover` (see
+// prover/main.ts for its options) are one of the two; `pnpm bench <text>` shows the rates of the files whose names contain the text. Results with machine and date go to bench/RESULTS.md at the root;
 // nothing is compared with an older run. Each bench file exports `bench: BenchFile`.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,15 +51,15 @@ async function measureRates(filter: string): Promise<Measurement[]> {
   return measurements;
 }
 
-const [filter = '', ...rest] = process.argv.slice(2);
-if (filter !== 'prover') {
-  const measurements = await measureRates(filter);
+const [what = '', ...rest] = process.argv.slice(2);
+if (what !== 'prover') {
+  const measurements = await measureRates(what === 'rates' ? '' : what);
   // A part of the table would hide the rest.
-  if (filter === '' && measurements.length > 0) {
+  if (what === '' || what === 'rates') {
     const date = new Date().toISOString().slice(0, 10);
     saveRates({ machine: describeMachine(), date, measurements });
   }
 }
-if (filter === '' || filter === 'prover') {
+if (what === '' || what === 'prover') {
   await runProverBench(rest);
 }

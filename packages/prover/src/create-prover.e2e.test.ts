@@ -16,7 +16,9 @@ const AT_ONCE = 10;
 /** In a process of its own: here, Vitest and snarkjs would be measured too. */
 const proveMany = async (task: ManyProofsTask): Promise<ManyProofsReport> => {
   const program = join(import.meta.dirname, '../test/many-proofs.ts');
-  const args = ['--expose-gc', '--conditions=@pool/source', program];
+  // V8 lets the young generation of a busy process grow to some 100 MB, which would hide what is looked for here.
+  const flags = ['--expose-gc', '--max-semi-space-size=2', '--conditions=@pool/source'];
+  const args = [...flags, program];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.end(JSON.stringify(task));
   const output = await text(child.stdout);
@@ -54,9 +56,8 @@ it(`${PROOFS} proofs of two circuits, ${AT_ONCE} at once, do not let memory grow
       `resident memory, MB: ${shown.join(', ')}; growth ${growth(rss)}, of the heap ${growth(heapBytes)}`,
     );
     expect(counts).toEqual({ proofs: PROOFS, failures: 0 });
-    // The kernels' memory and code reach their size after some 2,000 computations and stay there (about 120 MB); the memories of witness
-    // programs wait for the collector (up to 60 MB). A leak of 0.3 MB a proof exceeds this in the 1,000.
-    expect(growth(rss)).toBeLessThan(144);
+    // The memories of witness programs wait for the collector, so single values lie up to 60 MB apart; over many that evens out.
+    expect(growth(rss)).toBeLessThan(PROOFS < 1000 ? 64 : 32);
     expect(growth(heapBytes)).toBeLessThan(3);
     expect(residentBytes[0]).toBe(residentBytes[1]);
     for (const [i, { proof, publicSignals }] of last.entries()) {
