@@ -18,6 +18,10 @@ export default defineConfig({
   tsconfig: '../../tsconfig.json',
   noExternal: [/^@noble\//, /^@pool\//],
   external: ['webgpu'],
+  // From source, like everything else in this repository: no package need be built first.
+  esbuildOptions: (options) => {
+    options.conditions = ['@pool/source', 'import', 'node'];
+  },
   splitting: false,
   clean: true,
   onSuccess: () => {
