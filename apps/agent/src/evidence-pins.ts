@@ -6,9 +6,11 @@
  */
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import type { EvidencePins } from '@pool/operations';
+import type { EvidencePins, PinnedEvidence } from '@pool/operations';
 
 export type PinStore = EvidencePins & { close(): void };
+
+type Verdict = { readonly stands: boolean; readonly isNewest: boolean };
 
 /** @param path - a file, made 0600, or `:memory:` */
 export function openEvidencePins(path: string): PinStore {
@@ -35,16 +37,38 @@ export function openEvidencePins(path: string): PinStore {
       encryption_public_key = excluded.encryption_public_key,
       issued_at_ms = excluded.issued_at_ms
   `);
+  /** Whether the evidence stands, and whether it has to be written down. */
+  function judge({ walletPub, encryptionPublicKey, issuedAtMs }: PinnedEvidence): Verdict {
+    const pinned = read.get(walletPub);
+    if (pinned === undefined || Number(pinned['at']) < issuedAtMs) {
+      return { stands: true, isNewest: true };
+    }
+    // Of the same instant two keys could be claimed: the one seen first stays.
+    return { stands: pinned['key'] === encryptionPublicKey, isNewest: false };
+  }
+
   return {
-    // One synchronous block: no other request can come between reading and writing.
-    async pin({ walletPub, encryptionPublicKey, issuedAtMs }) {
-      const pinned = read.get(walletPub);
-      if (pinned !== undefined && Number(pinned['at']) >= issuedAtMs) {
-        // Of the same instant two keys could be claimed: the one seen first stays.
-        return pinned['key'] === encryptionPublicKey;
+    // One synchronous block: no other request can come between reading and writing. One transaction: a write
+    // is waited for until it is on disk, once and not per wallet.
+    async pinAll(evidence) {
+      if (!evidence.some((one) => judge(one).isNewest)) {
+        return evidence.map((one) => judge(one).stands);
       }
-      write.run(walletPub, encryptionPublicKey, issuedAtMs);
-      return true;
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        const stands = evidence.map((one) => {
+          const verdict = judge(one);
+          if (verdict.isNewest) {
+            write.run(one.walletPub, one.encryptionPublicKey, one.issuedAtMs);
+          }
+          return verdict.stands;
+        });
+        database.exec('COMMIT');
+        return stands;
+      } catch (error) {
+        database.exec('ROLLBACK');
+        throw error;
+      }
     },
     close: () => database.close(),
   };

@@ -8,23 +8,23 @@
 import {
   type Amount,
   type BatchSize,
+  chainFamilies,
   chooseBatchSize,
   type DisbursementErrorCode,
   type DisburseRequest,
   disburseRequestSchema,
   type EvmAddress,
-  errorCodeOf,
   isPoolError,
   maxAmount,
   PoolError,
   parseAmount,
-  parseEvmAddress,
   parseWire,
-  type RecipientRecord,
   type SkippedRecipient,
   type TokenSettings,
 } from '@pool/core';
+import { type AddressedEntry, walkRegistration } from './check-registration.ts';
 import type { EvidenceVerifier, VerifiedRecipient } from './evidence-verifier.ts';
+import { giveWay } from './give-way.ts';
 import type { ChainContext, PlatformPort } from './ports.ts';
 
 /** One thing wrong with a request. */
@@ -60,8 +60,28 @@ export type ChainRoute =
   | { readonly kind: 'routable'; readonly context: ChainContext; readonly maxRecipients: number }
   | { readonly kind: 'invalid'; readonly reason: string };
 
+/** What a request would take, as far as it can be told: present whatever else is wrong with it. */
+export type PaymentTarget = {
+  readonly context: ChainContext;
+  readonly token: TokenSettings;
+  /** Sum of the amounts that are amounts, base units. */
+  readonly total: Amount;
+};
+
+export type CheckReport = {
+  readonly issues: readonly Issue[];
+  /** Present when there is no issue and nothing was interrupted. */
+  readonly checked: CheckedDisbursement | undefined;
+  readonly target: PaymentTarget | undefined;
+  /** Somebody who had to be asked did not answer (503): there may be more issues than were found. */
+  readonly interrupted: PoolError | undefined;
+};
+
 export type CheckDeps = {
-  /** @param key - undefined: the configured default */
+  /**
+   * @param key - undefined: the configured default
+   * @throws PoolError 503 while the agent does not know whose it is
+   */
   routeChain(key: string | undefined): ChainRoute;
   readonly platform: Pick<PlatformPort, 'lookupRecipients'>;
   readonly evidence: EvidenceVerifier;
@@ -83,22 +103,26 @@ export async function checkDisbursement(
 }
 
 /** Every issue. For validation and dry runs. */
-export async function collectIssues(
-  body: unknown,
-  deps: CheckDeps,
-): Promise<{
-  readonly issues: readonly Issue[];
-  /** Present when there is no issue. */
-  readonly checked: CheckedDisbursement | undefined;
-}> {
+export async function collectIssues(body: unknown, deps: CheckDeps): Promise<CheckReport> {
   const issues: Issue[] = [];
-  const steps = walkChecks(body, deps);
-  for (;;) {
-    const step = await steps.next();
-    if (step.done === true) {
-      return { issues, checked: issues.length === 0 ? step.value : undefined };
+  let target: PaymentTarget | undefined;
+  const steps = walkChecks(body, deps, (found) => {
+    target = found;
+  });
+  try {
+    for (;;) {
+      const step = await steps.next();
+      if (step.done === true) {
+        const checked = issues.length === 0 ? step.value : undefined;
+        return { issues, checked, target, interrupted: undefined };
+      }
+      issues.push(step.value);
     }
-    issues.push(step.value);
+  } catch (error) {
+    if (isPoolError(error) && error.status === 503) {
+      return { issues, checked: undefined, target, interrupted: error };
+    }
+    throw error;
   }
 }
 
@@ -112,10 +136,14 @@ function toError(issue: Issue | undefined): PoolError {
 
 type Checks<T> = AsyncGenerator<Issue, T, undefined>;
 
-/** Yields issues in the specified order. Returns the checked request; meaningful when none was yielded. */
+/**
+ * Yields issues in the specified order. Returns the checked request; meaningful when none was yielded.
+ * @param onTarget - told before the first question to anybody else
+ */
 async function* walkChecks(
   body: unknown,
   deps: CheckDeps,
+  onTarget: (target: PaymentTarget) => void = () => undefined,
 ): Checks<CheckedDisbursement | undefined> {
   let request: DisburseRequest;
   try {
@@ -128,6 +156,8 @@ async function* walkChecks(
   const route = deps.routeChain(request.chain);
   if (route.kind === 'invalid') {
     yield { requestIndex: -1, code: 'invalid-chain', message: route.reason };
+    // What an address is, and who is registered, depends on the chain. Amounts do not.
+    yield* walkRecipients(request, undefined);
     return undefined;
   }
   const { context, maxRecipients } = route;
@@ -142,19 +172,28 @@ async function* walkChecks(
   }
 
   const size = chooseBatchSize(request.recipients.length);
-  if (request.recipients.length > maxRecipients || size === undefined) {
+  const isTooLarge = request.recipients.length > maxRecipients || size === undefined;
+  if (isTooLarge) {
     yield {
       requestIndex: -1,
       code: 'batch-too-large',
       message: `a call may list at most ${maxRecipients} recipients on chain ${context.key}; split the roster and give each call its own Idempotency-Key`,
     };
-    // A look-up of such a list would be refused too, so there is nothing more to learn here.
-    return undefined;
   }
 
-  const payable = yield* walkRecipients(request);
-  const registered = yield* walkRegistration(request, payable, context, deps);
-  if (token === undefined || registered === undefined) {
+  const { entries, total } = yield* walkRecipients(
+    request,
+    chainFamilies[context.settings.family].parseAddress,
+  );
+  if (token !== undefined) {
+    onTarget({ context, token, total });
+  }
+  if (isTooLarge) {
+    // A look-up of such a list would be refused too.
+    return undefined;
+  }
+  const { recipients, skipped } = yield* walkRegistration(request, entries, context, deps);
+  if (token === undefined || recipients.length === 0) {
     return undefined;
   }
   return {
@@ -162,26 +201,32 @@ async function* walkChecks(
     context,
     tokenSymbol: request.token,
     token,
-    size: chooseBatchSize(registered.recipients.length) ?? size,
-    recipients: registered.recipients,
-    skipped: registered.skipped,
-    total: registered.recipients.reduce((sum, { amount }) => sum + amount, 0n),
+    size: chooseBatchSize(recipients.length) ?? size,
+    recipients,
+    skipped,
+    total: recipients.reduce((sum, { amount }) => sum + amount, 0n),
   };
 }
 
-type PayableEntry = {
-  readonly requestIndex: number;
-  readonly address: EvmAddress;
-  readonly amount: Amount;
-  readonly memo: string | undefined;
-};
+/** How many recipients are read between two turns of the event loop. */
+const recipientsPerTurn = 128;
 
-/** Amount, address, duplicate, per recipient in request order. Returns the entries without an issue. */
-async function* walkRecipients(request: DisburseRequest): Checks<readonly PayableEntry[]> {
-  const payable: PayableEntry[] = [];
+/**
+ * Amount, address, duplicate, per recipient in request order.
+ * @param parseAddress - undefined: the chain is not known, so addresses are not judged
+ * @returns the entries with an address of their own, and the sum of the amounts without an issue
+ */
+async function* walkRecipients(
+  request: DisburseRequest,
+  parseAddress: ((text: string) => EvmAddress) | undefined,
+): Checks<{ readonly entries: readonly AddressedEntry[]; readonly total: Amount }> {
+  const entries: AddressedEntry[] = [];
   const firstSeen = new Map<EvmAddress, number>();
   let total = 0n;
   for (const [requestIndex, entry] of request.recipients.entries()) {
+    if (requestIndex % recipientsPerTurn === recipientsPerTurn - 1) {
+      await giveWay();
+    }
     const where = `recipients[${requestIndex}]`;
     let amount: Amount | undefined;
     let address: EvmAddress | undefined;
@@ -199,12 +244,16 @@ async function* walkRecipients(request: DisburseRequest): Checks<readonly Payabl
       amount = undefined;
     }
     total += amount ?? 0n;
+    if (parseAddress === undefined) {
+      continue;
+    }
     try {
-      address = parseEvmAddress(entry.recipientAddress);
+      address = parseAddress(entry.recipientAddress);
     } catch (error) {
       yield { requestIndex, code: 'invalid-address', message: `${where}: ${messageOf(error)}` };
+      continue;
     }
-    const earlier = address === undefined ? undefined : firstSeen.get(address);
+    const earlier = firstSeen.get(address);
     if (earlier !== undefined) {
       yield {
         requestIndex,
@@ -213,104 +262,10 @@ async function* walkRecipients(request: DisburseRequest): Checks<readonly Payabl
       };
       continue;
     }
-    if (address !== undefined) {
-      firstSeen.set(address, requestIndex);
-      if (amount !== undefined) {
-        payable.push({ requestIndex, address, amount, memo: entry.memo });
-      }
-    }
+    firstSeen.set(address, requestIndex);
+    entries.push({ requestIndex, address, amount, memo: entry.memo });
   }
-  return payable;
-}
-
-type Registered = {
-  readonly recipients: readonly CheckedRecipient[];
-  readonly skipped: readonly SkippedRecipient[];
-};
-
-async function* walkRegistration(
-  request: DisburseRequest,
-  entries: readonly PayableEntry[],
-  context: ChainContext,
-  deps: CheckDeps,
-): Checks<Registered | undefined> {
-  if (entries.length === 0) {
-    return undefined;
-  }
-  const records = await lookup(entries, context, deps);
-  const recipients: CheckedRecipient[] = [];
-  const skipped: SkippedRecipient[] = [];
-  for (const [position, entry] of entries.entries()) {
-    const { requestIndex, amount, memo } = entry;
-    const verdict = await judge(entry.address, records[position], deps);
-    if (verdict.kind === 'verified') {
-      recipients.push({ ...verdict.recipient, requestIndex, amount, memo });
-      continue;
-    }
-    const message = `recipients[${requestIndex}]: ${verdict.reason}`;
-    const code = 'unregistered-recipient' as const;
-    if (request.unregistered === 'skip') {
-      skipped.push({ requestIndex, recipientAddress: entry.address, code, message });
-    } else {
-      yield { requestIndex, code, message };
-    }
-  }
-  if (recipients.length === 0 && skipped.length > 0) {
-    yield {
-      requestIndex: -1,
-      code: 'unregistered-recipient',
-      message: 'none of the recipients is registered: nothing would be paid',
-    };
-    return undefined;
-  }
-  return { recipients, skipped };
-}
-
-async function lookup(
-  entries: readonly PayableEntry[],
-  context: ChainContext,
-  deps: CheckDeps,
-): Promise<readonly (RecipientRecord | undefined)[]> {
-  if (!deps.hasGate) {
-    return [];
-  }
-  try {
-    const records = await deps.platform.lookupRecipients(
-      context.key,
-      entries.map(({ address }) => address),
-    );
-    const byAddress = new Map(records.map((record) => [record.address.toLowerCase(), record]));
-    return entries.map(({ address }) => byAddress.get(address.toLowerCase()));
-  } catch (cause) {
-    throw new PoolError(
-      'platform_unavailable',
-      'the platform did not answer the recipient look-up; nothing was accepted, send the same request again',
-      { status: 503, retryable: true, cause, details: { reason: errorCodeOf(cause) ?? 'unknown' } },
-    );
-  }
-}
-
-async function judge(
-  address: EvmAddress,
-  record: RecipientRecord | undefined,
-  deps: CheckDeps,
-): ReturnType<EvidenceVerifier['verify']> {
-  if (!deps.hasGate) {
-    return { kind: 'refused', reason: 'this deployment has no pool-gate, so nobody can be paid' };
-  }
-  if (record === undefined || record.readiness === 'not_enrolled') {
-    return { kind: 'refused', reason: 'the recipient has not signed in and enrolled' };
-  }
-  if (record.readiness !== 'ready') {
-    return {
-      kind: 'refused',
-      reason: `the recipient is enrolled but not eligible (${record.readiness})`,
-    };
-  }
-  const verdict = await deps.evidence.verify(address, record);
-  return verdict.kind === 'verified'
-    ? verdict
-    : { kind: 'refused', reason: `sign-in evidence does not hold: ${verdict.reason}` };
+  return { entries, total };
 }
 
 function findToken(context: ChainContext, symbol: string): TokenSettings | undefined {

@@ -5,11 +5,10 @@
  *
  * @module
  */
+import { createHash } from 'node:crypto';
 import {
-  canonicalDigest,
   type EvidenceDomain,
   type EvmAddress,
-  type Hex32,
   isPoolError,
   type RecipientRecord,
   type SignInEvidence,
@@ -17,6 +16,7 @@ import {
   verifyEvidence,
 } from '@pool/core';
 import { decodeEncryptionPublicKey } from '@pool/notes';
+import { giveWay } from './give-way.ts';
 import type { EvidencePins } from './ports.ts';
 
 /** A recipient whose keys its own wallet vouches for. */
@@ -27,78 +27,111 @@ export type VerifiedRecipient = {
   readonly evidence: SignInEvidence;
 };
 
+/** The platform's record of a `ready` recipient, and the address it was asked by. */
+export type EvidenceClaim = {
+  readonly address: EvmAddress;
+  readonly record: RecipientRecord;
+};
+
 /** `refused` says, for people, what is wrong. It never repeats what the platform sent. */
 export type EvidenceVerdict =
   | { readonly kind: 'verified'; readonly recipient: VerifiedRecipient }
   | { readonly kind: 'refused'; readonly reason: string };
 
 export type EvidenceVerifier = {
-  /** Judges the platform's record of a `ready` recipient. */
-  verify(address: EvmAddress, record: RecipientRecord): Promise<EvidenceVerdict>;
+  /** Judges claims, in their order. All that hold are pinned together, in one write. */
+  verifyAll(claims: readonly EvidenceClaim[]): Promise<readonly EvidenceVerdict[]>;
 };
 
 /** How many verified signatures are remembered: recovering one costs about a millisecond. */
 const cacheSize = 10_000;
 
+/** What the signature says, before the pins are asked. */
+type Signed = { readonly recipient: VerifiedRecipient; readonly verified: VerifiedEvidence };
+
 export function createEvidenceVerifier(deps: {
   readonly domain: EvidenceDomain;
   readonly pins: EvidencePins;
   readonly nowMs: () => number;
+  /** Verifies one signature. Default: the protocol's own; tests count its calls. */
+  readonly verify?: typeof verifyEvidence;
 }): EvidenceVerifier {
-  const cache = new Map<Hex32, VerifiedEvidence>();
+  const verify = deps.verify ?? verifyEvidence;
+  const cache = new Map<string, VerifiedEvidence>();
 
-  function verifyOnce(evidence: SignInEvidence): VerifiedEvidence {
-    const digest = canonicalDigest(evidence);
+  /** What is remembered of a signature, else its verification, after which others get their turn. */
+  async function verifyOnce(evidence: SignInEvidence): Promise<VerifiedEvidence> {
+    const digest = computeEvidenceDigest(evidence);
     const known = cache.get(digest);
     if (known !== undefined) {
       return known;
     }
-    const verified = verifyEvidence(evidence, deps.domain, deps.nowMs());
-    // A note sealed to something that is no key would be lost.
-    decodeEncryptionPublicKey(verified.encryptionPublicKey);
-    const oldest = cache.size >= cacheSize ? cache.keys().next().value : undefined;
-    if (oldest !== undefined) {
-      cache.delete(oldest);
+    try {
+      const verified = verify(evidence, deps.domain, deps.nowMs());
+      // A note sealed to something that is no key would be lost.
+      decodeEncryptionPublicKey(verified.encryptionPublicKey);
+      const oldest = cache.size >= cacheSize ? cache.keys().next().value : undefined;
+      if (oldest !== undefined) {
+        cache.delete(oldest);
+      }
+      cache.set(digest, verified);
+      return verified;
+    } finally {
+      await giveWay();
     }
-    cache.set(digest, verified);
-    return verified;
+  }
+
+  async function judge({ address, record }: EvidenceClaim): Promise<Signed | string> {
+    const { walletPub, encryptionPublicKey, evidence } = record;
+    if (walletPub === undefined || encryptionPublicKey === undefined || evidence === undefined) {
+      return 'the platform serves no walletPub, encryptionPublicKey or sign-in evidence';
+    }
+    let verified: VerifiedEvidence;
+    try {
+      verified = await verifyOnce(evidence);
+    } catch (error) {
+      if (!isPoolError(error)) {
+        throw error;
+      }
+      return error.message;
+    }
+    if (verified.walletPub !== walletPub) {
+      return 'the served walletPub is not the one that signed';
+    }
+    if (verified.address !== address) {
+      return 'the served walletPub belongs to another address';
+    }
+    if (verified.encryptionPublicKey !== encryptionPublicKey) {
+      return 'the served encryptionPublicKey is not the one the wallet signed for';
+    }
+    return { recipient: { address, walletPub, encryptionPublicKey, evidence }, verified };
   }
 
   return {
-    async verify(address, record) {
-      const { walletPub, encryptionPublicKey, evidence } = record;
-      if (walletPub === undefined || encryptionPublicKey === undefined || evidence === undefined) {
-        return refused('the platform serves no walletPub, encryptionPublicKey or sign-in evidence');
+    async verifyAll(claims) {
+      const judged: (Signed | string)[] = [];
+      for (const claim of claims) {
+        judged.push(await judge(claim));
       }
-      let verified: VerifiedEvidence;
-      try {
-        verified = verifyOnce(evidence);
-      } catch (error) {
-        if (!isPoolError(error)) {
-          throw error;
+      const signed = judged.filter((one) => typeof one !== 'string');
+      const pinned = await deps.pins.pinAll(signed.map(({ verified }) => verified));
+      const isNewest = new Map(signed.map((one, index) => [one, pinned[index] === true]));
+      return judged.map((one): EvidenceVerdict => {
+        if (typeof one === 'string') {
+          return { kind: 'refused', reason: one };
         }
-        return refused(error.message);
-      }
-      if (verified.walletPub !== walletPub) {
-        return refused('the served walletPub is not the one that signed');
-      }
-      if (verified.address !== address) {
-        return refused('the served walletPub belongs to another address');
-      }
-      if (verified.encryptionPublicKey !== encryptionPublicKey) {
-        return refused('the served encryptionPublicKey is not the one the wallet signed for');
-      }
-      if (!(await deps.pins.pin(verified))) {
-        return refused('newer sign-in evidence of this wallet names another encryptionPublicKey');
-      }
-      return {
-        kind: 'verified',
-        recipient: { address, walletPub, encryptionPublicKey, evidence },
-      };
+        return isNewest.get(one) === true
+          ? { kind: 'verified', recipient: one.recipient }
+          : {
+              kind: 'refused',
+              reason: 'newer sign-in evidence of this wallet names another encryptionPublicKey',
+            };
+      });
     },
   };
 }
 
-function refused(reason: string): EvidenceVerdict {
-  return { kind: 'refused', reason };
+/** The signature has one length, so no two pieces of evidence spell the same text. */
+function computeEvidenceDigest({ message, signature }: SignInEvidence): string {
+  return createHash('sha256').update(signature).update(' ').update(message).digest('base64');
 }

@@ -159,6 +159,8 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
       }),
     isEligibilityRootAccepted: (root) => call(() => registry.accepted(root)),
     fetchAllowance: (address, funder) => call(() => token(address).allowance(funder, poolAddress)),
+    fetchTokenBalance: (address, account) => call(() => token(address).balanceOf(account)),
+    fetchCoinBalance: (account) => call(() => provider.getBalance(account)),
     fetchPermitNonce: (address, funder) => call(() => token(address).nonces(funder)),
     fetchReceipt: (txHash) =>
       call(async () => {

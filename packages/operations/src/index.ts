@@ -6,8 +6,6 @@ export {
   type CheckedDisbursement,
   type CheckedRecipient,
   checkDisbursement,
-  collectIssues,
-  type Issue,
 } from './check-disbursement.ts';
 export { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
 export { eraseExpired } from './erase-expired.ts';
@@ -27,7 +25,6 @@ export {
   startJobRunner,
 } from './job-runner.ts';
 export { createKeyLock, type KeyLock } from './key-lock.ts';
-export { observeAllowance } from './observe-allowance.ts';
 export type {
   ApprovalTransaction,
   ChainContext,
@@ -40,6 +37,7 @@ export type {
   GatePort,
   JobJournal,
   NonceState,
+  PinnedEvidence,
   PlatformPort,
   ProvedBatch,
   ProveOptions,
@@ -47,6 +45,7 @@ export type {
   Receipt,
   WitnessInput,
 } from './ports.ts';
+export { type PreflightFinding, preflightCodes } from './preflight.ts';
 export { createProverPort } from './prover-port.ts';
 export {
   createJobView,
@@ -57,3 +56,10 @@ export {
 } from './record.ts';
 export type { DisbursementDeps, RunEvent, RunInput } from './run.ts';
 export { runDisbursement } from './run-disbursement.ts';
+export {
+  createMalformedReport,
+  type ValidateDeps,
+  type ValidationReport,
+  validateDisbursement,
+} from './validate-disbursement.ts';
+export { withinTime } from './within-time.ts';

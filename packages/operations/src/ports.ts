@@ -86,6 +86,10 @@ export type ChainPort = {
   isEligibilityRootAccepted(root: Hex32): Promise<boolean>;
   /** Allowance of the pool over the funder's tokens. */
   fetchAllowance(token: EvmAddress, funder: EvmAddress): Promise<bigint>;
+  /** Base units of the token that an account holds. */
+  fetchTokenBalance(token: EvmAddress, account: EvmAddress): Promise<bigint>;
+  /** Wei of the chain's own coin that an account holds. */
+  fetchCoinBalance(account: EvmAddress): Promise<bigint>;
   fetchPermitNonce(token: EvmAddress, funder: EvmAddress): Promise<bigint>;
   /** Undefined: not mined. */
   fetchReceipt(txHash: Hex32): Promise<Receipt | undefined>;
@@ -170,14 +174,17 @@ export type FunderPort = {
 /** Newest sign-in evidence seen per wallet (protocol §2). Durable: a restart must not forget a rotation. */
 export type EvidencePins = {
   /**
-   * Records the evidence when it is the newest of its wallet.
-   * @returns false when newer evidence of this wallet names another P
+   * Records each piece of evidence that is the newest of its wallet, all of them in one write: a write is
+   * waited for until it is on disk.
+   * @returns in the order given; false when newer evidence of this wallet names another P
    */
-  pin(evidence: {
-    readonly walletPub: WalletPub;
-    readonly encryptionPublicKey: EncryptionPublicKey;
-    readonly issuedAtMs: number;
-  }): Promise<boolean>;
+  pinAll(evidence: readonly PinnedEvidence[]): Promise<readonly boolean[]>;
+};
+
+export type PinnedEvidence = {
+  readonly walletPub: WalletPub;
+  readonly encryptionPublicKey: EncryptionPublicKey;
+  readonly issuedAtMs: number;
 };
 
 /** The durable record of one job, written under the worker's lease. */

@@ -53,6 +53,8 @@ export function createFakePoolChain(options: FakeChainOptions) {
   const chain = {
     allowance: 0n,
     balance: 10n ** 30n,
+    /** Wei of the funder. */
+    coin: 10n ** 18n,
     permitNonce: 0n,
     funderNonce: 0,
     /** Successful `fund()` calls. */
@@ -130,6 +132,8 @@ export function createFakePoolChain(options: FakeChainOptions) {
     fetchHeadTimestamp: () => read(headSeconds),
     isEligibilityRootAccepted: (root: Hex32) => read(() => roots.has(root)),
     fetchAllowance: (_token: EvmAddress, _funder: EvmAddress) => read(() => chain.allowance),
+    fetchTokenBalance: (_token: EvmAddress, _account: EvmAddress) => read(() => chain.balance),
+    fetchCoinBalance: (_account: EvmAddress) => read(() => chain.coin),
     fetchPermitNonce: (_token: EvmAddress, _funder: EvmAddress) => read(() => chain.permitNonce),
     fetchReceipt: (txHash: Hex32) =>
       read(() => {

@@ -1,0 +1,136 @@
+/**
+ * The last check of a disbursement, and the only one that asks somebody else: is everybody enrolled, eligible
+ * and vouched for (docs/decisions/0009)?
+ *
+ * @module
+ */
+import {
+  type Amount,
+  type DisburseRequest,
+  type EvmAddress,
+  errorCodeOf,
+  PoolError,
+  type RecipientRecord,
+  type SkippedRecipient,
+} from '@pool/core';
+import type { CheckDeps, CheckedRecipient, Issue } from './check-disbursement.ts';
+import type { EvidenceVerdict } from './evidence-verifier.ts';
+import type { ChainContext } from './ports.ts';
+
+/** A recipient with an address of its own. */
+export type AddressedEntry = {
+  readonly requestIndex: number;
+  readonly address: EvmAddress;
+  /** Undefined: it was refused. The recipient is looked up all the same, so that one pass tells everything. */
+  readonly amount: Amount | undefined;
+  readonly memo: string | undefined;
+};
+
+export type Registered = {
+  readonly recipients: readonly CheckedRecipient[];
+  readonly skipped: readonly SkippedRecipient[];
+};
+
+/** @throws PoolError 503 `platform_unavailable` when the look-up got no answer */
+export async function* walkRegistration(
+  request: DisburseRequest,
+  entries: readonly AddressedEntry[],
+  context: ChainContext,
+  deps: CheckDeps,
+): AsyncGenerator<Issue, Registered, undefined> {
+  const recipients: CheckedRecipient[] = [];
+  const skipped: SkippedRecipient[] = [];
+  if (entries.length === 0) {
+    return { recipients, skipped };
+  }
+  const verdicts = await judgeAll(entries, context, deps);
+  let verified = 0;
+  for (const [position, { requestIndex, address, amount, memo }] of entries.entries()) {
+    const verdict = verdicts[position] ?? notEnrolled;
+    if (verdict.kind === 'verified') {
+      verified += 1;
+      if (amount !== undefined) {
+        recipients.push({ ...verdict.recipient, requestIndex, amount, memo });
+      }
+      continue;
+    }
+    const message = `recipients[${requestIndex}]: ${verdict.reason}`;
+    const code = 'unregistered-recipient' as const;
+    if (request.unregistered === 'skip') {
+      skipped.push({ requestIndex, recipientAddress: address, code, message });
+    } else {
+      yield { requestIndex, code, message };
+    }
+  }
+  if (verified === 0 && skipped.length > 0) {
+    yield {
+      requestIndex: -1,
+      code: 'unregistered-recipient',
+      message: 'none of the recipients is registered: nothing would be paid',
+    };
+  }
+  return { recipients, skipped };
+}
+
+const notEnrolled: EvidenceVerdict = {
+  kind: 'refused',
+  reason: 'the recipient has not signed in and enrolled',
+};
+
+const noGate: EvidenceVerdict = {
+  kind: 'refused',
+  reason: 'this deployment has no pool-gate, so nobody can be paid',
+};
+
+async function judgeAll(
+  entries: readonly AddressedEntry[],
+  context: ChainContext,
+  deps: CheckDeps,
+): Promise<readonly EvidenceVerdict[]> {
+  if (!deps.hasGate) {
+    return entries.map(() => noGate);
+  }
+  const records = await lookup(entries, context, deps);
+  const ready = entries.flatMap(({ address }, position) => {
+    const record = records[position];
+    return record?.readiness === 'ready' ? [{ address, record, position }] : [];
+  });
+  const judged = await deps.evidence.verifyAll(ready);
+  const byPosition = new Map(ready.map(({ position }, index) => [position, judged[index]]));
+  return records.map((record, position): EvidenceVerdict => {
+    if (record === undefined || record.readiness === 'not_enrolled') {
+      return notEnrolled;
+    }
+    if (record.readiness !== 'ready') {
+      return {
+        kind: 'refused',
+        reason: `the recipient is enrolled but not eligible (${record.readiness})`,
+      };
+    }
+    const verdict = byPosition.get(position) ?? notEnrolled;
+    return verdict.kind === 'verified'
+      ? verdict
+      : { kind: 'refused', reason: `sign-in evidence does not hold: ${verdict.reason}` };
+  });
+}
+
+async function lookup(
+  entries: readonly AddressedEntry[],
+  context: ChainContext,
+  deps: CheckDeps,
+): Promise<readonly (RecipientRecord | undefined)[]> {
+  try {
+    const records = await deps.platform.lookupRecipients(
+      context.key,
+      entries.map(({ address }) => address),
+    );
+    const byAddress = new Map(records.map((record) => [record.address.toLowerCase(), record]));
+    return entries.map(({ address }) => byAddress.get(address.toLowerCase()));
+  } catch (cause) {
+    throw new PoolError(
+      'platform_unavailable',
+      'the platform did not answer the recipient look-up; nothing was accepted, send the same request again',
+      { status: 503, retryable: true, cause, details: { reason: errorCodeOf(cause) ?? 'unknown' } },
+    );
+  }
+}

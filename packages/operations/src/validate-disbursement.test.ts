@@ -1,0 +1,192 @@
+// The dry run: every issue of the one check path, the allowance as observed, and what else would stop it.
+import { PoolError } from '@pool/core';
+import { createFakeHolder } from '@pool/testkit';
+import { describe, expect, it } from 'vitest';
+import { createWorld, type WorldOptions } from './fixtures/fake-world.ts';
+import type { PreflightFinding } from './preflight.ts';
+import { createMalformedReport, validateDisbursement } from './validate-disbursement.ts';
+
+const stranger = createFakeHolder(99).address;
+const total = 6_000n;
+
+async function createValidation(options: WorldOptions = {}) {
+  const world = await createWorld(options);
+  world.chain.allowance = total;
+  const outages: PreflightFinding[] = [];
+  const deps = {
+    checks: world.checks,
+    funder: world.funder.address,
+    findOutages: async () => outages,
+  };
+  return {
+    world,
+    outages,
+    validate: (body: unknown = world.createRequest(), changes: Partial<typeof deps> = {}) =>
+      validateDisbursement(body, { ...deps, ...changes }),
+  };
+}
+
+describe('validateDisbursement', () => {
+  it('passes a good request, without a preflight field', async () => {
+    const { validate, world } = await createValidation();
+    expect(await validate()).toEqual({ ok: true, allowanceState: 'sufficient', issues: [] });
+    expect(world.platform.posts).toBe(0);
+    expect(world.prover.proofs).toBe(0);
+  });
+
+  it('lists every issue with its index and severity, those behind a bad amount included', async () => {
+    const { validate } = await createValidation();
+    const report = await validate({
+      token: 'DOGE',
+      recipients: [
+        { recipientAddress: 'me', amount: '0' },
+        { recipientAddress: stranger, amount: 'x' },
+        { recipientAddress: stranger, amount: '1' },
+      ],
+    });
+    expect(report.ok).toBe(false);
+    expect(report.issues.map(({ requestIndex, code }) => [requestIndex, code])).toEqual([
+      [-1, 'invalid-token'],
+      [0, 'invalid-amount'],
+      [0, 'invalid-address'],
+      [1, 'invalid-amount'],
+      [2, 'duplicate-recipient'],
+      [1, 'unregistered-recipient'],
+    ]);
+    expect(new Set(report.issues.map(({ severity }) => severity))).toEqual(new Set(['error']));
+  });
+
+  it('goes on behind a batch that is too large and a chain that is unknown', async () => {
+    const { validate, world } = await createValidation({ maxRecipients: 2 });
+    const bad = { recipientAddress: 'me', amount: '0' };
+    const codes = async (body: unknown) => (await validate(body)).issues.map(({ code }) => code);
+    expect(await codes({ token: 'USDC', recipients: [bad, bad, bad] })).toEqual([
+      'batch-too-large',
+      ...[0, 1, 2].flatMap(() => ['invalid-amount', 'invalid-address']),
+    ]);
+    // What an address is depends on the chain.
+    expect(await codes({ token: 'USDC', chain: 'mars', recipients: [bad] })).toEqual([
+      'invalid-chain',
+      'invalid-amount',
+    ]);
+    expect(world.platform.lookups).toBe(0);
+  });
+
+  it('has one issue for a malformed body, and asks nobody about it', async () => {
+    const { validate, outages, world } = await createValidation();
+    outages.push({ code: 'gate_unavailable', message: 'm' });
+    world.chain.failReads(10);
+    const report = await validate({ token: 7 });
+    expect(report).toEqual({
+      ok: false,
+      allowanceState: 'unknown',
+      issues: [
+        {
+          requestIndex: -1,
+          code: 'invalid_request',
+          message: expect.stringContaining('token'),
+          severity: 'error',
+        },
+      ],
+    });
+    expect(createMalformedReport('not JSON').issues[0]).toEqual({
+      ...report.issues[0],
+      message: 'not JSON',
+    });
+  });
+
+  it('says sufficient, insufficient or unknown, as the chain tells it', async () => {
+    const { validate, world } = await createValidation({ permit: true });
+    world.chain.allowance = total - 1n;
+    expect(await validate()).toEqual({ ok: true, allowanceState: 'insufficient', issues: [] });
+    world.chain.failReads(2);
+    expect(await validate()).toMatchObject({
+      ok: false,
+      allowanceState: 'unknown',
+      issues: [],
+      preflight: [{ code: 'chain_unavailable' }],
+    });
+  });
+
+  it('counts only those who would be paid', async () => {
+    const { validate, world } = await createValidation();
+    const recipients = [
+      ...world.createRequest().recipients,
+      { recipientAddress: stranger, amount: '1' },
+    ];
+    const request = { token: 'USDC', recipients };
+    expect((await validate({ ...request, unregistered: 'skip' })).allowanceState).toBe(
+      'sufficient',
+    );
+    expect((await validate(request)).allowanceState).toBe('insufficient');
+  });
+});
+
+describe('preflight', () => {
+  const codesOf = (findings: readonly PreflightFinding[] | undefined) =>
+    findings?.map(({ code }) => code);
+
+  it('finds that the funder holds too little', async () => {
+    const { validate, world } = await createValidation();
+    world.chain.balance = total;
+    expect((await validate()).ok).toBe(true);
+    world.chain.balance = total - 1n;
+    const report = await validate();
+    expect(report.ok).toBe(false);
+    expect(report.issues).toEqual([]);
+    expect(codesOf(report.preflight)).toEqual(['insufficient_balance']);
+  });
+
+  // 60,000 gas at 1 gwei, as the fake chain prices an approval.
+  const gas = 60_000n * 10n ** 9n;
+  it.each([
+    ['an approval', {}, 0n, gas],
+    ['two, where the token wants zero first', { zeroFirst: true }, 1n, 2n * gas],
+    ['none, where the allowance suffices', {}, total, 0n],
+    ['none, where the token has a permit', { permit: true }, 0n, 0n],
+  ])('wants gas for %s', async (_what, options, allowance, needed) => {
+    const { validate, world } = await createValidation(options);
+    world.chain.allowance = allowance;
+    world.chain.coin = needed;
+    expect((await validate()).ok).toBe(true);
+    if (needed > 0n) {
+      world.chain.coin = needed - 1n;
+      expect(codesOf((await validate()).preflight)).toEqual(['insufficient_gas']);
+    }
+  });
+
+  it('passes on what is down, and names a platform that does not answer look-ups once', async () => {
+    const { validate, outages, world } = await createValidation();
+    const [first] = world.createRequest().recipients;
+    const body = { token: 'USDC', recipients: [first, { recipientAddress: 'me', amount: '0' }] };
+    world.platform.failCalls(1);
+    const report = await validate(body);
+    expect(report.issues.map(({ code }) => code)).toEqual(['invalid-amount', 'invalid-address']);
+    expect(codesOf(report.preflight)).toEqual(['platform_unavailable']);
+    expect(report.allowanceState).toBe('sufficient');
+
+    outages.push({ code: 'platform_unavailable', message: 'm' });
+    outages.push({ code: 'gate_unavailable', message: 'm' });
+    world.platform.failCalls(1);
+    expect(codesOf((await validate()).preflight)).toEqual([
+      'platform_unavailable',
+      'gate_unavailable',
+    ]);
+  });
+
+  it('reports before bootstrap, and lets no other error pass for an answer', async () => {
+    const { validate, world } = await createValidation();
+    const failing = (status: number) => ({
+      checks: {
+        ...world.checks,
+        routeChain: () => {
+          throw new PoolError('platform_unavailable', 'm', { status });
+        },
+      },
+    });
+    const report = await validate(undefined, failing(503));
+    expect(report).toMatchObject({ ok: false, allowanceState: 'unknown', issues: [] });
+    expect(codesOf(report.preflight)).toEqual(['platform_unavailable']);
+    await expect(validate(undefined, failing(500))).rejects.toMatchObject({ status: 500 });
+  });
+});

@@ -1,0 +1,70 @@
+/**
+ * The dry run of a disbursement, for `POST /api/validate` and for the command: the checks of `disburse`, all
+ * their issues, and what else would stop the batch now (docs/decisions/0009). Proves and submits nothing.
+ *
+ * @module
+ */
+import type { AllowanceState, EvmAddress } from '@pool/core';
+import { type CheckDeps, collectIssues, type Issue } from './check-disbursement.ts';
+import { observeFunds, type PreflightFinding } from './preflight.ts';
+
+export type ValidationIssue = Issue & { readonly severity: 'error' };
+
+export type ValidationReport = {
+  /** There is no issue, and nothing else that would stop the batch. */
+  readonly ok: boolean;
+  readonly allowanceState: AllowanceState;
+  readonly issues: readonly ValidationIssue[];
+  /** Absent: nothing. */
+  readonly preflight?: readonly PreflightFinding[];
+};
+
+export type ValidateDeps = {
+  readonly checks: CheckDeps;
+  /** Undefined: no funder key is configured, so no chain is routable. */
+  readonly funder: EvmAddress | undefined;
+  /** Which of the services that a batch passes through do not answer now. Never throws. */
+  readonly findOutages: () => Promise<readonly PreflightFinding[]>;
+};
+
+/** @param body - parsed JSON, nothing else is known of it */
+export async function validateDisbursement(
+  body: unknown,
+  deps: ValidateDeps,
+): Promise<ValidationReport> {
+  const { issues, checked, target, interrupted } = await collectIssues(body, deps.checks);
+  if (issues.some(({ code }) => code === 'invalid_request')) {
+    return createReport({ issues, allowanceState: 'unknown', findings: [] });
+  }
+  const [funds, outages] = await Promise.all([
+    target === undefined || deps.funder === undefined
+      ? undefined
+      : observeFunds({ ...target, total: checked?.total ?? target.total }, deps.funder),
+    deps.findOutages(),
+  ]);
+  const findings = [...(funds?.findings ?? []), ...outages];
+  if (interrupted !== undefined && !findings.some(({ code }) => code === 'platform_unavailable')) {
+    findings.push({ code: 'platform_unavailable', message: interrupted.message });
+  }
+  return createReport({ issues, allowanceState: funds?.allowanceState ?? 'unknown', findings });
+}
+
+/** The report on a body that is not even JSON. @param message - says what to do, repeats nothing */
+export function createMalformedReport(message: string): ValidationReport {
+  const issue: Issue = { requestIndex: -1, code: 'invalid_request', message };
+  return createReport({ issues: [issue], allowanceState: 'unknown', findings: [] });
+}
+
+function createReport(input: {
+  readonly issues: readonly Issue[];
+  readonly allowanceState: AllowanceState;
+  readonly findings: readonly PreflightFinding[];
+}): ValidationReport {
+  const { issues, allowanceState, findings } = input;
+  return {
+    ok: issues.length === 0 && findings.length === 0,
+    allowanceState,
+    issues: issues.map((issue) => ({ ...issue, severity: 'error' })),
+    ...(findings.length === 0 ? {} : { preflight: findings }),
+  };
+}
