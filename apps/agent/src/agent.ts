@@ -8,130 +8,40 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CircuitName,
   createArtifactStore,
   openProductionKeys,
   type ProductionKeys,
 } from '@pool/circuits';
-import { type Bootstrap, type ChainsFile, errorCodeOf, parseHex, Secret } from '@pool/core';
+import { errorCodeOf } from '@pool/core';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import {
-  type ChainContext,
-  type CheckDeps,
-  type Clock,
-  createEvidenceVerifier,
-  createEvmChain,
-  createFunder,
   createKeyLock,
   createProverPort,
-  type EvidencePins,
-  type EvmChain,
   eraseExpired,
-  type FunderPort,
-  type GatePort,
   type JobEvent,
   type JobRunner,
   startJobRunner,
 } from '@pool/operations';
-import {
-  createEdgeClient,
-  createGateClient,
-  createKeyVerifier,
-  type EdgeClient,
-} from '@pool/platform-client';
+import { createKeyVerifier } from '@pool/platform-client';
 import { createMockProver, createProver, type Prover } from '@pool/prover';
-import { createLocalKeySigner } from '@pool/signers';
 import type { Hono } from 'hono';
 import { ensureAgentHome, ensureLoopbackToken } from './agent-home.ts';
 import type { AgentLog } from './agent-log.ts';
+import { type AgentParts, createParts } from './agent-parts.ts';
 import { createApp } from './app.ts';
-import { readChainsFile, routeChain } from './chains.ts';
 import type { Config } from './config.ts';
 import { openEvidencePins } from './evidence-pins.ts';
 import { createFault } from './fault.ts';
 import type { AgentVariables } from './http-guards.ts';
 import { createJobProgress } from './job-progress.ts';
 import { type ProcessUsage, renderAgentMetrics } from './metrics.ts';
+import { createRateLimiter, defaultRateLimit } from './rate-limit.ts';
+import { createReadiness, type Probe } from './readiness.ts';
+import { systemClock } from './system-clock.ts';
 import { startTenant, type Tenant } from './tenant.ts';
 import { version } from './version.ts';
-
-const systemClock: Clock = {
-  nowMs: () => Date.now(),
-  sleep: async (milliseconds, signal) => {
-    await sleep(milliseconds, undefined, { signal });
-  },
-};
-
-/** What both a running agent and a dry run need. */
-export type AgentParts = {
-  readonly chainsFile: ChainsFile;
-  readonly contexts: ReadonlyMap<string, ChainContext>;
-  readonly edge: EdgeClient;
-  readonly funder: FunderPort | undefined;
-  checks(bootstrap: Bootstrap, pins: EvidencePins): CheckDeps;
-  close(): void;
-};
-
-export async function createParts(config: Config): Promise<AgentParts> {
-  const chainsFile = readChainsFile(config.chainsFile);
-  const chains = new Map<string, EvmChain>();
-  const contexts = new Map<string, ChainContext>();
-  for (const [key, settings] of Object.entries(chainsFile.chains)) {
-    const chain = createEvmChain(settings);
-    chains.set(key, chain);
-    contexts.set(key, { key, settings, chain });
-  }
-  const edge = createEdgeClient({ url: config.platformUrl, token: config.platformToken });
-  const funder = await createConfiguredFunder(config, chainsFile);
-  return {
-    chainsFile,
-    contexts,
-    edge,
-    funder,
-    checks: (bootstrap, pins) => ({
-      routeChain: (key) =>
-        routeChain(key, {
-          contexts,
-          bootstrap,
-          defaultChain: config.chain,
-          hasFunder: funder !== undefined,
-        }),
-      platform: edge,
-      evidence: createEvidenceVerifier({
-        domain: chainsFile.evidence,
-        pins,
-        nowMs: systemClock.nowMs,
-      }),
-      hasGate: config.gate !== undefined || bootstrap.gate?.oauth !== undefined,
-    }),
-    close() {
-      for (const chain of chains.values()) {
-        chain.close();
-      }
-    },
-  };
-}
-
-async function createConfiguredFunder(
-  config: Config,
-  { chains }: ChainsFile,
-): Promise<FunderPort | undefined> {
-  if (config.funderPrivateKey === undefined) {
-    return undefined;
-  }
-  const pools = Object.values(chains).map(({ chainId, pool, tokens }) => ({
-    chainId,
-    pool,
-    tokens: Object.values(tokens).map(({ address }) => address),
-  }));
-  const signer = createLocalKeySigner({
-    privateKey: config.funderPrivateKey,
-    allow: { kinds: ['fund-authorization', 'permit', 'token-approval'], pools },
-  });
-  return createFunder(signer, systemClock);
-}
 
 export type Agent = {
   readonly app: Hono<AgentVariables>;
@@ -165,19 +75,22 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
   const progress = createJobProgress(systemClock.nowMs);
   const reach = createFault(config.fault);
   let runner: JobRunner | undefined;
-  let checks: CheckDeps | undefined;
 
   const onEvent = (key: string, event: JobEvent): void => {
     progress.note(key, event);
     logJobEvent(log, event);
   };
-  const tenant = startTenant(
-    () => parts.edge.bootstrap(),
+  const tenant = startTenant({
+    bootstrap: () => parts.edge.bootstrap(),
     log,
-    (bootstrap) => {
-      checks = parts.checks(bootstrap, pins);
-      runner = startRunner({ config, parts, store, prover, keys, bootstrap, reach, onEvent });
+    onAnswer: ({ gate }) => parts.gates.update(gate),
+    onReady: () => {
+      runner = startRunner({ config, parts, store, prover, keys, reach, onEvent });
     },
+  });
+  const readiness = createReadiness(
+    { ...parts.probes, accelerator: createAcceleratorProbe(prover) },
+    { nowMs: () => performance.now() },
   );
 
   const startedAtMs = systemClock.nowMs();
@@ -195,8 +108,14 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
           ? undefined
           : createKeyVerifier({ verifyUrl: config.verifyUrl, edgeToken: config.platformToken }),
       employerId: () => tenant.current().employerId,
+      limiter: createRateLimiter(defaultRateLimit, () => performance.now()),
     },
-    checks: () => checks ?? parts.checks(tenant.current(), pins),
+    validation: parts.createValidation({
+      bootstrap: tenant.current,
+      pins,
+      check: readiness.check,
+    }),
+    readiness,
     progress,
     metricsToken: config.metricsToken,
     renderMetrics: () =>
@@ -273,17 +192,24 @@ function createConfiguredProver(
       });
 }
 
+/** Starts the engine if nothing has yet. A processor proves as well as a graphics card, only slower. */
+function createAcceleratorProbe(prover: Prover<CircuitName>): Probe {
+  return async () => {
+    const { kind, detail } = await prover.ready();
+    return { ok: kind !== 'none', detail: { kind, message: detail } };
+  };
+}
+
 function startRunner(input: {
   readonly config: Config;
   readonly parts: AgentParts;
   readonly store: JobStore;
   readonly prover: Prover<CircuitName>;
   readonly keys: ProductionKeys | undefined;
-  readonly bootstrap: Bootstrap;
   readonly reach: ReturnType<typeof createFault>;
   readonly onEvent: (key: string, event: JobEvent) => void;
 }): JobRunner {
-  const { config, parts, bootstrap } = input;
+  const { config, parts } = input;
   const mode = config.prover === 'mock' ? 'mock' : 'real';
   return startJobRunner({
     store: input.store,
@@ -297,7 +223,10 @@ function startRunner(input: {
     deps: {
       findChain: (key) => parts.contexts.get(key),
       platform: parts.edge,
-      gate: createGatePort(config, bootstrap),
+      // Read at the start of each job: bootstrap may vend another gate in the meantime.
+      get gate() {
+        return parts.gates.port();
+      },
       prover: createProverPort(input.prover, mode, input.keys?.readVerificationKey),
       funder: parts.funder,
       locks: createKeyLock(),
@@ -308,34 +237,6 @@ function startRunner(input: {
       reach: input.reach,
     },
   });
-}
-
-/** Own configuration first, else what bootstrap vends. */
-function createGatePort(config: Config, bootstrap: Bootstrap): GatePort | undefined {
-  if (config.gate !== undefined) {
-    const { url, ...oauth } = config.gate;
-    return toPort(createGateClient({ url, oauth }));
-  }
-  const vended = bootstrap.gate;
-  if (vended?.oauth === undefined) {
-    return undefined;
-  }
-  const { clientSecret, ...oauth } = vended.oauth;
-  return toPort(
-    createGateClient({
-      url: vended.url,
-      oauth: { ...oauth, clientSecret: new Secret(clientSecret) },
-    }),
-  );
-}
-
-function toPort(gate: ReturnType<typeof createGateClient>): GatePort {
-  return {
-    async paths(walletIds) {
-      const { root, paths, missing } = await gate.paths(walletIds);
-      return { root: parseHex(root, 32), paths, missing };
-    },
-  };
 }
 
 /** Keys name people's payments, so lines carry stages and codes only. */

@@ -1,26 +1,33 @@
 /**
- * The agent's HTTP routes (README.md, "HTTP"): submit a disbursement, read its job, liveness, metrics.
+ * The agent's HTTP routes (README.md, "HTTP"): submit or validate a disbursement, read its job, readiness,
+ * liveness, metrics.
  *
  * @module
  */
 import {
+  agentApi,
+  type Capability,
   canonicalDigest,
+  createApiPages,
   type DisbursementJob,
   type Hex32,
+  isPoolError,
   type JobState,
   PoolError,
   type Secret,
 } from '@pool/core';
 import type { JobStore, StoredJob } from '@pool/idempotency';
 import {
-  type CheckDeps,
   checkDisbursement,
   createJobView,
+  createMalformedReport,
   createRecord,
   deserializeRecord,
   serializeRecord,
+  type ValidateDeps,
+  validateDisbursement,
 } from '@pool/operations';
-import { Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import type { AgentLog } from './agent-log.ts';
 import { authenticate, type BearerDeps } from './bearer.ts';
 import type { AgentFaultPoint } from './fault.ts';
@@ -35,6 +42,7 @@ import { parseIdempotencyKey } from './idempotency-key.ts';
 import type { JobProgress } from './job-progress.ts';
 import { createJobTrace, type JobTrace } from './job-trace.ts';
 import { authenticateMetrics, metricsContentType } from './metrics.ts';
+import type { Readiness } from './readiness.ts';
 
 export type AppDeps = {
   readonly version: string;
@@ -44,8 +52,9 @@ export type AppDeps = {
   readonly log: AgentLog;
   readonly store: JobStore;
   readonly bearer: BearerDeps;
-  /** Checks of the employer's chains. @throws PoolError 503 before bootstrap */
-  readonly checks: () => CheckDeps;
+  /** The checks of `disburse`, and what a dry run looks at besides. */
+  readonly validation: ValidateDeps;
+  readonly readiness: Readiness;
   readonly progress: JobProgress;
   /** Undefined: DISBURSE_METRICS_TOKEN is not set. */
   readonly metricsToken: Secret | undefined;
@@ -65,9 +74,20 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
   app.notFound((context) =>
     context.json({ code: 'not_found', message: 'this agent has no such route' }, 404),
   );
-  app.use(assignRequestId());
+  app.use(assignRequestId(deps.log));
   app.use(checkHost(deps.allowedHosts));
-  app.use(limitBody());
+  const requireBearer = (capability: Capability): MiddlewareHandler<AgentVariables> => {
+    return async (context, next) => {
+      const authorization = context.req.header('authorization');
+      context.set('principal', await authenticate(authorization, capability, bearer));
+      await next();
+    };
+  };
+
+  // What the routes are is nobody's secret: the same for every agent of this version.
+  for (const { path, body, headers } of createApiPages(agentApi)) {
+    app.get(path, (context) => context.body(body, 200, headers));
+  }
 
   app.get('/api/livez', (context) =>
     context.json({
@@ -77,6 +97,11 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
     }),
   );
 
+  app.get('/api/readyz', async (context) => {
+    const report = await deps.readiness.read();
+    return context.json(report, report.ok ? 200 : 503);
+  });
+
   // Where Prometheus looks by default. The metrics token reaches nothing else; the loopback token, which pays, need not leave the machine.
   app.get('/metrics', (context) => {
     const { metricsToken } = deps;
@@ -85,20 +110,16 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
     return context.body(deps.renderMetrics(), 200, { 'content-type': metricsContentType });
   });
 
-  app.post('/api/disburse', async (context) => {
-    await authenticate(context.req.header('authorization'), 'disburse', bearer);
+  app.post('/api/disburse', requireBearer('disburse'), limitBody(), async (context) => {
     const key = parseIdempotencyKey(context.req.header('idempotency-key'));
-    const { body, fingerprint } = parseJson(
-      context.req.header('content-type'),
-      await context.req.text(),
-    );
+    const { body, fingerprint } = await readJson(context);
     const scope = bearer.employerId();
 
     const known = await store.get(scope, key);
     if (known !== undefined) {
       return answerReplay(known, fingerprint);
     }
-    const checked = await checkDisbursement(body, deps.checks());
+    const checked = await checkDisbursement(body, deps.validation.checks);
     await deps.reach('claim.before-store');
     const claim = await store.claim({
       scope,
@@ -134,15 +155,34 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
     }
   });
 
-  app.get('/api/disburse/:key', async (context) => {
-    await authenticate(context.req.header('authorization'), 'disburse', bearer);
+  // 200 for every authenticated request: what is wrong with it stands in the report.
+  const reportTooLarge = (context: Context, message: string): Response =>
+    context.json(createMalformedReport(message));
+  app.post(
+    '/api/validate',
+    requireBearer('disburse'),
+    limitBody(reportTooLarge),
+    async (context) => {
+      let body: unknown;
+      try {
+        ({ body } = await readJson(context));
+      } catch (error) {
+        if (isPoolError(error) && error.code === 'invalid_request') {
+          return context.json(createMalformedReport(error.message));
+        }
+        throw error;
+      }
+      return context.json(await validateDisbursement(body, deps.validation));
+    },
+  );
+
+  app.get('/api/disburse/:key', requireBearer('disburse'), async (context) => {
     return context.json(viewOf(await findJob(context.req.param('key'))));
   });
 
   // For this agent's own command line: progress, seconds per stage, gas. Not part of the job object.
-  app.get('/api/disburse/:key/trace', async (context) => {
-    const principal = await authenticate(context.req.header('authorization'), 'disburse', bearer);
-    if (principal.kind !== 'loopback') {
+  app.get('/api/disburse/:key/trace', requireBearer('disburse'), async (context) => {
+    if (context.get('principal').kind !== 'loopback') {
       throw new PoolError('forbidden', 'this route takes the loopback token only', { status: 403 });
     }
     const job = await findJob(context.req.param('key'));
@@ -182,15 +222,18 @@ function statusUrlOf(key: string): string {
   return `/api/disburse/${encodeURIComponent(key)}`;
 }
 
-/** @throws PoolError `invalid_request`, never echoing the body */
-/** The body and its fingerprint. JSON that has no canonical form (a lone surrogate) is refused like no JSON. */
-function parseJson(
-  contentType: string | undefined,
-  text: string,
-): { readonly body: unknown; readonly fingerprint: Hex32 } {
+/**
+ * The body and its fingerprint. JSON that has no canonical form (a lone surrogate) is refused like no JSON.
+ * @throws PoolError `invalid_request`, never echoing the body
+ */
+async function readJson(
+  context: Context,
+): Promise<{ readonly body: unknown; readonly fingerprint: Hex32 }> {
+  const contentType = context.req.header('content-type');
   if (!/^application\/json(?:\s*;|$)/i.test(contentType ?? '')) {
     throw new PoolError('invalid_request', 'send Content-Type: application/json');
   }
+  const text = await context.req.text();
   try {
     const body: unknown = JSON.parse(text);
     return { body, fingerprint: canonicalDigest(body) };

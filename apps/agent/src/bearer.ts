@@ -7,6 +7,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Capability, PoolError, type Secret } from '@pool/core';
 import type { KeyVerifier } from '@pool/platform-client';
+import type { RateLimiter } from './rate-limit.ts';
 
 export type Principal = { readonly kind: 'loopback' } | { readonly kind: 'api-key' };
 
@@ -16,6 +17,7 @@ export type BearerDeps = {
   readonly verifier: KeyVerifier | undefined;
   /** The agent's own employer. @throws PoolError 503 while bootstrap has not told */
   readonly employerId: () => string;
+  readonly limiter: RateLimiter;
 };
 
 /** The token of an Authorization header; undefined if it has none of a sensible form. */
@@ -24,8 +26,8 @@ export function readBearer(authorization: string | undefined): string | undefine
 }
 
 /**
- * @throws PoolError 401 `unauthorized`, 403 `forbidden`, 503 `verification_unavailable`: never lets in
- *   because something did not answer
+ * @throws PoolError 401 `unauthorized`, 403 `forbidden`, 429 `rate_limited` (before anybody is asked), 503
+ *   `verification_unavailable`: never lets in because something did not answer
  */
 export async function authenticate(
   authorization: string | undefined,
@@ -36,7 +38,12 @@ export async function authenticate(
   if (token === undefined) {
     throw unauthorized('send Authorization: Bearer with an API key or the loopback token');
   }
-  if (isSameSecret(token, deps.loopbackToken.reveal())) {
+  const isLoopback = isSameSecret(token, deps.loopbackToken.reveal());
+  if (isLoopback) {
+    deps.limiter.admit(token);
+  }
+  deps.limiter.charge(token);
+  if (isLoopback) {
     return { kind: 'loopback' };
   }
   if (!token.startsWith('pool_live_')) {
@@ -58,6 +65,7 @@ export async function authenticate(
       status: 403,
     });
   }
+  deps.limiter.admit(token);
   return { kind: 'api-key' };
 }
 

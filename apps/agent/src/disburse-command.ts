@@ -6,17 +6,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type DisbursementJob,
-  type DisburseRequest,
-  isPoolError,
-  PoolError,
-  parseEvmAddress,
-} from '@pool/core';
-import { collectIssues, observeAllowance } from '@pool/operations';
-import { createParts } from './agent.ts';
+import { type DisbursementJob, type DisburseRequest, isPoolError, PoolError } from '@pool/core';
+import { type ValidationReport, validateDisbursement } from '@pool/operations';
 import { type AgentClient, createAgentClient } from './agent-client.ts';
 import { readLoopbackToken } from './agent-home.ts';
+import { createParts } from './agent-parts.ts';
 import { readChainsFile } from './chains.ts';
 import { type AgentAddress, type Config, readAgentAddress, readConfig } from './config.ts';
 import { openEvidencePins } from './evidence-pins.ts';
@@ -29,6 +23,7 @@ import {
   insufficientAllowanceLine,
   type Terminal,
 } from './progress-view.ts';
+import { createReadiness } from './readiness.ts';
 import { createRosterError, parseRoster, type RosterEntry } from './roster-csv.ts';
 
 export type DisburseOptions = {
@@ -89,7 +84,10 @@ function resolveTarget(
   }
   const settings = chain === undefined ? undefined : chains[chain];
   if (chain === undefined || settings === undefined) {
-    throw new PoolError('invalid-chain', 'that chain is not in the chains file of this agent');
+    throw new PoolError(
+      'invalid-chain',
+      'that chain does not stand in the chains file of this agent, or stands there without a pool',
+    );
   }
   const token = options.token ?? 'USDC';
   const found = Object.hasOwn(settings.tokens, token) ? settings.tokens[token] : undefined;
@@ -209,7 +207,7 @@ function exitCodeOf(job: DisbursementJob): number {
   return job.result?.status === 'partial' ? exitCodes.partial : exitCodes.ok;
 }
 
-/** The same checks as the agent's, all issues at once; proves and submits nothing. */
+/** What `POST /api/validate` does, in this process: no agent has to run. Proves and submits nothing. */
 async function runDry(
   config: Config,
   request: DisburseRequest,
@@ -219,20 +217,26 @@ async function runDry(
   const parts = await createParts(config);
   const pins = openEvidencePins(':memory:');
   try {
-    const bootstrap = await parts.edge.bootstrap();
-    const { issues, checked } = await collectIssues(request, parts.checks(bootstrap, pins));
-    const context = parts.contexts.get(request.chain ?? '');
-    const token = context?.settings.tokens[request.token];
-    const allowanceState =
-      context === undefined || token === undefined || parts.funder === undefined
-        ? 'unknown'
-        : await observeAllowance({
-            chain: context.chain,
-            token: parseEvmAddress(token.address),
-            funder: parts.funder.address,
-            total: checked?.total ?? sumOf(request),
+    const bootstrap = await optional(() => parts.edge.bootstrap());
+    parts.gates.update(bootstrap?.gate);
+    const { check } = createReadiness(
+      { ...parts.probes, accelerator: () => Promise.reject(new Error('a dry run proves nothing')) },
+      { nowMs: () => performance.now() },
+    );
+    const validation = parts.createValidation({
+      bootstrap: () => {
+        if (bootstrap === undefined) {
+          throw new PoolError('platform_unavailable', 'the platform does not answer', {
+            status: 503,
+            retryable: true,
           });
-    const report = { ok: issues.length === 0, allowanceState, issues };
+        }
+        return bootstrap;
+      },
+      pins,
+      check,
+    });
+    const report = await validateDisbursement(request, validation);
     output.out(options.json === true ? JSON.stringify(report, null, 2) : describeReport(report));
     return report.ok ? exitCodes.ok : exitCodes.refused;
   } finally {
@@ -241,22 +245,19 @@ async function runDry(
   }
 }
 
-function sumOf(request: DisburseRequest): bigint {
-  return request.recipients.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-}
-
-function describeReport(report: {
-  readonly ok: boolean;
-  readonly allowanceState: string;
-  readonly issues: readonly { readonly code: string; readonly message: string }[];
-}): string {
+function describeReport(report: ValidationReport): string {
   const allowance =
     report.allowanceState === 'insufficient'
       ? insufficientAllowanceLine
       : `allowance: ${report.allowanceState}`;
+  const verdict =
+    report.issues.length > 0
+      ? 'dry run: the batch would be refused'
+      : 'dry run: the batch would be accepted, and not settled now';
   return [
-    report.ok ? 'dry run: the batch would go through' : 'dry run: the batch would be refused',
+    report.ok ? 'dry run: the batch would go through' : verdict,
     ...report.issues.map(({ code, message }) => `${code}: ${message}`),
+    ...(report.preflight ?? []).map(({ code, message }) => `${code}: ${message}`),
     allowance,
   ].join('\n');
 }

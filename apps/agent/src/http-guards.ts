@@ -11,19 +11,26 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AgentLog } from './agent-log.ts';
+import type { Principal } from './bearer.ts';
 
 /** Holds 10,000 recipients with memos. */
 const maxBodyBytes = 4 * 1024 * 1024;
 
-export type AgentVariables = { Variables: { requestId: string } };
+export type AgentVariables = { Variables: { requestId: string; principal: Principal } };
 
-export function assignRequestId(): MiddlewareHandler<AgentVariables> {
+/** Hexadecimal with dashes, like a UUID or a trace id: no credential of ours has that form. */
+const callersIdPattern = /^[0-9a-f-]{16,36}$/i;
+
+/** The caller's own `x-request-id` if it has the form of one, else a new one; in the answer and in every line. */
+export function assignRequestId(log: AgentLog): MiddlewareHandler<AgentVariables> {
   return async (context, next) => {
-    const requestId = randomUUID();
+    const given = context.req.header('x-request-id');
+    const requestId = given !== undefined && callersIdPattern.test(given) ? given : randomUUID();
     context.set('requestId', requestId);
     context.header('x-request-id', requestId);
     context.header('cache-control', 'no-store');
     await next();
+    log.debug({ requestId, method: context.req.method, status: context.res.status }, 'answered');
   };
 }
 
@@ -47,13 +54,19 @@ export function checkHost(allowedHosts: readonly string[]): MiddlewareHandler<Ag
   };
 }
 
-export function limitBody(): MiddlewareHandler<AgentVariables> {
+const tooLarge = 'the request body is larger than 4 MiB';
+
+/** @param answer - instead of the refusal with 413 */
+export function limitBody(
+  answer?: (context: Context, message: string) => Response,
+): MiddlewareHandler<AgentVariables> {
   return bodyLimit({
     maxSize: maxBodyBytes,
-    onError: () => {
-      throw new PoolError('payload_too_large', 'the request body is larger than 4 MiB', {
-        status: 413,
-      });
+    onError: (context) => {
+      if (answer !== undefined) {
+        return answer(context, tooLarge);
+      }
+      throw new PoolError('payload_too_large', tooLarge, { status: 413 });
     },
   });
 }
@@ -80,6 +93,10 @@ export function answerError(
   }
   if (error.status === 503) {
     context.header('retry-after', '5');
+  }
+  const retryAfterSeconds = error.details?.['retryAfterSeconds'];
+  if (error.status === 429 && typeof retryAfterSeconds === 'number') {
+    context.header('retry-after', String(retryAfterSeconds));
   }
   log.info({ requestId, code: error.code, status: error.status }, 'request refused');
   return context.json(

@@ -1,5 +1,7 @@
 /**
- * Whose agent this is: the platform's answer to bootstrap, asked at start and again until it comes.
+ * Whose agent this is, and what its platform vends: the answer to bootstrap, asked at start until it comes and
+ * from then on again and again. New answers count for new requests; running jobs keep the chain, pool and
+ * token they began with, which are the agent's own settings anyway.
  *
  * @module
  */
@@ -7,21 +9,30 @@ import { type Bootstrap, errorCodeOf, PoolError } from '@pool/core';
 import type { AgentLog } from './agent-log.ts';
 
 export type Tenant = {
-  /** @throws PoolError 503 `platform_unavailable` while bootstrap has not succeeded */
+  /** The newest answer. @throws PoolError 503 `platform_unavailable` while bootstrap has not succeeded */
   current(): Bootstrap;
   /** Resolves with the first answer. Never, when stopped before. */
   readonly ready: Promise<Bootstrap>;
   stop(): void;
 };
 
+export type TenantOptions = {
+  readonly bootstrap: () => Promise<Bootstrap>;
+  readonly log: AgentLog;
+  /** Called with every answer that is adopted, before it counts. */
+  readonly onAnswer: (answer: Bootstrap) => void;
+  /** Called once, after the first. */
+  readonly onReady: () => void;
+  /** Pause between two questions. Default: a minute. */
+  readonly refreshMs?: number;
+};
+
 const firstWaitMs = 500;
 const longestWaitMs = 15_000;
+const defaultRefreshMs = 60_000;
 
-export function startTenant(
-  bootstrap: () => Promise<Bootstrap>,
-  log: AgentLog,
-  onReady: (answer: Bootstrap) => void,
-): Tenant {
+export function startTenant(options: TenantOptions): Tenant {
+  const { log, refreshMs = defaultRefreshMs } = options;
   let answer: Bootstrap | undefined;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -30,21 +41,39 @@ export function startTenant(
     resolveReady = resolve;
   });
 
+  function adopt(received: Bootstrap): void {
+    if (answer !== undefined && answer.employerId !== received.employerId) {
+      // Jobs, keys and nonces belong to one employer: a process never changes hands.
+      log.error({}, 'bootstrap names another employer: its answer is not taken until a restart');
+      return;
+    }
+    const isFirst = answer === undefined;
+    options.onAnswer(received);
+    answer = received;
+    if (isFirst) {
+      log.info({ chain: received.chain }, 'bootstrap done');
+      options.onReady();
+      resolveReady(received);
+    }
+  }
+
+  function askLater(waitMs: number, nextWaitMs: number): void {
+    if (!stopped) {
+      timer = setTimeout(() => void ask(nextWaitMs), waitMs);
+    }
+  }
+
   async function ask(waitMs: number): Promise<void> {
     try {
-      const received = await bootstrap();
-      if (stopped) {
-        return;
-      }
-      answer = received;
-      log.info({ chain: received.chain }, 'bootstrap done');
-      onReady(received);
-      resolveReady(received);
-    } catch (error) {
-      log.warn({ code: errorCodeOf(error), retryInMs: waitMs }, 'bootstrap failed, trying again');
+      const received = await options.bootstrap();
       if (!stopped) {
-        timer = setTimeout(() => void ask(Math.min(2 * waitMs, longestWaitMs)), waitMs);
+        adopt(received);
+        askLater(refreshMs, firstWaitMs);
       }
+    } catch (error) {
+      const retryInMs = answer === undefined ? waitMs : refreshMs;
+      log.warn({ code: errorCodeOf(error), retryInMs }, 'bootstrap failed, trying again');
+      askLater(retryInMs, Math.min(2 * waitMs, longestWaitMs));
     }
   }
 

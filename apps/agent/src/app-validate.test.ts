@@ -1,0 +1,109 @@
+// POST /api/validate over HTTP: 200 for whoever may ask, whatever is wrong (docs/decisions/0009).
+import { expect, it } from 'vitest';
+import { apiKey, createTestApp, loopbackToken } from './fixtures/test-app.ts';
+
+it('passes a good request without an Idempotency-Key, and keeps nothing of it', async () => {
+  const { validate, get, chain, request, state } = createTestApp();
+  chain.allowance = 10n;
+  const answer = await validate(request);
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toEqual({ ok: true, allowanceState: 'sufficient', issues: [] });
+  expect(state.wakes).toBe(0);
+  expect((await get('/api/disburse/june')).status).toBe(404);
+});
+
+it('lists different defects at once', async () => {
+  const { validate, holders } = createTestApp();
+  const [first] = holders;
+  const report = (await (
+    await validate({
+      token: 'DOGE',
+      recipients: [
+        { recipientAddress: first!.address, amount: '0' },
+        { recipientAddress: 'me', amount: '1' },
+        { recipientAddress: first!.address, amount: '1' },
+      ],
+    })
+  ).json()) as { issues: { requestIndex: number; code: string }[] };
+  expect(report.issues.map(({ requestIndex, code }) => `${requestIndex} ${code}`)).toEqual([
+    '-1 invalid-token',
+    '0 invalid-amount',
+    '1 invalid-address',
+    '2 duplicate-recipient',
+  ]);
+});
+
+it('says what would stop the batch beside its issues', async () => {
+  const { validate, chain, request, state } = createTestApp();
+  chain.balance = 0n;
+  state.outages = [{ code: 'gate_unavailable', message: 'the pool-gate is down' }];
+  const answer = await validate(request);
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toEqual({
+    ok: false,
+    allowanceState: 'insufficient',
+    issues: [],
+    preflight: [
+      { code: 'insufficient_balance', message: expect.stringContaining('10') },
+      { code: 'gate_unavailable', message: 'the pool-gate is down' },
+    ],
+  });
+});
+
+it.each([
+  ['no JSON', '{', {}],
+  ['half a character', '{"token":"\\ud800","recipients":[]}', {}],
+  ['nothing', '', {}],
+  ['another content type', '{}', { 'content-type': 'text/plain' }],
+  ['more than 4 MiB', `"${'x'.repeat(4 * 1024 * 1024)}"`, {}],
+])('has one issue for %s', async (_what, body, headers) => {
+  const { validate } = createTestApp();
+  const answer = await validate(body, headers);
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toEqual({
+    ok: false,
+    allowanceState: 'unknown',
+    issues: [
+      {
+        requestIndex: -1,
+        code: 'invalid_request',
+        message: expect.stringMatching(/\S/),
+        severity: 'error',
+      },
+    ],
+  });
+});
+
+it('reports a platform that does not answer, before bootstrap and after', async () => {
+  const expected = {
+    ok: false,
+    issues: [],
+    preflight: [{ code: 'platform_unavailable' }],
+  };
+  const early = createTestApp({ bootstrap: undefined });
+  const first = await early.validate(early.request);
+  expect(first.status).toBe(200);
+  expect(await first.json()).toMatchObject({ ...expected, allowanceState: 'unknown' });
+
+  const later = createTestApp();
+  later.chain.allowance = 10n;
+  later.platform.failCalls(1);
+  const second = await later.validate(later.request);
+  expect(second.status).toBe(200);
+  expect(await second.json()).toMatchObject({ ...expected, allowanceState: 'sufficient' });
+});
+
+it('tells nothing to whoever may not ask, not even that a body is malformed', async () => {
+  const { validate } = createTestApp();
+  for (const [token, status] of [
+    ['', 401],
+    [apiKey('unknown'), 401],
+    [apiKey('reader'), 403],
+    [apiKey('foreign'), 403],
+    [loopbackToken, 200],
+    [apiKey('disburse'), 200],
+  ] as const) {
+    const answer = await validate('{', { authorization: `Bearer ${token}` });
+    expect(answer.status).toBe(status);
+  }
+});

@@ -1,0 +1,98 @@
+// Bootstrap is asked until it answers and then again: new answers count, another employer's never does.
+import type { Bootstrap } from '@pool/core';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { bootstrap } from './fixtures/test-app.ts';
+import { startTenant } from './tenant.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function start(answers: (Bootstrap | Error)[]) {
+  const seen = { asked: 0, adopted: [] as Bootstrap[], ready: 0, errors: 0 };
+  const quiet = (): void => undefined;
+  const tenant = startTenant({
+    async bootstrap() {
+      seen.asked += 1;
+      const answer = answers.length > 1 ? answers.shift() : answers[0];
+      if (answer instanceof Error || answer === undefined) {
+        throw answer ?? new Error('no answer');
+      }
+      return answer;
+    },
+    log: {
+      debug: quiet,
+      info: quiet,
+      warn: quiet,
+      error: () => {
+        seen.errors += 1;
+      },
+    },
+    onAnswer: (answer) => {
+      seen.adopted.push(answer);
+    },
+    onReady: () => {
+      seen.ready += 1;
+    },
+    refreshMs: 60_000,
+  });
+  return { tenant, seen };
+}
+
+const raised = { ...bootstrap, maxRecipients: { anvil: 16 } };
+
+it('refuses to say whose agent this is until bootstrap answers, and asks on', async () => {
+  const { tenant, seen } = start([new Error('down'), new Error('down'), bootstrap]);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(() => tenant.current()).toThrow(expect.objectContaining({ status: 503 }));
+  await vi.advanceTimersByTimeAsync(500);
+  expect(seen.asked).toBe(2);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(tenant.current()).toEqual(bootstrap);
+  expect(await tenant.ready).toEqual(bootstrap);
+  tenant.stop();
+});
+
+it('takes a new answer after a minute, and starts the worker once', async () => {
+  const { tenant, seen } = start([bootstrap, raised]);
+  await vi.advanceTimersByTimeAsync(59_999);
+  expect(tenant.current()).toEqual(bootstrap);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(tenant.current()).toEqual(raised);
+  expect(seen.adopted).toEqual([bootstrap, raised]);
+  expect(seen.ready).toBe(1);
+  tenant.stop();
+});
+
+it('keeps what it knows while the platform is silent', async () => {
+  const { tenant, seen } = start([bootstrap, new Error('down'), raised]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(seen.asked).toBe(2);
+  expect(tenant.current()).toEqual(bootstrap);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(tenant.current()).toEqual(raised);
+  tenant.stop();
+});
+
+it('never changes hands', async () => {
+  const foreign = { ...raised, employerId: '00000000-0000-4000-8000-000000000000' };
+  const { tenant, seen } = start([bootstrap, foreign, raised]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(tenant.current()).toEqual(bootstrap);
+  expect(seen.adopted).toEqual([bootstrap]);
+  expect(seen.errors).toBe(1);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(tenant.current()).toEqual(raised);
+  tenant.stop();
+});
+
+it('asks nobody once it is stopped', async () => {
+  const { tenant, seen } = start([bootstrap]);
+  await vi.advanceTimersByTimeAsync(0);
+  tenant.stop();
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(seen.asked).toBe(1);
+});
