@@ -6,7 +6,8 @@
 import { isPoolError } from '@pool/core';
 import { Command, CommanderError, Option } from 'commander';
 import { createAgentLog } from './agent-log.ts';
-import { readConfig } from './config.ts';
+import { createProcessSource, readConfig } from './config.ts';
+import { createConfigReport, renderConfigReport } from './config-report.ts';
 import { type DisburseOptions, type Output, runDisburse } from './disburse-command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { serveAgent } from './serve.ts';
@@ -70,6 +71,9 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .action(async (options: { envFile?: string }) => {
       const config = readConfig(options.envFile);
       const log = createAgentLog(config.logLevel);
+      for (const { variable, message } of config.warnings) {
+        log.warn({ variable }, message);
+      }
       await serveAgent(config, log, (url) => streams.out(`disburse-agent listens on ${url}`));
     });
 
@@ -95,6 +99,23 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .addOption(envFile())
     .action(async (options: DisburseOptions) => {
       setCode(await runDisburse(options, streams));
+    });
+
+  program
+    .command('config')
+    .description('Look at the configuration.')
+    .command('check')
+    .description(
+      'Print every variable: set or not, from where; secrets as set or unset. Starts nothing.',
+    )
+    .option('--json', 'print one JSON document')
+    .addOption(envFile())
+    .action((options: { json?: boolean; envFile?: string }) => {
+      const report = createConfigReport(createProcessSource(), options.envFile);
+      streams.out(
+        options.json === true ? JSON.stringify(report, null, 2) : renderConfigReport(report),
+      );
+      setCode(report.ok ? exitCodes.ok : exitCodes.error);
     });
 
   return program;

@@ -149,7 +149,8 @@ describe('parseConfig', () => {
   });
 
   it('keeps secrets out of anything that prints the configuration', () => {
-    const config = parse({ ...good, DISBURSE_FUNDER_PRIVATE_KEY: '0xcanary' });
-    expect(JSON.stringify(config)).not.toContain('canary');
+    const config = parse({ ...good, DISBURSE_FUNDER_PRIVATE_KEY: `0x${'c0ffee'.repeat(10)}c0ff` });
+    expect(config.funderPrivateKey?.reveal()).toContain('c0ffee');
+    expect(JSON.stringify(config)).not.toMatch(/c0ffee|canary/);
   });
 });
