@@ -9,8 +9,11 @@ import {
   type Bootstrap,
   batchSizes,
   type ChainsFile,
+  type Curve,
+  chainFamilies,
   chainsFileSchema,
   type EvmChainSettings,
+  findChainFamily,
   PoolError,
   parseEvmAddress,
   parseWire,
@@ -39,7 +42,7 @@ function parseChainsFile(value: unknown, name: string): ChainsFile {
   try {
     const file = parseWire(chainsFileSchema, value, name);
     return {
-      evidence: file.evidence,
+      ...file,
       chains: Object.fromEntries(
         Object.entries(file.chains).map(([key, settings]) => [key, normalizeChain(settings)]),
       ),
@@ -72,7 +75,10 @@ export type RouteDeps = {
   readonly bootstrap: Bootstrap;
   /** Configured default; else the vended one. */
   readonly defaultChain: string | undefined;
-  readonly hasFunder: boolean;
+  /** Curves that a configured funder signer signs on. */
+  readonly signerCurves: readonly Curve[];
+  /** Family by key of the chains that the chains file names without a pool. */
+  readonly poolless: Readonly<Record<string, string>> | undefined;
 };
 
 /** Decides whether a request for this chain can be routed, and why not. */
@@ -80,6 +86,11 @@ export function routeChain(key: string | undefined, deps: RouteDeps): ChainRoute
   const { bootstrap } = deps;
   const wanted = key ?? deps.defaultChain ?? bootstrap.chain;
   const context = deps.contexts.get(wanted);
+  const { poolless = {} } = deps;
+  const poollessFamily = Object.hasOwn(poolless, wanted) ? poolless[wanted] : undefined;
+  if (poollessFamily !== undefined) {
+    return invalid(explainPoolless(wanted, poollessFamily, deps.signerCurves));
+  }
   if (context === undefined) {
     const known = [...deps.contexts.keys()].sort().join(', ');
     return invalid(`chain must be one this agent is configured for: ${known}`);
@@ -90,8 +101,9 @@ export function routeChain(key: string | undefined, deps: RouteDeps): ChainRoute
       `the platform's ${difference} for chain ${wanted} differs from this agent's own settings; nothing is paid there until they agree`,
     );
   }
-  if (!deps.hasFunder) {
-    return invalid(`no funder signer for the curve of chain ${wanted} is configured`);
+  const { curve } = chainFamilies[context.settings.family];
+  if (!deps.signerCurves.includes(curve)) {
+    return invalid(`chain ${wanted} has ${describeMissingSigner(curve)}`);
   }
   const maxRecipients = Math.min(
     context.settings.maxRecipients,
@@ -99,6 +111,23 @@ export function routeChain(key: string | undefined, deps: RouteDeps): ChainRoute
     Math.max(...batchSizes),
   );
   return { kind: 'routable', context, maxRecipients };
+}
+
+/** All that stands against paying there, so that nobody mends one thing only to meet the next. */
+function explainPoolless(key: string, familyName: string, signerCurves: readonly Curve[]): string {
+  const family = findChainFamily(familyName);
+  if (family === undefined) {
+    const supported = Object.keys(chainFamilies).join(', ');
+    return `chain ${key} is of an unsupported platform, ${familyName}: this agent knows ${supported}`;
+  }
+  const noPool = `chain ${key} has no pool configured`;
+  return signerCurves.includes(family.curve)
+    ? noPool
+    : `${noPool}, and ${describeMissingSigner(family.curve)}`;
+}
+
+function describeMissingSigner(curve: Curve): string {
+  return `no funder signer for its curve, ${curve}`;
 }
 
 /** What the platform says otherwise than the agent's own settings. */

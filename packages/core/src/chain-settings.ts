@@ -44,15 +44,65 @@ export const evmChainSettingsSchema = v.strictObject({
 });
 export type EvmChainSettings = v.InferOutput<typeof evmChainSettingsSchema>;
 
-/** `chains.json`: the platform whose sign-in texts count as evidence, and the chains. */
-export const chainsFileSchema = v.strictObject({
-  evidence: v.strictObject({
-    domain: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
-    uri: urlSchema,
-  }),
-  chains: v.record(chainKeySchema, evmChainSettingsSchema),
+/**
+ * A chain that is named without a pool, by its family alone: recognised, and nothing is paid there. Any
+ * family may be named, so that one file serves agents of several releases.
+ */
+const poollessChainSchema = v.strictObject({
+  family: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/)),
 });
-export type ChainsFile = v.InferOutput<typeof chainsFileSchema>;
+
+/** Chosen by what stands there, so that a mistake in full settings is told as one, field by field. */
+const chainSchema = v.lazy((value) =>
+  isPoolless(value) ? poollessChainSchema : evmChainSettingsSchema,
+);
+
+function isPoolless(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('family' in value)) {
+    return false;
+  }
+  // No pool can be settled on these families here, so nothing but the family may stand there.
+  const isOther = value.family === 'solana' || value.family === 'stellar';
+  return isOther || Object.keys(value).length === 1;
+}
+
+const evidenceDomainSchema = v.strictObject({
+  domain: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
+  uri: urlSchema,
+});
+
+/** `chains.json`, read: the platform whose sign-in texts count as evidence, and the chains. */
+export type ChainsFile = {
+  readonly evidence: v.InferOutput<typeof evidenceDomainSchema>;
+  /** Chains with a pool. */
+  readonly chains: Readonly<Record<string, EvmChainSettings>>;
+  /** Family by key of the chains without one. Absent: none is named. */
+  readonly poolless?: Readonly<Record<string, string>>;
+};
+
+/** In the file both kinds stand under `chains`; they are read apart, so that no payment meets the other kind. */
+export const chainsFileSchema = v.pipe(
+  v.strictObject({
+    evidence: evidenceDomainSchema,
+    chains: v.record(chainKeySchema, chainSchema),
+  }),
+  v.transform(({ evidence, chains }): ChainsFile => {
+    const payable: Record<string, EvmChainSettings> = {};
+    const poolless: Record<string, string> = {};
+    for (const [key, settings] of Object.entries(chains)) {
+      if ('pool' in settings) {
+        payable[key] = settings;
+      } else {
+        poolless[key] = settings.family;
+      }
+    }
+    return {
+      evidence,
+      chains: payable,
+      ...(Object.keys(poolless).length === 0 ? {} : { poolless }),
+    };
+  }),
+);
 
 /** The part of the chain settings a platform vends at bootstrap and the agent compares. */
 export const vendedChainSchema = v.strictObject({

@@ -23,6 +23,8 @@ export {
 } from './accounts.ts';
 export { type Amount, isAmountString, maxAmount, parseAmount, parseTokenUnits } from './amount.ts';
 export { canonicalDigest, canonicalJson } from './canonical-json.ts';
+export type { ChainFamily, ChainFamilyName, Curve } from './chain-families/chain-family.ts';
+export { chainFamilies, findChainFamily } from './chain-families/families.ts';
 export {
   type ChainsFile,
   chainsFileSchema,
