@@ -48,6 +48,20 @@ describe('configuration', () => {
       signInChainIds: [31337],
       nonceTtlSeconds: 300,
       pollIntervalMs: 1_000,
+      proxyHops: 0,
+      rateLimits: { addressPerSecond: 100, sessionPerSecond: 50, edgePerSecond: 1_000 },
+    });
+    expect(
+      parsePlatformConfig({
+        ...platform,
+        PLATFORM_PROXY_HOPS: '1',
+        PLATFORM_RATE_ADDRESS: '2',
+        PLATFORM_RATE_SESSION: '3',
+        PLATFORM_RATE_EDGE: '4',
+      }),
+    ).toMatchObject({
+      proxyHops: 1,
+      rateLimits: { addressPerSecond: 2, sessionPerSecond: 3, edgePerSecond: 4 },
     });
     expect(parseGateConfig(gate)).toMatchObject({
       listen: { host: '127.0.0.1', port: 8090 },

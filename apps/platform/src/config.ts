@@ -15,6 +15,7 @@ import {
 } from '@pool/core';
 import { isLoopbackHost, parseServiceUrl } from '@pool/platform-client';
 import * as v from 'valibot';
+import type { RateLimitConfig } from './http/rate-limit.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -43,6 +44,9 @@ export type PlatformConfig = {
   readonly allowedOrigins: readonly string[];
   /** Values of `Host` besides loopback names that requests may carry. */
   readonly allowedHosts: readonly string[];
+  /** Proxies of our own in front: where `X-Forwarded-For` is believed. */
+  readonly proxyHops: number;
+  readonly rateLimits: RateLimitConfig;
   readonly signInChainIds: readonly number[];
   readonly nonceTtlSeconds: number;
   readonly sessionTtlSeconds: number;
@@ -85,6 +89,12 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
     gate: readGateAccess(read),
     allowedOrigins: read.list('PLATFORM_ALLOWED_ORIGINS'),
     allowedHosts: read.list('PLATFORM_ALLOWED_HOSTS'),
+    proxyHops: read.integer('PLATFORM_PROXY_HOPS', 0, 0, 8),
+    rateLimits: {
+      addressPerSecond: read.integer('PLATFORM_RATE_ADDRESS', 100, 1, 1_000_000),
+      sessionPerSecond: read.integer('PLATFORM_RATE_SESSION', 50, 1, 1_000_000),
+      edgePerSecond: read.integer('PLATFORM_RATE_EDGE', 1_000, 1, 1_000_000),
+    },
     signInChainIds: chainIds,
     nonceTtlSeconds: read.integer('PLATFORM_NONCE_TTL_SECONDS', 300, 10, 86_400),
     sessionTtlSeconds: read.integer('PLATFORM_SESSION_TTL_SECONDS', 43_200, 60, 2_592_000),

@@ -5,13 +5,14 @@
  */
 import type { ChainsFile } from '@pool/core';
 import { addEmployerRoutes } from './accounts/employer-routes.ts';
-import type { EnrolmentGate } from './accounts/enrolment.ts';
+import type { EnrolmentGate } from './accounts/gate-confirmation.ts';
 import { addAuthRoutes } from './auth/auth-routes.ts';
 import type { PoolChain } from './chain/pool-chain.ts';
 import type { GateAccessConfig } from './config.ts';
 import type { PlatformDatabase } from './database/platform-tables.ts';
 import { addEdgeRoutes } from './edge/edge-routes.ts';
 import { createShell, type Shell } from './http/app-shell.ts';
+import { createRateLimits, type RateLimitConfig } from './http/rate-limit.ts';
 import type { Log } from './log.ts';
 
 export type PlatformAppDeps = {
@@ -29,6 +30,8 @@ export type PlatformAppDeps = {
   readonly signInChainIds: readonly number[];
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  readonly proxyHops: number;
+  readonly rateLimits: RateLimitConfig;
   readonly onAccepted: () => void;
   readonly refreshIndex: (chain: string) => Promise<void>;
 };
@@ -38,17 +41,20 @@ const maxBodyBytes = 512 * 1024;
 
 export function createPlatformApp(deps: PlatformAppDeps): Shell {
   const { db, log, nowMs } = deps;
+  const limits = createRateLimits(deps.rateLimits, nowMs);
   const { domain, uri } = deps.chains.evidence;
   const app = createShell({
     log,
     allowedHosts: [domain, ...deps.allowedHosts],
     allowedOrigins: [new URL(uri).origin, ...deps.allowedOrigins],
     maxBodyBytes,
+    proxyHops: deps.proxyHops,
   });
   app.get('/livez', (c) => c.json({ ok: true }));
   addAuthRoutes(app, {
     db,
     nowMs,
+    limits,
     settings: {
       domain,
       uri,
@@ -57,10 +63,12 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
       sessionTtlSeconds: deps.sessionTtlSeconds,
     },
   });
-  addEmployerRoutes(app, { db, log, nowMs, gate: deps.gate, gateWaitMs: deps.gateWaitMs });
+  const { gate, gateWaitMs } = deps;
+  addEmployerRoutes(app, { db, log, nowMs, limits, gate, gateWaitMs });
   addEdgeRoutes(app, {
     db,
     nowMs,
+    limits,
     chains: deps.poolChains,
     bootstrap: {
       defaultChain: deps.defaultChain,

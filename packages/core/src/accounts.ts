@@ -5,7 +5,15 @@
  * @module
  */
 import * as v from 'valibot';
-import { hexSchema, isoTimeSchema } from './schema.ts';
+import { isoTimeSchema } from './schema.ts';
+
+/** A free label: 1 to 120 characters of one line, without control characters (databases refuse U+0000). */
+export const labelSchema = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(120),
+  v.regex(/^[^\p{Cc}\p{Cs}]*$/u),
+);
 
 export const readinessValues = [
   'ready',
@@ -30,7 +38,12 @@ export const nonceResponseSchema = v.strictObject({
 /** `POST /api/auth/verify` */
 export const verifySessionRequestSchema = v.strictObject({
   message: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
-  signature: hexSchema(65),
+  /** 65 bytes. A longer one, such as contract wallets make, is read to be refused by its own code. */
+  signature: v.pipe(
+    v.string(),
+    v.regex(/^0x(?:[0-9a-f]{2}){65,1024}$/),
+    v.transform((value) => value as `0x${string}`),
+  ),
 });
 export const verifySessionResponseSchema = v.strictObject({
   success: v.literal(true),
@@ -39,9 +52,12 @@ export const verifySessionResponseSchema = v.strictObject({
   expiresAt: isoTimeSchema,
 });
 
+/** `POST /api/auth/logout` and `DELETE /api/employers/keys/:id` */
+export const successResponseSchema = v.strictObject({ success: v.literal(true) });
+
 /** `POST /api/employers/register`: idempotent per wallet. */
 export const registerRequestSchema = v.strictObject({
-  name: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(120))),
+  name: v.optional(labelSchema),
 });
 export const registerResponseSchema = v.strictObject({
   success: v.literal(true),
@@ -74,10 +90,28 @@ export const enrollmentResponseSchema = v.strictObject({
   eligibilityWhitelistedAt: v.optional(isoTimeSchema),
 });
 
+/** `POST /api/employers/holder/rotate-encryption-key` */
+export const rotateRequestSchema = v.strictObject({
+  walletPub: v.pipe(v.string(), v.maxLength(132)),
+  /** P as registered until now. */
+  currentEncryptionPublicKey: v.pipe(v.string(), v.maxLength(132)),
+  /** P from now on; the session's sign-in text lists it. */
+  encryptionPublicKey: v.pipe(v.string(), v.maxLength(132)),
+});
+export const rotateResponseSchema = v.strictObject({
+  success: v.literal(true),
+  /** False: the new key was registered already, and nothing changed. */
+  rotated: v.boolean(),
+  walletPub: v.string(),
+  encryptionPublicKey: v.string(),
+  readiness: readinessSchema,
+  eligibilityWhitelistedAt: v.optional(isoTimeSchema),
+});
+
 /** `POST /api/employers/keys` */
 export const mintKeyRequestSchema = v.strictObject({
   capability: capabilitySchema,
-  name: v.pipe(v.string(), v.minLength(1), v.maxLength(120)),
+  name: labelSchema,
 });
 export const mintKeyResponseSchema = v.strictObject({
   success: v.literal(true),

@@ -16,10 +16,12 @@ import {
   onboardResponseSchema,
   PoolError,
   registerResponseSchema,
+  rotateResponseSchema,
   Secret,
+  successResponseSchema,
   verifySessionResponseSchema,
 } from '@pool/core';
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import type { Fetch } from './bounded-fetch.ts';
 import { callJson, type JsonAnswer } from './json-call.ts';
 import { joinUrl, parseServiceUrl } from './service-url.ts';
@@ -48,6 +50,7 @@ export type SignInOptions = {
 export type Session = v.InferOutput<typeof verifySessionResponseSchema>;
 export type Registration = v.InferOutput<typeof registerResponseSchema>;
 export type Onboarding = v.InferOutput<typeof onboardResponseSchema>;
+export type Rotation = v.InferOutput<typeof rotateResponseSchema>;
 export type Enrollment = v.InferOutput<typeof enrollmentResponseSchema>;
 /** A minted key: the only time its plaintext is seen. */
 export type MintedKey = Omit<v.InferOutput<typeof mintKeyResponseSchema>, 'apiKey'> & {
@@ -58,8 +61,12 @@ export type KeyList = v.InferOutput<typeof listKeysResponseSchema>['keys'];
 /** Every call throws `PoolError`: the platform's code, `platform_unreachable`, `platform_invalid_response`. */
 export type SessionClient = {
   signIn(options: SignInOptions): Promise<Session>;
+  /** Ends the session, here and at the platform. */
+  signOut(): Promise<void>;
   register(name?: string): Promise<Registration>;
   onboard(walletPub: string, encryptionPublicKey: string): Promise<Onboarding>;
+  /** Changes the P that notes are sealed to from now on; sign in first with a text that lists `next`. */
+  rotateEncryptionKey(walletPub: string, current: string, next: string): Promise<Rotation>;
   getEnrollment(): Promise<Enrollment>;
   mintKey(capability: Capability, name: string): Promise<MintedKey>;
   listKeys(): Promise<KeyList>;
@@ -130,6 +137,11 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
       return value;
     },
 
+    async signOut() {
+      await call('POST', '/api/auth/logout', successResponseSchema);
+      session = undefined;
+    },
+
     async register(name) {
       const body = name === undefined ? {} : { name };
       return (await call('POST', '/api/employers/register', registerResponseSchema, { body }))
@@ -141,6 +153,12 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
       const body = { walletPub, encryptionPublicKey };
       const rest = { body, timeoutMs: onboardTimeoutMs };
       return (await call('POST', path, onboardResponseSchema, rest)).value;
+    },
+
+    async rotateEncryptionKey(walletPub, current, next) {
+      const path = '/api/employers/holder/rotate-encryption-key';
+      const body = { walletPub, currentEncryptionPublicKey: current, encryptionPublicKey: next };
+      return (await call('POST', path, rotateResponseSchema, { body })).value;
     },
 
     async getEnrollment() {
@@ -159,7 +177,7 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
     },
 
     async revokeKey(id) {
-      await call('DELETE', `/api/employers/keys/${id}`, v.object({ success: v.literal(true) }));
+      await call('DELETE', `/api/employers/keys/${id}`, successResponseSchema);
     },
   };
 }

@@ -37,6 +37,13 @@ export async function mintApiKey(
   const minted = mintCredential(apiKeyPrefix);
   const createdAt = new Date(nowMs).toISOString();
   const id = await db.transaction().execute(async (trx) => {
+    // One mint of a wallet at a time: two that count at once would both see room for the last key.
+    await trx
+      .selectFrom('employers')
+      .select('id')
+      .where('id', '=', employer.id)
+      .forUpdate()
+      .execute();
     const { live } = await trx
       .selectFrom('api_keys')
       .select((eb) => eb.fn.countAll<string | number>().as('live'))

@@ -202,11 +202,22 @@ describe('employer routes', () => {
       expect(denied.readiness).toBe('eligibility_failed');
     });
 
-    it('is disabled in a deployment without a gate', async () => {
+    it('is disabled in a deployment without a gate, and driven once there is one', async () => {
       platform = createTestPlatform(database);
       const session = await registered(a);
-      const enrolled = await session.onboard(a.walletPub, a.encryptionPublicKey);
-      expect(enrolled).toMatchObject({ created: true, readiness: 'eligibility_disabled' });
+      for (const created of [true, false]) {
+        expect(await session.onboard(a.walletPub, a.encryptionPublicKey)).toMatchObject({
+          created,
+          readiness: 'eligibility_disabled',
+        });
+      }
+      expect((await session.getEnrollment()).readiness).toBe('eligibility_disabled');
+      platform = createTestPlatform(database, { gate: whitelisting });
+      const later = await registered(a);
+      expect((await later.getEnrollment()).readiness).toBe('eligibility_disabled');
+      expect(await later.onboard(a.walletPub, a.encryptionPublicKey)).toMatchObject({
+        readiness: 'ready',
+      });
     });
   });
 
@@ -283,6 +294,50 @@ describe('employer routes', () => {
       expect(await session.listKeys()).toHaveLength(51);
       // Another wallet has its own fifty.
       await (await registered(b)).mintKey('disburse', 'first');
+    });
+
+    it('mints 50 of 60 that are asked for at once', async () => {
+      const session = await registered(a);
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 60 }, (_, i) => session.mintKey('holder.read', `key ${i}`)),
+      );
+      const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+      expect(refused.map(({ reason }) => errorCodeOf(reason))).toEqual(
+        Array.from({ length: 10 }, () => 'key_limit_reached'),
+      );
+      const listed = await session.listKeys();
+      expect(listed).toHaveLength(50);
+      expect(new Set(listed.map(({ keyPrefix }) => keyPrefix)).size).toBe(50);
+    });
+
+    it('revokes a key once, and lets the others live', async () => {
+      const session = await registered(a);
+      const [first, second] = [
+        await session.mintKey('disburse', 'same name'),
+        await session.mintKey('disburse', 'same name'),
+      ];
+      await Promise.all([session.revokeKey(first.id), session.revokeKey(first.id)]);
+      const listed = await session.listKeys();
+      platform.clock.nowMs += 60_000;
+      await session.revokeKey(first.id);
+      expect(await session.listKeys()).toEqual(listed);
+      expect(listed.map(({ id, revokedAt }) => [id, revokedAt])).toEqual([
+        [first.id, '2026-11-21T10:00:00.000Z'],
+        [second.id, undefined],
+      ]);
+    });
+
+    it.each([
+      ['a NUL', 'a\u0000b'],
+      ['a line break', 'a\nb'],
+      ['half a character', '\ud800'],
+      ['nothing', ''],
+    ])('refuses a name with %s', async (_name, label) => {
+      const session = await registered(a);
+      await expect(session.mintKey('disburse', label)).rejects.toMatchObject({
+        code: 'invalid_request',
+        status: 400,
+      });
     });
 
     it('does not revoke a key of another wallet, nor one that is none', async () => {

@@ -1,5 +1,5 @@
 /**
- * `/api/employers/…` (docs/decisions/0008): register, enrol, keys, and `verify-key` for agents.
+ * `/api/employers/…` (docs/decisions/0008): register, enrol, rotate, keys, and `verify-key` for agents.
  *
  * @module
  */
@@ -8,38 +8,44 @@ import {
   onboardRequestSchema,
   PoolError,
   registerRequestSchema,
+  rotateRequestSchema,
   verifyKeyRequestSchema,
 } from '@pool/core';
-import { getCookie } from 'hono/cookie';
-import { findSession, type Session } from '../auth/sessions.ts';
-import type { Shell, ShellContext } from '../http/app-shell.ts';
-import { readBearer, readJson, unauthorized } from '../http/read-request.ts';
+import type { Shell } from '../http/app-shell.ts';
+import { readJson } from '../http/read-request.ts';
 import { listApiKeys, mintApiKey, revokeApiKey, verifyApiKey } from './api-keys.ts';
-import { findEdgeEmployer } from './edge-tokens.ts';
 import { getEmployer, registerEmployer } from './employers.ts';
-import { type EnrolmentDeps, enrolHolder, findSubject, type Subject } from './enrolment.ts';
+import { enrolHolder, findSubject, type Subject } from './enrolment.ts';
+import type { ConfirmationDeps } from './gate-confirmation.ts';
+import { type CallerDeps, identifyAgent, identifySession } from './identify-caller.ts';
+import { rotateEncryptionKey } from './key-rotation.ts';
 
-export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps): void {
+export function addEmployerRoutes(app: Shell, deps: ConfirmationDeps & CallerDeps): void {
   const { db, nowMs } = deps;
-  const session = (c: ShellContext): Promise<Session> =>
-    findSession(db, getCookie(c, 'sessionId'), nowMs());
 
   app.post('/api/employers/register', async (c) => {
-    const { address } = await session(c);
+    const { address } = await identifySession(deps, c);
     const { name } = await readJson(c, registerRequestSchema);
     const { employer, created } = await registerEmployer(db, address, name, nowMs());
     return c.json({ success: true, created, employerId: employer.id, address });
   });
 
   app.post('/api/employers/holder/onboard', async (c) => {
-    const holder = await session(c);
+    const holder = await identifySession(deps, c);
     const request = await readJson(c, onboardRequestSchema);
-    const { subject, created } = await enrolHolder(deps, holder, request);
+    const { subject, created } = await enrolHolder({ ...deps, log: c.get('log') }, holder, request);
     return c.json({ success: true, created, ...describeSubject(subject) });
   });
 
+  app.post('/api/employers/holder/rotate-encryption-key', async (c) => {
+    const holder = await identifySession(deps, c);
+    const request = await readJson(c, rotateRequestSchema);
+    const { subject, rotated } = await rotateEncryptionKey(deps, holder, request);
+    return c.json({ success: true, rotated, ...describeSubject(subject) });
+  });
+
   app.get('/api/employers/holder/enrollment', async (c) => {
-    const { address } = await session(c);
+    const { address } = await identifySession(deps, c);
     const subject = await findSubject(db, address);
     return c.json({
       success: true,
@@ -48,7 +54,7 @@ export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps): void {
   });
 
   app.post('/api/employers/keys', async (c) => {
-    const { address } = await session(c);
+    const { address } = await identifySession(deps, c);
     const { capability, name } = await readJson(c, mintKeyRequestSchema);
     const employer = await getEmployer(db, address);
     const minted = await mintApiKey(db, employer, capability, name, nowMs());
@@ -56,12 +62,12 @@ export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps): void {
   });
 
   app.get('/api/employers/keys', async (c) => {
-    const { address } = await session(c);
+    const { address } = await identifySession(deps, c);
     return c.json({ success: true, keys: await listApiKeys(db, await getEmployer(db, address)) });
   });
 
   app.delete('/api/employers/keys/:id', async (c) => {
-    const { address } = await session(c);
+    const { address } = await identifySession(deps, c);
     const employer = await getEmployer(db, address);
     const id = /^[1-9][0-9]{0,8}$/.exec(c.req.param('id'))?.[0];
     if (id === undefined) {
@@ -72,9 +78,7 @@ export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps): void {
   });
 
   app.post('/api/employers/verify-key', async (c) => {
-    if ((await findEdgeEmployer(db, readBearer(c))) === undefined) {
-      throw unauthorized();
-    }
+    await identifyAgent(deps, c);
     const { apiKey } = await readJson(c, verifyKeyRequestSchema);
     return c.json(await verifyApiKey(db, apiKey));
   });

@@ -87,10 +87,82 @@ describe('sign-in', () => {
     expect((await verify(message)).status).toBe(401);
   });
 
-  it('takes one of two uses that race', async () => {
+  it('takes one of many uses that race', async () => {
     const message = await messageOf();
-    const statuses = (await Promise.all([verify(message), verify(message)])).map((r) => r.status);
-    expect(statuses.sort()).toEqual([200, 401]);
+    const signature = await holder.wallet.signMessage(message);
+    const answers = await Promise.all(Array.from({ length: 12 }, () => verify(message, signature)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      200,
+      ...Array.from({ length: 11 }, () => 401),
+    ]);
+    expect(await database.db.selectFrom('sessions').selectAll().execute()).toHaveLength(1);
+  });
+
+  it('sends the cookie over plain http on loopback alone', async () => {
+    const evidence = { domain: '127.0.0.1:8080', uri: 'http://127.0.0.1:8080' };
+    platform = createTestPlatform(database, { evidence });
+    const response = await verify(await messageOf(evidence));
+    expect(response.headers.get('set-cookie')).toMatch(
+      /^sessionId=[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; SameSite=Lax$/,
+    );
+  });
+
+  function cookieOf(response: Response): string {
+    return /sessionId=[\w-]*/.exec(response.headers.get('set-cookie') ?? '')?.[0] ?? '';
+  }
+  async function enrollmentStatus(cookie: string): Promise<number> {
+    const headers = { cookie };
+    return (await platform.app.request('/api/employers/holder/enrollment', { headers })).status;
+  }
+  async function post(path: string, cookie: string, body?: unknown): Promise<Response> {
+    return await platform.app.request(path, {
+      method: 'POST',
+      headers: { cookie, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  }
+
+  it('never takes over a session name that the caller brought, and ends the session it had', async () => {
+    const planted = `sessionId=${'A'.repeat(43)}`;
+    const message = await messageOf();
+    const signature = await holder.wallet.signMessage(message);
+    const first = cookieOf(await post('/api/auth/verify', planted, { message, signature }));
+    expect(first).not.toBe(planted);
+    expect([await enrollmentStatus(planted), await enrollmentStatus(first)]).toEqual([401, 200]);
+    const again = await messageOf();
+    const second = cookieOf(
+      await post('/api/auth/verify', first, {
+        message: again,
+        signature: await holder.wallet.signMessage(again),
+      }),
+    );
+    expect([await enrollmentStatus(first), await enrollmentStatus(second)]).toEqual([401, 200]);
+    // A sign-in that is refused ends nothing.
+    await post('/api/auth/verify', second, { message: again, signature });
+    expect(await enrollmentStatus(second)).toBe(200);
+  });
+
+  it('ends a session at logout, that one alone, and says so either way', async () => {
+    const [one, other] = [
+      cookieOf(await verify(await messageOf())),
+      cookieOf(await verify(await messageOf())),
+    ];
+    const ended = await post('/api/auth/logout', one);
+    expect([ended.status, await ended.json()]).toEqual([200, { success: true }]);
+    expect(ended.headers.get('set-cookie')).toMatch(/^sessionId=; Max-Age=0; Path=\/; HttpOnly/);
+    expect([await enrollmentStatus(one), await enrollmentStatus(other)]).toEqual([401, 200]);
+    expect((await post('/api/auth/logout', one)).status).toBe(200);
+    expect((await post('/api/auth/logout', '')).status).toBe(200);
+    const client = await platform.signIn(holder);
+    await client.signOut();
+    await expect(client.getEnrollment()).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  it('refuses the signature of a contract wallet by its own code', async () => {
+    const response = await verify(await messageOf(), `0x${'ab'.repeat(130)}`);
+    const { code, message } = (await response.json()) as { code: string; message: string };
+    expect([response.status, code]).toEqual([401, 'contract_wallet_unsupported']);
+    expect(message).toContain('no public key');
   });
 
   it.each<[string, () => Partial<SignInFields>]>([
@@ -147,10 +219,6 @@ describe('every route', () => {
 
   it('is a JSON 404 when there is none', async () => {
     expect(await codeOf(await platform.app.request('/nothing'))).toEqual([404, 'not_found']);
-    const rotate = await platform.app.request('/api/employers/holder/rotate-encryption-key', {
-      method: 'POST',
-    });
-    expect(await codeOf(rotate)).toEqual([404, 'not_found']);
   });
 
   it('refuses a foreign Host and a foreign Origin', async () => {

@@ -1,35 +1,41 @@
 /**
- * `GET /api/auth/nonce` and `POST /api/auth/verify` (decision 8).
+ * `GET /api/auth/nonce`, `POST /api/auth/verify` and `POST /api/auth/logout` (decision 8).
  *
  * @module
  */
 import { verifySessionRequestSchema } from '@pool/core';
 import { isLoopbackHost } from '@pool/platform-client';
-import { setCookie } from 'hono/cookie';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Shell } from '../http/app-shell.ts';
+import type { RateLimits } from '../http/rate-limit.ts';
 import { readJson } from '../http/read-request.ts';
-import { openSession, type SessionSettings } from './sessions.ts';
+import { closeSession, openSession, type SessionSettings, sessionCookie } from './sessions.ts';
 import { createSignInNonce } from './sign-in-nonces.ts';
 
 export type AuthDeps = {
   readonly db: PlatformDatabase;
   readonly settings: SessionSettings;
   readonly nowMs: () => number;
+  readonly limits: RateLimits;
 };
 
-export function addAuthRoutes(app: Shell, { db, settings, nowMs }: AuthDeps): void {
+export function addAuthRoutes(app: Shell, { db, settings, nowMs, limits }: AuthDeps): void {
   // Cookies of a loopback platform travel over plain http; anywhere else they must not.
   const secure = !isLoopbackHost(new URL(settings.uri).hostname);
 
-  app.get('/api/auth/nonce', async (c) =>
-    c.json(await createSignInNonce(db, nowMs(), settings.nonceTtlSeconds)),
-  );
+  app.get('/api/auth/nonce', async (c) => {
+    limits.address.take(c.get('callerAddress'));
+    return c.json(await createSignInNonce(db, nowMs(), settings.nonceTtlSeconds));
+  });
 
   app.post('/api/auth/verify', async (c) => {
+    limits.address.take(c.get('callerAddress'));
     const evidence = await readJson(c, verifySessionRequestSchema);
+    // A session is always a new one: a cookie that was there before is never taken over, and its session ends.
     const { cookie, session } = await openSession(db, settings, evidence, nowMs());
-    setCookie(c, 'sessionId', cookie.reveal(), {
+    await closeSession(db, getCookie(c, sessionCookie));
+    setCookie(c, sessionCookie, cookie.reveal(), {
       path: '/',
       httpOnly: true,
       sameSite: 'Lax',
@@ -38,5 +44,13 @@ export function addAuthRoutes(app: Shell, { db, settings, nowMs }: AuthDeps): vo
     });
     const { address, walletPub, expiresAt } = session;
     return c.json({ success: true, address, walletPub, expiresAt });
+  });
+
+  // Answers alike whether there was a session or not: what the caller wants is that there is none.
+  app.post('/api/auth/logout', async (c) => {
+    limits.address.take(c.get('callerAddress'));
+    await closeSession(db, getCookie(c, sessionCookie));
+    deleteCookie(c, sessionCookie, { path: '/', httpOnly: true, sameSite: 'Lax', secure });
+    return c.json({ success: true });
   });
 }

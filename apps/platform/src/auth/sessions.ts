@@ -21,6 +21,9 @@ import { hashCredential } from '../accounts/credential.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { claimSignInNonce } from './sign-in-nonces.ts';
 
+/** Name of the cookie that carries a session. */
+export const sessionCookie = 'sessionId';
+
 export type Session = {
   readonly address: EvmAddress;
   readonly walletPub: WalletPub;
@@ -41,7 +44,7 @@ export type OpenedSession = { readonly cookie: Secret; readonly session: Session
 
 /**
  * Verifies a sign-in and opens a session.
- * @throws PoolError `invalid_sign_in` (401): one answer for everything but a malformed text
+ * @throws PoolError `invalid_sign_in` (401), `invalid_signature` (401), `contract_wallet_unsupported` (401)
  */
 export async function openSession(
   db: PlatformDatabase,
@@ -55,9 +58,12 @@ export async function openSession(
     throw refused('its nonce is unknown, used or expired; ask for a new one');
   }
   assertAcceptable(message, settings, nowMs);
+  assertWalletKeySignature(evidence.signature);
   const walletPub = recoverWalletPub(evidence.message, evidence.signature);
   if (computeWalletAddress(walletPub) !== message.address) {
-    throw refused('it was not signed by the wallet it names');
+    throw refused(
+      'it was not signed by the key of the wallet it names (a contract wallet has no such key and cannot sign in)',
+    );
   }
   const cookie = randomBytes(32).toString('base64url');
   const expiresAt = new Date(nowMs + settings.sessionTtlSeconds * 1000).toISOString();
@@ -82,12 +88,12 @@ export async function openSession(
   };
 }
 
-/** The session a cookie names. @throws PoolError `unauthorized` (401) */
+/** The session a cookie names; undefined for an unknown or expired one. */
 export async function findSession(
   db: PlatformDatabase,
   cookie: string | undefined,
   nowMs: number,
-): Promise<Session> {
+): Promise<Session | undefined> {
   // Looking up by the hash of a 256-bit secret leaks nothing an attacker could climb by timing.
   const row =
     cookie === undefined
@@ -98,13 +104,7 @@ export async function findSession(
           .where('id_hash', '=', hashCredential(cookie))
           .executeTakeFirst();
   if (row === undefined || Date.parse(row.expires_at) <= nowMs) {
-    throw new PoolError(
-      'unauthorized',
-      'sign in first: the sessionId cookie is missing or expired',
-      {
-        status: 401,
-      },
-    );
+    return undefined;
   }
   return {
     address: row.address,
@@ -112,6 +112,16 @@ export async function findSession(
     evidence: { message: row.message, signature: row.signature as `0x${string}` },
     expiresAt: row.expires_at,
   };
+}
+
+/** Ends the session that a cookie names, if there is one. */
+export async function closeSession(
+  db: PlatformDatabase,
+  cookie: string | undefined,
+): Promise<void> {
+  if (cookie !== undefined) {
+    await db.deleteFrom('sessions').where('id_hash', '=', hashCredential(cookie)).execute();
+  }
 }
 
 function assertAcceptable(message: SignInMessage, settings: SessionSettings, nowMs: number): void {
@@ -127,6 +137,17 @@ function assertAcceptable(message: SignInMessage, settings: SessionSettings, now
   // Written so that a date that does not parse (NaN) is refused too.
   if (!issuedInTime || !(expirationTimeMs === undefined || expirationTimeMs > nowMs)) {
     throw refused('it is expired or its time is wrong');
+  }
+}
+
+// W is recovered from the signature, and notes are bound to W: a contract's word (ERC-1271) proves no key.
+function assertWalletKeySignature(signature: string): void {
+  if (signature.length !== 2 + 2 * 65) {
+    throw new PoolError(
+      'contract_wallet_unsupported',
+      'a contract wallet cannot sign in: it has no public key that notes could be bound to; use a wallet with a key of its own',
+      { status: 401 },
+    );
   }
 }
 

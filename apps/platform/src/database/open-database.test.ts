@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockDirectory } from './directory-lock.ts';
 import { type Migration, openDatabase } from './open-database.ts';
+import { type PlatformTables, platformMigrations } from './platform-tables.ts';
 
 describe('openDatabase', () => {
   let directory: string;
@@ -49,5 +50,28 @@ describe('openDatabase', () => {
     await chmod(directory, 0o755);
     lockDirectory(directory).release();
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  });
+});
+
+describe('platformMigrations', () => {
+  it('keep whose each encryption key is, of wallets enrolled before that was written down', async () => {
+    const directory = join(await mkdtemp(join(tmpdir(), 'pool-db-')), 'data');
+    const before = await openDatabase<PlatformTables>(directory, platformMigrations.slice(0, 3));
+    await sql`insert into subjects values
+      ('0xA', '0x02', '0x01', '0xp', 'm', '0x', 'ready', null, '2026-11-21T10:00:00.000Z')`.execute(
+      before.db,
+    );
+    await before.close();
+    const after = await openDatabase<PlatformTables>(directory, platformMigrations);
+    expect(await after.db.selectFrom('encryption_keys').selectAll().execute()).toEqual([
+      { encryption_public_key: '0xp', address: '0xA', created_at: '2026-11-21T10:00:00.000Z' },
+    ]);
+    expect(await after.db.selectFrom('subjects').selectAll().executeTakeFirst()).toMatchObject({
+      readiness: 'ready',
+      gate_attempts: 0,
+      gate_answered: 0,
+    });
+    await after.close();
+    await rm(directory, { recursive: true, force: true });
   });
 });

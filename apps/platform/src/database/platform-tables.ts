@@ -31,7 +31,12 @@ export type PlatformTables = {
     readiness: Readiness;
     whitelisted_at: string | null;
     created_at: string;
+    /** Gate writes begun for this wallet, and the highest of them that the gate has answered. */
+    gate_attempts: Generated<number>;
+    gate_answered: Generated<number>;
   };
+  /** Whose each encryption key is, for good: a key that was rotated away is not free for another wallet. */
+  encryption_keys: { encryption_public_key: string; address: string; created_at: string };
   api_keys: {
     id: Generated<number>;
     employer_id: string;
@@ -234,6 +239,18 @@ export const platformMigrations: readonly Migration[] = [
     number: 3,
     statements: [
       `alter table relayer_transactions add column purpose text not null default 'fund'`,
+    ],
+  },
+  {
+    number: 4,
+    statements: [
+      `create table encryption_keys (
+        encryption_public_key text primary key,
+        address text not null,
+        created_at text not null)`,
+      `insert into encryption_keys select encryption_public_key, address, created_at from subjects`,
+      `alter table subjects add column gate_attempts integer not null default 0`,
+      `alter table subjects add column gate_answered integer not null default 0`,
     ],
   },
 ];

@@ -324,6 +324,69 @@ describe('agent edge', () => {
       },
     );
 
+    it('serves by the key registered now: those sealed before a rotation are served no more', async () => {
+      await (await edgeOf(a)).client.postSettlement('job', request);
+      await settle(4);
+      const reader = await readerOf(a);
+      expect((await reader.getNotes(query)).notes).toHaveLength(1);
+      const c = await createTestHolder('c');
+      const session = await platform.signIn({ ...a, encryptionPublicKey: c.encryptionPublicKey });
+      await session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, c.encryptionPublicKey);
+      expect(await reader.getNotes(query)).toEqual({ notes: [] });
+      // Agents seal to the new key from here on, and get the evidence for it.
+      const [record] = await (await edgeOf(b)).client.lookupRecipients('anvil', [a.address]);
+      expect(record).toMatchObject({
+        readiness: 'ready',
+        walletPub: a.walletPub,
+        encryptionPublicKey: c.encryptionPublicKey,
+      });
+      expect(record?.evidence?.message).toContain(c.encryptionPublicKey);
+      // Nothing was re-encrypted or lost: the same notes are there when the key comes back.
+      const back = await platform.signIn(a);
+      await back.rotateEncryptionKey(a.walletPub, c.encryptionPublicKey, a.encryptionPublicKey);
+      expect((await reader.getNotes(query)).notes).toHaveLength(1);
+    });
+
+    it('refuses a holder.read key from the moment it is revoked', async () => {
+      const session = await enrolled(a);
+      const { apiKey, id } = await session.mintKey('holder.read', 'x');
+      const client = createEdgeClient({
+        url: `${platform.url}/agent-edge`,
+        token: apiKey,
+        fetch: platform.fetch,
+      });
+      await client.getNotes(query);
+      await session.revokeKey(id);
+      await expect(client.getNotes(query)).rejects.toMatchObject({
+        code: 'unauthorized',
+        status: 401,
+      });
+    });
+
+    it.each(['disburse', 'holder.read', 'holder.transfer', 'holder.send'] as const)(
+      'gives a %s key nothing of what agents call',
+      async (capability) => {
+        const { apiKey } = await (await enrolled(a)).mintKey(capability, 'x');
+        const client = createEdgeClient({
+          url: `${platform.url}/agent-edge`,
+          token: apiKey,
+          fetch: platform.fetch,
+        });
+        const calls = [
+          client.bootstrap(),
+          client.lookupRecipients('anvil', [a.address]),
+          client.postSettlement('job', request),
+          client.getSettlement('job'),
+        ];
+        for (const outcome of await Promise.allSettled(calls)) {
+          expect(outcome).toMatchObject({
+            status: 'rejected',
+            reason: { code: 'unauthorized', status: 401 },
+          });
+        }
+      },
+    );
+
     it('refuses an edge token, an unknown chain, token and cursor', async () => {
       const { client } = await edgeOf(a);
       await expect(client.getNotes(query)).rejects.toMatchObject({ status: 401 });

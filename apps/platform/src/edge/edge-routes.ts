@@ -11,12 +11,11 @@ import {
   recipientLookupRequestSchema,
   settlementRequestSchema,
 } from '@pool/core';
-import { verifyApiKey } from '../accounts/api-keys.ts';
-import { findEdgeEmployer } from '../accounts/edge-tokens.ts';
-import type { Employer } from '../accounts/employers.ts';
 import { findSubject } from '../accounts/enrolment.ts';
+import { identifyAgent, identifyKey } from '../accounts/identify-caller.ts';
 import type { Shell, ShellContext } from '../http/app-shell.ts';
-import { readBearer, readIdempotencyKey, readJson, unauthorized } from '../http/read-request.ts';
+import type { RateLimits } from '../http/rate-limit.ts';
+import { readIdempotencyKey, readJson } from '../http/read-request.ts';
 import { type AcceptDeps, acceptSettlement } from '../relayer/accept-settlement.ts';
 import {
   describeSettlement,
@@ -28,6 +27,7 @@ import { lookupRecipients } from './recipient-lookup.ts';
 import { listServedNotes } from './served-notes.ts';
 
 export type EdgeDeps = AcceptDeps & {
+  readonly limits: RateLimits;
   readonly bootstrap: BootstrapSettings;
   /** Tells the relayer that there is something to send. */
   readonly onAccepted: () => void;
@@ -38,33 +38,25 @@ export type EdgeDeps = AcceptDeps & {
 export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
   const { db, bootstrap } = deps;
 
-  async function employer(c: ShellContext): Promise<Employer> {
-    const found = await findEdgeEmployer(db, readBearer(c));
-    if (found === undefined) {
-      throw unauthorized();
-    }
-    return found;
-  }
-
   async function answerSettlement(c: ShellContext, row: SettlementRow): Promise<Response> {
     return c.json(await describeSettlement(db, row), isUnfinished(row) ? 202 : 200);
   }
 
   app.post('/agent-edge/bootstrap', async (c) => {
-    const caller = await employer(c);
+    const caller = await identifyAgent(deps, c);
     await readJson(c, bootstrapRequestSchema);
     return c.json(describeBootstrap(caller, bootstrap));
   });
 
   app.post('/agent-edge/recipients/lookup', async (c) => {
-    await employer(c);
+    await identifyAgent(deps, c);
     const { chain, addresses } = await readJson(c, recipientLookupRequestSchema);
     assertChain(bootstrap, chain);
     return c.json({ recipients: await lookupRecipients(db, addresses) });
   });
 
   app.post('/agent-edge/settlements', async (c) => {
-    const { id } = await employer(c);
+    const { id } = await identifyAgent(deps, c);
     const key = readIdempotencyKey(c);
     const request = await readJson(c, settlementRequestSchema);
     const row = await acceptSettlement(deps, id, key, request);
@@ -75,7 +67,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
   });
 
   app.get('/agent-edge/settlements/:key', async (c) => {
-    const { id } = await employer(c);
+    const { id } = await identifyAgent(deps, c);
     // In the path the key stands as it is: quotes are part of it there.
     const key = c.req.param('key');
     const row = isIdempotencyKey(key) ? await findSettlement(db, id, key) : undefined;
@@ -93,10 +85,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
   });
 
   app.get('/agent-edge/notes', async (c) => {
-    const key = await verifyApiKey(db, readBearer(c));
-    if (!key.valid) {
-      throw unauthorized();
-    }
+    const key = await identifyKey(deps, c);
     if (key.capability !== 'holder.read') {
       throw new PoolError('forbidden', 'this key does not reach notes; use a holder.read key', {
         status: 403,

@@ -11,8 +11,19 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { describeFailure, type Log } from '../log.ts';
+import { parseCallerAddress } from './caller-address.ts';
+import type { Connection } from './listen.ts';
 
-export type ShellEnv = { Variables: { requestId: string } };
+export type ShellEnv = {
+  Bindings: Connection;
+  Variables: {
+    requestId: string;
+    /** Writes the request's id into every line. */
+    log: Log;
+    /** Address or network the request came from, for limits. */
+    callerAddress: string;
+  };
+};
 export type Shell = Hono<ShellEnv>;
 export type ShellContext = Context<ShellEnv>;
 
@@ -24,51 +35,50 @@ export type ShellOptions = {
   readonly allowedOrigins: readonly string[];
   /** Largest request body. */
   readonly maxBodyBytes: number;
+  /** Proxies of our own in front, whose `X-Forwarded-For` counts. Default: none. */
+  readonly proxyHops?: number;
 };
 
 /** An application without routes; add them, they inherit the checks. */
 export function createShell(options: ShellOptions): Shell {
-  const { log } = options;
   const hosts = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
   const origins = new Set(options.allowedOrigins);
   const app = new Hono<ShellEnv>();
 
   app.use(async (c, next) => {
     const requestId = randomUUID();
+    const log = options.log.child({ requestId });
+    // Bindings are there when a server calls, and only then.
+    const connection = c.env as Connection | undefined;
     c.set('requestId', requestId);
+    c.set('log', log);
+    c.set(
+      'callerAddress',
+      parseCallerAddress(
+        connection?.remoteAddress,
+        c.req.header('x-forwarded-for'),
+        options.proxyHops ?? 0,
+      ),
+    );
     c.header('x-request-id', requestId);
     c.header('cache-control', 'no-store');
     c.header('x-content-type-options', 'nosniff');
-    // A page that rebinds its name to this machine still sends its own name: that is what stops it.
-    const host = (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase();
-    if (!isLoopbackHost(withoutPort(host)) && !hosts.has(host)) {
-      return answerError(
-        c,
-        new PoolError('forbidden_host', 'this host name is not served here', { status: 403 }),
-      );
-    }
-    const origin = c.req.header('origin');
-    if (origin !== undefined && !origins.has(origin)) {
-      return answerError(
-        c,
-        new PoolError('forbidden_origin', 'calls from this origin are not accepted', {
-          status: 403,
-        }),
-      );
-    }
     const startedMs = performance.now();
-    await next();
+    const refusal = findRefusal(c, hosts, origins);
+    const refused = refusal === undefined ? undefined : answerError(c, refusal);
+    if (refused === undefined) {
+      await next();
+    }
     log.info(
       {
-        requestId,
         method: c.req.method,
-        route: c.req.routePath,
-        status: c.res.status,
+        route: refusal === undefined ? c.req.routePath : refusal.code,
+        status: (refused ?? c.res).status,
         ms: Math.round(performance.now() - startedMs),
       },
       'request',
     );
-    return undefined;
+    return refused;
   });
   app.use(
     bodyLimit({
@@ -91,14 +101,32 @@ export function createShell(options: ShellOptions): Shell {
     if (isPoolError(error)) {
       return answerError(c, error);
     }
-    const requestId = c.get('requestId');
-    log.error({ requestId, ...describeFailure(error) }, 'request failed');
+    c.get('log').error({ ...describeFailure(error) }, 'request failed');
     return answerError(
       c,
-      new PoolError('internal', `internal error; request ${requestId}`, { status: 500 }),
+      new PoolError('internal', `internal error; request ${c.get('requestId')}`, { status: 500 }),
     );
   });
   return app;
+}
+
+function findRefusal(
+  c: Context,
+  hosts: ReadonlySet<string>,
+  origins: ReadonlySet<string>,
+): PoolError | undefined {
+  // A page that rebinds its name to this machine still sends its own name: that is what stops it.
+  const host = (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase();
+  if (!isLoopbackHost(withoutPort(host)) && !hosts.has(host)) {
+    return new PoolError('forbidden_host', 'this host name is not served here', { status: 403 });
+  }
+  const origin = c.req.header('origin');
+  if (origin !== undefined && !origins.has(origin)) {
+    return new PoolError('forbidden_origin', 'calls from this origin are not accepted', {
+      status: 403,
+    });
+  }
+  return undefined;
 }
 
 function withoutPort(host: string): string {
@@ -106,19 +134,20 @@ function withoutPort(host: string): string {
 }
 
 // Nobody knows better: what is busy or down now is worth another try shortly.
-const retryAfterSeconds = '5';
+const defaultRetryAfterSeconds = 5;
 
-/** `{code, message}` with the error's status; a 401 names how to authenticate, a 503 when to come back. */
+/** `{code, message}` with the error's status; a 401 names how to authenticate, 429 and 503 when to come back. */
 function answerError(
   c: Context,
-  error: { code: string; message: string; status: number },
+  error: Pick<PoolError, 'code' | 'message' | 'status' | 'details'>,
 ): Response {
   const body: ErrorBody = { code: error.code, message: error.message };
   if (error.status === 401) {
     c.header('www-authenticate', 'Bearer realm="pool"');
   }
   if (error.status === 429 || error.status === 503) {
-    c.header('retry-after', retryAfterSeconds);
+    const seconds = error.details?.['retryAfterSeconds'] ?? defaultRetryAfterSeconds;
+    c.header('retry-after', String(seconds));
   }
   return c.json(body, error.status as ContentfulStatusCode);
 }

@@ -36,9 +36,9 @@ export function readBearer(c: Context): string {
   return credential;
 }
 
-/** The 401 of every bearer route; says nothing about which part was wrong. */
-export function unauthorized(): PoolError {
-  return new PoolError('unauthorized', 'a valid bearer credential is required', { status: 401 });
+/** The 401 of every route; says nothing about which part of a credential was wrong. */
+export function unauthorized(message = 'a valid bearer credential is required'): PoolError {
+  return new PoolError('unauthorized', message, { status: 401 });
 }
 
 /**

@@ -1,5 +1,8 @@
 import { Secret } from '@pool/core';
+import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findEdgeEmployer } from '../accounts/edge-tokens.ts';
+import { registerEmployer } from '../accounts/employers.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createLog } from '../log.ts';
 import { createControlApp } from './control.ts';
@@ -40,6 +43,69 @@ describe('createControlApp', () => {
     expect(await resume('anvil')).toEqual([200, { resumed: true, reason: 'a root differs' }]);
     expect(await cursor()).toMatchObject({ block_number: 7, block_hash: '0x07', halted: null });
     expect(await resume('anvil')).toEqual([200, { resumed: false }]);
+  });
+
+  async function edgeTokens(
+    method: 'GET' | 'POST' | 'DELETE',
+    path = '',
+    body?: unknown,
+  ): Promise<[number, Record<string, unknown>]> {
+    const deps = { db: database.db, log: createLog('silent', 'test'), nowMs: () => 0 };
+    const response = await createControlApp(deps, new Secret('operator')).request(
+      `http://127.0.0.1/edge-tokens${path}`,
+      {
+        method,
+        headers: { authorization: 'Bearer operator', 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      },
+    );
+    return [response.status, (await response.json()) as Record<string, unknown>];
+  }
+  const { address } = new Wallet(`0x${'11'.repeat(32)}`);
+
+  it('creates an edge token, shows it once, lists and revokes it', async () => {
+    const { employer } = await registerEmployer(database.db, address, undefined, 0);
+    const [status, created] = await edgeTokens('POST', '', { address, name: 'agent one' });
+    const token = String(created['token']);
+    expect([status, token]).toEqual([200, expect.stringMatching(/^pool_edge_[A-Za-z0-9]{8}_\w+$/)]);
+    expect(await findEdgeEmployer(database.db, token)).toEqual(employer);
+    await edgeTokens('POST', '', { address: address.toLowerCase(), name: 'agent two' });
+    const [, listed] = await edgeTokens('GET');
+    expect(JSON.stringify(listed)).not.toContain(token.slice(-30));
+    const metadata = {
+      employerId: employer.id,
+      createdAt: '1970-01-01T00:00:00.000Z',
+      revokedAt: null,
+    };
+    const entry = { ...metadata, id: created['id'], prefix: token.slice(0, 18), name: 'agent one' };
+    expect(listed).toEqual({
+      edgeTokens: [entry, expect.objectContaining({ ...metadata, name: 'agent two' })],
+    });
+    for (let i = 0; i < 2; i += 1) {
+      expect(await edgeTokens('DELETE', `/${created['id']}`)).toEqual([200, { revoked: true }]);
+    }
+    expect(await findEdgeEmployer(database.db, token)).toBeUndefined();
+    const [, after] = await edgeTokens('GET');
+    expect(after).toEqual({
+      edgeTokens: [
+        { ...entry, revokedAt: '1970-01-01T00:00:00.000Z' },
+        expect.objectContaining({ name: 'agent two', revokedAt: null }),
+      ],
+    });
+  });
+
+  it.each([
+    ['a wallet without an account', { address, name: 'x' }, 409, 'employer_not_found'],
+    ['what is no address', { address: '0x12', name: 'x' }, 400, 'invalid-address'],
+    ['a name with a NUL', { address, name: 'a\u0000' }, 400, 'invalid_request'],
+  ])('creates none for %s', async (_name, body, status, code) => {
+    expect(await edgeTokens('POST', '', body)).toEqual([status, expect.objectContaining({ code })]);
+  });
+
+  it('revokes none that is not there', async () => {
+    for (const id of ['7', '0', '1e3', '99999999999']) {
+      expect(await edgeTokens('DELETE', `/${id}`)).toMatchObject([404, { code: 'not_found' }]);
+    }
   });
 
   it('listens to the operator alone', async () => {

@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PoolError, parseEvmAddress, Secret } from '@pool/core';
+import { labelSchema, PoolError, parseEvmAddress, Secret } from '@pool/core';
 import * as v from 'valibot';
 import { hashCredential, isSameHash } from '../accounts/credential.ts';
 import { createEdgeToken, listEdgeTokens, revokeEdgeToken } from '../accounts/edge-tokens.ts';
@@ -28,7 +28,7 @@ export type ControlDeps = {
 
 const createRequestSchema = v.strictObject({
   address: v.pipe(v.string(), v.maxLength(64)),
-  name: v.pipe(v.string(), v.minLength(1), v.maxLength(120)),
+  name: labelSchema,
 });
 
 const resumeRequestSchema = v.strictObject({ chain: v.pipe(v.string(), v.maxLength(64)) });
@@ -42,7 +42,10 @@ export async function startControl(
 ): Promise<{ close(): Promise<void> }> {
   const token = new Secret(randomBytes(32).toString('base64url'));
   const app = createControlApp(deps, token);
-  const listening = await listen((request) => app.fetch(request), { host: '127.0.0.1', port: 0 });
+  const listening = await listen((request, from) => app.fetch(request, from), {
+    host: '127.0.0.1',
+    port: 0,
+  });
   const path = join(directory, controlFileName);
   await rm(path, { force: true });
   await writeFile(path, JSON.stringify({ url: listening.url, token: token.reveal() }), {

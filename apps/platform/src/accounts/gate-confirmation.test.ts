@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import {
+  createFakeGate,
+  createTestPlatform,
+  type TestPlatform,
+} from '../fixtures/test-platform.ts';
+
+const confirmedAt = '2026-11-21T09:59:00.000Z';
+
+describe('readiness', () => {
+  let database: TestDatabase;
+  let platform: TestPlatform;
+  let a: TestHolder;
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    a = await createTestHolder('a');
+  });
+  afterAll(() => database.close());
+  beforeEach(() => database.reset());
+
+  async function registered(holder: TestHolder) {
+    const session = await platform.signIn(holder);
+    await session.register();
+    return session;
+  }
+
+  describe('with a gate that answers when told', () => {
+    type Answer = Awaited<ReturnType<Parameters<typeof createFakeGate>[0]>>;
+    let writes: PromiseWithResolvers<Answer>[];
+    let gate: ReturnType<typeof createFakeGate>;
+    beforeEach(() => {
+      writes = [];
+      gate = createFakeGate(() => {
+        const write = Promise.withResolvers<Answer>();
+        writes.push(write);
+        return write.promise;
+      });
+      platform = createTestPlatform(database, { gate, gateWaitMs: 20 });
+    });
+    const whitelisted: Answer = { status: 'whitelisted', whitelistedAt: confirmedAt };
+    const onboard = async (session: Awaited<ReturnType<typeof registered>>) =>
+      (await session.onboard(a.walletPub, a.encryptionPublicKey)).readiness;
+    const readiness = async (session: Awaited<ReturnType<typeof registered>>) =>
+      (await session.getEnrollment()).readiness;
+
+    it('drives the gate at every onboard and at no reading', async () => {
+      const session = await registered(a);
+      await onboard(session);
+      for (let i = 0; i < 3; i += 1) {
+        expect(await readiness(session)).toBe('eligibility_pending');
+      }
+      expect(gate.asked).toHaveLength(1);
+      expect(await onboard(session)).toBe('eligibility_pending');
+      expect(gate.asked).toHaveLength(2);
+      writes[1]?.resolve(whitelisted);
+      await expect.poll(() => readiness(session)).toBe('ready');
+      expect(await onboard(session)).toBe('eligibility_pending');
+      expect(gate.asked).toHaveLength(3);
+      // That write is under way; the place of the wallet stands meanwhile.
+      expect(await readiness(session)).toBe('ready');
+    });
+
+    it('is pending again while a failed confirmation is driven anew', async () => {
+      const session = await registered(a);
+      await onboard(session);
+      writes[0]?.reject(new Error('gate went away'));
+      await expect.poll(() => readiness(session)).toBe('eligibility_failed');
+      expect(await onboard(session)).toBe('eligibility_pending');
+      expect(await readiness(session)).toBe('eligibility_pending');
+    });
+
+    it('keeps what a later write brought when an earlier one fails or is answered late', async () => {
+      const session = await registered(a);
+      await onboard(session);
+      await onboard(session);
+      await onboard(session);
+      writes[1]?.resolve(whitelisted);
+      await expect.poll(() => readiness(session)).toBe('ready');
+      writes[0]?.resolve({ status: 'denied' });
+      writes[2]?.reject(new Error('too slow'));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(await readiness(session)).toBe('ready');
+    });
+
+    it('does not call a wallet failed while a later write is under way', async () => {
+      const session = await registered(a);
+      await onboard(session);
+      await onboard(session);
+      writes[0]?.reject(new Error('too slow'));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(await readiness(session)).toBe('eligibility_pending');
+    });
+
+    it('takes the place away from a wallet that screening denies later', async () => {
+      const session = await registered(a);
+      await onboard(session);
+      writes[0]?.resolve(whitelisted);
+      await expect.poll(() => readiness(session)).toBe('ready');
+      await onboard(session);
+      writes[1]?.resolve({ status: 'denied' });
+      await expect.poll(() => readiness(session)).toBe('eligibility_failed');
+      expect((await session.getEnrollment()).eligibilityWhitelistedAt).toBeUndefined();
+    });
+  });
+});

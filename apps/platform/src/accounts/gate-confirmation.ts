@@ -1,0 +1,117 @@
+/**
+ * Driving the gate for a subject, and what readiness follows from its answer. Writes may overtake each
+ * other, so each has a number: an answer never undoes one of a later write, and a failure undoes nothing.
+ *
+ * @module
+ */
+import type { GateWallet, Readiness } from '@pool/core';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { describeFailure, type Log } from '../log.ts';
+
+/** The gate as enrolment needs it; a `GateClient` of @pool/platform-client is one. */
+export type EnrolmentGate = {
+  putWallet(walletId: string, walletPub: string): Promise<GateWallet>;
+};
+
+export type ConfirmationDeps = {
+  readonly db: PlatformDatabase;
+  /** Absent: this deployment has no gate, and nobody becomes fundable. */
+  readonly gate: EnrolmentGate | undefined;
+  /** How long a request waits for the gate; its answer is recorded whenever it comes. */
+  readonly gateWaitMs: number;
+  readonly log: Log;
+  readonly nowMs: () => number;
+};
+
+/**
+ * Writes the enrolled wallet to the gate and waits for the answer, for `gateWaitMs` at most.
+ * @returns what this request has to report, which for a wallet that is on the list may differ from what is
+ *   stored: its own write failed, and the wallet stays fundable
+ */
+export async function confirmAtGate(deps: ConfirmationDeps, address: string): Promise<Readiness> {
+  const { gate, db } = deps;
+  if (gate === undefined) {
+    await db
+      .updateTable('subjects')
+      .set({ readiness: 'eligibility_disabled', whitelisted_at: null })
+      .where('address', '=', address)
+      .execute();
+    return 'eligibility_disabled';
+  }
+  const { attempt, walletId, walletPub } = await beginAttempt(db, address);
+  const confirmed = (async (): Promise<Readiness> => {
+    try {
+      const answer = await gate.putWallet(walletId, walletPub);
+      const ready = answer.status === 'whitelisted';
+      const readiness: Readiness = ready ? 'ready' : 'eligibility_failed';
+      const at = answer.whitelistedAt ?? new Date(deps.nowMs()).toISOString();
+      await recordAnswer(db, address, attempt, readiness, ready ? at : null);
+      return readiness;
+    } catch (error) {
+      deps.log.warn({ ...describeFailure(error) }, 'gate write failed');
+      await recordFailure(db, address, attempt);
+      return 'eligibility_failed';
+    }
+  })();
+  return await within(confirmed, deps.gateWaitMs, 'eligibility_pending');
+}
+
+// A wallet that is on the list stays there while it is confirmed anew; any other is pending from here on.
+async function beginAttempt(db: PlatformDatabase, address: string) {
+  return await db
+    .updateTable('subjects')
+    .set((eb) => ({
+      gate_attempts: eb('gate_attempts', '+', 1),
+      readiness: eb
+        .case()
+        .when('readiness', '=', 'ready')
+        .then(eb.val<Readiness>('ready'))
+        .else(eb.val<Readiness>('eligibility_pending'))
+        .end(),
+    }))
+    .where('address', '=', address)
+    .returning(['gate_attempts as attempt', 'wallet_id as walletId', 'wallet_pub as walletPub'])
+    .executeTakeFirstOrThrow();
+}
+
+async function recordAnswer(
+  db: PlatformDatabase,
+  address: string,
+  attempt: number,
+  readiness: Readiness,
+  whitelistedAt: string | null,
+): Promise<void> {
+  await db
+    .updateTable('subjects')
+    .set({ readiness, whitelisted_at: whitelistedAt, gate_answered: attempt })
+    .where('address', '=', address)
+    .where('gate_answered', '<', attempt)
+    .execute();
+}
+
+// Of the newest write alone: while a later one is under way, its outcome is what counts.
+async function recordFailure(
+  db: PlatformDatabase,
+  address: string,
+  attempt: number,
+): Promise<void> {
+  await db
+    .updateTable('subjects')
+    .set({ readiness: 'eligibility_failed', whitelisted_at: null })
+    .where('address', '=', address)
+    .where('gate_attempts', '=', attempt)
+    .where('readiness', '!=', 'ready')
+    .execute();
+}
+
+async function within<T>(promise: Promise<T>, ms: number, otherwise: T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(otherwise), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Who calls: a session's wallet, an agent by its edge token, or a holder by an API key. Each has a limit of
+ * its own; whoever shows no good credential draws on the limit of his address.
+ *
+ * @module
+ */
+import type { VerifiedKey } from '@pool/core';
+import { getCookie } from 'hono/cookie';
+import { findSession, type Session, sessionCookie } from '../auth/sessions.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { ShellContext } from '../http/app-shell.ts';
+import type { RateLimits } from '../http/rate-limit.ts';
+import { readBearer, unauthorized } from '../http/read-request.ts';
+import { verifyApiKey } from './api-keys.ts';
+import { hashCredential } from './credential.ts';
+import { findEdgeEmployer } from './edge-tokens.ts';
+import type { Employer } from './employers.ts';
+
+export type CallerDeps = {
+  readonly db: PlatformDatabase;
+  readonly limits: RateLimits;
+  readonly nowMs: () => number;
+};
+
+/** @throws PoolError `unauthorized` (401), `rate_limited` (429) */
+export async function identifySession(deps: CallerDeps, c: ShellContext): Promise<Session> {
+  const session = await findSession(deps.db, getCookie(c, sessionCookie), deps.nowMs());
+  if (session === undefined) {
+    deps.limits.address.take(c.get('callerAddress'));
+    throw unauthorized('sign in first: the sessionId cookie is missing or expired');
+  }
+  // By wallet: opening more sessions must not raise its limit.
+  deps.limits.session.take(session.address);
+  return session;
+}
+
+/** The employer whose edge token it is. @throws PoolError `unauthorized` (401), `rate_limited` (429) */
+export async function identifyAgent(deps: CallerDeps, c: ShellContext): Promise<Employer> {
+  const token = readLimitedBearer(deps, c);
+  const employer = await findEdgeEmployer(deps.db, token);
+  if (employer === undefined) {
+    deps.limits.address.take(c.get('callerAddress'));
+    throw unauthorized();
+  }
+  deps.limits.edge.take(hashCredential(token));
+  return employer;
+}
+
+/** What the API key is good for. @throws PoolError `unauthorized` (401), `rate_limited` (429) */
+export async function identifyKey(
+  deps: CallerDeps,
+  c: ShellContext,
+): Promise<VerifiedKey & { readonly valid: true }> {
+  const apiKey = readLimitedBearer(deps, c);
+  const key = await verifyApiKey(deps.db, apiKey);
+  if (!key.valid) {
+    deps.limits.address.take(c.get('callerAddress'));
+    throw unauthorized();
+  }
+  deps.limits.edge.take(hashCredential(apiKey));
+  return key;
+}
+
+function readLimitedBearer(deps: CallerDeps, c: ShellContext): string {
+  try {
+    return readBearer(c);
+  } catch (error) {
+    deps.limits.address.take(c.get('callerAddress'));
+    throw error;
+  }
+}

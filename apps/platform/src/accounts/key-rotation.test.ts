@@ -1,0 +1,222 @@
+import { errorCodeOf } from '@pool/core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import {
+  createFakeGate,
+  createTestPlatform,
+  type TestPlatform,
+} from '../fixtures/test-platform.ts';
+
+const confirmedAt = '2026-11-21T09:59:00.000Z';
+
+describe('rotate-encryption-key', () => {
+  let database: TestDatabase;
+  let platform: TestPlatform;
+  let a: TestHolder;
+  let b: TestHolder;
+  const whitelisting = createFakeGate(() =>
+    Promise.resolve({ status: 'whitelisted', whitelistedAt: confirmedAt }),
+  );
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    [a, b] = [await createTestHolder('a'), await createTestHolder('b')];
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    await database.reset();
+    platform = createTestPlatform(database, { gate: whitelisting });
+  });
+
+  async function registered(holder: TestHolder) {
+    const session = await platform.signIn(holder);
+    await session.register();
+    return session;
+  }
+
+  /** The wallet of a with the viewing key of another. */
+  const withKeyOf = (other: TestHolder): TestHolder => ({
+    ...a,
+    encryptionPublicKey: other.encryptionPublicKey,
+  });
+  let c: TestHolder;
+  beforeAll(async () => {
+    c = await createTestHolder('c');
+  });
+  async function enrolled(holder: TestHolder) {
+    const session = await registered(holder);
+    await session.onboard(holder.walletPub, holder.encryptionPublicKey);
+    return session;
+  }
+  const subjectOf = (holder: TestHolder) =>
+    database.db
+      .selectFrom('subjects')
+      .selectAll()
+      .where('address', '=', holder.address)
+      .executeTakeFirstOrThrow();
+
+  it('registers the new key with its evidence, keeps readiness, and again is fine', async () => {
+    await enrolled(a);
+    const session = await platform.signIn(withKeyOf(b));
+    const rotate = () =>
+      session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey);
+    const answer = {
+      success: true,
+      walletPub: a.walletPub,
+      encryptionPublicKey: b.encryptionPublicKey,
+      readiness: 'ready',
+      eligibilityWhitelistedAt: confirmedAt,
+    };
+    expect(await rotate()).toEqual({ rotated: true, ...answer });
+    const stored = await subjectOf(a);
+    expect(stored.evidence_message).toContain(b.encryptionPublicKey);
+    expect(stored.evidence_signature).toBe(await a.wallet.signMessage(stored.evidence_message));
+    expect(await rotate()).toEqual({ rotated: false, ...answer });
+    // Also from a session whose text lists no key: nothing is registered by it.
+    const other = await platform.signIn(a, false);
+    expect(
+      await other.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey),
+    ).toEqual({ rotated: false, ...answer });
+    expect(await subjectOf(a)).toEqual(stored);
+    expect(await session.onboard(a.walletPub, b.encryptionPublicKey)).toMatchObject({
+      created: false,
+      readiness: 'ready',
+    });
+    await expect(session.onboard(a.walletPub, a.encryptionPublicKey)).rejects.toMatchObject({
+      code: 'use_rotate',
+    });
+  });
+
+  it('asks the gate nothing: W is what the gate knows', async () => {
+    await enrolled(a);
+    const before = whitelisting.asked.length;
+    const session = await platform.signIn(withKeyOf(b));
+    await session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey);
+    expect(whitelisting.asked).toHaveLength(before);
+  });
+
+  it('wants a sign-in that lists the new key', async () => {
+    const session = await enrolled(a);
+    await expect(
+      session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey),
+    ).rejects.toMatchObject({
+      code: 'evidence_required',
+      status: 409,
+      message: expect.stringContaining(`urn:pool:encryption-key:${b.encryptionPublicKey}`),
+    });
+    expect((await subjectOf(a)).encryption_public_key).toBe(a.encryptionPublicKey);
+  });
+
+  it('wants the present key to be named, and the wallet to be the session’s', async () => {
+    await enrolled(a);
+    const session = await platform.signIn(withKeyOf(b));
+    await expect(
+      session.rotateEncryptionKey(a.walletPub, c.encryptionPublicKey, b.encryptionPublicKey),
+    ).rejects.toMatchObject({ code: 'encryption_key_mismatch', status: 409 });
+    await expect(
+      session.rotateEncryptionKey(b.walletPub, a.encryptionPublicKey, b.encryptionPublicKey),
+    ).rejects.toMatchObject({ code: 'wallet_mismatch', status: 403 });
+    const bad = `0x${'f'.repeat(64)}`;
+    for (const [current, next] of [
+      [bad, b.encryptionPublicKey],
+      [a.encryptionPublicKey, bad],
+    ] as const) {
+      await expect(session.rotateEncryptionKey(a.walletPub, current, next)).rejects.toMatchObject({
+        code: 'invalid_encryption_key',
+        status: 400,
+      });
+    }
+    expect((await subjectOf(a)).encryption_public_key).toBe(a.encryptionPublicKey);
+  });
+
+  it('wants an employer account and an enrolment first', async () => {
+    const session = await platform.signIn(withKeyOf(b));
+    const rotate = () =>
+      session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey);
+    await expect(rotate()).rejects.toMatchObject({ code: 'employer_not_found', status: 409 });
+    await session.register();
+    await expect(rotate()).rejects.toMatchObject({ code: 'not_enrolled', status: 409 });
+  });
+
+  it('gives nobody a key that another wallet has or had', async () => {
+    await enrolled(a);
+    await enrolled(b);
+    const session = await platform.signIn(withKeyOf(b));
+    await expect(
+      session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey),
+    ).rejects.toMatchObject({ code: 'encryption_key_taken', status: 409 });
+    // The wallet of b gives its key up; the notes sealed to it are still its own.
+    const leaving = await platform.signIn({
+      ...b,
+      encryptionPublicKey: c.encryptionPublicKey,
+    });
+    await leaving.rotateEncryptionKey(b.walletPub, b.encryptionPublicKey, c.encryptionPublicKey);
+    await expect(
+      session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey),
+    ).rejects.toMatchObject({ code: 'encryption_key_taken' });
+    expect((await subjectOf(a)).encryption_public_key).toBe(a.encryptionPublicKey);
+    const newcomer = { ...(await createTestHolder('d')) };
+    const thief = await registered({ ...newcomer, encryptionPublicKey: b.encryptionPublicKey });
+    await expect(thief.onboard(newcomer.walletPub, b.encryptionPublicKey)).rejects.toMatchObject({
+      code: 'encryption_key_taken',
+    });
+    expect((await thief.getEnrollment()).readiness).toBe('not_enrolled');
+    // The wallet itself may take it again.
+    const back = await platform.signIn(b);
+    expect(
+      await back.rotateEncryptionKey(b.walletPub, c.encryptionPublicKey, b.encryptionPublicKey),
+    ).toMatchObject({ rotated: true });
+  });
+
+  it('is not turned back by a session from before it', async () => {
+    const old = await enrolled(a);
+    platform.clock.nowMs += 1_000;
+    const session = await platform.signIn(withKeyOf(b));
+    await session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey);
+    await expect(
+      old.rotateEncryptionKey(a.walletPub, b.encryptionPublicKey, a.encryptionPublicKey),
+    ).rejects.toMatchObject({ code: 'evidence_required', status: 409 });
+  });
+
+  it('lets one of two rotations from the same key through', async () => {
+    await enrolled(a);
+    const rotateTo = async (to: TestHolder) => {
+      const session = await platform.signIn(withKeyOf(to));
+      return () =>
+        session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, to.encryptionPublicKey);
+    };
+    const rotations = [await rotateTo(b), await rotateTo(c)];
+    const outcomes = await Promise.allSettled(rotations.map((rotate) => rotate()));
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(refused.map(({ reason }) => errorCodeOf(reason))).toEqual(['encryption_key_mismatch']);
+  });
+
+  it('gives a key to one of two wallets that rotate to it at once', async () => {
+    await enrolled(a);
+    await enrolled(b);
+    const rotateOf = async (holder: TestHolder) => {
+      const session = await platform.signIn({
+        ...holder,
+        encryptionPublicKey: c.encryptionPublicKey,
+      });
+      return () =>
+        session.rotateEncryptionKey(
+          holder.walletPub,
+          holder.encryptionPublicKey,
+          c.encryptionPublicKey,
+        );
+    };
+    const rotations = [await rotateOf(a), await rotateOf(b)];
+    const outcomes = await Promise.allSettled(rotations.map((rotate) => rotate()));
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(refused.map(({ reason }) => errorCodeOf(reason))).toEqual(['encryption_key_taken']);
+  });
+
+  it('needs a session', async () => {
+    await expect(
+      platform
+        .session()
+        .rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey),
+    ).rejects.toMatchObject({ code: 'unauthorized', status: 401 });
+  });
+});

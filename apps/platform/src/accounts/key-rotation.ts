@@ -1,0 +1,93 @@
+/**
+ * Rotation: from now on notes of a wallet are sealed to another P. Nothing sealed before is re-encrypted or
+ * served any more; the viewing key of the P before still opens it.
+ *
+ * @module
+ */
+import { PoolError, parseSignInMessage } from '@pool/core';
+import { decodeEncryptionPublicKey } from '@pool/notes';
+import type { Session } from '../auth/sessions.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { getEmployer } from './employers.ts';
+import { assertEvidence, claimEncryptionKey, hasEncryptionKey } from './encryption-keys.ts';
+import { assertOwnWallet, type Subject } from './enrolment.ts';
+
+export type RotationRequest = {
+  readonly walletPub: string;
+  readonly currentEncryptionPublicKey: string;
+  readonly encryptionPublicKey: string;
+};
+
+/** `rotated` is false when the new key was registered already: a repetition changes nothing. */
+export type Rotated = { readonly subject: Subject; readonly rotated: boolean };
+
+/**
+ * @throws PoolError `wallet_mismatch` (403), `employer_not_found`, `not_enrolled`,
+ *   `encryption_key_mismatch`, `evidence_required`, `encryption_key_taken` (409)
+ */
+export async function rotateEncryptionKey(
+  deps: { readonly db: PlatformDatabase; readonly nowMs: () => number },
+  session: Session,
+  request: RotationRequest,
+): Promise<Rotated> {
+  const { currentEncryptionPublicKey: current, encryptionPublicKey: next } = request;
+  assertOwnWallet(session, request.walletPub);
+  decodeEncryptionPublicKey(current);
+  decodeEncryptionPublicKey(next);
+  await getEmployer(deps.db, session.address);
+  return await deps.db.transaction().execute(async (trx) => {
+    // Locked: of two rotations away from the same key, the second finds another one registered.
+    const subject = await trx
+      .selectFrom('subjects')
+      .selectAll()
+      .where('address', '=', session.address)
+      .forUpdate()
+      .executeTakeFirst();
+    if (subject === undefined) {
+      throw new PoolError(
+        'not_enrolled',
+        'this wallet is not enrolled: POST /api/employers/holder/onboard first',
+        { status: 409 },
+      );
+    }
+    const registered = subject.encryption_public_key;
+    if (registered === next && (await hasEncryptionKey(trx, session.address, current))) {
+      return { subject, rotated: false };
+    }
+    if (registered !== current) {
+      throw new PoolError(
+        'encryption_key_mismatch',
+        'currentEncryptionPublicKey is not the key registered for this wallet; read it from GET /api/employers/holder/enrollment',
+        { status: 409 },
+      );
+    }
+    assertEvidence(session, next);
+    assertNotOlder(session, subject);
+    await claimEncryptionKey(trx, session.address, next, deps.nowMs());
+    const updated = await trx
+      .updateTable('subjects')
+      .set({
+        encryption_public_key: next,
+        evidence_message: session.evidence.message,
+        evidence_signature: session.evidence.signature,
+      })
+      .where('address', '=', session.address)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return { subject: updated, rotated: true };
+  });
+}
+
+// Whoever holds an old session must not turn a rotation back to the key that its text lists: that may be the
+// very key that was given up because it leaked.
+function assertNotOlder(session: Session, subject: Subject): void {
+  const signedAtMs = parseSignInMessage(session.evidence.message).issuedAtMs;
+  const registeredAtMs = parseSignInMessage(subject.evidence_message).issuedAtMs;
+  if (!(signedAtMs >= registeredAtMs)) {
+    throw new PoolError(
+      'evidence_required',
+      'this sign-in is older than the one that registered the present key; sign in again',
+      { status: 409 },
+    );
+  }
+}
