@@ -37,7 +37,7 @@ import { createFault } from './fault.ts';
 import type { AgentVariables } from './http-guards.ts';
 import { createJobProgress } from './job-progress.ts';
 import { type ProcessUsage, renderAgentMetrics } from './metrics.ts';
-import { createRateLimiter, defaultRateLimit } from './rate-limit.ts';
+import { createRateLimiter } from './rate-limit.ts';
 import { createReadiness, type Probe } from './readiness.ts';
 import { systemClock } from './system-clock.ts';
 import { startTenant, type Tenant } from './tenant.ts';
@@ -54,17 +54,8 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
   ensureAgentHome(config.home);
   const loopbackToken = ensureLoopbackToken(config.home);
   const parts = await createParts(config);
-  if (config.isProduction && config.funderPrivateKey !== undefined) {
-    log.warn(
-      { variable: 'DISBURSE_FUNDER_PRIVATE_KEY' },
-      'a private key in the environment of a production-flagged process: use a custody signer',
-    );
-  }
-  if (config.isProduction && config.prover === 'wasm' && config.artifactsManifest === undefined) {
-    log.warn(
-      { variable: 'DISBURSE_ARTIFACTS_MANIFEST' },
-      'no manifest of production keys: development keys are refused here, so nothing can be proved',
-    );
+  for (const { variable, message } of config.warnings) {
+    log.warn({ variable }, message);
   }
   const store = openJobStore(config.jobStore);
   const pins = openEvidencePins(
@@ -108,7 +99,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
           ? undefined
           : createKeyVerifier({ verifyUrl: config.verifyUrl, edgeToken: config.platformToken }),
       employerId: () => tenant.current().employerId,
-      limiter: createRateLimiter(defaultRateLimit, () => performance.now()),
+      limiter: createRateLimiter(config.rateLimit, () => performance.now()),
     },
     validation: parts.createValidation({
       bootstrap: tenant.current,

@@ -53,7 +53,7 @@ describe.each(routes)('%s', (_route, ask, allowed) => {
   });
 
   it('counts requests of each credential', async () => {
-    const test = createTestApp({ rateLimit: { perSecond: 1, burst: 2 } });
+    const test = createTestApp({ rateLimit: 1 });
     const headers = bearer(loopbackToken);
     const statuses: number[] = [];
     for (const _ of [1, 2, 3]) {
@@ -82,7 +82,7 @@ it('pays once when a key is rotated and the request is sent again', async () => 
 
 describe('a rate limit', () => {
   it('answers 429 with Retry-After, and asks the platform about no such request', async () => {
-    const { get, state } = createTestApp({ rateLimit: { perSecond: 0.25, burst: 1 } });
+    const { get, state } = createTestApp({ rateLimit: 0.25 });
     const headers = bearer(apiKey('unknown'));
     expect((await get('/api/disburse/june', headers)).status).toBe(401);
     const refused = await get('/api/disburse/june', headers);
@@ -96,7 +96,7 @@ describe('a rate limit', () => {
   });
 
   it('holds all credentials that never proved themselves together, and nobody else', async () => {
-    const { get, state } = createTestApp({ rateLimit: { perSecond: 1, burst: 3 } });
+    const { get, state } = createTestApp({ rateLimit: 1.5 });
     expect((await get('/api/disburse/june', bearer(apiKey('disburse')))).status).toBe(404);
     for (const name of ['aaa', 'bbb', 'ccc', 'ddd']) {
       await get('/api/disburse/june', bearer(apiKey(name)));
@@ -108,7 +108,7 @@ describe('a rate limit', () => {
   });
 
   it('does not touch what takes no credential', async () => {
-    const { get } = createTestApp({ rateLimit: { perSecond: 1, burst: 1 } });
+    const { get } = createTestApp({ rateLimit: 1 });
     for (const _ of [1, 2, 3]) {
       expect((await get('/api/livez')).status).toBe(200);
       expect((await get('/api/readyz')).status).toBe(200);
@@ -120,7 +120,7 @@ describe('the request id', () => {
   const given = '0af76519-16cd-43dd-8448-eb211c80319c';
 
   it('stands in every answer and in every line of its request', async () => {
-    const test = createTestApp({ rateLimit: { perSecond: 1, burst: 4 } });
+    const test = createTestApp({ rateLimit: 2 });
     const { get, post, validate, request, logged } = test;
     const headers = { 'x-request-id': given };
     const answers = [

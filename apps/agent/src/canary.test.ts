@@ -119,9 +119,52 @@ it('keeps every secret to itself', async () => {
   await ask(token, { ...request, [edgeToken]: bearer });
   await ask(token, { ...request, token: bearer });
   await ask(token, request);
+  const readyz = await fetch(`${url}/api/readyz`);
+  const ready = await readyz.text();
+  const validate = await fetch(`${url}/api/validate`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...request,
+      recipients: [...request.recipients, { ...request.recipients[0], amount: bearer }],
+    }),
+  });
+  const report = await validate.text();
+  answers.push(`${readyz.status} ${ready}`, `${validate.status} ${report}`);
   await agent.stop();
 
-  expect(answers.map((answer) => answer.slice(0, 3))).toEqual(['503', '401', '400', '400', '503']);
+  expect(answers.map((answer) => answer.slice(0, 3))).toEqual([
+    '503',
+    '401',
+    '400',
+    '400',
+    '503',
+    '503',
+    '200',
+  ]);
+  expect(JSON.parse(ready)).toMatchObject({
+    ok: false,
+    checks: {
+      accelerator: { ok: true, detail: { kind: 'cpu' } },
+      signer: { ok: true, detail: { kind: 'local-key' } },
+      poolGate: { ok: false, detail: { kind: 'unreachable' } },
+      platform: { ok: true, detail: { kind: 'reachable' } },
+    },
+  });
+  // No RPC answers, the gate is no gate, and the platform knows no recipient.
+  expect(JSON.parse(report)).toMatchObject({
+    ok: false,
+    allowanceState: 'unknown',
+    issues: [
+      { requestIndex: 1, code: 'invalid-amount' },
+      { requestIndex: 1, code: 'duplicate-recipient' },
+    ],
+    preflight: [
+      { code: 'chain_unavailable' },
+      { code: 'gate_unavailable' },
+      { code: 'platform_unavailable' },
+    ],
+  });
   const log = readFileSync(join(home, 'agent.log'), 'utf8');
   // It ran, it warned of the key in a production-flagged environment, and it knew whose agent it is.
   expect(log).toContain('DISBURSE_FUNDER_PRIVATE_KEY');

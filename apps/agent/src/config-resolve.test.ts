@@ -212,8 +212,13 @@ describe('warnings', () => {
   const rows: readonly (readonly [string, Env, string])[] = [
     [
       'private key in production',
-      { NODE_ENV: 'production', DISBURSE_FUNDER_PRIVATE_KEY: key },
+      { NODE_ENV: 'production', DISBURSE_PROVER: 'mock', DISBURSE_FUNDER_PRIVATE_KEY: key },
       'DISBURSE_FUNDER_PRIVATE_KEY is a private key in a production-flagged environment',
+    ],
+    [
+      'no production keys in production',
+      { NODE_ENV: 'production' },
+      'DISBURSE_ARTIFACTS_MANIFEST is not set',
     ],
     [
       'no ceiling for transfers',

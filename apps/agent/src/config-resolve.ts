@@ -57,6 +57,7 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
     jobStore: read.defaulted(variables.jobStore),
     batchDeadlineSeconds: read.defaulted(variables.batchDeadlineSeconds),
     retentionDays: read.defaulted(variables.retentionDays),
+    rateLimit: read.defaulted(variables.rateLimit),
     fault: nodeEnv === 'test' ? read.optional(variables.fault) : undefined,
     holder: readHolder(read, layers, problems),
   };
@@ -176,6 +177,17 @@ function collectWarnings(
       warnings,
       variables.funderPrivateKey.name,
       'is a private key in a production-flagged environment: use a custody signer',
+    );
+  }
+  if (
+    isProduction &&
+    readVariable(variables.prover, layers).value === 'wasm' &&
+    !read.isWritten(variables.artifactsManifest)
+  ) {
+    note(
+      warnings,
+      variables.artifactsManifest.name,
+      'is not set: development keys are refused in a production-flagged environment, so nothing can be proved',
     );
   }
   if (read.isWritten(variables.funderEd25519Key)) {

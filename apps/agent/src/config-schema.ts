@@ -333,6 +333,14 @@ export const variables = {
     kind: kinds.integer(1, 36_500),
     fallback: () => 30,
   },
+  rateLimit: {
+    name: 'DISBURSE_RATE_LIMIT',
+    role: 'all',
+    purpose:
+      'requests a second of one credential, after a burst of twice as many; the next is 429 with Retry-After',
+    kind: kinds.integer(1, 100_000),
+    fallback: () => 100,
+  },
   logLevel: {
     name: 'DISBURSE_LOG_LEVEL',
     role: 'all',

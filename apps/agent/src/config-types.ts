@@ -77,6 +77,8 @@ export type Config = {
   readonly batchDeadlineSeconds: number;
   /** Days after its end for which a job keeps its recipients and seed. */
   readonly retentionDays: number;
+  /** Requests a second of one credential. */
+  readonly rateLimit: number;
   /** Ends the process there; only under NODE_ENV=test. */
   readonly fault: AgentFaultPoint | undefined;
   readonly holder: HolderConfig;

@@ -44,6 +44,7 @@ describe('parseConfig', () => {
       accelerator: 'auto',
       logLevel: 'info',
       batchDeadlineSeconds: 3600,
+      rateLimit: 100,
       funderPrivateKey: undefined,
       verifyUrl: undefined,
       isProduction: false,

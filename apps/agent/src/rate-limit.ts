@@ -7,16 +7,6 @@
 import { createHash } from 'node:crypto';
 import { PoolError } from '@pool/core';
 
-export type RateLimit = {
-  /** Requests per second in the long run. */
-  readonly perSecond: number;
-  /** Requests at once after a pause. */
-  readonly burst: number;
-};
-
-/** Five times what a busy payroll system asks for. */
-export const defaultRateLimit: RateLimit = { perSecond: 100, burst: 200 };
-
 export type RateLimiter = {
   /** Takes one request from the credential's bucket. @throws PoolError 429 `rate_limited` */
   charge(credential: string): void;
@@ -29,18 +19,23 @@ type Bucket = { tokens: number; atMs: number };
 /** More than the live keys of many employers; the one unused longest makes room. */
 const maxBuckets = 1_024;
 
-export function createRateLimiter(limit: RateLimit, nowMs: () => number): RateLimiter {
+/**
+ * @param perSecond - requests of one credential in the long run; at once after a pause it may send twice as many
+ * @param nowMs - milliseconds, better monotonic
+ */
+export function createRateLimiter(perSecond: number, nowMs: () => number): RateLimiter {
+  const burst = Math.max(1, 2 * perSecond);
   const buckets = new Map<string, Bucket>();
   const strangers: Bucket = createBucket();
 
   function createBucket(): Bucket {
-    return { tokens: limit.burst, atMs: nowMs() };
+    return { tokens: burst, atMs: nowMs() };
   }
 
   function refill(bucket: Bucket): void {
     const now = nowMs();
-    const gained = (Math.max(0, now - bucket.atMs) / 1000) * limit.perSecond;
-    bucket.tokens = Math.min(limit.burst, bucket.tokens + gained);
+    const gained = (Math.max(0, now - bucket.atMs) / 1000) * perSecond;
+    bucket.tokens = Math.min(burst, bucket.tokens + gained);
     bucket.atMs = now;
   }
 
@@ -49,7 +44,7 @@ export function createRateLimiter(limit: RateLimit, nowMs: () => number): RateLi
       const bucket = buckets.get(hashOf(credential)) ?? strangers;
       refill(bucket);
       if (bucket.tokens < 1) {
-        const retryAfterSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / limit.perSecond));
+        const retryAfterSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond));
         throw new PoolError(
           'rate_limited',
           `too many requests with this credential; try again in ${retryAfterSeconds} s`,

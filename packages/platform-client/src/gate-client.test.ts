@@ -7,10 +7,13 @@ const zero = `0x${'0'.repeat(64)}`;
 
 // A gate reduced to its OAuth contract (RFC 6749 §4.4): counts what it is asked for.
 function createFakeGate() {
-  const state = { tokensIssued: 0, rootCalls: 0, forgetsTokens: false };
+  const state = { tokensIssued: 0, rootCalls: 0, tokenStatus: 200 };
   const app = new Hono();
   const good = new Set<string>();
   app.post('/oauth/token', async (c) => {
+    if (state.tokenStatus !== 200) {
+      return c.body(null, state.tokenStatus as 429);
+    }
     const form = await c.req.parseBody();
     const basic = Buffer.from('agent:s3cret%3A').toString('base64');
     if (c.req.header('authorization') !== `Basic ${basic}` || form['scope'] !== 'gate.read') {
@@ -82,4 +85,18 @@ describe('createGateClient', () => {
     expect(JSON.stringify(error)).not.toContain('canary');
     expect(gate.state.rootCalls).toBe(0);
   });
+
+  it.each([500, 503, 429])(
+    'calls a token server that answers %i unreachable, not a refusal',
+    async (status) => {
+      const client = clientOf('s3cret:');
+      gate.state.tokenStatus = status;
+      await expect(client.root()).rejects.toMatchObject({
+        code: 'gate_unreachable',
+        retryable: true,
+      });
+      gate.state.tokenStatus = 200;
+      expect(await client.root()).toEqual({ root: zero, wallets: 0 });
+    },
+  );
 });

@@ -64,6 +64,14 @@ export function createGateTokenSource(
               timeoutMs: defaultTimeoutMs,
               maxBytes: 64 * 1024,
             });
+            // A token server that fails is no refusal: a job waits for it instead of failing.
+            if (answer.status >= 500 || answer.status === 429) {
+              throw new PoolError(
+                'gate_unreachable',
+                `the pool-gate's token server answered with status ${answer.status}`,
+                { status: 503, retryable: true },
+              );
+            }
             return new Response(answer.text, { status: answer.status, headers: answer.headers });
           },
         },
