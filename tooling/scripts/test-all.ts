@@ -2,9 +2,10 @@
 //   npm test                      everything that CI runs
 //   npm test -- packages/core     only the Vitest files whose path contains the text
 //   pnpm test:full                also the tests that take many minutes (fund-256, fund-64 alone)
+// With POOL_TEST_REPORT=<file>, Vitest's JSON report is kept there: `pnpm conformance --report <file>` reads it.
 // Ends with `N passed, N failed` (and `, N skipped`) over both runners. A runner that dies, or that fails without
 // naming a failed test, counts as one failed test.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { FULL_RUN_VARIABLE, findForbiddenSkips } from '../src/allowed-skips.ts';
@@ -60,6 +61,8 @@ async function runVitest(filters: readonly string[], env: Record<string, string>
       ],
       { cwd: root, env, output: 'inherit' },
     );
+    const kept = process.env['POOL_TEST_REPORT'] ?? '';
+    if (kept !== '' && existsSync(reportPath)) copyFileSync(reportPath, kept);
     try {
       const report: unknown = JSON.parse(readFileSync(reportPath, 'utf8'));
       return withExitStatus(parseVitestReport(report, root), status, 'Vitest');

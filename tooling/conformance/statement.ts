@@ -1,0 +1,51 @@
+// What one row of the conformance map is: a statement of the service contract in our words, and what shows it.
+
+/** One test, by its file and its title exactly as the file writes it: `refuses %s` stands for all of its cases. */
+export interface TestRef {
+  /** Relative to the repository. */
+  readonly file: string;
+  readonly name: string;
+}
+
+/** Work that is not built yet and brings the test itself. */
+export type Owner = 'account operations' | 'custody';
+
+export type Proof =
+  | { readonly kind: 'shown'; readonly tests: readonly TestRef[] }
+  | { readonly kind: 'owed'; readonly to: Owner }
+  /** Nothing shows it yet, and it should. */
+  | { readonly kind: 'unshown' };
+
+export interface Statement {
+  /** Stable and telling, such as `job.replay-same-body`. */
+  readonly id: string;
+  readonly says: string;
+  readonly proof: Proof;
+}
+
+export interface Section {
+  readonly title: string;
+  readonly statements: readonly Statement[];
+}
+
+/** Statements in the order of the contract, each with its proof. */
+export function section(
+  title: string,
+  rows: readonly (readonly [id: string, says: string, proof: Proof])[],
+): Section {
+  return { title, statements: rows.map(([id, says, proof]) => ({ id, says, proof })) };
+}
+
+/** Names tests of one file: `const app = testsOf('apps/agent/src/app.test.ts')`, then `app('title')`. */
+export function testsOf(file: string): (...names: readonly string[]) => readonly TestRef[] {
+  return (...names) => names.map((name) => ({ file, name }));
+}
+
+/** Shown by all of these together. */
+export function shown(...tests: readonly (readonly TestRef[])[]): Proof {
+  return { kind: 'shown', tests: tests.flat() };
+}
+
+export const accountOperations: Proof = { kind: 'owed', to: 'account operations' };
+export const custody: Proof = { kind: 'owed', to: 'custody' };
+export const unshown: Proof = { kind: 'unshown' };

@@ -1,0 +1,182 @@
+// Resources of the platform: identity, enrolment, API keys.
+import { accountOperations, section, shown } from '../statement.ts';
+import {
+  agentAccess,
+  deployment,
+  employerRoutes,
+  gateApp,
+  gateConfirmation,
+  wire,
+} from '../test-files.ts';
+
+export const identity = section('Holder identity', [
+  ['identity.offline', '`identity` reads no network and sends nothing.', accountOperations],
+  ['identity.derives', 'W and P come from the configured holder signer.', accountOperations],
+  [
+    'identity.fields',
+    'It prints platform, address, walletPub, encryptionPublicKey, signer and deterministic.',
+    accountOperations,
+  ],
+  [
+    'identity.address-is-sessions',
+    'The printed address is the one whose session enrols.',
+    accountOperations,
+  ],
+]);
+
+const enrols = 'enrols the session’s wallet and reports what the gate said';
+
+export const enrolment = section('Enrolment', [
+  [
+    'enrol.body',
+    'Enrolment takes walletPub and encryptionPublicKey, both required.',
+    shown(employerRoutes(enrols), wire('without %s: only where it may be left out')),
+  ],
+  [
+    'enrol.response',
+    'It answers success, created, W, P, readiness and, once confirmed, the time of the gate’s confirmation in ISO 8601.',
+    shown(employerRoutes(enrols)),
+  ],
+  [
+    'enrol.read-state',
+    'Reading the enrolment answers the state as last written.',
+    shown(
+      employerRoutes(
+        enrols,
+        'is pending while the gate takes longer than one request waits, and ready afterwards',
+      ),
+    ),
+  ],
+  [
+    'enrol.ready',
+    '`ready`: W and P are registered and the gate has confirmed W.',
+    shown(employerRoutes(enrols)),
+  ],
+  [
+    'enrol.pending',
+    '`eligibility_pending`: registered, not confirmed yet.',
+    shown(
+      employerRoutes(
+        'is pending while the gate takes longer than one request waits, and ready afterwards',
+      ),
+    ),
+  ],
+  [
+    'enrol.failed',
+    '`eligibility_failed`: this request’s own write to the gate failed or did not reach it.',
+    shown(
+      employerRoutes(
+        'is failed when the gate cannot be reached, and tries again on the next call',
+        'is failed when screening denies the wallet',
+      ),
+    ),
+  ],
+  [
+    'enrol.disabled',
+    '`eligibility_disabled`: the deployment has no gate.',
+    shown(
+      employerRoutes('is disabled in a deployment without a gate, and driven once there is one'),
+    ),
+  ],
+  [
+    'enrol.not-enrolled',
+    '`not_enrolled`: there is no record of the wallet.',
+    shown(employerRoutes(enrols)),
+  ],
+  [
+    'enrol.address-checked',
+    'The platform derives the address from W and refuses a W that is not the session’s.',
+    shown(employerRoutes('refuses another wallet than the session’s')),
+  ],
+  [
+    'enrol.screened',
+    'W goes through the screening that recipients go through.',
+    shown(
+      employerRoutes('is failed when screening denies the wallet'),
+      gateApp('denies by a deny list, and takes a wallet off that is denied later'),
+    ),
+  ],
+  [
+    'enrol.idempotent',
+    'Enrolling the same pair again changes nothing.',
+    shown(employerRoutes(enrols)),
+  ],
+  ['enrol.no-credential', 'Enrolling issues no credential.', shown(employerRoutes(enrols))],
+]);
+
+export const readiness = section('Transitions of readiness', [
+  [
+    'readiness.first-post',
+    'From `not_enrolled`, onboarding registers W and P, screens W and answers the readiness of that call.',
+    shown(employerRoutes(enrols)),
+  ],
+  [
+    'readiness.repost-drives-pending',
+    'From `eligibility_pending`, the same call again drives the confirmation.',
+    shown(gateConfirmation('drives the gate at every onboard and at no reading')),
+  ],
+  [
+    'readiness.repost-retries-failed',
+    'From `eligibility_failed`, the same call again retries the write to the gate.',
+    shown(
+      employerRoutes('is failed when the gate cannot be reached, and tries again on the next call'),
+    ),
+  ],
+  [
+    'readiness.read-drives-nothing',
+    'Reading the enrolment drives nothing.',
+    shown(gateConfirmation('drives the gate at every onboard and at no reading')),
+  ],
+]);
+
+const shownOnce = 'shows the plaintext once, and stores a hash';
+const untilRevoked = 'mints %s and verifies it until it is revoked';
+const fifty = 'lets a wallet have 50 live keys, and another once one is revoked';
+
+export const apiKeys = section('API keys', [
+  [
+    'key.capabilities',
+    'A key is minted for `disburse`, `holder.read`, `holder.transfer` or `holder.send`, and for nothing else.',
+    shown(employerRoutes(untilRevoked), wire('limits > refuse %s')),
+  ],
+  ['key.name', 'A key has a free label.', shown(employerRoutes(shownOnce))],
+  [
+    'key.response',
+    'Minting answers success, id, apiKey, keyPrefix, capability, name and an ISO 8601 createdAt.',
+    shown(employerRoutes(shownOnce), wire('refuses an unknown field, and what is no object')),
+  ],
+  [
+    'key.prefix',
+    'The key starts with the live prefix, and keyPrefix is a short part of it that is no secret.',
+    shown(employerRoutes(shownOnce)),
+  ],
+  [
+    'key.plaintext-once',
+    'The plaintext is answered once, at creation.',
+    shown(employerRoutes(shownOnce)),
+  ],
+  [
+    'key.list',
+    'The list is metadata only and has revoked keys too.',
+    shown(employerRoutes(shownOnce, untilRevoked, fifty)),
+  ],
+  ['key.id-revokes', 'The id of a key revokes it.', shown(employerRoutes(untilRevoked))],
+  [
+    'key.revocation-next-request',
+    'A revoked key fails at the agent’s next request, with nothing restarted.',
+    shown(
+      agentAccess('refuses a key from the first request after its revocation on'),
+      deployment('takes a disburse key of its employer, and no other credential'),
+    ),
+  ],
+  [
+    'key.additive',
+    'Minting revokes no other key.',
+    shown(employerRoutes(fifty, 'revokes a key once, and lets the others live')),
+  ],
+  [
+    'key.limit',
+    'A wallet has at most 50 live keys.',
+    shown(employerRoutes(fifty, 'mints 50 of 60 that are asked for at once')),
+  ],
+]);

@@ -1,0 +1,235 @@
+// The agent's HTTP routes.
+import { accountOperations, section, shown } from '../statement.ts';
+import {
+  agentAccess,
+  agentApp,
+  agentErrors,
+  agentReadiness,
+  agentValidate,
+  deployment,
+  sandbox,
+  validation,
+} from '../test-files.ts';
+
+const original =
+  'answers the same key and body with the original job, another body with a conflict';
+
+export const disburseRoute = section('POST /api/disburse', [
+  [
+    'disburse.bearer',
+    'It takes a bearer credential and refuses whoever has none.',
+    shown(agentApp('bearer > %s')),
+  ],
+  [
+    'disburse.idempotency-key',
+    'It requires an Idempotency-Key.',
+    shown(agentApp('POST /api/disburse > refuses %s')),
+  ],
+  [
+    'disburse.json',
+    'It takes JSON by its content type.',
+    shown(agentApp('refuses %s without repeating it')),
+  ],
+  [
+    'disburse.202',
+    'A new job answers 202 with key, state `accepted` and statusUrl.',
+    shown(agentApp('accepts a good request with 202 and wakes the worker')),
+  ],
+  [
+    'disburse.200-terminal',
+    'A key whose job is over answers 200.',
+    shown(agentApp('answers 200 once the job is over'), deployment(original)),
+  ],
+  [
+    'disburse.replay-same-body',
+    'The same key with the same body answers the original job.',
+    shown(
+      agentApp(
+        'answers the same key and body with the original job, without checking again',
+        'takes the order of fields for the same body, and the quoted key for the same key',
+        'creates one job for many requests at once',
+      ),
+    ),
+  ],
+  [
+    'disburse.replay-other-body',
+    'The same key with another body answers 409.',
+    shown(agentApp('answers 409 to another body under the same key'), deployment(original)),
+  ],
+  [
+    'disburse.first-issue-alone',
+    'It stops at the first issue and answers code and message alone.',
+    shown(
+      sandbox('is told five mistakes of five kinds at once, and stopped at the first'),
+      agentErrors(
+        'is 400 %s on disburse, code and message alone, and leaves no job',
+        'is body, chain, token, size, amount, address, duplicate, registration',
+      ),
+    ),
+  ],
+  [
+    'disburse.no-split',
+    'A list that is too large is refused up front and never split.',
+    shown(deployment('names its ceiling when a call is too large')),
+  ],
+  [
+    'disburse.key-outlives-credential',
+    'Another credential of the same employer does not make another job of the same key.',
+    shown(agentAccess('pays once when a key is rotated and the request is sent again')),
+  ],
+]);
+
+export const jobRoute = section('GET /api/disburse/:key', [
+  [
+    'poll.job',
+    'It answers the job of the key, to its end.',
+    shown(
+      agentApp('GET /api/disburse/:key > answers the job, and 404 for a key never seen'),
+      deployment('pays a roster, and every recipient opens exactly its own note'),
+    ),
+  ],
+  [
+    'poll.unknown',
+    'A key never seen answers 404 `not_found`.',
+    shown(agentApp('GET /api/disburse/:key > answers the job, and 404 for a key never seen')),
+  ],
+  ['poll.bearer', 'It takes a bearer credential.', shown(agentApp('bearer > %s'))],
+]);
+
+export const validateRoute = section('POST /api/validate', [
+  [
+    'validate.same-checks',
+    'It takes the body of a disbursement and makes its checks.',
+    shown(agentErrors('is one issue of a report with 200 on validate')),
+  ],
+  [
+    'validate.proves-nothing',
+    'It proves, stores and submits nothing.',
+    shown(
+      agentValidate('passes a good request without an Idempotency-Key, and keeps nothing of it'),
+      validation('passes a good request, without a preflight field'),
+    ),
+  ],
+  [
+    'validate.always-200',
+    'It answers 200, whatever it finds.',
+    shown(
+      agentValidate(
+        'has one issue for %s',
+        'reports a platform that does not answer, before bootstrap and after',
+      ),
+    ),
+  ],
+  [
+    'validate.every-issue',
+    'It lists every issue, not the first alone.',
+    // The list is made by the code that disbursing uses; the route over it is what nothing shows yet.
+    shown(
+      agentValidate('lists different defects at once'),
+      sandbox('is told five mistakes of five kinds at once, and stopped at the first'),
+    ),
+  ],
+  [
+    'validate.bearer',
+    'It takes a bearer credential.',
+    shown(agentValidate('tells nothing to whoever may not ask, not even that a body is malformed')),
+  ],
+]);
+
+export const healthRoutes = section('Health', [
+  [
+    'health.readyz',
+    '`/api/readyz` tells whether accelerator, signer, pool-gate and platform are reachable.',
+    shown(
+      agentReadiness(
+        'answers without a credential what each part says, CPU proving included',
+        'is 503 while the %s is down, and says so',
+      ),
+    ),
+  ],
+  [
+    'health.readyz-open',
+    '`/api/readyz` asks for no credential.',
+    shown(agentReadiness('answers without a credential what each part says, CPU proving included')),
+  ],
+  [
+    'health.livez',
+    '`/api/livez` tells that the agent lives and asks for no credential.',
+    shown(agentApp('is told by livez that the agent lives, without a credential')),
+  ],
+]);
+
+export const holderRoutes = section('Balance, transfer, send', [
+  [
+    'balance.route',
+    '`GET /api/balance?token=` answers what the holder can spend, moving nothing.',
+    accountOperations,
+  ],
+  [
+    'transfer.route',
+    '`POST /api/transfer` moves value to holders inside the pool.',
+    accountOperations,
+  ],
+  [
+    'transfer.body',
+    'A transfer has token, recipients of walletPub and amount, and optionally dryRun.',
+    accountOperations,
+  ],
+  ['send.route', '`POST /api/send` withdraws value out of the pool.', accountOperations],
+  [
+    'send.body',
+    'A send has token, amount, optionally `to`, and optionally dryRun.',
+    accountOperations,
+  ],
+  [
+    'send.own-wallet',
+    'Without `to` the withdrawal goes to the holder’s own wallet.',
+    accountOperations,
+  ],
+  [
+    'send.label-only',
+    '`to` is a pinned label; an address is refused, a pinned one too.',
+    accountOperations,
+  ],
+  ['send.one-destination', 'A send has exactly one destination.', accountOperations],
+  ['spend.no-chain', 'A spend takes no chain: the holder’s own is meant.', accountOperations],
+  ['spend.dry-run', 'A dry run proves the whole and submits nothing.', accountOperations],
+  [
+    'spend.synchronous',
+    'A spend answers its receipt with 200 on the same connection.',
+    accountOperations,
+  ],
+  ['spend.idempotency-key', 'A spend requires an Idempotency-Key.', accountOperations],
+  [
+    'spend.retry-attaches',
+    'A retry under the same key attaches to the spend underway.',
+    accountOperations,
+  ],
+  ['spend.other-body', 'The key with another body answers 409.', accountOperations],
+  ['spend.memory-per-process', 'The memory of keys ends with the process.', accountOperations],
+  [
+    'receipt.fields',
+    'A receipt has operation, status, txHash, nullifiers and changeAmount.',
+    accountOperations,
+  ],
+  [
+    'receipt.reverted',
+    'The receipt of a reverted spend has its txHash and the reason.',
+    accountOperations,
+  ],
+  [
+    'balance.line',
+    'The command prints total, symbol, count of notes, largest note and chain in one line.',
+    accountOperations,
+  ],
+  [
+    'balance.total',
+    'The total is of the notes this holder can decrypt, in base units.',
+    accountOperations,
+  ],
+  [
+    'balance.other-p',
+    'A holder with another P than the enrolled sees an empty balance.',
+    accountOperations,
+  ],
+]);

@@ -1,0 +1,130 @@
+// Who may do what, and how it is told.
+import { accountOperations, section, shown } from '../statement.ts';
+import {
+  agentAccess,
+  agentApp,
+  agentBearer,
+  agentConfig,
+  agentHome,
+  authRoutes,
+  configRules,
+  deployment,
+  edgeRoutes,
+  employerRoutes,
+  keyVerifier,
+  sandbox,
+} from '../test-files.ts';
+
+const onlyItsKeys = 'takes a disburse key of its employer, and no other credential';
+
+export const authentication = section('Authentication', [
+  [
+    'auth.session-cookie',
+    'The platform’s employer routes go by a session cookie named `sessionId`.',
+    shown(authRoutes('opens a session of the recovered wallet, behind an httpOnly cookie')),
+  ],
+  [
+    'auth.headless-sign-in',
+    'A program signs in by signing a text, with no browser.',
+    shown(sandbox('pays a roster as the contract of the service describes it')),
+  ],
+  [
+    'auth.session-wallet-is-w',
+    'The session’s wallet must be the wallet of W.',
+    shown(employerRoutes('refuses another wallet than the session’s')),
+  ],
+  [
+    'auth.agent-bearer',
+    'Every agent route but readyz and livez asks for a bearer.',
+    shown(agentApp('bearer > %s', 'is told by livez that the agent lives, without a credential')),
+  ],
+  [
+    'auth.api-key-or-loopback',
+    'The bearer is an API key of the funding party or the agent’s own loopback token.',
+    shown(
+      agentApp('bearer > %s'),
+      agentHome('the loopback token > is made once, for its owner alone'),
+    ),
+  ],
+  [
+    'auth.verified-by-platform',
+    'An API key is verified with the platform, at every request.',
+    shown(
+      agentApp('asks the platform on every request, and lets nobody in when it does not answer'),
+      keyVerifier('asks every time: nothing is remembered'),
+    ),
+  ],
+  [
+    'auth.verify-url-needed',
+    'Without `DISBURSE_PLATFORM_VERIFY_URL` no API key is taken.',
+    shown(agentBearer('takes no API key where the platform’s verify-key is not configured')),
+  ],
+  [
+    'auth.loopback-by-default',
+    'The agent binds to loopback, port 8787, unless it is told otherwise.',
+    shown(
+      agentConfig(
+        'needs the platform alone, and has the documented defaults',
+        'binds to another address only behind a proxy',
+      ),
+    ),
+  ],
+]);
+
+export const capabilities = section('Capabilities', [
+  [
+    'capability.disburse',
+    'A `disburse` key reaches the disbursement routes.',
+    shown(deployment(onlyItsKeys)),
+  ],
+  ['capability.holder-read', 'A `holder.read` key reaches the balance.', accountOperations],
+  ['capability.holder-transfer', 'A `holder.transfer` key reaches transfers.', accountOperations],
+  ['capability.holder-send', 'A `holder.send` key reaches sends.', accountOperations],
+  [
+    'capability.one-only',
+    'A key reaches the routes of its own capability and no others.',
+    shown(
+      agentAccess('meets a %s key'),
+      edgeRoutes('notes > refuses a %s key', 'gives a %s key nothing of what agents call'),
+      deployment(onlyItsKeys),
+    ),
+  ],
+  [
+    'capability.transfer-not-send',
+    'A key that can transfer cannot send, nor the reverse.',
+    accountOperations,
+  ],
+  [
+    'capability.foreign-employer',
+    'Another employer’s key is refused.',
+    shown(
+      agentAccess('refuses the disburse key of another employer'),
+      sandbox('pays a roster as the contract of the service describes it'),
+    ),
+  ],
+  [
+    'capability.revoked',
+    'A revoked key is refused at the next request.',
+    shown(
+      agentAccess('refuses a key from the first request after its revocation on'),
+      sandbox('pays a roster as the contract of the service describes it'),
+    ),
+  ],
+]);
+
+export const separation = section('Separation of credentials', [
+  [
+    'separation.balance',
+    '`DISBURSE_BALANCE_TOKEN` may equal neither spend token nor the edge token.',
+    shown(
+      configRules('refuses %s equal to %s', 'refuses %s equal to %s through files, of either form'),
+    ),
+  ],
+  [
+    'separation.spend',
+    '`DISBURSE_TRANSFER_TOKEN` and `DISBURSE_SEND_TOKEN` may not equal the edge token.',
+    shown(
+      configRules('refuses %s equal to %s', 'refuses %s equal to %s through files, of either form'),
+    ),
+  ],
+]);

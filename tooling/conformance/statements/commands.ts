@@ -1,0 +1,76 @@
+// The commands of `disburse-agent`.
+import { accountOperations, custody, section, shown } from '../statement.ts';
+import { sandbox } from '../test-files.ts';
+
+export const commands = section('Commands of the agent', [
+  ['command.identity', '`identity` prints the holder’s identity, offline.', accountOperations],
+  [
+    'command.onboard',
+    '`onboard` signs in, registers, enrols, mints and writes a configuration file.',
+    accountOperations,
+  ],
+  [
+    'command.onboard-capabilities',
+    '`--capabilities` is a comma-separated list of what to mint.',
+    accountOperations,
+  ],
+  [
+    'command.onboard-host-key',
+    'By default `ONBOARD_PRIVATE_KEY` signs the session.',
+    accountOperations,
+  ],
+  [
+    'command.onboard-custodian',
+    '`--login custodian_a` has the custodian sign, so that the session is the holder’s.',
+    custody,
+  ],
+  [
+    'command.onboard-own-session',
+    'A custodian-A holder is enrolled from its own session only.',
+    custody,
+  ],
+  [
+    'command.balance',
+    '`balance` prints what can be spent, with `DISBURSE_BALANCE_TOKEN`.',
+    accountOperations,
+  ],
+  ['command.transfer', '`transfer --to W --amount` pays one holder.', accountOperations],
+  [
+    'command.transfer-fan-out',
+    'Several `--to W:amount` pay several; such an amount wins over `--amount`.',
+    accountOperations,
+  ],
+  ['command.send', '`send --amount [--to label]` withdraws.', accountOperations],
+  [
+    'command.disburse-allowance-line',
+    '`disburse` renders an allowance seen insufficient as `allowance: insufficient at the pre-proof check`.',
+    shown(
+      sandbox('pays a roster by the agent’s own command too, and says how it found the allowance'),
+    ),
+  ],
+  [
+    'command.viewing-key-new',
+    '`viewing-key new` makes a viewing key, prints it once with both P, and stores nothing.',
+    accountOperations,
+  ],
+  ['command.approve', '`approve` is the gate process of custodian-A funders.', custody],
+  ['command.w-is-no-address', '`--to` of a transfer is a W, never an address.', accountOperations],
+  [
+    'command.default-token',
+    '`--token` defaults to `DISBURSE_TOKEN_SYMBOL`, else `USDC`.',
+    accountOperations,
+  ],
+  ['command.dry-run', '`--dry-run` builds the proof and submits nothing.', accountOperations],
+  ['command.send-label', '`--to` of a send is a label, never an address.', accountOperations],
+  [
+    'command.send-own-wallet',
+    'With no destinations configured, a send goes to the holder’s own wallet only.',
+    accountOperations,
+  ],
+  ['command.prints-receipt', 'A spend prints its receipt.', accountOperations],
+  [
+    'command.role-credentials',
+    'Each operation takes its credential from a variable of its own.',
+    accountOperations,
+  ],
+]);

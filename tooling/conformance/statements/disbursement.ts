@@ -1,0 +1,249 @@
+// Request, job and report of a disbursement, and the states of its job.
+import { section, shown } from '../statement.ts';
+import {
+  agentApp,
+  agentChains,
+  agentConfig,
+  agentErrors,
+  agentValidate,
+  checks,
+  deployment,
+  pipeline,
+  realChain,
+  validation,
+  wire,
+} from '../test-files.ts';
+
+const refusals = 'refuses %s with %s';
+const pays = 'pays a roster, and every recipient opens exactly its own note';
+
+export const request = section('Disbursement request', [
+  [
+    'request.token-symbol',
+    '`token` is the symbol of a token configured for the chain; an address is never taken.',
+    shown(checks(refusals)),
+  ],
+  [
+    'request.default-chain',
+    '`chain` may be left out: the agent’s default chain is meant.',
+    shown(deployment(pays)),
+  ],
+  [
+    'request.chain-setting-outranks',
+    'The agent’s own `DISBURSE_CHAIN` is that default, over what bootstrap vends.',
+    shown(
+      agentChains(
+        'routes the chain with a pool, by name, by default and as vended',
+        'refuses a default that has no pool, too',
+      ),
+    ),
+  ],
+  [
+    'request.recipients',
+    'Every recipient has an address in the chain’s format and an amount; the list is required.',
+    shown(checks(refusals), wire('limits > refuse %s')),
+  ],
+  [
+    'request.amounts',
+    'An amount is a string of a positive integer in base units, never a float.',
+    shown(checks(refusals)),
+  ],
+  [
+    'request.unregistered-fail',
+    'By default an unregistered recipient fails the whole call.',
+    shown(deployment('refuses a recipient who is not enrolled before anything is proved')),
+  ],
+  [
+    'request.unregistered-skip',
+    'Under `skip` such a recipient is left out and reported in `skipped`.',
+    shown(
+      checks('skips strangers on request and says why, but never everybody'),
+      deployment('skips and reports that recipient where the request says so'),
+    ),
+  ],
+  [
+    'request.unregistered-values',
+    '`unregistered` is `fail` or `skip`.',
+    shown(wire('limits > refuse %s')),
+  ],
+]);
+
+export const job = section('Disbursement job', [
+  [
+    'job.key',
+    'A job’s `key` is its Idempotency-Key.',
+    shown(agentApp('accepts a good request with 202 and wakes the worker')),
+  ],
+  [
+    'job.states',
+    'Its `state` is `accepted`, `submitted`, `done` or `failed`.',
+    shown(deployment(pays)),
+  ],
+  [
+    'job.status-url',
+    'The acceptance carries `statusUrl`, the path `/api/disburse/<key>`.',
+    shown(agentApp('accepts a good request with 202 and wakes the worker')),
+  ],
+  ['job.stage', 'While `submitted`, `stage` may name the step.', shown(deployment(pays))],
+  ['job.result-when-done', '`result` is there when the job is `done`.', shown(deployment(pays))],
+  [
+    'job.error-when-failed',
+    '`error` with code and message is there when the job `failed`, and no `result`.',
+    shown(
+      deployment('fails a job whose recipient lost its place on the list, with nothing on chain'),
+    ),
+  ],
+]);
+
+const paysThree = 'pays three people in one batch and reports what was paid';
+const partialOnChain =
+  'is partial, with the decoded reason, when the transaction reverted and the deadline passed';
+
+export const result = section('Result of a job', [
+  [
+    'result.completed',
+    '`completed`: `fund()` is confirmed on chain.',
+    shown(pipeline(paysThree, 'waits for finality before it calls a batch settled')),
+  ],
+  [
+    'result.partial',
+    '`partial`: `fund()` was submitted and reverted or failed, and nothing of the batch settled.',
+    shown(
+      realChain(partialOnChain),
+      pipeline('late landing > ends done / partial when dead with a reverted transaction of ours'),
+    ),
+  ],
+  [
+    'result.one-batch',
+    '`batches` has exactly one entry, index 0, with txHash, recipientCount and status.',
+    shown(pipeline(paysThree)),
+  ],
+  ['result.batch-error', 'On `partial` that entry has `error`.', shown(realChain(partialOnChain))],
+  [
+    'result.notes',
+    '`notes` tells for each recipient its index in the request, address, commitment, amount and status.',
+    shown(pipeline(paysThree)),
+  ],
+  [
+    'result.skipped',
+    '`skipped` lists the recipients that were left out.',
+    shown(deployment('skips and reports that recipient where the request says so')),
+  ],
+  [
+    'result.allowance',
+    '`allowance.state` is `sufficient`, `insufficient` or `unknown`.',
+    shown(
+      pipeline(
+        paysThree,
+        'reports the allowance it saw before proving, and leaves a sufficient one alone',
+        'reports unknown when the advisory read fails, and pays',
+      ),
+    ),
+  ],
+  [
+    'result.failed-batch-index',
+    '`failedBatchIndex` has its place in the result for jobs of several batches to come.',
+    shown(wire('takes a good value')),
+  ],
+  [
+    'result.allowance-as-observed',
+    'The state is what a read saw before proving, and the outcome does not change it.',
+    shown(
+      pipeline(
+        paysThree,
+        'reports the allowance it saw before proving, and leaves a sufficient one alone',
+      ),
+    ),
+  ],
+  [
+    'result.completed-though-insufficient',
+    '`completed` beside `insufficient` is normal: the agent grants what is missing.',
+    shown(deployment(pays)),
+  ],
+  [
+    'result.allowance-unknown',
+    '`unknown` means that no read backed it; the batch is proved and paid all the same.',
+    shown(pipeline('reports unknown when the advisory read fails, and pays')),
+  ],
+]);
+
+export const report = section('Validation report', [
+  [
+    'report.ok',
+    '`ok` is true when nothing is found and the batch would go through.',
+    shown(
+      validation('passes a good request, without a preflight field'),
+      agentValidate('says what would stop the batch beside its issues'),
+    ),
+  ],
+  [
+    'report.allowance-state',
+    '`allowanceState` is `sufficient`, `insufficient` or `unknown`.',
+    shown(
+      validation(
+        'passes a good request, without a preflight field',
+        'says sufficient, insufficient or unknown, as the chain tells it',
+      ),
+    ),
+  ],
+  [
+    'report.issues',
+    'An issue has requestIndex, code, message and severity.',
+    shown(
+      validation(
+        'lists every issue with its index and severity, those behind a bad amount included',
+      ),
+      agentErrors('is one issue of a report with 200 on validate'),
+    ),
+  ],
+]);
+
+export const jobStates = section('States of a job', [
+  [
+    'state.accepted',
+    '`accepted`: the body is validated, and neither proving nor settlement has begun.',
+    shown(agentApp('answers the job, and 404 for a key never seen')),
+  ],
+  [
+    'state.submitted',
+    '`submitted`: proving and settlement are underway.',
+    shown(
+      pipeline(
+        'late landing > keeps a reverted job submitted, and resends the same authorisation when it can land',
+      ),
+    ),
+  ],
+  [
+    'state.done-means-attempted',
+    '`done`: a settlement was attempted on chain, and `result.status` says how it went.',
+    shown(pipeline(paysThree), realChain(partialOnChain)),
+  ],
+  [
+    'state.failed-means-no-effect',
+    '`failed`: nothing is or will be on chain.',
+    shown(
+      deployment('fails a job whose recipient lost its place on the list, with nothing on chain'),
+      pipeline(
+        'late landing > fails with settlement_expired only after a final block past the deadline',
+      ),
+    ),
+  ],
+  [
+    'state.terminal',
+    '`done` and `failed` are final: asking again answers the same job and runs nothing.',
+    shown(
+      deployment(
+        'answers the same key and body with the original job, another body with a conflict',
+      ),
+      agentApp('answers 200 once the job is over'),
+    ),
+  ],
+  [
+    'state.mock-prover',
+    'The mock prover settles nothing.',
+    shown(
+      pipeline('fails under the mock prover before anything is signed or sent'),
+      agentConfig('needs the platform alone, and has the documented defaults'),
+    ),
+  ],
+]);

@@ -1,0 +1,205 @@
+// Codes, statuses and limits.
+import { accountOperations, section, shown } from '../statement.ts';
+import {
+  agentApp,
+  agentChains,
+  agentErrors,
+  checks,
+  configRules,
+  deployment,
+  employerRoutes,
+  lies,
+  realChain,
+  sandbox,
+  solana,
+  stellar,
+} from '../test-files.ts';
+
+const on400 = 'is 400 %s on disburse, code and message alone, and leaves no job';
+const refusals = 'refuses %s with %s';
+const ceiling = 'names the ceiling of a batch that is too large, and keeps no job';
+
+export const disbursementErrors = section('Errors of a disbursement', [
+  [
+    'error.invalid-request',
+    'A malformed body is 400 `invalid_request`.',
+    shown(agentErrors(on400)),
+  ],
+  [
+    'error.invalid-chain-unknown',
+    'An unknown chain key is 400 `invalid-chain`.',
+    shown(agentErrors(on400), agentChains('knows no such key')),
+  ],
+  [
+    'error.invalid-chain-platform',
+    'An unsupported platform is 400 `invalid-chain`.',
+    shown(agentErrors(on400), agentChains('does not support the platform')),
+  ],
+  [
+    'error.invalid-chain-pool',
+    'A chain without the configured pool is 400 `invalid-chain`.',
+    shown(
+      agentErrors(on400),
+      agentChains('has no pool on %s'),
+      lies('makes the chain invalid-chain when the platform vends another %s'),
+    ),
+  ],
+  [
+    'error.invalid-chain-signer',
+    'A chain without a funder signer for its curve is 400 `invalid-chain`.',
+    shown(agentErrors(on400), agentChains('has no signer for the curve, only %j')),
+  ],
+  [
+    'error.invalid-token',
+    'A symbol the chain does not have, or an address, is 400 `invalid-token`.',
+    shown(agentErrors(on400)),
+  ],
+  [
+    'error.batch-too-large',
+    'Too many recipients are 400 `batch-too-large` before proving, and the message names the ceiling.',
+    shown(agentApp(ceiling), deployment('names its ceiling when a call is too large')),
+  ],
+  [
+    'error.invalid-amount',
+    'An amount that is no positive integer is 400 `invalid-amount`.',
+    shown(agentErrors(on400), checks(refusals)),
+  ],
+  [
+    'error.invalid-address',
+    'An address that does not parse for its chain is 400 `invalid-address`.',
+    shown(
+      agentErrors(on400),
+      checks(refusals),
+      solana('is refused wherever @solana/addresses refuses it or finds it off the curve'),
+      stellar('with one character changed is refused, as by stellar-base'),
+    ),
+  ],
+  [
+    'error.duplicate-recipient',
+    'One address twice is 400 `duplicate-recipient`.',
+    shown(agentErrors(on400)),
+  ],
+  [
+    'error.unregistered-recipient',
+    'A recipient without W or P is 400 `unregistered-recipient` before proving.',
+    shown(
+      agentErrors(on400),
+      deployment('refuses a recipient who is not enrolled before anything is proved'),
+    ),
+  ],
+  [
+    'error.idempotency-conflict',
+    'A key reused with another body is 409 `idempotency_conflict`.',
+    shown(agentApp('answers 409 to another body under the same key')),
+  ],
+  [
+    'error.not-found',
+    'A key never seen is 404 `not_found`.',
+    shown(agentApp('GET /api/disburse/:key > answers the job, and 404 for a key never seen')),
+  ],
+  [
+    'error.validate-lists-instead',
+    'Validating answers none of these statuses: they stand in `issues`, under 200.',
+    shown(
+      agentErrors('is one issue of a report with 200 on validate'),
+      sandbox('is told five mistakes of five kinds at once, and stopped at the first'),
+    ),
+  ],
+]);
+
+export const jobFailures = section('Failures of a job', [
+  [
+    'failure.failed',
+    'A `failed` job has an error of code and message and left nothing on chain.',
+    shown(
+      deployment('fails a job whose recipient lost its place on the list, with nothing on chain'),
+    ),
+  ],
+  [
+    'failure.partial',
+    '`partial` is a failure on chain after submission, with its reason in the batch.',
+    shown(
+      realChain(
+        'is partial, with the decoded reason, when the transaction reverted and the deadline passed',
+      ),
+    ),
+  ],
+]);
+
+export const spendErrors = section('Errors of a spend', [
+  [
+    'spend-error.unknown-token',
+    'A symbol the chain does not have is 400 `unknown_token`.',
+    accountOperations,
+  ],
+  [
+    'spend-error.unpinned-destination',
+    'A `to` that is no label is 400 `unpinned_destination`, naming the labels there are.',
+    accountOperations,
+  ],
+  ['spend-error.ceiling', 'Above the ceiling is 403 `ceiling_exceeded`.', accountOperations],
+  [
+    'spend-error.insufficient-funds',
+    'Too little is 409 `insufficient_funds` with what can be spent.',
+    accountOperations,
+  ],
+  [
+    'spend-error.conflict',
+    'A key reused with another body is 409 `idempotency_conflict`.',
+    accountOperations,
+  ],
+  [
+    'spend-error.reverted',
+    'A spend that settled and reverted is 422 with the whole receipt.',
+    accountOperations,
+  ],
+]);
+
+export const otherErrors = section('Other errors', [
+  [
+    'error.wallet-mismatch',
+    'Enrolling another wallet than the session’s is refused.',
+    shown(employerRoutes('refuses another wallet than the session’s')),
+  ],
+  ['error.bearer', 'A missing or invalid bearer is refused.', shown(agentApp('bearer > %s'))],
+  [
+    'error.holder-credential',
+    'A forbidden holder credential ends the start or refuses the command.',
+    shown(configRules('refuses %s equal to %s')),
+  ],
+  [
+    'error.missing-viewing-key',
+    'A missing escrowed viewing key ends the start.',
+    shown(configRules('refusals > %s')),
+  ],
+]);
+
+export const limits = section('Limits', [
+  [
+    'limit.live-keys',
+    '50 live keys a wallet.',
+    shown(employerRoutes('lets a wallet have 50 live keys, and another once one is revoked')),
+  ],
+  [
+    'limit.recipients',
+    'Recipients of a call: what the chain’s settings allow, never split.',
+    shown(agentApp(ceiling), deployment('names its ceiling when a call is too large')),
+  ],
+  [
+    'limit.one-batch',
+    'One batch a job.',
+    shown(deployment('pays a roster, and every recipient opens exactly its own note')),
+  ],
+  ['limit.one-destination', 'One destination a send.', accountOperations],
+  [
+    'limit.spend-ceiling',
+    'A spend is bounded by its role’s ceiling, or by what was asked.',
+    accountOperations,
+  ],
+  [
+    'limit.amounts',
+    'Amounts are decimal strings of positive integers in base units.',
+    shown(checks(refusals)),
+  ],
+  ['limit.spend-keys', 'The memory of spend keys is lost with the process.', accountOperations],
+]);

@@ -1,0 +1,106 @@
+// The platform's routes.
+import { section, shown } from '../statement.ts';
+import {
+  authRoutes,
+  edgeRoutes,
+  employerRoutes,
+  keyRotation,
+  platformProcesses,
+} from '../test-files.ts';
+
+export const platformRoutes = section('Platform routes', [
+  [
+    'register.creates',
+    '`POST /api/employers/register` makes the employer account of the session, once, and neither W nor P.',
+    shown(
+      employerRoutes(
+        'register > is idempotent per wallet',
+        'enrols the session’s wallet and reports what the gate said',
+      ),
+    ),
+  ],
+  [
+    'register.session',
+    'Registering needs a session.',
+    shown(employerRoutes('register > needs a session')),
+  ],
+  [
+    'onboard.session',
+    'Enrolling goes by the session cookie.',
+    shown(
+      authRoutes('ends a session when its time is over'),
+      employerRoutes('refuses another wallet than the session’s'),
+    ),
+  ],
+  [
+    'enrollment.read',
+    '`GET /api/employers/holder/enrollment` reads the readiness.',
+    shown(employerRoutes('enrols the session’s wallet and reports what the gate said')),
+  ],
+  [
+    'rotate.changes-p',
+    '`POST /api/employers/holder/rotate-encryption-key` changes the key that notes are sealed to from now on.',
+    shown(
+      keyRotation('registers the new key with its evidence, keeps readiness, and again is fine'),
+      edgeRoutes(
+        'serves by the key registered now: those sealed before a rotation are served no more',
+      ),
+    ),
+  ],
+  [
+    'rotate.names-current',
+    'Rotation names W, the present P and the next.',
+    shown(keyRotation('wants the present key to be named, and the wallet to be the session’s')),
+  ],
+  [
+    'rotate.reencrypts-nothing',
+    'What is sealed already stays sealed to the previous key.',
+    shown(
+      edgeRoutes(
+        'serves by the key registered now: those sealed before a rotation are served no more',
+      ),
+    ),
+  ],
+  [
+    'keys.mint',
+    '`POST /api/employers/keys` mints one key.',
+    shown(employerRoutes('shows the plaintext once, and stores a hash')),
+  ],
+  [
+    'keys.list',
+    '`GET /api/employers/keys` lists every key the wallet was ever given.',
+    shown(employerRoutes('lets a wallet have 50 live keys, and another once one is revoked')),
+  ],
+  [
+    'keys.revoke',
+    '`DELETE /api/employers/keys/:id` revokes one key, of the session’s own.',
+    shown(
+      employerRoutes(
+        'mints %s and verifies it until it is revoked',
+        'does not revoke a key of another wallet, nor one that is none',
+      ),
+    ),
+  ],
+  [
+    'verify-key.for-agents',
+    '`POST /api/employers/verify-key` tells an agent, and nobody else, whose key it was handed.',
+    shown(
+      employerRoutes(
+        'mints %s and verifies it until it is revoked',
+        'verify-key > refuses %s',
+        'does not take an API key for an edge token',
+      ),
+      platformProcesses('verifies a key until it is revoked'),
+    ),
+  ],
+  [
+    'bootstrap.vends',
+    '`/agent-edge/bootstrap` can vend the default chain and the pool-gate’s settings.',
+    shown(
+      edgeRoutes('answers bootstrap for the employer of the token'),
+      platformProcesses(
+        'pays a roster and serves each recipient its note, through kills of both processes',
+      ),
+    ),
+  ],
+]);

@@ -1,0 +1,144 @@
+// The contract's first part: who takes part, and what a disbursement is.
+import { accountOperations, section, shown } from '../statement.ts';
+import {
+  agentConfig,
+  canary,
+  checks,
+  deployment,
+  edgeRoutes,
+  employerRoutes,
+  fundBatch,
+  lies,
+  localKey,
+  pipeline,
+  poolDeployment,
+  prover,
+  sandbox,
+  settlementFlow,
+} from '../test-files.ts';
+
+export const service = section('What the service does', [
+  [
+    'service.pays-many',
+    'A funder pays many recipients from one shielded pool in one call.',
+    shown(deployment('pays a roster, and every recipient opens exactly its own note')),
+  ],
+  [
+    'service.edge-is-authenticated',
+    'The agent reaches the platform through `/agent-edge` alone, and nobody passes there without a live edge token.',
+    shown(edgeRoutes('lets nobody in without a live edge token')),
+  ],
+  [
+    'service.prover-on-accelerator',
+    'The agent proves on a graphics device where there is one.',
+    shown(
+      prover('the accelerator > webgpu is a real device, or missed; auto takes the processor then'),
+    ),
+  ],
+  [
+    'service.no-keys-by-default',
+    'As configured by default the agent holds no private key.',
+    shown(agentConfig('needs the platform alone, and has the documented defaults')),
+  ],
+  [
+    'service.roles-as-commands-and-routes',
+    'The disbursement role runs as a command and as HTTP routes of one process.',
+    shown(
+      sandbox('pays a roster by the agent’s own command too, and says how it found the allowance'),
+      deployment('pays a roster, and every recipient opens exactly its own note'),
+    ),
+  ],
+  [
+    'service.headless-prove',
+    'Proving builds a commitment for each recipient and one funding proof, with no person present.',
+    shown(pipeline('pays three people in one batch and reports what was paid')),
+  ],
+  [
+    'service.gate-before-proof',
+    'Each recipient’s eligibility is confirmed with the pool-gate before anything is proved.',
+    shown(
+      pipeline(
+        'proves nothing for a root that the chain does not accept',
+        'proves nothing along a path that does not lead to the root of the gate',
+        'fails with unregistered-recipient when a wallet loses its place before the proof',
+      ),
+    ),
+  ],
+  [
+    'service.funder-signs',
+    'The configured funder signer authorises the batch; no browser wallet is asked.',
+    shown(localKey('the local key signs what ethers would sign > a fund authorisation')),
+  ],
+  [
+    'service.relayer-verifies',
+    'The platform verifies proof and state before it sends `fund()`.',
+    shown(
+      settlementFlow(
+        'sends nothing that the simulation refuses, and takes a fresh proof for the same authorisation',
+      ),
+    ),
+  ],
+  [
+    'service.dual-signature',
+    'On chain `fund()` takes the relayer’s signature and the funder’s, neither without the other.',
+    shown(
+      poolDeployment('gives each role to its address and to no other'),
+      lies('is paid for exactly what the funder signed, whatever the relayer alters'),
+    ),
+  ],
+  [
+    'service.nothing-private-on-chain',
+    'On chain stand opaque commitments and a proof: no recipient, and no recipient’s amount.',
+    shown(
+      sandbox('leaves no recipient and no recipient’s amount in the transaction'),
+      fundBatch('hides how many slots are filled: every sealed note looks alike'),
+    ),
+  ],
+  [
+    'service.exact-allowance',
+    'Where the pool’s allowance does not suffice, the agent grants exactly what the batch needs, unasked.',
+    shown(
+      pipeline(
+        'approves exactly the total where the token has no permit',
+        'sets the allowance to zero first where the token demands it',
+      ),
+      deployment('approves a token without permit for exactly the total, zero first'),
+    ),
+  ],
+  [
+    'service.account-operations',
+    'Enrolment, balance, transfer and send work without a browser, each under its own credential.',
+    accountOperations,
+  ],
+  [
+    'service.notes-open-by-p-alone',
+    'A note opens with the private half of the P it was sealed to, and with no other key.',
+    shown(fundBatch('lets each recipient of "$manifest.jobKey" open its own note only')),
+  ],
+  [
+    'service.viewing-key-moves-nothing',
+    'The viewing key reveals balance and history and authorises no spend.',
+    accountOperations,
+  ],
+  [
+    'service.employer-first',
+    'An employer account is a precondition: enrolment makes none.',
+    shown(employerRoutes('onboard > wants an employer account first')),
+  ],
+  [
+    'service.recipients-are-listed',
+    'Only a recipient on the eligibility list is paid.',
+    shown(
+      checks('registration > refuses %s'),
+      deployment('refuses a recipient who is not enrolled before anything is proved'),
+    ),
+  ],
+  [
+    'service.secrets-stay',
+    'No credential or key leaves through an answer, a log or a file.',
+    shown(
+      canary('keeps every secret to itself'),
+      deployment('keeps every secret out of every log and every job'),
+    ),
+  ],
+]);

@@ -1,0 +1,63 @@
+// Signers and viewing keys.
+import { accountOperations, custody, section, shown } from '../statement.ts';
+import { agentConfig, localKey } from '../test-files.ts';
+
+export const signers = section('Signers and viewing keys', [
+  [
+    'signer.one-funder',
+    'A funder has exactly one signer: enclave, local key, custodian B or custodian A.',
+    custody,
+  ],
+  [
+    'signer.local-key',
+    'The local key signs fund authorisations deterministically, and nothing that it was not built for.',
+    shown(
+      localKey(
+        'the local key signs what ethers would sign > knows its address and public key',
+        'the local key signs what ethers would sign > a fund authorisation',
+        'the local key refuses > what its configuration does not list',
+      ),
+    ),
+  ],
+  [
+    'signer.unbuilt-refused',
+    'A signer that a build does not have is refused at start, by name.',
+    shown(agentConfig('names the later release for signers that are not in this build')),
+  ],
+  [
+    'signer.second-process',
+    'An MPC funder needs a second process on another host, which recomputes the digest and refuses what its policy does not match.',
+    custody,
+  ],
+  [
+    'signer.holder-in-custody',
+    'With `custodian_a` no key on the agent’s host can move the balance.',
+    custody,
+  ],
+  [
+    'viewing-key.derived',
+    'By default the viewing key derives from a signature over a fixed text; deterministic signers only.',
+    accountOperations,
+  ],
+  [
+    'viewing-key.escrowed',
+    'Other holders make it once with `viewing-key new`, keep it, and enrol the printed P.',
+    accountOperations,
+  ],
+  [
+    'viewing-key.never-made-by-agent',
+    'The agent makes none by itself: a missing one ends the start.',
+    accountOperations,
+  ],
+  ['viewing-key.restored', 'A restored key gives the same P in `identity`.', accountOperations],
+  [
+    'viewing-key.p-per-curve',
+    'One scalar serves all chains, with another P for each curve.',
+    accountOperations,
+  ],
+  [
+    'viewing-key.previous-p',
+    'Notes sealed to a previous P are neither served nor spent without its key.',
+    accountOperations,
+  ],
+]);
