@@ -71,9 +71,6 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .action(async (options: { envFile?: string }) => {
       const config = readConfig(options.envFile);
       const log = createAgentLog(config.logLevel);
-      for (const { variable, message } of config.warnings) {
-        log.warn({ variable }, message);
-      }
       await serveAgent(config, log, (url) => streams.out(`disburse-agent listens on ${url}`));
     });
 
