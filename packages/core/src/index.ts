@@ -26,6 +26,13 @@ export {
   verifySessionResponseSchema,
 } from './accounts.ts';
 export { type Amount, isAmountString, maxAmount, parseAmount, parseTokenUnits } from './amount.ts';
+export { agentApi, agentRoutes } from './api/agent-api.ts';
+export { edgeApi, edgeRoutes } from './api/edge-api.ts';
+export { gateApi, gateRoutes } from './api/gate-api.ts';
+export { createOpenApi, type OpenApiDocument } from './api/openapi.ts';
+export { platformApi, platformRoutes } from './api/platform-api.ts';
+export type { Api, Route, RouteAnswer, RouteInput } from './api/route.ts';
+export { createApiPages, type ServedText } from './api/serve-api.ts';
 export { canonicalDigest, canonicalJson } from './canonical-json.ts';
 export type { ChainFamily, ChainFamilyName, Curve } from './chain-families/chain-family.ts';
 export { chainFamilies, findChainFamily } from './chain-families/families.ts';

@@ -20,7 +20,7 @@ export type BoundedRequest = {
   readonly url: URL;
   readonly init: RequestInit;
   /** Names the service in codes and messages: `<service>_unreachable`. */
-  readonly service: 'platform' | 'gate';
+  readonly service: 'platform' | 'gate' | 'agent';
   readonly timeoutMs: number;
   readonly maxBytes: number;
 };

@@ -1,4 +1,5 @@
 export type { Fetch } from './bounded-fetch.ts';
+export { createRouteCaller, type RouteCaller, type RouteCallerOptions } from './call-route.ts';
 export {
   createEdgeClient,
   type EdgeClient,

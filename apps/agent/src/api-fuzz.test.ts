@@ -1,0 +1,125 @@
+/** The agent against its own document: whatever is sent, it answers as the document says. */
+import { agentApi, agentRoutes, createOpenApi, Secret } from '@pool/core';
+import { createRouteCaller } from '@pool/platform-client';
+import { fuzzApi } from '@pool/testkit/api-fuzz';
+import { describe, expect, it } from 'vitest';
+import { apiKey, createTestApp, loopbackToken, metricsToken } from './fixtures/test-app.ts';
+
+const notDescribed = new Set([
+  // About the description itself.
+  'GET /openapi.json',
+  'GET /docs',
+  // For this agent's own command line, with the loopback token only.
+  'GET /api/disburse/:key/trace',
+]);
+
+describe('the agent and its document', () => {
+  it('serves the document and its page to everybody', async () => {
+    const { app } = createTestApp();
+    const headers = { host: '127.0.0.1:8787' };
+    const document = await app.request('http://127.0.0.1/openapi.json', { headers });
+    expect(await document.json()).toEqual(createOpenApi(agentApi));
+    const page = await app.request('http://127.0.0.1/docs', { headers });
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
+    expect(await page.text()).toContain('POST /api/disburse');
+  });
+
+  it('describes every route there is', () => {
+    const { app } = createTestApp();
+    const there = app.routes
+      .filter(({ method }) => method !== 'ALL')
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((route) => !notDescribed.has(route));
+    const described = agentApi.routes.map(
+      ({ method, path }) => `${method} ${path.replace(/\{([^}]+)\}/g, ':$1')}`,
+    );
+    expect([...new Set(there)].sort()).toEqual([...described].sort());
+  });
+
+  it('answers whatever is sent as documented', { timeout: 60_000 }, async () => {
+    const { app, request, clock, holders } = createTestApp();
+    const key = 'fuzz-1';
+    const credential = { authorization: `Bearer ${loopbackToken}` };
+    const seen = await fuzzApi({
+      document: createOpenApi(agentApi),
+      send: async (path, init) => {
+        // Time passes between requests, so that limits refill.
+        clock.advanceSeconds(1);
+        return await app.request(`http://127.0.0.1${path}`, init);
+      },
+      credentials: {
+        agentCredential: credential,
+        metricsCredential: { authorization: `Bearer ${metricsToken}` },
+      },
+      known: {
+        token: ['USDC', 'USDX'],
+        chain: ['anvil'],
+        amount: ['1', '0'],
+        recipientAddress: holders.map(({ address }) => address),
+        key: [key, 'never'],
+        'idempotency-key': [key, `"${key}"`, 'fuzz-2', 'fuzz-3'],
+        'Idempotency-Key': [key, `"${key}"`, 'fuzz-2', 'fuzz-3'],
+      },
+      bodies: { disburse: [request], validate: [request] },
+      secrets: [loopbackToken, metricsToken],
+      maxBodyBytes: 4 * 1024 * 1024,
+      runs: 300,
+    });
+    expect(seen.get('disburse')).toContain(202);
+    expect(seen.get('disburse')).toContain(409);
+    expect(seen.get('disburse')).toContain(413);
+    expect(seen.get('getDisbursement')).toContain(200);
+    for (const [id, statuses] of seen) {
+      expect([id, [...statuses].some((status) => status < 300)]).toEqual([id, true]);
+      expect([id, statuses.has(403)]).toEqual([id, true]);
+    }
+  });
+
+  it('is called by the typed client, over a socket or without', async () => {
+    const { app, request } = createTestApp();
+    const call = createRouteCaller({
+      url: 'http://127.0.0.1:8787',
+      service: 'agent',
+      bearer: new Secret(apiKey('disburse')),
+      fetch: async (input, init) =>
+        await app.request(input, {
+          ...init,
+          headers: { ...Object.fromEntries(new Headers(init.headers)), host: '127.0.0.1' },
+        }),
+    });
+    const accepted = await call(agentRoutes.disburse, {
+      headers: { 'idempotency-key': 'typed-1' },
+      body: request,
+    });
+    expect(accepted).toMatchObject({ status: 202, body: { key: 'typed-1', state: 'accepted' } });
+    const read = await call(agentRoutes.getDisbursement, { params: { key: 'typed-1' } });
+    if (read.status !== 200) {
+      throw new Error(`refused: ${read.body.code}`);
+    }
+    // Typed as the job: `state` is one of four words.
+    const state: 'accepted' | 'submitted' | 'done' | 'failed' = read.body.state;
+    expect(state).toBe('accepted');
+    expect(await call(agentRoutes.getDisbursement, { params: { key: 'nope' } })).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    });
+  });
+
+  it('lets the typed client take no answer that is not documented', async () => {
+    const answer = (status: number, body: unknown) =>
+      createRouteCaller({
+        url: 'http://127.0.0.1:8787',
+        service: 'agent',
+        fetch: () => Promise.resolve(Response.json(body, { status })),
+      })(agentRoutes.livez, {});
+    const alive = { ok: true, version: '1', uptimeSeconds: 1 };
+    expect(await answer(200, alive)).toEqual({ status: 200, body: alive });
+    await expect(answer(200, { ...alive, extra: 1 })).rejects.toMatchObject({
+      code: 'agent_invalid_response',
+    });
+    await expect(answer(418, alive)).rejects.toMatchObject({ code: 'agent_invalid_response' });
+    await expect(answer(403, { code: 'odd', message: '' })).rejects.toMatchObject({
+      code: 'agent_invalid_response',
+    });
+  });
+});

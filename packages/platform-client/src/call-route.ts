@@ -1,0 +1,125 @@
+/**
+ * One typed call for every route that is described: inputs and answers have the types of the route's own
+ * schemas. An answer that the description does not know is an error, never a value.
+ *
+ * @module
+ */
+import { PoolError, type Route, type RouteAnswer, type RouteInput, type Secret } from '@pool/core';
+import * as v from 'valibot';
+import { defaultMaxBytes, defaultTimeoutMs, type Fetch, fetchBounded } from './bounded-fetch.ts';
+import { joinUrl, parseServiceUrl } from './service-url.ts';
+
+export type RouteCallerOptions = {
+  /** Base URL of the service, in front of the routes' paths. */
+  readonly url: string;
+  readonly service: 'platform' | 'gate' | 'agent';
+  /** Sent as `Authorization: Bearer`. */
+  readonly bearer?: Secret;
+  /** The `sessionId` cookie. */
+  readonly session?: Secret;
+  readonly fetch?: Fetch;
+  readonly timeoutMs?: number;
+};
+
+/**
+ * Resolves with any documented answer, refusals included.
+ * @throws PoolError `<service>_unreachable` (retryable), `<service>_invalid_response`
+ */
+export type RouteCaller = <R extends Route>(
+  route: R,
+  input: RouteInput<R>,
+) => Promise<RouteAnswer<R>>;
+
+type LooseInput = {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+};
+
+export function createRouteCaller(options: RouteCallerOptions): RouteCaller {
+  const base = parseServiceUrl(options.url, `the url of the ${options.service}`);
+
+  return async <R extends Route>(route: R, input: RouteInput<R>): Promise<RouteAnswer<R>> => {
+    const given = input as LooseInput;
+    const response = await fetchBounded({
+      fetch: options.fetch ?? fetch,
+      url: joinUrl(base, fillPath(route.path, given.params ?? {}), definedOf(given.query)),
+      service: options.service,
+      timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+      maxBytes: defaultMaxBytes,
+      init: {
+        method: route.method,
+        headers: {
+          ...given.headers,
+          ...(options.bearer === undefined
+            ? {}
+            : { authorization: `Bearer ${options.bearer.reveal()}` }),
+          ...(options.session === undefined
+            ? {}
+            : { cookie: `sessionId=${options.session.reveal()}` }),
+          ...(given.body === undefined ? {} : { 'content-type': bodyTypeOf(route) }),
+        },
+        ...(given.body === undefined ? {} : { body: encodeBody(route, given.body) }),
+      },
+    });
+    const body = parseAnswer(route, response.status, response.text);
+    if (body === undefined) {
+      throw new PoolError(
+        `${options.service}_invalid_response`,
+        `the ${options.service} gave an answer with status ${response.status} that its contract does not know`,
+        { status: 502 },
+      );
+    }
+    return { status: response.status, body: body.value } as RouteAnswer<R>;
+  };
+}
+
+/** Undefined when the route has no such answer. */
+function parseAnswer(route: Route, status: number, text: string): { value: unknown } | undefined {
+  const answer = route.answers[status];
+  const codes = route.errors[status];
+  const schema =
+    answer?.schema ??
+    (codes === undefined
+      ? undefined
+      : v.strictObject({ code: v.picklist(codes), message: v.string() }));
+  if (schema === undefined) {
+    return undefined;
+  }
+  const isJson = (answer?.contentType ?? 'application/json') === 'application/json';
+  const parsed = v.safeParse(schema, isJson ? parseJson(text) : text);
+  return parsed.success ? { value: parsed.output } : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function fillPath(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replace(/\{([A-Za-z]+)\}/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  );
+}
+
+function definedOf(query: LooseInput['query']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(query ?? {}).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  );
+}
+
+function bodyTypeOf(route: Route): string {
+  return route.bodyType ?? 'application/json';
+}
+
+function encodeBody(route: Route, body: unknown): string {
+  return bodyTypeOf(route) === 'application/json'
+    ? JSON.stringify(body)
+    : new URLSearchParams(body as Record<string, string>).toString();
+}
