@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ChainsFile } from '@pool/core';
+import { type ChainsFile, createApiPages, edgeApi, platformApi } from '@pool/core';
 import { addEmployerRoutes } from './accounts/employer-routes.ts';
 import type { EnrolmentGate } from './accounts/gate-confirmation.ts';
 import { addAuthRoutes } from './auth/auth-routes.ts';
@@ -11,6 +11,7 @@ import type { PoolChain } from './chain/pool-chain.ts';
 import type { GateAccessConfig } from './config.ts';
 import type { PlatformDatabase } from './database/platform-tables.ts';
 import { addEdgeRoutes } from './edge/edge-routes.ts';
+import { addApiPages } from './http/api-pages.ts';
 import { createShell, type Shell } from './http/app-shell.ts';
 import { createRateLimits, type RateLimitConfig } from './http/rate-limit.ts';
 import type { Log } from './log.ts';
@@ -51,6 +52,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     proxyHops: deps.proxyHops,
   });
   app.get('/livez', (c) => c.json({ ok: true }));
+  addApiPages(app, [...createApiPages(platformApi), ...createApiPages(edgeApi, '/agent-edge')]);
   addAuthRoutes(app, {
     db,
     nowMs,

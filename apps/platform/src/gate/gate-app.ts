@@ -5,8 +5,10 @@
  * @module
  */
 import {
+  createApiPages,
   fieldToHex,
   type GateWallet,
+  gateApi,
   gatePathsRequestSchema,
   gateWalletRequestSchema,
   type Hex32,
@@ -15,6 +17,7 @@ import {
   parseWalletPub,
 } from '@pool/core';
 import { computeWalletId } from '@pool/notes';
+import { addApiPages } from '../http/api-pages.ts';
 import { createShell, type Shell, type ShellContext } from '../http/app-shell.ts';
 import { readBearer, readJson } from '../http/read-request.ts';
 import type { Log } from '../log.ts';
@@ -45,6 +48,7 @@ export function createGateApp(deps: GateAppDeps): Shell {
   });
 
   app.get('/livez', (c) => c.json({ ok: true }));
+  addApiPages(app, createApiPages(gateApi));
 
   app.post('/oauth/token', async (c) => {
     const form = new URLSearchParams(await c.req.text());

@@ -1,0 +1,121 @@
+/** The gate against its document: whatever is sent, it answers as the document says. */
+import { createOpenApi, fieldToHex, gateApi, gateRoutes, Secret } from '@pool/core';
+import { computeWalletId } from '@pool/notes';
+import { createRouteCaller } from '@pool/platform-client';
+import { fuzzApi } from '@pool/testkit/api-fuzz';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
+import { createFakeRegistry } from '../fixtures/fake-registry.ts';
+import { createTestHolder } from '../fixtures/test-holder.ts';
+import type { Shell } from '../http/app-shell.ts';
+import { createLog } from '../log.ts';
+import { createGateApp } from './gate-app.ts';
+import { type GateTables, gateMigrations } from './gate-tables.ts';
+import { createTokenService } from './oauth.ts';
+import { type Publisher, startPublisher } from './publisher.ts';
+import { passEverybody } from './screening.ts';
+
+const secret = 'writer-secret-of-the-test';
+
+describe('the gate and its document', () => {
+  let database: OpenDatabase<GateTables>;
+  let publisher: Publisher;
+  let app: Shell;
+  const stopping = new AbortController();
+  const nowMs = () => Date.parse('2026-11-21T10:00:00Z');
+  const log = createLog('silent', 'test');
+  const call = createRouteCaller({
+    url: 'http://127.0.0.1',
+    service: 'gate',
+    fetch: async (input, init) => await app.request(input, init),
+  });
+
+  beforeAll(async () => {
+    database = await openDatabase('memory:', gateMigrations);
+    publisher = await startPublisher({
+      db: database.db,
+      chain: createFakeRegistry().chain,
+      log,
+      nowMs,
+      pollIntervalMs: 5,
+      replaceAfterMs: 120_000,
+      signal: stopping.signal,
+    });
+    app = createGateApp({
+      db: database.db,
+      publisher,
+      log,
+      screening: passEverybody,
+      allowedHosts: [],
+      tokens: createTokenService(
+        [
+          {
+            clientId: 'writer',
+            clientSecret: new Secret(secret),
+            scopes: ['gate.read', 'gate.write'],
+          },
+        ],
+        900,
+        nowMs,
+      ),
+    });
+  });
+  afterAll(async () => {
+    stopping.abort();
+    await publisher.idle();
+    await database.close();
+  });
+
+  it('serves the document and its page', async () => {
+    const document = await app.request('http://127.0.0.1/openapi.json');
+    expect(await document.json()).toEqual(createOpenApi(gateApi));
+    const page = await app.request('http://127.0.0.1/docs');
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
+  });
+
+  it('describes every route there is', () => {
+    const there = app.routes
+      .filter(
+        ({ method, path }) => method !== 'ALL' && path !== '/openapi.json' && path !== '/docs',
+      )
+      .map(({ method, path }) => `${method} ${path}`);
+    const described = gateApi.routes.map(
+      ({ method, path }) => `${method} ${path.replace(/\{([^}]+)\}/g, ':$1')}`,
+    );
+    expect([...new Set(there)].sort()).toEqual([...described].sort());
+  });
+
+  it('answers whatever is sent as documented', { timeout: 60_000 }, async () => {
+    const credentials = {
+      grant_type: 'client_credentials',
+      client_id: 'writer',
+      client_secret: secret,
+    } as const;
+    const granted = await call(gateRoutes.grantToken, { body: credentials });
+    if (granted.status !== 200) {
+      throw new Error('no token');
+    }
+    const token = granted.body.access_token;
+    const [a, b] = [await createTestHolder('a'), await createTestHolder('b')];
+    const ids = [a, b].map(({ walletPub }) => fieldToHex(computeWalletId(walletPub)));
+    const seen = await fuzzApi({
+      document: createOpenApi(gateApi),
+      send: async (path, init) => await app.request(`http://127.0.0.1${path}`, init),
+      credentials: { accessToken: { authorization: `Bearer ${token}` } },
+      known: {
+        walletId: ids,
+        walletIds: [ids, ids.slice(1)],
+        walletPub: [a.walletPub, b.walletPub],
+        scope: ['gate.read', 'gate.all'],
+      },
+      bodies: { grantToken: [credentials, { ...credentials, client_secret: 'wrong' }] },
+      secrets: [token, secret],
+      maxBodyBytes: 64 * 1024,
+      runs: 100,
+    });
+    for (const [id, statuses] of seen) {
+      expect([id, [...statuses].some((status) => status < 300)]).toEqual([id, true]);
+      expect([id, statuses.has(403)]).toEqual([id, true]);
+    }
+  });
+});
