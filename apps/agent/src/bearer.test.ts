@@ -12,7 +12,7 @@ const createDeps = (verifier: BearerDeps['verifier']): BearerDeps => ({
   loopbackToken: new Secret(loopbackToken),
   verifier,
   employerId: () => employerId,
-  limiter: createRateLimiter({ perSecond: 1, burst: 9 }, () => 0),
+  limiter: createRateLimiter(9, () => 0),
 });
 
 it('takes no API key where the platform’s verify-key is not configured', async () => {

@@ -2,7 +2,7 @@
 // everything it printed, answered and stored is searched.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -71,6 +71,18 @@ function readAll(directory: string): string {
     .join('\n');
 }
 
+/** What comes back for these bytes. */
+async function sendRaw(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.write(bytes.replace(/\r\n\r\n$/, '\r\nConnection: close\r\n\r\n'));
+  await new Promise((resolve) => {
+    socket.once('close', resolve);
+  });
+  return Buffer.concat(chunks).toString('latin1');
+}
+
 it('keeps every secret to itself', async () => {
   const [port = 0] = await findFreePorts(1);
   const agent = startNodeProcess({
@@ -131,8 +143,23 @@ it('keeps every secret to itself', async () => {
   });
   const report = await validate.text();
   answers.push(`${readyz.status} ${ready}`, `${validate.status} ${report}`);
+  const unreadable = await Promise.all([
+    sendRaw(port, 'GET /api/livez HTTP/1.1\r\n\r\n'),
+    sendRaw(port, 'GET /api/livez HTTP/1.1\r\nHost: a b\r\n\r\n'),
+    sendRaw(port, 'GET \\\\evil HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'),
+  ]);
   await agent.stop();
 
+  // In the form of every answer, however little of a request there was.
+  expect(unreadable.map((text) => text.slice(0, 12))).toEqual([
+    'HTTP/1.1 403',
+    'HTTP/1.1 400',
+    'HTTP/1.1 400',
+  ]);
+  for (const text of unreadable) {
+    expect(text).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/im);
+    expect(text).toMatch(/"code":"(forbidden_host|invalid_request)"/);
+  }
   expect(answers.map((answer) => answer.slice(0, 3))).toEqual([
     '503',
     '401',

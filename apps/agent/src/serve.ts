@@ -3,7 +3,10 @@
  *
  * @module
  */
-import { type ServerType, serve } from '@hono/node-server';
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { getRequestListener } from '@hono/node-server';
 import { PoolError } from '@pool/core';
 import { startAgent } from './agent.ts';
 import type { AgentLog } from './agent-log.ts';
@@ -24,7 +27,7 @@ export async function serveAgent(
     }
   });
   const agent = await startAgent(config, log);
-  let server: ServerType;
+  let server: Server;
   try {
     server = await listen(agent.app.fetch, config);
   } catch (error) {
@@ -41,9 +44,7 @@ export async function serveAgent(
   hardStop.unref();
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
-    if ('closeIdleConnections' in server) {
-      server.closeIdleConnections();
-    }
+    server.closeIdleConnections();
   });
   await agent.close();
   log.info({}, 'stopped');
@@ -52,11 +53,17 @@ export async function serveAgent(
 function listen(
   fetch: (request: Request) => Response | Promise<Response>,
   config: Config,
-): Promise<ServerType> {
+): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const server = serve({ fetch, hostname: config.host, port: config.port }, () =>
-      resolve(server),
-    );
+    const listener = getRequestListener(fetch, {
+      hostname: config.host,
+      errorHandler: () => answerUnreadable(),
+    });
+    // A request without Host gets the guards' answer, in the form of all others, not Node's.
+    const server = createServer({ requireHostHeader: false }, (request, response) => {
+      void listener(request, response);
+    });
+    server.on('clientError', (_error, socket) => endUnreadable(socket));
     server.once('error', (cause: Error) =>
       reject(
         new PoolError(
@@ -66,10 +73,44 @@ function listen(
         ),
       ),
     );
+    server.listen(config.port, config.host, () => resolve(server));
   });
 }
 
-function portOf(server: ServerType, config: Config): number {
+/** For what cannot be read as a request at all, so that no route and no guard sees it. */
+const unreadableBody = JSON.stringify({
+  code: 'invalid_request',
+  message:
+    'the request cannot be read: check the request line, the Host header and the size of the headers',
+});
+
+function createUnreadableHeaders(): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'x-request-id': randomUUID(),
+    'cache-control': 'no-store',
+  };
+}
+
+function answerUnreadable(): Response {
+  return new Response(unreadableBody, { status: 400, headers: createUnreadableHeaders() });
+}
+
+/** The same where Node's parser gave up, and there is nothing to answer through but the socket. */
+function endUnreadable(socket: Duplex): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const headers = Object.entries({
+    ...createUnreadableHeaders(),
+    'content-length': String(Buffer.byteLength(unreadableBody)),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}`);
+  socket.end(['HTTP/1.1 400 Bad Request', ...headers, '', unreadableBody].join('\r\n'));
+}
+
+function portOf(server: Server, config: Config): number {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : config.port;
 }
