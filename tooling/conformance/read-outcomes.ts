@@ -46,7 +46,7 @@ export function readRanTests(report: unknown, root: string): readonly RanTest[] 
 }
 
 /** A statement passes when every test it names ran, and every case of it passed. */
-export function decideRow(section: string, statement: Statement, ran: readonly RanTest[]): Row {
+function decideRow(section: string, statement: Statement, ran: readonly RanTest[]): Row {
   const { id, says, proof } = statement;
   const row = { id, section, says };
   switch (proof.kind) {
