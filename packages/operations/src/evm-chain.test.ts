@@ -28,6 +28,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEvmChain, type EvmChain } from './evm-chain.ts';
 import { createWorld } from './fixtures/fake-world.ts';
 import { createFunder } from './funder.ts';
+import { observeFunds } from './preflight.ts';
 import type { DisbursementDeps } from './run.ts';
 
 /** Runtime code that answers 1 to every call. */
@@ -350,5 +351,42 @@ describe('createEvmChain', () => {
       new AbortController().signal,
     );
     await expect(chain.broadcast(raw)).rejects.toMatchObject({ code: 'approval_unfunded' });
+  });
+});
+
+describe('observeFunds', () => {
+  const targetOf = (symbol: string, total: bigint, port = chain) => {
+    const token = settings.tokens[symbol]!;
+    return { context: { key: 'anvil', settings, chain: port }, token, total };
+  };
+
+  it('sees tokens, allowance and gas on a real chain', async () => {
+    const funder = parseEvmAddress(funderWallet().address);
+    const held = await chain.fetchTokenBalance(
+      parseEvmAddress(settings.tokens['USDT']!.address),
+      funder,
+    );
+    expect(held).toBeGreaterThan(0n);
+    const seen = await observeFunds(targetOf('USDT', held + 1n), funder);
+    expect(seen.findings.map(({ code }) => code)).toEqual(['insufficient_balance']);
+    expect((await observeFunds(targetOf('USDT', held), funder)).findings).toEqual([]);
+  });
+
+  it('prices an approval for an account that cannot pay it, and a permit for nobody', async () => {
+    const poor = parseEvmAddress('0x00000000000000000000000000000000000000a1');
+    const codesOf = async (symbol: string) =>
+      (await observeFunds(targetOf(symbol, 1n), poor)).findings.map(({ code }) => code);
+    expect(await codesOf('USDT')).toEqual(['insufficient_balance', 'insufficient_gas']);
+    expect(await codesOf('USDC')).toEqual(['insufficient_balance']);
+  });
+
+  it('knows nothing while the RPC is cut', async () => {
+    const cut = createEvmChain({ ...settings, rpcUrl: 'http://127.0.0.1:9' });
+    const funder = parseEvmAddress(funderWallet().address);
+    expect(await observeFunds(targetOf('USDT', 1n, cut), funder)).toEqual({
+      allowanceState: 'unknown',
+      findings: [{ code: 'chain_unavailable', message: expect.stringContaining('anvil') }],
+    });
+    cut.close();
   });
 });
