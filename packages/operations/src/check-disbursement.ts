@@ -7,10 +7,8 @@
  */
 import {
   type Amount,
-  type BatchSize,
   chainFamilies,
   chooseBatchSize,
-  type DisbursementErrorCode,
   type DisburseRequest,
   disburseRequestSchema,
   type EvmAddress,
@@ -19,75 +17,18 @@ import {
   PoolError,
   parseAmount,
   parseWire,
-  type SkippedRecipient,
   type TokenSettings,
 } from '@pool/core';
 import { type AddressedEntry, walkRegistration } from './check-registration.ts';
-import type { EvidenceVerifier, VerifiedRecipient } from './evidence-verifier.ts';
+import type {
+  CheckDeps,
+  CheckedDisbursement,
+  CheckReport,
+  Issue,
+  PaymentTarget,
+} from './checks.ts';
 import { giveWay } from './give-way.ts';
-import type { ChainContext, PlatformPort } from './ports.ts';
-
-/** One thing wrong with a request. */
-export type Issue = {
-  /** Position in `recipients`; -1 for the request as a whole. */
-  readonly requestIndex: number;
-  readonly code: DisbursementErrorCode | 'invalid_request';
-  readonly message: string;
-};
-
-/** A recipient that will be paid. */
-export type CheckedRecipient = VerifiedRecipient & {
-  readonly requestIndex: number;
-  readonly amount: Amount;
-  readonly memo: string | undefined;
-};
-
-/** A request that passed: everything the pipeline needs of it. */
-export type CheckedDisbursement = {
-  readonly request: DisburseRequest;
-  readonly context: ChainContext;
-  readonly tokenSymbol: string;
-  readonly token: TokenSettings;
-  readonly size: BatchSize;
-  readonly recipients: readonly CheckedRecipient[];
-  readonly skipped: readonly SkippedRecipient[];
-  /** Sum over `recipients`. */
-  readonly total: Amount;
-};
-
-/** Where a chain key leads. */
-export type ChainRoute =
-  | { readonly kind: 'routable'; readonly context: ChainContext; readonly maxRecipients: number }
-  | { readonly kind: 'invalid'; readonly reason: string };
-
-/** What a request would take, as far as it can be told: present whatever else is wrong with it. */
-export type PaymentTarget = {
-  readonly context: ChainContext;
-  readonly token: TokenSettings;
-  /** Sum of the amounts that are amounts, base units. */
-  readonly total: Amount;
-};
-
-export type CheckReport = {
-  readonly issues: readonly Issue[];
-  /** Present when there is no issue and nothing was interrupted. */
-  readonly checked: CheckedDisbursement | undefined;
-  readonly target: PaymentTarget | undefined;
-  /** Somebody who had to be asked did not answer (503): there may be more issues than were found. */
-  readonly interrupted: PoolError | undefined;
-};
-
-export type CheckDeps = {
-  /**
-   * @param key - undefined: the configured default
-   * @throws PoolError 503 while the agent does not know whose it is
-   */
-  routeChain(key: string | undefined): ChainRoute;
-  readonly platform: Pick<PlatformPort, 'lookupRecipients'>;
-  readonly evidence: EvidenceVerifier;
-  /** False: the deployment has no gate, so nobody is fundable. */
-  readonly hasGate: boolean;
-};
+import type { ChainContext } from './ports.ts';
 
 /** First issue, or what was checked. For `disburse`. */
 export async function checkDisbursement(

@@ -13,7 +13,7 @@ import {
   type RecipientRecord,
   type SkippedRecipient,
 } from '@pool/core';
-import type { CheckDeps, CheckedRecipient, Issue } from './check-disbursement.ts';
+import type { CheckDeps, CheckedRecipient, Issue } from './checks.ts';
 import type { EvidenceVerdict } from './evidence-verifier.ts';
 import type { ChainContext } from './ports.ts';
 

@@ -1,12 +1,12 @@
 /** @pool/operations: the disbursement pipeline over ports. */
 export { computeBatchDeadline, defaultBatchDeadlineSeconds } from './batch-deadline.ts';
-export {
-  type ChainRoute,
-  type CheckDeps,
-  type CheckedDisbursement,
-  type CheckedRecipient,
-  checkDisbursement,
-} from './check-disbursement.ts';
+export { checkDisbursement } from './check-disbursement.ts';
+export type {
+  ChainRoute,
+  CheckDeps,
+  CheckedDisbursement,
+  CheckedRecipient,
+} from './checks.ts';
 export { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
 export { eraseExpired } from './erase-expired.ts';
 export {

@@ -5,7 +5,7 @@
  * @module
  */
 import { type AllowanceState, type EvmAddress, parseEvmAddress } from '@pool/core';
-import type { PaymentTarget } from './check-disbursement.ts';
+import type { PaymentTarget } from './checks.ts';
 import type { ChainPort } from './ports.ts';
 import { withinTime } from './within-time.ts';
 

@@ -24,7 +24,7 @@ import {
   type SkippedRecipient,
   type SolidityProof,
 } from '@pool/core';
-import type { CheckedDisbursement } from './check-disbursement.ts';
+import type { CheckedDisbursement } from './checks.ts';
 
 /** A recipient as checked at acceptance. */
 export type RecordedRecipient = FundManifest['recipients'][number] & {

@@ -5,7 +5,8 @@
  * @module
  */
 import type { AllowanceState, EvmAddress } from '@pool/core';
-import { type CheckDeps, collectIssues, type Issue } from './check-disbursement.ts';
+import { collectIssues } from './check-disbursement.ts';
+import type { CheckDeps, Issue } from './checks.ts';
 import { observeFunds, type PreflightFinding } from './preflight.ts';
 
 export type ValidationIssue = Issue & { readonly severity: 'error' };
