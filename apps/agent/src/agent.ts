@@ -75,8 +75,8 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     bootstrap: () => parts.edge.bootstrap(),
     log,
     onAnswer: ({ gate }) => parts.gates.update(gate),
-    onReady: () => {
-      runner = startRunner({ config, parts, store, prover, keys, reach, onEvent });
+    onReady: ({ employerId: scope }) => {
+      runner = startRunner({ config, parts, store, scope, prover, keys, reach, onEvent });
     },
   });
   const readiness = createReadiness(
@@ -195,6 +195,7 @@ function startRunner(input: {
   readonly config: Config;
   readonly parts: AgentParts;
   readonly store: JobStore;
+  readonly scope: string;
   readonly prover: Prover<CircuitName>;
   readonly keys: ProductionKeys | undefined;
   readonly reach: ReturnType<typeof createFault>;
@@ -204,6 +205,7 @@ function startRunner(input: {
   const mode = config.prover === 'mock' ? 'mock' : 'real';
   return startJobRunner({
     store: input.store,
+    scope: input.scope,
     clock: systemClock,
     workerId: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
     // Nearly all of a job is waiting; proofs come one by one whatever this says.

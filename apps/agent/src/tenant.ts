@@ -21,8 +21,8 @@ export type TenantOptions = {
   readonly log: AgentLog;
   /** Called with every answer that is adopted, before it counts. */
   readonly onAnswer: (answer: Bootstrap) => void;
-  /** Called once, after the first. */
-  readonly onReady: () => void;
+  /** Called once, with the first. */
+  readonly onReady: (answer: Bootstrap) => void;
   /** Pause between two questions. Default: a minute. */
   readonly refreshMs?: number;
 };
@@ -52,7 +52,7 @@ export function startTenant(options: TenantOptions): Tenant {
     answer = received;
     if (isFirst) {
       log.info({ chain: received.chain }, 'bootstrap done');
-      options.onReady();
+      options.onReady(received);
       resolveReady(received);
     }
   }

@@ -82,6 +82,14 @@ describe.each<[string, () => JobStore]>([
     expect(await store.lease({ ...lease, states: [] })).toBeUndefined();
   });
 
+  it('leases jobs of the asked scope only', async () => {
+    await store.claim({ ...claim, scope: 'other', key: 'older', nowMs: 1 });
+    await store.claim({ ...claim, key: 'newer' });
+    expect((await store.lease({ ...lease, scope: claim.scope }))?.job.key).toBe('newer');
+    expect(await store.lease({ ...lease, scope: claim.scope })).toBeUndefined();
+    expect((await store.lease({ ...lease, scope: 'other' }))?.job.key).toBe('older');
+  });
+
   it('breaks ties of time by order of creation', async () => {
     await store.claim({ ...claim, key: 'z-first' });
     await store.claim({ ...claim, key: 'a-second' });

@@ -49,6 +49,8 @@ export type LeaseInput = {
   readonly workerId: string;
   /** Only jobs in one of these states are handed out. */
   readonly states: readonly string[];
+  /** Only jobs of this scope. Default: of any. */
+  readonly scope?: string | undefined;
   readonly ttlMs: number;
   readonly nowMs: number;
 };

@@ -91,11 +91,13 @@ export function createMemoryStore(): JobStore {
       return find({ scope, key })?.job;
     },
 
-    async lease({ states, ttlMs, nowMs }: LeaseInput): Promise<JobLease | undefined> {
+    async lease({ states, scope, ttlMs, nowMs }: LeaseInput): Promise<JobLease | undefined> {
       const free = all()
         .filter(
           ({ job, leaseUntilMs }) =>
-            states.includes(job.state) && (leaseUntilMs === undefined || leaseUntilMs <= nowMs),
+            states.includes(job.state) &&
+            (scope === undefined || scope === job.scope) &&
+            (leaseUntilMs === undefined || leaseUntilMs <= nowMs),
         )
         .sort((one, other) => one.job.createdAtMs - other.job.createdAtMs)[0];
       if (free === undefined) {

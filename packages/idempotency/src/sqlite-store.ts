@@ -80,7 +80,8 @@ export function createSqliteStore(options: { readonly path: string }): JobStore 
       return row === undefined ? undefined : parseRow(row);
     },
 
-    async lease({ workerId, states, ttlMs, nowMs }: LeaseInput): Promise<JobLease | undefined> {
+    async lease(input: LeaseInput): Promise<JobLease | undefined> {
+      const { workerId, states, scope, ttlMs, nowMs } = input;
       if (states.length === 0) {
         return undefined;
       }
@@ -89,10 +90,11 @@ export function createSqliteStore(options: { readonly path: string }): JobStore 
           `UPDATE job SET fence = fence + 1, worker = ?, lease_until_ms = ? WHERE id = (
              SELECT id FROM job
              WHERE state IN (${states.map(() => '?').join(', ')})
+               AND (? IS NULL OR scope = ?)
                AND (lease_until_ms IS NULL OR lease_until_ms <= ?)
              ORDER BY created_at_ms, id LIMIT 1
            ) RETURNING *`,
-          ...[workerId, nowMs + ttlMs, ...states, nowMs],
+          ...[workerId, nowMs + ttlMs, ...states, scope ?? null, scope ?? null, nowMs],
         ),
       );
       if (row === undefined) {

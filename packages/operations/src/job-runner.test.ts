@@ -34,6 +34,7 @@ function start(
   const { onEvent: _onEvent, clock: _clock, ...deps } = world.createDeps(reach, []);
   const runner = startJobRunner({
     store,
+    scope,
     clock: world.clock,
     deps,
     workerId: 'worker',
@@ -66,6 +67,21 @@ describe('startJobRunner', () => {
     start(world, store);
     await untilDone(store, 'one', 'two');
     expect(world.chain.funds).toBe(2);
+  });
+
+  it('leaves the jobs of another employer alone', async () => {
+    const world = await createWorld({ permit: true });
+    const store = createMemoryStore();
+    const other = { scope: 'another employer', key: 'theirs' };
+    const checked = await checkDisbursement(world.createRequest(), world.checks);
+    const payload = serializeRecord(createRecord(checked, other.scope, other.key));
+    await store.claim({ ...other, fingerprint: 'f', state: 'accepted', payload, nowMs: 0 });
+    await claim(world, store, 'ours');
+    start(world, store);
+    await untilDone(store, 'ours');
+    const left = await store.get(other.scope, other.key);
+    expect([left?.state, left?.fence]).toEqual(['accepted', 0]);
+    expect(world.chain.funds).toBe(1);
   });
 
   it('lets others work while a job that cannot go on rests', async () => {

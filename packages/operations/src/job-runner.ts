@@ -18,6 +18,11 @@ export type JobEvent =
 
 export type JobRunnerOptions = {
   readonly store: JobStore;
+  /**
+   * The employer whose jobs are run. The platform files a settlement under whoever's edge token brings it, so another employer's job,
+   * left in this store by an agent that served it before, waits for an agent of its own.
+   */
+  readonly scope: string;
   readonly clock: Clock;
   readonly deps: Omit<DisbursementDeps, 'onEvent' | 'clock'>;
   /** Names this process in the store. */
@@ -78,6 +83,7 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
     return store.lease({
       workerId: options.workerId,
       states: openStates,
+      scope: options.scope,
       ttlMs: leaseTtlMs,
       nowMs: clock.nowMs(),
     });
