@@ -44,7 +44,9 @@ describe('readConfigFile', () => {
 
   it('takes the agent directory from the file, unless the environment names one', () => {
     const file = { DISBURSE_HOME: '/from-file' };
-    expect(createLayers(createConfigSource({}), file).home).toBe('/from-file');
-    expect(createLayers(createConfigSource({ DISBURSE_HOME: '/env' }), file).home).toBe('/env');
+    expect(createLayers(createConfigSource({}), { values: file }).home).toBe('/from-file');
+    expect(createLayers(createConfigSource({ DISBURSE_HOME: '/env' }), { values: file }).home).toBe(
+      '/env',
+    );
   });
 });

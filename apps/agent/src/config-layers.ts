@@ -5,9 +5,10 @@
  * @module
  */
 import { join, resolve } from 'node:path';
-import { parseEnv } from 'node:util';
 import { PoolError } from '@pool/core';
-import { type ConfigLayers, type Env, findText } from './config-reader.ts';
+import { parseEnvFile } from './config-env-file.ts';
+import { type ConfigLayers, describeCause, type Env, findText } from './config-reader.ts';
+import type { ConfigRemark } from './config-types.ts';
 
 /** What configuration needs to know about this machine. */
 export type ConfigSource = {
@@ -15,12 +16,16 @@ export type ConfigSource = {
   /** @throws when the file cannot be read */
   readonly readFile: (path: string) => string;
   readonly homeDir: string;
+  /** Whether everybody on this machine may read the file. Absent where files have no such mode. */
+  readonly isWorldReadable?: (path: string) => boolean;
 };
 
 export type ConfigFile = {
   readonly path: string;
   readonly isPresent: boolean;
   readonly values: Env;
+  /** Lines that mean nothing, or twice something. */
+  readonly problems: readonly ConfigRemark[];
 };
 
 /**
@@ -30,14 +35,14 @@ export type ConfigFile = {
 export function readConfigFile(source: ConfigSource, envFile: string | undefined): ConfigFile {
   const { path, isNamed } = chooseConfigFile(source, envFile);
   try {
-    return { path, isPresent: true, values: parseEnv(source.readFile(path)) };
+    return { path, isPresent: true, ...parseEnvFile(source.readFile(path), path) };
   } catch (cause) {
     if (!isNamed && cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') {
-      return { path, isPresent: false, values: {} };
+      return { path, isPresent: false, values: {}, problems: [] };
     }
     throw new PoolError(
       'invalid_configuration',
-      `the configuration file ${path} cannot be read; name another one with --env-file or AGENT_ENV`,
+      `the configuration file ${path} cannot be read${describeCause(cause)}; name another one with --env-file or AGENT_ENV`,
       { cause },
     );
   }
@@ -54,14 +59,19 @@ export function chooseConfigFile(
     : { path: named, isNamed: true };
 }
 
-export function createLayers(source: ConfigSource, file: Env, filePath?: string): ConfigLayers {
-  const { env, readFile, homeDir } = source;
+export function createLayers(
+  source: ConfigSource,
+  { values: file, ...rest }: Pick<ConfigFile, 'values'> & Partial<ConfigFile>,
+): ConfigLayers {
+  const { env, readFile, homeDir, isWorldReadable } = source;
   return {
     env,
     file,
     home: findHome(env, file, homeDir),
     readFile,
-    ...(filePath === undefined ? {} : { filePath }),
+    isWorldReadable: isWorldReadable ?? (() => false),
+    fileProblems: rest.problems ?? [],
+    ...(rest.path === undefined ? {} : { filePath: rest.path }),
   };
 }
 

@@ -8,7 +8,7 @@ import { createConfigSource } from './fixtures/config-world.ts';
 type Env = Readonly<Record<string, string>>;
 
 function layersOf(env: Env, files: Env = {}, file: Env = {}) {
-  return createLayers(createConfigSource(env, files), file);
+  return createLayers(createConfigSource(env, files), { values: file });
 }
 
 const privateKey = `0x${'ab'.repeat(32)}`;
@@ -67,6 +67,8 @@ describe('the _FILE form', () => {
     ['missing', undefined, 'names a file that cannot be read (ENOENT)'],
     ['empty', ' \n', 'names an empty file'],
     ['two lines', `${canary}\n${canary}`, 'names a file with more than one word'],
+    ['in quotes', `"${canary}"\n`, 'names a file with the secret in quotes'],
+    ['a list', `["${canary}"]`, 'names a JSON list'],
     ['broken JSON', `{"apiKey":"${canary}"`, 'names a file whose JSON is broken'],
     [
       'another document',

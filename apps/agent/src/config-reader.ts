@@ -17,10 +17,13 @@ export type ConfigLayers = {
   readonly file: Env;
   /** Of the configuration file, if one was read. */
   readonly filePath?: string;
+  /** What is wrong with the file itself. */
+  readonly fileProblems: readonly ConfigRemark[];
   /** The agent directory. */
   readonly home: string;
   /** @throws when the file cannot be read */
   readonly readFile: (path: string) => string;
+  readonly isWorldReadable: (path: string) => boolean;
 };
 
 export type Layer = 'environment' | 'file';
@@ -125,7 +128,7 @@ function parseText<T>(
 }
 
 /** The reason of the operating system, for example ENOENT; nothing else of the error, which quotes the path. */
-function describeCause(error: unknown): string {
+export function describeCause(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^E[A-Z0-9]{2,15}$/.test(code) ? ` (${code})` : '';
 }

@@ -5,7 +5,9 @@
  *
  * @module
  */
+import { isPoolError } from '@pool/core';
 import {
+  type ConfigFile,
   type ConfigSource,
   chooseConfigFile,
   createLayers,
@@ -45,17 +47,17 @@ export type ConfigReport = {
 /** @param envFile - what `--env-file` says */
 export function createConfigReport(source: ConfigSource, envFile?: string): ConfigReport {
   const { path } = chooseConfigFile(source, envFile);
-  let file = { path, isPresent: false, values: {} as ConfigLayers['file'] };
+  let file: ConfigFile = { path, isPresent: false, values: {}, problems: [] };
   const unreadable: ConfigRemark[] = [];
   try {
     file = readConfigFile(source, envFile);
-  } catch {
+  } catch (error) {
     unreadable.push({
       variable: envFile === undefined ? 'AGENT_ENV' : '--env-file',
-      message: `the configuration file ${path} cannot be read`,
+      message: isPoolError(error) ? error.message : `the configuration file ${path} cannot be read`,
     });
   }
-  const layers = createLayers(source, file.values, path);
+  const layers = createLayers(source, file);
   const resolution = resolveConfig(layers);
   const problems = [...unreadable, ...resolution.problems];
   return {

@@ -11,7 +11,7 @@ type Env = Readonly<Record<string, string>>;
 
 function resolve(env: Env, files: Env = {}, file: Env = {}) {
   return resolveConfig(
-    createLayers(createConfigSource({ ...goodEnvironment, ...env }, files), file),
+    createLayers(createConfigSource({ ...goodEnvironment, ...env }, files), { values: file }),
   );
 }
 
@@ -205,6 +205,36 @@ describe('pinned destinations', () => {
       'entry 1',
       'entry 3',
     ]);
+  });
+});
+
+describe('files that everybody may read', () => {
+  const layersOf = (open: string, env: Env = {}) =>
+    createLayers(
+      {
+        ...createConfigSource(
+          { DISBURSE_PLATFORM_URL: 'https://pool.example', ...env },
+          { '/secret': 'pool_live_a' },
+        ),
+        isWorldReadable: (path) => path === open,
+      },
+      { path: '/agent.env', values: { DISBURSE_PLATFORM_TOKEN: 'pool_edge_a' } },
+    );
+
+  it.each([
+    ['/agent.env', 'DISBURSE_PLATFORM_TOKEN is in a file that every user'],
+    ['/secret', 'DISBURSE_BALANCE_TOKEN_FILE names a file that every user'],
+  ])('are warned of when a secret is in them: %s', (open, expected) => {
+    const { config, warnings } = resolveConfig(
+      layersOf(open, { DISBURSE_BALANCE_TOKEN_FILE: '/secret' }),
+    );
+    expect(config).toBeDefined();
+    expect(messagesOf(warnings)).toEqual([expect.stringContaining(expected)]);
+  });
+
+  it('are nobody’s business without a secret in effect', () => {
+    const env = { DISBURSE_PLATFORM_TOKEN: 'pool_edge_b' };
+    expect(resolveConfig(layersOf('/agent.env', env)).warnings).toEqual([]);
   });
 });
 

@@ -14,10 +14,10 @@ import {
   findText,
   readVariable,
 } from './config-reader.ts';
-import { allVariables, families, knownNames, variables } from './config-schema.ts';
+import { allVariables, variables } from './config-schema.ts';
 import { findSharedCredentials } from './config-separation.ts';
 import type { Config, ConfigRemark, GateConfig, HolderConfig } from './config-types.ts';
-import { findUnknownVariables } from './config-unknown.ts';
+import { collectWarnings } from './config-warnings.ts';
 
 export type Resolution = {
   /** Undefined when there are problems. */
@@ -27,7 +27,7 @@ export type Resolution = {
 };
 
 export function resolveConfig(layers: ConfigLayers): Resolution {
-  const problems: ConfigRemark[] = [];
+  const problems: ConfigRemark[] = [...layers.fileProblems];
   const read = createConfigReader(layers, problems);
   const nodeEnv = read.optional(variables.nodeEnv);
   const isProduction = nodeEnv === 'production';
@@ -164,64 +164,4 @@ function collectCredentials(layers: ConfigLayers): ReadonlyMap<string, Secret> {
     }
   }
   return credentials;
-}
-
-function collectWarnings(
-  layers: ConfigLayers,
-  read: ConfigReader,
-  isProduction: boolean,
-): ConfigRemark[] {
-  const warnings: ConfigRemark[] = [];
-  if (isProduction && read.isWritten(variables.funderPrivateKey)) {
-    note(
-      warnings,
-      variables.funderPrivateKey.name,
-      'is a private key in a production-flagged environment: use a custody signer',
-    );
-  }
-  if (
-    isProduction &&
-    readVariable(variables.prover, layers).value === 'wasm' &&
-    !read.isWritten(variables.artifactsManifest)
-  ) {
-    note(
-      warnings,
-      variables.artifactsManifest.name,
-      'is not set: development keys are refused in a production-flagged environment, so nothing can be proved',
-    );
-  }
-  if (read.isWritten(variables.funderEd25519Key)) {
-    note(
-      warnings,
-      variables.funderEd25519Key.name,
-      'has no effect: no Solana or Stellar pool is in this build',
-    );
-  }
-  for (const [token, ceiling] of [
-    [variables.transferToken, variables.transferMaxAmount],
-    [variables.sendToken, variables.sendMaxAmount],
-  ] as const) {
-    if (read.isWritten(token) && !read.isWritten(ceiling)) {
-      note(warnings, ceiling.name, 'is not set: only the requested amount bounds a call');
-    }
-  }
-  if (!read.isWritten(variables.gateUrl) && read.isWritten(variables.gateClientSecret)) {
-    note(
-      warnings,
-      variables.gateClientSecret.name,
-      'has no effect without DISBURSE_POOL_GATE_URL: the platform tells which pool-gate is asked, and how',
-    );
-  }
-  const names = [layers.env, layers.file].flatMap((values) =>
-    Object.keys(values).filter((name) => (values[name] ?? '').trim() !== ''),
-  );
-  for (const name of new Set(names)) {
-    const family = families.find(({ prefix }) => name.startsWith(prefix));
-    if (family !== undefined) {
-      note(warnings, name, `has no effect: it is a ${family.purpose}`);
-    }
-  }
-  const isFamily = (name: string): boolean =>
-    families.some(({ prefix }) => name.startsWith(prefix));
-  return [...warnings, ...findUnknownVariables(names, knownNames, isFamily)];
 }

@@ -27,6 +27,14 @@ export function parseSecretFile(content: string, form: CredentialForm): SecretFi
   if (bare.startsWith('{')) {
     return parseDocument(bare, form);
   }
+  if (bare.startsWith('[')) {
+    return wrong(
+      'names a JSON list: it must be the document of the command that made the credential',
+    );
+  }
+  if (/^(["'`]).*\1$/s.test(bare)) {
+    return wrong('names a file with the secret in quotes: write it bare');
+  }
   return /\s/.test(bare)
     ? wrong(
         'names a file with more than one word: it must hold the bare secret alone, or the JSON document of the command that made it',

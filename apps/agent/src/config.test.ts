@@ -19,7 +19,7 @@ function parse(
     }
     return content;
   };
-  return parseConfig({ env, readFile, homeDir: '/home/op' }, file);
+  return parseConfig({ env, readFile, homeDir: '/home/op' }, { values: file });
 }
 
 function problemsOf(env: Record<string, string>, files: Record<string, string> = {}): string {

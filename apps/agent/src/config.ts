@@ -5,11 +5,16 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { PoolError } from '@pool/core';
-import { type ConfigSource, createLayers, readConfigFile } from './config-layers.ts';
-import { createConfigReader, type Env } from './config-reader.ts';
+import {
+  type ConfigFile,
+  type ConfigSource,
+  createLayers,
+  readConfigFile,
+} from './config-layers.ts';
+import { createConfigReader } from './config-reader.ts';
 import { resolveConfig } from './config-resolve.ts';
 import { variables } from './config-schema.ts';
 import type { Config, ConfigRemark } from './config-types.ts';
@@ -25,17 +30,30 @@ export function createProcessSource(): ConfigSource {
     env: process.env,
     readFile: (path) => readFileSync(path, 'utf8'),
     homeDir: homedir(),
+    // Windows has access lists instead, of which the mode says nothing.
+    ...(process.platform === 'win32' ? {} : { isWorldReadable: isReadByOthers }),
   };
+}
+
+function isReadByOthers(path: string): boolean {
+  try {
+    return (statSync(path).mode & 0o004) !== 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Environment over file. The file: `--env-file`, else `$AGENT_ENV`, else `agent.env` in the agent directory. */
 export function readConfig(envFile?: string): Config {
   const source = createProcessSource();
-  return parseConfig(source, readConfigFile(source, envFile).values);
+  return parseConfig(source, readConfigFile(source, envFile));
 }
 
 /** @throws PoolError `invalid_configuration` naming every problem */
-export function parseConfig(source: ConfigSource, file: Env): Config {
+export function parseConfig(
+  source: ConfigSource,
+  file: Pick<ConfigFile, 'values'> & Partial<ConfigFile>,
+): Config {
   const { config, problems } = resolveConfig(createLayers(source, file));
   if (config === undefined) {
     throw createConfigError(problems);
@@ -46,8 +64,8 @@ export function parseConfig(source: ConfigSource, file: Env): Config {
 /** Where the agent listens, for the commands that talk to it. Needs no credential. */
 export function readAgentAddress(envFile?: string): AgentAddress {
   const source = createProcessSource();
-  const layers = createLayers(source, readConfigFile(source, envFile).values);
-  const problems: ConfigRemark[] = [];
+  const layers = createLayers(source, readConfigFile(source, envFile));
+  const problems: ConfigRemark[] = [...layers.fileProblems];
   const read = createConfigReader(layers, problems);
   const port = read.defaulted(variables.port);
   const host = read.defaulted(variables.host);
