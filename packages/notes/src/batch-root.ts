@@ -6,12 +6,18 @@
  */
 import { assertField, type Field, PoolError } from '@pool/core';
 import { poseidon } from './poseidon.ts';
+import { runToEnd, type Steps } from './steps.ts';
 
 /**
  * @param commitments - one per slot, dummies included; their number is a power of two
  * @throws PoolError `invalid_batch_size`, `invalid_field_element`
  */
 export function computeBatchRoot(commitments: readonly Field[]): Field {
+  return runToEnd(stepBatchRoot(commitments));
+}
+
+/** {@link computeBatchRoot} with a stop after each node. */
+export function* stepBatchRoot(commitments: readonly Field[]): Steps<Field> {
   if (!Number.isInteger(Math.log2(commitments.length))) {
     throw new PoolError('invalid_batch_size', 'a batch holds a power of two of commitments');
   }
@@ -20,6 +26,7 @@ export function computeBatchRoot(commitments: readonly Field[]): Field {
     const parents: Field[] = [];
     for (let i = 0; i < level.length; i += 2) {
       parents.push(poseidon(level.slice(i, i + 2)));
+      yield;
     }
     level = parents;
   }

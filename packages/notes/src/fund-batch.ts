@@ -31,7 +31,7 @@ import {
   parseWire,
 } from '@pool/core';
 import { multiplyBase } from './baby-jubjub.ts';
-import { computeBatchRoot } from './batch-root.ts';
+import { stepBatchRoot } from './batch-root.ts';
 import {
   decodeEncryptionPublicKey,
   type EncryptionPoint,
@@ -41,6 +41,7 @@ import { computeCommitment } from './note.ts';
 import { poseidon } from './poseidon.ts';
 import { sealNote } from './sealed-note.ts';
 import { createSeedSource, deriveSlotOrder, type SeedSource } from './seed.ts';
+import { runToEnd, type Steps } from './steps.ts';
 import { fundBaseTag } from './tags.ts';
 import { computeWalletId } from './wallet-id.ts';
 
@@ -102,6 +103,11 @@ type Payee = {
  *   address's), `invalid_encryption_key`, `invalid_seed`
  */
 export function buildFundBatch(manifest: FundManifest, seed: Uint8Array): FundBatchPlan {
+  return runToEnd(stepFundBatch(manifest, seed));
+}
+
+/** {@link buildFundBatch} with a stop after each slot: the whole takes a second for 256 of them. */
+export function* stepFundBatch(manifest: FundManifest, seed: Uint8Array): Steps<FundBatchPlan> {
   parseWire(fundManifestSchema, manifest, 'batch manifest');
   if (manifest.recipients.length > manifest.size) {
     throw new PoolError('batch-too-large', `this batch holds ${manifest.size} recipients at most`);
@@ -125,9 +131,12 @@ export function buildFundBatch(manifest: FundManifest, seed: Uint8Array): FundBa
   const secret = source.deriveField('pool/v1/fund/secret', 0);
   const base = poseidon([fundBaseTag, batchNonce, secret]);
 
-  const filled = placePayees(manifest, source).map((payee, slot) =>
-    fillSlot({ payee, slot, assetId, base, source }),
-  );
+  const payees = yield* placePayees(manifest, source);
+  const filled: ReturnType<typeof fillSlot>[] = [];
+  for (const [slot, payee] of payees.entries()) {
+    filled.push(fillSlot({ payee, slot, assetId, base, source }));
+    yield;
+  }
   const commitments = filled.map(({ slot }) => slot.commitment);
   const sealedNotes = filled.map(({ sealedNote }) => sealedNote);
   return {
@@ -136,7 +145,7 @@ export function buildFundBatch(manifest: FundManifest, seed: Uint8Array): FundBa
     total,
     batchNonce,
     secret,
-    batchRoot: computeBatchRoot(commitments),
+    batchRoot: yield* stepBatchRoot(commitments),
     commitments,
     sealedNotes,
     sealedNotesHash: computeSealedNotesHash(sealedNotes.map(({ sealed }) => sealed)),
@@ -161,32 +170,41 @@ function sumAmounts(manifest: FundManifest): bigint {
 }
 
 /** Payees in slot order: recipients where the seed puts them, dummies everywhere else. */
-function placePayees(manifest: FundManifest, source: SeedSource): Payee[] {
-  const payees = manifest.recipients.map((recipient, recipientIndex): Payee => {
-    const { walletPub, encryptionPublicKey } = recipient;
-    if (computeWalletAddress(walletPub) !== parseEvmAddress(recipient.address)) {
-      throw new PoolError(
-        'wallet_mismatch',
-        `recipient ${recipientIndex}: walletPub does not belong to the address`,
-      );
-    }
-    return {
-      recipientIndex,
-      amount: parseAmount(recipient.amount),
-      memo: recipient.memo,
-      walletId: computeWalletId(walletPub),
-      encryptionPublicKey,
-      encryptionPoint: decodeEncryptionPublicKey(encryptionPublicKey),
-    };
-  });
+function* placePayees(manifest: FundManifest, source: SeedSource): Steps<Payee[]> {
+  const payees: Payee[] = [];
+  for (const [recipientIndex, recipient] of manifest.recipients.entries()) {
+    payees.push(readPayee(recipient, recipientIndex));
+    yield;
+  }
   if (new Set(payees.map(({ walletId }) => walletId)).size !== payees.length) {
     throw new PoolError('duplicate-recipient', 'a batch pays each wallet once');
   }
   const order = deriveSlotOrder(source, manifest.size);
   const bySlot = new Map(payees.map((payee, i) => [order[i], payee]));
-  return Array.from({ length: manifest.size }, (_, slot) => {
-    return bySlot.get(slot) ?? deriveDummy(source, slot);
-  });
+  const placed: Payee[] = [];
+  for (let slot = 0; slot < manifest.size; slot += 1) {
+    placed.push(bySlot.get(slot) ?? deriveDummy(source, slot));
+    yield;
+  }
+  return placed;
+}
+
+function readPayee(recipient: FundManifest['recipients'][number], recipientIndex: number): Payee {
+  const { walletPub, encryptionPublicKey } = recipient;
+  if (computeWalletAddress(walletPub) !== parseEvmAddress(recipient.address)) {
+    throw new PoolError(
+      'wallet_mismatch',
+      `recipient ${recipientIndex}: walletPub does not belong to the address`,
+    );
+  }
+  return {
+    recipientIndex,
+    amount: parseAmount(recipient.amount),
+    memo: recipient.memo,
+    walletId: computeWalletId(walletPub),
+    encryptionPublicKey,
+    encryptionPoint: decodeEncryptionPublicKey(encryptionPublicKey),
+  };
 }
 
 /** A note of nothing, for nobody: a random wallet id, and a key whose scalar is forgotten with the seed. */

@@ -22,6 +22,7 @@ import {
 import { computeEligibilityRootFromPath } from './eligibility-tree.ts';
 import type { FundBatchPlan, FundSlot } from './fund-batch.ts';
 import { poseidon } from './poseidon.ts';
+import { runToEnd, type Steps } from './steps.ts';
 
 /** The public inputs of a fund proof. Public. */
 export type FundPublicInputs = {
@@ -74,10 +75,23 @@ export function computeFundWitnessInput(
   eligibilityRoot: Field,
   paths: ReadonlyMap<string, EligibilityPathWire>,
 ): Record<string, WitnessSignal> {
+  return runToEnd(stepFundWitnessInput(plan, eligibilityRoot, paths));
+}
+
+/** {@link computeFundWitnessInput} with a stop after each path: checking one hashes ten times. */
+export function* stepFundWitnessInput(
+  plan: FundBatchPlan,
+  eligibilityRoot: Field,
+  paths: ReadonlyMap<string, EligibilityPathWire>,
+): Steps<Record<string, WitnessSignal>> {
   const { digest, z, y } = computeFundPublicInputs({ ...plan, eligibilityRoot });
-  const placed = plan.slots.map((slot) =>
-    slot.recipientIndex === undefined ? dummyPath : findPath(slot, eligibilityRoot, paths),
-  );
+  const placed: PlacedPath[] = [];
+  for (const slot of plan.slots) {
+    placed.push(
+      slot.recipientIndex === undefined ? dummyPath : findPath(slot, eligibilityRoot, paths),
+    );
+    yield;
+  }
   const decimal = (value: bigint): string => value.toString();
   return {
     D: decimal(digest),

@@ -17,11 +17,13 @@ export {
   computeSealedNotesHash,
   type FundBatchPlan,
   type FundSlot,
+  stepFundBatch,
 } from './fund-batch.ts';
 export {
   computeFundPublicInputs,
   computeFundWitnessInput,
   type FundPublicInputs,
+  stepFundWitnessInput,
   type WitnessSignal,
 } from './fund-proof-inputs.ts';
 export {

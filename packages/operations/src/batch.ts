@@ -15,8 +15,9 @@ import {
   PoolError,
   parseEvmAddress,
 } from '@pool/core';
-import { buildFundBatch, type FundBatchPlan } from '@pool/notes';
+import { type FundBatchPlan, stepFundBatch } from '@pool/notes';
 import { computeBatchDeadline } from './batch-deadline.ts';
+import { computeInTurns } from './give-way.ts';
 import {
   attempt,
   deserializeManifest,
@@ -95,7 +96,7 @@ function createManifest(run: Run, nowSeconds: number): FundManifest {
   };
 }
 
-function buildBatch(run: Run, seeded: SeededManifest): Batch {
+async function buildBatch(run: Run, seeded: SeededManifest): Promise<Batch> {
   const { manifest, seed } = seeded;
   const isOurs =
     manifest.funder === run.funder.address &&
@@ -109,6 +110,6 @@ function buildBatch(run: Run, seeded: SeededManifest): Batch {
       { status: 500 },
     );
   }
-  const plan = buildFundBatch(manifest, hexToBytes(seed, 32));
+  const plan = await computeInTurns(stepFundBatch(manifest, hexToBytes(seed, 32)));
   return { manifest, plan, batchRoot: fieldToHex(plan.batchRoot) };
 }

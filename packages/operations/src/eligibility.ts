@@ -6,12 +6,14 @@
  */
 import {
   type EligibilityPathWire,
+  type Field,
   fieldToHex,
   type Hex32,
   PoolError,
   parseField,
 } from '@pool/core';
 import { computeEligibilityRootFromPath, computeWalletId } from '@pool/notes';
+import { createPace } from './give-way.ts';
 import type { Run } from './run.ts';
 
 export type Eligibility = {
@@ -32,10 +34,12 @@ export async function fetchEligibility(run: Run): Promise<Eligibility> {
       'this deployment has no pool-gate, so nobody can be paid',
     );
   }
-  const walletIds = run.record().recipients.map(({ walletPub, requestIndex }) => ({
-    walletId: computeWalletId(walletPub),
-    requestIndex,
-  }));
+  const pace = createPace();
+  const walletIds: { readonly walletId: Field; readonly requestIndex: number }[] = [];
+  for (const { walletPub, requestIndex } of run.record().recipients) {
+    walletIds.push({ walletId: computeWalletId(walletPub), requestIndex });
+    await pace();
+  }
   const answer = await gate.paths(walletIds.map(({ walletId }) => fieldToHex(walletId)));
   const paths = new Map(answer.paths.map((path) => [path.walletId as string, path]));
   const missing = new Set(answer.missing);
@@ -55,6 +59,7 @@ export async function fetchEligibility(run: Run): Promise<Eligibility> {
         { status: 502, retryable: true },
       );
     }
+    await pace();
   }
   if (!(await run.context.chain.isEligibilityRootAccepted(answer.root))) {
     throw new PoolError(

@@ -5,9 +5,10 @@
  * @module
  */
 import { fieldToHex, PoolError, parseField } from '@pool/core';
-import { computeFundPublicInputs, computeFundWitnessInput } from '@pool/notes';
+import { computeFundPublicInputs, stepFundWitnessInput } from '@pool/notes';
 import type { Batch } from './batch.ts';
 import type { Eligibility } from './eligibility.ts';
+import { computeInTurns } from './give-way.ts';
 import type { DisbursementRecord } from './record.ts';
 import type { Run } from './run.ts';
 
@@ -21,7 +22,9 @@ export async function proveBatch(
   assertRealProver(run);
   const { plan, manifest } = batch;
   const eligibilityRoot = parseField(eligibility.root);
-  const input = computeFundWitnessInput(plan, eligibilityRoot, eligibility.paths);
+  const input = await computeInTurns(
+    stepFundWitnessInput(plan, eligibilityRoot, eligibility.paths),
+  );
   const proved = await run.retry(() =>
     prover.prove(manifest.size, input, {
       signal: run.signal,

@@ -79,6 +79,7 @@ async function workOn(run: Run, lock: AllowanceHold): Promise<void> {
   if (run.record().releasedAtMs !== undefined) {
     return finishReleased(run);
   }
+  let batch: Batch | undefined;
   try {
     const prepared = await prepareBatch(run);
     if (prepared.kind === 'outcome') {
@@ -86,6 +87,7 @@ async function workOn(run: Run, lock: AllowanceHold): Promise<void> {
     }
     await lock.acquire();
     if (prepared.kind === 'ready') {
+      ({ batch } = prepared);
       await run.within('approving-allowance', async () => {
         await assertInTime(run, prepared.batch);
         await grantAllowance(run, prepared.batch);
@@ -98,7 +100,7 @@ async function workOn(run: Run, lock: AllowanceHold): Promise<void> {
     }
     return concludeUnreleased(run, toErrorBody(error));
   }
-  await finishReleased(run);
+  await finishReleased(run, batch);
 }
 
 /**
@@ -268,8 +270,9 @@ async function sign(run: Run, batch: Batch): Promise<void> {
   });
 }
 
-async function finishReleased(run: Run): Promise<void> {
-  const batch = await loadBatch(run);
+/** @param ready - what this run has just built; default: what an earlier one stored */
+async function finishReleased(run: Run, ready?: Batch): Promise<void> {
+  const batch = ready ?? (await loadBatch(run));
   if (batch === undefined) {
     throw new InterruptedRunError('the manifest of a released batch is missing from the job store');
   }

@@ -1,0 +1,76 @@
+// While a job computes, routes, timers and lease renewals get their turn: one thread does all of it.
+import { createFakeHolder } from '@pool/testkit';
+import { expect, it } from 'vitest';
+import { createWorld, viewOf } from './fixtures/fake-world.ts';
+import { computeInTurns, giveWay } from './give-way.ts';
+
+/** Counts turns of the event loop until asked to stop. */
+function countTurns(): () => number {
+  let turns = 0;
+  let isOn = true;
+  const tick = (): void => {
+    turns += 1;
+    if (isOn) {
+      setImmediate(tick);
+    }
+  };
+  setImmediate(tick);
+  return () => {
+    isOn = false;
+    return turns;
+  };
+}
+
+it('lets others have their turn all along a batch of sixty-four', async () => {
+  const world = await createWorld({ permit: true });
+  const holders = Array.from({ length: 64 }, (_, index) => createFakeHolder(index + 10));
+  for (const holder of holders) {
+    world.platform.enroll(holder);
+    world.gate.admit(holder);
+  }
+  const recipients = holders.map(({ address }) => ({ recipientAddress: address, amount: '1' }));
+  const job = await world.accept('run-1', { recipients });
+  // What a stage computes at one go, it computes between two turns.
+  const turnsOf = new Map<string, number>();
+  let stage = 'start';
+  let stop = countTurns();
+  const close = (next: string): void => {
+    turnsOf.set(stage, (turnsOf.get(stage) ?? 0) + stop());
+    stage = next;
+    stop = countTurns();
+  };
+  await world.run(job, undefined, {
+    onEvent: (event) => (event.kind === 'stage' ? close(event.stage) : undefined),
+  });
+  close('end');
+  expect(viewOf(job).result?.status).toBe('completed');
+  expect(turnsOf.get('eligibility')).toBeGreaterThan(4);
+  expect(turnsOf.get('proving')).toBeGreaterThan(8);
+  // The batch that was proved is the one that is sent: nobody builds it a second time.
+  expect(turnsOf.get('approving-allowance')).toBeLessThan(4);
+});
+
+it('returns the result of a computation, and throws what it throws', async () => {
+  const compute = function* (fails: boolean): Generator<undefined, number, undefined> {
+    yield;
+    if (fails) {
+      throw new Error('no');
+    }
+    return 7;
+  };
+  expect(await computeInTurns(compute(false))).toBe(7);
+  await expect(computeInTurns(compute(true))).rejects.toThrow('no');
+});
+
+it('gives way no more often than every few milliseconds', async () => {
+  const stop = countTurns();
+  await computeInTurns(
+    (function* (): Generator<undefined, void, undefined> {
+      for (let step = 0; step < 10_000; step += 1) {
+        yield;
+      }
+    })(),
+  );
+  await giveWay();
+  expect(stop()).toBeLessThan(100);
+});
