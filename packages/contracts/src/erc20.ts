@@ -8,6 +8,7 @@ import {
   type BaseContractMethod,
   type ContractRunner,
   type ContractTransactionResponse,
+  Interface,
 } from 'ethers';
 
 /** `approve` and `transfer` without return values: old stablecoins return nothing, and nobody reads it. */
@@ -30,6 +31,9 @@ export const erc20PermitAbi = [
   'function eip712Domain() view returns (bytes1 fields, string name, string version, uint256 chainId, address verifyingContract, bytes32 salt, uint256[] extensions)',
   'function permit(address owner, address spender, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s)',
 ] as const;
+
+/** Read once: ethers takes a millisecond to parse these fragments, and a connection is made for each question. */
+export const erc20Interface = new Interface([...erc20Abi, ...erc20PermitAbi]);
 
 type Read<Args extends unknown[], Result> = BaseContractMethod<Args, Result, Result>;
 type Write<Args extends unknown[]> = BaseContractMethod<Args, void, ContractTransactionResponse>;
@@ -54,5 +58,5 @@ export type Erc20 = BaseContract & Erc20Methods;
 
 /** The token at `address`. The permit methods revert on tokens that have none. */
 export function connectErc20(address: string, runner?: ContractRunner): Erc20 {
-  return BaseContract.from<Erc20Methods>(address, [...erc20Abi, ...erc20PermitAbi], runner);
+  return BaseContract.from<Erc20Methods>(address, erc20Interface, runner);
 }

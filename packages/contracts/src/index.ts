@@ -12,7 +12,14 @@ export {
   type EligibilityRegistryMethods,
   eligibilityRegistryAbi,
 } from './eligibility-registry.ts';
-export { connectErc20, type Erc20, type Erc20Methods, erc20Abi, erc20PermitAbi } from './erc20.ts';
+export {
+  connectErc20,
+  type Erc20,
+  type Erc20Methods,
+  erc20Abi,
+  erc20Interface,
+  erc20PermitAbi,
+} from './erc20.ts';
 export {
   type BatchFunded,
   type Coordinate,

@@ -9,7 +9,7 @@ import {
   connectErc20,
   connectShieldedPool,
   decodeRevert,
-  erc20Abi,
+  erc20Interface,
   parseBatchFunded,
   shieldedPoolInterface,
 } from '@pool/contracts';
@@ -21,7 +21,7 @@ import {
   parseEvmAddress,
   parseHex,
 } from '@pool/core';
-import { FetchRequest, Interface, isError, JsonRpcProvider, type TransactionReceipt } from 'ethers';
+import { FetchRequest, isError, JsonRpcProvider, type TransactionReceipt } from 'ethers';
 import type { ChainPort, FinalBlock, FundedBatch, Receipt } from './ports.ts';
 
 /** Time-out of one RPC exchange. */
@@ -34,7 +34,6 @@ const maxApprovalGas = 300_000n;
 const logWindowBlocks = 1_000;
 
 const zeroWord = `0x${'00'.repeat(32)}`;
-const erc20Interface = new Interface(erc20Abi);
 
 export type EvmChain = ChainPort & {
   /** Frees the connection. */
