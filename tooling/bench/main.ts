@@ -1,9 +1,11 @@
-// `pnpm bench`: the rates of every `*.bench.ts` of this folder, then whole proofs. `pnpm bench rates` and `pnpm bench prover` (see
-// prover/main.ts for its options) are one of the two; `pnpm bench <text>` shows the rates of the files whose names contain the text. Results with machine and date go to bench/RESULTS.md at the root;
-// nothing is compared with an older run. Each bench file exports `bench: BenchFile`.
+// `pnpm bench`: the rates of every `*.bench.ts` of this folder, then an agent under load, then whole proofs. `pnpm bench rates`,
+// `pnpm bench agent` and `pnpm bench prover` (see agent/main.ts and prover/main.ts for their options) are one of the three;
+// `pnpm bench <text>` shows the rates of the files whose names contain the text. Results with machine and date go to bench/RESULTS.md
+// at the root; nothing is compared with an older run. Each bench file exports `bench: BenchFile`.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Bench } from 'tinybench';
+import { runAgentBench } from './agent/main.ts';
 import type { BenchFile } from './bench-file.ts';
 import { describeMachine } from './machine.ts';
 import { runProverBench } from './prover/main.ts';
@@ -52,13 +54,16 @@ async function measureRates(filter: string): Promise<Measurement[]> {
 }
 
 const [what = '', ...rest] = process.argv.slice(2);
-if (what !== 'prover') {
+if (what !== 'prover' && what !== 'agent') {
   const measurements = await measureRates(what === 'rates' ? '' : what);
   // A part of the table would hide the rest.
   if (what === '' || what === 'rates') {
     const date = new Date().toISOString().slice(0, 10);
     saveRates({ machine: describeMachine(), date, measurements });
   }
+}
+if (what === '' || what === 'agent') {
+  await runAgentBench(rest);
 }
 if (what === '' || what === 'prover') {
   await runProverBench(rest);

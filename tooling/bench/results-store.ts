@@ -2,6 +2,7 @@
 // run on another machine keeps its place with that machine's name and day.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { type AgentResults, renderAgentResults } from './agent/render.ts';
 import {
   mergeProverResults,
   type ProverResults,
@@ -23,9 +24,11 @@ function writePages(): void {
   const cpu = read('prover-cpu') as ProverResults | undefined;
   const gpu = read('prover-webgpu') as ProverResults | undefined;
   const rates = read('rates') as RateResults | undefined;
+  const agent = read('agent') as AgentResults | undefined;
   const sections = [
     ...(cpu === undefined ? [] : [renderProverResults('Proofs on the processor', cpu)]),
     ...(gpu === undefined ? [] : [renderProverResults('Proofs on a GPU', gpu)]),
+    ...(agent === undefined ? [] : [renderAgentResults(agent)]),
     ...(rates === undefined ? [] : [renderRates(rates)]),
   ];
   writeFileSync(
@@ -35,7 +38,7 @@ function writePages(): void {
   if (cpu !== undefined) writeFileSync(join(FOLDER, 'prover.svg'), renderProverPlot(cpu));
 }
 
-const write = (name: string, results: ProverResults | RateResults): void => {
+const write = (name: string, results: ProverResults | RateResults | AgentResults): void => {
   mkdirSync(join(FOLDER, 'results'), { recursive: true });
   writeFileSync(join(FOLDER, 'results', `${name}.json`), `${JSON.stringify(results, null, 1)}\n`);
   writePages();
@@ -44,6 +47,11 @@ const write = (name: string, results: ProverResults | RateResults): void => {
 /** Keeps the rates and writes the pages anew. */
 export function saveRates(results: RateResults): void {
   write('rates', results);
+}
+
+/** Keeps what was measured of the agent and writes the pages anew. */
+export function saveAgentResults(results: AgentResults): void {
+  write('agent', results);
 }
 
 /**

@@ -1,0 +1,168 @@
+// `pnpm bench agent [--seconds 60] [--rate 20] [--recipients 64]`: how many dry runs an agent answers in a second, asked with the
+// loopback token and with an API key, which the platform vouches for each time, beside its cheapest route; and whether it goes on
+// answering, and how late its event loop is, while it proves payments on the same cores. A whole deployment of real processes.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { circuitNames, circuitSizes } from '@pool/circuits';
+import { agentScript } from '../../../apps/sandbox/src/agent-process.ts';
+import { ensureProvingKey } from '../../../apps/sandbox/src/artifacts.ts';
+import { createProgress } from '../../../apps/sandbox/src/progress.ts';
+import { type Stack, startStack } from '../../../apps/sandbox/src/stack.ts';
+import { describeMachine } from '../machine.ts';
+import { saveAgentResults } from '../results-store.ts';
+import { type Call, callAtRate, callAtWill, type LoadResult } from './load.ts';
+import type { LoopDelay } from './loop-delay-probe.ts';
+import type { AgentMeasurement } from './render.ts';
+
+/** For the rates at will: as many as keep the agent busy, and no more. */
+const callers = 4;
+const secondsAtWill = 10;
+/** More proofs than fit into the measured time. */
+const paymentsAhead = 40;
+
+interface Options {
+  readonly seconds: number;
+  readonly rate: number;
+  readonly recipients: number;
+}
+
+/** Runs the benchmark as the command line asks. */
+export async function runAgentBench(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seconds: { type: 'string', default: '60' },
+      rate: { type: 'string', default: '20' },
+      recipients: { type: 'string', default: '64' },
+    },
+  });
+  const options = {
+    seconds: Number(values.seconds),
+    rate: Number(values.rate),
+    recipients: Number(values.recipients),
+  };
+  const progress = createProgress({ stream: process.stderr, plainLines: false });
+  const circuit = circuitNames.find((name) => circuitSizes[name] >= options.recipients);
+  if (circuit === undefined) throw new Error('no circuit holds so many recipients');
+  await ensureProvingKey(circuit, progress);
+
+  const directory = mkdtempSync(join(tmpdir(), 'pool-bench-agent-'));
+  const probeFile = join(directory, 'loop-delay.json');
+  const stack = await startStack({
+    directory,
+    holderCount: options.recipients,
+    onStep: progress.step,
+    agentEnvironment: {
+      DISBURSE_ACCELERATOR: 'cpu',
+      // What the agent can do is measured, not what it allows.
+      DISBURSE_RATE_LIMIT: '100000',
+      NODE_OPTIONS: `--import=${import.meta.dirname}/loop-delay-probe.ts`,
+      BENCH_PROBE_FILE: probeFile,
+      BENCH_PROBE_PROGRAM: agentScript,
+    },
+  });
+  try {
+    progress.step('measuring');
+    const measurements = await measure(stack, options, probeFile);
+    const date = new Date().toISOString().slice(0, 10);
+    const { recipients } = options;
+    saveAgentResults({ machine: describeMachine(), date, recipients, measurements });
+  } finally {
+    await stack.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function measure(
+  stack: Stack,
+  { seconds, rate, recipients }: Options,
+  probeFile: string,
+): Promise<AgentMeasurement[]> {
+  const { agent, employer } = stack;
+  const payment = JSON.stringify({
+    token: 'USDC',
+    recipients: stack.holders
+      .slice(0, recipients)
+      .map(({ address }) => ({ recipientAddress: address, amount: '1' })),
+  });
+  const headersOf = (token: string): Record<string, string> => ({
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+  });
+  const validateWith =
+    (token: string): Call =>
+    async () => {
+      const headers = headersOf(token);
+      const sent = { method: 'POST', headers, body: payment };
+      const response = await fetch(`${agent.url}/api/validate`, sent);
+      // Written by the agent itself; anything else is an error.
+      const report = (await response.json()) as { ok?: boolean };
+      return response.status === 200 && report.ok === true;
+    };
+  const live: Call = async () => {
+    const response = await fetch(`${agent.url}/api/livez`);
+    await response.arrayBuffer();
+    return response.status === 200;
+  };
+  const byLoopback = validateWith(agent.loopbackToken);
+  const byKey = validateWith(employer.apiKeys.disburse);
+
+  const measurements: AgentMeasurement[] = [];
+  const record = async (name: string, load: () => Promise<LoadResult>): Promise<void> => {
+    await readLoopDelay(agent.process.identity.pid, probeFile);
+    const [busyBefore, started] = [await fetchBusySeconds(stack), performance.now()];
+    const result = await load();
+    const elapsed = (performance.now() - started) / 1000;
+    const loopDelay = await readLoopDelay(agent.process.identity.pid, probeFile);
+    const provingShare = ((await fetchBusySeconds(stack)) - busyBefore) / elapsed;
+    measurements.push({ name, load: result, loopDelay, provingShare });
+    process.stdout.write(
+      `  ${name}: ${result.perSecond.toFixed(1)} per second, ${result.errors} errors, p99 ${result.p99Ms.toFixed(1)} ms; ` +
+        `event loop p99 ${loopDelay.p99Ms.toFixed(1)} ms, max ${loopDelay.maxMs.toFixed(1)} ms; proving ${(100 * provingShare).toFixed(0)} %\n`,
+    );
+  };
+  const atWill = (call: Call) => () => callAtWill(call, { callers, seconds: secondsAtWill });
+  const atRate = (call: Call) => () => callAtRate(call, { perSecond: rate, seconds });
+
+  await record('validate, the first', () => callAtRate(byLoopback, { perSecond: 1, seconds: 1 }));
+  await record(`livez, ${callers} callers at will`, atWill(live));
+  await record(`validate by loopback token, ${callers} callers at will`, atWill(byLoopback));
+  await record(`validate by API key, ${callers} callers at will`, atWill(byKey));
+
+  for (let index = 0; index < paymentsAhead; index += 1) {
+    const response = await fetch(`${agent.url}/api/disburse`, {
+      method: 'POST',
+      headers: { ...headersOf(agent.loopbackToken), 'idempotency-key': `load-${index}` },
+      body: payment,
+    });
+    if (response.status !== 202) throw new Error(`a payment was answered ${response.status}`);
+  }
+  await record(`validate by loopback token, ${rate} a second during proofs`, atRate(byLoopback));
+  await record(`validate by API key, ${rate} a second during proofs`, atRate(byKey));
+  return measurements;
+}
+
+/** Since the last call; the probe answers through a file. */
+async function readLoopDelay(pid: number, file: string): Promise<LoopDelay> {
+  rmSync(file, { force: true });
+  process.kill(pid, 'SIGUSR2');
+  const deadline = performance.now() + 10_000;
+  while (!existsSync(file)) {
+    if (performance.now() > deadline) throw new Error('the probe in the agent does not answer');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  // Written by the probe beside this file.
+  return JSON.parse(readFileSync(file, 'utf8')) as LoopDelay;
+}
+
+async function fetchBusySeconds({ agent }: Stack): Promise<number> {
+  const response = await fetch(`${agent.url}/metrics`, {
+    headers: { authorization: `Bearer ${agent.loopbackToken}` },
+  });
+  const text = await response.text();
+  return Number(
+    /^\w*prover_busy_seconds_total(?:\{[^}]*\})? (\S+)$/m.exec(text)?.[1] ?? Number.NaN,
+  );
+}
