@@ -40,8 +40,8 @@ describe('a settlement that reverts', () => {
         timeout: 240_000,
         interval: 50,
       })
-      .toMatch(/signing|approving-allowance|settling/);
-    // No block from here on: the relayer simulates, sends, and waits.
+      .toMatch(/proving|signing|approving-allowance|settling/);
+    // No block from here on, early enough that none takes the batch: the relayer simulates, sends, and waits.
     await send('evm_setIntervalMining', 0);
     const pendingHash = await expectPending();
     const funder = new Wallet(employer.privateKey, provider);
@@ -68,11 +68,27 @@ describe('a settlement that reverts', () => {
       state: 'done',
       result: {
         status: 'partial',
-        batches: [{ index: 0, txHash: pendingHash, recipientCount: 2, status: 'failed' }],
-        notes: [{ status: 'failed' }, { status: 'failed' }],
+        batches: [
+          {
+            index: 0,
+            txHash: pendingHash,
+            recipientCount: 2,
+            status: 'failed',
+            error: {
+              code: 'erc20-insufficient-balance',
+              message: "The funder's token balance is smaller than the total.",
+            },
+          },
+        ],
+        notes: [
+          { requestIndex: 0, amount: '70', status: 'failed' },
+          { requestIndex: 1, amount: '30', status: 'failed' },
+        ],
+        // As seen before proving; the permit that went with the batch changed nothing about it.
+        allowance: { state: 'insufficient' },
       },
     });
-    expect(job.result?.batches[0]?.error?.code).toBe('erc20-insufficient-balance');
+    expect(job.result?.notes).toHaveLength(2);
     expect(job.error).toBeUndefined();
     expect(await countFundedBatches(place)).toBe(0);
     expect(await fetchPoolBalance(place, 'USDC')).toBe(0n);

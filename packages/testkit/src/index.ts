@@ -37,3 +37,4 @@ export {
   type ProcessIdentity,
   readProcessIdentity,
 } from './process-identity.ts';
+export { type RpcCall, type RpcFault, type RpcProxy, startRpcProxy } from './rpc-proxy.ts';

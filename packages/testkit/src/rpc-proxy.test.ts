@@ -1,0 +1,70 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
+
+describe('startRpcProxy', () => {
+  let chain: Server;
+  let proxy: RpcProxy;
+
+  beforeAll(async () => {
+    // Answers every call with its own method.
+    chain = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => {
+        body += chunk.toString();
+      });
+      request.on('end', () => {
+        response.end(JSON.stringify({ result: (JSON.parse(body) as { method: string }).method }));
+      });
+    });
+    await new Promise<void>((resolve) => chain.listen(0, '127.0.0.1', resolve));
+    proxy = await startRpcProxy(`http://127.0.0.1:${(chain.address() as AddressInfo).port}`);
+  });
+  afterAll(async () => {
+    await proxy.stop();
+    chain.close();
+  });
+  beforeEach(() => {
+    proxy.mend();
+  });
+
+  async function call(method: string, timeoutMs = 5_000): Promise<string> {
+    try {
+      const response = await fetch(proxy.url, {
+        method: 'POST',
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] }),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return ((await response.json()) as { result: string }).result;
+    } catch (error) {
+      return error instanceof Error && error.name === 'TimeoutError' ? 'hangs' : 'dropped';
+    }
+  }
+
+  it('forwards every call while it is whole', async () => {
+    expect(await call('eth_chainId')).toBe('eth_chainId');
+    expect(proxy.answered).toBe(1);
+  });
+
+  it('drops all calls, or those chosen, and says which', async () => {
+    proxy.cut('drop');
+    expect([await call('eth_chainId'), await call('eth_call')]).toEqual(['dropped', 'dropped']);
+    expect(proxy.struck).toEqual(['eth_chainId', 'eth_call']);
+    proxy.cut('drop', ({ method }) => method === 'eth_call');
+    expect([await call('eth_chainId'), await call('eth_call')]).toEqual(['eth_chainId', 'dropped']);
+    expect(proxy.struck).toEqual(['eth_call']);
+    proxy.mend();
+    expect(await call('eth_call')).toBe('eth_call');
+  });
+
+  it('keeps calls waiting until it is mended, and closes them then', async () => {
+    proxy.cut('hang');
+    expect(await call('eth_call', 300)).toBe('hangs');
+    const waiting = call('eth_call');
+    await expect.poll(() => proxy.struck).toHaveLength(2);
+    proxy.mend();
+    expect(await waiting).toBe('dropped');
+    expect(await call('eth_call')).toBe('eth_call');
+  });
+});

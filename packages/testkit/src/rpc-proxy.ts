@@ -1,0 +1,107 @@
+/**
+ * A proxy in front of a chain's JSON-RPC that can be cut: it closes connections, keeps callers waiting for
+ * ever, or does so to chosen calls alone. So an RPC that is down, or hangs, can be played to one process
+ * while everybody else goes on using the chain.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
+
+/** `drop` closes the connection without an answer; `hang` keeps it open and never answers. */
+export type RpcFault = 'drop' | 'hang';
+
+export type RpcProxy = {
+  readonly url: string;
+  /** Methods of the calls that met the fault told last, in order. A fault that nobody met proves nothing. */
+  readonly struck: readonly string[];
+  /** How many calls were answered since the last change of fault. */
+  readonly answered: number;
+  /** From now on calls meet the fault. @param only - which; default: all */
+  cut(fault: RpcFault, only?: (call: RpcCall) => boolean): void;
+  /** Answers again. Calls that hang are given up: their connections are closed. */
+  mend(): void;
+  stop(): Promise<void>;
+};
+
+type Cut = { readonly fault: RpcFault; readonly only: (call: RpcCall) => boolean };
+
+/** @param target - the chain's own address, for example `http://127.0.0.1:8545` */
+export async function startRpcProxy(target: string): Promise<RpcProxy> {
+  let cut: Cut | undefined;
+  let struck: string[] = [];
+  let answered = 0;
+  const hanging = new Set<ServerResponse>();
+  const server = createServer((request, response) => {
+    forward(request, response).catch(() => {
+      response.destroy();
+    });
+  });
+
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readAll(request);
+    const call = JSON.parse(body) as RpcCall;
+    if (cut?.only(call) === true) {
+      struck.push(call.method);
+      if (cut.fault === 'drop') {
+        response.destroy();
+      } else {
+        hanging.add(response);
+      }
+      return;
+    }
+    const answer = await fetch(target, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    const text = await answer.text();
+    answered += 1;
+    response.writeHead(answer.status, { 'content-type': 'application/json' });
+    response.end(text);
+  }
+
+  function closeHanging(): void {
+    for (const response of hanging) {
+      response.destroy();
+    }
+    hanging.clear();
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    get struck() {
+      return struck;
+    },
+    get answered() {
+      return answered;
+    },
+    cut(fault, only = () => true) {
+      cut = { fault, only };
+      struck = [];
+      answered = 0;
+    },
+    mend() {
+      cut = undefined;
+      answered = 0;
+      closeHanging();
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
