@@ -5,7 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { retryAfterSeconds, startStumblingProxy } from './stumbling-proxy.ts';
 
 const scriptAt = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const client = scriptAt('examples/http-client/src/main.ts');
@@ -38,7 +39,6 @@ type Payment = {
     readonly state: string;
     readonly result: { readonly batches: readonly { readonly txHash: string }[] };
   };
-  readonly refused: { readonly revokedKey: number; readonly foreignKey: number };
 };
 
 type Place = {
@@ -78,9 +78,16 @@ describe('the sandbox from outside', () => {
     return ((await response.json()) as { result: T }).result;
   }
 
+  /** Hashes of the transactions in which the pool did anything, oldest first. */
+  async function findPoolTransactions(): Promise<readonly string[]> {
+    const filter = { address: place.contracts.pool, fromBlock: '0x0', toBlock: 'latest' };
+    const logs = await askChain<{ transactionHash: string }[]>('eth_getLogs', filter);
+    return [...new Set(logs.map(({ transactionHash }) => transactionHash))];
+  }
+
   it('pays a roster as the contract of the service describes it', async () => {
     const result = await run(client, [path]);
-    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect([result.code, result.stderr]).toEqual([0, expect.stringContaining('paid in 0x')]);
     payment = JSON.parse(result.stdout) as Payment;
     expect(payment.job).toMatchObject({
       key: payment.key,
@@ -93,7 +100,9 @@ describe('the sandbox from outside', () => {
         allowance: { state: 'insufficient' },
       },
     });
-    expect(payment.refused).toEqual({ revokedKey: 401, foreignKey: 403 });
+    expect(result.stderr).toMatch(/\nrevoked the key\nthe revoked key and .+ were refused\n$/);
+    // What a key is made of is told nobody.
+    expect(result.stdout + result.stderr).not.toMatch(/pool_live_[A-Za-z0-9]{8}_/);
   });
 
   it('is told five mistakes of five kinds at once, and stopped at the first', () => {
@@ -103,8 +112,8 @@ describe('the sandbox from outside', () => {
       '-1 invalid-token',
       '0 invalid-amount',
       '1 invalid-address',
-      '3 duplicate-recipient',
-      '4 unregistered-recipient',
+      '2 duplicate-recipient',
+      '3 unregistered-recipient',
     ]);
     expect(payment.firstIssue).toEqual({ code: 'invalid-token', message: expect.any(String) });
   });
@@ -138,6 +147,32 @@ describe('the sandbox from outside', () => {
     }
   });
 
+  it('pays once, however often it has to ask, and the same pay run again pays nobody', async () => {
+    const proxy = await startStumblingProxy(place.agentUrl, {
+      // The mistaken roster comes first.
+      'POST disburse': ['none', 'down', 'busy', 'lost'],
+      'GET disburse': ['lost', 'down'],
+    });
+    onTestFinished(() => proxy.stop());
+    const elsewhere = join(directory, 'stumbling.json');
+    writeFileSync(elsewhere, JSON.stringify({ ...place, agentUrl: proxy.url }), { mode: 0o600 });
+    const before = await findPoolTransactions();
+    const stumbled = await run(client, [elsewhere, 'stumbling']);
+    expect([stumbled.code, stumbled.stderr]).toEqual([0, expect.stringContaining('paid in 0x')]);
+    const paid = JSON.parse(stumbled.stdout) as Payment;
+    const [batch] = paid.job.result.batches;
+    expect((await findPoolTransactions()).slice(before.length)).toEqual([batch?.txHash]);
+
+    const [, first = 0, second = 0, third = 0] = proxy.cameAt.get('POST disburse') ?? [];
+    for (const waitedMs of [second - first, third - second]) {
+      expect(waitedMs).toBeGreaterThanOrEqual(retryAfterSeconds * 1_000 - 10);
+    }
+
+    const again = await run(client, [path, 'stumbling']);
+    expect((JSON.parse(again.stdout) as Payment).job).toEqual(paid.job);
+    expect(await findPoolTransactions()).toHaveLength(before.length + 1);
+  });
+
   it('ends with what was not as described', async () => {
     const elsewhere = join(directory, 'elsewhere.json');
     const [holder] = (JSON.parse(readFileSync(path, 'utf8')) as { holders: object[] }).holders;
@@ -146,7 +181,9 @@ describe('the sandbox from outside', () => {
     expect(await run(client, [elsewhere])).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('validating: expected 200'),
+      stderr: expect.stringContaining(
+        'validating: expected 200, and was told 403 {"code":"forbidden"',
+      ),
     });
   });
 

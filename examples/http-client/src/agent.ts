@@ -1,58 +1,85 @@
 /** The agent's disbursement routes: check a batch, pay it, follow its job. */
-import { type Answer, call } from './http.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, call, expectStatus } from './http.ts';
 
 export type Batch = {
   readonly token: string;
+  /** Amounts are whole numbers of base units, as text: 5 USDC, with its 6 decimals, is `5000000`. */
   readonly recipients: readonly { readonly recipientAddress: string; readonly amount: string }[];
 };
 
+export type Report = {
+  readonly ok: boolean;
+  /** Everything that is wrong; `requestIndex` is a position in `recipients`, or -1 for the batch as a whole. */
+  readonly issues: readonly {
+    readonly requestIndex: number;
+    readonly code: string;
+    readonly message: string;
+  }[];
+  /** What stands in the way besides: too little money, a service that is down. */
+  readonly preflight?: readonly { readonly code: string; readonly message: string }[];
+};
+
 export type Job = {
-  readonly state: string;
+  readonly state: 'accepted' | 'submitted' | 'done' | 'failed';
+  readonly stage?: string;
   readonly result?: {
-    readonly status: string;
+    /** `partial`: the transaction failed on chain, and nobody was paid. */
+    readonly status: 'completed' | 'partial';
     readonly batches: readonly { readonly txHash: string; readonly recipientCount: number }[];
-    readonly notes: readonly { readonly recipientAddress: string; readonly amount: string }[];
-    readonly allowance: { readonly state: string };
   };
   readonly error?: { readonly code: string; readonly message: string };
 };
 
 export type Agent = {
-  validate(batch: Batch): Promise<Answer>;
-  /** The key names this payment: whoever repeats it with the same batch pays nobody twice. */
+  validate(batch: Batch): Promise<Report>;
+  /** The key names this payment: sent again with the same batch, it answers the same job and pays nobody twice. */
   disburse(key: string, batch: Batch): Promise<Answer>;
   getJob(key: string): Promise<Answer>;
 };
 
 export function createAgent(agentUrl: string, apiKey: string): Agent {
-  const authorization = `Bearer ${apiKey}`;
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const post = { method: 'POST', isRepeatable: true } as const;
   return {
-    validate: (batch) =>
-      call(`${agentUrl}/api/validate`, { method: 'POST', headers: { authorization }, body: batch }),
+    validate: async (batch) => {
+      const answer = await call(`${agentUrl}/api/validate`, { ...post, headers, body: batch });
+      return expectStatus('validating', answer, 200) as Report;
+    },
     disburse: (key, batch) =>
       call(`${agentUrl}/api/disburse`, {
-        method: 'POST',
-        headers: { authorization, 'idempotency-key': key },
+        ...post,
+        headers: { ...headers, 'idempotency-key': key },
         body: batch,
       }),
-    getJob: (key) =>
-      call(`${agentUrl}/api/disburse/${encodeURIComponent(key)}`, { headers: { authorization } }),
+    getJob: (key) => call(`${agentUrl}/api/disburse/${encodeURIComponent(key)}`, { headers }),
   };
 }
 
-/** Asks until the job is `done` or `failed`. @throws Error when it takes longer than ten minutes */
-export async function waitForJob(agent: Agent, key: string): Promise<Job> {
+/**
+ * Asks once a second until the job is `done` or `failed`.
+ * @param onStage - told each step as it begins
+ * @throws Error after ten minutes, and when the job cannot be read
+ */
+export async function waitForJob(
+  agent: Agent,
+  key: string,
+  onStage: (stage: string) => void,
+): Promise<Job> {
   const deadline = Date.now() + 600_000;
-  for (;;) {
-    const { status, headers, body } = await agent.getJob(key);
-    if (status === 200 && (body['state'] === 'done' || body['state'] === 'failed')) {
-      return body as Job;
+  for (let stage = ''; ; await sleep(1_000)) {
+    const job = expectStatus('the job', await agent.getJob(key), 200) as Job;
+    if (job.state === 'done' || job.state === 'failed') {
+      return job;
+    }
+    if (job.stage !== undefined && job.stage !== stage) {
+      stage = job.stage;
+      onStage(stage);
     }
     if (Date.now() > deadline) {
-      throw new Error(`the job is still ${String(body['state'])} after ten minutes`);
+      throw new Error(
+        `the job is still ${job.state} after ten minutes; read it again under ${key}`,
+      );
     }
-    // A rate limit says when to come back.
-    const seconds = Number(headers.get('retry-after') ?? '1');
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
   }
 }

@@ -1,4 +1,5 @@
-/** One call with JSON both ways. */
+/** One call with JSON both ways, sent again where that is safe. */
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Answer = {
   readonly status: number;
@@ -10,9 +11,38 @@ export type Call = {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** Sent twice, it does no more than sent once. Default: true for GET and DELETE only. */
+  readonly isRepeatable?: boolean;
 };
 
-export async function call(url: string, { method = 'GET', headers = {}, body }: Call = {}) {
+const patienceMs = 120_000;
+
+/**
+ * The answer, whatever its status. Waits as `Retry-After` says and sends again: after 429 always, because it was
+ * refused before anything was done; after 503 or silence only what is repeatable, because nobody knows.
+ * @throws Error when there is no answer
+ */
+export async function call(url: string, request: Call = {}): Promise<Answer> {
+  const isRepeatable = request.isRepeatable ?? request.method !== 'POST';
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const isLast = Date.now() > deadline;
+    const answer = await send(url, request).catch((cause: unknown) => {
+      if (isLast || !isRepeatable) {
+        throw new Error(`no answer from ${url}`, { cause });
+      }
+      return undefined;
+    });
+    const isPutOff = answer?.status === 429 || (answer?.status === 503 && isRepeatable);
+    if (answer !== undefined && (isLast || !isPutOff)) {
+      return answer;
+    }
+    const seconds = Number(answer?.headers.get('retry-after') ?? '1');
+    await sleep(seconds * 1_000);
+  }
+}
+
+async function send(url: string, { method = 'GET', headers = {}, body }: Call): Promise<Answer> {
   const response = await fetch(url, {
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
@@ -21,34 +51,38 @@ export async function call(url: string, { method = 'GET', headers = {}, body }: 
     redirect: 'error',
     signal: AbortSignal.timeout(60_000),
   });
-  const answer: Answer = {
-    status: response.status,
-    headers: response.headers,
-    body: (await response.json()) as Answer['body'],
-  };
-  return answer;
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: parseObject(text) };
 }
 
-/** The answer, if it has this status, and this code where one is given. @throws Error naming both answers */
-export function expectAnswer(what: string, answer: Answer, status: number, code?: string): Answer {
-  if (answer.status !== status || (code !== undefined && answer.body['code'] !== code)) {
-    throw new Error(
-      `${what}: expected ${status} ${code ?? ''}, and the answer was ${show(answer)}`,
-    );
+/** Empty for what is no JSON object: the page of a proxy, say. Then the status tells what happened. */
+function parseObject(text: string): Answer['body'] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Answer['body']) : {};
+  } catch {
+    return {};
   }
-  return answer;
 }
 
-/** The body of a platform's answer that says `success`. @throws Error with what it says instead */
-export function expectSuccess(what: string, answer: Answer): Answer['body'] {
-  if (answer.body['success'] !== true) {
-    throw new Error(`${what}: the answer was ${show(answer)}`);
+/** The body of the answer, if it has one of these statuses. @throws Error saying what it has instead */
+export function expectStatus(what: string, answer: Answer, ...statuses: number[]): Answer['body'] {
+  if (!statuses.includes(answer.status)) {
+    throw new Error(`${what}: expected ${statuses.join(' or ')}, and was told ${tell(answer)}`);
   }
   return answer.body;
 }
 
-/** What an error says. Answers that hold a key say no code, and nothing of them is shown. */
-function show({ status, body }: Answer): string {
+/** @throws Error when the answer is anything but this refusal */
+export function expectRefusal(what: string, answer: Answer, status: number, code: string): void {
+  if (answer.status !== status || answer.body['code'] !== code) {
+    throw new Error(`${what}: expected ${status} ${code}, and was told ${tell(answer)}`);
+  }
+}
+
+/** What an error says. An answer that holds a key has no code, and nothing of it is told. */
+function tell({ status, headers, body }: Answer): string {
   const { code, message } = body;
-  return `${status} ${JSON.stringify({ code, message })}`;
+  const request = headers.get('x-request-id') ?? 'unnamed';
+  return `${status} ${JSON.stringify({ code, message })} (request ${request})`;
 }

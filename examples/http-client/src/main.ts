@@ -1,13 +1,14 @@
 /**
- * Usage: node src/main.ts [sandbox.json]
+ * Usage: node src/main.ts [sandbox.json [pay run]]
  *
- * Pays a roster in a running sandbox over HTTP alone, and shows what is refused. Prints one JSON document.
+ * Pays a roster in a running sandbox over HTTP alone, and shows what is refused. Says on standard error what it
+ * does, and prints one JSON document at the end. The same pay run again is the same payment, and pays nobody twice.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type Batch, createAgent, waitForJob } from './agent.ts';
-import { expectAnswer } from './http.ts';
+import { type Agent, type Batch, createAgent, type Job, type Report, waitForJob } from './agent.ts';
+import { expectRefusal, expectStatus } from './http.ts';
 import { openSession } from './platform.ts';
 
 type Sandbox = {
@@ -18,40 +19,18 @@ type Sandbox = {
   readonly holders: readonly { readonly address: string; readonly privateKey: string }[];
 };
 
-type Issue = { readonly requestIndex: number; readonly code: string };
+const defaultPath = fileURLToPath(new URL('../../../.sandbox/sandbox.json', import.meta.url));
+const [path = defaultPath, payRun = randomUUID()] = process.argv.slice(2);
 
-const path =
-  process.argv[2] ?? fileURLToPath(new URL('../../../.sandbox/sandbox.json', import.meta.url));
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
 
-async function payRoster({ agentUrl, platformUrl, chainId, employer, holders }: Sandbox) {
+async function main({ agentUrl, platformUrl, chainId, employer, holders }: Sandbox) {
   const [first, second, third] = holders;
   if (first === undefined || second === undefined || third === undefined) {
     throw new Error('the sandbox has fewer than three holders');
   }
-
-  const funder = await openSession(platformUrl, chainId, employer.privateKey);
-  const key = await funder.mintKey('disburse', 'http client');
-  const agent = createAgent(agentUrl, key.apiKey);
-
-  // Five mistakes of five kinds. Validating tells all of them; disbursing would stop at the first.
-  const mistaken: Batch = {
-    token: 'NOT-A-TOKEN',
-    recipients: [
-      { recipientAddress: first.address, amount: '1.5' },
-      { recipientAddress: 'nobody', amount: '1' },
-      { recipientAddress: second.address, amount: '1' },
-      { recipientAddress: second.address, amount: '1' },
-      { recipientAddress: '0x000000000000000000000000000000000000dEaD', amount: '1' },
-    ],
-  };
-  const validated = expectAnswer('validating', await agent.validate(mistaken), 200).body;
-  const issues = validated['issues'] as readonly Issue[];
-  if (validated['ok'] !== false) {
-    throw new Error('validating called a roster with five mistakes good');
-  }
-  const refused = await agent.disburse(`mistaken-${randomUUID()}`, mistaken);
-  const firstIssue = expectAnswer('the mistaken roster', refused, 400).body;
-
   const batch: Batch = {
     token: 'USDC',
     recipients: [
@@ -60,45 +39,87 @@ async function payRoster({ agentUrl, platformUrl, chainId, employer, holders }: 
       { recipientAddress: third.address, amount: '5000000011' },
     ],
   };
-  const good = expectAnswer('validating', await agent.validate(batch), 200).body;
-  if (good['ok'] !== true) {
-    throw new Error(`validating found in a good roster: ${JSON.stringify(good)}`);
-  }
-  const payment = `payroll-${randomUUID()}`;
-  expectAnswer('the roster', await agent.disburse(payment, batch), 202);
-  const job = await waitForJob(agent, payment);
-  if (job.result?.status !== 'completed') {
-    throw new Error(`the job ended ${job.state}: ${JSON.stringify(job.result ?? job.error)}`);
-  }
-  expectAnswer('the same roster again', await agent.disburse(payment, batch), 200);
-  const other = { ...batch, recipients: batch.recipients.slice(0, 1) };
-  const conflict = await agent.disburse(payment, other);
-  expectAnswer('another roster', conflict, 409, 'idempotency_conflict');
+  // The key of a payment follows from the pay run, or is written down before anything is sent: a program that is
+  // started again must send the same one.
+  const payment = `payroll-${payRun}`;
 
-  await funder.revokeKey(key.id);
-  expectAnswer('the revoked key', await agent.getJob(payment), 401, 'unauthorized');
+  const funder = await openSession(platformUrl, chainId, employer.privateKey);
+  say(`signed in as ${funder.address}`);
+  const key = await funder.mintKey('disburse', 'http client');
+  say(`minted the key ${key.keyPrefix}`);
+  const agent = createAgent(agentUrl, key.apiKey);
+  let shown: { mistakes: Mistakes; job: Job };
+  try {
+    shown = {
+      mistakes: await showMistakes(agent, first.address),
+      job: await pay(agent, payment, batch),
+    };
+  } finally {
+    await funder.revokeKey(key.id);
+    say('revoked the key');
+  }
+  expectRefusal('the revoked key', await agent.getJob(payment), 401, 'unauthorized');
 
   const stranger = await openSession(platformUrl, chainId, first.privateKey);
   const foreign = await stranger.mintKey('disburse', 'another employer');
-  const foreignAgent = createAgent(agentUrl, foreign.apiKey);
-  const foreignAnswer = await foreignAgent.disburse(payment, batch);
-  expectAnswer("another employer's key", foreignAnswer, 403, 'forbidden');
+  const answer = await createAgent(agentUrl, foreign.apiKey).disburse(payment, batch);
   await stranger.revokeKey(foreign.id);
+  expectRefusal("another employer's key", answer, 403, 'forbidden');
+  say('the revoked key and the key of another employer were refused');
 
-  return {
-    issues: issues.map(({ requestIndex, code }) => ({ requestIndex, code })),
-    firstIssue,
-    paid: batch.recipients,
-    key: payment,
-    job,
-    refused: { revokedKey: 401, foreignKey: foreignAnswer.status },
+  const { mistakes, job } = shown;
+  return { ...mistakes, key: payment, paid: batch.recipients, job };
+}
+
+type Mistakes = { readonly issues: Report['issues']; readonly firstIssue: unknown };
+
+/** Five mistakes of five kinds: validating tells all of them, disbursing stops at the first. */
+async function showMistakes(agent: Agent, address: string): Promise<Mistakes> {
+  const mistaken: Batch = {
+    token: 'NOT-A-TOKEN',
+    recipients: [
+      { recipientAddress: address, amount: '1.5' },
+      { recipientAddress: 'nobody', amount: '1' },
+      { recipientAddress: address, amount: '1' },
+      { recipientAddress: '0x000000000000000000000000000000000000dEaD', amount: '1' },
+    ],
   };
+  const { ok, issues } = await agent.validate(mistaken);
+  if (ok || new Set(issues.map(({ code }) => code)).size !== 5) {
+    throw new Error(`a roster with five mistakes was judged ${JSON.stringify({ ok, issues })}`);
+  }
+  say(`validating finds: ${issues.map(({ code }) => code).join(', ')}`);
+  const refused = await agent.disburse(`mistaken-${randomUUID()}`, mistaken);
+  const firstIssue = expectStatus('disbursing the mistaken roster', refused, 400);
+  return { issues, firstIssue };
+}
+
+async function pay(agent: Agent, payment: string, batch: Batch): Promise<Job> {
+  const report = await agent.validate(batch);
+  if (!report.ok) {
+    throw new Error(`the roster cannot be paid: ${JSON.stringify(report)}`);
+  }
+  // 202: accepted, or still under way. 200: this payment ended before, and this is its job.
+  expectStatus('disbursing', await agent.disburse(payment, batch), 202, 200);
+  say(`disbursing ${batch.recipients.length} amounts under the key ${payment}`);
+  const job = await waitForJob(agent, payment, (stage) => say(`  ${stage}`));
+  if (job.result?.status !== 'completed') {
+    // Failed for good: whoever mends the cause pays under a new key.
+    throw new Error(`the job ended ${job.state}: ${JSON.stringify(job.result ?? job.error)}`);
+  }
+  say(`paid in ${job.result.batches[0]?.txHash ?? 'no transaction'}`);
+
+  expectStatus('the same payment again', await agent.disburse(payment, batch), 200);
+  const other = { ...batch, recipients: batch.recipients.slice(0, 1) };
+  const conflict = await agent.disburse(payment, other);
+  expectRefusal('another roster under the same key', conflict, 409, 'idempotency_conflict');
+  return job;
 }
 
 try {
   const sandbox = JSON.parse(await readFile(path, 'utf8')) as Sandbox;
-  console.log(JSON.stringify(await payRoster(sandbox), undefined, 2));
+  console.log(JSON.stringify(await main(sandbox), undefined, 2));
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  say(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 }

@@ -1,14 +1,21 @@
 /** The platform's session routes: sign in with a wallet, mint a key, revoke it. */
 import { Wallet } from 'ethers';
-import { call, expectAnswer, expectSuccess } from './http.ts';
+import { call, expectStatus } from './http.ts';
 
 export type Session = {
   readonly address: string;
-  mintKey(capability: string, name: string): Promise<{ id: number; apiKey: string }>;
+  /** `apiKey` is told this once; `keyPrefix` is its part that is no secret. */
+  mintKey(capability: string, name: string): Promise<MintedKey>;
   revokeKey(id: number): Promise<void>;
 };
 
-/** Signs in with an EIP-4361 text and makes the wallet's employer account, if it has none. */
+export type MintedKey = {
+  readonly id: number;
+  readonly apiKey: string;
+  readonly keyPrefix: string;
+};
+
+/** Signs in with an EIP-4361 text and opens the wallet's employer account, if it has none. */
 export async function openSession(
   platformUrl: string,
   chainId: number,
@@ -16,27 +23,16 @@ export async function openSession(
 ): Promise<Session> {
   const wallet = new Wallet(privateKey);
   const nonce = await call(`${platformUrl}/api/auth/nonce`);
-  const { body } = expectAnswer('a nonce', nonce, 200);
-  const now = Date.now();
-  const message = [
-    `${new URL(platformUrl).host} wants you to sign in with your Ethereum account:`,
-    wallet.address,
-    '',
-    'Sign in to pay a roster.',
-    '',
-    `URI: ${platformUrl}`,
-    'Version: 1',
-    `Chain ID: ${chainId}`,
-    `Nonce: ${String(body['nonce'])}`,
-    `Issued At: ${new Date(now).toISOString()}`,
-    `Expiration Time: ${new Date(now + 300_000).toISOString()}`,
-  ].join('\n');
-  const signature = await wallet.signMessage(message);
-  const verified = await call(`${platformUrl}/api/auth/verify`, {
-    method: 'POST',
-    body: { message, signature },
+  const message = writeSignIn({
+    platformUrl,
+    chainId,
+    address: wallet.address,
+    nonce: String(expectStatus('a nonce', nonce, 200)['nonce']),
   });
-  expectSuccess('the sign-in', verified);
+  const signature = await wallet.signMessage(message);
+  const signIn = { message, signature };
+  const verified = await call(`${platformUrl}/api/auth/verify`, { method: 'POST', body: signIn });
+  expectStatus('the sign-in', verified, 200);
   const cookie = verified.headers
     .getSetCookie()
     .map((line) => line.split(';', 1)[0] ?? '')
@@ -47,20 +43,45 @@ export async function openSession(
 
   const headers = { cookie };
   const employers = `${platformUrl}/api/employers`;
-  const registered = await call(`${employers}/register`, { method: 'POST', headers, body: {} });
-  expectSuccess('the employer account', registered);
+  const account = { method: 'POST', headers, body: {}, isRepeatable: true } as const;
+  expectStatus('the employer account', await call(`${employers}/register`, account), 200);
 
   return {
     address: wallet.address,
     mintKey: async (capability, name) => {
+      // Not repeatable: each call mints another key.
       const body = { capability, name };
       const minted = await call(`${employers}/keys`, { method: 'POST', headers, body });
-      const { id, apiKey } = expectSuccess('a key', minted);
-      return { id: Number(id), apiKey: String(apiKey) };
+      return expectStatus('a key', minted, 201) as MintedKey;
     },
     revokeKey: async (id) => {
       const revoked = await call(`${employers}/keys/${id}`, { method: 'DELETE', headers });
-      expectSuccess('the revocation', revoked);
+      expectStatus('the revocation', revoked, 200);
     },
   };
+}
+
+type SignIn = {
+  readonly platformUrl: string;
+  readonly chainId: number;
+  readonly address: string;
+  readonly nonce: string;
+};
+
+/** The text to sign. Domain and URI are the platform's own, so the signature is good nowhere else. */
+function writeSignIn({ platformUrl, chainId, address, nonce }: SignIn): string {
+  const now = Date.now();
+  return [
+    `${new URL(platformUrl).host} wants you to sign in with your Ethereum account:`,
+    address,
+    '',
+    'Sign in to pay a roster.',
+    '',
+    `URI: ${platformUrl}`,
+    'Version: 1',
+    `Chain ID: ${chainId}`,
+    `Nonce: ${nonce}`,
+    `Issued At: ${new Date(now).toISOString()}`,
+    `Expiration Time: ${new Date(now + 300_000).toISOString()}`,
+  ].join('\n');
 }
