@@ -1,15 +1,16 @@
 // POST /api/validate over HTTP: 200 for whoever may ask, whatever is wrong (docs/decisions/0009).
 import { expect, it } from 'vitest';
-import { apiKey, createTestApp, loopbackToken } from './fixtures/test-app.ts';
+import { apiKey, createTestApp, employerId, loopbackToken } from './fixtures/test-app.ts';
 
 it('passes a good request without an Idempotency-Key, and keeps nothing of it', async () => {
-  const { validate, get, chain, request, state } = createTestApp();
+  const { validate, chain, request, state, store } = createTestApp();
   chain.allowance = 10n;
   const answer = await validate(request);
   expect(answer.status).toBe(200);
   expect(await answer.json()).toEqual({ ok: true, allowanceState: 'sufficient', issues: [] });
   expect(state.wakes).toBe(0);
-  expect((await get('/api/disburse/june')).status).toBe(404);
+  const anything = { workerId: 'w', states: ['accepted', 'submitted', 'done', 'failed'] };
+  expect(await store.lease({ ...anything, scope: employerId, ttlMs: 1, nowMs: 0 })).toBeUndefined();
 });
 
 it('lists different defects at once', async () => {

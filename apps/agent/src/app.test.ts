@@ -116,6 +116,43 @@ describe('POST /api/disburse', () => {
     expect(await answer.json()).toMatchObject({ code: 'invalid_request' });
   });
 
+  it.each([
+    ['text', 'text/plain'],
+    ['a form', 'application/x-www-form-urlencoded'],
+    ['another JSON', 'application/jsonp'],
+    ['nothing', ''],
+  ])('takes a good request as JSON alone, not as %s', async (_what, type) => {
+    const { post, get, request } = createTestApp();
+    const answer = await post('june', request, { 'content-type': type });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: 'invalid_request' });
+    expect((await get('/api/disburse/june')).status).toBe(404);
+    const charset = { 'content-type': 'application/json; charset=utf-8' };
+    expect((await post('june', request, charset)).status).toBe(202);
+  });
+
+  it('makes a fresh attempt under a new key, and none under the key of a failed job', async () => {
+    const { post, request, store, state } = createTestApp();
+    await post('june', request);
+    const lease = await store.lease({
+      workerId: 'w',
+      scope: employerId,
+      states: ['accepted'],
+      ttlMs: 1,
+      nowMs: 0,
+    });
+    const { scope, key, payload: accepted } = lease!.job;
+    const error = { code: 'unregistered-recipient', message: 'm' };
+    const payload = JSON.stringify({ ...JSON.parse(accepted), error });
+    await store.update({ scope, key, fence: lease!.fence, state: 'failed', payload, nowMs: 1 });
+    expect(await (await post('june', request)).json()).toMatchObject({ state: 'failed', error });
+    expect(state.wakes).toBe(1);
+    const fresh = await post('june again', request);
+    expect(fresh.status).toBe(202);
+    expect(await fresh.json()).toMatchObject({ key: 'june again', state: 'accepted' });
+    expect(state.wakes).toBe(2);
+  });
+
   it('refuses a body above 4 MiB with 413', async () => {
     const { post } = createTestApp();
     const answer = await post('june', `"${'x'.repeat(4 * 1024 * 1024)}"`);
@@ -199,11 +236,15 @@ describe('bearer', () => {
     ['the loopback token', bearer(loopbackToken), 404, 'not_found'],
   ];
   it.each(cases)('%s', async (_what, headers, status, code) => {
-    const { get } = createTestApp();
+    const { get, post, request } = createTestApp();
     const answer = await get('/api/disburse/june', headers);
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ code });
     expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+    // The same at the route that pays.
+    const paid = await post('june', request, headers);
+    expect(paid.status).toBe(status === 404 ? 202 : status);
+    expect((await get('/api/disburse/june')).status).toBe(status === 404 ? 200 : 404);
   });
 
   it('asks the platform on every request, and lets nobody in when it does not answer', async () => {

@@ -160,6 +160,16 @@ describe('refusals', () => {
     },
   );
 
+  it('chooses the holder’s signer apart from the funder’s', () => {
+    expect(resolve({}).config?.holder.signer).toBe('local-key');
+    for (const funder of ['enclave', 'custodian_a', 'custodian_b']) {
+      // All that is wrong is the funder's: an MPC holder would want a viewing key as well.
+      expect(resolve({ DISBURSE_SIGNER: funder }).problems).toEqual([
+        { variable: 'DISBURSE_SIGNER', message: expect.stringContaining('not in this build') },
+      ]);
+    }
+  });
+
   it('takes what holds', () => {
     const { config } = resolve({
       DISBURSE_FUNDER_PRIVATE_KEY: key,

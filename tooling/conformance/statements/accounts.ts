@@ -1,6 +1,7 @@
 // Resources of the platform: identity, enrolment, API keys.
 import { accountOperations, section, shown } from '../statement.ts';
 import {
+  access,
   agentAccess,
   deployment,
   employerRoutes,
@@ -113,7 +114,12 @@ export const readiness = section('Transitions of readiness', [
   [
     'readiness.repost-drives-pending',
     'From `eligibility_pending`, the same call again drives the confirmation.',
-    shown(gateConfirmation('drives the gate at every onboard and at no reading')),
+    shown(
+      gateConfirmation(
+        'drives the gate at every onboard and at no reading',
+        'keeps what a later write brought when an earlier one fails or is answered late',
+      ),
+    ),
   ],
   [
     'readiness.repost-retries-failed',
@@ -139,7 +145,14 @@ export const apiKeys = section('API keys', [
     'A key is minted for `disburse`, `holder.read`, `holder.transfer` or `holder.send`, and for nothing else.',
     shown(employerRoutes(untilRevoked), wire('limits > refuse %s')),
   ],
-  ['key.name', 'A key has a free label.', shown(employerRoutes(shownOnce))],
+  [
+    'key.name',
+    'A key has a capability and a free label, both required.',
+    shown(
+      employerRoutes(shownOnce, 'refuses a name with %s'),
+      wire('without %s: only where it may be left out'),
+    ),
+  ],
   [
     'key.response',
     'Minting answers success, id, apiKey, keyPrefix, capability, name and an ISO 8601 createdAt.',
@@ -162,11 +175,17 @@ export const apiKeys = section('API keys', [
   ],
   ['key.id-revokes', 'The id of a key revokes it.', shown(employerRoutes(untilRevoked))],
   [
+    'key.stored-hashed',
+    'The platform keeps no plaintext, so that none can be answered later.',
+    shown(employerRoutes(shownOnce)),
+  ],
+  [
     'key.revocation-next-request',
     'A revoked key fails at the agent’s next request, with nothing restarted.',
     shown(
       agentAccess('refuses a key from the first request after its revocation on'),
       deployment('takes a disburse key of its employer, and no other credential'),
+      access('pays once when the key is rotated between a request and its retry'),
     ),
   ],
   [

@@ -1,16 +1,21 @@
 // The agent's HTTP routes.
 import { accountOperations, section, shown } from '../statement.ts';
 import {
+  access,
   agentAccess,
   agentApp,
   agentErrors,
   agentReadiness,
   agentValidate,
   deployment,
+  edgeRoutes,
+  paidElsewhere,
+  realChain,
   sandbox,
   validation,
 } from '../test-files.ts';
 
+const onlyDisburse = 'takes a disburse key and no other at %s';
 const original =
   'answers the same key and body with the original job, another body with a conflict';
 
@@ -18,7 +23,7 @@ export const disburseRoute = section('POST /api/disburse', [
   [
     'disburse.bearer',
     'It takes a bearer credential and refuses whoever has none.',
-    shown(agentApp('bearer > %s')),
+    shown(agentApp('bearer > %s'), access(onlyDisburse)),
   ],
   [
     'disburse.idempotency-key',
@@ -28,7 +33,9 @@ export const disburseRoute = section('POST /api/disburse', [
   [
     'disburse.json',
     'It takes JSON by its content type.',
-    shown(agentApp('refuses %s without repeating it')),
+    shown(
+      agentApp('refuses %s without repeating it', 'takes a good request as JSON alone, not as %s'),
+    ),
   ],
   [
     'disburse.202',
@@ -75,7 +82,29 @@ export const disburseRoute = section('POST /api/disburse', [
   [
     'disburse.key-outlives-credential',
     'Another credential of the same employer does not make another job of the same key.',
-    shown(agentAccess('pays once when a key is rotated and the request is sent again')),
+    shown(
+      agentAccess('pays once when a key is rotated and the request is sent again'),
+      access('pays once when the key is rotated between a request and its retry'),
+    ),
+  ],
+  [
+    'disburse.one-payment-a-key',
+    'A key is paid once, also when another agent of the employer, or one without memory, is given it.',
+    shown(
+      paidElsewhere(
+        'ends done from the chain and the platform row, with the same notes',
+        'waits for another agent that is underway instead of proving',
+      ),
+      realChain('is not paid again when an agent without memory is given the same key'),
+      deployment('pays nobody twice when a second agent with an empty job store gets the same key'),
+    ),
+  ],
+  [
+    'disburse.new-key-new-attempt',
+    'After a failure a new key makes a fresh attempt; the old key answers the failed job.',
+    shown(
+      agentApp('makes a fresh attempt under a new key, and none under the key of a failed job'),
+    ),
   ],
 ]);
 
@@ -93,7 +122,11 @@ export const jobRoute = section('GET /api/disburse/:key', [
     'A key never seen answers 404 `not_found`.',
     shown(agentApp('GET /api/disburse/:key > answers the job, and 404 for a key never seen')),
   ],
-  ['poll.bearer', 'It takes a bearer credential.', shown(agentApp('bearer > %s'))],
+  [
+    'poll.bearer',
+    'It takes a bearer credential.',
+    shown(agentApp('bearer > %s'), access(onlyDisburse)),
+  ],
 ]);
 
 export const validateRoute = section('POST /api/validate', [
@@ -123,7 +156,6 @@ export const validateRoute = section('POST /api/validate', [
   [
     'validate.every-issue',
     'It lists every issue, not the first alone.',
-    // The list is made by the code that disbursing uses; the route over it is what nothing shows yet.
     shown(
       agentValidate('lists different defects at once'),
       sandbox('is told five mistakes of five kinds at once, and stopped at the first'),
@@ -132,7 +164,10 @@ export const validateRoute = section('POST /api/validate', [
   [
     'validate.bearer',
     'It takes a bearer credential.',
-    shown(agentValidate('tells nothing to whoever may not ask, not even that a body is malformed')),
+    shown(
+      agentValidate('tells nothing to whoever may not ask, not even that a body is malformed'),
+      access(onlyDisburse),
+    ),
   ],
 ]);
 
@@ -144,6 +179,10 @@ export const healthRoutes = section('Health', [
       agentReadiness(
         'answers without a credential what each part says, CPU proving included',
         'is 503 while the %s is down, and says so',
+      ),
+      access(
+        'is ready with all its parts, and not without its gate',
+        'lets nobody in on the platform’s word when the platform is gone',
       ),
     ),
   ],
@@ -226,6 +265,26 @@ export const holderRoutes = section('Balance, transfer, send', [
     'balance.total',
     'The total is of the notes this holder can decrypt, in base units.',
     accountOperations,
+  ],
+  [
+    'balance.note-count',
+    'The count of notes is that of the inputs which a spend of everything proves over.',
+    accountOperations,
+  ],
+  [
+    'balance.largest-note',
+    'The largest note bounds a spend that consolidates nothing first.',
+    accountOperations,
+  ],
+  [
+    'balance.served-by-p',
+    'The platform serves a holder the notes sealed to its registered P, and nobody else’s.',
+    shown(
+      edgeRoutes(
+        'serves a holder its own notes once the batch is final, and nobody else’s',
+        'serves by the key registered now: those sealed before a rotation are served no more',
+      ),
+    ),
   ],
   [
     'balance.other-p',

@@ -1,11 +1,13 @@
 // Who may do what, and how it is told.
 import { accountOperations, section, shown } from '../statement.ts';
 import {
+  access,
   agentAccess,
   agentApp,
   agentBearer,
   agentConfig,
   agentHome,
+  agentStart,
   authRoutes,
   configRules,
   deployment,
@@ -52,6 +54,7 @@ export const authentication = section('Authentication', [
     shown(
       agentApp('asks the platform on every request, and lets nobody in when it does not answer'),
       keyVerifier('asks every time: nothing is remembered'),
+      access('lets nobody in on the platform’s word when the platform is gone'),
     ),
   ],
   [
@@ -67,6 +70,7 @@ export const authentication = section('Authentication', [
         'needs the platform alone, and has the documented defaults',
         'binds to another address only behind a proxy',
       ),
+      access('listens on loopback alone'),
     ),
   ],
 ]);
@@ -86,7 +90,16 @@ export const capabilities = section('Capabilities', [
     shown(
       agentAccess('meets a %s key'),
       edgeRoutes('notes > refuses a %s key', 'gives a %s key nothing of what agents call'),
+      access('takes a disburse key and no other at %s', 'checks the capability again at the edge'),
       deployment(onlyItsKeys),
+    ),
+  ],
+  [
+    'capability.holder-not-disburse',
+    'No holder’s key disburses, validates or reads a job, and only `holder.read` reads notes at the edge.',
+    shown(
+      agentAccess('meets a %s key'),
+      access('takes a disburse key and no other at %s', 'checks the capability again at the edge'),
     ),
   ],
   [
@@ -99,6 +112,7 @@ export const capabilities = section('Capabilities', [
     'Another employer’s key is refused.',
     shown(
       agentAccess('refuses the disburse key of another employer'),
+      access('takes a disburse key and no other at %s'),
       sandbox('pays a roster as the contract of the service describes it'),
     ),
   ],
@@ -118,6 +132,7 @@ export const separation = section('Separation of credentials', [
     '`DISBURSE_BALANCE_TOKEN` may equal neither spend token nor the edge token.',
     shown(
       configRules('refuses %s equal to %s', 'refuses %s equal to %s through files, of either form'),
+      agentStart('ends the start: %s and %s, inline and through files'),
     ),
   ],
   [
@@ -125,6 +140,7 @@ export const separation = section('Separation of credentials', [
     '`DISBURSE_TRANSFER_TOKEN` and `DISBURSE_SEND_TOKEN` may not equal the edge token.',
     shown(
       configRules('refuses %s equal to %s', 'refuses %s equal to %s through files, of either form'),
+      agentStart('ends the start: %s and %s, inline and through files'),
     ),
   ],
 ]);

@@ -15,6 +15,11 @@ export const commands = section('Commands of the agent', [
     accountOperations,
   ],
   [
+    'command.onboard-own-keys',
+    'W and P of `onboard` come from the agent’s own signer.',
+    accountOperations,
+  ],
+  [
     'command.onboard-host-key',
     'By default `ONBOARD_PRIVATE_KEY` signs the session.',
     accountOperations,
@@ -24,6 +29,7 @@ export const commands = section('Commands of the agent', [
     '`--login custodian_a` has the custodian sign, so that the session is the holder’s.',
     custody,
   ],
+  ['command.onboard-vote', '`onboard` waits while the wallet’s approval policy votes.', custody],
   [
     'command.onboard-own-session',
     'A custodian-A holder is enrolled from its own session only.',
@@ -60,6 +66,7 @@ export const commands = section('Commands of the agent', [
     '`--token` defaults to `DISBURSE_TOKEN_SYMBOL`, else `USDC`.',
     accountOperations,
   ],
+  ['command.amounts', 'Amounts of the commands are decimal base units.', accountOperations],
   ['command.dry-run', '`--dry-run` builds the proof and submits nothing.', accountOperations],
   ['command.send-label', '`--to` of a send is a label, never an address.', accountOperations],
   [

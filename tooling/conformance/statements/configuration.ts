@@ -1,12 +1,17 @@
 // The agent's configuration: where it comes from, and each variable.
 import { accountOperations, custody, section, shown } from '../statement.ts';
 import {
+  access,
+  agentChains,
   agentConfig,
+  agentStart,
   canary,
   configFile,
   configReader,
   configRules,
   deployment,
+  envFile,
+  gateSource,
   keyVerifier,
   pipeline,
 } from '../test-files.ts';
@@ -18,12 +23,41 @@ export const sources = section('Where configuration comes from', [
   [
     'config.environment-and-file',
     'It comes from the environment and from a flat file, and the environment outranks the file.',
-    shown(configReader('precedence > %s')),
+    shown(
+      configReader('precedence > %s'),
+      agentStart(
+        'reads the file of --env-file, else of AGENT_ENV, else of the agent directory',
+        'ends with every problem at once, those of the file and those of the environment',
+      ),
+    ),
+  ],
+  [
+    'config.flat-file',
+    'The file is flat: `NAME=value` a line. Nothing in it is skipped, cut or merged in silence.',
+    shown(
+      envFile(
+        'reads %s',
+        'cuts no secret at a number sign inside it',
+        'never takes the next line for the value of an empty one',
+        'refuses %s by its line, without showing it',
+        'refuses a name that stands twice, and says where',
+      ),
+      agentStart('reads files as people write them, and shows none of their secrets'),
+    ),
   ],
   [
     'config.which-file',
     'The file is `--env-file`, else `$AGENT_ENV`, else `agent.env` in the hidden agent directory.',
-    shown(configFile('readConfigFile > %s and %o: %s')),
+    shown(
+      configFile(
+        'readConfigFile > %s and %o: %s',
+        'does without the default file, but not without one that was named',
+      ),
+      agentStart(
+        'reads the file of --env-file, else of AGENT_ENV, else of the agent directory',
+        'does without no file that was named',
+      ),
+    ),
   ],
   [
     'config.secret-files',
@@ -32,13 +66,20 @@ export const sources = section('Where configuration comes from', [
       configReader(
         'exists for every credential',
         '%s: outranks the inline one, bare or as a document',
+        'outranks an inline variable of the environment from the configuration file as well',
       ),
     ),
   ],
   [
     'config.secret-file-forms',
     'Such a file holds the bare secret or the JSON document that a command printed.',
-    shown(configReader('%s: outranks the inline one, bare or as a document')),
+    shown(
+      configReader(
+        '%s: outranks the inline one, bare or as a document',
+        '%s: says what is wrong and shows nothing',
+      ),
+      agentStart('ends the start: %s and %s, inline and through files'),
+    ),
   ],
 ]);
 
@@ -61,12 +102,22 @@ export const variables = section('Variables', [
   [
     'variable.chain',
     '`DISBURSE_CHAIN` is the default chain; bootstrap may vend it.',
-    shown(configReader('precedence > %s')),
+    shown(
+      agentChains('routes the chain with a pool, by name, by default and as vended'),
+      access('pays on the chain that bootstrap vends where DISBURSE_CHAIN is not set'),
+    ),
   ],
   [
     'variable.gate',
     '`DISBURSE_POOL_GATE_URL` and `POOL_GATE_OAUTH_*` reach the pool-gate; bootstrap may vend them.',
-    shown(agentConfig(everyProblem), canary('keeps every secret to itself')),
+    shown(
+      configRules('refusals > %s'),
+      gateSource(
+        'keeps to the configured gate, whatever is vended',
+        'asks the gate that is vended now, also for a job that began with another',
+      ),
+      deployment('pays a roster, and every recipient opens exactly its own note'),
+    ),
   ],
   [
     'variable.prover',
@@ -86,6 +137,11 @@ export const variables = section('Variables', [
     'variable.funder-key-warning',
     'A funder key in a production-flagged environment is warned of at start.',
     shown(configRules('warnings > %s'), canary('keeps every secret to itself')),
+  ],
+  [
+    'variable.without-effect',
+    'What this build cannot use yet, the ed25519 funder key and the custodians’ variables, is warned of by name.',
+    shown(configRules('warnings > %s')),
   ],
   [
     'variable.funder-ed25519',
@@ -113,24 +169,59 @@ export const variables = section('Variables', [
     accountOperations,
   ],
   [
+    'variable.destinations-form',
+    '`DISBURSE_SEND_DESTINATIONS` is `label=address` pairs; a label that may be an address, an address that does not hold, or a label twice ends the start.',
+    shown(
+      configRules(
+        'pinned destinations > refuses %s',
+        'names every wrong entry',
+        'takes what holds',
+      ),
+      agentStart('ends with every problem at once, those of the file and those of the environment'),
+    ),
+  ],
+  [
     'variable.destinations',
     '`DISBURSE_SEND_DESTINATIONS` pins `label=address`; without it only the own wallet.',
     accountOperations,
   ],
   [
+    'variable.ceilings-form',
+    '`DISBURSE_TRANSFER_MAX_AMOUNT` and `DISBURSE_SEND_MAX_AMOUNT` are base units; unset beside the credential of their role, the agent warns.',
+    shown(
+      configRules('refusals > %s', 'warnings > %s', 'takes what holds'),
+      agentStart('ends with every problem at once, those of the file and those of the environment'),
+    ),
+  ],
+  [
     'variable.ceilings',
-    '`DISBURSE_TRANSFER_MAX_AMOUNT` and `DISBURSE_SEND_MAX_AMOUNT` bound a call; unset, the agent warns.',
+    '`DISBURSE_TRANSFER_MAX_AMOUNT` and `DISBURSE_SEND_MAX_AMOUNT` bound a call.',
     accountOperations,
+  ],
+  [
+    'variable.token-symbol-default',
+    '`DISBURSE_TOKEN_SYMBOL` is a symbol, never an address, and `USDC` by default.',
+    shown(configRules('takes what holds', 'refusals > %s')),
   ],
   [
     'variable.token-symbol',
-    '`DISBURSE_TOKEN_SYMBOL` is the token of holder commands, `USDC` by default.',
+    '`DISBURSE_TOKEN_SYMBOL` is the token of holder commands that name none.',
     accountOperations,
   ],
   [
+    'variable.holder-signer-choice',
+    '`DISBURSE_HOLDER_SIGNER` is `local-key` by default and does not follow `DISBURSE_SIGNER`; there is none for custodian B.',
+    shown(configRules('chooses the holder’s signer apart from the funder’s', 'refusals > %s')),
+  ],
+  [
     'variable.holder-signer',
-    '`DISBURSE_HOLDER_SIGNER` is `local-key` by default, `enclave`, `local-ed25519` or `custodian_a`, and does not follow `DISBURSE_SIGNER`.',
-    accountOperations,
+    '`DISBURSE_HOLDER_SIGNER` may be `enclave`, `local-ed25519` or `custodian_a`.',
+    custody,
+  ],
+  [
+    'variable.holder-forms',
+    'A holder’s key, its P and the host key that do not hold end the start.',
+    shown(configRules('refusals > %s')),
   ],
   [
     'variable.holder-key',
@@ -139,8 +230,16 @@ export const variables = section('Variables', [
   ],
   [
     'variable.viewing-key',
-    '`DISBURSE_HOLDER_VIEWING_KEY` is the escrowed viewing key, required for custodian A.',
+    '`DISBURSE_HOLDER_VIEWING_KEY` is the escrowed viewing key.',
     accountOperations,
+  ],
+  [
+    'variable.viewing-key-required',
+    'A holder in custodian A’s custody needs it: without, the start ends.',
+    shown(
+      configRules('refusals > %s'),
+      agentStart('ends with every problem at once, those of the file and those of the environment'),
+    ),
   ],
   [
     'variable.encryption-pubkey',

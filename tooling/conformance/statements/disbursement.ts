@@ -1,6 +1,7 @@
 // Request, job and report of a disbursement, and the states of its job.
 import { section, shown } from '../statement.ts';
 import {
+  access,
   agentApp,
   agentChains,
   agentConfig,
@@ -8,8 +9,11 @@ import {
   agentValidate,
   checks,
   deployment,
+  lateLanding,
   pipeline,
   realChain,
+  rpcOutage,
+  unreleased,
   validation,
   wire,
 } from '../test-files.ts';
@@ -19,6 +23,16 @@ const pays = 'pays a roster, and every recipient opens exactly its own note';
 
 export const request = section('Disbursement request', [
   [
+    'request.fields',
+    '`token` and `recipients` are required, `chain` and `unregistered` are not, and nothing else is taken.',
+    shown(
+      wire(
+        'without %s: only where it may be left out',
+        'refuses an unknown field, and what is no object',
+      ),
+    ),
+  ],
+  [
     'request.token-symbol',
     '`token` is the symbol of a token configured for the chain; an address is never taken.',
     shown(checks(refusals)),
@@ -26,7 +40,10 @@ export const request = section('Disbursement request', [
   [
     'request.default-chain',
     '`chain` may be left out: the agent’s default chain is meant.',
-    shown(deployment(pays)),
+    shown(
+      deployment(pays),
+      access('pays on the chain that bootstrap vends where DISBURSE_CHAIN is not set'),
+    ),
   ],
   [
     'request.chain-setting-outranks',
@@ -36,6 +53,7 @@ export const request = section('Disbursement request', [
         'routes the chain with a pool, by name, by default and as vended',
         'refuses a default that has no pool, too',
       ),
+      access('pays on the chain that bootstrap vends where DISBURSE_CHAIN is not set'),
     ),
   ],
   [
@@ -111,6 +129,7 @@ export const result = section('Result of a job', [
     shown(
       realChain(partialOnChain),
       pipeline('late landing > ends done / partial when dead with a reverted transaction of ours'),
+      lateLanding('stays submitted until its authorisation is dead, then is done and partial'),
     ),
   ],
   [
@@ -163,7 +182,25 @@ export const result = section('Result of a job', [
   [
     'result.allowance-unknown',
     '`unknown` means that no read backed it; the batch is proved and paid all the same.',
-    shown(pipeline('reports unknown when the advisory read fails, and pays')),
+    shown(
+      pipeline('reports unknown when the advisory read fails, and pays'),
+      rpcOutage(
+        'proves and pays although nothing could be read of the allowance, and says unknown',
+        'says unknown also when the RPC hangs at the look alone',
+      ),
+    ),
+  ],
+  [
+    'result.allowance-advisory',
+    'The look before proving decides nothing: what is granted follows from the chain at settlement.',
+    shown(
+      rpcOutage(
+        'proves and pays although nothing could be read of the allowance, and says unknown',
+      ),
+      pipeline(
+        'approves nothing more for a batch that is mined, though the platform has forgotten it',
+      ),
+    ),
   ],
 ]);
 
@@ -225,6 +262,11 @@ export const jobStates = section('States of a job', [
       deployment('fails a job whose recipient lost its place on the list, with nothing on chain'),
       pipeline(
         'late landing > fails with settlement_expired only after a final block past the deadline',
+      ),
+      unreleased(
+        'waits until the authorisation of another agent, met on the way, is dead',
+        'stays unfinished while the platform cannot say whether the key was posted',
+        'stays unfinished while the chain cannot say whether the key was paid',
       ),
     ),
   ],

@@ -1,13 +1,16 @@
 // Codes, statuses and limits.
 import { accountOperations, section, shown } from '../statement.ts';
 import {
+  access,
   agentApp,
   agentChains,
   agentErrors,
+  agentStart,
   checks,
   configRules,
   deployment,
   employerRoutes,
+  lateLanding,
   lies,
   realChain,
   sandbox,
@@ -122,6 +125,7 @@ export const jobFailures = section('Failures of a job', [
       realChain(
         'is partial, with the decoded reason, when the transaction reverted and the deadline passed',
       ),
+      lateLanding('stays submitted until its authorisation is dead, then is done and partial'),
     ),
   ],
 ]);
@@ -161,16 +165,26 @@ export const otherErrors = section('Other errors', [
     'Enrolling another wallet than the session’s is refused.',
     shown(employerRoutes('refuses another wallet than the session’s')),
   ],
-  ['error.bearer', 'A missing or invalid bearer is refused.', shown(agentApp('bearer > %s'))],
+  [
+    'error.bearer',
+    'A missing or invalid bearer is refused.',
+    shown(agentApp('bearer > %s'), access('takes a disburse key and no other at %s')),
+  ],
   [
     'error.holder-credential',
     'A forbidden holder credential ends the start or refuses the command.',
-    shown(configRules('refuses %s equal to %s')),
+    shown(
+      configRules('refuses %s equal to %s'),
+      agentStart('ends the start: %s and %s, inline and through files'),
+    ),
   ],
   [
     'error.missing-viewing-key',
     'A missing escrowed viewing key ends the start.',
-    shown(configRules('refusals > %s')),
+    shown(
+      configRules('refusals > %s'),
+      agentStart('ends with every problem at once, those of the file and those of the environment'),
+    ),
   ],
 ]);
 

@@ -22,15 +22,20 @@ export const platformRoutes = section('Platform routes', [
   [
     'register.session',
     'Registering needs a session.',
-    shown(employerRoutes('register > needs a session')),
+    shown(employerRoutes('register > needs a session', '%s %s goes by the session cookie alone')),
   ],
   [
     'onboard.session',
     'Enrolling goes by the session cookie.',
     shown(
       authRoutes('ends a session when its time is over'),
-      employerRoutes('refuses another wallet than the session’s'),
+      employerRoutes('%s %s goes by the session cookie alone'),
     ),
+  ],
+  [
+    'employers.session',
+    'So does every other employer route but verify-key: no API key and no edge token opens one.',
+    shown(employerRoutes('%s %s goes by the session cookie alone')),
   ],
   [
     'enrollment.read',
@@ -50,7 +55,12 @@ export const platformRoutes = section('Platform routes', [
   [
     'rotate.names-current',
     'Rotation names W, the present P and the next.',
-    shown(keyRotation('wants the present key to be named, and the wallet to be the session’s')),
+    shown(
+      keyRotation(
+        'wants the present key to be named, and the wallet to be the session’s',
+        'wants a sign-in that lists the new key',
+      ),
+    ),
   ],
   [
     'rotate.reencrypts-nothing',
@@ -69,7 +79,12 @@ export const platformRoutes = section('Platform routes', [
   [
     'keys.list',
     '`GET /api/employers/keys` lists every key the wallet was ever given.',
-    shown(employerRoutes('lets a wallet have 50 live keys, and another once one is revoked')),
+    shown(
+      employerRoutes(
+        'lets a wallet have 50 live keys, and another once one is revoked',
+        'mints %s and verifies it until it is revoked',
+      ),
+    ),
   ],
   [
     'keys.revoke',

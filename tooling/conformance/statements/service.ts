@@ -1,6 +1,7 @@
 // The contract's first part: who takes part, and what a disbursement is.
 import { accountOperations, section, shown } from '../statement.ts';
 import {
+  access,
   agentConfig,
   canary,
   checks,
@@ -26,7 +27,13 @@ export const service = section('What the service does', [
   [
     'service.edge-is-authenticated',
     'The agent reaches the platform through `/agent-edge` alone, and nobody passes there without a live edge token.',
-    shown(edgeRoutes('lets nobody in without a live edge token')),
+    shown(
+      edgeRoutes(
+        'lets nobody in without a live edge token',
+        'gives a %s key nothing of what agents call',
+      ),
+      access('checks the capability again at the edge'),
+    ),
   ],
   [
     'service.prover-on-accelerator',

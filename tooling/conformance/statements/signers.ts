@@ -1,6 +1,14 @@
 // Signers and viewing keys.
 import { accountOperations, custody, section, shown } from '../statement.ts';
-import { agentConfig, localKey } from '../test-files.ts';
+import {
+  agentConfig,
+  agentStart,
+  configRules,
+  edgeRoutes,
+  localKey,
+  signing,
+  viewingKey,
+} from '../test-files.ts';
 
 export const signers = section('Signers and viewing keys', [
   [
@@ -22,7 +30,10 @@ export const signers = section('Signers and viewing keys', [
   [
     'signer.unbuilt-refused',
     'A signer that a build does not have is refused at start, by name.',
-    shown(agentConfig('names the later release for signers that are not in this build')),
+    shown(
+      agentConfig('names the later release for signers that are not in this build'),
+      agentStart('ends with every problem at once, those of the file and those of the environment'),
+    ),
   ],
   [
     'signer.second-process',
@@ -35,20 +46,29 @@ export const signers = section('Signers and viewing keys', [
     custody,
   ],
   [
-    'viewing-key.derived',
-    'By default the viewing key derives from a signature over a fixed text; deterministic signers only.',
-    accountOperations,
+    'viewing-key.derivation',
+    'A viewing key derives from a signature over a fixed text, which a signer with fresh nonces cannot give.',
+    shown(
+      viewingKey('is the fixed text for $domain', 'derives $viewingKey'),
+      localKey('the local key signs what ethers would sign > the viewing-key text'),
+      signing('answers nothing for a signer that draws fresh nonces'),
+    ),
   ],
+  ['viewing-key.derived', 'The holder’s roles derive it so by default.', accountOperations],
   [
     'viewing-key.escrowed',
     'Other holders make it once with `viewing-key new`, keep it, and enrol the printed P.',
     accountOperations,
   ],
   [
-    'viewing-key.never-made-by-agent',
-    'The agent makes none by itself: a missing one ends the start.',
-    accountOperations,
+    'viewing-key.missing-ends-start',
+    'A missing one ends the start of a holder that cannot derive it.',
+    shown(
+      configRules('refusals > %s'),
+      agentStart('ends with every problem at once, those of the file and those of the environment'),
+    ),
   ],
+  ['viewing-key.never-made-by-agent', 'The agent makes none by itself.', accountOperations],
   ['viewing-key.restored', 'A restored key gives the same P in `identity`.', accountOperations],
   [
     'viewing-key.p-per-curve',
@@ -56,8 +76,17 @@ export const signers = section('Signers and viewing keys', [
     accountOperations,
   ],
   [
+    'viewing-key.previous-p-served',
+    'Notes sealed to a previous P are not served.',
+    shown(
+      edgeRoutes(
+        'serves by the key registered now: those sealed before a rotation are served no more',
+      ),
+    ),
+  ],
+  [
     'viewing-key.previous-p',
-    'Notes sealed to a previous P are neither served nor spent without its key.',
+    'Notes sealed to a previous P are not spent without its key.',
     accountOperations,
   ],
 ]);

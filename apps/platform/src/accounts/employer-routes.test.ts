@@ -53,6 +53,36 @@ describe('employer routes', () => {
     });
   });
 
+  it.each([
+    ['POST', '/register', { name: 'x' }],
+    ['POST', '/holder/onboard', {}],
+    ['POST', '/holder/rotate-encryption-key', {}],
+    ['GET', '/holder/enrollment', undefined],
+    ['POST', '/keys', { capability: 'disburse', name: 'x' }],
+    ['GET', '/keys', undefined],
+    ['DELETE', '/keys/1', undefined],
+  ])('%s %s goes by the session cookie alone', async (method, path, body) => {
+    const session = await registered(a);
+    const { apiKey } = await session.mintKey('disburse', 'x');
+    const { token } = await platform.edgeToken(a.address);
+    for (const credential of [
+      {},
+      { cookie: 'sessionId=' },
+      { cookie: `sessionId=${'A'.repeat(43)}` },
+      { authorization: `Bearer ${apiKey.reveal()}` },
+      { authorization: `Bearer ${token.reveal()}` },
+    ]) {
+      const response = await platform.app.request(`/api/employers${path}`, {
+        method,
+        headers: { 'content-type': 'application/json', ...credential },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      expect(response.status).toBe(401);
+      expect(await response.json()).toMatchObject({ code: 'unauthorized' });
+    }
+    expect(await session.listKeys()).toHaveLength(1);
+  });
+
   describe('onboard', () => {
     it('enrols the session’s wallet and reports what the gate said', async () => {
       const session = await registered(a);
@@ -292,8 +322,12 @@ describe('employer routes', () => {
       await session.revokeKey(minted[0]?.id ?? 0);
       await session.mintKey('disburse', 'fits again');
       expect(await session.listKeys()).toHaveLength(51);
-      // Another wallet has its own fifty.
-      await (await registered(b)).mintKey('disburse', 'first');
+      // Another wallet has its own fifty, and sees no other.
+      const other = await registered(b);
+      expect(await other.listKeys()).toEqual([]);
+      await other.mintKey('disburse', 'first');
+      expect((await other.listKeys()).map(({ name }) => name)).toEqual(['first']);
+      expect(await session.listKeys()).toHaveLength(51);
     });
 
     it('mints 50 of 60 that are asked for at once', async () => {
@@ -316,6 +350,11 @@ describe('employer routes', () => {
         await session.mintKey('disburse', 'same name'),
         await session.mintKey('disburse', 'same name'),
       ];
+      // Not even a key of the same name and capability ends by another one.
+      expect((await session.listKeys()).map(({ revokedAt }) => revokedAt)).toEqual([
+        undefined,
+        undefined,
+      ]);
       await Promise.all([session.revokeKey(first.id), session.revokeKey(first.id)]);
       const listed = await session.listKeys();
       platform.clock.nowMs += 60_000;
