@@ -7,6 +7,7 @@ import { type ChainsFile, createApiPages, edgeApi, platformApi } from '@pool/cor
 import { addEmployerRoutes } from './accounts/employer-routes.ts';
 import type { EnrolmentGate } from './accounts/gate-confirmation.ts';
 import { addAuthRoutes } from './auth/auth-routes.ts';
+import { createContractWallets } from './auth/contract-wallets.ts';
 import type { PoolChain } from './chain/pool-chain.ts';
 import type { GateAccessConfig } from './config.ts';
 import type { PlatformDatabase } from './database/platform-tables.ts';
@@ -57,6 +58,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     db,
     nowMs,
     limits,
+    contracts: createContractWallets(deps.poolChains.values()),
     settings: {
       domain,
       uri,

@@ -38,17 +38,19 @@ export const nonceResponseSchema = v.strictObject({
 /** `POST /api/auth/verify` */
 export const verifySessionRequestSchema = v.strictObject({
   message: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
-  /** 65 bytes. A longer one, such as contract wallets make, is read to be refused by its own code. */
+  /** 65 bytes of a wallet with a key; whatever a contract wallet takes for one, the empty one included. */
   signature: v.pipe(
     v.string(),
-    v.regex(/^0x(?:[0-9a-f]{2}){65,1024}$/),
+    v.maxLength(2 + 2 * 4096),
+    v.regex(/^0x(?:[0-9a-f]{2})*$/),
     v.transform((value) => value as `0x${string}`),
   ),
 });
 export const verifySessionResponseSchema = v.strictObject({
   success: v.literal(true),
   address: v.string(),
-  walletPub: v.string(),
+  /** W. Absent for a contract wallet: it has none. */
+  walletPub: v.optional(v.string()),
   expiresAt: isoTimeSchema,
 });
 

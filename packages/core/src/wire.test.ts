@@ -67,7 +67,7 @@ const schemas: [string, v.GenericSchema, Record<string, unknown>, string[]][] = 
     'verified session',
     accounts.verifySessionResponseSchema,
     { success: true, address, walletPub, expiresAt: time },
-    [],
+    ['walletPub'],
   ],
   ['register', accounts.registerRequestSchema, { name: 'n' }, ['name']],
   [

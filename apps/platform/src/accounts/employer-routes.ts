@@ -17,28 +17,35 @@ import { listApiKeys, mintApiKey, revokeApiKey, verifyApiKey } from './api-keys.
 import { getEmployer, registerEmployer } from './employers.ts';
 import { enrolHolder, findSubject, type Subject } from './enrolment.ts';
 import type { ConfirmationDeps } from './gate-confirmation.ts';
-import { type CallerDeps, identifyAgent, identifySession } from './identify-caller.ts';
+import {
+  assertHolder,
+  type CallerDeps,
+  identifyAgent,
+  identifyHolder,
+  identifySession,
+} from './identify-caller.ts';
 import { rotateEncryptionKey } from './key-rotation.ts';
 
 export function addEmployerRoutes(app: Shell, deps: ConfirmationDeps & CallerDeps): void {
   const { db, nowMs } = deps;
 
   app.post('/api/employers/register', async (c) => {
-    const { address } = await identifySession(deps, c);
+    const session = await identifySession(deps, c);
     const { name } = await readJson(c, registerRequestSchema);
-    const { employer, created } = await registerEmployer(db, address, name, nowMs());
-    return c.json({ success: true, created, employerId: employer.id, address });
+    const { employer, created } = await registerEmployer(db, session, name, nowMs());
+    const { id: employerId, address } = employer;
+    return c.json({ success: true, created, employerId, address });
   });
 
   app.post('/api/employers/holder/onboard', async (c) => {
-    const holder = await identifySession(deps, c);
+    const holder = await identifyHolder(deps, c);
     const request = await readJson(c, onboardRequestSchema);
     const { subject, created } = await enrolHolder({ ...deps, log: c.get('log') }, holder, request);
     return c.json({ success: true, created, ...describeSubject(subject) });
   });
 
   app.post('/api/employers/holder/rotate-encryption-key', async (c) => {
-    const holder = await identifySession(deps, c);
+    const holder = await identifyHolder(deps, c);
     const request = await readJson(c, rotateRequestSchema);
     const { subject, rotated } = await rotateEncryptionKey(deps, holder, request);
     return c.json({ success: true, rotated, ...describeSubject(subject) });
@@ -54,21 +61,23 @@ export function addEmployerRoutes(app: Shell, deps: ConfirmationDeps & CallerDep
   });
 
   app.post('/api/employers/keys', async (c) => {
-    const { address } = await identifySession(deps, c);
+    const session = await identifySession(deps, c);
     const { capability, name } = await readJson(c, mintKeyRequestSchema);
-    const employer = await getEmployer(db, address);
+    if (capability !== 'disburse') {
+      assertHolder(session);
+    }
+    const employer = await getEmployer(db, session);
     const minted = await mintApiKey(db, employer, capability, name, nowMs());
     return c.json({ success: true, ...minted }, 201);
   });
 
   app.get('/api/employers/keys', async (c) => {
-    const { address } = await identifySession(deps, c);
-    return c.json({ success: true, keys: await listApiKeys(db, await getEmployer(db, address)) });
+    const employer = await getEmployer(db, await identifySession(deps, c));
+    return c.json({ success: true, keys: await listApiKeys(db, employer) });
   });
 
   app.delete('/api/employers/keys/:id', async (c) => {
-    const { address } = await identifySession(deps, c);
-    const employer = await getEmployer(db, address);
+    const employer = await getEmployer(db, await identifySession(deps, c));
     const id = /^[1-9][0-9]{0,8}$/.exec(c.req.param('id'))?.[0];
     if (id === undefined) {
       throw new PoolError('not_found', 'there is no such key', { status: 404 });

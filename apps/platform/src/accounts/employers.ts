@@ -7,15 +7,24 @@ import { randomUUID } from 'node:crypto';
 import { type EvmAddress, PoolError } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
+/** The wallet of a session as accounts go by it. */
+export type AccountHolder = {
+  readonly address: EvmAddress;
+  /** Of a contract wallet: the chain it is on. */
+  readonly contractChainId?: number | undefined;
+};
+
 export type Employer = { readonly id: string; readonly address: EvmAddress };
 
 /**
  * Opens the account of a wallet, or finds it.
+ *
  * The id is a random UUID that chain observers never see: batch nonces are derived from it (protocol §3).
+ * @throws PoolError `contract_on_another_chain` (409)
  */
 export async function registerEmployer(
   db: PlatformDatabase,
-  address: EvmAddress,
+  holder: AccountHolder,
   name: string | undefined,
   nowMs: number,
 ): Promise<{ readonly employer: Employer; readonly created: boolean }> {
@@ -23,7 +32,8 @@ export async function registerEmployer(
     .insertInto('employers')
     .values({
       id: randomUUID(),
-      address,
+      address: holder.address,
+      contract_chain_id: holder.contractChainId ?? null,
       name: name ?? null,
       created_at: new Date(nowMs).toISOString(),
     })
@@ -31,15 +41,40 @@ export async function registerEmployer(
     .returning(['id', 'address'])
     .executeTakeFirst();
   return inserted === undefined
-    ? { employer: await getEmployer(db, address), created: false }
+    ? { employer: await getEmployer(db, holder), created: false }
     : { employer: inserted, created: true };
 }
 
-/** @throws PoolError `employer_not_found` (409) */
-export async function getEmployer(db: PlatformDatabase, address: EvmAddress): Promise<Employer> {
+/** The account of a session's wallet. @throws PoolError `employer_not_found`, `contract_on_another_chain` (409) */
+export async function getEmployer(db: PlatformDatabase, holder: AccountHolder): Promise<Employer> {
+  const { chainId, ...employer } = await findByAddress(db, holder.address);
+  // Whoever owns a contract on one chain need not own the one of the same address on another.
+  if (chainId !== holder.contractChainId) {
+    throw new PoolError(
+      'contract_on_another_chain',
+      'the account of this address belongs to its contract on another chain; sign in with a text that names that chain',
+      { status: 409 },
+    );
+  }
+  return employer;
+}
+
+/** The account of an address, for the operator. @throws PoolError `employer_not_found` (409) */
+export async function getEmployerOfAddress(
+  db: PlatformDatabase,
+  address: EvmAddress,
+): Promise<Employer> {
+  const { id } = await findByAddress(db, address);
+  return { id, address };
+}
+
+async function findByAddress(
+  db: PlatformDatabase,
+  address: EvmAddress,
+): Promise<Employer & { readonly chainId: number | undefined }> {
   const employer = await db
     .selectFrom('employers')
-    .select(['id', 'address'])
+    .select(['id', 'address', 'contract_chain_id'])
     .where('address', '=', address)
     .executeTakeFirst();
   if (employer === undefined) {
@@ -49,5 +84,10 @@ export async function getEmployer(db: PlatformDatabase, address: EvmAddress): Pr
       { status: 409 },
     );
   }
-  return employer;
+  const chainId = employer.contract_chain_id;
+  return {
+    id: employer.id,
+    address: employer.address,
+    chainId: chainId === null ? undefined : Number(chainId),
+  };
 }

@@ -6,7 +6,7 @@
  * @module
  */
 import { encryptionKeyResourcePrefix, PoolError, parseSignInMessage } from '@pool/core';
-import type { Session } from '../auth/sessions.ts';
+import type { KeySession } from '../auth/sessions.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
 /**
@@ -61,7 +61,7 @@ export function encryptionKeyTaken(): PoolError {
  * The session's signed text must list the key: that text is the evidence agents verify.
  * @throws PoolError `evidence_required` (409) naming the resource
  */
-export function assertEvidence(session: Session, encryptionPublicKey: string): void {
+export function assertEvidence(session: KeySession, encryptionPublicKey: string): void {
   if (parseSignInMessage(session.evidence.message).encryptionPublicKey !== encryptionPublicKey) {
     throw new PoolError(
       'evidence_required',

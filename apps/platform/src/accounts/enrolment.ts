@@ -7,7 +7,7 @@
 import { computeWalletAddress, fieldToHex, PoolError, parseWalletPub } from '@pool/core';
 import { computeWalletId, decodeEncryptionPublicKey } from '@pool/notes';
 import type { Selectable } from 'kysely';
-import type { Session } from '../auth/sessions.ts';
+import type { KeySession } from '../auth/sessions.ts';
 import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
 import { getEmployer } from './employers.ts';
 import { assertEvidence, claimEncryptionKey, encryptionKeyTaken } from './encryption-keys.ts';
@@ -24,13 +24,13 @@ export type Enrolled = { readonly subject: Subject; readonly created: boolean };
  */
 export async function enrolHolder(
   deps: ConfirmationDeps,
-  session: Session,
+  session: KeySession,
   request: { readonly walletPub: string; readonly encryptionPublicKey: string },
 ): Promise<Enrolled> {
   const { encryptionPublicKey } = request;
   assertOwnWallet(session, request.walletPub);
   decodeEncryptionPublicKey(encryptionPublicKey);
-  await getEmployer(deps.db, session.address);
+  await getEmployer(deps.db, session);
   let created = false;
   if ((await findSubject(deps.db, session.address)) === undefined) {
     assertEvidence(session, encryptionPublicKey);
@@ -49,13 +49,16 @@ export async function enrolHolder(
       { status: 409 },
     );
   }
-  const readiness = await confirmAtGate(deps, session.address);
+  const confirmed = await confirmAtGate(deps, session.address);
   const subject = (await findSubject(deps.db, session.address)) ?? known;
-  return { subject: { ...subject, readiness }, created };
+  // A later write may have been answered first: then that answer counts.
+  const readiness = confirmed === 'ready' ? subject.readiness : confirmed;
+  const whitelistedAt = readiness === 'ready' ? subject.whitelisted_at : null;
+  return { subject: { ...subject, readiness, whitelisted_at: whitelistedAt }, created };
 }
 
 /** @throws PoolError `invalid_wallet_pub` (400), `wallet_mismatch` (403) */
-export function assertOwnWallet(session: Session, walletPub: string): void {
+export function assertOwnWallet(session: KeySession, walletPub: string): void {
   if (computeWalletAddress(parseWalletPub(walletPub)) !== session.address) {
     throw new PoolError(
       'wallet_mismatch',
@@ -79,7 +82,7 @@ export async function findSubject(
 /** @returns false when the wallet, or the encryption key, has a subject already */
 async function insertSubject(
   deps: ConfirmationDeps,
-  session: Session,
+  session: KeySession,
   encryptionPublicKey: string,
 ): Promise<boolean> {
   return await deps.db.transaction().execute(async (trx) => {

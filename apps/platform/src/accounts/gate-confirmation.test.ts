@@ -93,6 +93,39 @@ describe('readiness', () => {
       expect(await readiness(session)).toBe('eligibility_pending');
     });
 
+    it('says when the wallet was confirmed together with ready, and with nothing else', async () => {
+      const session = await registered(a);
+      await onboard(session);
+      writes[0]?.resolve(whitelisted);
+      await expect.poll(() => readiness(session)).toBe('ready');
+      const again = await session.onboard(a.walletPub, a.encryptionPublicKey);
+      expect(again.readiness).toBe('eligibility_pending');
+      expect(again).not.toHaveProperty('eligibilityWhitelistedAt');
+      const failing = createFakeGate(() => Promise.reject(new Error('gone')));
+      platform = createTestPlatform(database, { gate: failing });
+      const later = await registered(a);
+      const failed = await later.onboard(a.walletPub, a.encryptionPublicKey);
+      expect(failed.readiness).toBe('eligibility_failed');
+      expect(failed).not.toHaveProperty('eligibilityWhitelistedAt');
+      expect(await later.getEnrollment()).toMatchObject({
+        readiness: 'ready',
+        eligibilityWhitelistedAt: confirmedAt,
+      });
+    });
+
+    it('does not call a wallet ready by a write that a later one has denied', async () => {
+      platform = createTestPlatform(database, { gate, gateWaitMs: 5_000 });
+      const session = await registered(a);
+      const first = onboard(session);
+      await expect.poll(() => writes.length).toBe(1);
+      const second = onboard(session);
+      await expect.poll(() => writes.length).toBe(2);
+      writes[1]?.resolve({ status: 'denied' });
+      expect(await second).toBe('eligibility_failed');
+      writes[0]?.resolve(whitelisted);
+      expect(await first).toBe('eligibility_failed');
+    });
+
     it('takes the place away from a wallet that screening denies later', async () => {
       const session = await registered(a);
       await onboard(session);

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { VerifiedKey } from '@pool/core';
+import { PoolError, type VerifiedKey } from '@pool/core';
 import { getCookie } from 'hono/cookie';
-import { findSession, type Session, sessionCookie } from '../auth/sessions.ts';
+import { findSession, type KeySession, type Session, sessionCookie } from '../auth/sessions.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { ShellContext } from '../http/app-shell.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
@@ -32,6 +32,28 @@ export async function identifySession(deps: CallerDeps, c: ShellContext): Promis
   // By wallet: opening more sessions must not raise its limit.
   deps.limits.session.take(session.address);
   return session;
+}
+
+/**
+ * A session of a wallet that can hold notes.
+ * @throws PoolError `unauthorized` (401), `rate_limited` (429), `contract_wallet_unsupported` (403)
+ */
+export async function identifyHolder(deps: CallerDeps, c: ShellContext): Promise<KeySession> {
+  const session = await identifySession(deps, c);
+  assertHolder(session);
+  return session;
+}
+
+/** Notes are bound to W, and a contract has none. @throws PoolError `contract_wallet_unsupported` (403) */
+export function assertHolder(session: Session): asserts session is KeySession {
+  if (session.walletPub === undefined) {
+    throw new PoolError(
+      'contract_wallet_unsupported',
+      'a contract wallet has no public key that notes could be bound to, so it can pay and not hold; ' +
+        'sign in with a wallet that has a key of its own',
+      { status: 403 },
+    );
+  }
 }
 
 /** The employer whose edge token it is. @throws PoolError `unauthorized` (401), `rate_limited` (429) */

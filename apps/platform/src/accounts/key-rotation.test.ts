@@ -178,6 +178,28 @@ describe('rotate-encryption-key', () => {
     ).rejects.toMatchObject({ code: 'evidence_required', status: 409 });
   });
 
+  it('wants a text newer than the registered one: of one instant, agents believe the first they saw', async () => {
+    const at = (nowMs: number, holder: TestHolder) => platform.signInAt(nowMs, holder);
+    const { nowMs } = platform.clock;
+    const first = await at(nowMs, a);
+    await first.register();
+    await first.onboard(a.walletPub, a.encryptionPublicKey);
+    for (const [time, outcome] of [
+      [nowMs - 1, 'evidence_required'],
+      [nowMs, 'evidence_required'],
+      [nowMs + 1, undefined],
+    ] as const) {
+      const session = await at(time, withKeyOf(b));
+      const rotation = session.rotateEncryptionKey(
+        a.walletPub,
+        a.encryptionPublicKey,
+        b.encryptionPublicKey,
+      );
+      const code = await rotation.then(() => undefined, errorCodeOf);
+      expect([time - nowMs, code]).toEqual([time - nowMs, outcome]);
+    }
+  });
+
   it('lets one of two rotations from the same key through', async () => {
     await enrolled(a);
     const rotateTo = async (to: TestHolder) => {

@@ -6,7 +6,7 @@
  */
 import { PoolError, parseSignInMessage } from '@pool/core';
 import { decodeEncryptionPublicKey } from '@pool/notes';
-import type { Session } from '../auth/sessions.ts';
+import type { KeySession } from '../auth/sessions.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { getEmployer } from './employers.ts';
 import { assertEvidence, claimEncryptionKey, hasEncryptionKey } from './encryption-keys.ts';
@@ -27,14 +27,14 @@ export type Rotated = { readonly subject: Subject; readonly rotated: boolean };
  */
 export async function rotateEncryptionKey(
   deps: { readonly db: PlatformDatabase; readonly nowMs: () => number },
-  session: Session,
+  session: KeySession,
   request: RotationRequest,
 ): Promise<Rotated> {
   const { currentEncryptionPublicKey: current, encryptionPublicKey: next } = request;
   assertOwnWallet(session, request.walletPub);
   decodeEncryptionPublicKey(current);
   decodeEncryptionPublicKey(next);
-  await getEmployer(deps.db, session.address);
+  await getEmployer(deps.db, session);
   return await deps.db.transaction().execute(async (trx) => {
     // Locked: of two rotations away from the same key, the second finds another one registered.
     const subject = await trx
@@ -62,7 +62,7 @@ export async function rotateEncryptionKey(
       );
     }
     assertEvidence(session, next);
-    assertNotOlder(session, subject);
+    assertNewer(session, subject);
     await claimEncryptionKey(trx, session.address, next, deps.nowMs());
     const updated = await trx
       .updateTable('subjects')
@@ -79,14 +79,15 @@ export async function rotateEncryptionKey(
 }
 
 // Whoever holds an old session must not turn a rotation back to the key that its text lists: that may be the
-// very key that was given up because it leaked.
-function assertNotOlder(session: Session, subject: Subject): void {
+// very key that was given up because it leaked. Newer, not as new: of two texts of the same instant an agent
+// believes the one that it saw first (protocol §2), and would not seal to the other's key.
+function assertNewer(session: KeySession, subject: Subject): void {
   const signedAtMs = parseSignInMessage(session.evidence.message).issuedAtMs;
   const registeredAtMs = parseSignInMessage(subject.evidence_message).issuedAtMs;
-  if (!(signedAtMs >= registeredAtMs)) {
+  if (!(signedAtMs > registeredAtMs)) {
     throw new PoolError(
       'evidence_required',
-      'this sign-in is older than the one that registered the present key; sign in again',
+      'this sign-in is not newer than the one that registered the present key; sign in again',
       { status: 409 },
     );
   }

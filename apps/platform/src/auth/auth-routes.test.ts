@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder, type TestHolder, testEvidenceDomain } from '../fixtures/test-holder.ts';
 import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
+import { maxSessionsPerWallet } from './sessions.ts';
 import { maxLiveNonces } from './sign-in-nonces.ts';
 
 describe('sign-in', () => {
@@ -158,11 +159,18 @@ describe('sign-in', () => {
     await expect(client.getEnrollment()).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  it('refuses the signature of a contract wallet by its own code', async () => {
-    const response = await verify(await messageOf(), `0x${'ab'.repeat(130)}`);
-    const { code, message } = (await response.json()) as { code: string; message: string };
-    expect([response.status, code]).toEqual([401, 'contract_wallet_unsupported']);
-    expect(message).toContain('no public key');
+  it('ends the oldest sessions of a wallet that signs in again and again, and nobody else’s', async () => {
+    const other = await createTestHolder('b');
+    const kept = await platform.signIn(other);
+    const cookies: string[] = [];
+    for (let i = 0; i < maxSessionsPerWallet + 2; i += 1) {
+      cookies.push(cookieOf(await verify(await messageOf())));
+      platform.clock.nowMs += 1_000;
+    }
+    const statuses = await Promise.all(cookies.map(enrollmentStatus));
+    expect(statuses.slice(0, 3)).toEqual([401, 401, 200]);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(maxSessionsPerWallet);
+    expect((await kept.getEnrollment()).readiness).toBe('not_enrolled');
   });
 
   it.each<[string, () => Partial<SignInFields>]>([

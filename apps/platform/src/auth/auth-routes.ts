@@ -10,17 +10,22 @@ import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Shell } from '../http/app-shell.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 import { readJson } from '../http/read-request.ts';
+import type { ContractWallets } from './contract-wallets.ts';
 import { closeSession, openSession, type SessionSettings, sessionCookie } from './sessions.ts';
 import { createSignInNonce } from './sign-in-nonces.ts';
 
 export type AuthDeps = {
   readonly db: PlatformDatabase;
   readonly settings: SessionSettings;
+  readonly contracts: ContractWallets;
   readonly nowMs: () => number;
   readonly limits: RateLimits;
 };
 
-export function addAuthRoutes(app: Shell, { db, settings, nowMs, limits }: AuthDeps): void {
+export function addAuthRoutes(
+  app: Shell,
+  { db, settings, contracts, nowMs, limits }: AuthDeps,
+): void {
   // Cookies of a loopback platform travel over plain http; anywhere else they must not.
   const secure = !isLoopbackHost(new URL(settings.uri).hostname);
 
@@ -33,7 +38,7 @@ export function addAuthRoutes(app: Shell, { db, settings, nowMs, limits }: AuthD
     limits.address.take(c.get('callerAddress'));
     const evidence = await readJson(c, verifySessionRequestSchema);
     // A session is always a new one: a cookie that was there before is never taken over, and its session ends.
-    const { cookie, session } = await openSession(db, settings, evidence, nowMs());
+    const { cookie, session } = await openSession(db, settings, contracts, evidence, nowMs);
     await closeSession(db, getCookie(c, sessionCookie));
     setCookie(c, sessionCookie, cookie.reveal(), {
       path: '/',
@@ -43,7 +48,12 @@ export function addAuthRoutes(app: Shell, { db, settings, nowMs, limits }: AuthD
       maxAge: settings.sessionTtlSeconds,
     });
     const { address, walletPub, expiresAt } = session;
-    return c.json({ success: true, address, walletPub, expiresAt });
+    return c.json({
+      success: true,
+      address,
+      ...(walletPub === undefined ? {} : { walletPub }),
+      expiresAt,
+    });
   });
 
   // Answers alike whether there was a session or not: what the caller wants is that there is none.

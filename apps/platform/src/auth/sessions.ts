@@ -5,87 +5,90 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import {
-  computeWalletAddress,
-  type EvmAddress,
-  maxEvidenceSkewMs,
-  PoolError,
-  parseSignInMessage,
-  recoverWalletPub,
-  Secret,
-  type SignInEvidence,
-  type SignInMessage,
-  type WalletPub,
-} from '@pool/core';
+import { type EvmAddress, Secret, type SignInEvidence, type WalletPub } from '@pool/core';
 import { hashCredential } from '../accounts/credential.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { claimSignInNonce } from './sign-in-nonces.ts';
+import type { ContractWallets } from './contract-wallets.ts';
+import { type SignInSettings, verifySignIn } from './verify-sign-in.ts';
 
 /** Name of the cookie that carries a session. */
 export const sessionCookie = 'sessionId';
 
-export type Session = {
+/** A wallet may be signed in this often at once; beyond that its oldest session ends. */
+export const maxSessionsPerWallet = 50;
+
+type AnySession = {
   readonly address: EvmAddress;
-  readonly walletPub: WalletPub;
   readonly evidence: SignInEvidence;
   readonly expiresAt: string;
 };
 
-export type SessionSettings = {
-  /** Exactly what a sign-in text must say. */
-  readonly domain: string;
-  readonly uri: string;
-  readonly chainIds: readonly number[];
-  readonly nonceTtlSeconds: number;
-  readonly sessionTtlSeconds: number;
+/** Of a wallet with a key: its W is known from the signature. */
+export type KeySession = AnySession & {
+  readonly walletPub: WalletPub;
+  readonly contractChainId?: undefined;
 };
+
+/** Of a contract wallet, vouched for by its contract at the moment of the sign-in. */
+export type ContractSession = AnySession & {
+  readonly walletPub?: undefined;
+  readonly contractChainId: number;
+};
+
+export type Session = KeySession | ContractSession;
+
+export type SessionSettings = SignInSettings & { readonly sessionTtlSeconds: number };
 
 export type OpenedSession = { readonly cookie: Secret; readonly session: Session };
 
 /**
  * Verifies a sign-in and opens a session.
- * @throws PoolError `invalid_sign_in` (401), `invalid_signature` (401), `contract_wallet_unsupported` (401)
+ * @throws PoolError as {@link verifySignIn}
  */
 export async function openSession(
   db: PlatformDatabase,
   settings: SessionSettings,
+  contracts: ContractWallets,
   evidence: SignInEvidence,
-  nowMs: number,
+  nowMs: () => number,
 ): Promise<OpenedSession> {
-  const message = parseSignInMessage(evidence.message);
-  // The nonce goes first: whatever else is wrong, it is used up.
-  if (!(await claimSignInNonce(db, message.nonce, nowMs))) {
-    throw refused('its nonce is unknown, used or expired; ask for a new one');
-  }
-  assertAcceptable(message, settings, nowMs);
-  assertWalletKeySignature(evidence.signature);
-  const walletPub = recoverWalletPub(evidence.message, evidence.signature);
-  if (computeWalletAddress(walletPub) !== message.address) {
-    throw refused(
-      'it was not signed by the key of the wallet it names (a contract wallet has no such key and cannot sign in)',
-    );
-  }
+  const { address, signer } = await verifySignIn(db, settings, contracts, evidence, nowMs);
+  const openedAtMs = nowMs();
   const cookie = randomBytes(32).toString('base64url');
-  const expiresAt = new Date(nowMs + settings.sessionTtlSeconds * 1000).toISOString();
+  const expiresAt = new Date(openedAtMs + settings.sessionTtlSeconds * 1000).toISOString();
   await db.transaction().execute(async (trx) => {
-    const now = new Date(nowMs).toISOString();
-    await trx.deleteFrom('sessions').where('expires_at', '<=', now).execute();
+    await trx
+      .deleteFrom('sessions')
+      .where('expires_at', '<=', new Date(openedAtMs).toISOString())
+      .execute();
     await trx
       .insertInto('sessions')
       .values({
         id_hash: hashCredential(cookie),
-        address: message.address,
-        wallet_pub: walletPub,
+        address,
+        wallet_pub: signer.walletPub ?? null,
+        contract_chain_id: signer.contractChainId ?? null,
         message: evidence.message,
         signature: evidence.signature,
         expires_at: expiresAt,
       })
       .execute();
+    await endSurplus(trx, address, hashCredential(cookie));
   });
-  return {
-    cookie: new Secret(cookie),
-    session: { address: message.address, walletPub, evidence, expiresAt },
-  };
+  return { cookie: new Secret(cookie), session: { address, evidence, expiresAt, ...signer } };
+}
+
+// Whoever signs in again and again must not fill the table: a session lives for hours.
+async function endSurplus(trx: PlatformDatabase, address: string, newest: string): Promise<void> {
+  const surplus = trx
+    .selectFrom('sessions')
+    .select('id_hash')
+    .where('address', '=', address)
+    .where('id_hash', '!=', newest)
+    .orderBy('expires_at', 'desc')
+    .orderBy('id_hash')
+    .offset(maxSessionsPerWallet - 1);
+  await trx.deleteFrom('sessions').where('id_hash', 'in', surplus).execute();
 }
 
 /** The session a cookie names; undefined for an unknown or expired one. */
@@ -106,12 +109,14 @@ export async function findSession(
   if (row === undefined || Date.parse(row.expires_at) <= nowMs) {
     return undefined;
   }
-  return {
+  const any: AnySession = {
     address: row.address,
-    walletPub: row.wallet_pub as WalletPub,
     evidence: { message: row.message, signature: row.signature as `0x${string}` },
     expiresAt: row.expires_at,
   };
+  return row.wallet_pub === null
+    ? { ...any, contractChainId: Number(row.contract_chain_id) }
+    : { ...any, walletPub: row.wallet_pub as WalletPub };
 }
 
 /** Ends the session that a cookie names, if there is one. */
@@ -122,35 +127,4 @@ export async function closeSession(
   if (cookie !== undefined) {
     await db.deleteFrom('sessions').where('id_hash', '=', hashCredential(cookie)).execute();
   }
-}
-
-function assertAcceptable(message: SignInMessage, settings: SessionSettings, nowMs: number): void {
-  if (message.domain !== settings.domain || message.uri !== settings.uri) {
-    throw refused('its domain or URI is not this platform');
-  }
-  if (!settings.chainIds.includes(message.chainId)) {
-    throw refused('its chain is not one of this platform');
-  }
-  const { issuedAtMs, expirationTimeMs } = message;
-  const maxAgeMs = settings.nonceTtlSeconds * 1000 + maxEvidenceSkewMs;
-  const issuedInTime = issuedAtMs >= nowMs - maxAgeMs && issuedAtMs <= nowMs + maxEvidenceSkewMs;
-  // Written so that a date that does not parse (NaN) is refused too.
-  if (!issuedInTime || !(expirationTimeMs === undefined || expirationTimeMs > nowMs)) {
-    throw refused('it is expired or its time is wrong');
-  }
-}
-
-// W is recovered from the signature, and notes are bound to W: a contract's word (ERC-1271) proves no key.
-function assertWalletKeySignature(signature: string): void {
-  if (signature.length !== 2 + 2 * 65) {
-    throw new PoolError(
-      'contract_wallet_unsupported',
-      'a contract wallet cannot sign in: it has no public key that notes could be bound to; use a wallet with a key of its own',
-      { status: 401 },
-    );
-  }
-}
-
-function refused(reason: string): PoolError {
-  return new PoolError('invalid_sign_in', `sign-in refused: ${reason}`, { status: 401 });
 }

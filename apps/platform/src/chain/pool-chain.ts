@@ -18,7 +18,13 @@ import {
   type Secret,
   type SettlementRequest,
 } from '@pool/core';
-import { type Log as EvmLog, isCallException, type JsonRpcProvider } from 'ethers';
+import type { Log as EvmLog, JsonRpcProvider } from 'ethers';
+import {
+  type ContractSignature,
+  type ContractVerdict,
+  checkContractSignature,
+} from './contract-signature.ts';
+import { isEvmFailure } from './evm-failure.ts';
 import { assertChainId, createEvmProvider } from './evm-provider.ts';
 import { type FinalBlock, fetchFinalBlock } from './finality.ts';
 import {
@@ -71,8 +77,13 @@ export type PoolChain = {
   fetchReceipt(txHash: string): Promise<Receipt | undefined>;
   /** Why a mined transaction reverted, by calling it again on the state around its block. */
   explainRevert(txHash: string): Promise<ErrorBody>;
+  /** Asks the contract at an address (ERC-1271). @throws PoolError `chain_unreachable` (503, retryable) */
+  checkContractSignature(subject: ContractSignature): Promise<ContractVerdict>;
   close(): void;
 };
+
+/** Somebody waits at the sign-in. */
+const contractTimeoutMs = 5_000;
 
 const zeroWord = `0x${'0'.repeat(64)}`;
 
@@ -134,6 +145,8 @@ export function createEvmPoolChain(
           };
     },
     explainRevert: (txHash) => explainRevert(provider, txHash),
+    checkContractSignature: (subject) =>
+      checkContractSignature(provider, settings, subject, contractTimeoutMs),
     close: () => provider.destroy(),
   };
 }
@@ -173,13 +186,14 @@ type EvmCall = {
   readonly blockTag?: number;
 };
 
-// A revert is an answer; everything else that goes wrong with the call is thrown.
+// A revert is an answer; everything else that goes wrong with the call is thrown: a settlement must not be
+// called reverted because the node was too busy to run it.
 async function simulate(provider: JsonRpcProvider, call: EvmCall): Promise<ErrorBody | undefined> {
   try {
     await provider.call(call);
     return undefined;
   } catch (error) {
-    if (isCallException(error)) {
+    if (isEvmFailure(error)) {
       return decodeRevert(error);
     }
     throw error;

@@ -14,13 +14,23 @@ export type PlatformTables = {
     /** SHA-256 of the cookie value. */
     id_hash: string;
     address: string;
-    wallet_pub: string;
+    /** W; null for a contract wallet, which has none. */
+    wallet_pub: string | null;
+    /** Chain whose contract vouched for the sign-in; null for a wallet with a key. */
+    contract_chain_id: number | null;
     /** The signed text and its signature: the evidence that P belongs to W. */
     message: string;
     signature: string;
     expires_at: string;
   };
-  employers: { id: string; address: string; name: string | null; created_at: string };
+  employers: {
+    id: string;
+    address: string;
+    name: string | null;
+    created_at: string;
+    /** Of a contract wallet: the chain it is on. Another chain may have another contract at its address. */
+    contract_chain_id: Generated<number | null>;
+  };
   subjects: {
     address: string;
     wallet_pub: string;
@@ -251,6 +261,26 @@ export const platformMigrations: readonly Migration[] = [
       `insert into encryption_keys select encryption_public_key, address, created_at from subjects`,
       `alter table subjects add column gate_attempts integer not null default 0`,
       `alter table subjects add column gate_answered integer not null default 0`,
+    ],
+  },
+  {
+    // Sign-ins of contract wallets, and what the code holds held by the database as well.
+    number: 5,
+    statements: [
+      `alter table sessions alter column wallet_pub drop not null`,
+      `alter table sessions add column contract_chain_id bigint`,
+      `alter table sessions add constraint sessions_one_kind
+        check ((wallet_pub is null) <> (contract_chain_id is null))`,
+      `create index sessions_address on sessions (address, expires_at)`,
+      `create index sessions_expiry on sessions (expires_at)`,
+      `alter table employers add column contract_chain_id bigint`,
+      `alter table api_keys add constraint api_keys_capability
+        check (capability in ('disburse', 'holder.read', 'holder.transfer', 'holder.send'))`,
+      `alter table subjects add constraint subjects_readiness check (readiness in
+        ('ready', 'eligibility_pending', 'eligibility_failed', 'eligibility_disabled'))`,
+      `update subjects set whitelisted_at = null where readiness <> 'ready'`,
+      `alter table subjects add constraint subjects_whitelisted
+        check (readiness = 'ready' or whitelisted_at is null)`,
     ],
   },
 ];

@@ -64,7 +64,7 @@ describe('createControlApp', () => {
   const { address } = new Wallet(`0x${'11'.repeat(32)}`);
 
   it('creates an edge token, shows it once, lists and revokes it', async () => {
-    const { employer } = await registerEmployer(database.db, address, undefined, 0);
+    const { employer } = await registerEmployer(database.db, { address }, undefined, 0);
     const [status, created] = await edgeTokens('POST', '', { address, name: 'agent one' });
     const token = String(created['token']);
     expect([status, token]).toEqual([200, expect.stringMatching(/^pool_edge_[A-Za-z0-9]{8}_\w+$/)]);

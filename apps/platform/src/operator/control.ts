@@ -12,7 +12,7 @@ import { labelSchema, PoolError, parseEvmAddress, Secret } from '@pool/core';
 import * as v from 'valibot';
 import { hashCredential, isSameHash } from '../accounts/credential.ts';
 import { createEdgeToken, listEdgeTokens, revokeEdgeToken } from '../accounts/edge-tokens.ts';
-import { getEmployer } from '../accounts/employers.ts';
+import { getEmployerOfAddress } from '../accounts/employers.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { createShell } from '../http/app-shell.ts';
 import { listen } from '../http/listen.ts';
@@ -74,7 +74,7 @@ export function createControlApp({ db, log, nowMs }: ControlDeps, token: Secret)
   });
   app.post('/edge-tokens', async (c) => {
     const { address, name } = await readJson(c, createRequestSchema);
-    const employer = await getEmployer(db, parseEvmAddress(address));
+    const employer = await getEmployerOfAddress(db, parseEvmAddress(address));
     const created = await createEdgeToken(db, employer, name, nowMs());
     return c.json({ ...created, token: created.token.reveal() });
   });

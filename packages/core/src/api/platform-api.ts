@@ -33,7 +33,8 @@ const unauthorized = ['unauthorized'] as const;
 const foreign = ['forbidden_host', 'forbidden_origin'] as const;
 const tooLarge = ['request_too_large'] as const;
 const limited = ['rate_limited'] as const;
-const noAccount = ['employer_not_found'] as const;
+/** No account, or that of a contract of the same address on another chain. */
+const noAccount = ['employer_not_found', 'contract_on_another_chain'] as const;
 
 export const platformRoutes = {
   livez: defineRoute({
@@ -58,7 +59,10 @@ export const platformRoutes = {
     path: '/api/auth/verify',
     summary: 'Sign in with a signed EIP-4361 text',
     description:
-      'Sets the cookie sessionId. To enrol or rotate, the text lists the one resource urn:pool:encryption-key:<P>.',
+      'Sets the cookie sessionId. To enrol or rotate, the text lists the one resource urn:pool:encryption-key:<P>. ' +
+      'A signature that is not of the address’s own key is put to the contract at the address, on the chain that ' +
+      'the text names (ERC-1271). A contract wallet’s session may register and mint disburse keys; having no ' +
+      'public key of its own it cannot enrol. Its signature must not be wrapped (EIP-6492).',
     body: verifySessionRequestSchema,
     answers: { 200: { description: 'A session is open.', schema: verifySessionResponseSchema } },
     errors: {
@@ -67,6 +71,7 @@ export const platformRoutes = {
       403: foreign,
       413: tooLarge,
       429: limited,
+      503: ['chain_unreachable', 'too_many_sign_ins'],
     },
   }),
   logout: defineRoute({
@@ -85,7 +90,14 @@ export const platformRoutes = {
     auth: session,
     body: registerRequestSchema,
     answers: { 200: { description: 'The account, new or not.', schema: registerResponseSchema } },
-    errors: { 400: badRequest, 401: unauthorized, 403: foreign, 413: tooLarge, 429: limited },
+    errors: {
+      400: badRequest,
+      401: unauthorized,
+      403: foreign,
+      409: ['contract_on_another_chain'],
+      413: tooLarge,
+      429: limited,
+    },
   }),
   onboard: defineRoute({
     id: 'onboard',
@@ -99,7 +111,7 @@ export const platformRoutes = {
     errors: {
       400: ['invalid_request', 'invalid_wallet_pub', 'invalid_encryption_key'],
       401: unauthorized,
-      403: ['wallet_mismatch', ...foreign],
+      403: ['contract_wallet_unsupported', 'wallet_mismatch', ...foreign],
       409: ['employer_not_found', 'use_rotate', 'evidence_required', 'encryption_key_taken'],
       413: tooLarge,
       429: limited,
@@ -119,7 +131,7 @@ export const platformRoutes = {
     errors: {
       400: ['invalid_request', 'invalid_wallet_pub', 'invalid_encryption_key'],
       401: unauthorized,
-      403: ['wallet_mismatch', ...foreign],
+      403: ['contract_wallet_unsupported', 'wallet_mismatch', ...foreign],
       409: [
         'employer_not_found',
         'not_enrolled',
@@ -145,15 +157,16 @@ export const platformRoutes = {
     method: 'POST',
     path: '/api/employers/keys',
     summary: 'Mint an API key for one capability',
-    description: 'The plaintext is answered this once. Minting revokes nothing.',
+    description:
+      'The plaintext is answered this once. Minting revokes nothing. A contract wallet may mint disburse keys only.',
     auth: session,
     body: mintKeyRequestSchema,
     answers: { 201: { description: 'The key.', schema: mintKeyResponseSchema } },
     errors: {
       400: badRequest,
       401: unauthorized,
-      403: foreign,
-      409: ['employer_not_found', 'key_limit_reached'],
+      403: ['contract_wallet_unsupported', ...foreign],
+      409: [...noAccount, 'key_limit_reached'],
       413: tooLarge,
       429: limited,
     },

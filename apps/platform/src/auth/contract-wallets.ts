@@ -1,0 +1,67 @@
+/**
+ * Contract wallets at the sign-in: puts a signature to the contract on the chain that the text names.
+ *
+ * @module
+ */
+import { type EvmAddress, type Hex, type Hex32, PoolError, type SignInEvidence } from '@pool/core';
+import { hashMessage } from 'ethers';
+import type { ContractVerdict } from '../chain/contract-signature.ts';
+import type { PoolChain } from '../chain/pool-chain.ts';
+
+export type ContractWallets = {
+  /**
+   * @returns what the contract at the address says; `no-contract` too where this platform has no chain of the id
+   * @throws PoolError `contract_wallet_unsupported` (401), `chain_unreachable`, `too_many_sign_ins` (503)
+   */
+  ask(chainId: number, address: EvmAddress, evidence: SignInEvidence): Promise<ContractVerdict>;
+};
+
+/** The relayer uses the same RPC: strangers who sign in must not take it over. */
+export const maxQuestionsAtOnce = 16;
+
+/** What a signature for a wallet that is not deployed yet ends with (EIP-6492). */
+const undeployedMark = '6492'.repeat(16);
+
+export function createContractWallets(
+  chains: Iterable<Pick<PoolChain, 'settings' | 'checkContractSignature'>>,
+): ContractWallets {
+  const byId = new Map([...chains].map((chain) => [chain.settings.chainId, chain]));
+  let asking = 0;
+  return {
+    async ask(chainId, address, { message, signature }) {
+      assertUnwrapped(signature);
+      const chain = byId.get(chainId);
+      if (chain === undefined) {
+        return 'no-contract';
+      }
+      if (asking >= maxQuestionsAtOnce) {
+        throw new PoolError(
+          'too_many_sign_ins',
+          'too many sign-ins are under way; try again soon',
+          {
+            status: 503,
+            retryable: true,
+          },
+        );
+      }
+      asking += 1;
+      try {
+        const digest = hashMessage(message) as Hex32;
+        return await chain.checkContractSignature({ address, digest, signature });
+      } finally {
+        asking -= 1;
+      }
+    },
+  };
+}
+
+// Such a signature brings the code that is to vouch for it along: nothing of it is on the chain yet.
+function assertUnwrapped(signature: Hex): void {
+  if (signature.endsWith(undeployedMark)) {
+    throw new PoolError(
+      'contract_wallet_unsupported',
+      'a signature wrapped for a wallet that is not deployed (EIP-6492) is not taken: deploy the wallet, and sign without the wrapping',
+      { status: 401 },
+    );
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * Is a sign-in one? Its text must be meant for this platform, now and once, and be signed by the wallet that
+ * it names: by the wallet's own key, or by the word of the contract at its address (ERC-1271).
+ *
+ * @module
+ */
+import {
+  computeWalletAddress,
+  type EvmAddress,
+  maxEvidenceSkewMs,
+  PoolError,
+  parseSignInMessage,
+  recoverWalletPub,
+  type SignInEvidence,
+  type SignInMessage,
+  type WalletPub,
+} from '@pool/core';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { ContractWallets } from './contract-wallets.ts';
+import { claimSignInNonce } from './sign-in-nonces.ts';
+
+export type SignInSettings = {
+  /** Exactly what a sign-in text must say. */
+  readonly domain: string;
+  readonly uri: string;
+  readonly chainIds: readonly number[];
+  readonly nonceTtlSeconds: number;
+};
+
+/** Who vouches for the text: a key, or the contract at the address on a chain. */
+export type Signer =
+  | { readonly walletPub: WalletPub; readonly contractChainId?: undefined }
+  | { readonly walletPub?: undefined; readonly contractChainId: number };
+
+export type VerifiedSignIn = { readonly address: EvmAddress; readonly signer: Signer };
+
+/**
+ * Verifies a sign-in and uses its nonce up.
+ * @throws PoolError `invalid_sign_in` (400 for no such text, else 401), `invalid_signature`,
+ *   `contract_wallet_unsupported` (401), `chain_unreachable`, `too_many_sign_ins` (503, retryable)
+ */
+export async function verifySignIn(
+  db: PlatformDatabase,
+  settings: SignInSettings,
+  contracts: ContractWallets,
+  evidence: SignInEvidence,
+  nowMs: () => number,
+): Promise<VerifiedSignIn> {
+  const message = parseSignInMessage(evidence.message);
+  // The nonce goes first: whatever else is wrong, it is used up.
+  if (!(await claimSignInNonce(db, message.nonce, nowMs()))) {
+    throw refused('its nonce is unknown, used or expired; ask for a new one');
+  }
+  assertAcceptable(message, settings, nowMs());
+  const own = tryRecover(evidence);
+  if (!(own instanceof Error) && computeWalletAddress(own) === message.address) {
+    return { address: message.address, signer: { walletPub: own } };
+  }
+  const { chainId, address } = message;
+  const verdict = await contracts.ask(chainId, address, evidence);
+  switch (verdict) {
+    case 'valid':
+      return { address, signer: { contractChainId: chainId } };
+    case 'invalid':
+      throw refused('the contract at the address it names does not take the signature (ERC-1271)');
+    case 'delegated-account':
+      throw new PoolError(
+        'contract_wallet_unsupported',
+        'this account has a key of its own and only borrows code (EIP-7702): sign with its key',
+        { status: 401 },
+      );
+    case 'no-contract':
+      throw own instanceof Error
+        ? own
+        : refused(
+            'it was not signed by the key of the wallet it names, and the chain it names has no contract there',
+          );
+  }
+}
+
+function tryRecover({ message, signature }: SignInEvidence): WalletPub | Error {
+  try {
+    return recoverWalletPub(message, signature);
+  } catch (error) {
+    if (error instanceof Error) {
+      return error;
+    }
+    throw error;
+  }
+}
+
+function assertAcceptable(message: SignInMessage, settings: SignInSettings, nowMs: number): void {
+  if (message.domain !== settings.domain || message.uri !== settings.uri) {
+    throw refused('its domain or URI is not this platform');
+  }
+  if (!settings.chainIds.includes(message.chainId)) {
+    throw refused('its chain is not one of this platform');
+  }
+  const { issuedAtMs, expirationTimeMs } = message;
+  const maxAgeMs = settings.nonceTtlSeconds * 1000 + maxEvidenceSkewMs;
+  const issuedInTime = issuedAtMs >= nowMs - maxAgeMs && issuedAtMs <= nowMs + maxEvidenceSkewMs;
+  // Written so that a date that does not parse (NaN) is refused too.
+  if (!issuedInTime || !(expirationTimeMs === undefined || expirationTimeMs > nowMs)) {
+    throw refused('it is expired or its time is wrong');
+  }
+}
+
+function refused(reason: string): PoolError {
+  return new PoolError('invalid_sign_in', `sign-in refused: ${reason}`, { status: 401 });
+}

@@ -1,0 +1,166 @@
+/** What contracts on a real chain say of a signature, and what their RPC may leave unsaid. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type EvmChainSettings, type Hex, type Hex32, isPoolError } from '@pool/core';
+import { ANVIL_MNEMONIC, type Anvil, startAnvil } from '@pool/testkit';
+import { HDNodeWallet, hashMessage, type JsonRpcProvider, NonceManager, Wallet } from 'ethers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deployOwnedWallet, strangeCode } from '../fixtures/contract-wallet.ts';
+import { testSettings } from '../fixtures/test-platform.ts';
+import { type ContractVerdict, checkContractSignature } from './contract-signature.ts';
+import { createEvmProvider } from './evm-provider.ts';
+
+const text = 'a text';
+const digest = hashMessage(text) as Hex32;
+const owner = new Wallet(`0x${'21'.repeat(32)}`);
+const stranger = new Wallet(`0x${'22'.repeat(32)}`);
+
+describe('the word of a contract', () => {
+  let anvil: Anvil;
+  let settings: EvmChainSettings;
+  let provider: JsonRpcProvider;
+  let wallet: string;
+  let signature: Hex;
+
+  beforeAll(async () => {
+    anvil = await startAnvil();
+    settings = { ...testSettings, rpcUrl: anvil.rpcUrl };
+    provider = createEvmProvider(settings);
+    const deployer = new NonceManager(HDNodeWallet.fromPhrase(ANVIL_MNEMONIC).connect(provider));
+    wallet = await deployOwnedWallet(deployer, owner.address);
+    signature = (await owner.signMessage(text)) as Hex;
+  });
+  afterAll(async () => {
+    provider.destroy();
+    await anvil.stop();
+  });
+
+  async function ask(address: string, said: Hex = signature): Promise<ContractVerdict> {
+    const subject = { address, digest, signature: said };
+    return await checkContractSignature(provider, settings, subject, 5_000);
+  }
+  async function place(code: string): Promise<string> {
+    const { address } = Wallet.createRandom();
+    await provider.send('anvil_setCode', [address, code]);
+    return address;
+  }
+
+  it('is consent to its owner’s signature of this text, and to no other', async () => {
+    expect(await ask(wallet)).toBe('valid');
+    expect(await ask(wallet, (await stranger.signMessage(text)) as Hex)).toBe('invalid');
+    expect(await ask(wallet, (await owner.signMessage('another text')) as Hex)).toBe('invalid');
+    expect(await ask(wallet, '0x')).toBe('invalid');
+  });
+
+  it('is not there where there is no code, and not asked of an account that borrows some', async () => {
+    expect(await ask(owner.address)).toBe('no-contract');
+    expect(await ask('0x0000000000000000000000000000000000000004')).toBe('no-contract');
+    const delegated = await place(`0xef0100${wallet.slice(2).toLowerCase()}`);
+    expect(await ask(delegated)).toBe('delegated-account');
+  });
+
+  it('may go by something else than the signature', async () => {
+    expect(await ask(await place(strangeCode.consents), '0x')).toBe('valid');
+    expect(await ask(await place(strangeCode.consents), `0x${'ab'.repeat(4096)}`)).toBe('valid');
+  });
+
+  it.each([
+    'answersTrue',
+    'echoes',
+    'answersFourBytes',
+    'answersNothing',
+    'reverts',
+    'revertsWithConsent',
+    'neverEnds',
+    'isNoCode',
+  ] as const)('is no consent from code that %s', async (kind) => {
+    expect(await ask(await place(strangeCode[kind]))).toBe('invalid');
+  });
+
+  describe('when the RPC', () => {
+    let server: Server | undefined;
+    let asked: string[];
+
+    /** Asks through an RPC that answers a method as told; `undefined`: not at all. */
+    async function askThrough(
+      answer: (method: string) => unknown,
+      timeoutMs = 5_000,
+    ): Promise<ContractVerdict | string> {
+      asked = [];
+      server = createServer((request, response) => {
+        void (async () => {
+          let body = '';
+          for await (const chunk of request) body += String(chunk);
+          const call = JSON.parse(body) as { id: number; method: string };
+          asked.push(call.method);
+          const answered = answer(call.method);
+          if (answered !== undefined) {
+            response.setHeader('content-type', 'application/json');
+            response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, ...answered }));
+          }
+        })();
+      });
+      const listening = server;
+      await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+      const { port } = listening.address() as AddressInfo;
+      const through = { ...settings, rpcUrl: `http://127.0.0.1:${port}` };
+      const connection = createEvmProvider(through);
+      const subject = { address: wallet, digest, signature };
+      try {
+        return await checkContractSignature(connection, through, subject, timeoutMs);
+      } catch (error) {
+        if (!isPoolError(error)) throw error;
+        return `${error.status} ${error.code} ${error.retryable}`;
+      } finally {
+        connection.destroy();
+        listening.closeAllConnections();
+        listening.close();
+      }
+    }
+    const chainId = { result: '0x7a69' };
+    const code = { result: '0x60' };
+    const silence = '503 chain_unreachable true';
+    const answers =
+      (call: unknown) =>
+      (method: string): unknown =>
+        method === 'eth_chainId' ? chainId : method === 'eth_getCode' ? code : call;
+
+    it('says nothing, the answer is 503 in good time', async () => {
+      const startedMs = performance.now();
+      expect(await askThrough(() => undefined, 150)).toBe(silence);
+      expect(performance.now() - startedMs).toBeLessThan(3_000);
+      expect(await askThrough(answers(undefined), 150)).toBe(silence);
+      expect(asked).toContain('eth_call');
+    });
+
+    it('is busy, that is no refusal by the contract', async () => {
+      const busy = { error: { code: -32005, message: 'request limit reached' } };
+      expect(await askThrough(answers(busy))).toBe(silence);
+      expect(await askThrough(() => busy)).toBe(silence);
+    });
+
+    it.each([
+      ['a revert with data', { code: 3, message: 'execution reverted', data: '0x' }],
+      ['a revert without', { code: -32000, message: 'execution reverted' }],
+      ['spent gas', { code: -32000, message: 'out of gas' }],
+      ['a bad instruction', { code: -32000, message: 'invalid opcode: INVALID' }],
+      ['a failure of another node', { code: -32015, message: 'VM execution error.' }],
+    ])('reports %s, that is one', async (_name, error) => {
+      expect(await askThrough(answers({ error }))).toBe('invalid');
+    });
+
+    it('serves another chain, or nonsense, nobody gets in by it', async () => {
+      const consent = { result: `0x1626ba7e${'0'.repeat(56)}` };
+      expect(await askThrough(answers(consent))).toBe('valid');
+      const elsewhere = (method: string): unknown =>
+        method === 'eth_chainId' ? { result: '0x1' } : answers(consent)(method);
+      expect(await askThrough(elsewhere)).toBe(silence);
+      for (const nonsense of [7, null, 'code', { code: '0x' }]) {
+        const broken = (method: string): unknown =>
+          method === 'eth_getCode' ? { result: nonsense } : answers(consent)(method);
+        expect(await askThrough(broken)).toBe(silence);
+      }
+      expect(await askThrough(answers({ result: 7 }))).toBe(silence);
+    });
+  });
+});
