@@ -20,6 +20,8 @@ import { createLocalKeySigner } from '@pool/signers';
 import { readChainsFile, routeChain } from './chains.ts';
 import type { Config } from './config.ts';
 import { createGateSource, type GateSource } from './gate-source.ts';
+import { findOutages } from './outages.ts';
+import { createPlatformProbe } from './platform-probe.ts';
 import { type Probe, probeTimeoutMs, type ReadinessCheck } from './readiness.ts';
 import { systemClock } from './system-clock.ts';
 
@@ -54,16 +56,14 @@ export async function createParts(config: Config): Promise<AgentParts> {
   const edge = createEdgeClient(edgeOptions);
   const gates = createGateSource(config.gate);
   const funder = await createConfiguredFunder(config, chainsFile);
+  const probing = createEdgeClient({ ...edgeOptions, timeoutMs: probeTimeoutMs });
+  const platform = createPlatformProbe(() => probing.bootstrap(), [...contexts.keys()]);
   return {
     contexts,
     edge,
     gates,
     funder,
-    probes: createProbes({
-      edge: createEdgeClient({ ...edgeOptions, timeoutMs: probeTimeoutMs }),
-      gates,
-      funder,
-    }),
+    probes: { ...createProbes(gates, funder), platform: platform.probe },
     createValidation: ({ bootstrap, pins, check }) => ({
       checks: {
         routeChain: (key) =>
@@ -85,7 +85,11 @@ export async function createParts(config: Config): Promise<AgentParts> {
         },
       },
       funder: funder?.address,
-      findOutages: () => findOutages(gates, check),
+      findOutages: (chain) =>
+        findOutages(
+          { check, hasGate: () => gates.isConfigured(), readRelayer: platform.readRelayer },
+          chain,
+        ),
     }),
     close() {
       for (const chain of chains) {
@@ -114,12 +118,10 @@ async function createConfiguredFunder(
   return createFunder(signer, systemClock);
 }
 
-function createProbes(parts: {
-  readonly edge: EdgeClient;
-  readonly gates: GateSource;
-  readonly funder: FunderPort | undefined;
-}): AgentParts['probes'] {
-  const { edge, gates, funder } = parts;
+function createProbes(
+  gates: GateSource,
+  funder: FunderPort | undefined,
+): Pick<AgentParts['probes'], 'signer' | 'poolGate'> {
   return {
     signer: async () =>
       funder === undefined
@@ -132,11 +134,6 @@ function createProbes(parts: {
       await gates.probe();
       return up('reachable', 'the pool-gate serves its root');
     },
-    platform: async () => {
-      // Answers only to a live edge token of this employer, so it tells more than a ping.
-      await edge.bootstrap();
-      return up('reachable', 'the platform answers bootstrap');
-    },
   };
 }
 
@@ -146,33 +143,4 @@ function up(kind: string, message: string): Awaited<ReturnType<Probe>> {
 
 function down(kind: string, message: string): Awaited<ReturnType<Probe>> {
   return { ok: false, detail: { kind, message } };
-}
-
-/** Without a gate every recipient is refused anyway, with a reason of its own. */
-async function findOutages(
-  gates: GateSource,
-  check: ValidationInput['check'],
-): ReturnType<ValidateDeps['findOutages']> {
-  const [platform, gate] = await Promise.all([
-    check('platform'),
-    gates.isConfigured() ? check('poolGate') : undefined,
-  ]);
-  return [
-    ...(platform.ok
-      ? []
-      : [
-          {
-            code: 'platform_unavailable' as const,
-            message: `the platform, which settles the batch: ${platform.detail.message}`,
-          },
-        ]),
-    ...(gate === undefined || gate.ok
-      ? []
-      : [
-          {
-            code: 'gate_unavailable' as const,
-            message: `the pool-gate, which vouches for recipients: ${gate.detail.message}`,
-          },
-        ]),
-  ];
 }

@@ -47,6 +47,9 @@ describe('configuration', () => {
       gate: undefined,
       signInChainIds: [31337],
       nonceTtlSeconds: 300,
+      replaceAfterMs: 120_000,
+      stuckAfterMs: 600_000,
+      maxFeePerGas: new Map(),
       pollIntervalMs: 1_000,
       proxyHops: 0,
       rateLimits: { addressPerSecond: 100, sessionPerSecond: 50, edgePerSecond: 1_000 },
@@ -68,6 +71,30 @@ describe('configuration', () => {
       chain: { chainId: 31337 },
       screeningFile: undefined,
     });
+  });
+
+  it('caps the relayer’s fees for every chain or for those named, in gwei', () => {
+    const capsOf = (text: string) => [
+      ...parsePlatformConfig({ ...platform, PLATFORM_RELAYER_MAX_FEE_GWEI: text }).maxFeePerGas,
+    ];
+    expect(capsOf('')).toEqual([]);
+    expect(capsOf('50')).toEqual([['anvil', 50_000_000_000n]]);
+    expect(capsOf('anvil=0.000000001')).toEqual([['anvil', 1n]]);
+    expect(capsOf(' anvil = 12.5 ,')).toEqual([['anvil', 12_500_000_000n]]);
+    for (const [text, problem] of [
+      ['0', 'above 0'],
+      ['-1', 'above 0'],
+      ['1e3', 'above 0'],
+      ['0.0000000001', 'above 0'],
+      ['anvil=', 'above 0'],
+      ['anvil=CANARY', 'above 0'],
+      ['CANARY=1', 'names a chain'],
+      ['1,anvil=2', 'twice'],
+    ] as const) {
+      expect(() => capsOf(text)).toThrow(`PLATFORM_RELAYER_MAX_FEE_GWEI`);
+      expect(() => capsOf(text)).toThrow(problem);
+      expect(() => capsOf(text)).not.toThrow('CANARY');
+    }
   });
 
   it('reports every problem at once, by name', () => {

@@ -15,6 +15,7 @@ import {
 } from '@pool/core';
 import { isLoopbackHost, parseServiceUrl } from '@pool/platform-client';
 import * as v from 'valibot';
+import { type FeeCaps, parseFeeCaps } from './chain/fee-caps.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -54,6 +55,10 @@ export type PlatformConfig = {
   readonly gateWaitMs: number;
   /** How long a transaction waits to be mined before one of higher fees takes its place. */
   readonly replaceAfterMs: number;
+  /** How long one waits before agents are told that the relayer is stuck. */
+  readonly stuckAfterMs: number;
+  /** Wei for each unit of gas that the relayer never offers more than, by chain key; not there: no cap. */
+  readonly maxFeePerGas: FeeCaps;
   readonly pollIntervalMs: number;
   readonly logLevel: string;
 };
@@ -100,6 +105,8 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
     sessionTtlSeconds: read.integer('PLATFORM_SESSION_TTL_SECONDS', 43_200, 60, 2_592_000),
     gateWaitMs: read.integer('PLATFORM_GATE_WAIT_MS', 120_000, 0, 600_000),
     replaceAfterMs: read.integer('PLATFORM_REPLACE_AFTER_SECONDS', 120, 10, 86_400) * 1_000,
+    stuckAfterMs: read.integer('PLATFORM_STUCK_AFTER_SECONDS', 600, 10, 86_400) * 1_000,
+    maxFeePerGas: readFeeCaps(read, chains),
     pollIntervalMs: read.integer('PLATFORM_POLL_MS', 1_000, 20, 60_000),
     logLevel: read.logLevel('PLATFORM_LOG_LEVEL'),
   };
@@ -159,6 +166,19 @@ function readListen(read: Reader, prefix: string, port: number): ListenConfig {
     );
   }
   return { host, port: read.integer(`${prefix}_PORT`, port, 0, 65_535) };
+}
+
+function readFeeCaps(read: Reader, chains: ChainsFile | undefined): FeeCaps {
+  const name = 'PLATFORM_RELAYER_MAX_FEE_GWEI';
+  if (chains === undefined) {
+    return new Map();
+  }
+  const caps = parseFeeCaps(read.list(name), Object.keys(chains.chains));
+  if (typeof caps === 'string') {
+    read.problem(name, caps);
+    return new Map();
+  }
+  return caps;
 }
 
 function readGateAccess(read: Reader): GateAccessConfig | undefined {

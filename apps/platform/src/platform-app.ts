@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { type ChainsFile, createApiPages, edgeApi, platformApi } from '@pool/core';
+import {
+  type ChainsFile,
+  createApiPages,
+  edgeApi,
+  platformApi,
+  type RelayerHealth,
+} from '@pool/core';
 import { addEmployerRoutes } from './accounts/employer-routes.ts';
 import type { EnrolmentGate } from './accounts/gate-confirmation.ts';
 import { addAuthRoutes } from './auth/auth-routes.ts';
@@ -36,6 +42,8 @@ export type PlatformAppDeps = {
   readonly rateLimits: RateLimitConfig;
   readonly onAccepted: () => void;
   readonly refreshIndex: (chain: string) => Promise<void>;
+  /** What the relayer's worker saw last. */
+  readonly readRelayerHealth: (chain: string) => RelayerHealth | undefined;
 };
 
 // A settlement of 256 slots is about 150 kB of hex.
@@ -78,6 +86,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
       defaultChain: deps.defaultChain,
       chains: deps.chains.chains,
       gate: deps.gateAccess,
+      readRelayerHealth: deps.readRelayerHealth,
     },
     onAccepted: deps.onAccepted,
     refreshIndex: deps.refreshIndex,

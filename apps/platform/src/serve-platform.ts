@@ -16,6 +16,7 @@ import { describeFailure, type Log } from './log.ts';
 import { startControl } from './operator/control.ts';
 import { createPlatformApp } from './platform-app.ts';
 import { runRelayerPass } from './relayer/relayer.ts';
+import { createRelayerWatch } from './relayer/relayer-health.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
 /** Longest that one status request waits for the index. */
@@ -30,11 +31,19 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   const nowMs = Date.now;
   const chains = createPoolChains(config);
   await Promise.all(chains.map((chain) => assertChain(chain, log)));
+  warnOfUncapped(config, log);
+  const { stuckAfterMs, replaceAfterMs } = config;
+  const watches = new Map(
+    chains.map((chain) => [chain.key, createRelayerWatch({ db, chain, log, nowMs, stuckAfterMs })]),
+  );
   const relayers = chains.map((chain) =>
     startWorkerLoop({
       name: `relayer ${chain.key}`,
       intervalMs: config.pollIntervalMs,
-      pass: () => runRelayerPass({ db, chain, log, nowMs, replaceAfterMs: config.replaceAfterMs }),
+      pass: async () => {
+        await watches.get(chain.key)?.look();
+        await runRelayerPass({ db, chain, log, nowMs, replaceAfterMs });
+      },
       log,
     }),
   );
@@ -69,6 +78,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
         delay(refreshMs, undefined, { ref: false }),
       ]);
     },
+    readRelayerHealth: (chain) => watches.get(chain)?.read(),
   });
   const control =
     config.dataDirectory === 'memory:'
@@ -91,8 +101,19 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
 function createPoolChains(config: PlatformConfig): PoolChain[] {
   const key: Secret = config.relayerKey;
   return Object.entries(config.chains.chains).map(([name, settings]) =>
-    createEvmPoolChain(name, settings, key),
+    createEvmPoolChain(name, settings, key, config.maxFeePerGas.get(name)),
   );
+}
+
+// A chain's fees have no limit of their own; without one of ours, what a settlement may cost has none.
+function warnOfUncapped({ chains, maxFeePerGas }: PlatformConfig, log: Log): void {
+  const uncapped = Object.keys(chains.chains).filter((name) => !maxFeePerGas.has(name));
+  if (uncapped.length > 0) {
+    log.warn(
+      { chains: uncapped },
+      'PLATFORM_RELAYER_MAX_FEE_GWEI sets no cap here: the relayer pays whatever fees the chain asks for',
+    );
+  }
 }
 
 function createEnrolmentGate({ gate }: PlatformConfig) {

@@ -20,6 +20,14 @@ import {
   urlSchema,
 } from './schema.ts';
 
+/** Whether the platform's relayer can send a batch now, as its worker saw it last. */
+const relayerHealthSchema = v.strictObject({
+  ok: v.boolean(),
+  /** Why not: a word for machines. Later releases may have more of them. */
+  code: v.optional(v.pipe(v.string(), v.maxLength(64), v.regex(/^[a-z][a-z0-9_]*$/))),
+});
+export type RelayerHealth = v.InferOutput<typeof relayerHealthSchema>;
+
 /** `POST /agent-edge/bootstrap {}` */
 export const bootstrapRequestSchema = v.strictObject({});
 export const bootstrapResponseSchema = v.strictObject({
@@ -45,6 +53,8 @@ export const bootstrapResponseSchema = v.strictObject({
       ),
     }),
   ),
+  /** Per chain. Absent, or a chain that is not there: not known. */
+  relayer: v.optional(v.record(chainKeySchema, relayerHealthSchema)),
 });
 export type Bootstrap = v.InferOutput<typeof bootstrapResponseSchema>;
 

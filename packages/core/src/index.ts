@@ -83,6 +83,7 @@ export {
   notesResponseSchema,
   type PermitWire,
   type RecipientRecord,
+  type RelayerHealth,
   recipientLookupRequestSchema,
   recipientLookupResponseSchema,
   type SettlementRecord,

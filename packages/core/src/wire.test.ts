@@ -195,8 +195,9 @@ const schemas: [string, v.GenericSchema, Record<string, unknown>, string[]][] = 
         url: 'https://gate',
         oauth: { tokenUrl: 'https://gate/t', clientId: 'c', clientSecret: 's', scope: 'x' },
       },
+      relayer: { anvil: { ok: true }, base: { ok: false, code: 'insufficient_gas' } },
     },
-    ['gate'],
+    ['gate', 'relayer'],
   ],
   ['lookup', edge.recipientLookupRequestSchema, { chain: 'anvil', addresses: [address] }, []],
   [

@@ -45,7 +45,12 @@ export type {
   Receipt,
   WitnessInput,
 } from './ports.ts';
-export { type PreflightFinding, preflightCodes } from './preflight.ts';
+export {
+  describeRelayerTrouble,
+  findRelayerOutage,
+  type PreflightFinding,
+  preflightCodes,
+} from './preflight.ts';
 export { createProverPort } from './prover-port.ts';
 export {
   createJobView,

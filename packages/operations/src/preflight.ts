@@ -4,7 +4,12 @@
  *
  * @module
  */
-import { type AllowanceState, type EvmAddress, parseEvmAddress } from '@pool/core';
+import {
+  type AllowanceState,
+  type EvmAddress,
+  parseEvmAddress,
+  type RelayerHealth,
+} from '@pool/core';
 import type { PaymentTarget } from './checks.ts';
 import type { ChainPort } from './ports.ts';
 import { withinTime } from './within-time.ts';
@@ -15,6 +20,7 @@ export const preflightCodes = [
   'chain_unavailable',
   'gate_unavailable',
   'platform_unavailable',
+  'relayer_unavailable',
 ] as const;
 export type PreflightCode = (typeof preflightCodes)[number];
 
@@ -93,6 +99,39 @@ async function checkGas(
   } catch {
     return [unavailable(target)];
   }
+}
+
+// Codes are the platform's; what is said about them is ours.
+const relayerTroubles: Readonly<Record<string, string>> = {
+  rpc_unreachable: 'cannot reach the chain',
+  insufficient_gas: 'has too little coin for the gas of a batch',
+  fee_cap_reached: "waits until the chain's fees are below its cap",
+  transaction_stuck: 'has a transaction that nobody mines, and everything after it waits',
+  stalled: 'does not work',
+};
+
+/** What the relayer of a chain cannot do now, in a few words. Undefined: nothing is known against it. */
+export function describeRelayerTrouble(health: RelayerHealth | undefined): string | undefined {
+  if (health === undefined || health.ok) {
+    return undefined;
+  }
+  const { code = '' } = health;
+  const known = Object.hasOwn(relayerTroubles, code) ? relayerTroubles[code] : undefined;
+  return known ?? 'cannot send a batch';
+}
+
+/** @param chain - key of the chain that the batch is for */
+export function findRelayerOutage(
+  chain: string,
+  health: RelayerHealth | undefined,
+): PreflightFinding | undefined {
+  const trouble = describeRelayerTrouble(health);
+  return trouble === undefined
+    ? undefined
+    : {
+        code: 'relayer_unavailable',
+        message: `the platform's relayer on chain ${chain} ${trouble}: a batch sent now waits for it, and dies unpaid at its deadline if that takes longer; try again later, or tell the platform's operator`,
+      };
 }
 
 function unavailable({ context }: PaymentTarget): PreflightFinding {

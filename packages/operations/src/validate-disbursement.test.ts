@@ -3,7 +3,7 @@ import { PoolError } from '@pool/core';
 import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { createWorld, type WorldOptions } from './fixtures/fake-world.ts';
-import type { PreflightFinding } from './preflight.ts';
+import { describeRelayerTrouble, findRelayerOutage, type PreflightFinding } from './preflight.ts';
 import { createMalformedReport, validateDisbursement } from './validate-disbursement.ts';
 
 const stranger = createFakeHolder(99).address;
@@ -13,14 +13,20 @@ async function createValidation(options: WorldOptions = {}) {
   const world = await createWorld(options);
   world.chain.allowance = total;
   const outages: PreflightFinding[] = [];
+  /** Chains whose outages were asked for. */
+  const asked: (string | undefined)[] = [];
   const deps = {
     checks: world.checks,
     funder: world.funder.address,
-    findOutages: async () => outages,
+    findOutages: async (chain: string | undefined) => {
+      asked.push(chain);
+      return outages;
+    },
   };
   return {
     world,
     outages,
+    asked,
     validate: (body: unknown = world.createRequest(), changes: Partial<typeof deps> = {}) =>
       validateDisbursement(body, { ...deps, ...changes }),
   };
@@ -172,6 +178,38 @@ describe('preflight', () => {
       'platform_unavailable',
       'gate_unavailable',
     ]);
+  });
+
+  it('asks for the outages of the chain that the batch is for', async () => {
+    const { validate, asked, outages, world } = await createValidation();
+    outages.push({ code: 'relayer_unavailable', message: 'm' });
+    expect(codesOf((await validate()).preflight)).toEqual(['relayer_unavailable']);
+    await validate({ ...world.createRequest(), chain: 'mars' });
+    expect(asked).toEqual(['anvil', undefined]);
+  });
+
+  it.each([
+    ['rpc_unreachable', 'cannot reach the chain'],
+    ['insufficient_gas', 'too little coin'],
+    ['fee_cap_reached', 'below its cap'],
+    ['transaction_stuck', 'nobody mines'],
+    ['stalled', 'does not work'],
+    // What a later platform may say, and what no platform should.
+    ['something_new', 'cannot send a batch'],
+    ['constructor', 'cannot send a batch'],
+    [undefined, 'cannot send a batch'],
+  ])('says of a relayer that is down (%s) what is wrong and what to do', (code, words) => {
+    const health = { ok: false, ...(code === undefined ? {} : { code }) };
+    const finding = findRelayerOutage('anvil', health);
+    expect(finding?.code).toBe('relayer_unavailable');
+    expect(finding?.message).toContain(`chain anvil ${describeRelayerTrouble(health)}`);
+    expect(finding?.message).toContain(words);
+    expect(finding?.message).toContain('try again later');
+  });
+
+  it('holds nothing against a relayer of which nothing is known', () => {
+    expect(findRelayerOutage('anvil', undefined)).toBeUndefined();
+    expect(findRelayerOutage('anvil', { ok: true })).toBeUndefined();
   });
 
   it('reports before bootstrap, and lets no other error pass for an answer', async () => {

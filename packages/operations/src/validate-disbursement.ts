@@ -24,8 +24,11 @@ export type ValidateDeps = {
   readonly checks: CheckDeps;
   /** Undefined: no funder key is configured, so no chain is routable. */
   readonly funder: EvmAddress | undefined;
-  /** Which of the services that a batch passes through do not answer now. Never throws. */
-  readonly findOutages: () => Promise<readonly PreflightFinding[]>;
+  /**
+   * Which of the services that a batch passes through cannot take it now. Never throws.
+   * @param chain - key of the chain it is for; undefined: the request names none that can be paid on
+   */
+  readonly findOutages: (chain: string | undefined) => Promise<readonly PreflightFinding[]>;
 };
 
 /** @param body - parsed JSON, nothing else is known of it */
@@ -41,7 +44,7 @@ export async function validateDisbursement(
     target === undefined || deps.funder === undefined
       ? undefined
       : observeFunds({ ...target, total: checked?.total ?? target.total }, deps.funder),
-    deps.findOutages(),
+    deps.findOutages(target?.context.key),
   ]);
   const findings = [...(funds?.findings ?? []), ...outages];
   if (interrupted !== undefined && !findings.some(({ code }) => code === 'platform_unavailable')) {

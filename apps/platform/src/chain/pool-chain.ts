@@ -29,6 +29,7 @@ import { assertChainId, createEvmProvider } from './evm-provider.ts';
 import { type FinalBlock, fetchFinalBlock } from './finality.ts';
 import {
   createTransactionSigner,
+  type Purse,
   type ReplacementPurpose,
   type SignedTransaction,
 } from './transaction-signer.ts';
@@ -68,9 +69,15 @@ export type PoolChain = {
   fetchFundedBatches(fromBlock: number, toBlock: number): Promise<FundedBatch[]>;
   /** eth_call of `fund` from the relayer. @returns why it would revert, or undefined */
   simulateFund(call: FundCall): Promise<ErrorBody | undefined>;
+  /** @throws PoolError `fee_cap_reached` (retryable) */
   signFund(call: FundCall, nonce: number): Promise<SignedTransaction>;
-  /** Signs a transaction of higher fees for the nonce of one that is not mined. */
+  /**
+   * Signs a transaction of higher fees for the nonce of one that is not mined.
+   * @throws PoolError `fee_cap_reached` (retryable)
+   */
   signReplacement(rawTransaction: string, purpose: ReplacementPurpose): Promise<SignedTransaction>;
+  /** What the relayer's account has, and what a transaction would offer now. */
+  fetchPurse(): Promise<Purse>;
   fetchNonce(): Promise<number>;
   fetchNonceAt(block: number): Promise<number>;
   broadcast(rawTransaction: string): Promise<void>;
@@ -92,13 +99,15 @@ function encodeFundCall({ batch, proof, funderSignature, permit }: FundCall): st
   return pool.encodeFunctionData('fund', [batch, proof, funderSignature, permit ?? noPermit]);
 }
 
+/** @param maxFeePerGas - wei for each unit of gas that the relayer never offers more than; undefined: no cap */
 export function createEvmPoolChain(
   key: string,
   settings: EvmChainSettings,
   relayerKey: Secret,
+  maxFeePerGas?: bigint,
 ): PoolChain {
   const provider = createEvmProvider(settings);
-  const signer = createTransactionSigner(provider, settings.chainId, relayerKey);
+  const signer = createTransactionSigner(provider, settings.chainId, relayerKey, maxFeePerGas);
   const to = settings.pool;
 
   async function read(name: string, args: readonly unknown[], blockTag: number | 'latest') {
@@ -131,6 +140,7 @@ export function createEvmPoolChain(
       simulate(provider, { from: signer.address, to, data: encodeFundCall(call) }),
     signFund: (call, nonce) => signer.sign({ to, data: encodeFundCall(call), nonce }),
     signReplacement: (raw, purpose) => signer.signReplacement(raw, purpose),
+    fetchPurse: () => signer.fetchPurse(),
     fetchNonce: () => signer.fetchNonce(),
     fetchNonceAt: (block) => provider.getTransactionCount(signer.address, block),
     broadcast: (raw) => signer.broadcast(raw),

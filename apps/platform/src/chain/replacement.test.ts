@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isReplacementDue, raiseFees } from './replacement.ts';
+import { capFees, isReplacementDue, raiseFees, raiseFeesWithin } from './replacement.ts';
 
 describe('isReplacementDue', () => {
   const signedAt = Date.parse('2026-11-21T10:00:00Z');
@@ -46,5 +46,58 @@ describe('raiseFees', () => {
         { maxFeePerGas: 8n, maxPriorityFeePerGas: 99n },
       ),
     ).toEqual({ maxFeePerGas: 99n, maxPriorityFeePerGas: 99n });
+  });
+});
+
+describe('raiseFeesWithin', () => {
+  const old = { maxFeePerGas: 800n, maxPriorityFeePerGas: 80n };
+
+  it('is what raiseFees says while that is within the cap, and where there is none', () => {
+    const asked = { maxFeePerGas: 5_000n, maxPriorityFeePerGas: 100n };
+    for (const cap of [undefined, 5_000n, 10n ** 18n]) {
+      expect(raiseFeesWithin(old, asked, cap)).toEqual(raiseFees(old, asked));
+    }
+  });
+
+  it('offers the cap when the chain asks for more', () => {
+    const asked = { maxFeePerGas: 5_000n, maxPriorityFeePerGas: 2_000n };
+    expect(raiseFeesWithin(old, asked, 900n)).toEqual({
+      maxFeePerGas: 900n,
+      maxPriorityFeePerGas: 900n,
+    });
+  });
+
+  it('offers nothing that would not take the old one’s place', () => {
+    const asked = { maxFeePerGas: 5_000n, maxPriorityFeePerGas: 100n };
+    // An eighth above 800 is 900.
+    expect(raiseFeesWithin(old, asked, 899n)).toBeUndefined();
+    expect(raiseFeesWithin(old, { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }, 899n)).toBe(
+      undefined,
+    );
+    expect(raiseFeesWithin(old, asked, 0n)).toBeUndefined();
+  });
+
+  it('never leaves the cap, and what it offers always replaces', () => {
+    for (const cap of [900n, 1_000n, 1_799n]) {
+      for (const fee of [1n, 79n, 800n, 801n, 6_000n]) {
+        const asked = { maxFeePerGas: fee, maxPriorityFeePerGas: fee };
+        const offered = raiseFeesWithin(old, asked, cap);
+        expect(offered?.maxFeePerGas).toBeLessThanOrEqual(cap);
+        expect((offered?.maxFeePerGas ?? 0n) * 8n).toBeGreaterThanOrEqual(old.maxFeePerGas * 9n);
+        expect((offered?.maxPriorityFeePerGas ?? 0n) * 8n).toBeGreaterThanOrEqual(
+          old.maxPriorityFeePerGas * 9n,
+        );
+        expect(offered?.maxPriorityFeePerGas).toBeLessThanOrEqual(offered?.maxFeePerGas ?? 0n);
+      }
+    }
+  });
+});
+
+describe('capFees', () => {
+  it('bounds the whole fee and the tip, and nothing without a cap', () => {
+    const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 60n };
+    expect(capFees(fees, undefined)).toEqual(fees);
+    expect(capFees(fees, 80n)).toEqual({ maxFeePerGas: 80n, maxPriorityFeePerGas: 60n });
+    expect(capFees(fees, 50n)).toEqual({ maxFeePerGas: 50n, maxPriorityFeePerGas: 50n });
   });
 });

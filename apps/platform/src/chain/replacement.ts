@@ -41,6 +41,35 @@ export function raiseFees(old: Fees, asked: Fees): Fees {
   return { maxPriorityFeePerGas, maxFeePerGas: max(maxFeePerGas, maxPriorityFeePerGas) };
 }
 
+/**
+ * The same under a cap on the whole fee.
+ * @param maxFeePerGas - wei for each unit of gas; undefined: no cap
+ * @returns undefined when no fee within the cap is high enough to take the old one's place
+ */
+export function raiseFeesWithin(
+  old: Fees,
+  asked: Fees,
+  maxFeePerGas: bigint | undefined,
+): Fees | undefined {
+  const raised = raiseFees(old, asked);
+  if (maxFeePerGas === undefined) {
+    return raised;
+  }
+  return raise(max(old.maxFeePerGas, old.maxPriorityFeePerGas)) > maxFeePerGas
+    ? undefined
+    : capFees(raised, maxFeePerGas);
+}
+
+/** Neither the whole fee nor the tip is above the cap afterwards. */
+export function capFees(fees: Fees, maxFeePerGas: bigint | undefined): Fees {
+  return maxFeePerGas === undefined
+    ? fees
+    : {
+        maxFeePerGas: min(fees.maxFeePerGas, maxFeePerGas),
+        maxPriorityFeePerGas: min(fees.maxPriorityFeePerGas, maxFeePerGas),
+      };
+}
+
 // Rounded up: 12.5 % of a small fee is less than one wei, and an equal fee replaces nothing.
 function raise(fee: bigint): bigint {
   return fee + (fee + 7n) / 8n + (fee === 0n ? 1n : 0n);
@@ -48,4 +77,8 @@ function raise(fee: bigint): bigint {
 
 function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }

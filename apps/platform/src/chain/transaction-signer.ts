@@ -5,9 +5,9 @@
  *
  * @module
  */
-import type { Secret } from '@pool/core';
+import { PoolError, type Secret } from '@pool/core';
 import { type JsonRpcProvider, keccak256, Transaction, Wallet } from 'ethers';
-import { type Fees, raiseFees } from './replacement.ts';
+import { capFees, type Fees, raiseFeesWithin } from './replacement.ts';
 
 export type SignedTransaction = {
   readonly nonce: number;
@@ -17,16 +17,29 @@ export type SignedTransaction = {
 
 export type ReplacementPurpose = 'same-call' | 'cancel';
 
+/** What the account has, and what a transaction would offer now. */
+export type Purse = {
+  /** Wei of the chain's own coin at the head. */
+  readonly balanceWei: bigint;
+  /** Undefined: the chain asks for more than the cap allows. */
+  readonly fees: Fees | undefined;
+};
+
 export type TransactionSigner = {
   readonly address: string;
-  /** @param nonce - decided by the caller, who serialises them */
+  /**
+   * @param nonce - decided by the caller, who serialises them
+   * @throws PoolError `fee_cap_reached` (retryable) when the chain asks for more than the cap allows
+   */
   sign(call: { to: string; data: string; nonce: number }): Promise<SignedTransaction>;
   /**
    * The same nonce again with higher fees: `same-call` repeats the call, `cancel` pays 0 to this address, which
    * frees the nonce when nothing else is worth sending.
    * @param rawTransaction - bytes that this signer signed
+   * @throws PoolError `fee_cap_reached` (retryable) when nothing within the cap would be mined in its place
    */
   signReplacement(rawTransaction: string, purpose: ReplacementPurpose): Promise<SignedTransaction>;
+  fetchPurse(): Promise<Purse>;
   /** Next nonce by the chain's last block; transactions stored as open come on top. */
   fetchNonce(): Promise<number>;
   /** Hands the bytes to the chain. A node that has them already, or used the nonce, is no error. */
@@ -37,20 +50,27 @@ export type TransactionSigner = {
 const gasMarginPercent = 130n;
 const gasMargin = 50_000n;
 
+/** @param maxFeePerGas - wei for each unit of gas that no transaction offers more than; undefined: no cap */
 export function createTransactionSigner(
   provider: JsonRpcProvider,
   chainId: number,
   privateKey: Secret,
+  maxFeePerGas?: bigint,
 ): TransactionSigner {
   const wallet = new Wallet(privateKey.reveal());
 
-  async function fetchFees(): Promise<Fees> {
-    const fees = await provider.getFeeData();
+  /** @returns undefined when a transaction within the cap would not be mined now */
+  async function fetchFees(): Promise<Fees | undefined> {
+    const [fees, head] = await Promise.all([provider.getFeeData(), provider.getBlock('latest')]);
     const maxPriorityFeePerGas = fees.maxPriorityFeePerGas ?? 1_000_000_000n;
-    return {
+    const asked = {
       maxPriorityFeePerGas,
       maxFeePerGas: fees.maxFeePerGas ?? fees.gasPrice ?? maxPriorityFeePerGas,
     };
+    // Twice the base fee is asked for, in case it rises; once is what it takes now.
+    const baseFee = head?.baseFeePerGas ?? undefined;
+    const needed = baseFee === undefined ? asked.maxFeePerGas : baseFee + maxPriorityFeePerGas;
+    return maxFeePerGas !== undefined && needed > maxFeePerGas ? undefined : asked;
   }
 
   async function estimateGas(to: string, data: string): Promise<bigint> {
@@ -78,17 +98,21 @@ export function createTransactionSigner(
   return {
     address: wallet.address,
     async sign(call) {
-      const [gasLimit, fees] = await Promise.all([estimateGas(call.to, call.data), fetchFees()]);
-      return await signAs(call, gasLimit, fees);
+      const [gasLimit, asked] = await Promise.all([estimateGas(call.to, call.data), fetchFees()]);
+      return await signAs(call, gasLimit, capFees(assertWithinCap(asked), maxFeePerGas));
     },
     async signReplacement(rawTransaction, purpose) {
       const old = Transaction.from(rawTransaction);
-      const fees = raiseFees(
-        {
-          maxFeePerGas: old.maxFeePerGas ?? 0n,
-          maxPriorityFeePerGas: old.maxPriorityFeePerGas ?? 0n,
-        },
-        await fetchFees(),
+      const asked = assertWithinCap(await fetchFees());
+      const fees = assertWithinCap(
+        raiseFeesWithin(
+          {
+            maxFeePerGas: old.maxFeePerGas ?? 0n,
+            maxPriorityFeePerGas: old.maxPriorityFeePerGas ?? 0n,
+          },
+          asked,
+          maxFeePerGas,
+        ),
       );
       const { nonce, data, gasLimit } = old;
       const { address } = wallet;
@@ -96,6 +120,13 @@ export function createTransactionSigner(
       return purpose === 'same-call'
         ? await signAs({ to: old.to ?? address, data, nonce }, gasLimit, fees)
         : await signAs({ to: address, data: '0x', nonce }, await estimateGas(address, '0x'), fees);
+    },
+    async fetchPurse() {
+      const [balanceWei, asked] = await Promise.all([
+        provider.getBalance(wallet.address),
+        fetchFees(),
+      ]);
+      return { balanceWei, fees: asked === undefined ? undefined : capFees(asked, maxFeePerGas) };
     },
     fetchNonce: () => provider.getTransactionCount(wallet.address, 'latest'),
     async broadcast(rawTransaction) {
@@ -108,6 +139,16 @@ export function createTransactionSigner(
       }
     },
   };
+}
+
+function assertWithinCap(fees: Fees | undefined): Fees {
+  if (fees === undefined) {
+    throw new PoolError('fee_cap_reached', 'the chain asks for higher fees than the cap allows', {
+      retryable: true,
+      status: 503,
+    });
+  }
+  return fees;
 }
 
 function isAlreadyThere(error: unknown): boolean {

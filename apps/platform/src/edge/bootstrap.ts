@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Bootstrap, batchSizes, type EvmChainSettings } from '@pool/core';
+import { type Bootstrap, batchSizes, type EvmChainSettings, type RelayerHealth } from '@pool/core';
 import type { Employer } from '../accounts/employers.ts';
 import type { GateAccessConfig } from '../config.ts';
 
@@ -12,6 +12,8 @@ export type BootstrapSettings = {
   readonly defaultChain: string;
   readonly chains: Readonly<Record<string, EvmChainSettings>>;
   readonly gate: GateAccessConfig | undefined;
+  /** What the relayer's worker saw last, for a chain key; undefined: nothing yet. Asks nobody. */
+  readonly readRelayerHealth: (chain: string) => RelayerHealth | undefined;
 };
 
 const largestBatch = Math.max(...batchSizes);
@@ -39,6 +41,12 @@ export function describeBootstrap(employer: Employer, settings: BootstrapSetting
       chains.map(([key, { maxRecipients }]) => [key, Math.min(maxRecipients, largestBatch)]),
     ),
     ...(settings.gate === undefined ? {} : { gate: describeGate(settings.gate) }),
+    relayer: Object.fromEntries(
+      chains.flatMap(([key]) => {
+        const health = settings.readRelayerHealth(key);
+        return health === undefined ? [] : [[key, health]];
+      }),
+    ),
   };
 }
 

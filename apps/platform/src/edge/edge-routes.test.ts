@@ -72,8 +72,19 @@ describe('agent edge', () => {
         },
       },
       maxRecipients: { anvil: 64 },
+      // No pass of the relayer has run: nothing is known of it.
+      relayer: {},
     });
   });
+
+  it.each([{ ok: true }, { ok: false, code: 'transaction_stuck' }])(
+    'tells at bootstrap what the relayer’s worker saw last: %o',
+    async (health) => {
+      platform = createTestPlatform(database, { readRelayerHealth: () => health });
+      const { client } = await edgeOf(a);
+      expect((await client.bootstrap()).relayer).toEqual({ anvil: health });
+    },
+  );
 
   it('lets nobody in without a live edge token', async () => {
     const { client, id, edgeToken } = await edgeOf(a);

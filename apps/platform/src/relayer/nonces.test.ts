@@ -14,6 +14,7 @@ import { describeSettlement, findSettlement } from './settlement-store.ts';
 
 const log = createLog('silent', 'test');
 const eligibilityRoot = 12345n;
+const gwei = 10n ** 9n;
 
 describe('a transaction on its way', () => {
   let chain: TestChain;
@@ -33,9 +34,8 @@ describe('a transaction on its way', () => {
   });
   beforeEach(async () => {
     snapshot = await chain.takeSnapshot();
-    poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
+    openChain();
     await database.reset();
-    indexer = createIndexer({ db: database.db, chain: poolChain, log, nowMs: Date.now });
     nowMs = Date.parse('2026-11-21T10:00:00Z');
     await database.db
       .insertInto('employers')
@@ -50,6 +50,10 @@ describe('a transaction on its way', () => {
     await chain.restore(snapshot);
   });
 
+  function openChain(maxFeePerGas?: bigint): void {
+    poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'), maxFeePerGas);
+    indexer = createIndexer({ db: database.db, chain: poolChain, log, nowMs: Date.now });
+  }
   const relay = (on: PoolChain = poolChain) =>
     runRelayerPass({
       db: database.db,
@@ -147,6 +151,69 @@ describe('a transaction on its way', () => {
     await settleDown();
     expect((await recordOf()).state).toBe('settled');
     expect(await batchCount()).toBe(1n);
+  });
+
+  describe('under a cap of 10 gwei', () => {
+    const cap = 10n * gwei;
+    const offers = async () =>
+      (await transactions()).map(({ raw_transaction }) => {
+        const { maxFeePerGas, maxPriorityFeePerGas } = Transaction.from(raw_transaction);
+        return [maxFeePerGas ?? 0n, maxPriorityFeePerGas ?? 0n] as const;
+      });
+    beforeEach(() => {
+      poolChain.close();
+      openChain(cap);
+    });
+
+    it('never offers more, and offers the cap itself where the chain asks for a margin above it', async () => {
+      await mineAt(8n * gwei);
+      const target = await chain.settlementTarget();
+      await accept((await createTestSettlement(target, { eligibilityRoot })).request);
+      await relay();
+      const [[fee = 0n] = []] = await offers();
+      expect(fee).toBe(cap);
+      await settleDown();
+      expect((await recordOf()).state).toBe('settled');
+    });
+
+    it('sends nothing while the chain asks for more, and sends once it does not', async () => {
+      await mineAt(20n * gwei);
+      const target = await chain.settlementTarget();
+      await accept((await createTestSettlement(target, { eligibilityRoot })).request);
+      await relay();
+      await relay();
+      expect(await transactions()).toEqual([]);
+      expect((await recordOf()).state).toBe('accepted');
+      await mineAt(gwei);
+      await relay();
+      await settleDown();
+      expect((await recordOf()).state).toBe('settled');
+    });
+
+    it('replaces within it only, waits with what is out, and settles by that', async () => {
+      await getStuck();
+      nowMs += 100_000_000;
+      await relay();
+      await relay();
+      expect(await transactions()).toHaveLength(1);
+      await mineAt(4n * gwei);
+      await relay();
+      // As often as it is due, until the next step would leave the cap.
+      for (let round = 0; round < 30; round += 1) {
+        nowMs += 100_000_000;
+        await relay();
+      }
+      const offered = await offers();
+      expect(offered.length).toBeGreaterThan(1);
+      expect(offered.length).toBeLessThan(30);
+      for (const [fee, tip] of offered) {
+        expect(fee).toBeLessThanOrEqual(cap);
+        expect(tip).toBeLessThanOrEqual(fee);
+      }
+      await settleDown();
+      expect((await recordOf()).state).toBe('settled');
+      expect(await batchCount()).toBe(1n);
+    });
   });
 
   it('settles by the transaction that was replaced, when that is the one mined', async () => {

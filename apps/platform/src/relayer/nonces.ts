@@ -6,12 +6,12 @@
  *
  * @module
  */
-import type { ErrorBody } from '@pool/core';
+import { type ErrorBody, errorCodeOf } from '@pool/core';
 import type { Selectable } from 'kysely';
 import type { FinalBlock } from '../chain/finality.ts';
 import type { PoolChain, Receipt } from '../chain/pool-chain.ts';
 import { isReplacementDue } from '../chain/replacement.ts';
-import type { SignedTransaction } from '../chain/transaction-signer.ts';
+import type { ReplacementPurpose, SignedTransaction } from '../chain/transaction-signer.ts';
 import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
 import { describeFailure, type Log } from '../log.ts';
 
@@ -110,16 +110,33 @@ async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock):
     return;
   }
   const isCancel = newest.purpose === 'cancel' || (await canNeverLand(deps, newest, final));
-  const signed = await chain.signReplacement(
-    newest.raw_transaction,
-    isCancel ? 'cancel' : 'same-call',
-  );
+  const signed = await signWithinCap(chain, newest, isCancel ? 'cancel' : 'same-call');
+  if (signed === undefined) {
+    // The cap forbids a better offer: what is out may still be mined when the chain asks for less.
+    await chain.broadcast(newest.raw_transaction);
+    return;
+  }
   await insertTransaction(deps, newest.settlement_id, isCancel ? 'cancel' : 'fund', signed);
   log.warn(
     { settlement: newest.settlement_id, nonce: newest.nonce, isCancel, txHash: signed.txHash },
     'not mined for long: replacing at higher fees',
   );
   await chain.broadcast(signed.rawTransaction);
+}
+
+async function signWithinCap(
+  chain: PoolChain,
+  { raw_transaction }: RelayerTransaction,
+  purpose: ReplacementPurpose,
+): Promise<SignedTransaction | undefined> {
+  try {
+    return await chain.signReplacement(raw_transaction, purpose);
+  } catch (error) {
+    if (errorCodeOf(error) === 'fee_cap_reached') {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 /** True when no later block can take the batch: its deadline is over, or its nonce is used. */

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { ErrorBody } from '@pool/core';
+import { type ErrorBody, errorCodeOf } from '@pool/core';
 import type { FinalBlock } from '../chain/finality.ts';
 import { describeFailure } from '../log.ts';
 import { followNonce, insertTransaction, type RelayerDeps, selectOpenNonces } from './nonces.ts';
@@ -34,7 +34,9 @@ async function isolate(deps: RelayerDeps, id: number, work: () => Promise<void>)
   try {
     await work();
   } catch (error) {
-    deps.log.warn({ settlement: id, ...describeFailure(error) }, 'settlement step failed');
+    // Fees above the cap last for many passes; the health of the relayer tells it once.
+    const level = errorCodeOf(error) === 'fee_cap_reached' ? 'debug' : 'warn';
+    deps.log[level]({ settlement: id, ...describeFailure(error) }, 'settlement step failed');
   }
 }
 

@@ -1,0 +1,172 @@
+/** What the relayer tells of itself, on a real chain: money, fees, transactions that nobody mines, silence. */
+import { fieldToHex } from '@pool/core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
+import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
+import { createLog } from '../log.ts';
+import { acceptSettlement } from './accept-settlement.ts';
+import { runRelayerPass } from './relayer.ts';
+import { createRelayerWatch, type RelayerWatch } from './relayer-health.ts';
+
+const log = createLog('silent', 'test');
+const eligibilityRoot = 12345n;
+const gwei = 10n ** 9n;
+const minute = 60_000;
+
+describe('the health of the relayer', () => {
+  let chain: TestChain;
+  let poolChain: PoolChain;
+  let database: TestDatabase;
+  let watch: RelayerWatch;
+  let snapshot: string;
+  let nowMs: number;
+
+  beforeAll(async () => {
+    [chain, database] = await Promise.all([startTestChain(), openTestDatabase()]);
+    await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
+    await chain.fundFunder(1_000_000n);
+  });
+  afterAll(async () => {
+    await Promise.all([chain.stop(), database.close()]);
+  });
+  beforeEach(async () => {
+    snapshot = await chain.takeSnapshot();
+    await database.reset();
+    await database.db
+      .insertInto('employers')
+      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
+      .execute();
+    await chain.provider.send('evm_setAutomine', [false]);
+    await mineAt(gwei);
+    nowMs = Date.parse('2026-11-21T10:00:00Z');
+    open();
+  });
+  afterEach(async () => {
+    poolChain.close();
+    await chain.restore(snapshot);
+  });
+
+  function open(maxFeePerGas?: bigint): void {
+    poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'), maxFeePerGas);
+    watch = watchOf(poolChain);
+  }
+  const watchOf = (on: PoolChain) =>
+    createRelayerWatch({
+      db: database.db,
+      chain: on,
+      log,
+      nowMs: () => nowMs,
+      stuckAfterMs: 10 * minute,
+    });
+  async function mineAt(baseFee: bigint): Promise<void> {
+    await chain.provider.send('anvil_setNextBlockBaseFeePerGas', [`0x${baseFee.toString(16)}`]);
+    await chain.mine(1);
+  }
+  const setBalance = (wei: bigint) =>
+    chain.provider.send('anvil_setBalance', [poolChain.relayerAddress, `0x${wei.toString(16)}`]);
+  const relay = () =>
+    runRelayerPass({
+      db: database.db,
+      chain: poolChain,
+      log,
+      nowMs: () => nowMs,
+      replaceAfterMs: 20 * minute,
+    });
+  async function see() {
+    nowMs += 5_000;
+    await watch.look();
+    return watch.read();
+  }
+  async function sendSettlement(): Promise<void> {
+    const target = await chain.settlementTarget();
+    const { request } = await createTestSettlement(target, { eligibilityRoot });
+    const chains = new Map([['anvil', poolChain]]);
+    await acceptSettlement(
+      { db: database.db, chains, nowMs: () => nowMs },
+      testEmployerId,
+      'job-1',
+      request,
+    );
+    await relay();
+  }
+
+  it('is not known before the first look, and good while nothing is wrong', async () => {
+    expect(watch.read()).toBeUndefined();
+    expect(await see()).toEqual({ ok: true });
+  });
+
+  it('wants the gas of a fund transaction at what it would offer now', async () => {
+    // Twice the base fee and the tip, for a million gas.
+    const { fees } = await poolChain.fetchPurse();
+    const needed = 1_000_000n * (fees?.maxFeePerGas ?? 0n);
+    expect(needed).toBeGreaterThan(0n);
+    await setBalance(needed - 1n);
+    expect(await see()).toEqual({ ok: false, code: 'insufficient_gas' });
+    await setBalance(needed);
+    expect(await see()).toEqual({ ok: true });
+  });
+
+  it('is stuck with a transaction that nobody mines for ten minutes, and no longer once mined', async () => {
+    await sendSettlement();
+    const sentAtMs = nowMs;
+    await mineAt(1_000n * gwei);
+    nowMs = sentAtMs + 10 * minute - 5_001;
+    expect(await see()).toEqual({ ok: true });
+    watch = watchOf(poolChain);
+    nowMs = sentAtMs + 10 * minute - 5_000;
+    expect(await see()).toEqual({ ok: false, code: 'transaction_stuck' });
+    await mineAt(gwei);
+    await relay();
+    await chain.mine(1);
+    // Mined and not final: what comes after it can be mined as well.
+    expect(await see()).toEqual({ ok: true });
+  });
+
+  it('says that the chain asks for more than the cap, before anything waits for it', async () => {
+    poolChain.close();
+    open(10n * gwei);
+    expect(await see()).toEqual({ ok: true });
+    await mineAt(11n * gwei);
+    expect(await see()).toEqual({ ok: false, code: 'fee_cap_reached' });
+    await mineAt(gwei);
+    expect(await see()).toEqual({ ok: true });
+  });
+
+  it('says that the chain does not answer, and looks again at once', async () => {
+    let isCut = true;
+    watch = watchOf({
+      ...poolChain,
+      fetchPurse: () => (isCut ? Promise.reject(new Error('cut')) : poolChain.fetchPurse()),
+    });
+    expect(await see()).toEqual({ ok: false, code: 'rpc_unreachable' });
+    isCut = false;
+    await watch.look();
+    expect(watch.read()).toEqual({ ok: true });
+  });
+
+  it('does not look again while it has just looked and all was well', async () => {
+    let looks = 0;
+    watch = watchOf({
+      ...poolChain,
+      fetchPurse: () => {
+        looks += 1;
+        return poolChain.fetchPurse();
+      },
+    });
+    for (let pass = 0; pass < 10; pass += 1) {
+      await watch.look();
+      nowMs += 1_000;
+    }
+    expect(looks).toBe(2);
+  });
+
+  it('is stalled when nobody has looked for two minutes', async () => {
+    expect(await see()).toEqual({ ok: true });
+    nowMs += 2 * minute;
+    expect(watch.read()).toEqual({ ok: true });
+    nowMs += 1;
+    expect(watch.read()).toEqual({ ok: false, code: 'stalled' });
+  });
+});

@@ -1,0 +1,103 @@
+/**
+ * Whether a batch that is handed over now would be sent (docs/decisions/0009): told to agents at bootstrap, so
+ * that a dry run sees a relayer that is stuck behind a platform that answers. The relayer's worker looks as it
+ * goes and keeps what it saw; whoever asks gets that, and asks nobody else.
+ *
+ * @module
+ */
+import type { RelayerHealth } from '@pool/core';
+import type { PoolChain } from '../chain/pool-chain.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { describeFailure, type Log } from '../log.ts';
+
+export type RelayerHealthDeps = {
+  readonly db: PlatformDatabase;
+  readonly chain: PoolChain;
+  readonly log: Log;
+  readonly nowMs: () => number;
+  /** How long the first transaction of a nonce may wait to be mined before the relayer counts as stuck. */
+  readonly stuckAfterMs: number;
+};
+
+export type RelayerWatch = {
+  readonly chain: string;
+  /** Looks, unless it has just looked and found nothing. Never throws. */
+  look(): Promise<void>;
+  /** What was seen last. Undefined: nothing yet. */
+  read(): RelayerHealth | undefined;
+};
+
+/** Gas that a `fund` transaction of the largest batch may be given, margins included. */
+const fundGas = 1_000_000n;
+
+/** How long a good look counts before the next; after a bad one every pass looks. */
+const lookEveryMs = 5_000;
+
+/** A worker that has not looked for so long does not work. */
+const stalledAfterMs = 120_000;
+
+export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
+  const { chain, log, nowMs } = deps;
+  let seen: { readonly health: RelayerHealth; readonly atMs: number } | undefined;
+
+  async function look(): Promise<void> {
+    if (seen?.health.ok === true && nowMs() - seen.atMs < lookEveryMs) {
+      return;
+    }
+    const health = await observe();
+    if (seen?.health.code !== health.code) {
+      log[health.ok ? 'info' : 'warn']({ chain: chain.key, ...health }, 'relayer health changed');
+    }
+    seen = { health, atMs: nowMs() };
+  }
+
+  async function observe(): Promise<RelayerHealth> {
+    try {
+      return await observeRelayer(deps);
+    } catch (error) {
+      log.debug({ chain: chain.key, ...describeFailure(error) }, 'the relayer cannot look');
+      return { ok: false, code: 'rpc_unreachable' };
+    }
+  }
+
+  return {
+    chain: chain.key,
+    look,
+    read() {
+      return seen !== undefined && nowMs() - seen.atMs > stalledAfterMs
+        ? { ok: false, code: 'stalled' }
+        : seen?.health;
+    },
+  };
+}
+
+/** What stands in the way the longest comes first: a transaction in front, then fees, then money. */
+async function observeRelayer(deps: RelayerHealthDeps): Promise<RelayerHealth> {
+  const { chain } = deps;
+  const [purse, minedNonce] = await Promise.all([chain.fetchPurse(), chain.fetchNonce()]);
+  if (await hasStuckTransaction(deps, minedNonce)) {
+    return { ok: false, code: 'transaction_stuck' };
+  }
+  if (purse.fees === undefined) {
+    return { ok: false, code: 'fee_cap_reached' };
+  }
+  return purse.balanceWei < fundGas * purse.fees.maxFeePerGas
+    ? { ok: false, code: 'insufficient_gas' }
+    : { ok: true };
+}
+
+/** @param minedNonce - next nonce at the head: what is mined there waits for its finality only */
+async function hasStuckTransaction(
+  { db, chain, nowMs, stuckAfterMs }: RelayerHealthDeps,
+  minedNonce: number,
+): Promise<boolean> {
+  const first = await db
+    .selectFrom('relayer_transactions')
+    .select((eb) => eb.fn.min('created_at').as('signedAt'))
+    .where('chain', '=', chain.key)
+    .where('state', '=', 'open')
+    .where('nonce', '>=', minedNonce)
+    .executeTakeFirst();
+  const signedAt = first?.signedAt ?? null;
+  return signedAt !== null && nowMs() - Date.parse(signedAt) >= stuckAfterMs;
+}
