@@ -1,8 +1,10 @@
 /** The fuzzer finds what it is there to find: apps that break their document in one way each. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fuzzApi } from './api-fuzz.ts';
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+const text = (pattern: string) => ({ required: true, schema: { type: 'string', pattern } });
+const headers = { 'x-request-id': text('^[0-9a-f-]{36}$') };
 const errorSchema = {
   type: 'object',
   additionalProperties: false,
@@ -19,14 +21,18 @@ const document = {
         parameters: [{ name: 'id', in: 'path', schema: { type: 'string' } }],
         requestBody: json({ $ref: '#/components/schemas/Thing' }),
         responses: {
-          200: json({ $ref: '#/components/schemas/Thing' }),
-          400: json(errorSchema),
-          401: json(errorSchema),
+          200: { headers, ...json({ $ref: '#/components/schemas/Thing' }) },
+          400: { headers, ...json(errorSchema) },
+          401: {
+            headers: { ...headers, 'www-authenticate': { $ref: '#/components/headers/Bearer' } },
+            ...json(errorSchema),
+          },
         },
       },
     },
   },
   components: {
+    headers: { Bearer: text('^Bearer') },
     schemas: {
       Thing: {
         type: 'object',
@@ -63,7 +69,7 @@ function isThing(text: string): boolean {
   }
 }
 
-const fuzz = (app: (sent: Sent) => Response) =>
+const fuzz = (app: (sent: Sent) => Response, seed?: number) =>
   fuzzApi({
     document,
     send: (_, init) =>
@@ -79,6 +85,7 @@ const fuzz = (app: (sent: Sent) => Response) =>
     secrets: ['hush-hush'],
     maxBodyBytes: 1_000,
     runs: 200,
+    ...(seed === undefined ? {} : { seed }),
   });
 
 /** The app, but for one answer in place of every 400. */
@@ -102,9 +109,51 @@ describe('fuzzApi', () => {
     ['an echo', ({ text }) => answer(400, { code: 'bad', message: text }), /repeats its input/],
     ['a secret', () => answer(400, { code: 'bad', message: 'hush-hush' }), /repeats a credential/],
   ])('finds %s that the document does not know', async (_, broken, found) => {
-    const error: unknown = await fuzz(but(broken)).catch((cause: unknown) => cause);
-    const { message, cause } = error as Error;
-    expect(message).toMatch(/seed: -?\d+/);
-    expect(String(cause)).toMatch(found);
+    const error = await fuzz(but(broken)).catch((cause: unknown) => cause);
+    const [outer = '', ...inner] = messagesOf(error);
+    expect(outer).toMatch(/^thing: POOL_FUZZ_SEED=\d+ sends the same requests again\n/);
+    expect(outer).toContain('Counterexample: ');
+    expect(inner.join()).toMatch(found);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['left out', {}],
+    ['of another form', { 'www-authenticate': 'Basic' }],
+  ])('finds a header that is %s', async (_, sent) => {
+    const app = (request: Sent): Response =>
+      request.authorized ? serve(request) : answer(401, { code: 'bad', message: '' }, sent);
+    const error = await fuzz(app).catch((cause: unknown) => cause);
+    expect(messagesOf(error).join()).toContain('status 401 without www-authenticate');
+  });
+
+  it('sends the same requests for the same seed, which a failure tells', async () => {
+    const sentWith = async (seed: number | undefined): Promise<readonly Sent[]> => {
+      const all: Sent[] = [];
+      await fuzz((sent) => {
+        all.push(sent);
+        return serve(sent);
+      }, seed);
+      return all;
+    };
+    const first = await sentWith(7);
+    expect(first.length).toBeGreaterThan(200);
+    expect(await sentWith(7)).toEqual(first);
+    expect(await sentWith(8)).not.toEqual(first);
+
+    const error = await fuzz(
+      but(() => answer(500, {})),
+      7,
+    ).catch((cause: unknown) => cause);
+    expect(messagesOf(error)[0]).toContain('POOL_FUZZ_SEED=7 ');
+    vi.stubEnv('POOL_FUZZ_SEED', '7');
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    expect(await sentWith(undefined)).toEqual(first);
   });
 });
+
+/** Of an error and of what caused it, outermost first. */
+function messagesOf(error: unknown): readonly string[] {
+  return error instanceof Error ? [error.message, ...messagesOf(error.cause)] : [];
+}

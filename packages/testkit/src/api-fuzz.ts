@@ -5,8 +5,9 @@
  *
  * @module
  */
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
+import { createAnswerJudge, type DescribedOperation } from './api-judge.ts';
 import { arbitraryOf, canary, hostileValues, type JsonSchema, mutate } from './api-values.ts';
 
 export type FuzzTarget = {
@@ -26,10 +27,11 @@ export type FuzzTarget = {
   readonly maxBodyBytes: number;
   /** Requests an operation. */
   readonly runs: number;
+  /** Decides every request. Default: `POOL_FUZZ_SEED` of the environment, else another one each time. */
+  readonly seed?: number;
 };
 
-type Operation = {
-  readonly id: string;
+type Operation = DescribedOperation & {
   readonly method: string;
   readonly path: string;
   readonly schemes: readonly string[];
@@ -40,11 +42,6 @@ type Operation = {
   }[];
   readonly bodyType: string | undefined;
   readonly bodySchema: JsonSchema | undefined;
-  readonly responses: Readonly<Record<string, ResponseObject>>;
-};
-
-type ResponseObject = {
-  readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 };
 
 type OperationObject = {
@@ -57,15 +54,22 @@ type OperationObject = {
 
 type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly headers?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+  };
 };
 
-/** Statuses seen, by operation id. Fails like any property does: with the seed, the path and the smallest request. */
+/**
+ * Statuses seen, by operation id. Fails with the operation, the smallest request and the seed; a run with that seed, against an
+ * app in the same state, sends the same requests in the same order.
+ */
 export async function fuzzApi(
   target: FuzzTarget,
 ): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
   const document = target.document as Document;
-  const judge = createJudge(document, target.secrets);
+  const judge = createAnswerJudge(document.components, target.secrets);
+  const seed = target.seed ?? readSeed() ?? randomInt(2 ** 31);
   const seen = new Map<string, Set<number>>();
   for (const operation of listOperations(document)) {
     const statuses = new Set<number>();
@@ -75,15 +79,36 @@ export async function fuzzApi(
       statuses.add(response.status);
       await judge(operation, response);
     };
-    await fc.assert(fc.asyncProperty(arbitraryRequest(operation, target, document), check), {
-      numRuns: target.runs,
-      interruptAfterTimeLimit: 10_000,
-    });
-    for (const request of plainRefusals(operation, target)) {
-      await check(request);
+    try {
+      await fc.assert(fc.asyncProperty(arbitraryRequest(operation, target, document), check), {
+        seed,
+        numRuns: target.runs,
+        interruptAfterTimeLimit: 10_000,
+      });
+      for (const request of plainRefusals(operation, target)) {
+        await check(request);
+      }
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : 'not an error';
+      throw new Error(
+        `${operation.id}: POOL_FUZZ_SEED=${seed} sends the same requests again\n${reason}`,
+        { cause },
+      );
     }
   }
   return seen;
+}
+
+/** @throws Error for a seed that is none */
+function readSeed(): number | undefined {
+  const text = process.env['POOL_FUZZ_SEED'] ?? '';
+  if (text === '') {
+    return undefined;
+  }
+  if (!/^[0-9]{1,10}$/.test(text)) {
+    throw new Error('POOL_FUZZ_SEED is a whole number');
+  }
+  return Number(text);
 }
 
 function listOperations(document: Document): readonly Operation[] {
@@ -312,68 +337,4 @@ function plainRefusals(operation: Operation, target: FuzzTarget): readonly FuzzR
     },
     ...(operation.bodyType === undefined ? [] : [{ path, init: large }]),
   ];
-}
-
-type Judge = (operation: Operation, response: Response) => Promise<void>;
-
-function createJudge(document: Document, secrets: readonly string[]): Judge {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addSchema({ $id: 'document', components: document.components });
-  const validators = new Map<object, ValidateFunction>();
-  const validatorOf = (schema: JsonSchema): ValidateFunction => {
-    const known = validators.get(schema);
-    const text = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/');
-    const made = known ?? ajv.compile(JSON.parse(text) as object);
-    validators.set(schema, made);
-    return made;
-  };
-
-  return async (operation, response) => {
-    const { status } = response;
-    const text = await response.text();
-    const described = operation.responses[String(status)];
-    if (described === undefined) {
-      throw new Error(`${operation.id}: status ${status} is not documented: ${text.slice(0, 300)}`);
-    }
-    if (!/^[0-9a-f-]{36}$/.test(response.headers.get('x-request-id') ?? '')) {
-      throw new Error(`${operation.id}: status ${status} without x-request-id`);
-    }
-    if (status === 401 && !response.headers.has('www-authenticate')) {
-      throw new Error(`${operation.id}: status 401 without www-authenticate`);
-    }
-    const leaked = secrets.find((secret) => text.includes(secret));
-    if (leaked !== undefined) {
-      throw new Error(`${operation.id}: status ${status} repeats a credential`);
-    }
-    const [type, media] = Object.entries(described.content)[0] ?? [];
-    if (type === undefined || media === undefined) {
-      throw new Error(`${operation.id}: status ${status} documents no content`);
-    }
-    if (!(response.headers.get('content-type') ?? '').startsWith(type)) {
-      throw new Error(`${operation.id}: status ${status} is not ${type}`);
-    }
-    if (type !== 'application/json') {
-      return;
-    }
-    const body: unknown = JSON.parse(text);
-    const validate = validatorOf(media.schema);
-    if (!validate(body)) {
-      throw new Error(
-        `${operation.id}: the document refuses a body of status ${status}: ${ajv.errorsText(validate.errors)}: ${text.slice(0, 300)}`,
-      );
-    }
-    if (messagesOf(body).some((message) => message.includes(canary))) {
-      throw new Error(`${operation.id}: status ${status} repeats its input: ${text.slice(0, 300)}`);
-    }
-  };
-}
-
-/** Every `message` in a body, at any depth. */
-function messagesOf(body: unknown): readonly string[] {
-  if (typeof body !== 'object' || body === null) {
-    return [];
-  }
-  return Object.entries(body).flatMap(([name, value]) =>
-    name === 'message' && typeof value === 'string' ? [value] : messagesOf(value),
-  );
 }
