@@ -12,6 +12,7 @@ import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AgentLog } from './agent-log.ts';
 import type { Principal } from './bearer.ts';
+import { hostPattern } from './http-refusal.ts';
 
 /** Holds 10,000 recipients with memos. */
 const maxBodyBytes = 4 * 1024 * 1024;
@@ -29,16 +30,22 @@ export function assignRequestId(log: AgentLog): MiddlewareHandler<AgentVariables
     context.set('requestId', requestId);
     context.header('x-request-id', requestId);
     context.header('cache-control', 'no-store');
+    context.header('x-content-type-options', 'nosniff');
     await next();
     log.debug({ requestId, method: context.req.method, status: context.res.status }, 'answered');
   };
 }
 
-/** @param allowedHosts - names besides loopback that requests may be addressed to */
+/** @param allowedHosts - names besides loopback that requests may be addressed to; IPv6 with or without brackets */
 export function checkHost(allowedHosts: readonly string[]): MiddlewareHandler<AgentVariables> {
+  const allowedNames = new Set(
+    allowedHosts.map((host) =>
+      hostNameOf(host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host),
+    ),
+  );
   const isAllowed = (host: string | undefined): boolean => {
     const name = hostNameOf(host);
-    return name !== undefined && (isLoopbackHost(name) || allowedHosts.includes(name));
+    return name !== undefined && (isLoopbackHost(name) || allowedNames.has(name));
   };
   return async (context, next) => {
     const origin = context.req.header('origin');
@@ -78,6 +85,11 @@ export function answerError(
   log: AgentLog,
 ): Response {
   const requestId = context.get('requestId');
+  // The caller went away while the body was read: nobody hears the answer, and nothing of ours failed.
+  if (context.req.raw.signal.aborted) {
+    log.debug({ requestId }, 'request broken off');
+    return context.json({ code: 'invalid_request', message: 'the request was broken off' }, 400);
+  }
   if (!isPoolError(error)) {
     log.error(
       { requestId, error: error instanceof Error ? error.name : 'unknown' },
@@ -107,7 +119,9 @@ export function answerError(
 
 function hostNameOf(host: string | undefined): string | undefined {
   try {
-    return host === undefined ? undefined : new URL(`http://${host}`).hostname.toLowerCase();
+    return host !== undefined && hostPattern.test(host)
+      ? new URL(`http://${host}`).hostname.toLowerCase()
+      : undefined;
   } catch {
     return undefined;
   }

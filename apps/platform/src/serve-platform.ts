@@ -84,7 +84,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     config.dataDirectory === 'memory:'
       ? undefined
       : await startControl(config.dataDirectory, { db, log, nowMs });
-  const listening = await listen((request, from) => app.fetch(request, from), config.listen);
+  const listening = await listen((request, from) => app.fetch(request, from), config.listen, log);
   return {
     url: listening.url,
     async close() {

@@ -52,7 +52,7 @@ export async function serveGate(
         : createFileScreening(config.screeningFile),
     allowedHosts: config.allowedHosts,
   });
-  const listening = await listen((request, from) => app.fetch(request, from), config.listen);
+  const listening = await listen((request, from) => app.fetch(request, from), config.listen, log);
   return {
     url: listening.url,
     async close() {

@@ -12,7 +12,7 @@ import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { describeFailure, type Log } from '../log.ts';
 import { parseCallerAddress } from './caller-address.ts';
-import type { Connection } from './listen.ts';
+import type { Connection } from './http-server.ts';
 
 export type ShellEnv = {
   Bindings: Connection;
@@ -98,6 +98,10 @@ export function createShell(options: ShellOptions): Shell {
     answerError(c, new PoolError('not_found', 'there is no such route', { status: 404 })),
   );
   app.onError((error, c) => {
+    // The caller went away while the body was read: nobody hears the answer, and nothing of ours failed.
+    if (c.req.raw.signal.aborted) {
+      return answerError(c, new PoolError('invalid_request', 'the request was broken off'));
+    }
     if (isPoolError(error)) {
       return answerError(c, error);
     }
@@ -116,6 +120,7 @@ function findRefusal(
   origins: ReadonlySet<string>,
 ): PoolError | undefined {
   // A page that rebinds its name to this machine still sends its own name: that is what stops it.
+  // The server asks for a Host header; without a server (in tests) it stands in the URL.
   const host = (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase();
   if (!isLoopbackHost(withoutPort(host)) && !hosts.has(host)) {
     return new PoolError('forbidden_host', 'this host name is not served here', { status: 403 });

@@ -1,14 +1,187 @@
-import { describe, expect, it } from 'vitest';
+/** What reaches platform and gate below their routes: raw bytes on a socket, and their end. */
+import { Secret } from '@pool/core';
+import {
+  createRawCases,
+  exchangeRaw,
+  findRawProblems,
+  type RawTarget,
+} from '@pool/testkit/raw-http';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { parseGateConfig, parsePlatformConfig } from '../config.ts';
+import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
+import { createFakeRegistry } from '../fixtures/fake-registry.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestPlatform } from '../fixtures/test-platform.ts';
+import { createGateApp } from '../gate/gate-app.ts';
+import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
+import { createTokenService } from '../gate/oauth.ts';
+import { startPublisher } from '../gate/publisher.ts';
+import { passEverybody } from '../gate/screening.ts';
+import { createLog } from '../log.ts';
+import type { Shell } from './app-shell.ts';
+import type { HttpLimits, HttpServer } from './http-server.ts';
 import { listen } from './listen.ts';
 
+const log = createLog('silent', 'test');
+const loopback = { host: '127.0.0.1', port: 0 };
+const quick: Partial<HttpLimits> = {
+  headersMs: 300,
+  requestMs: 500,
+  keepAliveMs: 400,
+  checkMs: 50,
+  graceMs: 500,
+};
+
+type Post = RawTarget['post'];
+const platformPost: Post = {
+  path: '/api/auth/verify',
+  headers: ['Content-Type: application/json'],
+  status: 400,
+  maxBodyBytes: 512 * 1024,
+};
+const gatePost: Post = {
+  path: '/oauth/token',
+  headers: ['Content-Type: application/x-www-form-urlencoded'],
+  status: 401,
+  maxBodyBytes: 64 * 1024,
+};
+
+let database: TestDatabase;
+let gateDatabase: OpenDatabase<GateTables>;
+const stopping = new AbortController();
+beforeAll(async () => {
+  database = await openTestDatabase();
+  gateDatabase = await openDatabase('memory:', gateMigrations);
+});
+afterAll(async () => {
+  stopping.abort();
+  await Promise.all([database.close(), gateDatabase.close()]);
+});
+
+async function createGate(): Promise<Shell> {
+  const { db } = gateDatabase;
+  return createGateApp({
+    db,
+    log,
+    screening: passEverybody,
+    allowedHosts: [],
+    publisher: await startPublisher({
+      db,
+      chain: createFakeRegistry().chain,
+      log,
+      nowMs: Date.now,
+      pollIntervalMs: 5,
+      replaceAfterMs: 120_000,
+      signal: stopping.signal,
+    }),
+    tokens: createTokenService(
+      [{ clientId: 'reader', clientSecret: new Secret('r'), scopes: ['gate.read'] }],
+      900,
+      Date.now,
+    ),
+  });
+}
+
+describe.each([
+  ['the platform', async () => createTestPlatform(database).app, platformPost],
+  ['the gate', createGate, gatePost],
+] as const)('%s on a socket', (_name, createApp, post) => {
+  let server: HttpServer;
+  let target: RawTarget;
+  beforeAll(async () => {
+    const app = await createApp();
+    server = await listen((request, from) => app.fetch(request, from), loopback, log, quick);
+    target = { port: Number(new URL(server.url).port), alivePath: '/livez', post };
+  });
+  afterAll(() => server.close());
+
+  const names = createRawCases({ port: 80, alivePath: '/livez', post }).map(({ name }) => name);
+  it.each(names)('bears %s', async (name) => {
+    const rawCase = createRawCases(target).find((one) => one.name === name)!;
+    const exchange = await exchangeRaw(target.port, rawCase.parts, {
+      ...rawCase,
+      waitMs: 5_000,
+      ...(rawCase.isKept === true ? { enough: rawCase.expected.length } : {}),
+    });
+    expect(findRawProblems(rawCase, exchange)).toEqual([]);
+    expect((await fetch(`${server.url}/livez`)).status).toBe(200);
+  });
+});
+
 describe('listen', () => {
+  const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
   it('tells an app which address a request came from', async () => {
-    const listening = await listen(
+    const server = await listen(
       (_request, { remoteAddress }) => new Response(remoteAddress ?? 'nothing'),
-      { host: '127.0.0.1', port: 0 },
+      loopback,
+      log,
     );
-    const response = await fetch(listening.url, { headers: { 'x-forwarded-for': '192.0.2.1' } });
+    onTestFinished(() => server.close());
+    const response = await fetch(server.url, { headers: { 'x-forwarded-for': '192.0.2.1' } });
     expect(await response.text()).toBe('127.0.0.1');
-    await listening.close();
+  });
+
+  it('names an IPv6 address as a URL does', async () => {
+    const { app } = createTestPlatform(database);
+    const server = await listen((request) => app.fetch(request), { host: '::1', port: 0 }, log);
+    onTestFinished(() => server.close());
+    expect(server.url).toMatch(/^http:\/\/\[::1\]:[0-9]+$/);
+    expect((await fetch(`${server.url}/livez`)).status).toBe(200);
+  });
+
+  it('refuses where somebody listens already', async () => {
+    const server = await listen(() => new Response(''), loopback, log);
+    onTestFinished(() => server.close());
+    const port = Number(new URL(server.url).port);
+    await expect(listen(() => new Response(''), { ...loopback, port }, log)).rejects.toMatchObject({
+      code: 'cannot_listen',
+    });
+  });
+
+  it('ends: answers what was begun within the grace, takes nothing new, keeps nothing open', async () => {
+    const get = 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+    let takesMs = 0;
+    const server = await listen(
+      async () => {
+        await sleep(takesMs);
+        return new Response('answered');
+      },
+      loopback,
+      log,
+      { graceMs: 400 },
+    );
+    const port = Number(new URL(server.url).port);
+    const idle = exchangeRaw(port, [get], { waitMs: 5_000 });
+    await sleep(50);
+    takesMs = 200;
+    const short = exchangeRaw(port, [get], { waitMs: 5_000 });
+    await sleep(20);
+    takesMs = 60_000;
+    const long = exchangeRaw(port, [get], { waitMs: 5_000 });
+    await sleep(50);
+    const startedMs = performance.now();
+    const closed = server.close();
+    await expect(fetch(server.url)).rejects.toThrow();
+    await closed;
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect((await idle).isClosed).toBe(true);
+    expect((await short).answers).toMatchObject([
+      { status: 200, body: 'answered', headers: { connection: 'close' } },
+    ]);
+    expect((await long).answers).toEqual([]);
+  });
+});
+
+describe('careless binding', () => {
+  const hosts = ['::', '0.0.0.0', '10.0.0.1', '2001:db8::1', 'platform.example', '127.example'];
+  it.each(hosts)('is refused for %s', (host) => {
+    expect(() => parsePlatformConfig({ PLATFORM_HOST: host })).toThrow(/PLATFORM_HOST is not/);
+    expect(() => parseGateConfig({ GATE_HOST: host })).toThrow(/GATE_HOST is not/);
+  });
+
+  it.each(['127.0.0.1', '127.1.2.3', '::1', '[::1]', 'localhost'])('is not %s', (host) => {
+    expect(() => parsePlatformConfig({ PLATFORM_HOST: host })).not.toThrow(/PLATFORM_HOST/);
+    expect(() => parseGateConfig({ GATE_HOST: host })).not.toThrow(/GATE_HOST/);
   });
 });

@@ -1,52 +1,31 @@
 /**
- * Serves an app on a port and stops cleanly.
+ * Serves an app of the platform or of the gate on a port and stops cleanly.
  *
  * @module
  */
-import type { AddressInfo } from 'node:net';
-import { type HttpBindings, type ServerType, serve } from '@hono/node-server';
+import { PoolError } from '@pool/core';
 import type { ListenConfig } from '../config.ts';
+import type { Log } from '../log.ts';
+import { type Connection, type HttpLimits, type HttpServer, serveHttp } from './http-server.ts';
 
-export type Listening = { readonly url: string; close(): Promise<void> };
-
-/** What an app learns of the connection a request came by. */
-export type Connection = { readonly remoteAddress?: string };
-
-export function listen(
+/** @throws PoolError `cannot_listen` */
+export async function listen(
   fetch: (request: Request, connection: Connection) => Response | Promise<Response>,
   config: ListenConfig,
-): Promise<Listening> {
-  return new Promise((resolve, reject) => {
-    const server: ServerType = serve(
-      {
-        fetch: (request, env) => {
-          const { remoteAddress } = (env as HttpBindings).incoming.socket;
-          return fetch(request, remoteAddress === undefined ? {} : { remoteAddress });
-        },
-        hostname: config.host,
-        port: config.port,
-      },
-      (address: AddressInfo) => {
-        const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-        resolve({ url: `http://${host}:${address.port}`, close: () => close(server) });
-      },
+  log: Pick<Log, 'info'>,
+  limits: Partial<HttpLimits> = {},
+): Promise<HttpServer> {
+  try {
+    return await serveHttp(fetch, {
+      ...config,
+      limits,
+      onRefused: (refused) => log.info(refused, 'request refused'),
+    });
+  } catch (cause) {
+    throw new PoolError(
+      'cannot_listen',
+      `cannot listen on ${config.host}:${config.port}; is another process running there?`,
+      { cause },
     );
-    server.once('error', reject);
-  });
-}
-
-function close(server: ServerType): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    if ('closeIdleConnections' in server) {
-      server.closeIdleConnections();
-    }
-    // Requests under way get a moment to finish; a connection kept open must not hold the process.
-    const timer = setTimeout(() => {
-      if ('closeAllConnections' in server) {
-        server.closeAllConnections();
-      }
-    }, 5_000);
-    timer.unref();
-  });
+  }
 }

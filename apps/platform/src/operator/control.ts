@@ -42,10 +42,11 @@ export async function startControl(
 ): Promise<{ close(): Promise<void> }> {
   const token = new Secret(randomBytes(32).toString('base64url'));
   const app = createControlApp(deps, token);
-  const listening = await listen((request, from) => app.fetch(request, from), {
-    host: '127.0.0.1',
-    port: 0,
-  });
+  const listening = await listen(
+    (request, from) => app.fetch(request, from),
+    { host: '127.0.0.1', port: 0 },
+    deps.log,
+  );
   const path = join(directory, controlFileName);
   await rm(path, { force: true });
   await writeFile(path, JSON.stringify({ url: listening.url, token: token.reveal() }), {

@@ -1,0 +1,164 @@
+/**
+ * What is refused before any route sees it: requests that the parser gave up on, and requests that two
+ * readers could understand differently. Agent, platform and gate hold to the same rules, and one suite of raw
+ * requests holds them to it (`@pool/testkit/raw-http`).
+ *
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+export type Refusal = {
+  readonly status: 400 | 405 | 408 | 417 | 431 | 500 | 503;
+  readonly code: string;
+  readonly message: string;
+};
+
+/** Told of every refusal, for the log: nothing of the request is in it. */
+export type OnRefused = (
+  refused: Omit<Refusal, 'message'> & { readonly requestId: string },
+) => void;
+
+const unreadable = refuse(
+  400,
+  'invalid_request',
+  'the request cannot be read: check the request line, the Host header and how the body is framed',
+);
+const tooManyHeaders = refuse(
+  431,
+  'headers_too_large',
+  'the request line and the headers are too large or too many',
+);
+const tooSlow = refuse(408, 'request_timeout', 'the request did not arrive in time; send it again');
+
+export const refusals = {
+  unreadable,
+  unexpected: refuse(500, 'internal_error', 'an unexpected error; see the log'),
+  noTunnel: refuse(405, 'method_not_allowed', 'this server opens no tunnels'),
+  noExpectation: refuse(417, 'expectation_failed', 'the only Expect that is met is 100-continue'),
+  stopping: refuse(503, 'stopping', 'this server is stopping; try again shortly'),
+} as const;
+
+function refuse(status: Refusal['status'], code: string, message: string): Refusal {
+  return { status, code, message };
+}
+
+/**
+ * Headers that say who asks for what. Sent twice, one of us would go by the first and another by the last or
+ * by both, so neither is taken.
+ */
+const onceOnly = new Set([
+  'host',
+  'authorization',
+  'idempotency-key',
+  'cookie',
+  'origin',
+  'content-type',
+  'content-length',
+  'transfer-encoding',
+]);
+
+/** Host and optional port, nothing a URL parser would read more into. */
+export const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/i;
+
+/** @returns why a request that was parsed is refused all the same; undefined: it goes on to the routes */
+export function findRefusal(
+  request: Pick<IncomingMessage, 'rawHeaders' | 'headers' | 'url'>,
+  maxHeaders: number,
+): Refusal | undefined {
+  const { rawHeaders } = request;
+  if (rawHeaders.length > 2 * maxHeaders) {
+    return tooManyHeaders;
+  }
+  const seen = new Set<string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? '';
+    if (onceOnly.has(name) && seen.has(name)) {
+      return refuse(400, 'invalid_request', `send the header ${name} only once`);
+    }
+    seen.add(name);
+  }
+  const { host } = request.headers;
+  return host === undefined || !hostPattern.test(host) ? unreadable : undefined;
+}
+
+/**
+ * Path and query of a request target. The absolute form is taken where it names the host that the Host
+ * header names too: otherwise the guards would look at one name and the routes answer for another.
+ */
+export function readTarget(target: string | undefined, host: string): string | undefined {
+  if (target?.startsWith('/') === true) {
+    return target;
+  }
+  const [start, authority] = /^https?:\/\/([^/?#\\]+)(?=\/|$)/i.exec(target ?? '') ?? [];
+  return start !== undefined && authority?.toLowerCase() === host.toLowerCase()
+    ? target?.slice(start.length) || '/'
+    : undefined;
+}
+
+/** What a failure of the parser or of its clock means; undefined: the connection broke, nobody is there. */
+export function findRefusalOfFailure(error: unknown): Refusal | undefined {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return tooManyHeaders;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return tooSlow;
+    default:
+      return code.startsWith('HPE_') ? unreadable : undefined;
+  }
+}
+
+/** Through the response, where there is one. The connection ends: what follows on it cannot be trusted. */
+export function answerRefusal(
+  response: ServerResponse,
+  refusal: Refusal,
+  onRefused: OnRefused,
+): void {
+  const { body, headers } = render(refusal, onRefused);
+  response.writeHead(refusal.status, headers);
+  response.end(body);
+}
+
+/** How long a refused connection may take to read the answer. */
+const lingerMs = 500;
+
+/** The same where the parser gave up, and there is nothing to answer through but the socket. */
+export function endWithRefusal(socket: Duplex, refusal: Refusal, onRefused: OnRefused): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { body, headers } = render(refusal, onRefused);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${refusal.status} Refused`, ...lines, '', body].join('\r\n'));
+  setTimeout(() => socket.destroy(), lingerMs).unref();
+}
+
+/** As a `Response`, for what fails between the server and the routes. */
+export function createRefusalResponse(refusal: Refusal, onRefused: OnRefused): Response {
+  const { body, headers } = render(refusal, onRefused);
+  return new Response(body, { status: refusal.status, headers });
+}
+
+function render(
+  { status, code, message }: Refusal,
+  onRefused: OnRefused,
+): { readonly body: string; readonly headers: Readonly<Record<string, string>> } {
+  const requestId = randomUUID();
+  onRefused({ requestId, code, status });
+  const body = JSON.stringify({ code, message });
+  return {
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      'x-request-id': requestId,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...(status === 503 ? { 'retry-after': '5' } : {}),
+      connection: 'close',
+    },
+  };
+}

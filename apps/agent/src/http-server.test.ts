@@ -1,0 +1,253 @@
+/** What reaches the agent below its routes: raw bytes on a socket, time, numbers, and its end. */
+import {
+  createRawCases,
+  exchangeRaw,
+  findRawProblems,
+  type RawTarget,
+} from '@pool/testkit/raw-http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseConfig } from './config.ts';
+import { createConfigSource, goodEnvironment } from './fixtures/config-world.ts';
+import { createTestApp, loopbackToken } from './fixtures/test-app.ts';
+import { formatAuthority, type HttpLimits, type HttpServer, serveHttp } from './http-server.ts';
+
+const quick: Partial<HttpLimits> = {
+  headersMs: 300,
+  requestMs: 500,
+  keepAliveMs: 400,
+  checkMs: 50,
+  graceMs: 500,
+};
+
+const targetOf = (url: string): RawTarget => ({
+  port: Number(new URL(url).port),
+  alivePath: '/api/livez',
+  post: {
+    path: '/api/validate',
+    headers: [`Authorization: Bearer ${loopbackToken}`, 'Content-Type: application/json'],
+    status: 200,
+    maxBodyBytes: 4 * 1024 * 1024,
+  },
+});
+
+describe('the agent on a socket', () => {
+  let server: HttpServer;
+  let target: RawTarget;
+  beforeAll(async () => {
+    const { app } = createTestApp();
+    server = await serveHttp((request) => app.fetch(request), {
+      host: '127.0.0.1',
+      port: 0,
+      onRefused: () => undefined,
+      limits: quick,
+    });
+    target = targetOf(server.url);
+  });
+  afterAll(() => server.close());
+
+  const names = createRawCases(targetOf('http://127.0.0.1:80')).map(({ name }) => name);
+  it.each(names)('bears %s', async (name) => {
+    const rawCase = createRawCases(target).find((one) => one.name === name)!;
+    const exchange = await exchangeRaw(target.port, rawCase.parts, {
+      ...rawCase,
+      waitMs: 5_000,
+      ...(rawCase.isKept === true ? { enough: rawCase.expected.length } : {}),
+    });
+    expect(findRawProblems(rawCase, exchange)).toEqual([]);
+    expect((await fetch(`${server.url}/api/livez`)).status).toBe(200);
+  });
+});
+
+describe('the limits of a server', () => {
+  const live = 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+  const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  const refused: string[] = [];
+  let server: HttpServer;
+  let begun = 0;
+  let together = 0;
+  let mostTogether = 0;
+  let takesMs = 0;
+
+  const portOf = () => Number(new URL(server.url).port);
+  async function start(limits: Partial<HttpLimits> = {}, host = '127.0.0.1'): Promise<void> {
+    server = await serveHttp(
+      async () => {
+        begun += 1;
+        together += 1;
+        mostTogether = Math.max(mostTogether, together);
+        await sleep(takesMs);
+        together -= 1;
+        return new Response('answered');
+      },
+      {
+        host,
+        port: 0,
+        onRefused: ({ code }) => refused.push(code),
+        limits: { ...quick, ...limits },
+      },
+    );
+  }
+  beforeEach(() => {
+    refused.length = 0;
+    [begun, together, mostTogether, takesMs] = [0, 0, 0, 0];
+  });
+  afterEach(() => server.close());
+
+  it('do not touch how long an answer takes', async () => {
+    takesMs = 1_500;
+    await start();
+    expect(await (await fetch(server.url)).text()).toBe('answered');
+  });
+
+  it('end a connection that nobody uses', async () => {
+    await start();
+    const { answers, isClosed, ms } = await exchangeRaw(portOf(), [live], { waitMs: 5_000 });
+    expect([answers.length, isClosed]).toEqual([1, true]);
+    expect(ms).toBeGreaterThan(300);
+  });
+
+  it('take one request of a connection at a time', async () => {
+    takesMs = 20;
+    await start();
+    const { answers } = await exchangeRaw(portOf(), [live.repeat(5)], { waitMs: 5_000, enough: 5 });
+    expect([answers.length, begun, mostTogether]).toEqual([5, 5, 1]);
+  });
+
+  it('end a connection that sends more requests at once than may wait', async () => {
+    takesMs = 20;
+    await start({ maxPipelined: 4 });
+    const { answers, isClosed } = await exchangeRaw(portOf(), [live.repeat(5)], { waitMs: 5_000 });
+    expect([answers.length, isClosed, begun]).toEqual([0, true, 1]);
+  });
+
+  it('end a connection after so many requests, and answer none twice', async () => {
+    await start({ maxRequestsPerConnection: 3 });
+    const { answers, isClosed } = await exchangeRaw(portOf(), [live.repeat(5)], { waitMs: 5_000 });
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers.map(({ headers }) => headers['connection'])).toEqual([
+      'keep-alive',
+      'keep-alive',
+      'close',
+    ]);
+    expect([isClosed, begun]).toEqual([true, 3]);
+  });
+
+  it('begin nothing that comes behind an answer which ends the connection', async () => {
+    await start();
+    const twoHosts = live.replace('Host', 'Host: evil.test\r\nHost');
+    const { answers, isClosed } = await exchangeRaw(portOf(), [twoHosts + live.repeat(3)], {
+      waitMs: 5_000,
+    });
+    expect(answers.map(({ status }) => status)).toEqual([400]);
+    expect([isClosed, begun]).toEqual([true, 0]);
+  });
+
+  it('hold so many connections, and take new ones when others end', async () => {
+    await start({ maxConnections: 2, keepAliveMs: 5_000, headersMs: 5_000, requestMs: 5_000 });
+    const idle = [1, 2].map(() => exchangeRaw(portOf(), [live], { waitMs: 300 }));
+    await sleep(100);
+    const third = await exchangeRaw(portOf(), [live], { waitMs: 2_000 });
+    expect([third.text, third.isClosed]).toEqual(['', true]);
+    await Promise.all(idle);
+    await sleep(50);
+    expect((await fetch(server.url)).status).toBe(200);
+  });
+
+  describe('when it stops', () => {
+    it('answers what was begun, refuses what comes behind it, and ends what is idle', async () => {
+      await start({ keepAliveMs: 60_000 });
+      const idle = exchangeRaw(portOf(), [live], { waitMs: 5_000 });
+      const half = exchangeRaw(portOf(), ['GET / HT'], { waitMs: 5_000 });
+      await sleep(50);
+      takesMs = 300;
+      const busy = exchangeRaw(portOf(), [live + live], { waitMs: 5_000 });
+      await sleep(50);
+      const startedMs = performance.now();
+      const closed = server.close();
+      await expect(fetch(server.url)).rejects.toThrow();
+      const { answers } = await busy;
+      expect(answers[0]).toMatchObject({ status: 200, body: 'answered' });
+      expect(answers[0]?.headers['connection']).toBe('close');
+      // Nothing, or that it stops: never an answer to what was not done.
+      expect(answers.slice(1).every(({ status }) => status === 503)).toBe(true);
+      await closed;
+      expect(performance.now() - startedMs).toBeLessThan(450);
+      expect(begun).toBe(2);
+      expect([(await idle).isClosed, (await half).isClosed]).toEqual([true, true]);
+    });
+
+    it('does not wait longer than its grace', async () => {
+      takesMs = 60_000;
+      await start({ graceMs: 200 });
+      const busy = exchangeRaw(portOf(), [live], { waitMs: 5_000 });
+      await sleep(50);
+      const startedMs = performance.now();
+      await server.close();
+      expect(performance.now() - startedMs).toBeLessThan(1_000);
+      expect((await busy).answers).toEqual([]);
+    });
+  });
+
+  it('name an IPv6 address as a URL does', async () => {
+    await start({}, '::1');
+    expect(server.url).toMatch(/^http:\/\/\[::1\]:[0-9]+$/);
+    expect((await fetch(server.url)).status).toBe(200);
+    await server.close();
+    await start({}, '[::1]');
+    expect((await fetch(server.url)).status).toBe(200);
+    expect(formatAuthority('localhost', 80)).toBe('localhost:80');
+  });
+
+  it('refuse to start where somebody listens already', async () => {
+    await start();
+    await expect(
+      serveHttp(() => new Response(''), {
+        host: '127.0.0.1',
+        port: portOf(),
+        onRefused: () => undefined,
+      }),
+    ).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  it('tell the log of what they refuse, and nothing of the request', async () => {
+    await start();
+    await exchangeRaw(portOf(), ['canary\r\n\r\n'], { waitMs: 5_000 });
+    await exchangeRaw(portOf(), [`GET / HTTP/1.1\r\nX: ${'b'.repeat(20_000)}`], { waitMs: 5_000 });
+    await exchangeRaw(portOf(), ['GET / HTTP/1.1\r\n\r\n'], { waitMs: 5_000 });
+    expect(refused).toEqual(['invalid_request', 'headers_too_large', 'invalid_request']);
+  });
+
+  it('say that something of ours failed where it did, and not what', async () => {
+    server = await serveHttp(
+      () => {
+        throw new Error('canary');
+      },
+      { host: '127.0.0.1', port: 0, onRefused: ({ code }) => refused.push(code) },
+    );
+    const answer = await fetch(server.url);
+    expect([answer.status, refused]).toEqual([500, ['internal_error']]);
+    expect(await answer.text()).not.toContain('canary');
+  });
+});
+
+describe('careless binding', () => {
+  it.each([
+    '::',
+    '0.0.0.0',
+    '::ffff:127.0.0.1',
+    '10.0.0.1',
+    '2001:db8::1',
+    'agent.example',
+    '127.example',
+  ])('is refused for %s', (host) => {
+    const env = { ...goodEnvironment, DISBURSE_HOST: host };
+    expect(() => parseConfig(createConfigSource(env), { values: {} })).toThrow(/DISBURSE_HOST/);
+    const acknowledged = { ...env, DISBURSE_ALLOW_PUBLIC_BIND: 'behind-tls-proxy' };
+    expect(parseConfig(createConfigSource(acknowledged), { values: {} }).host).toBe(host);
+  });
+
+  it.each(['127.0.0.1', '127.1.2.3', '::1', '[::1]', 'localhost'])('is not %s', (host) => {
+    const env = { ...goodEnvironment, DISBURSE_HOST: host };
+    expect(() => parseConfig(createConfigSource(env), { values: {} })).not.toThrow();
+  });
+});

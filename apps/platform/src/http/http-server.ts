@@ -1,0 +1,232 @@
+/**
+ * The HTTP server below the routes: limits in time and number, refusal of what cannot be read in one way
+ * only, and an end that answers what was begun (docs/decisions/0009). Agent and platform have the same one.
+ *
+ * @module
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
+import {
+  answerRefusal,
+  createRefusalResponse,
+  endWithRefusal,
+  findRefusal,
+  findRefusalOfFailure,
+  type OnRefused,
+  type Refusal,
+  readTarget,
+  refusals,
+} from './http-refusal.ts';
+
+export type HttpLimits = {
+  /** From the first byte, or from connecting, to the end of the headers. */
+  readonly headersMs: number;
+  /** To the end of the body. How long an answer takes is not limited: a spend may take minutes. */
+  readonly requestMs: number;
+  /** An open connection between two requests: longer than proxies keep theirs, or they would send into a closed one. */
+  readonly keepAliveMs: number;
+  /** How often the clocks above are looked at. */
+  readonly checkMs: number;
+  /** Request line and headers together. */
+  readonly maxHeaderBytes: number;
+  readonly maxHeaders: number;
+  readonly maxConnections: number;
+  readonly maxRequestsPerConnection: number;
+  /** Requests of one connection that wait for the answer to the one before. */
+  readonly maxPipelined: number;
+  /** How long requests under way may take once the server stops. */
+  readonly graceMs: number;
+};
+
+export const httpLimits: HttpLimits = {
+  headersMs: 10_000,
+  requestMs: 60_000,
+  keepAliveMs: 75_000,
+  checkMs: 1_000,
+  maxHeaderBytes: 16 * 1024,
+  maxHeaders: 100,
+  maxConnections: 512,
+  maxRequestsPerConnection: 1_000,
+  maxPipelined: 16,
+  graceMs: 10_000,
+};
+
+export type HttpServer = {
+  readonly url: string;
+  /** Takes nothing new, answers what was begun within the grace, closes every connection. */
+  close(): Promise<void>;
+};
+
+export type HttpServerOptions = {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly onRefused: OnRefused;
+  readonly limits?: Partial<HttpLimits>;
+};
+
+type Turn = { readonly request: IncomingMessage; readonly response: ServerResponse };
+
+/** What an app learns of the connection a request came by. */
+export type Connection = { readonly remoteAddress?: string };
+
+/** @throws the system's error where the address cannot be had */
+export function serveHttp(
+  fetch: (request: Request, connection: Connection) => Response | Promise<Response>,
+  options: HttpServerOptions,
+): Promise<HttpServer> {
+  const { onRefused } = options;
+  const limits = { ...httpLimits, ...options.limits };
+  async function answer(request: Request, { incoming, outgoing }: HttpBindings): Promise<Response> {
+    const { remoteAddress } = incoming.socket;
+    const response = await fetch(request, remoteAddress === undefined ? {} : { remoteAddress });
+    // Refused before its body was read: the rest would be taken for the next request, or waited for.
+    if (!incoming.complete) {
+      outgoing.setHeader('connection', 'close');
+    }
+    return response;
+  }
+  const listener = getRequestListener((request, env) => answer(request, env as HttpBindings), {
+    errorHandler: (error) =>
+      createRefusalResponse(
+        error instanceof RequestError ? refusals.unreadable : refusals.unexpected,
+        onRefused,
+      ),
+  });
+  // One request of a connection at a time: so a client has as many under way as it holds connections.
+  const turns = new Map<Duplex, Turn[]>();
+  const taken = new WeakMap<Duplex, number>();
+  let isStopping = false;
+
+  const server = createServer(
+    {
+      // The answer to a missing Host is ours, in the form of all others.
+      requireHostHeader: false,
+      maxHeaderSize: limits.maxHeaderBytes,
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: limits.checkMs,
+    },
+    (request, response) => enqueue({ request, response }),
+  );
+  // Node would drop what is beyond its own limit without a word, a second Authorization among it.
+  server.maxHeadersCount = 0;
+  server.maxConnections = limits.maxConnections;
+  server.on('checkExpectation', (_request, response) =>
+    answerRefusal(response, refusals.noExpectation, onRefused),
+  );
+  server.on('connection', (socket) => socket.once('close', () => turns.delete(socket)));
+  server.on('connect', (_request, socket) => endWith(refusals.noTunnel, socket));
+  server.on('clientError', (error, socket) => endWith(findRefusalOfFailure(error), socket));
+
+  function enqueue(turn: Turn): void {
+    const { socket } = turn.request;
+    const count = (taken.get(socket) ?? 0) + 1;
+    taken.set(socket, count);
+    if (count >= limits.maxRequestsPerConnection) {
+      turn.response.setHeader('connection', 'close');
+    }
+    const queue = turns.get(socket) ?? [];
+    turns.set(socket, queue);
+    if (queue.push(turn) > limits.maxPipelined) {
+      socket.destroy();
+    }
+    if (queue.length === 1) {
+      run(turn);
+    }
+  }
+
+  function run({ request, response }: Turn): void {
+    response.once('close', () => endTurn(request.socket));
+    const refusal = isStopping ? refusals.stopping : findRefusal(request, limits.maxHeaders);
+    const target = readTarget(request.url, request.headers.host ?? '');
+    if (refusal !== undefined || target === undefined) {
+      answerRefusal(response, refusal ?? refusals.unreadable, onRefused);
+      return;
+    }
+    request.url = target;
+    listener(request, response).catch(() => request.socket.destroy());
+  }
+
+  function endTurn(socket: Socket): void {
+    const queue = turns.get(socket) ?? [];
+    queue.shift();
+    const [next] = queue;
+    // An answer that ended the connection ends what waits behind it too: nobody would hear what came of it.
+    if (next !== undefined && socket.writable) {
+      run(next);
+      return;
+    }
+    turns.delete(socket);
+    endIfDone();
+  }
+
+  /** What came last cannot be answered as a request. No answer may be mistaken for that to an earlier one. */
+  function endWith(refusal: Refusal | undefined, socket: Duplex): void {
+    const queue = turns.get(socket) ?? [];
+    const isLastWhole = queue.at(-1)?.request.complete === true;
+    const lastWhole = queue.at(isLastWhole ? -1 : -2);
+    if (!isLastWhole && queue.length > 1) {
+      queue.pop();
+    }
+    if (lastWhole !== undefined) {
+      lastWhole.response.once('close', () => socket.destroy());
+    } else if (refusal === undefined || queue[0]?.response.headersSent === true) {
+      socket.destroy();
+    } else if (!socket.writableEnded) {
+      endWithRefusal(socket, refusal, onRefused);
+    }
+  }
+
+  function endIfDone(): void {
+    if (isStopping && turns.size === 0) {
+      server.closeAllConnections();
+    }
+  }
+
+  function close(): Promise<void> {
+    isStopping = true;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => server.closeAllConnections(), limits.graceMs);
+      server.close(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+      for (const { response } of [...turns.values()].flat()) {
+        if (!response.headersSent) {
+          response.setHeader('connection', 'close');
+        }
+      }
+      endIfDone();
+    });
+  }
+
+  return listen(server, options).then((url) => ({ url, close }));
+}
+
+function listen(server: Server, { host, port }: HttpServerOptions): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, withoutBrackets(host), () => {
+      // From here on an error is one connection that could not be taken: no reason to end the process.
+      server.off('error', reject);
+      server.on('error', () => undefined);
+      const address = server.address();
+      const actualPort = typeof address === 'object' && address !== null ? address.port : port;
+      resolve(`http://${formatAuthority(host, actualPort)}`);
+    });
+  });
+}
+
+/** Host and port as they stand in a URL: IPv6 addresses in brackets. */
+export function formatAuthority(host: string, port: number): string {
+  const name = withoutBrackets(host);
+  return `${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1');
+}

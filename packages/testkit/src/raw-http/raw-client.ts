@@ -1,0 +1,130 @@
+/**
+ * HTTP as bytes on a socket: what no client library would send, and the answers as they came.
+ *
+ * @module
+ */
+import { connect } from 'node:net';
+
+export type RawAnswer = {
+  readonly status: number;
+  /** Lower-case names; of a header sent twice, both values with a comma. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export type RawExchange = {
+  /** In the order they came; `100 Continue` is none. */
+  readonly answers: readonly RawAnswer[];
+  readonly text: string;
+  /** True: the server ended the connection. False: it was still open when the time was over. */
+  readonly isClosed: boolean;
+  readonly ms: number;
+};
+
+export type RawOptions = {
+  /** How long the server may take to answer and to end the connection. */
+  readonly waitMs: number;
+  /** Do not wait for the end once that many answers are there, only a moment for one too many. */
+  readonly enough?: number;
+  /** Pause between two parts. */
+  readonly pauseMs?: number;
+  /** Whether our side of the connection ends after the last part. */
+  readonly isEnded?: boolean;
+  /** Whether the connection is cut, without goodbye, after the last part. */
+  readonly isCut?: boolean;
+  readonly host?: string;
+};
+
+/** Sends the parts one after the other (strings as Latin-1) and collects what comes until the end or the time is over. */
+export async function exchangeRaw(
+  port: number,
+  parts: readonly (string | Buffer)[],
+  options: RawOptions,
+): Promise<RawExchange> {
+  const { waitMs, pauseMs = 5, host = '127.0.0.1' } = options;
+  const startedMs = performance.now();
+  const received = await new Promise<Pick<RawExchange, 'text' | 'isClosed'>>((resolve) => {
+    const chunks: Buffer[] = [];
+    const socket = connect({ port, host, noDelay: true });
+    let isClosed = false;
+    const timer = setTimeout(finish, waitMs);
+    function finish(): void {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve({ text: Buffer.concat(chunks).toString('latin1'), isClosed });
+    }
+    socket.on('data', (chunk) => {
+      chunks.push(chunk);
+      const heads =
+        Buffer.concat(chunks)
+          .toString('latin1')
+          .match(/HTTP\/1\.1 [2-5][0-9]{2} /g) ?? [];
+      if (heads.length >= (options.enough ?? Number.POSITIVE_INFINITY)) {
+        setTimeout(finish, 30);
+      }
+    });
+    socket.on('end', () => {
+      isClosed = true;
+      finish();
+    });
+    socket.on('error', () => {
+      isClosed = true;
+    });
+    socket.on('close', () => {
+      isClosed = true;
+      finish();
+    });
+    socket.on('connect', () => void send());
+
+    async function send(): Promise<void> {
+      for (const [index, part] of parts.entries()) {
+        if (index > 0) {
+          await new Promise((go) => setTimeout(go, pauseMs));
+        }
+        if (!socket.writable) {
+          return;
+        }
+        socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
+      }
+      if (options.isCut === true) {
+        socket.resetAndDestroy();
+      } else if (options.isEnded === true) {
+        socket.end();
+      }
+    }
+  });
+  return {
+    ...received,
+    answers: parseAnswers(received.text),
+    ms: performance.now() - startedMs,
+  };
+}
+
+/** @throws Error for bytes that are no answers: a server that writes such is broken */
+export function parseAnswers(text: string): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let rest = text;
+  while (rest !== '') {
+    const headEnd = rest.indexOf('\r\n\r\n');
+    const [statusLine = '', ...lines] = rest.slice(0, headEnd).split('\r\n');
+    const status = Number(/^HTTP\/1\.1 ([1-5][0-9]{2}) /.exec(`${statusLine} `)?.[1]);
+    if (headEnd === -1 || Number.isNaN(status)) {
+      throw new Error(`not an answer: ${rest.slice(0, 80)}`);
+    }
+    rest = rest.slice(headEnd + 4);
+    if (status === 100) {
+      continue;
+    }
+    const headers: Record<string, string> = {};
+    for (const line of lines) {
+      const colon = line.indexOf(':');
+      const name = line.slice(0, colon).toLowerCase();
+      const value = line.slice(colon + 1).trim();
+      headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
+    }
+    const body = rest.slice(0, Number(headers['content-length'] ?? 0));
+    rest = rest.slice(body.length);
+    answers.push({ status, headers, body });
+  }
+  return answers;
+}
