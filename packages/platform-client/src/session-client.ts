@@ -37,7 +37,10 @@ export type SessionClientOptions = {
 export type SignInOptions = {
   /** Checksummed address of the wallet that signs. */
   readonly address: EvmAddress;
-  /** EIP-191 signature over the text: 65 bytes of lower-case hex, low s, v 27 or 28. */
+  /**
+   * EIP-191 signature over the text, lower-case hex: 65 bytes, low s, v 27 or 28; of a contract wallet, whatever its
+   * contract takes for one (ERC-1271). Such a session pays and cannot enrol.
+   */
   readonly signMessage: (message: string) => Promise<string>;
   /** The platform's sign-in domain and URI, from the caller's own configuration. */
   readonly domain: string;
