@@ -11,6 +11,7 @@ import {
   edgeRoutes,
   paidElsewhere,
   realChain,
+  relayerHealth,
   sandbox,
   validation,
 } from '../test-files.ts';
@@ -183,6 +184,9 @@ export const healthRoutes = section('Health', [
       access(
         'is ready with all its parts, and not without its gate',
         'lets nobody in on the platform’s word when the platform is gone',
+      ),
+      relayerHealth(
+        'is named by a dry run and by readiness, and a batch sent meanwhile is paid once it can',
       ),
     ),
   ],

@@ -12,6 +12,7 @@ import {
   lateLanding,
   pipeline,
   realChain,
+  relayerHealth,
   rpcOutage,
   unreleased,
   validation,
@@ -204,6 +205,9 @@ export const result = section('Result of a job', [
   ],
 ]);
 
+const relayerDown =
+  'is named by a dry run and by readiness, and a batch sent meanwhile is paid once it can';
+
 export const report = section('Validation report', [
   [
     'report.ok',
@@ -211,6 +215,7 @@ export const report = section('Validation report', [
     shown(
       validation('passes a good request, without a preflight field'),
       agentValidate('says what would stop the batch beside its issues'),
+      relayerHealth(relayerDown),
     ),
   ],
   [
@@ -221,6 +226,7 @@ export const report = section('Validation report', [
         'passes a good request, without a preflight field',
         'says sufficient, insufficient or unknown, as the chain tells it',
       ),
+      rpcOutage('says unknown in a dry run while its RPC %s'),
     ),
   ],
   [
