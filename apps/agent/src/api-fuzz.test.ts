@@ -6,7 +6,15 @@ import { agentApi, agentRoutes, createOpenApi, Secret } from '@pool/core';
 import { createRouteCaller } from '@pool/platform-client';
 import { fuzzApi } from '@pool/testkit/api-fuzz';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { apiKey, createTestApp, loopbackToken, metricsToken } from './fixtures/test-app.ts';
+import {
+  apiKey,
+  createTestApp,
+  employerId,
+  loopbackToken,
+  metricsToken,
+} from './fixtures/test-app.ts';
+
+type TestApp = ReturnType<typeof createTestApp>;
 
 const notDescribed = new Set([
   // About the description itself.
@@ -39,10 +47,12 @@ describe('the agent and its document', () => {
     expect([...new Set(there)].sort()).toEqual([...described].sort());
   });
 
-  it('answers whatever is sent as documented', { timeout: 60_000 }, async () => {
-    const { app, request, clock, holders } = createTestApp();
+  /** Drives every operation with one credential; what was seen, and the app it was seen on. */
+  async function fuzzWith(credential: string, change?: (test: TestApp) => void) {
+    const test = createTestApp();
+    change?.(test);
+    const { app, request, clock, holders } = test;
     const key = 'fuzz-1';
-    const credential = { authorization: `Bearer ${loopbackToken}` };
     const seen = await fuzzApi({
       document: createOpenApi(agentApi),
       send: async (path, init) => {
@@ -51,7 +61,7 @@ describe('the agent and its document', () => {
         return await app.request(`http://127.0.0.1${path}`, init);
       },
       credentials: {
-        agentCredential: credential,
+        agentCredential: { authorization: `Bearer ${credential}` },
         metricsCredential: { authorization: `Bearer ${metricsToken}` },
       },
       known: {
@@ -64,18 +74,60 @@ describe('the agent and its document', () => {
         'Idempotency-Key': [key, `"${key}"`, 'fuzz-2', 'fuzz-3'],
       },
       bodies: { disburse: [request], validate: [request] },
-      secrets: [loopbackToken, metricsToken],
+      secrets: [credential, metricsToken],
       maxBodyBytes: 4 * 1024 * 1024,
-      runs: 300,
+      runs: 150,
     });
-    expect(seen.get('disburse')).toContain(202);
-    expect(seen.get('disburse')).toContain(409);
-    expect(seen.get('disburse')).toContain(413);
-    expect(seen.get('getDisbursement')).toContain(200);
-    for (const [id, statuses] of seen) {
-      expect([id, [...statuses].some((status) => status < 300)]).toEqual([id, true]);
-      expect([id, statuses.has(403)]).toEqual([id, true]);
+    return { seen, test };
+  }
+
+  it.each([
+    ['the loopback token', loopbackToken],
+    ['an API key', apiKey('disburse')],
+  ])(
+    'answers whatever is sent with %s as documented',
+    { timeout: 60_000 },
+    async (_, credential) => {
+      const { seen, test } = await fuzzWith(credential);
+      expect(seen.get('disburse')).toContain(202);
+      expect(seen.get('disburse')).toContain(409);
+      expect(seen.get('disburse')).toContain(413);
+      expect(seen.get('getDisbursement')).toContain(200);
+      for (const [id, statuses] of seen) {
+        expect([id, [...statuses].some((status) => status < 300)]).toEqual([id, true]);
+        expect([id, statuses.has(403)]).toEqual([id, true]);
+      }
+      expect(test.state.verifications > 0).toBe(credential !== loopbackToken);
+    },
+  );
+
+  it.each<[string, string, number, ((test: TestApp) => void)?]>([
+    ['a key of another capability', apiKey('reader'), 403],
+    ['a key of another employer', apiKey('foreign'), 403],
+    ['a revoked key', apiKey('second'), 401, ({ keys }) => keys.delete(apiKey('second'))],
+    ['a key that was never minted', apiKey('nobody'), 401],
+    [
+      'a key while the platform is down',
+      apiKey('disburse'),
+      503,
+      ({ state }) => {
+        state.isPlatformDown = true;
+      },
+    ],
+  ])('does nothing for %s, whatever is sent', async (_, credential, refusal, change) => {
+    const { seen, test } = await fuzzWith(credential, change);
+    for (const id of ['disburse', 'validate', 'getDisbursement']) {
+      const statuses = seen.get(id) ?? new Set();
+      expect(statuses).toContain(refusal);
+      // 401: the header was left out or spoilt. 403: a strange Host or Origin.
+      expect([id, [...statuses].filter((status) => ![401, 403, refusal].includes(status))]).toEqual(
+        [id, []],
+      );
     }
+    expect(test.state.verifications).toBeGreaterThan(0);
+    expect(test.state.wakes).toBe(0);
+    expect(test.platform.lookups).toBe(0);
+    expect(await test.store.get(employerId, 'fuzz-1')).toBeUndefined();
   });
 
   it('is called by the typed client over a socket', async () => {

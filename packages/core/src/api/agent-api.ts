@@ -10,6 +10,7 @@ import {
   disbursementResultSchema,
   disburseRequestSchema,
 } from '../disbursement.ts';
+import { agentExamples } from './agent-examples.ts';
 import { type Api, defineRoute } from './route.ts';
 import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.ts';
 
@@ -186,4 +187,5 @@ export const agentApi: Api = {
     ReadinessReport: readinessReportSchema,
   },
   routes: Object.values(agentRoutes),
+  examples: agentExamples,
 };

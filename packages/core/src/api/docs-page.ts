@@ -6,7 +6,8 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import type { JsonObject, OpenApiDocument } from './openapi.ts';
+import type { OpenApiDocument } from './openapi.ts';
+import type { JsonObject } from './route.ts';
 
 const style = [
   ':root { color-scheme: light dark; }',

@@ -15,6 +15,7 @@ import {
   settlementRequestSchema,
 } from '../edge.ts';
 import { chainKeySchema, tokenSymbolSchema } from '../schema.ts';
+import { edgeExamples } from './edge-examples.ts';
 import { type Api, defineRoute } from './route.ts';
 import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.ts';
 
@@ -141,4 +142,5 @@ export const edgeApi: Api = {
     SettlementRecord: settlementRecordSchema,
   },
   routes: Object.values(edgeRoutes),
+  examples: edgeExamples,
 };

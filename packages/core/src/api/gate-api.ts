@@ -13,6 +13,7 @@ import {
   gateWalletResponseSchema,
 } from '../edge.ts';
 import { hex32Schema } from '../schema.ts';
+import { gateExamples } from './gate-examples.ts';
 import { type Api, defineRoute } from './route.ts';
 import { okSchema } from './shared-schemas.ts';
 
@@ -148,4 +149,5 @@ export const gateApi: Api = {
   },
   schemas: { EligibilityPath: eligibilityPathSchema },
   routes: Object.values(gateRoutes),
+  examples: gateExamples,
 };

@@ -1,5 +1,7 @@
 /** The documents: valid OpenAPI, up to date, and saying what the schemas say. */
+
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { findStaleDocuments } from '../../scripts/generate-api.ts';
@@ -17,6 +19,13 @@ const made = (schema: v.GenericSchema): Api => ({
   servers: [{ url: '/', description: 's' }],
   securitySchemes: {},
   schemas: {},
+  examples: {
+    one: {
+      parameters: { name: 'n' },
+      body: { amount: '1' },
+      answers: { 400: { code: 'a', message: 'no' } },
+    },
+  },
   routes: [
     defineRoute({
       id: 'one',
@@ -31,6 +40,20 @@ const made = (schema: v.GenericSchema): Api => ({
     }),
   ],
 });
+
+type Media = { readonly schema: object; readonly example?: unknown };
+type Content = { readonly content: Readonly<Record<string, Media>> };
+type Operation = {
+  readonly operationId: string;
+  readonly security: readonly object[];
+  readonly parameters?: readonly (Media & { readonly name: string })[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content & { readonly headers: object }>>;
+};
+
+const isTime = (text: string): boolean => new Date(text).toISOString() === text;
+const isUri = (text: string): boolean => URL.canParse(text);
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe('OpenAPI documents', () => {
   it('are committed as the descriptions say (pnpm generate)', () => {
@@ -51,13 +74,101 @@ describe('OpenAPI documents', () => {
     }
   });
 
+  it.each(apis)('$name says of each field and operation what it is', (api) => {
+    const { paths, components } = createOpenApi(api);
+    const silent: string[] = [];
+    const visit = (node: unknown, at: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      for (const [name, field] of Object.entries(
+        (node as { properties?: object }).properties ?? {},
+      )) {
+        if (!('description' in field)) silent.push(`${at} ${name}`);
+      }
+      for (const [name, inner] of Object.entries(node)) visit(inner, `${at} ${name}`);
+    };
+    visit(paths, '');
+    visit(components, '');
+    expect(silent).toEqual([]);
+    for (const { summary } of api.routes) {
+      expect(summary).toMatch(/^[A-Z].{9,}/);
+    }
+  });
+
+  it.each(apis)('$name gives an example of each request and answer, and each one fits', (api) => {
+    const document = createOpenApi(api);
+    const ajv = new Ajv2020({ strict: false, formats: { 'date-time': isTime, uri: isUri, uuid } });
+    ajv.addSchema({ $id: 'document', components: document['components'] });
+    const fits = (schema: unknown, value: unknown): unknown[] => {
+      const text = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/');
+      const validate = ajv.compile(JSON.parse(text));
+      validate(value);
+      return validate.errors ?? [];
+    };
+    const without: string[] = [];
+    for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
+      const { operationId: id, parameters = [], requestBody, responses } = operation as Operation;
+      const bodies = [
+        ...(requestBody === undefined ? [] : [{ ...requestBody, name: 'request' }]),
+        ...Object.entries(responses).map(([name, response]) => ({ ...response, name })),
+      ];
+      const values = [
+        ...parameters,
+        ...bodies.flatMap(({ name, content }) =>
+          Object.values(content).map((media) => ({ ...media, name })),
+        ),
+      ];
+      for (const { name, schema, example } of values) {
+        if (example !== undefined) {
+          expect([id, name, fits(schema, example)]).toEqual([id, name, []]);
+        } else if (!/^[45]/.test(name)) {
+          without.push(`${id} ${name}`);
+        }
+      }
+    }
+    // A proof is for machines.
+    const settlements = ['postSettlement request', 'postSettlement 200', 'postSettlement 202'];
+    expect(without).toEqual(
+      api.name === 'edge' ? [...settlements, 'getSettlement 200', 'getSettlement 202'] : [],
+    );
+    const ids: string[] = api.routes.map(({ id }) => id);
+    expect(Object.keys(api.examples).filter((id) => !ids.includes(id))).toEqual([]);
+  });
+
+  it.each(apis)('$name names the headers of each answer', (api) => {
+    for (const path of Object.values(createOpenApi(api).paths)) {
+      for (const operation of Object.values(path)) {
+        const { operationId, security, responses } = operation as Operation;
+        expect([operationId, '401' in responses]).toEqual([
+          operationId,
+          security.length > 0 || ['verifySession', 'grantToken'].includes(operationId),
+        ]);
+        for (const [status, { headers, content }] of Object.entries(responses)) {
+          const isError = JSON.stringify(content).includes('"code":{"');
+          const needed = [
+            'X-Request-Id',
+            ...(status === '401' ? ['WWW-Authenticate'] : []),
+            ...(status === '429' || (status === '503' && isError) ? ['Retry-After'] : []),
+            ...(['verifySession', 'logout'].includes(operationId) && status === '200'
+              ? ['Set-Cookie']
+              : []),
+          ];
+          expect([operationId, status, Object.keys(headers)]).toEqual([
+            operationId,
+            status,
+            needed,
+          ]);
+        }
+      }
+    }
+  });
+
   it('describes parameters, bodies, answers and codes of a route', () => {
     const { paths } = createOpenApi(made(v.strictObject({ amount: amountSchema })));
     expect(paths['/one/{name}']?.['post']).toMatchObject({
       operationId: 'one',
       security: [],
       parameters: [
-        { name: 'name', in: 'path', required: true, schema: { type: 'string' } },
+        { name: 'name', in: 'path', required: true, schema: { type: 'string' }, example: 'n' },
         { name: 'page', in: 'query', required: false, schema: { type: 'string' } },
       ],
       requestBody: {
@@ -68,13 +179,17 @@ describe('OpenAPI documents', () => {
               required: ['amount'],
               properties: { amount: { type: 'string', pattern: '^[1-9][0-9]{0,38}$' } },
             },
+            example: { amount: '1' },
           },
         },
       },
       responses: {
         400: {
           content: {
-            'application/json': { schema: { properties: { code: { enum: ['a', 'b'] } } } },
+            'application/json': {
+              schema: { properties: { code: { enum: ['a', 'b'] } } },
+              example: { code: 'a', message: 'no' },
+            },
           },
         },
       },

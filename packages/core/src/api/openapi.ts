@@ -7,10 +7,8 @@
 import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { amountSchema } from '../schema.ts';
-import type { Api, Route } from './route.ts';
-
-/** A JSON object whose fields are read by name. */
-export type JsonObject = { readonly [name: string]: unknown };
+import { describeFields } from './field-meanings.ts';
+import type { Api, JsonObject, Route, RouteAnswerSchema, RouteExample } from './route.ts';
 
 export type OpenApiDocument = JsonObject & {
   readonly openapi: '3.1.1';
@@ -26,12 +24,13 @@ export type OpenApiDocument = JsonObject & {
 const contractVersion = '1';
 
 export function createOpenApi(api: Api): OpenApiDocument {
-  const toSchema = createConverter(api);
+  const convert = createConverter(api);
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const route of api.routes) {
+    const toSchema: ToSchema = (schema) => describeFields(convert(schema), route.id);
     paths[route.path] = {
       ...paths[route.path],
-      [route.method.toLowerCase()]: describeRoute(route, toSchema),
+      [route.method.toLowerCase()]: describeRoute(route, api.examples[route.id] ?? {}, toSchema),
     };
   }
   return {
@@ -42,7 +41,12 @@ export function createOpenApi(api: Api): OpenApiDocument {
     paths,
     components: {
       securitySchemes: api.securitySchemes,
-      schemas: toJsonSchemaDefs(api.schemas, conversion),
+      schemas: Object.fromEntries(
+        Object.entries(toJsonSchemaDefs(api.schemas, conversion)).map(([name, schema]) => [
+          name,
+          describeFields(schema as JsonObject, name),
+        ]),
+      ),
       headers,
     },
   };
@@ -50,11 +54,12 @@ export function createOpenApi(api: Api): OpenApiDocument {
 
 type ToSchema = (schema: v.GenericSchema) => JsonObject;
 
-function describeRoute(route: Route, toSchema: ToSchema): JsonObject {
+function describeRoute(route: Route, example: RouteExample, toSchema: ToSchema): JsonObject {
+  const values = example.parameters ?? {};
   const parameters = [
-    ...listParameters('path', route.params, toSchema),
-    ...listParameters('query', route.query, toSchema),
-    ...listParameters('header', route.headers, toSchema),
+    ...listParameters('path', route.params, values, toSchema),
+    ...listParameters('query', route.query, values, toSchema),
+    ...listParameters('header', route.headers, values, toSchema),
   ];
   return {
     operationId: route.id,
@@ -68,30 +73,56 @@ function describeRoute(route: Route, toSchema: ToSchema): JsonObject {
       : {
           requestBody: {
             required: true,
-            content: { [route.bodyType ?? jsonType]: { schema: toSchema(route.body) } },
+            content: {
+              [route.bodyType ?? jsonType]: {
+                schema: toSchema(route.body),
+                ...exampleOf(example.body),
+              },
+            },
           },
         }),
-    responses: describeResponses(route, toSchema),
+    responses: describeResponses(route, example.answers ?? {}, toSchema),
   };
 }
 
 const jsonType = 'application/json';
 
-function describeResponses(route: Route, toSchema: ToSchema): JsonObject {
+function exampleOf(value: unknown): JsonObject {
+  return value === undefined ? {} : { example: value };
+}
+
+function describeResponses(
+  route: Route,
+  examples: NonNullable<RouteExample['answers']>,
+  toSchema: ToSchema,
+): JsonObject {
   const responses: Record<string, JsonObject> = {};
-  for (const [status, answer] of Object.entries(route.answers)) {
+  const respond = (status: string, answer: RouteAnswerSchema, names: readonly HeaderName[]) => {
+    const example = exampleOf(examples[Number(status)]);
     responses[status] = {
       description: answer.description,
-      headers: listHeaders(status),
-      content: { [answer.contentType ?? jsonType]: { schema: toSchema(answer.schema) } },
+      headers: Object.fromEntries(
+        names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+      ),
+      content: {
+        [answer.contentType ?? jsonType]: { schema: toSchema(answer.schema), ...example },
+      },
     };
+  };
+  for (const [status, answer] of Object.entries(route.answers)) {
+    respond(status, answer, [
+      'X-Request-Id',
+      ...(status === '401' ? ['WWW-Authenticate' as const] : []),
+      ...(answer.setsCookie === true ? ['Set-Cookie' as const] : []),
+    ]);
   }
   for (const [status, codes] of Object.entries(route.errors)) {
-    responses[status] = {
-      description: errorDescriptions[status] ?? 'Refused.',
-      headers: listHeaders(status),
-      content: { [jsonType]: { schema: toSchema(errorBodySchema(codes)) } },
-    };
+    const description = errorDescriptions[status] ?? 'Refused.';
+    respond(status, { description, schema: errorBodySchema(codes) }, [
+      'X-Request-Id',
+      ...(status === '401' ? ['WWW-Authenticate' as const] : []),
+      ...(status === '429' || status === '503' ? ['Retry-After' as const] : []),
+    ]);
   }
   return responses;
 }
@@ -111,26 +142,36 @@ const errorDescriptions: Readonly<Record<string, string>> = {
 };
 
 const headers = {
-  RequestId: {
-    description: 'Names this request in the log of the service.',
-    schema: { type: 'string', format: 'uuid' },
+  'X-Request-Id': {
+    description:
+      'Names this request in the log of the service. An agent keeps the caller’s own, if it has this form.',
+    required: true,
+    schema: { type: 'string', pattern: '^[0-9a-fA-F-]{16,36}$' },
   },
-  RetryAfter: { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^[0-9]+$' } },
-  WwwAuthenticate: { description: 'How to authenticate.', schema: { type: 'string' } },
+  'Retry-After': {
+    description: 'Seconds to wait before asking again.',
+    required: true,
+    schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
+  },
+  'WWW-Authenticate': {
+    description: 'How to authenticate.',
+    required: true,
+    schema: { type: 'string', pattern: '^(?:Bearer|Basic)' },
+  },
+  'Set-Cookie': {
+    description:
+      'The session, as cookie `sessionId`: HttpOnly, SameSite=Lax, and Secure unless the platform is on loopback. Empty, when it has ended.',
+    required: true,
+    schema: { type: 'string', pattern: '^sessionId=' },
+  },
 } as const;
 
-function listHeaders(status: string): JsonObject {
-  const ref = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` });
-  return {
-    'x-request-id': ref('RequestId'),
-    ...(status === '401' ? { 'www-authenticate': ref('WwwAuthenticate') } : {}),
-    ...(status === '429' || status === '503' ? { 'retry-after': ref('RetryAfter') } : {}),
-  };
-}
+type HeaderName = keyof typeof headers;
 
 function listParameters(
   place: 'path' | 'query' | 'header',
   entries: v.ObjectEntries | undefined,
+  examples: Readonly<Record<string, string>>,
   toSchema: ToSchema,
 ): readonly JsonObject[] {
   return Object.entries(entries ?? {}).map(([name, entry]) => ({
@@ -138,6 +179,7 @@ function listParameters(
     in: place,
     required: entry.type !== 'optional',
     schema: toSchema(entry),
+    ...exampleOf(examples[name]),
   }));
 }
 

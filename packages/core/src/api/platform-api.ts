@@ -23,6 +23,7 @@ import {
   verifySessionRequestSchema,
   verifySessionResponseSchema,
 } from '../accounts.ts';
+import { platformExamples } from './platform-examples.ts';
 import { type Api, defineRoute } from './route.ts';
 import { okSchema } from './shared-schemas.ts';
 
@@ -50,6 +51,9 @@ export const platformRoutes = {
     method: 'GET',
     path: '/api/auth/nonce',
     summary: 'A nonce for one sign-in text',
+    description:
+      'The text is EIP-4361, version 1: the platform’s host as its domain, the platform’s URL as its URI, a chain of ' +
+      'the deployment, this nonce, when it was issued and when it expires. The example of POST /api/auth/verify is one.',
     answers: { 200: { description: 'Good for one sign-in.', schema: nonceResponseSchema } },
     errors: { 403: foreign, 429: limited, 503: ['too_many_sign_ins'] },
   }),
@@ -64,7 +68,13 @@ export const platformRoutes = {
       'the text names (ERC-1271). A contract wallet’s session may register and mint disburse keys; having no ' +
       'public key of its own it cannot enrol. Its signature must not be wrapped (EIP-6492).',
     body: verifySessionRequestSchema,
-    answers: { 200: { description: 'A session is open.', schema: verifySessionResponseSchema } },
+    answers: {
+      200: {
+        description: 'A session is open.',
+        schema: verifySessionResponseSchema,
+        setsCookie: true,
+      },
+    },
     errors: {
       400: ['invalid_request', 'invalid_sign_in'],
       401: ['invalid_sign_in', 'invalid_signature', 'contract_wallet_unsupported'],
@@ -79,7 +89,9 @@ export const platformRoutes = {
     method: 'POST',
     path: '/api/auth/logout',
     summary: 'End the session of the cookie, if there is one',
-    answers: { 200: { description: 'There is no session.', schema: successResponseSchema } },
+    answers: {
+      200: { description: 'There is no session.', schema: successResponseSchema, setsCookie: true },
+    },
     errors: { 403: foreign, 413: tooLarge, 429: limited },
   }),
   register: defineRoute({
@@ -230,4 +242,5 @@ export const platformApi: Api = {
   },
   schemas: { KeyMetadata: keyMetadataSchema },
   routes: Object.values(platformRoutes),
+  examples: platformExamples,
 };

@@ -7,6 +7,9 @@
 import type * as v from 'valibot';
 import type { ErrorBody } from '../errors.ts';
 
+/** A JSON object whose fields are read by name. */
+export type JsonObject = { readonly [name: string]: unknown };
+
 export type RouteAuth = {
   /** Name of one of the document's security schemes. */
   readonly scheme: string;
@@ -19,6 +22,8 @@ export type RouteAnswerSchema = {
   readonly schema: v.GenericSchema;
   /** Default: `application/json`. */
   readonly contentType?: string;
+  /** With a `Set-Cookie` header. */
+  readonly setsCookie?: true;
 };
 
 export type Route = {
@@ -44,6 +49,15 @@ export type Route = {
   readonly errors: Readonly<Record<number, readonly string[]>>;
 };
 
+/** A request of a route and answers to it, as they travel. Every value fits its schema: a test holds that. */
+export type RouteExample = {
+  /** Of path, query and header, by name. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Bodies by status, those of errors included. */
+  readonly answers?: Readonly<Record<number, unknown>>;
+};
+
 export type SecurityScheme = Readonly<Record<string, string>>;
 
 /** Everything one service says about itself. */
@@ -57,6 +71,8 @@ export type Api = {
   /** Schemas that the document names once and refers to. */
   readonly schemas: Readonly<Record<string, v.GenericSchema>>;
   readonly routes: readonly Route[];
+  /** By the id of a route. */
+  readonly examples: Readonly<Record<string, RouteExample>>;
 };
 
 /** The route itself, with its literal type kept: that is what {@link RouteInput} and {@link RouteAnswer} infer from. */

@@ -1,0 +1,61 @@
+/**
+ * Requests at the edge, and what it answers. Settlements have none: a proof is for machines.
+ *
+ * @module
+ */
+import type { RouteExample } from './route.ts';
+
+const address = '0x8EF31ED37e5320931Bf85677De447824a66c9991';
+const encryptionPublicKey = '0x1c5d2e8f00112233445566778899aabbccddeeff00112233445566778899aa0b';
+
+export const edgeExamples: Readonly<Record<string, RouteExample>> = {
+  bootstrap: {
+    body: {},
+    answers: {
+      200: {
+        employerId: '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01',
+        employerAddress: '0xc65f18206Ed9d2f431867D05F8fF2734E87e75E0',
+        chain: 'base',
+        chains: {
+          base: {
+            chainId: 8453,
+            pool: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+            registry: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512',
+            tokens: { USDC: '0x9fE46736679d2D9a65F0992F2272dE9f3c7fa6e0' },
+          },
+        },
+        maxRecipients: { base: 64 },
+        gate: { url: 'https://gate.example' },
+      },
+    },
+  },
+  lookupRecipients: {
+    body: { chain: 'base', addresses: [address] },
+    answers: { 200: { recipients: [{ address, readiness: 'not_enrolled' }] } },
+  },
+  postSettlement: { parameters: { 'idempotency-key': 'payroll-2026-11' } },
+  getSettlement: {
+    parameters: { key: 'payroll-2026-11' },
+    answers: {
+      404: { code: 'settlement_not_found', message: 'there is no settlement of that key' },
+    },
+  },
+  getNotes: {
+    parameters: { chain: 'base', token: 'USDC', cursor: '12.3' },
+    answers: {
+      200: {
+        notes: [
+          {
+            commitment: '0x278aaeec52a92534b9904a097cbbacd4965e662911fd9833614e2b6326580731',
+            sealed: `0x${encryptionPublicKey.slice(2)}${'5e'.repeat(177)}`,
+            chain: 'base',
+            token: 'USDC',
+            batchIndex: 12,
+            slot: 4,
+            txHash: '0x997eb126079e4b7fe5d23f1f5d5c6fb71d2bce61aed3dc2c16763f606b5e6dba',
+          },
+        ],
+      },
+    },
+  },
+};

@@ -1,0 +1,101 @@
+/**
+ * One request of each of the platform's routes, and what it answers.
+ *
+ * @module
+ */
+import type { RouteExample } from './route.ts';
+
+const address = '0xc65f18206Ed9d2f431867D05F8fF2734E87e75E0';
+const walletPub = '0x0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
+const encryptionPublicKey = '0x1c5d2e8f00112233445566778899aabbccddeeff00112233445566778899aa0b';
+const nextKey = '0x2a6e3f9011223344556677889900aabbccddeeff112233445566778899aabb1c';
+const employerId = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
+const time = '2026-11-21T10:00:00.000Z';
+const nonce = 'kq2Zr8mB0xWf41Ls';
+// Of nobody: a key of this form was never minted.
+const apiKey = 'pool_live_EXAMPLE0_ThisIsTheFormOfAKeyAndNoneThatWasEverMinted';
+const keyMetadata = {
+  id: 7,
+  keyPrefix: 'pool_live_EXAMPLE0',
+  capability: 'disburse',
+  name: 'payroll server',
+  createdAt: time,
+};
+
+const signInText = [
+  'platform.example wants you to sign in with your Ethereum account:',
+  address,
+  '',
+  'Sign in to pay a roster.',
+  '',
+  'URI: https://platform.example',
+  'Version: 1',
+  'Chain ID: 8453',
+  `Nonce: ${nonce}`,
+  `Issued At: ${time}`,
+  'Expiration Time: 2026-11-21T10:05:00.000Z',
+  'Resources:',
+  `- urn:pool:encryption-key:${encryptionPublicKey}`,
+].join('\n');
+
+const enrolled = {
+  success: true,
+  walletPub,
+  encryptionPublicKey,
+  readiness: 'ready',
+  eligibilityWhitelistedAt: time,
+};
+
+export const platformExamples: Readonly<Record<string, RouteExample>> = {
+  livez: { answers: { 200: { ok: true } } },
+  createNonce: { answers: { 200: { nonce, expiresAt: '2026-11-21T10:05:00.000Z' } } },
+  verifySession: {
+    body: { message: signInText, signature: `0x${'5a'.repeat(64)}1b` },
+    answers: {
+      200: { success: true, address, walletPub, expiresAt: '2026-11-21T22:00:00.000Z' },
+      401: {
+        code: 'invalid_signature',
+        message: 'the signature is not of the address in the text',
+      },
+    },
+  },
+  logout: { answers: { 200: { success: true } } },
+  register: {
+    body: { name: 'Example Ltd' },
+    answers: { 200: { success: true, created: true, employerId, address } },
+  },
+  onboard: {
+    body: { walletPub, encryptionPublicKey },
+    answers: {
+      200: { created: true, ...enrolled },
+      403: { code: 'wallet_mismatch', message: 'walletPub is not of the wallet that signed in' },
+    },
+  },
+  rotateEncryptionKey: {
+    body: {
+      walletPub,
+      currentEncryptionPublicKey: encryptionPublicKey,
+      encryptionPublicKey: nextKey,
+    },
+    answers: { 200: { rotated: true, ...enrolled, encryptionPublicKey: nextKey } },
+  },
+  getEnrollment: { answers: { 200: enrolled } },
+  mintKey: {
+    body: { capability: 'disburse', name: 'payroll server' },
+    answers: {
+      201: { success: true, apiKey, ...keyMetadata },
+      409: {
+        code: 'key_limit_reached',
+        message: 'a wallet may have 50 live API keys; revoke one first',
+      },
+    },
+  },
+  listKeys: {
+    answers: { 200: { success: true, keys: [{ ...keyMetadata, revokedAt: time }] } },
+  },
+  revokeKey: { parameters: { id: '7' }, answers: { 200: { success: true } } },
+  verifyKey: {
+    body: { apiKey },
+    answers: { 200: { valid: true, capability: 'disburse', employerId, address, keyId: 7 } },
+  },
+};
