@@ -10,7 +10,6 @@ import {
   canonicalDigest,
   createApiPages,
   type DisbursementJob,
-  type Hex32,
   isPoolError,
   type JobState,
   PoolError,
@@ -23,12 +22,15 @@ import {
   createMalformedReport,
   createRecord,
   deserializeRecord,
+  fingerprintRequest,
   serializeRecord,
   type ValidateDeps,
   validateDisbursement,
 } from '@pool/operations';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import type { AgentLog } from './agent-log.ts';
+import { readJson } from './app-body.ts';
+import { answerReport } from './app-report.ts';
 import { authenticate, type BearerDeps } from './bearer.ts';
 import type { AgentFaultPoint } from './fault.ts';
 import {
@@ -79,7 +81,8 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
   const requireBearer = (capability: Capability): MiddlewareHandler<AgentVariables> => {
     return async (context, next) => {
       const authorization = context.req.header('authorization');
-      context.set('principal', await authenticate(authorization, capability, bearer));
+      const { signal } = context.req.raw;
+      context.set('principal', await authenticate(authorization, capability, bearer, signal));
       await next();
     };
   };
@@ -112,15 +115,16 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
 
   app.post('/api/disburse', requireBearer('disburse'), limitBody(), async (context) => {
     const key = parseIdempotencyKey(context.req.header('idempotency-key'));
-    const { body, fingerprint } = await readJson(context);
+    const body = await readJson(context);
     const scope = bearer.employerId();
 
     const known = await store.get(scope, key);
     if (known !== undefined) {
-      return answerReplay(known, fingerprint);
+      return answerReplay(known, await fingerprintRequest(body));
     }
     const checked = await checkDisbursement(body, deps.validation.checks);
     await deps.reach('claim.before-store');
+    const fingerprint = canonicalDigest(checked.request);
     const claim = await store.claim({
       scope,
       key,
@@ -141,7 +145,7 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
     );
     return context.json({ key, state: 'accepted', statusUrl: statusUrlOf(key) }, 202);
 
-    function answerReplay(job: StoredJob, sent: string): Response {
+    function answerReplay(job: StoredJob, sent: string | undefined): Response {
       if (job.fingerprint !== sent) {
         throw new PoolError(
           'idempotency_conflict',
@@ -165,14 +169,14 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
     async (context) => {
       let body: unknown;
       try {
-        ({ body } = await readJson(context));
+        body = await readJson(context);
       } catch (error) {
         if (isPoolError(error) && error.code === 'invalid_request') {
           return context.json(createMalformedReport(error.message));
         }
         throw error;
       }
-      return context.json(await validateDisbursement(body, deps.validation));
+      return answerReport(context, await validateDisbursement(body, deps.validation));
     },
   );
 
@@ -220,24 +224,4 @@ function parseState(state: string): JobState {
 
 function statusUrlOf(key: string): string {
   return `/api/disburse/${encodeURIComponent(key)}`;
-}
-
-/**
- * The body and its fingerprint. JSON that has no canonical form (a lone surrogate) is refused like no JSON.
- * @throws PoolError `invalid_request`, never echoing the body
- */
-async function readJson(
-  context: Context,
-): Promise<{ readonly body: unknown; readonly fingerprint: Hex32 }> {
-  const contentType = context.req.header('content-type');
-  if (!/^application\/json(?:\s*;|$)/i.test(contentType ?? '')) {
-    throw new PoolError('invalid_request', 'send Content-Type: application/json');
-  }
-  const text = await context.req.text();
-  try {
-    const body: unknown = JSON.parse(text);
-    return { body, fingerprint: canonicalDigest(body) };
-  } catch {
-    throw new PoolError('invalid_request', 'the request body is not JSON');
-  }
 }

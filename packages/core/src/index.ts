@@ -65,6 +65,7 @@ export {
   jobStages,
   maxMemoBytes,
   type SkippedRecipient,
+  stepDisburseRequest,
 } from './disbursement.ts';
 export {
   type Bootstrap,

@@ -76,12 +76,19 @@ export function parseWire<TSchema extends v.GenericSchema>(
   throw new PoolError('invalid_request', `${what} is malformed: ${describeIssues(result.issues)}`);
 }
 
-/** Path and kind of the first three problems: `recipients.3.amount: string`. Never echoes a value. */
-export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
+/**
+ * Path and kind of the first three problems: `recipients.3.amount: string`. Never echoes a value.
+ * @param within - where the value stands in what was sent
+ */
+export function describeIssues(
+  issues: readonly v.BaseIssue<unknown>[],
+  within: readonly string[] = [],
+): string {
   const shown = issues.slice(0, 3).map((issue) => {
-    const path = (issue.path ?? [])
-      .map((item) => (typeof item.key === 'number' ? String(item.key) : printableKey(item.key)))
-      .join('.');
+    const keys = (issue.path ?? []).map((item) =>
+      typeof item.key === 'number' ? String(item.key) : printableKey(item.key),
+    );
+    const path = [...within, ...keys].join('.');
     return `${path === '' ? '(body)' : path}: ${issue.type}`;
   });
   const rest = issues.length - shown.length;

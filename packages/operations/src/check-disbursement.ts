@@ -10,13 +10,12 @@ import {
   chainFamilies,
   chooseBatchSize,
   type DisburseRequest,
-  disburseRequestSchema,
   type EvmAddress,
   isPoolError,
   maxAmount,
   PoolError,
   parseAmount,
-  parseWire,
+  stepDisburseRequest,
   type TokenSettings,
 } from '@pool/core';
 import { type AddressedEntry, walkRegistration } from './check-registration.ts';
@@ -27,7 +26,7 @@ import type {
   Issue,
   PaymentTarget,
 } from './checks.ts';
-import { giveWay } from './give-way.ts';
+import { computeInTurns, createPace } from './give-way.ts';
 import type { ChainContext } from './ports.ts';
 
 /** First issue, or what was checked. For `disburse`. */
@@ -88,7 +87,7 @@ async function* walkChecks(
 ): Checks<CheckedDisbursement | undefined> {
   let request: DisburseRequest;
   try {
-    request = parseWire(disburseRequestSchema, body, 'the request body');
+    request = await computeInTurns(stepDisburseRequest(body));
   } catch (error) {
     yield { requestIndex: -1, code: 'invalid_request', message: messageOf(error) };
     return undefined;
@@ -149,9 +148,6 @@ async function* walkChecks(
   };
 }
 
-/** How many recipients are read between two turns of the event loop. */
-const recipientsPerTurn = 128;
-
 /**
  * Amount, address, duplicate, per recipient in request order.
  * @param parseAddress - undefined: the chain is not known, so addresses are not judged
@@ -163,11 +159,10 @@ async function* walkRecipients(
 ): Checks<{ readonly entries: readonly AddressedEntry[]; readonly total: Amount }> {
   const entries: AddressedEntry[] = [];
   const firstSeen = new Map<EvmAddress, number>();
+  const pace = createPace();
   let total = 0n;
   for (const [requestIndex, entry] of request.recipients.entries()) {
-    if (requestIndex % recipientsPerTurn === recipientsPerTurn - 1) {
-      await giveWay();
-    }
+    await pace();
     const where = `recipients[${requestIndex}]`;
     let amount: Amount | undefined;
     let address: EvmAddress | undefined;

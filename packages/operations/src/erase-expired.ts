@@ -5,6 +5,7 @@
  * @module
  */
 import type { JobStore } from '@pool/idempotency';
+import { giveWay } from './give-way.ts';
 import { deserializeRecord, manifestName, serializeRecord } from './record.ts';
 
 /** Jobs erased at one go. */
@@ -33,6 +34,8 @@ export async function eraseExpired(
     const kept = {
       ...record,
       recipients: [],
+      // Whoever was skipped stands in the result, if there is one.
+      skipped: [],
       request: { ...record.request, recipients: [] },
       approvals: [],
     };
@@ -42,6 +45,8 @@ export async function eraseExpired(
       names: [manifestName],
       payload: serializeRecord(kept),
     });
+    // Each is waited for until it is on disk, on the thread that serves the routes.
+    await giveWay();
   }
   return expired.length;
 }

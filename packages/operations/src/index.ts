@@ -16,7 +16,9 @@ export {
 } from './evidence-verifier.ts';
 export { createEvmChain, type EvmChain } from './evm-chain.ts';
 export { type FaultPoint, faultPoints } from './fault-points.ts';
+export { fingerprintRequest } from './fingerprint-request.ts';
 export { createFunder } from './funder.ts';
+export { createPace } from './give-way.ts';
 export { InterruptedRunError } from './interrupted-run.ts';
 export {
   type JobEvent,

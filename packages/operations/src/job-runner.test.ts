@@ -2,7 +2,9 @@
 // forgets what retention says.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DisburseRequest } from '@pool/core';
 import { createMemoryStore, type JobStore } from '@pool/idempotency';
+import { createFakeHolder } from '@pool/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkDisbursement } from './check-disbursement.ts';
 import { eraseExpired } from './erase-expired.ts';
@@ -17,8 +19,13 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((runner) => runner.stop()));
 });
 
-async function claim(world: World, store: JobStore, key: string): Promise<void> {
-  const checked = await checkDisbursement(world.createRequest(), world.checks);
+async function claim(
+  world: World,
+  store: JobStore,
+  key: string,
+  changes: Partial<DisburseRequest> = {},
+): Promise<void> {
+  const checked = await checkDisbursement(world.createRequest(changes), world.checks);
   const payload = serializeRecord(createRecord(checked, scope, key));
   const nowMs = world.clock.nowMs();
   await store.claim({ scope, key, fingerprint: key, state: 'accepted', payload, nowMs });
@@ -152,5 +159,45 @@ describe('eraseExpired', () => {
     expect(after.request.recipients).toEqual([]);
     expect(after.result).toEqual(before.result);
     expect((await store.get(scope, 'one'))?.fingerprint).toBe('one');
+  });
+
+  it('leaves no address of a job that paid nobody, skipped recipients included', async () => {
+    const world = await createWorld({ proverMode: 'mock' });
+    const store = createMemoryStore();
+    const people = [...world.holders, createFakeHolder(99)];
+    const recipients = people.map(({ address }) => ({ recipientAddress: address, amount: '1' }));
+    await claim(world, store, 'one', { recipients, unregistered: 'skip' });
+    start(world, store);
+    await untilDone(store, 'one');
+    const addressesIn = async (): Promise<number> => {
+      const payload = (await store.get(scope, 'one'))?.payload.toLowerCase() ?? '';
+      return people.filter(({ address }) => payload.includes(address.toLowerCase())).length;
+    };
+    expect(await addressesIn()).toBe(4);
+    await eraseExpired(store, 30, world.clock.nowMs() + 31 * 86_400_000);
+    expect(await addressesIn()).toBe(0);
+  });
+
+  it('gives way after each job: every one is waited for until it is on disk', async () => {
+    const world = await createWorld({ proverMode: 'mock' });
+    const store = createMemoryStore();
+    const keys = ['one', 'two', 'three', 'four'];
+    for (const key of keys) {
+      await claim(world, store, key);
+    }
+    start(world, store);
+    await untilDone(store, ...keys);
+    let turns = 0;
+    let isOver = false;
+    const tick = (): void => {
+      turns += 1;
+      if (!isOver) {
+        setImmediate(tick);
+      }
+    };
+    setImmediate(tick);
+    expect(await eraseExpired(store, 30, world.clock.nowMs() + 31 * 86_400_000)).toBe(4);
+    isOver = true;
+    expect(turns).toBeGreaterThanOrEqual(4);
   });
 });
