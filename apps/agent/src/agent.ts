@@ -22,6 +22,7 @@ import {
   eraseExpired,
   type JobEvent,
   type JobRunner,
+  type JobRunnerOptions,
   startJobRunner,
 } from '@pool/operations';
 import { createKeyVerifier } from '@pool/platform-client';
@@ -36,6 +37,7 @@ import { openEvidencePins } from './evidence-pins.ts';
 import { createFault } from './fault.ts';
 import type { AgentVariables } from './http-guards.ts';
 import { createJobProgress } from './job-progress.ts';
+import { createKeyGate } from './key-gate.ts';
 import { type ProcessUsage, renderAgentMetrics } from './metrics.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createReadiness, type Probe } from './readiness.ts';
@@ -67,9 +69,9 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
   const reach = createFault(config.fault);
   let runner: JobRunner | undefined;
 
-  const onEvent = (key: string, event: JobEvent): void => {
+  const onEvent: JobRunnerOptions['onEvent'] = (key, event, requestId) => {
     progress.note(key, event);
-    logJobEvent(log, event);
+    logJobEvent(log, event, requestId);
   };
   const tenant = startTenant({
     bootstrap: () => parts.edge.bootstrap(),
@@ -84,6 +86,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     { nowMs: () => performance.now() },
   );
 
+  const limiter = createRateLimiter(config.rateLimit, () => performance.now());
   const startedAtMs = systemClock.nowMs();
   const app = createApp({
     version,
@@ -97,9 +100,16 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
       verifier:
         config.verifyUrl === undefined
           ? undefined
-          : createKeyVerifier({ verifyUrl: config.verifyUrl, edgeToken: config.platformToken }),
+          : createKeyGate({
+              verifier: createKeyVerifier({
+                verifyUrl: config.verifyUrl,
+                edgeToken: config.platformToken,
+              }),
+              isAdmitted: limiter.isAdmitted,
+              nowMs: () => performance.now(),
+            }),
       employerId: () => tenant.current().employerId,
-      limiter: createRateLimiter(config.rateLimit, () => performance.now()),
+      limiter,
     },
     validation: parts.createValidation({
       bootstrap: tenant.current,
@@ -199,7 +209,7 @@ function startRunner(input: {
   readonly prover: Prover<CircuitName>;
   readonly keys: ProductionKeys | undefined;
   readonly reach: ReturnType<typeof createFault>;
-  readonly onEvent: (key: string, event: JobEvent) => void;
+  readonly onEvent: JobRunnerOptions['onEvent'];
 }): JobRunner {
   const { config, parts } = input;
   const mode = config.prover === 'mock' ? 'mock' : 'real';
@@ -232,20 +242,23 @@ function startRunner(input: {
   });
 }
 
-/** Keys name people's payments, so lines carry stages and codes only. */
-function logJobEvent(log: AgentLog, event: JobEvent): void {
+/** Keys name people's payments, so lines carry stages, codes and the id of the request that began it only. */
+function logJobEvent(log: AgentLog, event: JobEvent, requestId: string | undefined): void {
   switch (event.kind) {
     case 'stage':
-      log.info({ stage: event.stage }, 'job entered a stage');
+      log.info({ requestId, stage: event.stage }, 'job entered a stage');
       return;
     case 'retry':
-      log.warn({ stage: event.stage, code: event.code, cause: event.cause }, 'job is trying again');
+      log.warn(
+        { requestId, stage: event.stage, code: event.code, cause: event.cause },
+        'job is trying again',
+      );
       return;
     case 'outcome':
-      log.info({ state: event.state, code: event.code }, 'job ended');
+      log.info({ requestId, state: event.state, code: event.code }, 'job ended');
       return;
     case 'interrupted':
-      log.warn({ reason: event.reason }, 'job was interrupted and will be taken up again');
+      log.warn({ requestId, reason: event.reason }, 'job was interrupted and will be taken up again');
       return;
     case 'progress':
       return;

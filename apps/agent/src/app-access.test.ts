@@ -95,14 +95,13 @@ describe('a rate limit', () => {
     expect(state.verifications).toBe(1);
   });
 
-  it('holds all credentials that never proved themselves together, and nobody else', async () => {
-    const { get, state } = createTestApp({ rateLimit: 1.5 });
-    expect((await get('/api/disburse/june', bearer(apiKey('disburse')))).status).toBe(404);
-    for (const name of ['aaa', 'bbb', 'ccc', 'ddd']) {
-      await get('/api/disburse/june', bearer(apiKey(name)));
+  it('counts made-up keys each by itself, and none against a good one', async () => {
+    const { get, state } = createTestApp({ rateLimit: 1 });
+    for (const name of ['aaa', 'aaa', 'bbb', 'ccc', 'ddd']) {
+      expect((await get('/api/disburse/june', bearer(apiKey(name)))).status).toBe(401);
     }
-    expect((await get('/api/disburse/june', bearer(apiKey('eee')))).status).toBe(429);
-    expect(state.verifications).toBe(3);
+    expect((await get('/api/disburse/june', bearer(apiKey('aaa')))).status).toBe(429);
+    expect(state.verifications).toBe(5);
     expect((await get('/api/disburse/june', bearer(apiKey('disburse')))).status).toBe(404);
     expect((await get('/api/disburse/june')).status).toBe(404);
   });

@@ -32,3 +32,18 @@ it('takes no API key where the platform’s verify-key is not configured', async
     kind: 'api-key',
   });
 });
+
+it('tells the verifier when the caller goes away', async () => {
+  const { signal } = new AbortController();
+  const heard: unknown[] = [];
+  const deps = createDeps({
+    verify: (_key, given) => {
+      heard.push(given);
+      return Promise.resolve({ valid: false });
+    },
+  });
+  await expect(authenticate(`Bearer ${apiKey}`, 'disburse', deps, signal)).rejects.toMatchObject({
+    status: 401,
+  });
+  expect(heard).toEqual([signal]);
+});

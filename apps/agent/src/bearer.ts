@@ -6,7 +6,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Capability, PoolError, type Secret } from '@pool/core';
-import type { KeyVerifier } from '@pool/platform-client';
+import type { KeyGate } from './key-gate.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
 export type Principal = { readonly kind: 'loopback' } | { readonly kind: 'api-key' };
@@ -14,7 +14,7 @@ export type Principal = { readonly kind: 'loopback' } | { readonly kind: 'api-ke
 export type BearerDeps = {
   readonly loopbackToken: Secret;
   /** Undefined: DISBURSE_PLATFORM_VERIFY_URL is not set. */
-  readonly verifier: KeyVerifier | undefined;
+  readonly verifier: KeyGate | undefined;
   /** The agent's own employer. @throws PoolError 503 while bootstrap has not told */
   readonly employerId: () => string;
   readonly limiter: RateLimiter;
@@ -26,6 +26,7 @@ export function readBearer(authorization: string | undefined): string | undefine
 }
 
 /**
+ * @param signal - the caller went away
  * @throws PoolError 401 `unauthorized`, 403 `forbidden`, 429 `rate_limited` (before anybody is asked), 503
  *   `verification_unavailable`: never lets in because something did not answer
  */
@@ -33,6 +34,7 @@ export async function authenticate(
   authorization: string | undefined,
   capability: Capability,
   deps: BearerDeps,
+  signal?: AbortSignal,
 ): Promise<Principal> {
   const token = readBearer(authorization);
   if (token === undefined) {
@@ -56,7 +58,7 @@ export async function authenticate(
       { status: 503 },
     );
   }
-  const key = await deps.verifier.verify(token);
+  const key = await deps.verifier.verify(token, signal);
   if (!key.valid) {
     throw unauthorized('the API key is not known or was revoked');
   }

@@ -209,6 +209,20 @@ describe('the limits of a server', () => {
     ).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
+  it('let the app know when a caller hangs up', async () => {
+    let isAborted = false;
+    server = await serveHttp(
+      async ({ signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        isAborted = true;
+        return new Response('');
+      },
+      { host: '127.0.0.1', port: 0, onRefused: () => undefined },
+    );
+    await exchangeRaw(portOf(), [live], { waitMs: 5_000, isCut: true });
+    await expect.poll(() => isAborted).toBe(true);
+  });
+
   it('tell the log of what they refuse, and nothing of the request', async () => {
     await start();
     await exchangeRaw(portOf(), ['canary\r\n\r\n'], { waitMs: 5_000 });

@@ -61,3 +61,24 @@ it('keeps the bucket of a credential that proves itself again, and forgets the o
   limiter.admit('a');
   expect(passes('a')).toBe(true);
 });
+
+it('counts each made-up credential by itself, and lets none crowd out one that authenticated', () => {
+  const { clock, limiter, passes } = createLimiter(0.5);
+  limiter.admit('good');
+  expect(passes('good')).toBe(true);
+  expect([passes('made up'), passes('made up')]).toEqual([true, false]);
+  for (let index = 0; index < 5_000; index += 1) {
+    expect(passes(`made up ${index}`)).toBe(true);
+  }
+  expect([limiter.isAdmitted('good'), limiter.isAdmitted('made up 4999')]).toEqual([true, false]);
+  expect(passes('good')).toBe(false);
+  clock.nowMs += 2_000;
+  expect(passes('good')).toBe(true);
+});
+
+it('gives a credential no new bucket when it authenticates', () => {
+  const { limiter, passes } = createLimiter(0.5);
+  expect(passes('a')).toBe(true);
+  limiter.admit('a');
+  expect(passes('a')).toBe(false);
+});

@@ -1,6 +1,7 @@
 /**
- * How often one credential may ask. Each has a bucket that refills steadily; a credential that has not proved
- * itself yet shares one with all its like, so that guessing keys neither fills memory nor keeps the platform busy.
+ * How often one credential may ask. Each has a bucket of its own that refills steadily. Those that have not
+ * proved themselves are remembered apart, so that however many are made up, none takes the bucket of one that
+ * has; what a flood of them may cost the platform is limited by the key gate.
  *
  * @module
  */
@@ -10,8 +11,10 @@ import { PoolError } from '@pool/core';
 export type RateLimiter = {
   /** Takes one request from the credential's bucket. @throws PoolError 429 `rate_limited` */
   charge(credential: string): void;
-  /** From now on the credential has a bucket of its own: it has authenticated. */
+  /** The credential has authenticated: strangers cannot crowd it out any more. */
   admit(credential: string): void;
+  /** Whether the credential has authenticated lately. Says nothing about now. */
+  isAdmitted(credential: string): boolean;
 };
 
 type Bucket = { tokens: number; atMs: number };
@@ -25,12 +28,8 @@ const maxBuckets = 1_024;
  */
 export function createRateLimiter(perSecond: number, nowMs: () => number): RateLimiter {
   const burst = Math.max(1, 2 * perSecond);
-  const buckets = new Map<string, Bucket>();
-  const strangers: Bucket = createBucket();
-
-  function createBucket(): Bucket {
-    return { tokens: burst, atMs: nowMs() };
-  }
+  const admitted = new Map<string, Bucket>();
+  const strangers = new Map<string, Bucket>();
 
   function refill(bucket: Bucket): void {
     const now = nowMs();
@@ -41,7 +40,10 @@ export function createRateLimiter(perSecond: number, nowMs: () => number): RateL
 
   return {
     charge(credential) {
-      const bucket = buckets.get(hashOf(credential)) ?? strangers;
+      const hash = hashOf(credential);
+      const buckets = admitted.has(hash) ? admitted : strangers;
+      const bucket = buckets.get(hash) ?? { tokens: burst, atMs: nowMs() };
+      keep(buckets, hash, bucket);
       refill(bucket);
       if (bucket.tokens < 1) {
         const retryAfterSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond));
@@ -55,19 +57,25 @@ export function createRateLimiter(perSecond: number, nowMs: () => number): RateL
     },
     admit(credential) {
       const hash = hashOf(credential);
-      const bucket = buckets.get(hash) ?? createBucket();
-      // Moves it to the end: a Map is in the order of insertion.
-      buckets.delete(hash);
-      buckets.set(hash, bucket);
-      const oldest = buckets.size > maxBuckets ? buckets.keys().next().value : undefined;
-      if (oldest !== undefined) {
-        buckets.delete(oldest);
-      }
+      const bucket = admitted.get(hash) ?? strangers.get(hash);
+      strangers.delete(hash);
+      keep(admitted, hash, bucket ?? { tokens: burst, atMs: nowMs() });
     },
+    isAdmitted: (credential) => admitted.has(hashOf(credential)),
   };
 }
 
+/** Puts the bucket at the end (a Map is in the order of insertion), and forgets the first of too many. */
+function keep(buckets: Map<string, Bucket>, hash: string, bucket: Bucket): void {
+  buckets.delete(hash);
+  buckets.set(hash, bucket);
+  const oldest = buckets.size > maxBuckets ? buckets.keys().next().value : undefined;
+  if (oldest !== undefined) {
+    buckets.delete(oldest);
+  }
+}
+
 /** Memory holds no credential. */
-function hashOf(credential: string): string {
+export function hashOf(credential: string): string {
   return createHash('sha256').update(credential).digest('base64');
 }
