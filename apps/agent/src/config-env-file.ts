@@ -30,8 +30,9 @@ export function parseEnvFile(content: string, path: string): EnvFile {
     const subject = variable === name ? `, ${name}` : '';
     problems.push({ variable, message: `${path}, line ${line}${subject}: ${problem}` });
   };
-  const lines = content.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
+  const lines = content.split(/\r\n|\r|\n/);
   for (const [index, raw] of lines.entries()) {
+    // A byte order mark counts as a space here.
     const text = raw.trim();
     if (text === '' || text.startsWith('#')) {
       continue;

@@ -24,7 +24,7 @@ async function createLiveAuthorization() {
   if (row === undefined) {
     throw new Error('nothing was posted');
   }
-  return { world, row, nowSeconds: () => Math.floor(world.clock.nowMs() / 1000) };
+  return { world, first, row, nowSeconds: () => Math.floor(world.clock.nowMs() / 1000) };
 }
 
 describe('a job that would fail', () => {
@@ -41,6 +41,22 @@ describe('a job that would fail', () => {
     expect(second.state()).toBe('failed');
     expect(second.record().error?.code).toBe('gate_unreachable');
     expect(nowSeconds()).toBeGreaterThan(row.batch.deadline);
+  });
+
+  it('ends done when another agent has paid the key in the meantime', async () => {
+    const { world, first, row } = await createLiveAuthorization();
+    const second = await world.accept('shared');
+    world.platform.rows.delete('shared');
+    world.gate.failCalls(1_000_000);
+    await world.run(second, (point) => {
+      if (point === 'eligibility.entered') {
+        world.platform.rows.set('shared', row);
+        world.chain.mineFund(row.batch, first.record().permit?.wire);
+      }
+    });
+    expect(second.record().error).toBeUndefined();
+    expect(second.state()).toBe('done');
+    expect(world.chain.funds).toBe(1);
   });
 
   it('stays unfinished while the platform cannot say whether the key was posted', async () => {
