@@ -214,6 +214,11 @@ export const holderRoutes = section('Balance, transfer, send', [
     accountOperations,
   ],
   [
+    'transfer.listed-only',
+    'A transfer reaches any W on the eligibility list, and no other.',
+    accountOperations,
+  ],
+  [
     'transfer.body',
     'A transfer has token, recipients of walletPub and amount, and optionally dryRun.',
     accountOperations,

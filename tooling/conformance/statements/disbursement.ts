@@ -96,7 +96,13 @@ export const job = section('Disbursement job', [
   [
     'job.states',
     'Its `state` is `accepted`, `submitted`, `done` or `failed`.',
-    shown(deployment(pays)),
+    shown(
+      deployment(
+        pays,
+        'fails a job whose recipient lost its place on the list, with nothing on chain',
+      ),
+      lateLanding('stays submitted until its authorisation is dead, then is done and partial'),
+    ),
   ],
   [
     'job.status-url',
@@ -271,6 +277,7 @@ export const jobStates = section('States of a job', [
       ),
       unreleased(
         'waits until the authorisation of another agent, met on the way, is dead',
+        'ends done when another agent has paid the key in the meantime',
         'stays unfinished while the platform cannot say whether the key was posted',
         'stays unfinished while the chain cannot say whether the key was paid',
       ),

@@ -1,7 +1,9 @@
 // The platform's routes.
 import { section, shown } from '../statement.ts';
 import {
+  access,
   authRoutes,
+  bootstrap,
   edgeRoutes,
   employerRoutes,
   keyRotation,
@@ -113,6 +115,8 @@ export const platformRoutes = section('Platform routes', [
     '`/agent-edge/bootstrap` can vend the default chain and the pool-gate’s settings.',
     shown(
       edgeRoutes('answers bootstrap for the employer of the token'),
+      bootstrap('vends the default chain, and the pool-gate with the client that reads'),
+      access('pays on the chain that bootstrap vends where DISBURSE_CHAIN is not set'),
       platformProcesses(
         'pays a roster and serves each recipient its note, through kills of both processes',
       ),
