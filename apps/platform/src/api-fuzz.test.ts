@@ -11,6 +11,7 @@ import { createRouteCaller } from '@pool/platform-client';
 import { fuzzApi } from '@pool/testkit/api-fuzz';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { revokeEdgeToken } from './accounts/edge-tokens.ts';
 import type { PoolChain } from './chain/pool-chain.ts';
 import { openTestDatabase, type TestDatabase } from './fixtures/test-database.ts';
 import { createTestHolder, type TestHolder, testEvidenceDomain } from './fixtures/test-holder.ts';
@@ -25,14 +26,18 @@ import { createTestSettlement } from './fixtures/test-settlement.ts';
 const maxBodyBytes = 512 * 1024;
 const unlimited = 1_000_000;
 
+type Progress = 'signed in' | 'registered' | 'enrolled';
+
 describe('the platform and its documents', () => {
   let database: TestDatabase;
   let platform: TestPlatform;
   let a: TestHolder;
+  let b: TestHolder;
 
   beforeAll(async () => {
     database = await openTestDatabase();
     a = await createTestHolder('a');
+    b = await createTestHolder('b');
   });
   afterAll(() => database.close());
   beforeEach(async () => {
@@ -51,8 +56,8 @@ describe('the platform and its documents', () => {
   const send = async (path: string, init: RequestInit) =>
     await platform.app.request(`http://127.0.0.1${path}`, init);
 
-  /** The session cookie of a holder who signed in. */
-  async function openSession(): Promise<string> {
+  /** The session cookie of a holder who signed in, and has got so far. */
+  async function openSession(progress: Progress = 'enrolled'): Promise<string> {
     const nonce = await callerOf('')(platformRoutes.createNonce, {});
     if (nonce.status !== 200) {
       throw new Error('no nonce');
@@ -75,8 +80,14 @@ describe('the platform and its documents', () => {
     });
     const cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
     const call = callerOf(cookie);
+    if (progress === 'signed in') {
+      return cookie;
+    }
     const { walletPub, encryptionPublicKey } = a;
     expect(await call(platformRoutes.register, { body: {} })).toMatchObject({ status: 200 });
+    if (progress === 'registered') {
+      return cookie;
+    }
     const enrolled = await call(platformRoutes.onboard, {
       body: { walletPub, encryptionPublicKey },
     });
@@ -105,17 +116,22 @@ describe('the platform and its documents', () => {
     expect([...new Set(there)].sort()).toEqual([...described].sort());
   });
 
-  it('answers whatever is sent to the platform as documented', { timeout: 60_000 }, async () => {
-    const cookie = await openSession();
-    const edge = await platform.edgeToken(a.address);
-    const { apiKey } = await createKey(cookie, 'disburse');
-    const seen = await fuzzApi({
+  /** Drives every operation of the platform; those of `keepOut` and the end of the session go without the cookie. */
+  async function fuzzPlatform(
+    cookie: string,
+    options: { runs: number; keepOut?: readonly string[]; apiKeys?: readonly string[] },
+  ) {
+    const { runs, keepOut = [], apiKeys = [] } = options;
+    // Of another employer: making the token makes the account.
+    const edge = await platform.edgeToken(b.address);
+    return await fuzzApi({
       document: createOpenApi(platformApi),
-      // Logging out would end every later operation, so it goes with a cookie of nobody.
       send: async (path, init) =>
         await send(
           path,
-          path === '/api/auth/logout' ? { ...init, headers: withoutCookie(init) } : init,
+          ['/api/auth/logout', ...keepOut].includes(path)
+            ? { ...init, headers: withoutCookie(init) }
+            : init,
         ),
       credentials: {
         session: { cookie },
@@ -125,23 +141,61 @@ describe('the platform and its documents', () => {
         walletPub: [a.walletPub],
         encryptionPublicKey: [a.encryptionPublicKey],
         currentEncryptionPublicKey: [a.encryptionPublicKey],
-        apiKey: [apiKey],
+        apiKey: apiKeys,
         id: ['1', '2', '3'],
       },
       bodies: {
         onboard: [{ walletPub: a.walletPub, encryptionPublicKey: a.encryptionPublicKey }],
+        rotateEncryptionKey: [
+          {
+            walletPub: a.walletPub,
+            currentEncryptionPublicKey: a.encryptionPublicKey,
+            encryptionPublicKey: b.encryptionPublicKey,
+          },
+        ],
         verifySession: [await a.evidence()],
       },
       secrets: [cookie.replace('sessionId=', ''), edge.token.reveal()],
       maxBodyBytes,
-      runs: 80,
+      runs,
     });
+  }
+
+  it('answers whatever is sent to the platform as documented', { timeout: 60_000 }, async () => {
+    const cookie = await openSession();
+    const { apiKey } = await createKey(cookie, 'disburse');
+    const seen = await fuzzPlatform(cookie, { runs: 80, apiKeys: [apiKey] });
     for (const [id, statuses] of seen) {
       const isReached = id === 'verifySession' || [...statuses].some((status) => status < 300);
       expect([id, isReached]).toEqual([id, true]);
       expect([id, statuses.has(403)]).toEqual([id, true]);
     }
     expect(seen.get('verifySession')).toContain(401);
+  });
+
+  const register = '/api/employers/register';
+  const onboard = '/api/employers/holder/onboard';
+  it.each<[Progress | 'ended', readonly string[], Record<string, number>]>([
+    [
+      'signed in',
+      [register],
+      { onboard: 409, rotateEncryptionKey: 409, mintKey: 409, listKeys: 409, revokeKey: 409 },
+    ],
+    ['registered', [onboard], { rotateEncryptionKey: 409, getEnrollment: 200, mintKey: 201 }],
+    ['ended', [], { register: 401, onboard: 401, getEnrollment: 401, mintKey: 401, listKeys: 401 }],
+  ])('answers whatever a session sends that is %s', async (progress, keepOut, expected) => {
+    const cookie = await openSession(progress === 'ended' ? 'enrolled' : progress);
+    if (progress === 'ended') {
+      await send('/api/auth/logout', { method: 'POST', headers: { cookie } });
+    }
+    const seen = await fuzzPlatform(cookie, { runs: 40, keepOut });
+    for (const [id, status] of Object.entries(expected)) {
+      expect([id, [...(seen.get(id) ?? [])]]).toEqual([id, expect.arrayContaining([status])]);
+    }
+    const ids = Object.keys(expected).filter((id) => (expected[id] ?? 0) >= 400);
+    for (const id of ids) {
+      expect([id, [...(seen.get(id) ?? [])].filter((status) => status < 400)]).toEqual([id, []]);
+    }
   });
 
   it('answers whatever is sent to the edge as documented', { timeout: 60_000 }, async () => {
@@ -176,6 +230,34 @@ describe('the platform and its documents', () => {
     for (const [id, statuses] of seen) {
       expect([id, [...statuses].some((status) => status < 300)]).toEqual([id, true]);
       expect([id, statuses.has(403)]).toEqual([id, true]);
+    }
+  });
+
+  it('answers whatever is sent to the edge with credentials that do not reach it', async () => {
+    const cookie = await openSession();
+    const edge = await platform.edgeToken(a.address);
+    const { apiKey } = await createKey(cookie, 'disburse');
+    await revokeEdgeToken(database.db, edge.id, platform.clock.nowMs);
+    const seen = await fuzzApi({
+      document: createOpenApi(edgeApi),
+      send,
+      credentials: {
+        edgeToken: { authorization: `Bearer ${edge.token.reveal()}` },
+        holderKey: { authorization: `Bearer ${apiKey}` },
+      },
+      known: { chain: ['anvil'], token: ['USDC'], key: ['job-1'] },
+      bodies: {},
+      secrets: [edge.token.reveal(), apiKey],
+      maxBodyBytes,
+      runs: 25,
+    });
+    for (const [id, statuses] of seen) {
+      const refusal = id === 'getNotes' ? 403 : 401;
+      expect([id, statuses.has(refusal)]).toEqual([id, true]);
+      expect([id, [...statuses].filter((status) => ![401, 403, 413].includes(status))]).toEqual([
+        id,
+        [],
+      ]);
     }
   });
 

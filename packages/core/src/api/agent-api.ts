@@ -54,6 +54,12 @@ const livenessSchema = v.strictObject({
   uptimeSeconds: v.number(),
 });
 
+/** The job as its submission answers it. */
+const submittedJobSchema = v.strictObject({
+  ...disbursementJobSchema.entries,
+  statusUrl: v.string(),
+});
+
 const tooLarge = ['payload_too_large'] as const;
 const unauthorized = ['unauthorized'] as const;
 const forbidden = ['forbidden', 'forbidden_host'] as const;
@@ -111,8 +117,8 @@ export const agentRoutes = {
     headers: { 'idempotency-key': idempotencyKeyHeaderSchema },
     body: disburseRequestSchema,
     answers: {
-      200: { description: 'The job of this key has ended.', schema: disbursementJobSchema },
-      202: { description: 'Accepted, or still under way.', schema: disbursementJobSchema },
+      200: { description: 'The job of this key has ended.', schema: submittedJobSchema },
+      202: { description: 'Accepted, or still under way.', schema: submittedJobSchema },
     },
     errors: {
       400: ['invalid_request', ...disbursementErrorCodes],
@@ -182,6 +188,7 @@ export const agentApi: Api = {
   schemas: {
     DisburseRequest: disburseRequestSchema,
     DisbursementJob: disbursementJobSchema,
+    SubmittedJob: submittedJobSchema,
     DisbursementResult: disbursementResultSchema,
     ValidationReport: validationReportSchema,
     ReadinessReport: readinessReportSchema,

@@ -18,14 +18,14 @@ const meanings: Readonly<Record<string, string>> = {
   memo: 'At most 111 bytes of UTF-8, sealed into the note: only the recipient reads it.',
   unregistered:
     'What a recipient who cannot be paid does: `fail` refuses the whole call (default), `skip` leaves the recipient out.',
-  'DisbursementJob.key': 'The Idempotency-Key.',
-  'DisbursementJob.state':
+  key: 'The Idempotency-Key.',
+  state:
     '`accepted`: queued. `submitted`: under way. `done`: an attempt was made on chain, see `result`. `failed`: nothing happened on ' +
     'chain, see `error`. The last two are final.',
   statusUrl: 'Path to read the job at.',
   stage: 'The step under way, while `submitted`.',
   result: 'Present when `done`.',
-  'DisbursementJob.error': 'Present when `failed`: what to mend before paying under a new key.',
+  error: 'Present when `failed`: what to mend before paying under a new key.',
   'DisbursementResult.status':
     '`completed`: paid. `partial`: the transaction failed on chain and nobody was paid.',
   batches: 'Exactly one entry.',
