@@ -82,6 +82,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     nowMs,
     limits,
     chains: deps.poolChains,
+    hasGate: gate !== undefined,
     bootstrap: {
       defaultChain: deps.defaultChain,
       chains: deps.chains.chains,

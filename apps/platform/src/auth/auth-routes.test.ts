@@ -5,7 +5,7 @@ import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.t
 import { createTestHolder, type TestHolder, testEvidenceDomain } from '../fixtures/test-holder.ts';
 import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
 import { maxSessionsPerWallet } from './sessions.ts';
-import { maxLiveNonces } from './sign-in-nonces.ts';
+import { maxLiveNonces, maxLiveNoncesPerCaller } from './sign-in-nonces.ts';
 
 describe('sign-in', () => {
   let database: TestDatabase;
@@ -274,8 +274,8 @@ describe('every route', () => {
   it('bounds the nonces that wait, says when to come back, and drops the expired ones', async () => {
     const expiresAt = new Date(platform.clock.nowMs + 1_000).toISOString();
     await database.reset();
-    await sql`insert into sign_in_nonces (nonce, expires_at)
-      select 'n' || i, ${expiresAt} from generate_series(1, ${maxLiveNonces - 1}) as i`.execute(
+    await sql`insert into sign_in_nonces (nonce, expires_at, caller)
+      select 'n' || i, ${expiresAt}, 'c' || i from generate_series(1, ${maxLiveNonces - 1}) as i`.execute(
       database.db,
     );
     expect((await platform.app.request('/api/auth/nonce')).status).toBe(200);
@@ -284,6 +284,26 @@ describe('every route', () => {
     expect(full.headers.get('retry-after')).toBe('5');
     platform.clock.nowMs += 1_001;
     expect((await platform.app.request('/api/auth/nonce')).status).toBe(200);
+  });
+
+  it('lets no address take all the nonces that may wait', async () => {
+    await database.reset();
+    const from = (remoteAddress: string) =>
+      platform.app.request('/api/auth/nonce', undefined, { remoteAddress });
+    expect((await from('192.0.2.1')).status).toBe(200);
+    await sql`insert into sign_in_nonces (nonce, expires_at, caller)
+      select 'n' || i, expires_at, caller from sign_in_nonces,
+        generate_series(1, ${maxLiveNoncesPerCaller - 1}) as i`.execute(database.db);
+    const full = await from('192.0.2.1');
+    expect(await codeOf(full)).toEqual([429, 'rate_limited']);
+    expect(full.headers.get('retry-after')).toBe('300');
+    expect((await from('192.0.2.2')).status).toBe(200);
+    const rows = await database.db.selectFrom('sign_in_nonces').select('caller').execute();
+    expect(JSON.stringify(rows)).not.toContain('192.0.2');
+    platform.clock.nowMs += 299_001;
+    expect((await from('192.0.2.1')).headers.get('retry-after')).toBe('1');
+    platform.clock.nowMs += 999;
+    expect((await from('192.0.2.1')).status).toBe(200);
   });
 
   it('says nothing about an unexpected error but the request id', async () => {

@@ -30,8 +30,9 @@ export function addAuthRoutes(
   const secure = !isLoopbackHost(new URL(settings.uri).hostname);
 
   app.get('/api/auth/nonce', async (c) => {
-    limits.address.take(c.get('callerAddress'));
-    return c.json(await createSignInNonce(db, nowMs(), settings.nonceTtlSeconds));
+    const caller = c.get('callerAddress');
+    limits.address.take(caller);
+    return c.json(await createSignInNonce(db, nowMs(), settings.nonceTtlSeconds, caller));
   });
 
   app.post('/api/auth/verify', async (c) => {

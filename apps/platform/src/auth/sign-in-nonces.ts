@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { PoolError } from '@pool/core';
+import { hashCredential } from '../accounts/credential.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
 export type SignInNonce = { readonly nonce: string; readonly expiresAt: string };
@@ -13,30 +14,61 @@ export type SignInNonce = { readonly nonce: string; readonly expiresAt: string }
 /** Anybody may ask for a nonce, so the number that waits is bounded. */
 export const maxLiveNonces = 10_000;
 
-/** @throws PoolError `too_many_sign_ins` (503, retryable) while {@link maxLiveNonces} are unused and alive */
+/** Of one address: a single caller must not keep everybody else from signing in. */
+export const maxLiveNoncesPerCaller = 1_000;
+
+/**
+ * @param caller - the address it is asked from; stored hashed, for as long as the nonce lives
+ * @throws PoolError `too_many_sign_ins` (503, retryable) while {@link maxLiveNonces} are unused and alive,
+ *   `rate_limited` (429, retryable) while {@link maxLiveNoncesPerCaller} of the caller's are
+ */
 export async function createSignInNonce(
   db: PlatformDatabase,
   nowMs: number,
   ttlSeconds: number,
+  caller: string,
 ): Promise<SignInNonce> {
+  const callerHash = hashCredential(caller);
   const nonce = randomBytes(16).toString('hex');
   const expiresAt = new Date(nowMs + ttlSeconds * 1000).toISOString();
   await db.transaction().execute(async (trx) => {
     const now = new Date(nowMs).toISOString();
     await trx.deleteFrom('sign_in_nonces').where('expires_at', '<=', now).execute();
-    const { live } = await trx
+    const { live, own, oldest } = await trx
       .selectFrom('sign_in_nonces')
-      .select((eb) => eb.fn.countAll().as('live'))
+      .select((eb) => [
+        eb.fn.countAll().as('live'),
+        eb.fn.countAll().filterWhere('caller', '=', callerHash).as('own'),
+        eb.fn.min('expires_at').filterWhere('caller', '=', callerHash).as('oldest'),
+      ])
       .executeTakeFirstOrThrow();
+    if (Number(own) >= maxLiveNoncesPerCaller) {
+      throw tooManyOfCaller(Date.parse(String(oldest)) - nowMs);
+    }
     if (Number(live) >= maxLiveNonces) {
       throw new PoolError('too_many_sign_ins', 'too many sign-ins are under way; try again soon', {
         status: 503,
         retryable: true,
       });
     }
-    await trx.insertInto('sign_in_nonces').values({ nonce, expires_at: expiresAt }).execute();
+    await trx
+      .insertInto('sign_in_nonces')
+      .values({ nonce, expires_at: expiresAt, caller: callerHash })
+      .execute();
   });
   return { nonce, expiresAt };
+}
+
+function tooManyOfCaller(freeInMs: number): PoolError {
+  return new PoolError(
+    'rate_limited',
+    'too many sign-ins were begun from this address and not finished; finish one, or try again later',
+    {
+      status: 429,
+      retryable: true,
+      details: { retryAfterSeconds: Math.max(1, Math.ceil(freeInMs / 1000)) },
+    },
+  );
 }
 
 /** Takes a nonce out of circulation. @returns whether it was ours, unused and alive */

@@ -1,11 +1,10 @@
 /** What contracts on a real chain say of a signature, and what their RPC may leave unsaid. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type EvmChainSettings, type Hex, type Hex32, isPoolError } from '@pool/core';
 import { ANVIL_MNEMONIC, type Anvil, startAnvil } from '@pool/testkit';
 import { HDNodeWallet, hashMessage, type JsonRpcProvider, NonceManager, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deployOwnedWallet, strangeCode } from '../fixtures/contract-wallet.ts';
+import { type StubAnswer, startStubRpc } from '../fixtures/stub-rpc.ts';
 import { testSettings } from '../fixtures/test-platform.ts';
 import { type ContractVerdict, checkContractSignature } from './contract-signature.ts';
 import { createEvmProvider } from './evm-provider.ts';
@@ -78,32 +77,15 @@ describe('the word of a contract', () => {
   });
 
   describe('when the RPC', () => {
-    let server: Server | undefined;
-    let asked: string[];
+    let asked: readonly string[];
 
-    /** Asks through an RPC that answers a method as told; `undefined`: not at all. */
     async function askThrough(
-      answer: (method: string) => unknown,
+      answer: StubAnswer,
       timeoutMs = 5_000,
     ): Promise<ContractVerdict | string> {
-      asked = [];
-      server = createServer((request, response) => {
-        void (async () => {
-          let body = '';
-          for await (const chunk of request) body += String(chunk);
-          const call = JSON.parse(body) as { id: number; method: string };
-          asked.push(call.method);
-          const answered = answer(call.method);
-          if (answered !== undefined) {
-            response.setHeader('content-type', 'application/json');
-            response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, ...answered }));
-          }
-        })();
-      });
-      const listening = server;
-      await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
-      const { port } = listening.address() as AddressInfo;
-      const through = { ...settings, rpcUrl: `http://127.0.0.1:${port}` };
+      const rpc = await startStubRpc(answer);
+      asked = rpc.asked;
+      const through = { ...settings, rpcUrl: rpc.rpcUrl };
       const connection = createEvmProvider(through);
       const subject = { address: wallet, digest, signature };
       try {
@@ -113,16 +95,15 @@ describe('the word of a contract', () => {
         return `${error.status} ${error.code} ${error.retryable}`;
       } finally {
         connection.destroy();
-        listening.closeAllConnections();
-        listening.close();
+        rpc.stop();
       }
     }
     const chainId = { result: '0x7a69' };
     const code = { result: '0x60' };
     const silence = '503 chain_unreachable true';
     const answers =
-      (call: unknown) =>
-      (method: string): unknown =>
+      (call: object | undefined): StubAnswer =>
+      (method) =>
         method === 'eth_chainId' ? chainId : method === 'eth_getCode' ? code : call;
 
     it('says nothing, the answer is 503 in good time', async () => {
@@ -152,11 +133,11 @@ describe('the word of a contract', () => {
     it('serves another chain, or nonsense, nobody gets in by it', async () => {
       const consent = { result: `0x1626ba7e${'0'.repeat(56)}` };
       expect(await askThrough(answers(consent))).toBe('valid');
-      const elsewhere = (method: string): unknown =>
+      const elsewhere: StubAnswer = (method) =>
         method === 'eth_chainId' ? { result: '0x1' } : answers(consent)(method);
       expect(await askThrough(elsewhere)).toBe(silence);
       for (const nonsense of [7, null, 'code', { code: '0x' }]) {
-        const broken = (method: string): unknown =>
+        const broken: StubAnswer = (method) =>
           method === 'eth_getCode' ? { result: nonsense } : answers(consent)(method);
         expect(await askThrough(broken)).toBe(silence);
       }

@@ -2,7 +2,8 @@ import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { getEmployer } from '../accounts/employers.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { type Migration, openDatabase } from './open-database.ts';
 import { type PlatformTables, platformMigrations } from './platform-tables.ts';
@@ -73,5 +74,54 @@ describe('platformMigrations', () => {
     });
     await after.close();
     await rm(directory, { recursive: true, force: true });
+  });
+});
+
+describe('the platform’s tables', () => {
+  let database: Awaited<ReturnType<typeof openDatabase<PlatformTables>>>;
+  beforeAll(async () => {
+    database = await openDatabase<PlatformTables>('memory:', platformMigrations);
+  });
+  afterAll(() => database.close());
+
+  it.each([
+    [
+      'a session of neither a key nor a contract',
+      'sessions',
+      "('1', '0xA', null, 'm', '0x', 't', null)",
+    ],
+    ['a session of both', 'sessions', "('1', '0xA', '0x02', 'm', '0x', 't', 1)"],
+    [
+      'a capability that there is not',
+      'api_keys (employer_id, public_id, secret_hash, capability, name, created_at)',
+      "('e', 'p', 's', 'holder', 'n', 't')",
+    ],
+    [
+      'a state that there is not',
+      'subjects',
+      "('0xA', '0x02', '0x01', '0xp', 'm', '0x', 'not_enrolled', null, 't')",
+    ],
+    [
+      'a time of eligibility without it',
+      'subjects',
+      "('0xA', '0x02', '0x01', '0xp', 'm', '0x', 'eligibility_pending', 't', 't')",
+    ],
+  ])('refuse %s', async (_name, table, values) => {
+    await sql`insert into employers (id, address, created_at) values ('e', '0xE', 't')
+      on conflict do nothing`.execute(database.db);
+    await expect(
+      sql.raw(`insert into ${table} values ${values}`).execute(database.db),
+    ).rejects.toThrow(/violates check constraint/);
+  });
+
+  it('hold the accounts of 64-bit chains', async () => {
+    const row = { id: 'big', address: '0xB', name: null, created_at: 't' };
+    const chainId = 2 ** 53 - 1;
+    await database.db
+      .insertInto('employers')
+      .values({ ...row, contract_chain_id: chainId })
+      .execute();
+    const employer = await getEmployer(database.db, { address: '0xB', contractChainId: chainId });
+    expect(employer).toEqual({ id: 'big', address: '0xB' });
   });
 });

@@ -9,7 +9,8 @@ import type { Generated, Kysely } from 'kysely';
 import type { Migration } from './open-database.ts';
 
 export type PlatformTables = {
-  sign_in_nonces: { nonce: string; expires_at: string };
+  /** `caller`: SHA-256 of the address that asked. */
+  sign_in_nonces: { nonce: string; expires_at: string; caller: string | null };
   sessions: {
     /** SHA-256 of the cookie value. */
     id_hash: string;
@@ -283,4 +284,5 @@ export const platformMigrations: readonly Migration[] = [
         check (readiness = 'ready' or whitelisted_at is null)`,
     ],
   },
+  { number: 6, statements: [`alter table sign_in_nonces add column caller text`] },
 ];

@@ -128,6 +128,16 @@ describe('agent edge', () => {
     });
   });
 
+  it('calls nobody fundable once the deployment has no gate any more, whatever was written before', async () => {
+    const session = await enrolled(b);
+    platform = createTestPlatform(database);
+    const { client } = await edgeOf(a);
+    const [record, unknown] = await client.lookupRecipients('anvil', [b.address, a.address]);
+    expect(record).toMatchObject({ readiness: 'eligibility_disabled', walletPub: b.walletPub });
+    expect(unknown?.readiness).toBe('not_enrolled');
+    expect((await session.getEnrollment()).readiness).toBe('ready');
+  });
+
   describe('settlements', () => {
     it('stores notes and intent, and answers 202 until it is finished', async () => {
       const { client, edgeToken } = await edgeOf(a);

@@ -29,6 +29,8 @@ import { listServedNotes } from './served-notes.ts';
 export type EdgeDeps = AcceptDeps & {
   readonly limits: RateLimits;
   readonly bootstrap: BootstrapSettings;
+  /** Whether this deployment has a gate to be confirmed by. */
+  readonly hasGate: boolean;
   /** Tells the relayer that there is something to send. */
   readonly onAccepted: () => void;
   /** Brings the index up to the chain's final block, as far as that takes a moment only. */
@@ -52,7 +54,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     await identifyAgent(deps, c);
     const { chain, addresses } = await readJson(c, recipientLookupRequestSchema);
     assertChain(bootstrap, chain);
-    return c.json({ recipients: await lookupRecipients(db, addresses) });
+    return c.json({ recipients: await lookupRecipients(db, addresses, deps.hasGate) });
   });
 
   app.post('/agent-edge/settlements', async (c) => {

@@ -4,14 +4,18 @@
  *
  * @module
  */
-import { isPoolError, parseEvmAddress, type RecipientRecord } from '@pool/core';
+import { isPoolError, parseEvmAddress, type Readiness, type RecipientRecord } from '@pool/core';
 import type { Subject } from '../accounts/enrolment.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
-/** One record an address, in the order asked, each with the address as it was spelled. */
+/**
+ * One record an address, in the order asked, each with the address as it was spelled.
+ * @param hasGate - without one nobody is fundable, whatever a gate that was there before has confirmed
+ */
 export async function lookupRecipients(
   db: PlatformDatabase,
   addresses: readonly string[],
+  hasGate: boolean,
 ): Promise<RecipientRecord[]> {
   const parsed = addresses.map(tryParseAddress);
   const wanted = parsed.filter((address) => address !== undefined);
@@ -21,7 +25,7 @@ export async function lookupRecipients(
       : await db.selectFrom('subjects').selectAll().where('address', 'in', wanted).execute();
   const byAddress = new Map(subjects.map((subject) => [subject.address, subject]));
   return addresses.map((address, index) =>
-    describeRecipient(address, byAddress.get(parsed[index] ?? '')),
+    describeRecipient(address, byAddress.get(parsed[index] ?? ''), hasGate),
   );
 }
 
@@ -36,14 +40,19 @@ function tryParseAddress(text: string): string | undefined {
   }
 }
 
-function describeRecipient(address: string, subject: Subject | undefined): RecipientRecord {
+function describeRecipient(
+  address: string,
+  subject: Subject | undefined,
+  hasGate: boolean,
+): RecipientRecord {
   if (subject === undefined) {
     return { address, readiness: 'not_enrolled' };
   }
+  const readiness: Readiness = hasGate ? subject.readiness : 'eligibility_disabled';
   const hex = (value: string) => value as `0x${string}`;
   return {
     address,
-    readiness: subject.readiness,
+    readiness,
     walletPub: hex(subject.wallet_pub),
     encryptionPublicKey: hex(subject.encryption_public_key),
     evidence: { message: subject.evidence_message, signature: hex(subject.evidence_signature) },

@@ -1,0 +1,44 @@
+/** What the answers of an RPC mean to the relayer. */
+import { Secret } from '@pool/core';
+import { Wallet } from 'ethers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type StubAnswer, startStubRpc } from '../fixtures/stub-rpc.ts';
+import { testSettings } from '../fixtures/test-platform.ts';
+import { createTestSettlement } from '../fixtures/test-settlement.ts';
+import { createEvmPoolChain, type FundCall } from './pool-chain.ts';
+
+describe('simulateFund', () => {
+  let fund: FundCall;
+  beforeAll(async () => {
+    const funder = new Wallet(`0x${'11'.repeat(32)}`);
+    const token = testSettings.tokens['USDC']?.address ?? '';
+    const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
+    ({ request: fund } = await createTestSettlement(target, { eligibilityRoot: 5n }));
+  });
+
+  async function simulate(answer: StubAnswer): Promise<string | undefined> {
+    const rpc = await startStubRpc(answer);
+    const settings = { ...testSettings, rpcUrl: rpc.rpcUrl };
+    const chain = createEvmPoolChain('anvil', settings, new Secret(`0x${'31'.repeat(32)}`));
+    try {
+      return (await chain.simulateFund(fund))?.code;
+    } finally {
+      chain.close();
+      rpc.stop();
+    }
+  }
+
+  it('reports a revert, and nothing for a call that goes through', async () => {
+    expect(await simulate(() => ({ result: '0x' }))).toBeUndefined();
+    const reverted = { code: 3, message: 'execution reverted', data: '0x' };
+    expect(await simulate(() => ({ error: reverted }))).toEqual(expect.any(String));
+  });
+
+  it.each([
+    ['is busy', { code: -32005, message: 'request limit reached' }],
+    ['does not know the method', { code: -32601, message: 'the method does not exist' }],
+    ['is behind', { code: -32000, message: 'header not found' }],
+  ])('does not call a settlement reverted when the node %s', async (_name, error) => {
+    await expect(simulate(() => ({ error }))).rejects.toThrow();
+  });
+});
