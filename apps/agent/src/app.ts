@@ -130,7 +130,7 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
       key,
       fingerprint,
       state: 'accepted',
-      payload: serializeRecord(createRecord(checked, scope, key)),
+      payload: serializeRecord(createRecord(checked, scope, key, context.get('requestId'))),
       nowMs: deps.nowMs(),
     });
     await deps.reach('claim.after-store');

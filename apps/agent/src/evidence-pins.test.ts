@@ -1,4 +1,6 @@
 // The newest evidence of each wallet stays, across restarts and in one write (protocol §2).
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,4 +50,22 @@ it('remembers a rotation after a restart, in a file for the owner alone', async 
   expect(await after.pinAll([pinOf(first, 10)])).toEqual([false]);
   after.close();
   expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+it('waits while another agent of the same directory writes', async () => {
+  const path = join(folder, 'pins.sqlite');
+  const pins = openEvidencePins(path);
+  const script = `
+    const database = new (require('node:sqlite').DatabaseSync)(process.argv[1]);
+    database.exec('BEGIN IMMEDIATE');
+    process.stdout.write('locked');
+    setTimeout(() => database.exec('COMMIT'), 300);
+  `;
+  const other = spawn(process.execPath, ['--no-warnings', '-e', script, path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(other.stdout, 'data');
+  expect(await pins.pinAll([pinOf(first, 10)])).toEqual([true]);
+  await once(other, 'close');
+  pins.close();
 });

@@ -12,13 +12,16 @@ export type PinStore = EvidencePins & { close(): void };
 
 type Verdict = { readonly stands: boolean; readonly isNewest: boolean };
 
+/** How long a statement waits for another agent's write to the same file. */
+const busyTimeoutMs = 10_000;
+
 /** @param path - a file, made 0600, or `:memory:` */
 export function openEvidencePins(path: string): PinStore {
   if (path !== ':memory:') {
     // Who is on a payroll is nobody's business: SQLite itself would create the file readable to all.
     closeSync(openSync(path, 'a', 0o600));
   }
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   database.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function start(answers: (Bootstrap | Error)[]) {
+function start(answers: (Bootstrap | Error)[], failingStarts = 0) {
   const seen = { asked: 0, adopted: [] as Bootstrap[], ready: 0, errors: 0 };
   const quiet = (): void => undefined;
   const tenant = startTenant({
@@ -36,6 +36,9 @@ function start(answers: (Bootstrap | Error)[]) {
     },
     onReady: () => {
       seen.ready += 1;
+      if (seen.ready <= failingStarts) {
+        throw new Error('the worker did not start');
+      }
     },
     refreshMs: 60_000,
   });
@@ -64,6 +67,16 @@ it('takes a new answer after a minute, and starts the worker once', async () => 
   expect(tenant.current()).toEqual(raised);
   expect(seen.adopted).toEqual([bootstrap, raised]);
   expect(seen.ready).toBe(1);
+  tenant.stop();
+});
+
+it('takes no job before its worker has started', async () => {
+  const { tenant, seen } = start([bootstrap], 1);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(() => tenant.current()).toThrow(expect.objectContaining({ status: 503 }));
+  await vi.advanceTimersByTimeAsync(500);
+  expect(tenant.current()).toEqual(bootstrap);
+  expect(seen.ready).toBe(2);
   tenant.stop();
 });
 

@@ -49,12 +49,13 @@ export function startTenant(options: TenantOptions): Tenant {
     }
     const isFirst = answer === undefined;
     options.onAnswer(received);
-    answer = received;
     if (isFirst) {
-      log.info({ chain: received.chain }, 'bootstrap done');
+      // What fails here is tried again with the next answer: an agent that takes jobs must also work on them.
       options.onReady(received);
-      resolveReady(received);
+      log.info({ chain: received.chain }, 'bootstrap done');
     }
+    answer = received;
+    resolveReady(received);
   }
 
   function askLater(waitMs: number, nextWaitMs: number): void {

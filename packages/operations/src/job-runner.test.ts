@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DisburseRequest } from '@pool/core';
 import { createMemoryStore, type JobStore } from '@pool/idempotency';
 import { createFakeHolder } from '@pool/testkit';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkDisbursement } from './check-disbursement.ts';
 import { eraseExpired } from './erase-expired.ts';
 import { createWorld, type World } from './fixtures/fake-world.ts';
@@ -26,7 +26,7 @@ async function claim(
   changes: Partial<DisburseRequest> = {},
 ): Promise<void> {
   const checked = await checkDisbursement(world.createRequest(changes), world.checks);
-  const payload = serializeRecord(createRecord(checked, scope, key));
+  const payload = serializeRecord(createRecord(checked, scope, key, `request of ${key}`));
   const nowMs = world.clock.nowMs();
   await store.claim({ scope, key, fingerprint: key, state: 'accepted', payload, nowMs });
 }
@@ -38,6 +38,7 @@ function start(
   concurrency = 4,
 ) {
   const events: JobEvent[] = [];
+  const requestIds: (string | undefined)[] = [];
   const { onEvent: _onEvent, clock: _clock, ...deps } = world.createDeps(reach, []);
   const runner = startJobRunner({
     store,
@@ -48,10 +49,13 @@ function start(
     concurrency,
     leaseTtlMs: 60_000,
     idleMs: 10,
-    onEvent: (_key, event) => events.push(event),
+    onEvent: (_key, event, requestId) => {
+      events.push(event);
+      requestIds.push(requestId);
+    },
   });
   running.push(runner);
-  return { runner, events };
+  return { runner, events, requestIds };
 }
 
 async function untilDone(store: JobStore, ...keys: string[]): Promise<void> {
@@ -66,6 +70,16 @@ async function untilDone(store: JobStore, ...keys: string[]): Promise<void> {
 }
 
 describe('startJobRunner', () => {
+  it('tells with every event of a job which request it was accepted from', async () => {
+    const world = await createWorld({ permit: true });
+    const store = createMemoryStore();
+    await claim(world, store, 'one');
+    const { requestIds, events } = start(world, store);
+    await untilDone(store, 'one');
+    await vi.waitFor(() => expect(events.at(-1)?.kind).toBe('outcome'));
+    expect(new Set(requestIds)).toEqual(new Set(['request of one']));
+  });
+
   it('works through what it finds, each job once', async () => {
     const world = await createWorld({ permit: true });
     const store = createMemoryStore();

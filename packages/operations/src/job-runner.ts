@@ -32,7 +32,8 @@ export type JobRunnerOptions = {
   readonly leaseTtlMs: number;
   /** Pause between two looks for work. */
   readonly idleMs: number;
-  readonly onEvent: (jobKey: string, event: JobEvent) => void;
+  /** @param requestId - of the request that the job was accepted from; undefined where its record does not tell */
+  readonly onEvent: (jobKey: string, event: JobEvent, requestId: string | undefined) => void;
 };
 
 export type JobRunner = {
@@ -94,6 +95,8 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
     const fenced = { scope, key, fence: lease.fence };
     const lost = new AbortController();
     const signal = AbortSignal.any([lost.signal, stopping.signal]);
+    let requestId: string | undefined;
+    const tell = (event: JobEvent): void => options.onEvent(key, event, requestId);
     const renewal = setInterval(
       () => {
         store
@@ -105,16 +108,18 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
       Math.max(1, Math.floor(leaseTtlMs / 3)),
     );
     try {
+      const record = deserializeRecord(lease.job.payload);
+      ({ requestId } = record);
       await runDisbursement(
-        { record: deserializeRecord(lease.job.payload), journal: createJournal(lease), signal },
-        { ...options.deps, clock, onEvent: (event) => options.onEvent(key, event) },
+        { record, journal: createJournal(lease), signal },
+        { ...options.deps, clock, onEvent: tell },
       );
       rests.delete(`${scope} ${key}`);
       clearInterval(renewal);
       await store.release(fenced).catch(() => undefined);
     } catch (error) {
       clearInterval(renewal);
-      options.onEvent(key, { kind: 'interrupted', reason: describe(error) });
+      tell({ kind: 'interrupted', reason: describe(error) });
       await restJob(fenced);
     }
   }

@@ -45,6 +45,8 @@ export type DisbursementRecord = {
   readonly version: 1;
   readonly employerId: string;
   readonly key: string;
+  /** Of the request it was accepted from, for the log. */
+  readonly requestId?: string;
   readonly chain: string;
   readonly tokenSymbol: string;
   readonly request: DisburseRequest;
@@ -93,11 +95,13 @@ export function createRecord(
   checked: CheckedDisbursement,
   employerId: string,
   key: string,
+  requestId?: string,
 ): DisbursementRecord {
   return {
     version: 1,
     employerId,
     key,
+    ...(requestId === undefined ? {} : { requestId }),
     chain: checked.context.key,
     tokenSymbol: checked.tokenSymbol,
     request: checked.request,

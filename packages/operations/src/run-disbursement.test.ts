@@ -1,6 +1,7 @@
 // The pipeline against fake ports: outcomes of protocol §8 and decision 6, one test a rule.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, viewOf, type World } from './fixtures/fake-world.ts';
+import type { RunEvent } from './run.ts';
 
 describe('a disbursement', () => {
   it('pays three people in one batch and reports what was paid', async () => {
@@ -209,8 +210,13 @@ describe('a disbursement', () => {
   it('fails a job whose chain was taken out of the configuration before release', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
-    await world.run(job, () => undefined, { findChain: () => undefined });
+    const events: RunEvent[] = [];
+    await world.run(job, () => undefined, {
+      findChain: () => undefined,
+      onEvent: (event) => events.push(event),
+    });
     expect(viewOf(job).error?.code).toBe('invalid-chain');
+    expect(events).toEqual([{ kind: 'outcome', state: 'failed', code: 'invalid-chain' }]);
   });
 });
 

@@ -35,7 +35,7 @@ export async function runDisbursement(input: RunInput, deps: DisbursementDeps): 
   try {
     base = resolveBase(input, deps);
   } catch (error) {
-    return failUnroutable(input, error);
+    return failUnroutable(input, deps, error);
   }
   const run = createRun(input, base, deps);
   const lock = createAllowanceHold(run);
@@ -60,14 +60,20 @@ function resolveBase(input: RunInput, deps: DisbursementDeps): RunBase {
 }
 
 /** Configuration took away what the job needs. Nothing released: it fails. Else it waits for its chain. */
-async function failUnroutable({ record, journal }: RunInput, cause: unknown): Promise<void> {
+async function failUnroutable(
+  { record, journal }: RunInput,
+  { onEvent }: DisbursementDeps,
+  cause: unknown,
+): Promise<void> {
   if (record.releasedAtMs !== undefined || record.approvals.length > 0) {
     throw new InterruptedRunError('the configuration no longer covers a job that is underway', {
       cause,
     });
   }
   const { stage: _stage, ...rest } = record;
-  await journal.save('failed', serializeRecord({ ...rest, error: toErrorBody(cause) }));
+  const error = toErrorBody(cause);
+  await journal.save('failed', serializeRecord({ ...rest, error }));
+  onEvent({ kind: 'outcome', state: 'failed', code: error.code });
 }
 
 async function workOn(run: Run, lock: AllowanceHold): Promise<void> {

@@ -40,6 +40,26 @@ describe('validateDisbursement', () => {
     expect(world.prover.proofs).toBe(0);
   });
 
+  it('does not call an allowance sufficient for a total in which an amount is missing', async () => {
+    const { validate, world } = await createValidation();
+    const [first] = world.createRequest().recipients;
+    const withAmounts = (...amounts: string[]) => ({
+      token: 'USDC',
+      recipients: amounts.map((amount, index) => ({
+        recipientAddress: world.holders[index]?.address ?? first?.recipientAddress,
+        amount,
+      })),
+    });
+    for (const [amounts, allowanceState] of [
+      [['x'], 'unknown'],
+      [['1', '0'], 'unknown'],
+      [[`${total + 1n}`, '0'], 'insufficient'],
+      [['1', '2'], 'sufficient'],
+    ] as const) {
+      expect(await validate(withAmounts(...amounts))).toMatchObject({ allowanceState });
+    }
+  });
+
   it('lists every issue with its index and severity, those behind a bad amount included', async () => {
     const { validate } = await createValidation();
     const report = await validate({
@@ -164,10 +184,10 @@ describe('preflight', () => {
   it('passes on what is down, and names a platform that does not answer look-ups once', async () => {
     const { validate, outages, world } = await createValidation();
     const [first] = world.createRequest().recipients;
-    const body = { token: 'USDC', recipients: [first, { recipientAddress: 'me', amount: '0' }] };
+    const body = { token: 'USDC', recipients: [first, { recipientAddress: 'me', amount: '1' }] };
     world.platform.failCalls(1);
     const report = await validate(body);
-    expect(report.issues.map(({ code }) => code)).toEqual(['invalid-amount', 'invalid-address']);
+    expect(report.issues.map(({ code }) => code)).toEqual(['invalid-address']);
     expect(codesOf(report.preflight)).toEqual(['platform_unavailable']);
     expect(report.allowanceState).toBe('sufficient');
 

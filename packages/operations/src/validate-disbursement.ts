@@ -50,7 +50,11 @@ export async function validateDisbursement(
   if (interrupted !== undefined && !findings.some(({ code }) => code === 'platform_unavailable')) {
     findings.push({ code: 'platform_unavailable', message: interrupted.message });
   }
-  return createReport({ issues, allowanceState: funds?.allowanceState ?? 'unknown', findings });
+  // An amount that was refused is missing from the total: enough for the rest need not be enough.
+  const isWhole = issues.every(({ code }) => code !== 'invalid-amount');
+  const seen = funds?.allowanceState ?? 'unknown';
+  const allowanceState = isWhole || seen === 'insufficient' ? seen : 'unknown';
+  return createReport({ issues, allowanceState, findings });
 }
 
 /** The report on a body that is not even JSON. @param message - says what to do, repeats nothing */
