@@ -68,11 +68,36 @@ export function createLayers(
     env,
     file,
     home: findHome(env, file, homeDir),
-    readFile,
+    readFile: readOnce(readFile),
     isWorldReadable: isWorldReadable ?? (() => false),
     fileProblems: rest.problems ?? [],
     ...(rest.path === undefined ? {} : { filePath: rest.path }),
   };
+}
+
+/** Each file once: the shell's `<(…)` is a pipe, empty when it is read again, and what was compared is what is used. */
+function readOnce(readFile: (path: string) => string): (path: string) => string {
+  const outcomes = new Map<string, () => string>();
+  return (path) => {
+    let outcome = outcomes.get(path);
+    if (outcome === undefined) {
+      outcome = attempt(() => readFile(path));
+      outcomes.set(path, outcome);
+    }
+    return outcome();
+  };
+}
+
+/** What it answers or throws, now and ever after. */
+function attempt(read: () => string): () => string {
+  try {
+    const content = read();
+    return () => content;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 /** The agent directory; the configuration file may move it, but is itself looked for without having been read. */

@@ -57,6 +57,24 @@ describe('credentials that must differ', () => {
     expect(messagesOf(problems)).toEqual([expect.stringContaining(`${left} must differ from`)]);
   });
 
+  it('reads each file once: a pipe has its secret once', () => {
+    const source = createConfigSource({
+      DISBURSE_PLATFORM_URL: 'https://pool.example/agent-edge',
+      DISBURSE_PLATFORM_TOKEN_FILE: '/dev/fd/63',
+      DISBURSE_BALANCE_TOKEN_FILE: '/dev/fd/64',
+    });
+    const read: string[] = [];
+    const readFile = (path: string): string => {
+      read.push(path);
+      return read.filter((one) => one === path).length > 1 ? '' : shared;
+    };
+    const { problems } = resolveConfig(createLayers({ ...source, readFile }, { values: {} }));
+    expect(messagesOf(problems)).toEqual([
+      expect.stringContaining('DISBURSE_BALANCE_TOKEN must differ from DISBURSE_PLATFORM_TOKEN'),
+    ]);
+    expect(read.sort()).toEqual(['/dev/fd/63', '/dev/fd/64']);
+  });
+
   it('compares what is in effect, not what a file outranks', () => {
     const env = { DISBURSE_BALANCE_TOKEN: shared, DISBURSE_SEND_TOKEN: shared };
     expect(

@@ -68,6 +68,7 @@ export const sources = section('Where configuration comes from', [
         '%s: outranks the inline one, bare or as a document',
         'outranks an inline variable of the environment from the configuration file as well',
       ),
+      configRules('reads each file once: a pipe has its secret once'),
     ),
   ],
   [
