@@ -59,6 +59,17 @@ describe('a job that would fail', () => {
     expect(world.chain.funds).toBe(1);
   });
 
+  it('remembers what it released, though the platform has forgotten it and time is short', async () => {
+    const { world, first, row, nowSeconds } = await createLiveAuthorization();
+    world.platform.rows.delete('shared');
+    // Too late to send anything new, and early enough for what is out to land.
+    world.clock.advanceSeconds(row.batch.deadline - 10 - nowSeconds());
+    await world.run(first);
+    expect(first.state()).toBe('failed');
+    expect(first.record().error?.code).toBe('settlement_expired');
+    expect(nowSeconds()).toBeGreaterThan(row.batch.deadline);
+  });
+
   it('stays unfinished while the platform cannot say whether the key was posted', async () => {
     const { world } = await createLiveAuthorization();
     const second = await world.accept('shared');
