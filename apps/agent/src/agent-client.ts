@@ -7,6 +7,7 @@ import {
   type DisbursementJob,
   type DisburseRequest,
   disbursementJobSchema,
+  errorCodeOf,
   PoolError,
   parseWire,
   type Secret,
@@ -17,7 +18,27 @@ import { type JobTrace, jobTraceSchema } from './job-trace.ts';
 export type AgentClient = {
   submit(key: string, request: DisburseRequest): Promise<DisbursementJob>;
   job(key: string): Promise<DisbursementJob>;
+  /** Undefined: the agent has never seen that key. */
+  find(key: string): Promise<DisbursementJob | undefined>;
+  /** The agent's own dry run. */
+  validate(request: DisburseRequest): Promise<CheckedRequest>;
   trace(key: string): Promise<JobTrace>;
+};
+
+const reportSchema = v.object({
+  ok: v.boolean(),
+  issues: v.array(v.object({ requestIndex: v.number(), code: v.string(), message: v.string() })),
+  preflight: v.optional(v.array(v.object({ code: v.string(), message: v.string() }))),
+});
+/** What a command reads of a validation report. */
+export type CheckedRequest = {
+  readonly ok: boolean;
+  readonly issues: readonly {
+    readonly requestIndex: number;
+    readonly code: string;
+    readonly message: string;
+  }[];
+  readonly preflight?: readonly { readonly code: string; readonly message: string }[] | undefined;
 };
 
 const errorSchema = v.object({ code: v.string(), message: v.string() });
@@ -52,24 +73,39 @@ export function createAgentClient(
     throw error.success
       ? new PoolError(error.output.code, error.output.message, {
           status: response.status,
-          retryable: response.status >= 500,
+          retryable: response.status >= 500 || response.status === 429,
         })
       : new PoolError('agent_invalid_response', `${baseUrl} answered, but not like an agent`);
   }
 
   const pathOf = (key: string): string => `/api/disburse/${encodeURIComponent(key)}`;
+  const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  const job = async (key: string): Promise<DisbursementJob> =>
+    parseWire(disbursementJobSchema, await call(pathOf(key)), 'the job');
   return {
     submit: async (key, request) =>
       parseWire(
         disbursementJobSchema,
-        await call('/api/disburse', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', 'idempotency-key': key },
-          body: JSON.stringify(request),
-        }),
+        await call('/api/disburse', post(request, { 'idempotency-key': key })),
         "the agent's answer",
       ),
-    job: async (key) => parseWire(disbursementJobSchema, await call(pathOf(key)), 'the job'),
+    job,
+    async find(key) {
+      try {
+        return await job(key);
+      } catch (error) {
+        if (errorCodeOf(error) === 'not_found') {
+          return undefined;
+        }
+        throw error;
+      }
+    },
+    validate: async (request) =>
+      parseWire(reportSchema, await call('/api/validate', post(request)), 'the report'),
     trace: async (key) =>
       parseWire(jobTraceSchema, await call(`${pathOf(key)}/trace`), 'the trace'),
   };

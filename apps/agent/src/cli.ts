@@ -4,31 +4,16 @@
  * @module
  */
 import { isPoolError } from '@pool/core';
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { createAgentLog } from './agent-log.ts';
 import { createProcessSource, readConfig } from './config.ts';
 import { createConfigReport, renderConfigReport } from './config-report.ts';
 import { type DisburseOptions, type Output, runDisburse } from './disburse-command.ts';
-import { exitCodes } from './exit-codes.ts';
+import { exitCodeOfError, exitCodes } from './exit-codes.ts';
 import { serveAgent } from './serve.ts';
 import { version } from './version.ts';
 
 export type Streams = Output & { err(text: string): void };
-
-/** Errors that mean: what was asked for is refused, fix it and ask again. */
-const refusalCodes = new Set([
-  'invalid_roster',
-  'invalid_pay_run',
-  'invalid_request',
-  'idempotency_conflict',
-  'invalid-chain',
-  'invalid-token',
-  'batch-too-large',
-  'invalid-amount',
-  'invalid-address',
-  'duplicate-recipient',
-  'unregistered-recipient',
-]);
 
 /** Runs one command line. @returns the exit code */
 export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {
@@ -45,11 +30,18 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     }
     if (isPoolError(error)) {
       streams.err(`${error.code}: ${error.message}`);
-      return refusalCodes.has(error.code) ? exitCodes.refused : exitCodes.error;
+      return exitCodeOfError(error.code);
     }
     streams.err('internal_error: an unexpected error; run again with DISBURSE_LOG_LEVEL=debug');
     return exitCodes.error;
   }
+}
+
+function collectPart(text: string, earlier: readonly number[]): readonly number[] {
+  if (!/^[1-9][0-9]{0,5}$/.test(text)) {
+    throw new InvalidArgumentError('It takes the number of a part, as the summary shows it.');
+  }
+  return [...earlier, Number(text)];
 }
 
 function createProgram(streams: Streams, setCode: (code: number) => void): Command {
@@ -93,6 +85,15 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .option('--decimal', "amounts are in token units, by the token's decimals")
     .option('--dry-run', 'check everything, prove and send nothing')
     .option('--json', 'print one JSON document: job, timings, settlement')
+    .option('--split', 'cut a roster above the ceiling into parts and pay them one after the other')
+    .addOption(
+      new Option(
+        '--retry <part>',
+        'with --split: send this part once more, under a fresh key, if its job failed; repeatable',
+      )
+        .argParser(collectPart)
+        .default([], 'none'),
+    )
     .addOption(envFile())
     .action(async (options: DisburseOptions) => {
       setCode(await runDisburse(options, streams));

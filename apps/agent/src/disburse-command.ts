@@ -5,26 +5,31 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type DisbursementJob, type DisburseRequest, isPoolError, PoolError } from '@pool/core';
-import { type ValidationReport, validateDisbursement } from '@pool/operations';
+import { type DisbursementJob, type DisburseRequest, PoolError } from '@pool/core';
+import type { ValidationReport } from '@pool/operations';
 import { type AgentClient, createAgentClient } from './agent-client.ts';
 import { readLoopbackToken } from './agent-home.ts';
-import { createParts } from './agent-parts.ts';
 import { readChainsFile } from './chains.ts';
+import { createRequest } from './check-parts.ts';
 import { type AgentAddress, type Config, readAgentAddress, readConfig } from './config.ts';
-import { openEvidencePins } from './evidence-pins.ts';
 import { exitCodes } from './exit-codes.ts';
+import { followJob } from './follow-job.ts';
 import type { JobTrace } from './job-trace.ts';
-import { computePayRunKey, parsePayRun } from './pay-run-key.ts';
+import { withLocalChecks } from './local-checks.ts';
+import { assertOwnLabel, hasNoEffect } from './pay-run-claim.ts';
+import { computePayRunDigest, parsePayRun } from './pay-run-key.ts';
 import {
-  createProgressView,
-  formatSeconds,
-  insufficientAllowanceLine,
-  type Terminal,
-} from './progress-view.ts';
-import { createReadiness } from './readiness.ts';
-import { createRosterError, parseRoster, type RosterEntry } from './roster-csv.ts';
+  openPayRunLedger,
+  type PayRunRecord,
+  payRunLedgerPath,
+  readPayRun,
+} from './pay-run-ledger.ts';
+import { payWhole } from './pay-whole.ts';
+import { formatSeconds, insufficientAllowanceLine, type Terminal } from './progress-view.ts';
+import { createRosterError, parseRoster } from './roster-csv.ts';
+import { describeSplitDryRun, dryRunSplit } from './split-dry-run.ts';
+import { paySplit, type SplitPlan } from './split-pay-run.ts';
+import { createSplitDocument, describeSplit, exitCodeOfSplit } from './split-report.ts';
 
 export type DisburseOptions = {
   readonly file: string;
@@ -35,16 +40,21 @@ export type DisburseOptions = {
   readonly decimal?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
+  readonly split?: boolean;
+  /** Parts, from 1. */
+  readonly retry?: readonly number[];
   readonly envFile?: string;
 };
 
 export type Output = { out(text: string): void; readonly terminal: Terminal };
 
-const pollMs = 500;
-
 /** @returns the exit code */
 export async function runDisburse(options: DisburseOptions, output: Output): Promise<number> {
   const payRun = parsePayRun(options.payRun);
+  const { retry = [] } = options;
+  if (retry.length > 0 && options.split !== true) {
+    throw new PoolError('invalid_retry', '--retry names a part of a pay run, so it needs --split');
+  }
   const config = readConfig(options.envFile);
   const { chain, token, decimals } = resolveTarget(options, config);
   const roster = parseRoster(
@@ -54,22 +64,86 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
   if (roster.kind === 'mistakes') {
     throw createRosterError(options.file, roster.mistakes);
   }
-  const request = createRequest(options, chain, token, roster.entries);
+  const plan: SplitPlan = {
+    chain,
+    token,
+    payRun,
+    entries: roster.entries,
+    unregistered: options.unregistered,
+    retry,
+  };
   if (options.dryRun === true) {
-    return runDry(config, request, options, output);
+    const record = readPayRun(config.home, plan);
+    const code =
+      options.split === true
+        ? await runSplitDry(config, plan, record, options, output)
+        : await runDry(
+            config,
+            createRequest(plan, plan.entries, plan.unregistered),
+            options,
+            output,
+          );
+    assertOwnLabel(record, computePayRunDigest(plan));
+    return code;
   }
-  const key = computePayRunKey({ chain, token, payRun, entries: roster.entries });
-  const client = createClient(readAgentAddress(options.envFile));
-  const { job, trace } = await follow(client, key, request, output.terminal);
-  if (options.json === true) {
-    const { timings, prover, settlement } = trace;
+  const address = readAgentAddress(options.envFile);
+  // Before the ledger: without a token there has been no agent in this directory.
+  const client = createClient(address);
+  const ledger = openPayRunLedger(payRunLedgerPath(address.home));
+  const deps = { ledger, client, nowMs: Date.now };
+  try {
+    if (options.split === true) {
+      return await runSplit(config, plan, deps, options, output);
+    }
+    const first = await payWhole(plan, deps);
+    const { job, trace } = await followJob(client, first, output.terminal);
     output.out(
-      JSON.stringify({ job, timings, prover, ...(settlement ? { settlement } : {}) }, null, 2),
+      options.json === true
+        ? JSON.stringify({ job, ...pickTrace(trace) }, null, 2)
+        : describeJob(job, trace, output.terminal.isTty),
     );
-  } else {
-    output.out(describeJob(job, trace, output.terminal.isTty));
+    return exitCodeOf(job);
+  } finally {
+    ledger.close();
   }
-  return exitCodeOf(job);
+}
+
+function pickTrace(trace: JobTrace | undefined): Partial<JobTrace> {
+  if (trace === undefined) {
+    return {};
+  }
+  const { timings, prover, settlement } = trace;
+  return { timings, prover, ...(settlement === undefined ? {} : { settlement }) };
+}
+
+/** A signal ends the watching, not the work: the summary says how far it got. A second one ends the command. */
+async function runSplit(
+  config: Config,
+  plan: SplitPlan,
+  deps: Parameters<typeof payWhole>[1],
+  options: DisburseOptions,
+  output: Output,
+): Promise<number> {
+  const interruption = new AbortController();
+  const interrupt = (): void => interruption.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    const outcome = await paySplit(plan, {
+      ...deps,
+      readCeiling: () =>
+        withLocalChecks(config, async ({ readCeiling }) => readCeiling(plan.chain)),
+      terminal: output.terminal,
+      signal: interruption.signal,
+    });
+    output.out(
+      options.json === true
+        ? JSON.stringify(createSplitDocument(plan, outcome), null, 2)
+        : describeSplit(plan, outcome),
+    );
+    return exitCodeOfSplit(outcome);
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
 }
 
 /** Chain and token by the agent's own settings, so that the key is the same on every run. */
@@ -108,71 +182,19 @@ function readRoster(file: string): string {
   }
 }
 
-function createRequest(
-  options: DisburseOptions,
-  chain: string,
-  token: string,
-  entries: readonly RosterEntry[],
-): DisburseRequest {
-  return {
-    token,
-    chain,
-    recipients: entries.map((entry) => ({ ...entry })),
-    ...(options.unregistered === undefined ? {} : { unregistered: options.unregistered }),
-  };
-}
-
 function createClient(address: AgentAddress): AgentClient {
   const host = address.host === '0.0.0.0' ? '127.0.0.1' : address.host;
   const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
   return createAgentClient(`http://${name}:${address.port}`, readLoopbackToken(address.home));
 }
 
-async function follow(
-  client: AgentClient,
-  key: string,
-  request: DisburseRequest,
-  terminal: Terminal,
-): Promise<{ job: DisbursementJob; trace: JobTrace }> {
-  let job = await client.submit(key, request);
-  const view = createProgressView(terminal);
-  while (job.state !== 'done' && job.state !== 'failed') {
-    view.show(job.state, job.stage, await optional(() => client.trace(key)));
-    await sleep(pollMs);
-    // An agent that is being restarted goes on with the job: keep asking.
-    job = (await optional(() => client.job(key))) ?? job;
-  }
-  const trace = await untilAnswered(() => client.trace(key));
-  view.end(trace);
-  return { job: await untilAnswered(() => client.job(key)), trace };
-}
-
-/** Undefined while the agent is away, or back but not told yet whose it is. */
-async function optional<T>(work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isPoolError(error) && error.retryable) {
-      return undefined;
-    }
-    throw error;
-  }
-}
-
-async function untilAnswered<T>(work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    const answer = await optional(work);
-    if (answer !== undefined) {
-      return answer;
-    }
-    await sleep(pollMs);
-  }
-}
-
-function describeJob(job: DisbursementJob, trace: JobTrace, isTty: boolean): string {
+function describeJob(job: DisbursementJob, trace: JobTrace | undefined, isTty: boolean): string {
   const lines: string[] = [];
   if (job.state === 'failed') {
     lines.push(`failed: ${job.error?.code ?? 'unknown'}: ${job.error?.message ?? ''}`);
+    if (hasNoEffect(job)) {
+      lines.push('nothing was paid: mend the cause, then run again with --split --retry 1');
+    }
   }
   const { result } = job;
   if (result !== undefined) {
@@ -189,12 +211,14 @@ function describeJob(job: DisbursementJob, trace: JobTrace, isTty: boolean): str
       lines.push(insufficientAllowanceLine);
     }
   }
-  const seconds = trace.timings.map((timing) => `${timing.stage} ${formatSeconds(timing.seconds)}`);
+  const seconds = (trace?.timings ?? []).map(
+    (timing) => `${timing.stage} ${formatSeconds(timing.seconds)}`,
+  );
   lines.push(`key: ${job.key}`);
   if (seconds.length > 0) {
     lines.push(`time: ${seconds.join(', ')}`);
   }
-  if (trace.settlement?.gasUsed !== undefined) {
+  if (trace?.settlement?.gasUsed !== undefined) {
     lines.push(`gas used: ${trace.settlement.gasUsed}`);
   }
   return lines.join('\n');
@@ -214,35 +238,23 @@ async function runDry(
   options: DisburseOptions,
   output: Output,
 ): Promise<number> {
-  const parts = await createParts(config);
-  const pins = openEvidencePins(':memory:');
-  try {
-    const bootstrap = await optional(() => parts.edge.bootstrap());
-    parts.gates.update(bootstrap?.gate);
-    const { check } = createReadiness(
-      { ...parts.probes, accelerator: () => Promise.reject(new Error('a dry run proves nothing')) },
-      { nowMs: () => performance.now() },
-    );
-    const validation = parts.createValidation({
-      bootstrap: () => {
-        if (bootstrap === undefined) {
-          throw new PoolError('platform_unavailable', 'the platform does not answer', {
-            status: 503,
-            retryable: true,
-          });
-        }
-        return bootstrap;
-      },
-      pins,
-      check,
-    });
-    const report = await validateDisbursement(request, validation);
-    output.out(options.json === true ? JSON.stringify(report, null, 2) : describeReport(report));
-    return report.ok ? exitCodes.ok : exitCodes.refused;
-  } finally {
-    pins.close();
-    parts.close();
-  }
+  const report = await withLocalChecks(config, ({ validate }) => validate(request));
+  output.out(options.json === true ? JSON.stringify(report, null, 2) : describeReport(report));
+  return report.ok ? exitCodes.ok : exitCodes.refused;
+}
+
+async function runSplitDry(
+  config: Config,
+  plan: SplitPlan,
+  record: PayRunRecord | undefined,
+  options: DisburseOptions,
+  output: Output,
+): Promise<number> {
+  const report = await withLocalChecks(config, ({ validate, readCeiling }) =>
+    dryRunSplit(plan, { record, validate, readCeiling: () => readCeiling(plan.chain) }),
+  );
+  output.out(options.json === true ? JSON.stringify(report, null, 2) : describeSplitDryRun(report));
+  return report.ok ? exitCodes.ok : exitCodes.refused;
 }
 
 function describeReport(report: ValidationReport): string {

@@ -13,4 +13,28 @@ export const exitCodes = {
   failed: 3,
   /** The transaction was submitted and reverted: nothing was paid. */
   partial: 4,
+  /** A signal between two looks at a split pay run: 128 and SIGINT. */
+  interrupted: 130,
 } as const;
+
+/** Errors that mean: what was asked for is refused, fix it and ask again. */
+const refusalCodes = new Set([
+  'invalid_roster',
+  'invalid_pay_run',
+  'invalid_retry',
+  'pay_run_conflict',
+  'invalid_request',
+  'idempotency_conflict',
+  'invalid-chain',
+  'invalid-token',
+  'batch-too-large',
+  'invalid-amount',
+  'invalid-address',
+  'duplicate-recipient',
+  'unregistered-recipient',
+]);
+
+/** @param code - of an error that ended a command */
+export function exitCodeOfError(code: string): number {
+  return refusalCodes.has(code) ? exitCodes.refused : exitCodes.error;
+}

@@ -1,7 +1,7 @@
 // The key of a roster (docs/decisions/0009).
 import { describe, expect, it } from 'vitest';
 import { parseIdempotencyKey } from './idempotency-key.ts';
-import { computePayRunKey, parsePayRun } from './pay-run-key.ts';
+import { computePartKey, computePayRunDigest, type PayRun, parsePayRun } from './pay-run-key.ts';
 
 const entries = [
   { recipientAddress: '0x8EF31ED37e5320931Bf85677De447824a66c9991', amount: '1' },
@@ -9,10 +9,20 @@ const entries = [
 ];
 const base = { chain: 'anvil', token: 'USDC', payRun: '2026-11', entries };
 
-describe('computePayRunKey', () => {
+/** Of a roster that is paid in one call. */
+const computeWholeKey = (run: PayRun): string =>
+  computePartKey({
+    payRun: run.payRun,
+    digest: computePayRunDigest(run),
+    part: 1,
+    count: 1,
+    attempt: 1,
+  });
+
+describe('the key of a roster that is paid whole', () => {
   it('is the same whatever the order of lines', () => {
-    expect(computePayRunKey({ ...base, entries: [...entries].reverse() })).toBe(
-      computePayRunKey(base),
+    expect(computeWholeKey({ ...base, entries: [...entries].reverse() })).toBe(
+      computeWholeKey(base),
     );
   });
 
@@ -27,11 +37,11 @@ describe('computePayRunKey', () => {
       { ...base, entries: [{ ...one!, memo: 'n' }, two!] },
       { ...base, entries: [one!] },
     ];
-    expect(new Set(variants.map(computePayRunKey)).size).toBe(variants.length);
+    expect(new Set(variants.map(computeWholeKey)).size).toBe(variants.length);
   });
 
   it('is an Idempotency-Key that a person recognises', () => {
-    const key = computePayRunKey(base);
+    const key = computeWholeKey(base);
     expect(parseIdempotencyKey(key)).toBe(key);
     expect(key.startsWith('2026-11-')).toBe(true);
   });

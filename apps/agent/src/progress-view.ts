@@ -1,6 +1,6 @@
 /**
  * The running job on a terminal: one line that is redrawn, a line per finished stage. Into a pipe nothing
- * but the outcome goes.
+ * but the outcome goes; of a pay run in parts, a line for each step of a part, for whoever reads logs later.
  *
  * @module
  */

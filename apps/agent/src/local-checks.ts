@@ -1,0 +1,69 @@
+/**
+ * The agent's checks in this process, by its configuration: what `POST /api/validate` does, and the ceiling
+ * of a chain. No agent has to run; nothing is sent to anybody but look-ups.
+ *
+ * @module
+ */
+import { type DisburseRequest, PoolError } from '@pool/core';
+import { type ValidationReport, validateDisbursement } from '@pool/operations';
+import { createParts } from './agent-parts.ts';
+import { readChainsFile, routeChain } from './chains.ts';
+import type { Config } from './config.ts';
+import { openEvidencePins } from './evidence-pins.ts';
+import { optional } from './follow-job.ts';
+import { createReadiness } from './readiness.ts';
+
+export type LocalChecks = {
+  validate(request: DisburseRequest): Promise<ValidationReport>;
+  /**
+   * How many recipients one call may list.
+   * @throws PoolError `invalid-chain`, or 503 when the platform does not say
+   */
+  readCeiling(chain: string): number;
+};
+
+export async function withLocalChecks<T>(
+  config: Config,
+  work: (checks: LocalChecks) => Promise<T>,
+): Promise<T> {
+  const parts = await createParts(config);
+  const pins = openEvidencePins(':memory:');
+  try {
+    const vended = await optional(() => parts.edge.bootstrap());
+    parts.gates.update(vended?.gate);
+    const { check } = createReadiness(
+      { ...parts.probes, accelerator: () => Promise.reject(new Error('a dry run proves nothing')) },
+      { nowMs: () => performance.now() },
+    );
+    const bootstrap = (): NonNullable<typeof vended> => {
+      if (vended === undefined) {
+        throw new PoolError('platform_unavailable', 'the platform does not answer', {
+          status: 503,
+          retryable: true,
+        });
+      }
+      return vended;
+    };
+    const validation = parts.createValidation({ bootstrap, pins, check });
+    return await work({
+      validate: (request) => validateDisbursement(request, validation),
+      readCeiling(chain) {
+        const route = routeChain(chain, {
+          contexts: parts.contexts,
+          bootstrap: bootstrap(),
+          defaultChain: undefined,
+          // Who signs is the running agent's business; it checks every part before the first is sent.
+          signerCurves: ['secp256k1', 'ed25519'],
+          poolless: readChainsFile(config.chainsFile).poolless,
+        });
+        if (route.kind === 'invalid') {
+          throw new PoolError('invalid-chain', route.reason);
+        }
+        return route.maxRecipients;
+      },
+    });
+  } finally {
+    pins.close();
+    parts.close();
+  }
+}

@@ -1,0 +1,75 @@
+// The ledger of pay runs: private, durable, one change at a time.
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  openPayRunLedger,
+  type PayRunRecord,
+  payRunLedgerPath,
+  readPayRun,
+} from './pay-run-ledger.ts';
+
+const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
+const record: PayRunRecord = {
+  digest: '0x01',
+  parts: [{ attempt: 1, sent: 'sending', sinceMs: 5 }],
+};
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'ledger-'));
+});
+afterEach(() => {
+  rmSync(home, { recursive: true });
+});
+
+describe('the ledger of pay runs', () => {
+  it('keeps a record for its owner alone, through being opened again', () => {
+    const ledger = openPayRunLedger(payRunLedgerPath(home));
+    expect(ledger.read(name)).toBeUndefined();
+    expect(ledger.change(name, () => record)).toEqual(record);
+    ledger.close();
+    expect(statSync(payRunLedgerPath(home)).mode & 0o777).toBe(0o600);
+    expect(readPayRun(home, name)).toEqual(record);
+  });
+
+  it('tells labels, tokens and chains apart', () => {
+    const ledger = openPayRunLedger(':memory:');
+    ledger.change(name, () => record);
+    for (const other of [{ payRun: '2026-12' }, { token: 'EURC' }, { chain: 'base' }]) {
+      expect(ledger.read({ ...name, ...other })).toBeUndefined();
+    }
+    ledger.close();
+  });
+
+  it('writes nothing when the decision throws', () => {
+    const ledger = openPayRunLedger(':memory:');
+    ledger.change(name, () => record);
+    expect(() =>
+      ledger.change(name, () => {
+        throw new Error('no');
+      }),
+    ).toThrow('no');
+    expect(ledger.read(name)).toEqual(record);
+    ledger.change(name, (current) => ({ ...record, digest: `${current?.digest}2` }));
+    expect(ledger.read(name)?.digest).toBe('0x012');
+    ledger.close();
+  });
+
+  it('refuses to guess when a record is damaged', () => {
+    openPayRunLedger(payRunLedgerPath(home)).close();
+    const database = new DatabaseSync(payRunLedgerPath(home));
+    database.exec(`INSERT INTO pay_run VALUES ('anvil', 'USDC', '2026-11', '{"digest":"0x01"}')`);
+    database.close();
+    expect(() => readPayRun(home, name)).toThrow(
+      expect.objectContaining({ code: 'pay_run_ledger_damaged' }),
+    );
+  });
+
+  it('leaves no file behind when it is only looked for', () => {
+    expect(readPayRun(home, name)).toBeUndefined();
+    expect(existsSync(payRunLedgerPath(home))).toBe(false);
+  });
+});

@@ -1,0 +1,132 @@
+/**
+ * Which roster a pay-run label was used for, into how many parts it was cut, and which attempt each part is
+ * at (docs/decisions/0009). Keys alone would let an edited roster pay everybody again under the same label.
+ * Holds digests and numbers, no names and no amounts.
+ *
+ * @module
+ */
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { PoolError } from '@pool/core';
+import * as v from 'valibot';
+
+export type PayRunName = {
+  readonly chain: string;
+  readonly token: string;
+  /** The label. */
+  readonly payRun: string;
+};
+
+const partSchema = v.strictObject({
+  /** From 1. */
+  attempt: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  /**
+   * `no`: the agent has not got this attempt. `sending`: it may or may not have; the answer was not seen.
+   * `accepted`: it has a job for it.
+   */
+  sent: v.picklist(['no', 'sending', 'accepted']),
+  /** When `sent` became what it is. */
+  sinceMs: v.number(),
+});
+const recordSchema = v.strictObject({
+  /** Of the whole roster. */
+  digest: v.string(),
+  parts: v.pipe(v.array(partSchema), v.minLength(1)),
+});
+
+export type PartRecord = v.InferOutput<typeof partSchema>;
+export type PayRunRecord = v.InferOutput<typeof recordSchema>;
+
+export type PayRunLedger = {
+  read(name: PayRunName): PayRunRecord | undefined;
+  /**
+   * Reads, decides and writes as one transaction, on disk when it returns; two commands at once come one
+   * after the other. What `decide` throws is thrown, and nothing is written.
+   */
+  change(
+    name: PayRunName,
+    decide: (current: PayRunRecord | undefined) => PayRunRecord,
+  ): PayRunRecord;
+  close(): void;
+};
+
+export function payRunLedgerPath(home: string): string {
+  return join(home, 'pay-runs.sqlite');
+}
+
+/** @param path - a file, made 0600, or `:memory:` */
+export function openPayRunLedger(path: string): PayRunLedger {
+  if (path !== ':memory:') {
+    closeSync(openSync(path, 'a', 0o600));
+  }
+  const database = new DatabaseSync(path, { timeout: 10_000 });
+  // A rollback journal, not WAL: one file to keep, and writes are few. FULL: it must survive a power cut.
+  database.exec(`
+    PRAGMA synchronous = FULL;
+    CREATE TABLE IF NOT EXISTS pay_run (
+      chain TEXT NOT NULL,
+      token TEXT NOT NULL,
+      label TEXT NOT NULL,
+      record TEXT NOT NULL,
+      PRIMARY KEY (chain, token, label)
+    ) STRICT;
+  `);
+
+  function read({ chain, token, payRun }: PayRunName): PayRunRecord | undefined {
+    const row = database
+      .prepare('SELECT record FROM pay_run WHERE chain = ? AND token = ? AND label = ?')
+      .get(chain, token, payRun);
+    return row === undefined ? undefined : parseRecord(row['record'], path);
+  }
+
+  return {
+    read,
+    change(name, decide) {
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        const record = decide(read(name));
+        database
+          .prepare(
+            `INSERT INTO pay_run VALUES (?, ?, ?, ?)
+             ON CONFLICT (chain, token, label) DO UPDATE SET record = excluded.record`,
+          )
+          .run(name.chain, name.token, name.payRun, JSON.stringify(record));
+        database.exec('COMMIT');
+        return record;
+      } catch (error) {
+        if (database.isTransaction) {
+          database.exec('ROLLBACK');
+        }
+        throw error;
+      }
+    },
+    close: () => database.close(),
+  };
+}
+
+/** For looks that must not leave a trace, not even an empty file. */
+export function readPayRun(home: string, name: PayRunName): PayRunRecord | undefined {
+  const path = payRunLedgerPath(home);
+  if (!existsSync(path)) {
+    return undefined;
+  }
+  const ledger = openPayRunLedger(path);
+  try {
+    return ledger.read(name);
+  } finally {
+    ledger.close();
+  }
+}
+
+function parseRecord(text: unknown, path: string): PayRunRecord {
+  try {
+    return v.parse(recordSchema, JSON.parse(String(text)));
+  } catch (cause) {
+    throw new PoolError(
+      'pay_run_ledger_damaged',
+      `${path} cannot be read, so nobody can tell what was paid under this label; restore it from a copy`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * `disburse --dry-run --split`: the parts, their keys and people, and what stands against paying them.
+ *
+ * @module
+ */
+import type { CheckedRequest } from './agent-client.ts';
+import { checkParts, createRequest, describeIssue, type PartIssue } from './check-parts.ts';
+import { findSent } from './pay-run-claim.ts';
+import { computePartKey, computePayRunDigest, cutRoster } from './pay-run-key.ts';
+import type { PayRunRecord } from './pay-run-ledger.ts';
+import type { RosterEntry } from './roster-csv.ts';
+import { computePartCount, type SplitPlan } from './split-pay-run.ts';
+import { sumAmounts } from './split-report.ts';
+
+export type DryPart = {
+  readonly part: number;
+  readonly of: number;
+  readonly key: string;
+  /** Handed to the agent by an earlier run; what became of it, the agent knows. */
+  readonly submitted: boolean;
+  readonly amount: string;
+  readonly recipients: readonly RosterEntry[];
+};
+
+export type SplitDryRun = {
+  readonly ok: boolean;
+  readonly payRun: string;
+  readonly parts: readonly DryPart[];
+  /** Of the parts that were not submitted yet. */
+  readonly issues: readonly PartIssue[];
+};
+
+export async function dryRunSplit(
+  plan: SplitPlan,
+  deps: {
+    readonly record: PayRunRecord | undefined;
+    readonly readCeiling: () => number;
+    readonly validate: (request: ReturnType<typeof createRequest>) => Promise<CheckedRequest>;
+  },
+): Promise<SplitDryRun> {
+  const { payRun, entries } = plan;
+  const digest = computePayRunDigest(plan);
+  const sent = findSent(deps.record, digest);
+  const count = sent?.parts.length ?? computePartCount(entries, deps.readCeiling());
+  const parts = cutRoster(entries, count).map((recipients, index): DryPart => {
+    const known = sent?.parts[index];
+    const part = index + 1;
+    return {
+      part,
+      of: count,
+      key: computePartKey({ payRun, digest, part, count, attempt: known?.attempt ?? 1 }),
+      submitted: known !== undefined && known.sent !== 'no',
+      amount: sumAmounts(recipients).toString(),
+      recipients,
+    };
+  });
+  const issues = await checkParts(
+    parts
+      .filter(({ submitted }) => !submitted)
+      .map(({ part, recipients }) => ({
+        part,
+        request: createRequest(plan, recipients, plan.unregistered),
+      })),
+    deps.validate,
+  );
+  return { ok: issues.length === 0, payRun, parts, issues };
+}
+
+export function describeSplitDryRun({ parts, issues }: SplitDryRun): string {
+  return [
+    issues.length === 0
+      ? 'dry run: every part that was not submitted yet would go through'
+      : 'dry run: nothing would be submitted',
+    ...parts.map(
+      ({ part, of, key, submitted, amount, recipients }) =>
+        `part ${part} of ${of}: ${recipients.length} recipient(s), ${amount} base units, key ${key}${submitted ? ', submitted before' : ''}`,
+    ),
+    ...issues.map(describeIssue),
+  ].join('\n');
+}

@@ -1,0 +1,264 @@
+/**
+ * Pays a roster in parts, one after the other (README.md, "Rosters above the ceiling"; docs/decisions/0009).
+ * Whatever ends it in between, the same call later goes on: nothing is decided here that does not follow
+ * from the roster, the ledger and what the agent says of its jobs.
+ *
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DisbursementJob, isPoolError, PoolError } from '@pool/core';
+import type { AgentClient } from './agent-client.ts';
+import { checkParts, createRequest, describeIssue } from './check-parts.ts';
+import { exitCodeOfError, exitCodes } from './exit-codes.ts';
+import { followJob, isTerminal } from './follow-job.ts';
+import type { JobTrace } from './job-trace.ts';
+import {
+  assertFree,
+  type ClaimDeps,
+  claimPayRun,
+  findSent,
+  hasNoEffect,
+  noteKnown,
+  sendPart,
+  submitOrFind,
+} from './pay-run-claim.ts';
+import { computePartKey, computePayRunDigest, cutRoster, type PayRun } from './pay-run-key.ts';
+import type { Terminal } from './progress-view.ts';
+import type { RosterEntry } from './roster-csv.ts';
+
+export type SplitPlan = PayRun & {
+  readonly unregistered?: 'fail' | 'skip' | undefined;
+  /** Parts to send once more if they failed. */
+  readonly retry: readonly number[];
+};
+
+export type PartOutcome = {
+  /** From 1. */
+  readonly part: number;
+  readonly of: number;
+  readonly key: string;
+  readonly attempt: number;
+  readonly entries: readonly RosterEntry[];
+  /** Undefined: the agent has no job for this attempt. */
+  readonly job?: DisbursementJob;
+  /** Present once the job was seen to end. */
+  readonly trace?: JobTrace;
+};
+
+/** What ended the run, other than a part that failed or reverted. */
+export type Stop = { readonly code: string; readonly message: string; readonly exitCode: number };
+
+export type SplitOutcome = { readonly parts: readonly PartOutcome[]; readonly stop?: Stop };
+
+export type SplitDeps = ClaimDeps & {
+  readonly client: AgentClient;
+  /** Recipients a call may list; asked only while the cut is still open. */
+  readonly readCeiling: () => Promise<number>;
+  readonly terminal: Terminal;
+  /** Ends the run between two looks. */
+  readonly signal: AbortSignal;
+  /** Pause between two looks at a job. */
+  readonly pollMs?: number;
+};
+
+/** How long a part waits for an agent that went away after the first look. */
+const patienceMs = 5 * 60_000;
+const restMs = 1_000;
+
+/** @throws PoolError `pay_run_conflict`, `invalid_retry`, `agent_unreachable`: nothing was sent */
+export async function paySplit(plan: SplitPlan, deps: SplitDeps): Promise<SplitOutcome> {
+  const digest = computePayRunDigest(plan);
+  const seen = deps.ledger.read(plan);
+  await assertFree(plan, seen, digest, deps);
+  const sent = findSent(seen, digest);
+  const count = sent?.parts.length ?? computePartCount(plan.entries, await deps.readCeiling());
+  const parts: PartOutcome[] = [];
+  for (const [index, entries] of cutRoster(plan.entries, count).entries()) {
+    const attempt = sent?.parts[index]?.attempt ?? 1;
+    const place = { digest, part: index + 1, of: count, entries, payRun: plan.payRun };
+    parts.push(await locate(place, attempt, deps.client));
+  }
+  const ready = prepareRetries(parts, plan, digest);
+
+  const unsent = ready.filter(({ job }) => job === undefined);
+  const issues = await checkParts(
+    unsent.map(({ part, entries }) => ({
+      part,
+      request: createRequest(plan, entries, plan.unregistered),
+    })),
+    (request) => deps.client.validate(request),
+  );
+  const [first] = issues;
+  if (first !== undefined) {
+    const message = [
+      'this run submitted nothing:',
+      ...issues.map(describeIssue),
+      ...(sent !== undefined && issues.some(({ code }) => code === 'batch-too-large')
+        ? ['the ceiling is lower than when this pay run was cut; raise it again to go on']
+        : []),
+    ].join('\n');
+    // Not the retries: nothing of them was written down.
+    return { parts, stop: { code: first.code, message, exitCode: exitCodes.refused } };
+  }
+  await claimPayRun(plan, { digest, count }, deps);
+  for (const { part, attempt, job } of ready) {
+    if (job !== undefined) {
+      noteKnown(plan, { digest, part, attempt }, deps);
+    }
+  }
+  return payInOrder(ready, plan, digest, deps);
+}
+
+export function computePartCount(entries: readonly RosterEntry[], ceiling: number): number {
+  return Math.ceil(entries.length / ceiling);
+}
+
+/**
+ * The attempt a part is at. The agent may know of later ones than the ledger, if that was lost: a further
+ * attempt exists only where the one before had no effect.
+ */
+async function locate(
+  place: Pick<PartOutcome, 'part' | 'of' | 'entries'> & { digest: string; payRun: string },
+  from: number,
+  client: Pick<AgentClient, 'find'>,
+): Promise<PartOutcome> {
+  const { part, of, entries, digest, payRun } = place;
+  let attempt = from;
+  let key = computePartKey({ payRun, digest, part, count: of, attempt });
+  let job = await client.find(key);
+  while (job !== undefined && hasNoEffect(job)) {
+    const nextKey = computePartKey({ payRun, digest, part, count: of, attempt: attempt + 1 });
+    const next = await client.find(nextKey);
+    if (next === undefined) {
+      break;
+    }
+    [attempt, key, job] = [attempt + 1, nextKey, next];
+  }
+  return { part, of, key, attempt, entries, ...(job === undefined ? {} : { job }) };
+}
+
+/** @throws PoolError `invalid_retry` */
+function prepareRetries(
+  parts: readonly PartOutcome[],
+  { retry, payRun }: SplitPlan,
+  digest: string,
+): readonly PartOutcome[] {
+  if (retry.some((part) => part > parts.length)) {
+    throw invalidRetry(`--retry names a part that is not there; this pay run has ${parts.length}`);
+  }
+  return parts.map((found) => {
+    const { part, of, job, entries } = found;
+    if (!retry.includes(part) || job === undefined || !isTerminal(job) || isPaid(job)) {
+      return found;
+    }
+    if (job.state === 'done') {
+      throw invalidRetry(
+        `part ${part} reverted on chain, which uses up its key; pay its people under a label of their own`,
+      );
+    }
+    if (!hasNoEffect(job)) {
+      throw invalidRetry(
+        `part ${part} was paid by a transaction that its message names; have somebody look before it is paid again`,
+      );
+    }
+    const attempt = found.attempt + 1;
+    const key = computePartKey({ payRun, digest, part, count: of, attempt });
+    return { part, of, key, attempt, entries };
+  });
+}
+
+export function isPaid(job: DisbursementJob): boolean {
+  return job.state === 'done' && job.result?.status === 'completed';
+}
+
+async function payInOrder(
+  ready: readonly PartOutcome[],
+  plan: SplitPlan,
+  digest: string,
+  deps: SplitDeps,
+): Promise<SplitOutcome> {
+  const parts = [...ready];
+  try {
+    for (const [index, found] of ready.entries()) {
+      if (found.job !== undefined && isTerminal(found.job)) {
+        // Its seconds and its gas are a help; a summary without them is one too.
+        const trace = await deps.client.trace(found.key).catch(() => undefined);
+        parts[index] = { ...found, ...(trace === undefined ? {} : { trace }) };
+        continue;
+      }
+      assertNotInterrupted(deps.signal);
+      const job = found.job ?? (await submit(found, plan, digest, deps));
+      parts[index] = { ...found, job };
+      const followed = await followJob(deps.client, job, deps.terminal, deps);
+      const { trace } = followed;
+      parts[index] = { ...found, job: followed.job, ...(trace === undefined ? {} : { trace }) };
+      if (!isTerminal(followed.job)) {
+        throw interrupted();
+      }
+      tell(deps.terminal, found, isPaid(followed.job) ? 'paid' : describeEnd(followed.job));
+      if (!isPaid(followed.job)) {
+        break;
+      }
+    }
+    return { parts };
+  } catch (error) {
+    if (!isPoolError(error)) {
+      throw error;
+    }
+    const { code, message } = error;
+    const exitCode = code === 'interrupted' ? exitCodes.interrupted : exitCodeOfError(code);
+    return { parts, stop: { code, message, exitCode } };
+  }
+}
+
+/** Waits for an agent that is away: the same key again is the same payment. */
+async function submit(
+  found: PartOutcome,
+  plan: SplitPlan,
+  digest: string,
+  deps: SplitDeps,
+): Promise<DisbursementJob> {
+  const { part, attempt, key, entries } = found;
+  const request = createRequest(plan, entries, plan.unregistered);
+  const giveUpAtMs = deps.nowMs() + patienceMs;
+  for (;;) {
+    try {
+      const job = await sendPart(
+        plan,
+        { digest, part, attempt },
+        () => submitOrFind(deps.client, key, request),
+        deps,
+      );
+      tell(deps.terminal, found, `submitted, ${entries.length} recipient(s)`);
+      return job;
+    } catch (error) {
+      if (!isPoolError(error) || !error.retryable || deps.nowMs() > giveUpAtMs) {
+        throw error;
+      }
+    }
+    await sleep(restMs, undefined, { signal: deps.signal }).catch(() => undefined);
+    assertNotInterrupted(deps.signal);
+  }
+}
+
+function describeEnd(job: DisbursementJob): string {
+  return job.state === 'done' ? 'reverted' : 'failed';
+}
+
+function tell(terminal: Terminal, { part, of }: PartOutcome, what: string): void {
+  terminal.write(`part ${part} of ${of}: ${what}\n`);
+}
+
+function assertNotInterrupted(signal: AbortSignal): void {
+  if (signal.aborted) {
+    throw interrupted();
+  }
+}
+
+function interrupted(): PoolError {
+  return new PoolError('interrupted', 'interrupted; the agent goes on with what it has accepted');
+}
+
+function invalidRetry(message: string): PoolError {
+  return new PoolError('invalid_retry', message);
+}
