@@ -21,6 +21,7 @@ export const employerRoutes = testsOf('apps/platform/src/accounts/employer-route
 export const gateConfirmation = testsOf('apps/platform/src/accounts/gate-confirmation.test.ts');
 export const keyRotation = testsOf('apps/platform/src/accounts/key-rotation.test.ts');
 export const authRoutes = testsOf('apps/platform/src/auth/auth-routes.test.ts');
+export const contractWallets = testsOf('apps/platform/src/auth/contract-wallets.test.ts');
 export const bootstrap = testsOf('apps/platform/src/edge/bootstrap.test.ts');
 export const edgeRoutes = testsOf('apps/platform/src/edge/edge-routes.test.ts');
 export const gateApp = testsOf('apps/platform/src/gate/gate-app.test.ts');

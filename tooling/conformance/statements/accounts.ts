@@ -4,6 +4,7 @@ import {
   access,
   agentAccess,
   deployment,
+  edgeRoutes,
   employerRoutes,
   gateApp,
   gateConfirmation,
@@ -36,7 +37,12 @@ export const enrolment = section('Enrolment', [
   [
     'enrol.response',
     'It answers success, created, W, P, readiness and, once confirmed, the time of the gate’s confirmation in ISO 8601.',
-    shown(employerRoutes(enrols)),
+    shown(
+      employerRoutes(enrols),
+      gateConfirmation(
+        'says when the wallet was confirmed together with ready, and with nothing else',
+      ),
+    ),
   ],
   [
     'enrol.read-state',
@@ -77,6 +83,9 @@ export const enrolment = section('Enrolment', [
     '`eligibility_disabled`: the deployment has no gate.',
     shown(
       employerRoutes('is disabled in a deployment without a gate, and driven once there is one'),
+      edgeRoutes(
+        'calls nobody fundable once the deployment has no gate any more, whatever was written before',
+      ),
     ),
   ],
   [

@@ -10,6 +10,7 @@ import {
   agentStart,
   authRoutes,
   configRules,
+  contractWallets,
   deployment,
   edgeRoutes,
   employerRoutes,
@@ -33,7 +34,10 @@ export const authentication = section('Authentication', [
   [
     'auth.session-wallet-is-w',
     'The session’s wallet must be the wallet of W.',
-    shown(employerRoutes('refuses another wallet than the session’s')),
+    shown(
+      employerRoutes('refuses another wallet than the session’s'),
+      contractWallets('holds nothing: no enrolment, no rotation, no key of a holder'),
+    ),
   ],
   [
     'auth.agent-bearer',

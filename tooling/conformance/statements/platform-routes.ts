@@ -61,6 +61,7 @@ export const platformRoutes = section('Platform routes', [
       keyRotation(
         'wants the present key to be named, and the wallet to be the session’s',
         'wants a sign-in that lists the new key',
+        'wants a text newer than the registered one: of one instant, agents believe the first they saw',
       ),
     ),
   ],
