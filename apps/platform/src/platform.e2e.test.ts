@@ -17,6 +17,7 @@ import {
 } from '@pool/platform-client';
 import { type ManagedProcess, startNodeProcess, waitUntilReady } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deployOwnedWallet } from './fixtures/contract-wallet.ts';
 import { startTestChain, type TestChain } from './fixtures/test-chain.ts';
 import { createTestHolder, type TestHolder, testEvidenceDomain } from './fixtures/test-holder.ts';
 import { createTestSettlement } from './fixtures/test-settlement.ts';
@@ -235,6 +236,44 @@ describe('platform and gate as processes', () => {
     });
   });
 
+  it('lets a contract wallet sign in by its contract, mint a key to pay with, and hold nothing', async () => {
+    const owner = await createTestHolder('owner of a treasury');
+    const treasury = await deployOwnedWallet(chain.wallet('stranger'), owner.address);
+    const client = createSessionClient({ url: platformUrl });
+    const signIn = async (signer: TestHolder) =>
+      await client.signIn({
+        address: treasury,
+        signMessage: (message) => signer.wallet.signMessage(message),
+        ...testEvidenceDomain,
+        chainId: chain.settings.chainId,
+        encryptionPublicKey: owner.encryptionPublicKey,
+      });
+    await expect(signIn(await createTestHolder('a'))).rejects.toMatchObject({
+      code: 'invalid_sign_in',
+    });
+    const session = await signIn(owner);
+    expect([session.address, session.walletPub]).toEqual([treasury, undefined]);
+    const { employerId } = await client.register('Treasury');
+    const { apiKey } = await client.mintKey('disburse', 'agent');
+    secrets.push(apiKey.reveal());
+    const token = await operator('create', '--address', treasury);
+    const edgeToken = new Secret(String(token['token']));
+    secrets.push(edgeToken.reveal());
+    const verifyUrl = `${platformUrl}/api/employers/verify-key`;
+    expect(await createKeyVerifier({ verifyUrl, edgeToken }).verify(apiKey.reveal())).toMatchObject(
+      {
+        valid: true,
+        employerId,
+        address: treasury,
+      },
+    );
+    await expect(client.onboard(owner.walletPub, owner.encryptionPublicKey)).rejects.toMatchObject({
+      code: 'contract_wallet_unsupported',
+      status: 403,
+    });
+    await operator('revoke', String(token['id']));
+  });
+
   it('keeps the gate’s list through a kill in the middle of a publication', async () => {
     const holder = await createTestHolder('late');
     const session = await signIn(holder);
@@ -272,7 +311,7 @@ describe('platform and gate as processes', () => {
     // The operator's commands work on the data of a stopped platform too.
     const { edgeTokens } = await operator('list');
     expect(await command('indexer', 'resume', '--chain', 'anvil')).toEqual({ resumed: false });
-    expect(edgeTokens).toHaveLength(2);
+    expect(edgeTokens).toHaveLength(3);
     expect(JSON.stringify(edgeTokens)).not.toContain('hash');
   });
 

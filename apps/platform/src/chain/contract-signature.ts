@@ -26,7 +26,7 @@ export type ContractSignature = {
 };
 
 /** Enough for a wallet of dozens of owners or a passkey checked in Solidity; little for a node. */
-export const contractCallGas = 3_000_000;
+const contractCallGas = 3_000_000;
 
 const erc1271 = new Interface([
   'function isValidSignature(bytes32 digest, bytes signature) view returns (bytes4)',
