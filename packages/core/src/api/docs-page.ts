@@ -12,12 +12,18 @@ import type { JsonObject } from './route.ts';
 const style = [
   ':root { color-scheme: light dark; }',
   'body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }',
-  'code, pre { font: 14px/1.4 ui-monospace, monospace; }',
-  'pre { overflow-x: auto; padding: .75rem; border: 1px solid #8886; border-radius: .25rem; }',
-  'section { border-top: 1px solid #8886; margin-top: 2rem; }',
+  'code, pre { font: 14px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }',
+  'pre { overflow-x: auto; overflow-wrap: normal; padding: .75rem; border: 1px solid #8886; border-radius: .25rem; }',
+  'h2 { margin-top: 3rem; border-top: 1px solid #8886; padding-top: 1rem; }',
+  'h3 { margin-top: 2.5rem; }',
+  'h3 code { font-size: 18px; }',
+  'th code { overflow-wrap: normal; }',
   'table { border-collapse: collapse; width: 100%; }',
+  'caption { text-align: left; font-weight: bold; }',
   'td, th { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; }',
+  'nav ul { list-style: none; padding: 0; }',
   'summary { cursor: pointer; }',
+  'details > :not(summary) { margin-left: 1rem; }',
 ].join('\n');
 
 /** The `content-security-policy` header that belongs to every page of {@link renderDocsPage}. */
@@ -31,12 +37,15 @@ export const docsPagePolicy = [
 
 /** @param documentUrl - where the same document is served as JSON */
 export function renderDocsPage(document: OpenApiDocument, documentUrl: string): string {
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) =>
-      renderOperation(`${method.toUpperCase()} ${path}`, operation),
-    ),
-  );
   const { title, description } = document.info;
+  const components = asObject(document['components']);
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      id: asText(operation['operationId']),
+      operation,
+    })),
+  );
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -47,12 +56,34 @@ export function renderDocsPage(document: OpenApiDocument, documentUrl: string): 
     `<style>${style}</style>`,
     '</head>',
     '<body>',
+    '<header>',
     `<h1>${escapeHtml(title)}</h1>`,
     `<p>${escapeHtml(description)}</p>`,
-    `<p>As OpenAPI ${escapeHtml(document.openapi)}: <a href="${escapeHtml(documentUrl)}">${escapeHtml(documentUrl)}</a></p>`,
-    renderSchemes(asObject(asObject(document['components'])['securitySchemes'])),
-    ...operations,
-    ...Object.entries(asObject(asObject(document['components'])['schemas'])).map(renderSchema),
+    `<p>The same as OpenAPI ${escapeHtml(document.openapi)}: <a href="${escapeHtml(documentUrl)}">${escapeHtml(documentUrl)}</a></p>`,
+    '</header>',
+    '<nav aria-label="Operations">',
+    '<ul>',
+    ...operations.map(
+      ({ name, id, operation }) =>
+        `<li><a href="#${escapeHtml(id)}"><code>${escapeHtml(name)}</code></a> ${escapeHtml(asText(operation['summary']))}</li>`,
+    ),
+    '</ul>',
+    '</nav>',
+    '<main>',
+    renderSchemes(asObject(components['securitySchemes'])),
+    '<h2>Operations</h2>',
+    ...operations.map(({ name, operation }) => renderOperation(name, operation)),
+    '<h2>Headers of answers</h2>',
+    renderTable(
+      ['Header', 'Meaning'],
+      Object.entries(asObject(components['headers'])).map(([name, header]) => [
+        `<code>${escapeHtml(name)}</code>`,
+        escapeHtml(asText(asObject(header)['description'])),
+      ]),
+    ),
+    '<h2>Schemas</h2>',
+    ...Object.entries(asObject(components['schemas'])).map(renderSchema),
+    '</main>',
     '</body>',
     '</html>',
     '',
@@ -60,20 +91,40 @@ export function renderDocsPage(document: OpenApiDocument, documentUrl: string): 
 }
 
 function renderSchemes(schemes: JsonObject): string {
-  const rows = Object.entries(schemes).map(
-    ([name, scheme]) =>
-      `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(asText(asObject(scheme)['description']))}</td></tr>`,
-  );
+  const rows = Object.entries(schemes).map(([name, scheme]) => [
+    `<code>${escapeHtml(name)}</code>`,
+    escapeHtml(asText(asObject(scheme)['description'])),
+  ]);
   return rows.length === 0
     ? ''
-    : `<h2>Credentials</h2>\n<table><tbody>\n${rows.join('\n')}\n</tbody></table>`;
+    : `<h2>Credentials</h2>\n${renderTable(['Credential', 'What it is'], rows)}`;
+}
+
+/** @param rows - cells as HTML; the first of each names its row */
+function renderTable(
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+  caption = '',
+): string {
+  const line = ([name = '', ...cells]: readonly string[]): string =>
+    `<tr><th scope="row">${name}</th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+  const head = columns.map((column) => `<th scope="col">${escapeHtml(column)}</th>`).join('');
+  return [
+    '<table>',
+    ...(caption === '' ? [] : [`<caption>${escapeHtml(caption)}</caption>`]),
+    `<thead><tr>${head}</tr></thead>`,
+    '<tbody>',
+    ...rows.map(line),
+    '</tbody>',
+    '</table>',
+  ].join('\n');
 }
 
 function renderOperation(title: string, operation: JsonObject): string {
   const id = asText(operation['operationId']);
   const parts = [
-    `<section id="${escapeHtml(id)}">`,
-    `<h2><code>${escapeHtml(title)}</code></h2>`,
+    `<section aria-labelledby="${escapeHtml(id)}">`,
+    `<h3 id="${escapeHtml(id)}"><code>${escapeHtml(title)}</code></h3>`,
     `<p>${escapeHtml(asText(operation['summary']))}</p>`,
   ];
   if (operation['description'] !== undefined) {
@@ -82,23 +133,36 @@ function renderOperation(title: string, operation: JsonObject): string {
   parts.push(`<p>Credential: ${renderCredential(operation)}</p>`);
   const parameters = asArray(operation['parameters']);
   if (parameters.length > 0) {
-    parts.push('<h3>Parameters</h3>', '<table><tbody>', ...parameters.map(renderParameter));
-    parts.push('</tbody></table>');
+    const columns = ['Name', 'Where', 'Meaning', 'Example', 'Form'];
+    parts.push(renderTable(columns, parameters.map(listParameter), 'Parameters'));
   }
   if (operation['requestBody'] !== undefined) {
-    parts.push('<h3>Body</h3>', renderContent(asObject(operation['requestBody'])));
+    parts.push('<h4>Body</h4>', renderContent(asObject(operation['requestBody'])));
   }
-  parts.push('<h3>Answers</h3>');
+  parts.push('<h4>Answers</h4>');
   for (const [status, response] of Object.entries(asObject(operation['responses']))) {
     const described = asObject(response);
     parts.push(
       '<details>',
-      `<summary><code>${escapeHtml(status)}</code> ${escapeHtml(asText(described['description']))}</summary>`,
+      `<summary><code>${escapeHtml(status)}</code> ${escapeHtml(asText(described['description']))}${renderCodes(described)}</summary>`,
+      `<p>Headers: ${Object.keys(asObject(described['headers']))
+        .map((name) => `<code>${escapeHtml(name)}</code>`)
+        .join(', ')}</p>`,
       renderContent(described),
       '</details>',
     );
   }
   return [...parts, '</section>'].join('\n');
+}
+
+/** The codes that an answer with this status may have: what a reader looks for first. */
+function renderCodes(response: JsonObject): string {
+  const [media] = Object.values(asObject(response['content']));
+  const properties = asObject(asObject(asObject(media)['schema'])['properties']);
+  const codes: unknown = asObject(properties['code'])['enum'];
+  return Array.isArray(codes)
+    ? ` ${codes.map((code) => `<code>${escapeHtml(asText(code))}</code>`).join(', ')}`
+    : '';
 }
 
 function renderCredential(operation: JsonObject): string {
@@ -109,30 +173,42 @@ function renderCredential(operation: JsonObject): string {
     : `${names.map((name) => `<code>${escapeHtml(name)}</code>`).join(', ')}${escapeHtml(needs)}`;
 }
 
-function renderParameter(parameter: JsonObject): string {
-  const cells = [
+function listParameter(parameter: JsonObject): readonly string[] {
+  const { description, ...form } = asObject(parameter['schema']);
+  return [
     `<code>${escapeHtml(asText(parameter['name']))}</code>`,
     escapeHtml(`${asText(parameter['in'])}${parameter['required'] === true ? ', required' : ''}`),
-    `<code>${escapeHtml(JSON.stringify(parameter['schema']))}</code>`,
+    escapeHtml(asText(description)),
+    `<code>${escapeHtml(asText(parameter['example']))}</code>`,
+    `<code>${escapeHtml(JSON.stringify(form))}</code>`,
   ];
-  return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
 }
 
 function renderContent(holder: JsonObject): string {
   return Object.entries(asObject(holder['content']))
-    .map(
-      ([type, media]) =>
-        `<p><code>${escapeHtml(type)}</code></p>\n${renderJson(asObject(media)['schema'])}`,
-    )
+    .map(([type, media]) => {
+      const { schema, example } = asObject(media);
+      return [
+        ...(example === undefined ? [] : ['<p>Example</p>', renderJson(example)]),
+        `<p>Schema of <code>${escapeHtml(type)}</code></p>`,
+        renderJson(schema),
+      ].join('\n');
+    })
     .join('\n');
 }
 
 function renderSchema([name, schema]: [string, unknown]): string {
-  return `<section id="schema-${escapeHtml(name)}">\n<h2>${escapeHtml(name)}</h2>\n${renderJson(schema)}\n</section>`;
+  const id = `schema-${escapeHtml(name)}`;
+  return `<section aria-labelledby="${id}">\n<h3 id="${id}">${escapeHtml(name)}</h3>\n${renderJson(schema)}\n</section>`;
 }
 
+/** Scrollable by keyboard too; names of schemas lead to them. */
 function renderJson(value: unknown): string {
-  return `<pre>${escapeHtml(JSON.stringify(value, undefined, 2))}</pre>`;
+  const text = escapeHtml(JSON.stringify(value, undefined, 2)).replace(
+    /#\/components\/schemas\/([A-Za-z]+)/g,
+    '<a href="#schema-$1">$&</a>',
+  );
+  return `<pre tabindex="0">${text}</pre>`;
 }
 
 function escapeHtml(text: string): string {
