@@ -77,7 +77,7 @@ describe('the word of a contract', () => {
   });
 
   describe('when the RPC', () => {
-    let asked: readonly string[];
+    let asked: Awaited<ReturnType<typeof startStubRpc>>['asked'];
 
     async function askThrough(
       answer: StubAnswer,
@@ -111,7 +111,14 @@ describe('the word of a contract', () => {
       expect(await askThrough(() => undefined, 150)).toBe(silence);
       expect(performance.now() - startedMs).toBeLessThan(3_000);
       expect(await askThrough(answers(undefined), 150)).toBe(silence);
-      expect(asked).toContain('eth_call');
+      expect(asked.map(({ method }) => method)).toContain('eth_call');
+    });
+
+    it('is asked to run the contract, it is told how much gas it may burn', async () => {
+      await askThrough(answers({ result: '0x' }));
+      const { params } = asked.find(({ method }) => method === 'eth_call') ?? {};
+      const call = { to: wallet, gas: '0x2dc6c0', data: expect.stringMatching(/^0x1626ba7e/) };
+      expect(params).toEqual([call, 'latest']);
     });
 
     it('is busy, that is no refusal by the contract', async () => {
