@@ -152,7 +152,7 @@ it('keeps every secret to itself', async () => {
 
   // In the form of every answer, however little of a request there was.
   expect(unreadable.map((text) => text.slice(0, 12))).toEqual([
-    'HTTP/1.1 403',
+    'HTTP/1.1 400',
     'HTTP/1.1 400',
     'HTTP/1.1 400',
   ]);
