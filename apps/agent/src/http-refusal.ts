@@ -6,7 +6,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 export type Refusal = {
@@ -132,7 +132,8 @@ export function endWithRefusal(socket: Duplex, refusal: Refusal, onRefused: OnRe
   }
   const { body, headers } = render(refusal, onRefused);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${refusal.status} Refused`, ...lines, '', body].join('\r\n'));
+  const statusLine = `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}`;
+  socket.end([statusLine, ...lines, '', body].join('\r\n'));
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 

@@ -56,6 +56,12 @@ describe('the agent on a socket', () => {
     expect(findRawProblems(rawCase, exchange)).toEqual([]);
     expect((await fetch(`${server.url}/api/livez`)).status).toBe(200);
   });
+
+  it.each(['/docs', '/openapi.json'])('says of %s too that it is what it is', async (path) => {
+    const { status, headers } = await fetch(server.url + path);
+    expect([status, headers.get('x-content-type-options')]).toEqual([200, 'nosniff']);
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
 });
 
 describe('the limits of a server', () => {
@@ -104,6 +110,25 @@ describe('the limits of a server', () => {
     const { answers, isClosed, ms } = await exchangeRaw(portOf(), [live], { waitMs: 5_000 });
     expect([answers.length, isClosed]).toEqual([1, true]);
     expect(ms).toBeGreaterThan(300);
+  });
+
+  it('give headers less time than a body', async () => {
+    await start({ headersMs: 100, requestMs: 20_000 });
+    const { answers, ms } = await exchangeRaw(portOf(), ['GET / HT'], { waitMs: 15_000 });
+    expect(answers.map(({ status }) => status)).toEqual([408]);
+    expect(ms).toBeLessThan(5_000);
+  });
+
+  it('end a connection whose request was answered before its body was there', async () => {
+    await start({ requestMs: 20_000 });
+    const { answers, isClosed, ms } = await exchangeRaw(
+      portOf(),
+      [live.replace('GET', 'POST').replace('\r\n\r\n', '\r\nContent-Length: 9\r\n\r\n')],
+      { waitMs: 15_000 },
+    );
+    expect(answers[0]).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect(isClosed).toBe(true);
+    expect(ms).toBeLessThan(5_000);
   });
 
   it('take one request of a connection at a time', async () => {
@@ -174,6 +199,23 @@ describe('the limits of a server', () => {
       expect(performance.now() - startedMs).toBeLessThan(450);
       expect(begun).toBe(2);
       expect([(await idle).isClosed, (await half).isClosed]).toEqual([true, true]);
+    });
+
+    it('refuses a request that was on its way', async () => {
+      await start({ headersMs: 5_000, requestMs: 5_000, graceMs: 5_000 });
+      takesMs = 600;
+      const busy = exchangeRaw(portOf(), [live], { waitMs: 10_000 });
+      const late = exchangeRaw(portOf(), [live.slice(0, 9), live.slice(9)], {
+        waitMs: 10_000,
+        pauseMs: 300,
+      });
+      await sleep(100);
+      await server.close();
+      expect((await busy).answers.map(({ status }) => status)).toEqual([200]);
+      expect((await late).answers).toMatchObject([
+        { status: 503, headers: { 'retry-after': '5' }, body: expect.stringContaining('stopping') },
+      ]);
+      expect(begun).toBe(1);
     });
 
     it('does not wait longer than its grace', async () => {

@@ -112,8 +112,6 @@ export function serveHttp(
     },
     (request, response) => enqueue({ request, response }),
   );
-  // Node would drop what is beyond its own limit without a word, a second Authorization among it.
-  server.maxHeadersCount = 0;
   server.maxConnections = limits.maxConnections;
   server.on('checkExpectation', (_request, response) =>
     answerRefusal(response, refusals.noExpectation, onRefused),

@@ -75,6 +75,13 @@ export function createRawCases({ port, alivePath, post }: RawTarget): readonly R
     bad('a method that is none', method(rawCanary)),
     kept('a method that no route has', [404], method('PROPFIND')),
     kept('TRACE, repeating nothing', [404], method('TRACE', `X-Secret: ${rawCanary}`)),
+    kept('HEAD', [200], method('HEAD')),
+    kept(
+      'what a browser asks before it calls from elsewhere',
+      [403, 404],
+      method('OPTIONS', `Origin: http://${rawCanary}.test`, 'Access-Control-Request-Method: POST'),
+    ),
+    kept('a call from another page', [403], aliveAndHost(`Origin: http://${rawCanary}.test`)),
     {
       name: 'CONNECT',
       parts: [message(`CONNECT ${host.slice(6)} HTTP/1.1`, host)],
