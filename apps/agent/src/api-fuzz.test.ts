@@ -130,6 +130,26 @@ describe('the agent and its document', () => {
     expect(await test.store.get(employerId, 'fuzz-1')).toBeUndefined();
   });
 
+  it('answers what is too much as documented', async () => {
+    const { app } = createTestApp({ rateLimit: 1 });
+    const seen = await fuzzApi({
+      document: createOpenApi(agentApi),
+      send: async (path, init) => await app.request(`http://127.0.0.1${path}`, init),
+      credentials: {
+        agentCredential: { authorization: `Bearer ${loopbackToken}` },
+        metricsCredential: { authorization: `Bearer ${metricsToken}` },
+      },
+      known: {},
+      bodies: {},
+      secrets: [loopbackToken],
+      maxBodyBytes: 4 * 1024 * 1024,
+      runs: 30,
+    });
+    for (const id of ['disburse', 'validate', 'getDisbursement']) {
+      expect([id, seen.get(id)?.has(429)]).toEqual([id, true]);
+    }
+  });
+
   it('is called by the typed client over a socket', async () => {
     const { app, request } = createTestApp();
     const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 });

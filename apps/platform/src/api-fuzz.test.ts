@@ -42,16 +42,21 @@ describe('the platform and its documents', () => {
   afterAll(() => database.close());
   beforeEach(async () => {
     await database.reset();
-    platform = createTestPlatform(database, {
+    platform = startPlatform(unlimited);
+  });
+
+  /** @param perSecond - requests of one address, session or agent */
+  function startPlatform(perSecond: number): TestPlatform {
+    return createTestPlatform(database, {
       gate: createFakeGate(() => Promise.resolve({ status: 'whitelisted' })),
       poolChains: new Map([['anvil', { key: 'anvil', settings: testSettings } as PoolChain]]),
       rateLimits: {
-        addressPerSecond: unlimited,
-        sessionPerSecond: unlimited,
-        edgePerSecond: unlimited,
+        addressPerSecond: perSecond,
+        sessionPerSecond: perSecond,
+        edgePerSecond: perSecond,
       },
     });
-  });
+  }
 
   const send = async (path: string, init: RequestInit) =>
     await platform.app.request(`http://127.0.0.1${path}`, init);
@@ -195,6 +200,15 @@ describe('the platform and its documents', () => {
     const ids = Object.keys(expected).filter((id) => (expected[id] ?? 0) >= 400);
     for (const id of ids) {
       expect([id, [...(seen.get(id) ?? [])].filter((status) => status < 400)]).toEqual([id, []]);
+    }
+  });
+
+  it('answers what is too much as documented', async () => {
+    const cookie = await openSession();
+    platform = startPlatform(1);
+    const seen = await fuzzPlatform(cookie, { runs: 10 });
+    for (const [id, statuses] of seen) {
+      expect([id, statuses.has(429)]).toEqual([id, id !== 'livez']);
     }
   });
 

@@ -89,6 +89,8 @@ describe('OpenAPI documents', () => {
     visit(paths, '');
     visit(components, '');
     expect(silent).toEqual([]);
+    const verify = JSON.stringify(paths['/api/auth/verify']?.['post']?.['responses'] ?? {});
+    expect(verify).not.toContain('exactly as signed');
     for (const { summary } of api.routes) {
       expect(summary).toMatch(/^[A-Z].{9,}/);
     }
@@ -187,7 +189,12 @@ describe('OpenAPI documents', () => {
         400: {
           content: {
             'application/json': {
-              schema: { properties: { code: { enum: ['a', 'b'] } } },
+              schema: {
+                properties: {
+                  code: { enum: ['a', 'b'] },
+                  message: { description: 'For people: may change.' },
+                },
+              },
               example: { code: 'a', message: 'no' },
             },
           },

@@ -27,7 +27,7 @@ export function createOpenApi(api: Api): OpenApiDocument {
   const convert = createConverter(api);
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const route of api.routes) {
-    const toSchema: ToSchema = (schema) => describeFields(convert(schema), route.id);
+    const toSchema: ToSchema = (schema, scope = route.id) => describeFields(convert(schema), scope);
     paths[route.path] = {
       ...paths[route.path],
       [route.method.toLowerCase()]: describeRoute(route, api.examples[route.id] ?? {}, toSchema),
@@ -52,7 +52,8 @@ export function createOpenApi(api: Api): OpenApiDocument {
   };
 }
 
-type ToSchema = (schema: v.GenericSchema) => JsonObject;
+/** @param scope - in which fields have their meaning; default: the operation */
+type ToSchema = (schema: v.GenericSchema, scope?: string) => JsonObject;
 
 function describeRoute(route: Route, example: RouteExample, toSchema: ToSchema): JsonObject {
   const values = example.parameters ?? {};
@@ -97,7 +98,12 @@ function describeResponses(
   toSchema: ToSchema,
 ): JsonObject {
   const responses: Record<string, JsonObject> = {};
-  const respond = (status: string, answer: RouteAnswerSchema, names: readonly HeaderName[]) => {
+  const respond = (
+    status: string,
+    answer: RouteAnswerSchema,
+    names: readonly HeaderName[],
+    scope?: string,
+  ) => {
     const example = exampleOf(examples[Number(status)]);
     responses[status] = {
       description: answer.description,
@@ -105,7 +111,7 @@ function describeResponses(
         names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
       ),
       content: {
-        [answer.contentType ?? jsonType]: { schema: toSchema(answer.schema), ...example },
+        [answer.contentType ?? jsonType]: { schema: toSchema(answer.schema, scope), ...example },
       },
     };
   };
@@ -118,11 +124,12 @@ function describeResponses(
   }
   for (const [status, codes] of Object.entries(route.errors)) {
     const description = errorDescriptions[status] ?? 'Refused.';
-    respond(status, { description, schema: errorBodySchema(codes) }, [
+    const names: readonly HeaderName[] = [
       'X-Request-Id',
       ...(status === '401' ? ['WWW-Authenticate' as const] : []),
       ...(status === '429' || status === '503' ? ['Retry-After' as const] : []),
-    ]);
+    ];
+    respond(status, { description, schema: errorBodySchema(codes) }, names, 'error');
   }
   return responses;
 }
