@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type DisbursementJob,
   type DisburseRequest,
@@ -41,6 +42,9 @@ export type CheckedRequest = {
   readonly preflight?: readonly { readonly code: string; readonly message: string }[] | undefined;
 };
 
+/** How often a request waits for its turn before the refusal is told. */
+const maxPauses = 30;
+
 const errorSchema = v.object({ code: v.string(), message: v.string() });
 
 /** @param baseUrl - for example `http://127.0.0.1:8787` */
@@ -49,10 +53,20 @@ export function createAgentClient(
   token: Secret,
   send: typeof fetch = fetch,
 ): AgentClient {
-  async function call(path: string, init: RequestInit = {}): Promise<unknown> {
-    let response: Response;
+  /** Keeps to the pace that the agent allows: a roster in hundreds of parts asks much at once. */
+  async function askAtPace(path: string, init: RequestInit): Promise<Response> {
+    for (let patience = maxPauses; ; patience -= 1) {
+      const response = await ask(path, init);
+      if (response.status !== 429 || patience === 0) {
+        return response;
+      }
+      await sleep(Math.min(5, Number(response.headers.get('retry-after') ?? 1) || 1) * 1_000);
+    }
+  }
+
+  async function ask(path: string, init: RequestInit): Promise<Response> {
     try {
-      response = await send(`${baseUrl}${path}`, {
+      return await send(`${baseUrl}${path}`, {
         ...init,
         redirect: 'error',
         signal: AbortSignal.timeout(60_000),
@@ -65,6 +79,10 @@ export function createAgentClient(
         { cause, retryable: true },
       );
     }
+  }
+
+  async function call(path: string, init: RequestInit = {}): Promise<unknown> {
+    const response = await askAtPace(path, init);
     const body: unknown = await response.json().catch(() => undefined);
     if (response.ok) {
       return body;

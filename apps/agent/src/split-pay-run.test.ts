@@ -199,6 +199,19 @@ describe('paySplit', () => {
     expectPaidOnce(test);
   });
 
+  it('repeats the attempts it was at, and no earlier ones, after the job store was lost', async () => {
+    const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
+    const test = createTestPayRun();
+    test.state.verdict = (job) => (job === 2 ? 'failed' : 'completed');
+    await test.split();
+    const { parts } = await test.split({ retry: [2] });
+    const bare = createTestPayRun();
+    bare.ledger().change(name, () => test.ledger().read(name)!);
+    await bare.split();
+    // The keys that were paid: chain and platform know them. A key that failed would be a new payment.
+    expect(bare.state.submitted).toEqual(parts.map(({ key }) => key));
+  });
+
   it('leaves a roster that fits the key it has without --split', async () => {
     const test = createTestPayRun({ people: 2 });
     const [part] = (await test.split()).parts;

@@ -37,11 +37,12 @@ describe('disburse --split', () => {
     return path;
   }
 
-  /** @param killAt - a line on standard error at which the command gets SIGKILL */
+  /** @param killAt - a line on standard error at which the command gets the signal */
   function disburse(
     file: string,
     options: readonly string[] = [],
     killAt?: string,
+    killWith: NodeJS.Signals = 'SIGKILL',
   ): Promise<Ended> {
     return new Promise((resolve, reject) => {
       const flags = ['--conditions=@pool/source', '--disable-warning=ExperimentalWarning'];
@@ -58,7 +59,7 @@ describe('disburse --split', () => {
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         stderr += text;
         if (killAt !== undefined && stderr.includes(killAt)) {
-          child.kill('SIGKILL');
+          child.kill(killWith);
         }
       });
       child.once('error', reject);
@@ -83,9 +84,9 @@ describe('disburse --split', () => {
 
   it('pays everybody once, killed between the parts and in the middle of one', async () => {
     const first = await disburse(roster, ['--split'], 'part 1 of 3: paid');
-    expect(first).toMatchObject({ signal: 'SIGKILL', stdout: '' });
+    expect(first).toMatchObject({ code: null, signal: 'SIGKILL', stdout: '' });
     const second = await disburse(roster, ['--split'], 'part 3 of 3: submitted');
-    expect(second).toMatchObject({ signal: 'SIGKILL', stdout: '' });
+    expect(second).toMatchObject({ code: null, signal: 'SIGKILL', stdout: '' });
     expect(second.stderr).not.toContain('part 1 of 3');
 
     const last = await disburse(roster, ['--split', '--json']);
@@ -125,5 +126,16 @@ describe('disburse --split', () => {
     }
     expect(await countFundedBatches(stack.place)).toBe(3);
     expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(total);
+  });
+
+  it('ends with a summary when it is interrupted, and the agent goes on', async () => {
+    const next = ['--split', '--json', '--pay-run', '2026-12'];
+    const { code, stdout } = await disburse(roster, next, 'part 1 of 3: submitted', 'SIGINT');
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({
+      complete: false,
+      parts: [{ state: 'running' }, { state: 'not-submitted' }, { state: 'not-submitted' }],
+      stopped: { code: 'interrupted' },
+    });
   });
 });
