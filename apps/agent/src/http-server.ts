@@ -40,7 +40,7 @@ export type HttpLimits = {
   readonly graceMs: number;
 };
 
-export const httpLimits: HttpLimits = {
+const httpLimits: HttpLimits = {
   headersMs: 10_000,
   requestMs: 60_000,
   keepAliveMs: 75_000,

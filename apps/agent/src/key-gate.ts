@@ -4,9 +4,9 @@
  * wait in one line, in the order they came; keys that have authenticated before pass by it.
  *
  * What this guarantees, in one process: the platform sees at most {@link maxAsked} questions about strangers at
- * once and {@link maxAsked} in any {@link slotMs}; and a caller who holds one place in the line is asked about
- * after at most {@link maxWaiting} others, in about five seconds. The line cannot be longer than the server has
- * connections, since a connection has one request under way and a caller who hangs up leaves the line.
+ * once and {@link maxAsked} in any {@link slotMs}; and while it answers within that time, a good key is asked
+ * about after at most {@link maxWaiting} others, in about five seconds. The line cannot be longer than the server
+ * has connections, since a connection has one request under way and a caller who hangs up leaves the line.
  *
  * A refusal is remembered for a moment, an acceptance never: a revocation bites at the next request.
  *

@@ -60,7 +60,7 @@ const onceOnly = new Set([
 ]);
 
 /** Host and optional port, nothing a URL parser would read more into. */
-export const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/i;
+const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/i;
 
 /** @returns why a request that was parsed is refused all the same; undefined: it goes on to the routes */
 export function findRefusal(

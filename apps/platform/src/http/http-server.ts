@@ -40,7 +40,7 @@ export type HttpLimits = {
   readonly graceMs: number;
 };
 
-export const httpLimits: HttpLimits = {
+const httpLimits: HttpLimits = {
   headersMs: 10_000,
   requestMs: 60_000,
   keepAliveMs: 75_000,
@@ -220,7 +220,7 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<stri
 }
 
 /** Host and port as they stand in a URL: IPv6 addresses in brackets. */
-export function formatAuthority(host: string, port: number): string {
+function formatAuthority(host: string, port: number): string {
   const name = withoutBrackets(host);
   return `${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
