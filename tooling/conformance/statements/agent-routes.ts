@@ -57,6 +57,7 @@ export const disburseRoute = section('POST /api/disburse', [
         'takes the order of fields for the same body, and the quoted key for the same key',
         'creates one job for many requests at once',
       ),
+      sandbox('pays once, however often it has to ask, and the same pay run again pays nobody'),
     ),
   ],
   [
