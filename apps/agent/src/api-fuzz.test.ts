@@ -89,13 +89,13 @@ describe('the agent and its document', () => {
     { timeout: 60_000 },
     async (_, credential) => {
       const { seen, test } = await fuzzWith(credential, 300);
-      expect(seen.get('disburse')).toContain(202);
-      expect(seen.get('disburse')).toContain(409);
-      expect(seen.get('disburse')).toContain(413);
-      expect(seen.get('getDisbursement')).toContain(200);
+      expect(seen.get('disburse'), seen.note).toContain(202);
+      expect(seen.get('disburse'), seen.note).toContain(409);
+      expect(seen.get('disburse'), seen.note).toContain(413);
+      expect(seen.get('getDisbursement'), seen.note).toContain(200);
       for (const [id, statuses] of seen) {
-        expect([id, [...statuses].some((status) => status < 300)]).toEqual([id, true]);
-        expect([id, statuses.has(403)]).toEqual([id, true]);
+        expect([id, [...statuses].some((status) => status < 300)], seen.note).toEqual([id, true]);
+        expect([id, statuses.has(403)], seen.note).toEqual([id, true]);
       }
       expect(test.state.verifications > 0).toBe(credential !== loopbackToken);
     },
@@ -118,11 +118,12 @@ describe('the agent and its document', () => {
     const { seen, test } = await fuzzWith(credential, 100, change);
     for (const id of ['disburse', 'validate', 'getDisbursement']) {
       const statuses = seen.get(id) ?? new Set();
-      expect(statuses).toContain(refusal);
+      expect(statuses, seen.note).toContain(refusal);
       // 401: the header was left out or spoilt. 403: a strange Host or Origin.
-      expect([id, [...statuses].filter((status) => ![401, 403, refusal].includes(status))]).toEqual(
-        [id, []],
-      );
+      expect(
+        [id, [...statuses].filter((status) => ![401, 403, refusal].includes(status))],
+        seen.note,
+      ).toEqual([id, []]);
     }
     expect(test.state.verifications).toBeGreaterThan(0);
     expect(test.state.wakes).toBe(0);
@@ -146,7 +147,7 @@ describe('the agent and its document', () => {
       runs: 30,
     });
     for (const id of ['disburse', 'validate', 'getDisbursement']) {
-      expect([id, seen.get(id)?.has(429)]).toEqual([id, true]);
+      expect([id, seen.get(id)?.has(429)], seen.note).toEqual([id, true]);
     }
   });
 

@@ -60,13 +60,14 @@ type Document = {
   };
 };
 
+/** Statuses by operation id, and a note of the seed for whoever expects something of them. */
+export type SeenStatuses = ReadonlyMap<string, ReadonlySet<number>> & { readonly note: string };
+
 /**
- * Statuses seen, by operation id. Fails with the operation, the smallest request and the seed; a run with that seed, against an
+ * Statuses seen. Fails with the operation, the smallest request and the seed; a run with that seed, against an
  * app in the same state, sends the same requests in the same order.
  */
-export async function fuzzApi(
-  target: FuzzTarget,
-): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
+export async function fuzzApi(target: FuzzTarget): Promise<SeenStatuses> {
   const document = target.document as Document;
   const judge = createAnswerJudge(document.components, target.secrets);
   const seed = target.seed ?? readSeed() ?? randomInt(2 ** 31);
@@ -96,7 +97,7 @@ export async function fuzzApi(
       );
     }
   }
-  return seen;
+  return Object.assign(seen, { note: `with POOL_FUZZ_SEED=${seed}` });
 }
 
 /** @throws Error for a seed that is none */
