@@ -94,6 +94,15 @@ describe('a flood of made-up keys', () => {
     expect(await call).toEqual({ answer: good, ms: 20 });
   });
 
+  it('of a caller who was gone before he got into the line is not in it', async () => {
+    const { gate, time, askedAbout } = createWorld(20);
+    for (let index = 0; index < 8; index += 1) void time(`made up ${index}`);
+    const gone = gate.verify('gone', AbortSignal.abort()).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await gone).toMatchObject({ code: 'rate_limited' });
+    expect(askedAbout('gone')).toBe(0);
+  });
+
   it('of callers who hang up leaves no trace in the line', async () => {
     const { gate, valid, time, askedAbout } = createWorld();
     valid.add('good');

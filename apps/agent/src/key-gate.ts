@@ -72,7 +72,8 @@ export function createKeyGate({ verifier, isAdmitted, nowMs }: KeyGateOptions): 
       freePlaces -= 1;
       return Promise.resolve();
     }
-    if (line.size >= maxWaiting) {
+    // Somebody who is gone already says so no second time.
+    if (line.size >= maxWaiting || signal?.aborted === true) {
       return Promise.reject(createBusy());
     }
     return new Promise((resolve, reject) => {
