@@ -42,8 +42,12 @@ edgeToken
   .description('create a token for a registered employer and print it once')
   .requiredOption('--address <address>', "the employer's wallet address")
   .option('--name <name>', 'a label', 'agent')
-  .action(async ({ address, name }: { address: string; name: string }) => {
-    await print((call) => call('POST', '/edge-tokens', { address, name }));
+  .option('--contract-chain-id <id>', 'for a contract wallet: the chain it is on')
+  .action(async (options: { address: string; name: string; contractChainId?: string }) => {
+    const { address, name, contractChainId } = options;
+    const onChain =
+      contractChainId === undefined ? {} : { contractChainId: Number(contractChainId) };
+    await print((call) => call('POST', '/edge-tokens', { address, name, ...onChain }));
   });
 
 edgeToken

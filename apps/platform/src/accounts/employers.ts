@@ -59,12 +59,25 @@ export async function getEmployer(db: PlatformDatabase, holder: AccountHolder): 
   return employer;
 }
 
-/** The account of an address, for the operator. @throws PoolError `employer_not_found` (409) */
+/**
+ * The account of an address, for the operator, who must know which contract he gives a credential to: somebody
+ * else may have registered one of the customer's address on another chain.
+ * @throws PoolError `employer_not_found`, `contract_on_another_chain` (409), which names the chain
+ */
 export async function getEmployerOfAddress(
   db: PlatformDatabase,
-  address: EvmAddress,
+  { address, contractChainId }: AccountHolder,
 ): Promise<Employer> {
-  const { id } = await findByAddress(db, address);
+  const { id, chainId } = await findByAddress(db, address);
+  if (chainId !== contractChainId) {
+    throw new PoolError(
+      'contract_on_another_chain',
+      chainId === undefined
+        ? 'this account is of a wallet with a key: leave --contract-chain-id out'
+        : `this account is of the contract on chain ${chainId}: give --contract-chain-id ${chainId} once you know that your customer's wallet is on that chain`,
+      { status: 409 },
+    );
+  }
   return { id, address };
 }
 

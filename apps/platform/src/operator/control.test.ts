@@ -94,6 +94,26 @@ describe('createControlApp', () => {
     });
   });
 
+  it('creates none for the account of a contract, unless its chain is named', async () => {
+    // On another chain somebody else may own the contract of the customer's address, and register first.
+    await registerEmployer(database.db, { address, contractChainId: 10 }, undefined, 0);
+    const refused = [];
+    for (const contractChainId of [undefined, 1]) {
+      const named = contractChainId === undefined ? {} : { contractChainId };
+      refused.push(await edgeTokens('POST', '', { address, name: 'x', ...named }));
+    }
+    const error = {
+      code: 'contract_on_another_chain',
+      message: expect.stringContaining('chain 10'),
+    };
+    expect(refused).toEqual([
+      [409, error],
+      [409, error],
+    ]);
+    const [status] = await edgeTokens('POST', '', { address, name: 'x', contractChainId: 10 });
+    expect(status).toBe(200);
+  });
+
   it.each([
     ['a wallet without an account', { address, name: 'x' }, 409, 'employer_not_found'],
     ['what is no address', { address: '0x12', name: 'x' }, 400, 'invalid-address'],

@@ -29,6 +29,8 @@ export type ControlDeps = {
 const createRequestSchema = v.strictObject({
   address: v.pipe(v.string(), v.maxLength(64)),
   name: labelSchema,
+  /** Of a contract wallet: the chain it is on. */
+  contractChainId: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
 });
 
 const resumeRequestSchema = v.strictObject({ chain: v.pipe(v.string(), v.maxLength(64)) });
@@ -74,8 +76,9 @@ export function createControlApp({ db, log, nowMs }: ControlDeps, token: Secret)
     await next();
   });
   app.post('/edge-tokens', async (c) => {
-    const { address, name } = await readJson(c, createRequestSchema);
-    const employer = await getEmployerOfAddress(db, parseEvmAddress(address));
+    const { address, name, contractChainId } = await readJson(c, createRequestSchema);
+    const holder = { address: parseEvmAddress(address), contractChainId };
+    const employer = await getEmployerOfAddress(db, holder);
     const created = await createEdgeToken(db, employer, name, nowMs());
     return c.json({ ...created, token: created.token.reveal() });
   });
