@@ -306,6 +306,28 @@ describe('every route', () => {
     expect((await from('192.0.2.1')).status).toBe(200);
   });
 
+  it('makes room for a newcomer among the nonces of whoever holds the most', async () => {
+    await database.reset();
+    const { db } = database;
+    const late = new Date(platform.clock.nowMs + 300_000).toISOString();
+    const soon = new Date(platform.clock.nowMs + 100_000).toISOString();
+    const few = maxLiveNonces - 12;
+    await sql`insert into sign_in_nonces (nonce, expires_at, caller) values
+      ('oldest of the crowd', ${soon}, 'crowd'), ('alone', ${soon}, 'somebody')`.execute(db);
+    await sql`insert into sign_in_nonces (nonce, expires_at, caller)
+      select 'c' || i, ${late}, 'crowd' from generate_series(1, 10) as i`.execute(db);
+    await sql`insert into sign_in_nonces (nonce, expires_at, caller)
+      select 'n' || i, ${soon}, 'c' || (i / 3) from generate_series(1, ${few}) as i`.execute(db);
+    expect((await platform.app.request('/api/auth/nonce')).status).toBe(200);
+    const kept = await db.selectFrom('sign_in_nonces').select('nonce').execute();
+    const names = new Set(kept.map(({ nonce }) => nonce));
+    expect([kept.length, names.has('oldest of the crowd'), names.has('alone')]).toEqual([
+      maxLiveNonces,
+      false,
+      true,
+    ]);
+  });
+
   it('says nothing about an unexpected error but the request id', async () => {
     const closed = await openTestDatabase();
     const broken = createTestPlatform(closed);

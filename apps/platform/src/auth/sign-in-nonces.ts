@@ -19,8 +19,8 @@ export const maxLiveNoncesPerCaller = 1_000;
 
 /**
  * @param caller - the address it is asked from; stored hashed, for as long as the nonce lives
- * @throws PoolError `too_many_sign_ins` (503, retryable) while {@link maxLiveNonces} are unused and alive,
- *   `rate_limited` (429, retryable) while {@link maxLiveNoncesPerCaller} of the caller's are
+ * @throws PoolError `too_many_sign_ins` (503, retryable) while {@link maxLiveNonces} are unused and alive and
+ *   nobody has more of them than the caller, `rate_limited` (429, retryable) while {@link maxLiveNoncesPerCaller} of the caller's are
  */
 export async function createSignInNonce(
   db: PlatformDatabase,
@@ -45,7 +45,7 @@ export async function createSignInNonce(
     if (Number(own) >= maxLiveNoncesPerCaller) {
       throw tooManyOfCaller(Date.parse(String(oldest)) - nowMs);
     }
-    if (Number(live) >= maxLiveNonces) {
+    if (Number(live) >= maxLiveNonces && !(await makeRoom(trx, Number(own)))) {
       throw new PoolError('too_many_sign_ins', 'too many sign-ins are under way; try again soon', {
         status: 503,
         retryable: true,
@@ -57,6 +57,33 @@ export async function createSignInNonce(
       .execute();
   });
   return { nonce, expiresAt };
+}
+
+/**
+ * Whoever holds the most gives up his oldest, so that ten addresses cannot keep everybody from signing in.
+ * @param own - of who wants the room: nobody is left with fewer than he then has
+ * @returns whether there was somebody
+ */
+async function makeRoom(trx: PlatformDatabase, own: number): Promise<boolean> {
+  const heaviest = await trx
+    .selectFrom('sign_in_nonces')
+    .select((eb) => ['caller', eb.fn.countAll().as('held')])
+    .where('caller', 'is not', null)
+    .groupBy('caller')
+    .orderBy('held', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (heaviest === undefined || Number(heaviest.held) - 1 <= own) {
+    return false;
+  }
+  const oldest = trx
+    .selectFrom('sign_in_nonces')
+    .select('nonce')
+    .where('caller', '=', heaviest.caller)
+    .orderBy('expires_at')
+    .limit(1);
+  await trx.deleteFrom('sign_in_nonces').where('nonce', 'in', oldest).execute();
+  return true;
 }
 
 function tooManyOfCaller(freeInMs: number): PoolError {
