@@ -75,6 +75,44 @@ describe('platformMigrations', () => {
     await after.close();
     await rm(directory, { recursive: true, force: true });
   });
+
+  it('take over every row that there may be from before the tables were strict', async () => {
+    const directory = join(await mkdtemp(join(tmpdir(), 'pool-db-')), 'data');
+    const before = await openDatabase<PlatformTables>(directory, platformMigrations.slice(0, 4));
+    const states = ['ready', 'eligibility_pending', 'eligibility_failed', 'eligibility_disabled'];
+    const time = '2026-11-21T10:00:00.000Z';
+    await sql`insert into employers values ('e', '0xE', null, ${time})`.execute(before.db);
+    for (const [i, readiness] of states.entries()) {
+      await sql`insert into subjects values (${`0x${i}`}, ${`W${i}`}, ${`id${i}`}, ${`P${i}`}, 'm', '0x',
+        ${readiness}, ${time}, ${time})`.execute(before.db);
+    }
+    await sql`insert into sessions values ('h', '0x0', 'W0', 'm', '0x', ${time})`.execute(
+      before.db,
+    );
+    await sql`insert into sign_in_nonces values ('n', ${time})`.execute(before.db);
+    for (const capability of ['disburse', 'holder.read', 'holder.transfer', 'holder.send']) {
+      await sql`insert into api_keys (employer_id, public_id, secret_hash, capability, name, created_at)
+        values ('e', ${capability}, 's', ${capability}, 'n', ${time})`.execute(before.db);
+    }
+    await before.close();
+    const after = await openDatabase<PlatformTables>(directory, platformMigrations);
+    const subjects = await after.db
+      .selectFrom('subjects')
+      .select(['readiness', 'whitelisted_at'])
+      .orderBy('address')
+      .execute();
+    expect(subjects.map((subject) => [subject.readiness, subject.whitelisted_at])).toEqual(
+      states.map((readiness) => [readiness, readiness === 'ready' ? time : null]),
+    );
+    expect(await after.db.selectFrom('api_keys').selectAll().execute()).toHaveLength(4);
+    expect(await after.db.selectFrom('sessions').selectAll().executeTakeFirst()).toMatchObject({
+      wallet_pub: 'W0',
+      contract_chain_id: null,
+    });
+    expect(await getEmployer(after.db, { address: '0xE' })).toEqual({ id: 'e', address: '0xE' });
+    await after.close();
+    await rm(directory, { recursive: true, force: true });
+  });
 });
 
 describe('the platform’s tables', () => {
