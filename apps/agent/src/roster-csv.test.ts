@@ -77,4 +77,11 @@ describe('parseRoster', () => {
     const mistakes = roster.kind === 'mistakes' ? roster.mistakes : [];
     expect(createRosterError('pay.csv', mistakes).message).toMatch(/^pay\.csv:2: address: not an/);
   });
+
+  it('refuses a memo over two lines: an open quote may have swallowed a payee', () => {
+    expect(mistakesOf(`address,amount,memo\n${alice},1,"Nov\n${bob},2,ember"\n`)).toEqual([
+      '2 memo',
+    ]);
+    expect(mistakesOf(`address,amount,memo\n${alice},1,"a\rb"\n`)).toEqual(['3 memo']);
+  });
 });

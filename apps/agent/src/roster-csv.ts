@@ -111,6 +111,13 @@ function parseRow(
   if (Buffer.byteLength(memo) > maxMemoBytes) {
     note('memo', `memo is longer than ${maxMemoBytes} bytes`);
   }
+  if (/[\r\n]/.test(memo)) {
+    // Two stray quotes make the lines between them part of a memo, and nobody on them is paid.
+    note(
+      'memo',
+      'the memo that ends here begins on an earlier line: close its quote, or write it on one line',
+    );
+  }
   return {
     recipientAddress: attempt('address', () => parseEvmAddress(address)),
     amount: attempt('amount', () =>
