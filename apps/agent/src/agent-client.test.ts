@@ -41,4 +41,18 @@ describe('createAgentClient', () => {
       createClient(refuse(503, 'platform_unavailable')).client.find('k'),
     ).rejects.toMatchObject({ retryable: true });
   });
+
+  it('never takes an answer that it cannot read for a refusal', async () => {
+    const request = { token: 'USDC', recipients: [] };
+    for (const answer of [
+      new Response('{"key":"k","sta', { status: 202 }),
+      Response.json({ ...job, state: 'new' }, { status: 202 }),
+      new Response('<html>', { status: 400 }),
+    ]) {
+      await expect(createClient(answer).client.submit('k', request)).rejects.toMatchObject({
+        code: 'agent_invalid_response',
+        status: 502,
+      });
+    }
+  });
 });

@@ -10,7 +10,6 @@ import {
   disbursementJobSchema,
   errorCodeOf,
   PoolError,
-  parseWire,
   type Secret,
 } from '@pool/core';
 import * as v from 'valibot';
@@ -76,24 +75,35 @@ export function createAgentClient(
       throw new PoolError(
         'agent_unreachable',
         `no agent answers at ${baseUrl}: start it with "disburse-agent serve", or set DISBURSE_HOST and DISBURSE_PORT`,
-        { cause, retryable: true },
+        { cause, retryable: true, status: 503 },
       );
     }
   }
 
-  async function call(path: string, init: RequestInit = {}): Promise<unknown> {
+  async function call<TSchema extends v.GenericSchema>(
+    schema: TSchema,
+    path: string,
+    init: RequestInit = {},
+  ): Promise<v.InferOutput<TSchema>> {
     const response = await askAtPace(path, init);
     const body: unknown = await response.json().catch(() => undefined);
-    if (response.ok) {
-      return body;
+    const answer = v.safeParse(schema, body);
+    if (response.ok && answer.success) {
+      return answer.output;
     }
     const error = v.safeParse(errorSchema, body);
-    throw error.success
-      ? new PoolError(error.output.code, error.output.message, {
-          status: response.status,
-          retryable: response.status >= 500 || response.status === 429,
-        })
-      : new PoolError('agent_invalid_response', `${baseUrl} answered, but not like an agent`);
+    if (!response.ok && error.success) {
+      throw new PoolError(error.output.code, error.output.message, {
+        status: response.status,
+        retryable: response.status >= 500 || response.status === 429,
+      });
+    }
+    // No refusal: whatever answered may have accepted what it was sent.
+    throw new PoolError(
+      'agent_invalid_response',
+      `${baseUrl} answered, but not like an agent of this version, or its answer was cut off`,
+      { status: 502 },
+    );
   }
 
   const pathOf = (key: string): string => `/api/disburse/${encodeURIComponent(key)}`;
@@ -102,15 +112,10 @@ export function createAgentClient(
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   });
-  const job = async (key: string): Promise<DisbursementJob> =>
-    parseWire(disbursementJobSchema, await call(pathOf(key)), 'the job');
+  const job = (key: string): Promise<DisbursementJob> => call(disbursementJobSchema, pathOf(key));
   return {
-    submit: async (key, request) =>
-      parseWire(
-        disbursementJobSchema,
-        await call('/api/disburse', post(request, { 'idempotency-key': key })),
-        "the agent's answer",
-      ),
+    submit: (key, request) =>
+      call(disbursementJobSchema, '/api/disburse', post(request, { 'idempotency-key': key })),
     job,
     async find(key) {
       try {
@@ -122,9 +127,7 @@ export function createAgentClient(
         throw error;
       }
     },
-    validate: async (request) =>
-      parseWire(reportSchema, await call('/api/validate', post(request)), 'the report'),
-    trace: async (key) =>
-      parseWire(jobTraceSchema, await call(`${pathOf(key)}/trace`), 'the trace'),
+    validate: (request) => call(reportSchema, '/api/validate', post(request)),
+    trace: (key) => call(jobTraceSchema, `${pathOf(key)}/trace`),
   };
 }
