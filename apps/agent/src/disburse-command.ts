@@ -16,7 +16,8 @@ import { exitCodes } from './exit-codes.ts';
 import { followJob } from './follow-job.ts';
 import type { JobTrace } from './job-trace.ts';
 import { withLocalChecks } from './local-checks.ts';
-import { assertOwnLabel, hasNoEffect } from './pay-run-claim.ts';
+import { assertOwnLabel } from './pay-run-claim.ts';
+import { hasNoEffect } from './pay-run-find.ts';
 import { computePayRunDigest, parsePayRun } from './pay-run-key.ts';
 import {
   openPayRunLedger,
@@ -29,7 +30,7 @@ import { formatSeconds, insufficientAllowanceLine, type Terminal } from './progr
 import { createRosterError, parseRoster } from './roster-csv.ts';
 import { describeSplitDryRun, dryRunSplit } from './split-dry-run.ts';
 import { paySplit, type SplitPlan } from './split-pay-run.ts';
-import { createSplitDocument, describeSplit, exitCodeOfSplit } from './split-report.ts';
+import { createSplitDocument, describeSplit, exitCodeOfSplit, repeatLine } from './split-report.ts';
 
 export type DisburseOptions = {
   readonly file: string;
@@ -96,11 +97,14 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
       return await runSplit(config, plan, deps, options, output);
     }
     const first = await payWhole(plan, deps);
-    const { job, trace } = await followJob(client, first, output.terminal);
+    const { job, trace } = await followJob(client, first.job, output.terminal);
     output.out(
       options.json === true
         ? JSON.stringify({ job, ...pickTrace(trace) }, null, 2)
-        : describeJob(job, trace, output.terminal.isTty),
+        : [
+            describeJob(job, trace, output.terminal.isTty),
+            ...(first.isRepeat ? [repeatLine] : []),
+          ].join('\n'),
     );
     return exitCodeOf(job);
   } finally {
@@ -202,6 +206,7 @@ function describeJob(job: DisbursementJob, trace: JobTrace | undefined, isTty: b
     lines.push(`${result.status}: ${batch?.recipientCount ?? 0} recipient(s) in ${batch?.txHash}`);
     if (batch?.error !== undefined) {
       lines.push(`nothing was paid: ${batch.error.code}: ${batch.error.message}`);
+      lines.push('its key is used up: find the cause, then pay under a label of its own');
     }
     for (const skipped of result.skipped) {
       lines.push(`skipped ${skipped.recipientAddress}: ${skipped.message}`);

@@ -23,6 +23,7 @@ const refusalCodes = new Set([
   'invalid_pay_run',
   'invalid_retry',
   'pay_run_conflict',
+  'pay_run_job_lost',
   'invalid_request',
   'idempotency_conflict',
   'invalid-chain',

@@ -1,5 +1,5 @@
 // The ledger of pay runs: private, durable, one change at a time.
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -71,5 +71,19 @@ describe('the ledger of pay runs', () => {
   it('leaves no file behind when it is only looked for', () => {
     expect(readPayRun(home, name)).toBeUndefined();
     expect(existsSync(payRunLedgerPath(home))).toBe(false);
+  });
+
+  it('says what is the matter with a file that it cannot use, and what to do', () => {
+    const path = payRunLedgerPath(home);
+    writeFileSync(path, 'no database, however long one looks at it'.repeat(100));
+    expect(() => openPayRunLedger(path)).toThrow(
+      expect.objectContaining({ code: 'pay_run_ledger_damaged' }),
+    );
+    const unavailable = expect.objectContaining({ code: 'pay_run_ledger_unavailable' });
+    expect(() => openPayRunLedger(home)).toThrow(unavailable);
+    const ledger = openPayRunLedger(':memory:');
+    ledger.close();
+    expect(() => ledger.read(name)).toThrow(unavailable);
+    expect(() => ledger.change(name, () => record)).toThrow(unavailable);
   });
 });

@@ -8,7 +8,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { PoolError } from '@pool/core';
+import { isPoolError, PoolError } from '@pool/core';
 import * as v from 'valibot';
 
 export type PayRunName = {
@@ -55,8 +55,52 @@ export function payRunLedgerPath(home: string): string {
   return join(home, 'pay-runs.sqlite');
 }
 
-/** @param path - a file, made 0600, or `:memory:` */
+/**
+ * @param path - a file, made 0600, or `:memory:`
+ * @throws PoolError `pay_run_ledger_unavailable` or `pay_run_ledger_damaged`, as everything here does: without the
+ * ledger nothing is sent
+ */
 export function openPayRunLedger(path: string): PayRunLedger {
+  const database = explain(path, () => openDatabase(path));
+
+  function read({ chain, token, payRun }: PayRunName): PayRunRecord | undefined {
+    const row = database
+      .prepare('SELECT record FROM pay_run WHERE chain = ? AND token = ? AND label = ?')
+      .get(chain, token, payRun);
+    return row === undefined ? undefined : parseRecord(row['record'], path);
+  }
+
+  function change(
+    name: PayRunName,
+    decide: (current: PayRunRecord | undefined) => PayRunRecord,
+  ): PayRunRecord {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const record = decide(read(name));
+      database
+        .prepare(
+          `INSERT INTO pay_run VALUES (?, ?, ?, ?)
+           ON CONFLICT (chain, token, label) DO UPDATE SET record = excluded.record`,
+        )
+        .run(name.chain, name.token, name.payRun, JSON.stringify(record));
+      database.exec('COMMIT');
+      return record;
+    } catch (error) {
+      if (database.isTransaction) {
+        database.exec('ROLLBACK');
+      }
+      throw error;
+    }
+  }
+
+  return {
+    read: (name) => explain(path, () => read(name)),
+    change: (name, decide) => explain(path, () => change(name, decide)),
+    close: () => database.close(),
+  };
+}
+
+function openDatabase(path: string): DatabaseSync {
   if (path !== ':memory:') {
     closeSync(openSync(path, 'a', 0o600));
   }
@@ -72,37 +116,40 @@ export function openPayRunLedger(path: string): PayRunLedger {
       PRIMARY KEY (chain, token, label)
     ) STRICT;
   `);
+  return database;
+}
 
-  function read({ chain, token, payRun }: PayRunName): PayRunRecord | undefined {
-    const row = database
-      .prepare('SELECT record FROM pay_run WHERE chain = ? AND token = ? AND label = ?')
-      .get(chain, token, payRun);
-    return row === undefined ? undefined : parseRecord(row['record'], path);
+/** Result codes of SQLite: CORRUPT and NOTADB. */
+const damageCodes: readonly unknown[] = [11, 26];
+
+/** What file system and SQLite throw, said so that whoever pays knows what to do. */
+function explain<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error) || isPoolError(error)) {
+      throw error;
+    }
+    if ('errcode' in error && damageCodes.includes(error.errcode)) {
+      throw createDamaged(path, error);
+    }
+    throw new PoolError(
+      'pay_run_ledger_unavailable',
+      `${path}, which remembers what was paid under a label, cannot be opened, read or written: ${error.message}. Mend that and run the same command again; nothing is sent without it`,
+      { status: 500, cause: error },
+    );
   }
+}
 
-  return {
-    read,
-    change(name, decide) {
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        const record = decide(read(name));
-        database
-          .prepare(
-            `INSERT INTO pay_run VALUES (?, ?, ?, ?)
-             ON CONFLICT (chain, token, label) DO UPDATE SET record = excluded.record`,
-          )
-          .run(name.chain, name.token, name.payRun, JSON.stringify(record));
-        database.exec('COMMIT');
-        return record;
-      } catch (error) {
-        if (database.isTransaction) {
-          database.exec('ROLLBACK');
-        }
-        throw error;
-      }
-    },
-    close: () => database.close(),
-  };
+/** Another payment has the label, or may have it. */
+export function createConflict(message: string): PoolError {
+  return new PoolError('pay_run_conflict', message, { status: 409 });
+}
+
+export function createCutConflict(): PoolError {
+  return createConflict(
+    'another command is paying this roster at this moment, cut into another number of parts; run the same command again',
+  );
 }
 
 /** For looks that must not leave a trace, not even an empty file. */
@@ -123,10 +170,14 @@ function parseRecord(text: unknown, path: string): PayRunRecord {
   try {
     return v.parse(recordSchema, JSON.parse(String(text)));
   } catch (cause) {
-    throw new PoolError(
-      'pay_run_ledger_damaged',
-      `${path} cannot be read, so nobody can tell what was paid under this label; restore it from a copy`,
-      { cause },
-    );
+    throw createDamaged(path, cause);
   }
+}
+
+function createDamaged(path: string, cause: unknown): PoolError {
+  return new PoolError(
+    'pay_run_ledger_damaged',
+    `${path} is damaged, so nobody can tell what was paid under this label; restore it from a copy. Without one, move it away: the agent still knows the rosters it has paid, but an edited roster under a label that was used would pay people twice`,
+    { status: 500, cause },
+  );
 }

@@ -3,47 +3,47 @@
  *
  * @module
  */
-import { type DisbursementJob, PoolError } from '@pool/core';
+import type { DisbursementJob } from '@pool/core';
 import type { AgentClient } from './agent-client.ts';
 import { createRequest } from './check-parts.ts';
-import {
-  assertFree,
-  type ClaimDeps,
-  claimPayRun,
-  findSent,
-  noteKnown,
-  sendPart,
-  submitOrFind,
-} from './pay-run-claim.ts';
-import { computePartKey, computePayRunDigest, type PayRun } from './pay-run-key.ts';
+import { assertNoneLost, type ClaimDeps, claimPayRun, findPayRun } from './pay-run-claim.ts';
+import { findPart } from './pay-run-find.ts';
+import type { PayRun } from './pay-run-key.ts';
+import { createConflict } from './pay-run-ledger.ts';
+import { noteKnown, sendPart, submitOrFind } from './pay-run-send.ts';
+
+export type WholeOutcome = {
+  readonly job: DisbursementJob;
+  /** An earlier run submitted it; this one sent nothing. */
+  readonly isRepeat: boolean;
+};
 
 /**
  * The job of this roster under this label: the one that is there, or a new one.
- * @throws PoolError `pay_run_conflict`, and what the agent refuses
+ * @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, and what the agent refuses
  */
 export async function payWhole(
   plan: PayRun & { readonly unregistered?: 'fail' | 'skip' | undefined },
   deps: ClaimDeps & { readonly client: AgentClient },
-): Promise<DisbursementJob> {
-  const { client, ledger } = deps;
-  const digest = computePayRunDigest(plan);
-  const seen = ledger.read(plan);
-  await assertFree(plan, seen, digest, deps);
-  const sent = findSent(seen, digest);
-  if (sent !== undefined && sent.parts.length > 1) {
-    throw new PoolError(
-      'pay_run_conflict',
+): Promise<WholeOutcome> {
+  const { client } = deps;
+  const { digest, sent, count = 1 } = await findPayRun(plan, deps);
+  if (count > 1) {
+    throw createConflict(
       'this pay run was begun with --split; run it again with --split, or it would be paid twice',
     );
   }
-  const place = { digest, part: 1, attempt: sent?.parts[0]?.attempt ?? 1 };
-  const key = computePartKey({ payRun: plan.payRun, count: 1, ...place });
-  const known = await client.find(key);
-  await claimPayRun(plan, { digest, count: 1 }, deps);
-  if (known !== undefined) {
+  const name = { payRun: plan.payRun, digest, part: 1, count };
+  const seen = sent?.parts[0];
+  const { key, attempt, job } = await findPart(name, seen?.attempt ?? 1, client);
+  assertNoneLost(job === undefined && seen?.sent === 'accepted' ? [1] : []);
+  await claimPayRun(plan, { digest, count }, deps);
+  const place = { digest, part: 1, count, attempt };
+  if (job !== undefined) {
     noteKnown(plan, place, deps);
-    return known;
+    return { job, isRepeat: true };
   }
   const request = createRequest(plan, plan.entries, plan.unregistered);
-  return sendPart(plan, place, () => submitOrFind(client, key, request), deps);
+  const submitted = await sendPart(plan, place, () => submitOrFind(client, key, request), deps);
+  return { job: submitted, isRepeat: false };
 }

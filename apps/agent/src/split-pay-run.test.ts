@@ -129,7 +129,7 @@ describe('paySplit', () => {
     await test.split();
     const lower = createTestPayRun({ people: 6, maxRecipients: 2 });
     lower.ledger().change(name, () => test.ledger().read(name)!);
-    const { stop, parts } = await lower.split();
+    const { stop, parts } = await lower.split({ retry: [1] });
     expect(parts).toHaveLength(2);
     expect(stop).toMatchObject({ code: 'batch-too-large', exitCode: 2 });
     expect(stop?.message).toContain('raise it again');
@@ -207,7 +207,7 @@ describe('paySplit', () => {
     const { parts } = await test.split({ retry: [2] });
     const bare = createTestPayRun();
     bare.ledger().change(name, () => test.ledger().read(name)!);
-    await bare.split();
+    await bare.split({ retry: [1, 2, 3] });
     // The keys that were paid: chain and platform know them. A key that failed would be a new payment.
     expect(bare.state.submitted).toEqual(parts.map(({ key }) => key));
   });

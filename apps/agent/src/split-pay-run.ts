@@ -12,17 +12,10 @@ import { checkParts, createRequest, describeIssue } from './check-parts.ts';
 import { exitCodeOfError, exitCodes } from './exit-codes.ts';
 import { followJob, isTerminal } from './follow-job.ts';
 import type { JobTrace } from './job-trace.ts';
-import {
-  assertFree,
-  type ClaimDeps,
-  claimPayRun,
-  findSent,
-  hasNoEffect,
-  noteKnown,
-  sendPart,
-  submitOrFind,
-} from './pay-run-claim.ts';
-import { computePartKey, computePayRunDigest, cutRoster, type PayRun } from './pay-run-key.ts';
+import { assertNoneLost, type ClaimDeps, claimPayRun, findPayRun } from './pay-run-claim.ts';
+import { findPart, hasNoEffect } from './pay-run-find.ts';
+import { computePartKey, cutRoster, type PartName, type PayRun } from './pay-run-key.ts';
+import { noteKnown, sendPart, submitOrFind } from './pay-run-send.ts';
 import type { Terminal } from './progress-view.ts';
 import type { RosterEntry } from './roster-csv.ts';
 
@@ -39,8 +32,10 @@ export type PartOutcome = {
   readonly key: string;
   readonly attempt: number;
   readonly entries: readonly RosterEntry[];
-  /** Undefined: the agent has no job for this attempt. */
+  /** Undefined: the agent has no job for this attempt, unless `isUnseen`. */
   readonly job?: DisbursementJob;
+  /** It was sent and the answer was not seen. */
+  readonly isUnseen?: boolean;
   /** Present once the job was seen to end. */
   readonly trace?: JobTrace;
 };
@@ -48,7 +43,12 @@ export type PartOutcome = {
 /** What ended the run, other than a part that failed or reverted. */
 export type Stop = { readonly code: string; readonly message: string; readonly exitCode: number };
 
-export type SplitOutcome = { readonly parts: readonly PartOutcome[]; readonly stop?: Stop };
+export type SplitOutcome = {
+  readonly parts: readonly PartOutcome[];
+  readonly stop?: Stop;
+  /** Earlier runs had submitted every part; this one sent nothing. */
+  readonly isRepeat?: boolean;
+};
 
 export type SplitDeps = ClaimDeps & {
   readonly client: AgentClient;
@@ -65,19 +65,23 @@ export type SplitDeps = ClaimDeps & {
 const patienceMs = 5 * 60_000;
 const restMs = 1_000;
 
-/** @throws PoolError `pay_run_conflict`, `invalid_retry`, `agent_unreachable`: nothing was sent */
+/** @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `invalid_retry`, `agent_unreachable`: nothing was sent */
 export async function paySplit(plan: SplitPlan, deps: SplitDeps): Promise<SplitOutcome> {
-  const digest = computePayRunDigest(plan);
-  const seen = deps.ledger.read(plan);
-  await assertFree(plan, seen, digest, deps);
-  const sent = findSent(seen, digest);
-  const count = sent?.parts.length ?? computePartCount(plan.entries, await deps.readCeiling());
+  const { digest, sent, count: known } = await findPayRun(plan, deps);
+  const count = known ?? computePartCount(plan.entries, await deps.readCeiling());
   const parts: PartOutcome[] = [];
   for (const [index, entries] of cutRoster(plan.entries, count).entries()) {
-    const attempt = sent?.parts[index]?.attempt ?? 1;
-    const place = { digest, part: index + 1, of: count, entries, payRun: plan.payRun };
-    parts.push(await locate(place, attempt, deps.client));
+    const name = { payRun: plan.payRun, digest, part: index + 1, count };
+    const found = await findPart(name, sent?.parts[index]?.attempt ?? 1, deps.client);
+    parts.push({ part: index + 1, of: count, entries, ...found });
   }
+  assertNoneLost(
+    parts.flatMap(({ part, job }) =>
+      job === undefined && sent?.parts[part - 1]?.sent === 'accepted' && !plan.retry.includes(part)
+        ? [part]
+        : [],
+    ),
+  );
   const ready = prepareRetries(parts, plan, digest);
 
   const unsent = ready.filter(({ job }) => job === undefined);
@@ -101,40 +105,21 @@ export async function paySplit(plan: SplitPlan, deps: SplitDeps): Promise<SplitO
     return { parts, stop: { code: first.code, message, exitCode: exitCodes.refused } };
   }
   await claimPayRun(plan, { digest, count }, deps);
-  for (const { part, attempt, job } of ready) {
-    if (job !== undefined) {
-      noteKnown(plan, { digest, part, attempt }, deps);
+  for (const found of ready) {
+    if (found.job !== undefined) {
+      noteKnown(plan, placeOf(found, digest), deps);
     }
   }
-  return payInOrder(ready, plan, digest, deps);
+  const outcome = await payInOrder(ready, plan, digest, deps);
+  return { ...outcome, isRepeat: unsent.length === 0 };
+}
+
+function placeOf({ part, of, attempt }: PartOutcome, digest: string): Omit<PartName, 'payRun'> {
+  return { digest, part, count: of, attempt };
 }
 
 export function computePartCount(entries: readonly RosterEntry[], ceiling: number): number {
   return Math.ceil(entries.length / ceiling);
-}
-
-/**
- * The attempt a part is at. The agent may know of later ones than the ledger, if that was lost: a further
- * attempt exists only where the one before had no effect.
- */
-async function locate(
-  place: Pick<PartOutcome, 'part' | 'of' | 'entries'> & { digest: string; payRun: string },
-  from: number,
-  client: Pick<AgentClient, 'find'>,
-): Promise<PartOutcome> {
-  const { part, of, entries, digest, payRun } = place;
-  let attempt = from;
-  let key = computePartKey({ payRun, digest, part, count: of, attempt });
-  let job = await client.find(key);
-  while (job !== undefined && hasNoEffect(job)) {
-    const nextKey = computePartKey({ payRun, digest, part, count: of, attempt: attempt + 1 });
-    const next = await client.find(nextKey);
-    if (next === undefined) {
-      break;
-    }
-    [attempt, key, job] = [attempt + 1, nextKey, next];
-  }
-  return { part, of, key, attempt, entries, ...(job === undefined ? {} : { job }) };
 }
 
 /** @throws PoolError `invalid_retry` */
@@ -205,8 +190,13 @@ async function payInOrder(
     if (!isPoolError(error)) {
       throw error;
     }
-    const { code, message } = error;
+    const { code, message, details } = error;
     const exitCode = code === 'interrupted' ? exitCodes.interrupted : exitCodeOfError(code);
+    const at = parts.findIndex(({ job }) => job === undefined);
+    const sending = parts[at];
+    if (sending !== undefined && details?.['mayHaveArrived'] === true) {
+      parts[at] = { ...sending, isUnseen: true };
+    }
     return { parts, stop: { code, message, exitCode } };
   }
 }
@@ -218,14 +208,14 @@ async function submit(
   digest: string,
   deps: SplitDeps,
 ): Promise<DisbursementJob> {
-  const { part, attempt, key, entries } = found;
+  const { key, entries } = found;
   const request = createRequest(plan, entries, plan.unregistered);
   const giveUpAtMs = deps.nowMs() + patienceMs;
   for (;;) {
     try {
       const job = await sendPart(
         plan,
-        { digest, part, attempt },
+        placeOf(found, digest),
         () => submitOrFind(deps.client, key, request),
         deps,
       );
@@ -235,9 +225,11 @@ async function submit(
       if (!isPoolError(error) || !error.retryable || deps.nowMs() > giveUpAtMs) {
         throw error;
       }
+      await sleep(restMs, undefined, { signal: deps.signal }).catch(() => undefined);
+      if (deps.signal.aborted) {
+        throw interrupted(error);
+      }
     }
-    await sleep(restMs, undefined, { signal: deps.signal }).catch(() => undefined);
-    assertNotInterrupted(deps.signal);
   }
 }
 
@@ -255,8 +247,14 @@ function assertNotInterrupted(signal: AbortSignal): void {
   }
 }
 
-function interrupted(): PoolError {
-  return new PoolError('interrupted', 'interrupted; the agent goes on with what it has accepted');
+/** @param during - the error that was being waited out */
+function interrupted(during?: PoolError): PoolError {
+  const { details } = during ?? {};
+  return new PoolError(
+    'interrupted',
+    'interrupted; the agent goes on with what it has accepted',
+    details === undefined ? {} : { details },
+  );
 }
 
 function invalidRetry(message: string): PoolError {

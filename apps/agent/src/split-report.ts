@@ -6,16 +6,17 @@
  */
 import type { DisbursementJob } from '@pool/core';
 import { exitCodes } from './exit-codes.ts';
-import { hasNoEffect } from './pay-run-claim.ts';
+import { hasNoEffect } from './pay-run-find.ts';
 import type { PayRunName } from './pay-run-ledger.ts';
 import type { RosterEntry } from './roster-csv.ts';
 import { isPaid, type PartOutcome, type SplitOutcome } from './split-pay-run.ts';
 
-type PartState = 'paid' | 'reverted' | 'failed' | 'running' | 'not-submitted';
+type PartState = 'paid' | 'reverted' | 'failed' | 'running' | 'not-submitted' | 'unknown';
 
-export function stateOf(job: DisbursementJob | undefined): PartState {
+/** @param isUnseen - it was sent and the answer was not seen */
+export function stateOf(job: DisbursementJob | undefined, isUnseen = false): PartState {
   if (job === undefined) {
-    return 'not-submitted';
+    return isUnseen ? 'unknown' : 'not-submitted';
   }
   if (job.state === 'done') {
     return isPaid(job) ? 'paid' : 'reverted';
@@ -42,6 +43,7 @@ export function exitCodeOfSplit({ parts, stop }: SplitOutcome): number {
       return exitCodes.partial;
     case 'running':
     case 'not-submitted':
+    case 'unknown':
       return exitCodes.error;
   }
 }
@@ -58,12 +60,12 @@ export function createSplitDocument(name: PayRunName, outcome: SplitOutcome): ob
     complete: parts.every(({ job }) => stateOf(job) === 'paid'),
     recipients: { total: total.recipients, paid: total.paidRecipients, skipped: total.skipped },
     amount: { total: total.amount.toString(), paid: total.paidAmount.toString() },
-    parts: parts.map(({ part, of, key, attempt, entries, job, trace }) => ({
+    parts: parts.map(({ part, of, key, attempt, entries, job, trace, isUnseen }) => ({
       part,
       of,
       key,
       attempt,
-      state: stateOf(job),
+      state: stateOf(job, isUnseen),
       recipients: entries.length,
       amount: sumAmounts(entries).toString(),
       ...optionalEntry('next', adviseOn(part, job)),
@@ -76,20 +78,26 @@ export function createSplitDocument(name: PayRunName, outcome: SplitOutcome): ob
   };
 }
 
-export function describeSplit(name: PayRunName, { parts, stop }: SplitOutcome): string {
+export function describeSplit(name: PayRunName, outcome: SplitOutcome): string {
+  const { parts, stop } = outcome;
   const total = sumUp(parts);
   const paidParts = parts.filter(({ job }) => stateOf(job) === 'paid').length;
-  const isUnfinished = parts.some(({ job }) => stateOf(job) === 'not-submitted');
+  const isUnfinished = parts.some(({ job }) => job === undefined);
   return [
     `pay run ${name.payRun}: ${paidParts} of ${parts.length} parts paid, ${total.paidRecipients} of ${total.recipients} recipients, ${total.paidAmount} of ${total.amount} base units of ${name.token}`,
     ...parts.flatMap(describePart),
+    ...(outcome.isRepeat === true ? [repeatLine] : []),
     ...(stop === undefined ? [] : [`stopped: ${stop.code}: ${stop.message}`]),
     ...(isUnfinished ? ['  run the same command again to go on'] : []),
   ].join('\n');
 }
 
-function describePart({ part, job, entries }: PartOutcome): readonly string[] {
-  const head = `part ${part}: ${stateOf(job).replace('-', ' ')}`;
+/** Whoever meant a new payment must see that there was none. */
+export const repeatLine =
+  'this run sent nothing: under this label all of it was submitted before. A new payment takes a label of its own';
+
+function describePart({ part, job, entries, isUnseen }: PartOutcome): readonly string[] {
+  const head = `part ${part}: ${isUnseen === true ? 'sent, and the answer was not seen' : stateOf(job).replace('-', ' ')}`;
   const advice = adviseOn(part, job);
   const next = advice === undefined ? [] : [`  ${advice}`];
   if (job?.state === 'failed') {
@@ -126,6 +134,7 @@ function adviseOn(part: number, job: DisbursementJob | undefined): string | unde
       return 'the agent goes on with it: run the same command again to follow it';
     case 'paid':
     case 'not-submitted':
+    case 'unknown':
       return undefined;
   }
 }

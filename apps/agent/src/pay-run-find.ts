@@ -1,0 +1,71 @@
+/**
+ * What the agent still knows of a roster: the job of a part, and into how many parts it was cut. For a ledger
+ * that was lost, or restored from an older copy, or is younger than the payment (docs/decisions/0009).
+ *
+ * @module
+ */
+import { batchSizes, type DisbursementJob } from '@pool/core';
+import type { AgentClient } from './agent-client.ts';
+import { computePartKey, type PartName } from './pay-run-key.ts';
+
+export type PartJob = {
+  readonly key: string;
+  readonly attempt: number;
+  /** Undefined: the agent has no job for this attempt. */
+  readonly job?: DisbursementJob;
+};
+
+/** No chain's settings allow more recipients in a call. */
+const highestCeiling = Math.max(...batchSizes);
+
+/** True for a job that has had, and can have, no effect on chain. */
+export function hasNoEffect(job: DisbursementJob): boolean {
+  return job.state === 'failed' && job.error?.code !== 'settled_elsewhere';
+}
+
+/**
+ * The newest attempt at a part: a further one exists only where the one before had no effect.
+ * @param from - the attempt that the ledger knows, or 1
+ */
+export async function findPart(
+  name: Omit<PartName, 'attempt'>,
+  from: number,
+  client: Pick<AgentClient, 'find'>,
+): Promise<PartJob> {
+  const ask = async (attempt: number): Promise<PartJob> => {
+    const key = computePartKey({ ...name, attempt });
+    const job = await client.find(key);
+    return { key, attempt, ...(job === undefined ? {} : { job }) };
+  };
+  let found = await ask(from);
+  while (found.job !== undefined && hasNoEffect(found.job)) {
+    const next = await ask(found.attempt + 1);
+    if (next.job === undefined) {
+      break;
+    }
+    found = next;
+  }
+  return found;
+}
+
+/**
+ * Into how many parts a roster was cut before, for each ceiling that it can have been cut for. The first part
+ * is the first to be sent, so it is the one to look for. Undefined: the agent knows of none.
+ */
+export async function findCut(
+  { payRun, digest }: Pick<PartName, 'payRun' | 'digest'>,
+  recipients: number,
+  client: Pick<AgentClient, 'find'>,
+): Promise<number | undefined> {
+  for (let ceiling = highestCeiling, tried = 0; ceiling > 0; ceiling -= 1) {
+    const count = Math.ceil(recipients / ceiling);
+    if (count !== tried) {
+      tried = count;
+      const key = computePartKey({ payRun, digest, part: 1, count, attempt: 1 });
+      if ((await client.find(key)) !== undefined) {
+        return count;
+      }
+    }
+  }
+  return undefined;
+}
