@@ -80,7 +80,7 @@ describe('parseRoster', () => {
 
   it('refuses a memo over two lines: an open quote may have swallowed a payee', () => {
     expect(mistakesOf(`address,amount,memo\n${alice},1,"Nov\n${bob},2,ember"\n`)).toEqual([
-      '2 memo',
+      '3 memo',
     ]);
     expect(mistakesOf(`address,amount,memo\n${alice},1,"a\rb"\n`)).toEqual(['3 memo']);
   });
