@@ -29,8 +29,11 @@ export async function identifySession(deps: CallerDeps, c: ShellContext): Promis
     deps.limits.address.take(c.get('callerAddress'));
     throw unauthorized('sign in first: the sessionId cookie is missing or expired');
   }
-  // By wallet: opening more sessions must not raise its limit.
-  deps.limits.session.take(session.address);
+  // By wallet: opening more sessions must not raise its limit. A contract of another chain is another wallet.
+  const { address, contractChainId } = session;
+  deps.limits.session.take(
+    contractChainId === undefined ? address : `${address} ${contractChainId}`,
+  );
   return session;
 }
 

@@ -2,6 +2,7 @@
 import { createSignInMessage, PoolError, Secret, type SignInFields } from '@pool/core';
 import { ANVIL_MNEMONIC, type Anvil, startAnvil } from '@pool/testkit';
 import { HDNodeWallet, hashMessage, JsonRpcProvider, NonceManager, Wallet } from 'ethers';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { deployOwnedWallet, strangeCode } from '../fixtures/contract-wallet.ts';
@@ -14,6 +15,7 @@ import {
   testSettings,
 } from '../fixtures/test-platform.ts';
 import { createContractWallets, maxQuestionsAtOnce } from './contract-wallets.ts';
+import { maxSessionsPerWallet } from './sessions.ts';
 
 const owner = new Wallet(`0x${'21'.repeat(32)}`);
 
@@ -296,9 +298,49 @@ describe('a contract wallet', () => {
       answers.map(() => [409, 'contract_on_another_chain']),
     );
   });
+
+  it('keeps its sessions and its pace, whatever a contract of its address does on another chain', async () => {
+    platform = createTestPlatform(database, {
+      poolChains: new Map([['anvil', chain]]),
+      rateLimits: { sessionPerSecond: 1 },
+    });
+    const elsewhere = await signedIn();
+    await database.db.updateTable('sessions').set({ contract_chain_id: 10 }).execute();
+    await sql`insert into sessions select 'n' || i, address, wallet_pub, message, signature,
+      '2030-01-01T00:00:00.000Z', 31337 from sessions,
+      generate_series(1, ${maxSessionsPerWallet}) as i`.execute(database.db);
+    const cookie = await signedIn();
+    const look = async (as: string): Promise<number> =>
+      (await call('GET', '/api/employers/holder/enrollment', undefined, as)).status;
+    for (let calls = 0; calls < 10; calls += 1) expect(await look(cookie)).toBe(200);
+    expect([await look(cookie), await look(elsewhere)]).toEqual([429, 200]);
+    // Its own surplus is ended as ever.
+    expect(await database.db.selectFrom('sessions').selectAll().execute()).toHaveLength(
+      maxSessionsPerWallet + 1,
+    );
+  });
 });
 
 describe('questions to contracts', () => {
+  it('on a chain that hangs keep no place from those on another', async () => {
+    const [hanging, healthy] = [
+      { settings: testSettings, checkContractSignature: () => new Promise<never>(() => undefined) },
+      {
+        settings: { ...testSettings, chainId: 10 },
+        checkContractSignature: () => Promise.resolve('valid' as const),
+      },
+    ];
+    const wallets = createContractWallets([hanging, healthy]);
+    const evidence = { message: 'm', signature: '0x' } as const;
+    for (let asked = 0; asked < maxQuestionsAtOnce; asked += 1) {
+      void wallets.ask(testSettings.chainId, owner.address, evidence);
+    }
+    await expect(wallets.ask(testSettings.chainId, owner.address, evidence)).rejects.toMatchObject({
+      code: 'too_many_sign_ins',
+    });
+    expect(await wallets.ask(10, owner.address, evidence)).toBe('valid');
+  });
+
   it('are bounded in number, and each leaves its place however it ends', async () => {
     const waiting: PromiseWithResolvers<'valid'>[] = [];
     const chain = {

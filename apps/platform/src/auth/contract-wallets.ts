@@ -16,7 +16,7 @@ export type ContractWallets = {
   ask(chainId: number, address: EvmAddress, evidence: SignInEvidence): Promise<ContractVerdict>;
 };
 
-/** The relayer uses the same RPC: strangers who sign in must not take it over. */
+/** Of one chain. The relayer uses the same RPC: strangers who sign in must not take it over. */
 export const maxQuestionsAtOnce = 16;
 
 /** What a signature for a wallet that is not deployed yet ends with (EIP-6492). */
@@ -26,7 +26,8 @@ export function createContractWallets(
   chains: Iterable<Pick<PoolChain, 'settings' | 'checkContractSignature'>>,
 ): ContractWallets {
   const byId = new Map([...chains].map((chain) => [chain.settings.chainId, chain]));
-  let asking = 0;
+  // Each chain by itself: one that hangs keeps its places for long, and the wallets of the others need theirs.
+  const asking = new Map<number, number>();
   return {
     async ask(chainId, address, { message, signature }) {
       assertUnwrapped(signature);
@@ -34,7 +35,8 @@ export function createContractWallets(
       if (chain === undefined) {
         return 'no-contract';
       }
-      if (asking >= maxQuestionsAtOnce) {
+      const others = asking.get(chainId) ?? 0;
+      if (others >= maxQuestionsAtOnce) {
         throw new PoolError(
           'too_many_sign_ins',
           'too many sign-ins are under way; try again soon',
@@ -44,12 +46,12 @@ export function createContractWallets(
           },
         );
       }
-      asking += 1;
+      asking.set(chainId, others + 1);
       try {
         const digest = hashMessage(message) as Hex32;
         return await chain.checkContractSignature({ address, digest, signature });
       } finally {
-        asking -= 1;
+        asking.set(chainId, (asking.get(chainId) ?? 1) - 1);
       }
     },
   };

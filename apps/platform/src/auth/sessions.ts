@@ -73,17 +73,24 @@ export async function openSession(
         expires_at: expiresAt,
       })
       .execute();
-    await endSurplus(trx, address, hashCredential(cookie));
+    await endSurplus(trx, address, signer.contractChainId, hashCredential(cookie));
   });
   return { cookie: new Secret(cookie), session: { address, evidence, expiresAt, ...signer } };
 }
 
-// Whoever signs in again and again must not fill the table: a session lives for hours.
-async function endSurplus(trx: PlatformDatabase, address: string, newest: string): Promise<void> {
+// Whoever signs in again and again must not fill the table: a session lives for hours. Nor may the owner of a
+// contract end the sessions of another one, that has the same address on another chain.
+async function endSurplus(
+  trx: PlatformDatabase,
+  address: string,
+  contractChainId: number | undefined,
+  newest: string,
+): Promise<void> {
   const surplus = trx
     .selectFrom('sessions')
     .select('id_hash')
     .where('address', '=', address)
+    .where('contract_chain_id', 'is not distinct from', contractChainId ?? null)
     .where('id_hash', '!=', newest)
     .orderBy('expires_at', 'desc')
     .orderBy('id_hash')
