@@ -41,8 +41,10 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       name: `relayer ${chain.key}`,
       intervalMs: config.pollIntervalMs,
       pass: async () => {
-        await watches.get(chain.key)?.look();
-        await runRelayerPass({ db, chain, log, nowMs, replaceAfterMs });
+        const watch = watches.get(chain.key);
+        await watch?.look();
+        const onStep = () => watch?.notePulse();
+        await runRelayerPass({ db, chain, log, nowMs, replaceAfterMs, onStep });
       },
       log,
     }),

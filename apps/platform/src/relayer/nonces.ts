@@ -22,6 +22,8 @@ export type RelayerDeps = {
   readonly nowMs: () => number;
   /** How long a nonce's first transaction waits to be mined before another one takes its place. */
   readonly replaceAfterMs: number;
+  /** After each nonce and each settlement of a pass, whatever became of it. */
+  readonly onStep?: () => void;
 };
 
 type RelayerTransaction = Selectable<PlatformTables['relayer_transactions']>;

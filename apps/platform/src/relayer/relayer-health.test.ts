@@ -108,6 +108,42 @@ describe('the health of the relayer', () => {
     expect(await see()).toEqual({ ok: true });
   });
 
+  it('looks again after the clock was set back', async () => {
+    expect(await see()).toEqual({ ok: true });
+    nowMs -= 60 * minute;
+    await setBalance(0n);
+    await watch.look();
+    expect(watch.read()).toEqual({ ok: false, code: 'insufficient_gas' });
+  });
+
+  it('does not count as stalled while a long pass gets on', async () => {
+    expect(await see()).toEqual({ ok: true });
+    for (let step = 0; step < 5; step += 1) {
+      nowMs += minute;
+      watch.notePulse();
+    }
+    expect(watch.read()).toEqual({ ok: true });
+    nowMs += 2 * minute + 1;
+    expect(watch.read()).toEqual({ ok: false, code: 'stalled' });
+  });
+
+  it('has its pulse taken with every settlement of a pass', async () => {
+    let pulses = 0;
+    await sendSettlement();
+    await runRelayerPass({
+      db: database.db,
+      chain: poolChain,
+      log,
+      nowMs: () => nowMs,
+      replaceAfterMs: 20 * minute,
+      onStep: () => {
+        pulses += 1;
+      },
+    });
+    // Its nonce is followed, and the settlement itself.
+    expect(pulses).toBe(2);
+  });
+
   it('is stuck with a transaction that nobody mines for ten minutes, and no longer once mined', async () => {
     await sendSettlement();
     const sentAtMs = nowMs;

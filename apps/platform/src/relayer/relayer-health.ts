@@ -23,6 +23,8 @@ export type RelayerWatch = {
   readonly chain: string;
   /** Looks, unless it has just looked and found nothing. Never throws. */
   look(): Promise<void>;
+  /** The worker gets on: a pass over many settlements takes longer than one that does not work may be silent. */
+  notePulse(): void;
   /** What was seen last. Undefined: nothing yet. */
   read(): RelayerHealth | undefined;
 };
@@ -33,22 +35,26 @@ const fundGas = 1_000_000n;
 /** How long a good look counts before the next; after a bad one every pass looks. */
 const lookEveryMs = 5_000;
 
-/** A worker that has not looked for so long does not work. */
+/** A worker that has neither looked nor got on for so long does not work. */
 const stalledAfterMs = 120_000;
 
 export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
   const { chain, log, nowMs } = deps;
   let seen: { readonly health: RelayerHealth; readonly atMs: number } | undefined;
+  let pulseAtMs = 0;
 
   async function look(): Promise<void> {
-    if (seen?.health.ok === true && nowMs() - seen.atMs < lookEveryMs) {
+    const agoMs = seen === undefined ? undefined : nowMs() - seen.atMs;
+    // A clock that was set back would keep what was seen before for as long.
+    if (seen?.health.ok === true && agoMs !== undefined && agoMs >= 0 && agoMs < lookEveryMs) {
       return;
     }
     const health = await observe();
     if (seen?.health.code !== health.code) {
       log[health.ok ? 'info' : 'warn']({ chain: chain.key, ...health }, 'relayer health changed');
     }
-    seen = { health, atMs: nowMs() };
+    pulseAtMs = nowMs();
+    seen = { health, atMs: pulseAtMs };
   }
 
   async function observe(): Promise<RelayerHealth> {
@@ -63,8 +69,11 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
   return {
     chain: chain.key,
     look,
+    notePulse() {
+      pulseAtMs = nowMs();
+    },
     read() {
-      return seen !== undefined && nowMs() - seen.atMs > stalledAfterMs
+      return seen !== undefined && nowMs() - pulseAtMs > stalledAfterMs
         ? { ok: false, code: 'stalled' }
         : seen?.health;
     },

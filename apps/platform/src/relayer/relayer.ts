@@ -38,6 +38,7 @@ async function isolate(deps: RelayerDeps, id: number, work: () => Promise<void>)
     const level = errorCodeOf(error) === 'fee_cap_reached' ? 'debug' : 'warn';
     deps.log[level]({ settlement: id, ...describeFailure(error) }, 'settlement step failed');
   }
+  deps.onStep?.();
 }
 
 /** Simulates, signs, stores, broadcasts. */
