@@ -75,7 +75,7 @@ export function createAgentClient(
       throw new PoolError(
         'agent_unreachable',
         `no agent answers at ${baseUrl}: start it with "disburse-agent serve", or set DISBURSE_HOST and DISBURSE_PORT`,
-        { cause, retryable: true, status: 503 },
+        { cause, retryable: true, status: 504 },
       );
     }
   }

@@ -16,7 +16,7 @@ import { exitCodes } from './exit-codes.ts';
 import { followJob } from './follow-job.ts';
 import type { JobTrace } from './job-trace.ts';
 import { withLocalChecks } from './local-checks.ts';
-import { assertOwnLabel } from './pay-run-claim.ts';
+import { describeUse } from './pay-run-claim.ts';
 import { hasNoEffect } from './pay-run-find.ts';
 import { computePayRunDigest, parsePayRun } from './pay-run-key.ts';
 import {
@@ -30,7 +30,13 @@ import { formatSeconds, insufficientAllowanceLine, type Terminal } from './progr
 import { createRosterError, parseRoster } from './roster-csv.ts';
 import { describeSplitDryRun, dryRunSplit } from './split-dry-run.ts';
 import { paySplit, type SplitPlan } from './split-pay-run.ts';
-import { createSplitDocument, describeSplit, exitCodeOfSplit, repeatLine } from './split-report.ts';
+import {
+  createSplitDocument,
+  describeSplit,
+  exitCodeOfSplit,
+  repeatLine,
+  skippedLine,
+} from './split-report.ts';
 
 export type DisburseOptions = {
   readonly file: string;
@@ -84,7 +90,10 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
             options,
             output,
           );
-    assertOwnLabel(record, computePayRunDigest(plan));
+    const use = describeUse(record, computePayRunDigest(plan), options.split === true);
+    if (use !== undefined && options.json !== true) {
+      output.out(use);
+    }
     return code;
   }
   const address = readAgentAddress(options.envFile);
@@ -198,6 +207,10 @@ function describeJob(job: DisbursementJob, trace: JobTrace | undefined, isTty: b
     lines.push(`failed: ${job.error?.code ?? 'unknown'}: ${job.error?.message ?? ''}`);
     if (hasNoEffect(job)) {
       lines.push('nothing was paid: mend the cause, then run again with --split --retry 1');
+    } else {
+      lines.push(
+        'it was paid, by the transaction named: have somebody look before it is paid again',
+      );
     }
   }
   const { result } = job;
@@ -210,6 +223,9 @@ function describeJob(job: DisbursementJob, trace: JobTrace | undefined, isTty: b
     }
     for (const skipped of result.skipped) {
       lines.push(`skipped ${skipped.recipientAddress}: ${skipped.message}`);
+    }
+    if (result.skipped.length > 0) {
+      lines.push(skippedLine);
     }
     // On a terminal the line already stands where the check happened.
     if (result.allowance.state === 'insufficient' && !isTty) {

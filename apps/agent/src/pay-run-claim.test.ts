@@ -1,7 +1,7 @@
 // A label belongs to one roster (README.md, "The command"; docs/decisions/0009).
 import { describe, expect, it } from 'vitest';
 import { createTestPayRun, KilledError, type TestPayRun } from './fixtures/test-pay-run.ts';
-import { assertOwnLabel } from './pay-run-claim.ts';
+import { describeUse } from './pay-run-claim.ts';
 import { computePayRunDigest } from './pay-run-key.ts';
 
 const conflict = expect.objectContaining({ code: 'pay_run_conflict' });
@@ -142,9 +142,14 @@ describe('the label of a roster that is paid whole', () => {
     await test.whole();
     const record = test.ledger().read(base);
     const own = computePayRunDigest({ ...base, entries: test.entries });
-    expect(() => assertOwnLabel(record, own)).not.toThrow();
+    expect(describeUse(record, own, false)).toContain('pays nobody again');
     const other = computePayRunDigest({ ...base, entries: edit(test) });
-    expect(() => assertOwnLabel(record, other)).toThrow(conflict);
-    expect(() => assertOwnLabel(undefined, other)).not.toThrow();
+    expect(() => describeUse(record, other, false)).toThrow(conflict);
+    expect(describeUse(undefined, other, false)).toBeUndefined();
+    const unsent = { digest: other, parts: [{ attempt: 1, sent: 'no' as const, sinceMs: 0 }] };
+    expect(describeUse(unsent, own, false)).toBeUndefined();
+    const cut = { digest: own, parts: [...record!.parts, ...unsent.parts] };
+    expect(() => describeUse(cut, own, false)).toThrow('--split');
+    expect(describeUse(cut, own, true)).toBeUndefined();
   });
 });

@@ -129,13 +129,35 @@ export async function assertFree(
 }
 
 /**
- * For a dry run, which asks no agent.
+ * For a dry run, which asks no agent: what there is to say of a label that was used for the same roster.
  * @throws PoolError `pay_run_conflict`
  */
-export function assertOwnLabel(record: PayRunRecord | undefined, digest: string): void {
-  if (record !== undefined && record.digest !== digest && record.parts.some(isSent)) {
+export function describeUse(
+  record: PayRunRecord | undefined,
+  digest: string,
+  isSplit: boolean,
+): string | undefined {
+  if (record === undefined || !record.parts.some(isSent)) {
+    return undefined;
+  }
+  if (record.digest !== digest) {
     throw createConflict(
       'this label was used for another roster: unless all of that failed, this one will be refused. Give the new payment a label of its own',
+    );
+  }
+  if (!isSplit) {
+    assertWhole(record.parts.length);
+  }
+  return record.parts.every(isSent)
+    ? 'under this label this roster was submitted before: running it shows what became of it and pays nobody again'
+    : undefined;
+}
+
+/** @throws PoolError `pay_run_conflict`: it was cut into parts */
+export function assertWhole(count: number): void {
+  if (count > 1) {
+    throw createConflict(
+      'this pay run was begun with --split; run it again with --split, or it would be paid twice',
     );
   }
 }

@@ -67,6 +67,14 @@ describe('a ledger that does not know', () => {
   });
 });
 
+describe('a label that is forgotten in the file of next month', () => {
+  it('is told as one that paid nobody now', async () => {
+    const test = createTestPayRun();
+    expect((await test.split()).isRepeat).toBe(false);
+    expect((await test.split()).isRepeat).toBe(true);
+  });
+});
+
 describe('two commands at once', () => {
   it('pay one cut, although the ceiling changed between them', async () => {
     const test = createTestPayRun({ people: 6, maxRecipients: 3 });
@@ -102,7 +110,7 @@ describe('a request whose answer was not seen', () => {
   const place = { digest: '0x01', part: 1, count: 1, attempt: 1 };
 
   it.each([
-    ['agent_unreachable', 503],
+    ['agent_unreachable', 504],
     ['agent_invalid_response', 502],
   ])('keeps the label, though one more try is refused: %s', async (code, status) => {
     const { ledger } = createTestPayRun();
@@ -121,7 +129,7 @@ describe('a request whose answer was not seen', () => {
     const { ledger } = createTestPayRun();
     const deps = { ledger: ledger(), nowMs: () => 1, client: { find: async () => undefined } };
     await claimPayRun(name, { digest: '0x01', count: 1 }, deps);
-    const error = new PoolError('agent_unreachable', 'no answer', { status: 503, retryable: true });
+    const error = new PoolError('agent_unreachable', 'no answer', { status: 504, retryable: true });
     await expect(sendPart(name, place, () => Promise.reject(error), deps)).rejects.toMatchObject({
       code: 'agent_unreachable',
       retryable: true,

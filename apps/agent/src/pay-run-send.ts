@@ -45,7 +45,8 @@ export async function sendPart(
     return job;
   } catch (error) {
     if (!isRefusal(error)) {
-      throw isPoolError(error) ? addDoubt(error) : error;
+      // 503 comes from the agent itself, which took no job.
+      throw isPoolError(error) && error.status !== 503 ? addDoubt(error) : error;
     }
     // That this try was refused says nothing of an earlier one, whose answer was not seen.
     if (before.sent !== 'sending' || before.attempt !== place.attempt) {

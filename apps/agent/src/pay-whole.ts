@@ -6,10 +6,15 @@
 import type { DisbursementJob } from '@pool/core';
 import type { AgentClient } from './agent-client.ts';
 import { createRequest } from './check-parts.ts';
-import { assertNoneLost, type ClaimDeps, claimPayRun, findPayRun } from './pay-run-claim.ts';
+import {
+  assertNoneLost,
+  assertWhole,
+  type ClaimDeps,
+  claimPayRun,
+  findPayRun,
+} from './pay-run-claim.ts';
 import { findPart } from './pay-run-find.ts';
 import type { PayRun } from './pay-run-key.ts';
-import { createConflict } from './pay-run-ledger.ts';
 import { noteKnown, sendPart, submitOrFind } from './pay-run-send.ts';
 
 export type WholeOutcome = {
@@ -28,11 +33,7 @@ export async function payWhole(
 ): Promise<WholeOutcome> {
   const { client } = deps;
   const { digest, sent, count = 1 } = await findPayRun(plan, deps);
-  if (count > 1) {
-    throw createConflict(
-      'this pay run was begun with --split; run it again with --split, or it would be paid twice',
-    );
-  }
+  assertWhole(count);
   const name = { payRun: plan.payRun, digest, part: 1, count };
   const seen = sent?.parts[0];
   const { key, attempt, job } = await findPart(name, seen?.attempt ?? 1, client);

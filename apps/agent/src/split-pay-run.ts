@@ -97,8 +97,10 @@ export async function paySplit(plan: SplitPlan, deps: SplitDeps): Promise<SplitO
     const message = [
       'this run submitted nothing:',
       ...issues.map(describeIssue),
-      ...(sent !== undefined && issues.some(({ code }) => code === 'batch-too-large')
-        ? ['the ceiling is lower than when this pay run was cut; raise it again to go on']
+      ...(known !== undefined && issues.some(({ code }) => code === 'batch-too-large')
+        ? [
+            'the ceiling is lower than when this pay run was cut: raise it again to go on, or pay those who are not paid yet, whom --dry-run --split --json lists by part, under a label of their own',
+          ]
         : []),
     ].join('\n');
     // Not the retries: nothing of them was written down.

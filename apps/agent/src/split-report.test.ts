@@ -90,6 +90,12 @@ describe('describeSplit', () => {
     expect(text).toContain('have somebody look before it is paid again');
   });
 
+  it('says when a run paid nobody, since a payment of the same people needs another label', () => {
+    const outcome = createOutcome(paid, paid, createDone('completed', ['0xe']));
+    expect(describeSplit(name, outcome)).not.toContain('this run sent nothing');
+    expect(describeSplit(name, { ...outcome, isRepeat: true })).toContain('this run sent nothing');
+  });
+
   it('names what stopped the run, and the people who were skipped', () => {
     const skipped = [
       {
@@ -104,7 +110,7 @@ describe('describeSplit', () => {
     const stop = { code: 'interrupted', message: 'm', exitCode: 130 };
     const text = describeSplit(name, { ...createOutcome(job, running), stop });
     expect(text).toContain('1 of 4 recipients, 10 of 40');
-    expect(text).toContain('  skipped 0xb: not enrolled');
+    expect(text).toContain('  skipped 0xb: not enrolled\n  whoever was skipped was not paid');
     expect(text).toContain('stopped: interrupted: m');
   });
 });

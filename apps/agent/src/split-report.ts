@@ -96,6 +96,9 @@ export function describeSplit(name: PayRunName, outcome: SplitOutcome): string {
 export const repeatLine =
   'this run sent nothing: under this label all of it was submitted before. A new payment takes a label of its own';
 
+export const skippedLine =
+  'whoever was skipped was not paid: once they are enrolled, pay them under a label of their own';
+
 function describePart({ part, job, entries, isUnseen }: PartOutcome): readonly string[] {
   const head = `part ${part}: ${isUnseen === true ? 'sent, and the answer was not seen' : stateOf(job).replace('-', ' ')}`;
   const advice = adviseOn(part, job);
@@ -114,6 +117,7 @@ function describePart({ part, job, entries, isUnseen }: PartOutcome): readonly s
       ({ recipientAddress, message }) =>
         `  skipped ${recipientAddress}: ${message.replace(/^recipients\[[0-9]+\]: /, '')}`,
     ),
+    ...(job.result.skipped.length === 0 ? [] : [`  ${skippedLine}`]),
     ...next,
   ];
 }
