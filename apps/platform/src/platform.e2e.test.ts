@@ -256,7 +256,9 @@ describe('platform and gate as processes', () => {
     const { employerId } = await client.register('Treasury');
     const { apiKey } = await client.mintKey('disburse', 'agent');
     secrets.push(apiKey.reveal());
-    const token = await operator('create', '--address', treasury);
+    const { chainId } = chain.settings;
+    const account = ['--address', treasury, '--contract-chain-id', String(chainId)];
+    const token = await operator('create', ...account);
     const edgeToken = new Secret(String(token['token']));
     secrets.push(edgeToken.reveal());
     const verifyUrl = `${platformUrl}/api/employers/verify-key`;
