@@ -23,6 +23,17 @@ export type OpenApiDocument = JsonObject & {
 /** Version of the contract, not of the software that serves it. */
 const contractVersion = '1';
 
+/** What any operation may be answered before its route is known, said once: it belongs to none of them. */
+const serverRefusals = [
+  'Before any route is asked, the server itself may refuse with {code, message} and end the connection:',
+  '400 invalid_request (no HTTP, or a request that two readers could understand differently),',
+  '405 method_not_allowed (CONNECT),',
+  '408 request_timeout (the request did not arrive in time),',
+  '417 expectation_failed (an Expect other than 100-continue),',
+  '431 headers_too_large (the request line and the headers are too large or too many),',
+  'and, while the server stops, 503 stopping with Retry-After.',
+].join(' ');
+
 export function createOpenApi(api: Api): OpenApiDocument {
   const convert = createConverter(api);
   const paths: Record<string, Record<string, JsonObject>> = {};
@@ -35,7 +46,11 @@ export function createOpenApi(api: Api): OpenApiDocument {
   }
   return {
     openapi: '3.1.1',
-    info: { title: api.title, version: contractVersion, description: api.description },
+    info: {
+      title: api.title,
+      version: contractVersion,
+      description: `${api.description} ${serverRefusals}`,
+    },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: api.servers,
     paths,
