@@ -1,10 +1,11 @@
 // Who may import whom (ARCHITECTURE.md, "The house"). Arrows only point down:
-//   apps -> operations -> {platform-client, prover, signers, idempotency, circuits, contracts} -> notes -> {core, kernels}
+//   apps -> operations -> {platform-client, prover, signers, idempotency, http-server, circuits, contracts} -> notes
+//     -> {core, kernels}
 // A rule that stops you is a question about where the code belongs, not about how to silence the rule.
 
 /** Tests, and the helpers that only tests use. */
 const TEST = '\\.(test|bench)\\.ts$|^(packages|apps)/[^/]+/(src/fixtures|test)/';
-const ADAPTERS = 'platform-client|prover|signers|idempotency|circuits|contracts';
+const ADAPTERS = 'platform-client|prover|signers|idempotency|http-server|circuits|contracts';
 const PIPELINES = 'operations|approve';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -104,6 +105,13 @@ export default {
       severity: 'error',
       from: { path: '^packages/idempotency/src/', pathNot: TEST },
       to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/idempotency/' },
+    },
+    {
+      name: 'http-server-stands-alone',
+      comment: 'It knows nothing of pools: any other project could use it as it is.',
+      severity: 'error',
+      from: { path: '^packages/http-server/src/', pathNot: TEST },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/http-server/' },
     },
     {
       name: 'adapters-do-not-import-each-other',

@@ -1,8 +1,6 @@
 /** The agent against its own document: whatever is sent, it answers as the document says. */
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { serve } from '@hono/node-server';
 import { agentApi, agentRoutes, createOpenApi, Secret } from '@pool/core';
+import { serveHttp } from '@pool/http-server';
 import { createRouteCaller } from '@pool/platform-client';
 import { fuzzApi } from '@pool/testkit/api-fuzz';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -152,19 +150,21 @@ describe('the agent and its document', () => {
   });
 
   it('is called by the typed client over a socket', async () => {
-    const { app, request } = createTestApp();
-    const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 });
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
+    const { app, request: body } = createTestApp();
+    const server = await serveHttp((request) => app.fetch(request), {
+      host: '127.0.0.1',
+      port: 0,
+      onRefused: () => undefined,
+    });
+    onTestFinished(() => server.close());
     const call = createRouteCaller({
-      url: `http://127.0.0.1:${port}`,
+      url: server.url,
       service: 'agent',
       bearer: new Secret(apiKey('disburse')),
     });
     const accepted = await call(agentRoutes.disburse, {
       headers: { 'idempotency-key': 'typed-1' },
-      body: request,
+      body,
     });
     expect(accepted).toMatchObject({ status: 202, body: { key: 'typed-1', state: 'accepted' } });
     const read = await call(agentRoutes.getDisbursement, { params: { key: 'typed-1' } });

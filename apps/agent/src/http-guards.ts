@@ -6,13 +6,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { isPoolError, PoolError } from '@pool/core';
+import { createAnswerHeaders, defaultRetryAfterSeconds, readHostName } from '@pool/http-server';
 import { isLoopbackHost } from '@pool/platform-client';
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AgentLog } from './agent-log.ts';
 import type { Principal } from './bearer.ts';
-import { hostPattern } from './http-refusal.ts';
 
 /** Holds 10,000 recipients with memos. */
 const maxBodyBytes = 4 * 1024 * 1024;
@@ -28,9 +28,9 @@ export function assignRequestId(log: AgentLog): MiddlewareHandler<AgentVariables
     const given = context.req.header('x-request-id');
     const requestId = given !== undefined && callersIdPattern.test(given) ? given : randomUUID();
     context.set('requestId', requestId);
-    context.header('x-request-id', requestId);
-    context.header('cache-control', 'no-store');
-    context.header('x-content-type-options', 'nosniff');
+    for (const [name, value] of Object.entries(createAnswerHeaders(requestId))) {
+      context.header(name, value);
+    }
     await next();
     log.debug({ requestId, method: context.req.method, status: context.res.status }, 'answered');
   };
@@ -40,11 +40,11 @@ export function assignRequestId(log: AgentLog): MiddlewareHandler<AgentVariables
 export function checkHost(allowedHosts: readonly string[]): MiddlewareHandler<AgentVariables> {
   const allowedNames = new Set(
     allowedHosts.map((host) =>
-      hostNameOf(host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host),
+      readHostName(host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host),
     ),
   );
   const isAllowed = (host: string | undefined): boolean => {
-    const name = hostNameOf(host);
+    const name = readHostName(host);
     return name !== undefined && (isLoopbackHost(name) || allowedNames.has(name));
   };
   return async (context, next) => {
@@ -104,7 +104,7 @@ export function answerError(
     context.header('www-authenticate', 'Bearer');
   }
   if (error.status === 503) {
-    context.header('retry-after', '5');
+    context.header('retry-after', String(defaultRetryAfterSeconds));
   }
   const retryAfterSeconds = error.details?.['retryAfterSeconds'];
   if (error.status === 429 && typeof retryAfterSeconds === 'number') {
@@ -115,16 +115,6 @@ export function answerError(
     { code: error.code, message: error.message },
     error.status as ContentfulStatusCode,
   );
-}
-
-function hostNameOf(host: string | undefined): string | undefined {
-  try {
-    return host !== undefined && hostPattern.test(host)
-      ? new URL(`http://${host}`).hostname.toLowerCase()
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function originHost(origin: string): string | undefined {

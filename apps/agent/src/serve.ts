@@ -4,10 +4,10 @@
  * @module
  */
 import { PoolError } from '@pool/core';
+import { type HttpServer, serveHttp } from '@pool/http-server';
 import { startAgent } from './agent.ts';
 import type { AgentLog } from './agent-log.ts';
 import type { Config } from './config.ts';
-import { type HttpServer, serveHttp } from './http-server.ts';
 
 /** How long open work gets to reach a safe point before the process ends anyway. */
 const graceMs = 20_000;

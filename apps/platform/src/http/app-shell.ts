@@ -6,13 +6,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
+import { type Connection, createAnswerHeaders, defaultRetryAfterSeconds } from '@pool/http-server';
 import { isLoopbackHost } from '@pool/platform-client';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { describeFailure, type Log } from '../log.ts';
 import { parseCallerAddress } from './caller-address.ts';
-import type { Connection } from './http-server.ts';
 
 export type ShellEnv = {
   Bindings: Connection;
@@ -60,9 +60,9 @@ export function createShell(options: ShellOptions): Shell {
         options.proxyHops ?? 0,
       ),
     );
-    c.header('x-request-id', requestId);
-    c.header('cache-control', 'no-store');
-    c.header('x-content-type-options', 'nosniff');
+    for (const [name, value] of Object.entries(createAnswerHeaders(requestId))) {
+      c.header(name, value);
+    }
     const startedMs = performance.now();
     const refusal = findRefusal(c, hosts, origins);
     const refused = refusal === undefined ? undefined : answerError(c, refusal);
@@ -137,9 +137,6 @@ function findRefusal(
 function withoutPort(host: string): string {
   return host.replace(/:[0-9]{1,5}$/, '');
 }
-
-// Nobody knows better: what is busy or down now is worth another try shortly.
-const defaultRetryAfterSeconds = 5;
 
 /** `{code, message}` with the error's status; a 401 names how to authenticate, 429 and 503 when to come back. */
 function answerError(

@@ -4,9 +4,9 @@
  * @module
  */
 import { PoolError } from '@pool/core';
+import { type Connection, type HttpLimits, type HttpServer, serveHttp } from '@pool/http-server';
 import type { ListenConfig } from '../config.ts';
 import type { Log } from '../log.ts';
-import { type Connection, type HttpLimits, type HttpServer, serveHttp } from './http-server.ts';
 
 /** @throws PoolError `cannot_listen` */
 export async function listen(

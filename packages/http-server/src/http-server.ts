@@ -1,6 +1,6 @@
 /**
  * The HTTP server below the routes: limits in time and number, refusal of what cannot be read in one way
- * only, and an end that answers what was begun (docs/decisions/0009). Agent and platform have the same one.
+ * only, and an end that answers what was begun.
  *
  * @module
  */
@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
+import { formatAuthority, withoutBrackets } from './host-name.ts';
 import {
   answerRefusal,
   createRefusalResponse,
@@ -217,14 +218,4 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<stri
       resolve(`http://${formatAuthority(host, actualPort)}`);
     });
   });
-}
-
-/** Host and port as they stand in a URL: IPv6 addresses in brackets. */
-function formatAuthority(host: string, port: number): string {
-  const name = withoutBrackets(host);
-  return `${name.includes(':') ? `[${name}]` : name}:${port}`;
-}
-
-function withoutBrackets(host: string): string {
-  return host.replace(/^\[(.*)\]$/, '$1');
 }

@@ -1,13 +1,15 @@
 /**
  * What is refused before any route sees it: requests that the parser gave up on, and requests that two
- * readers could understand differently. Agent, platform and gate hold to the same rules, and one suite of raw
- * requests holds them to it (`@pool/testkit/raw-http`).
+ * readers could understand differently. One suite of raw requests holds every server of ours to it
+ * (`@pool/testkit/raw-http`).
  *
  * @module
  */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { createAnswerHeaders, defaultRetryAfterSeconds } from './answer-headers.ts';
+import { isHost } from './host-name.ts';
 
 export type Refusal = {
   readonly status: 400 | 405 | 408 | 417 | 431 | 500 | 503;
@@ -59,9 +61,6 @@ const onceOnly = new Set([
   'transfer-encoding',
 ]);
 
-/** Host and optional port, nothing a URL parser would read more into. */
-export const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/i;
-
 /** @returns why a request that was parsed is refused all the same; undefined: it goes on to the routes */
 export function findRefusal(
   request: Pick<IncomingMessage, 'rawHeaders' | 'headers' | 'url'>,
@@ -80,7 +79,7 @@ export function findRefusal(
     seen.add(name);
   }
   const { host } = request.headers;
-  return host === undefined || !hostPattern.test(host) ? unreadable : undefined;
+  return host === undefined || !isHost(host) ? unreadable : undefined;
 }
 
 /**
@@ -155,10 +154,8 @@ function render(
     headers: {
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
-      'x-request-id': requestId,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      ...(status === 503 ? { 'retry-after': '5' } : {}),
+      ...createAnswerHeaders(requestId),
+      ...(status === 503 ? { 'retry-after': String(defaultRetryAfterSeconds) } : {}),
       connection: 'close',
     },
   };
