@@ -87,7 +87,7 @@ async function* walkChecks(
 ): Checks<CheckedDisbursement | undefined> {
   let request: DisburseRequest;
   try {
-    request = await computeInTurns(stepDisburseRequest(body));
+    request = await computeInTurns(stepDisburseRequest(body), createPace());
   } catch (error) {
     yield { requestIndex: -1, code: 'invalid_request', message: messageOf(error) };
     return undefined;

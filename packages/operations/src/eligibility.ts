@@ -13,7 +13,7 @@ import {
   parseField,
 } from '@pool/core';
 import { computeEligibilityRootFromPath, computeWalletId } from '@pool/notes';
-import { createPace } from './give-way.ts';
+import { createJobPace } from './give-way.ts';
 import type { Run } from './run.ts';
 
 export type Eligibility = {
@@ -34,7 +34,7 @@ export async function fetchEligibility(run: Run): Promise<Eligibility> {
       'this deployment has no pool-gate, so nobody can be paid',
     );
   }
-  const pace = createPace();
+  const pace = createJobPace();
   const walletIds: { readonly walletId: Field; readonly requestIndex: number }[] = [];
   for (const { walletPub, requestIndex } of run.record().recipients) {
     walletIds.push({ walletId: computeWalletId(walletPub), requestIndex });

@@ -10,7 +10,7 @@ import {
   isPoolError,
   stepDisburseRequest,
 } from '@pool/core';
-import { computeInTurns } from './give-way.ts';
+import { computeInTurns, createPace } from './give-way.ts';
 
 /** Nobody ever accepted more recipients in one call. */
 const maxRecipients = Math.max(...batchSizes);
@@ -21,7 +21,7 @@ const maxRecipients = Math.max(...batchSizes);
  */
 export async function fingerprintRequest(body: unknown): Promise<Hex32 | undefined> {
   try {
-    const { recipients } = await computeInTurns(stepDisburseRequest(body));
+    const { recipients } = await computeInTurns(stepDisburseRequest(body), createPace());
     return recipients.length > maxRecipients ? undefined : canonicalDigest(body);
   } catch (error) {
     if (isPoolError(error)) {

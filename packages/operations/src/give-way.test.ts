@@ -2,7 +2,7 @@
 import { createFakeHolder } from '@pool/testkit';
 import { expect, it } from 'vitest';
 import { createWorld, viewOf } from './fixtures/fake-world.ts';
-import { computeInTurns, giveWay } from './give-way.ts';
+import { computeInTurns, createJobPace, createPace, giveWay } from './give-way.ts';
 
 /** Counts turns of the event loop until asked to stop. */
 function countTurns(): () => number {
@@ -58,8 +58,8 @@ it('returns the result of a computation, and throws what it throws', async () =>
     }
     return 7;
   };
-  expect(await computeInTurns(compute(false))).toBe(7);
-  await expect(computeInTurns(compute(true))).rejects.toThrow('no');
+  expect(await computeInTurns(compute(false), createPace())).toBe(7);
+  await expect(computeInTurns(compute(true), createPace())).rejects.toThrow('no');
 });
 
 it('gives way no more often than every few milliseconds', async () => {
@@ -70,7 +70,40 @@ it('gives way no more often than every few milliseconds', async () => {
         yield;
       }
     })(),
+    createPace(),
   );
   await giveWay();
   expect(stop()).toBeLessThan(100);
+});
+
+it('has one job compute in a turn, however many are underway', async () => {
+  let slices = 0;
+  const compute = function* (): Generator<undefined, void, undefined> {
+    for (let step = 0; step < 5; step += 1) {
+      slices += 1;
+      const endMs = performance.now() + 9;
+      while (performance.now() < endMs);
+      yield;
+    }
+  };
+  let turns = 0;
+  let before = 0;
+  let most = 0;
+  const jobs = Array.from({ length: 8 }, () => computeInTurns(compute(), createJobPace()));
+  let isOver = false;
+  const watch = (): void => {
+    most = Math.max(most, slices - before);
+    before = slices;
+    turns += 1;
+    if (!isOver) {
+      setImmediate(watch);
+    }
+  };
+  before = slices;
+  setImmediate(watch);
+  await Promise.all(jobs);
+  isOver = true;
+  expect(slices).toBe(40);
+  expect(most).toBeLessThanOrEqual(2);
+  expect(turns).toBeGreaterThan(20);
 });

@@ -11,11 +11,38 @@ export async function giveWay(): Promise<void> {
   await nextTurn();
 }
 
+/** Jobs that wait for their turn to compute, the one that waits longest first. */
+const line: (() => void)[] = [];
+
+/**
+ * Resolves in a turn of the event loop in which no other job of this process goes on computing: many jobs underway
+ * would else keep the routes waiting for the sum of their slices.
+ */
+async function waitInLine(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    line.push(resolve);
+    if (line.length === 1) {
+      setImmediate(callNext);
+    }
+  });
+}
+
+function callNext(): void {
+  line.shift()?.();
+  // Runs in the turn after this one.
+  if (line.length > 0) {
+    setImmediate(callNext);
+  }
+}
+
 /** How long a computation may keep the thread before the others get their turn, milliseconds. */
 const sliceMs = 8;
 
-/** @returns what to await between two pieces of work: gives way when the slice is used up */
-export function createPace(): () => Promise<void> {
+/** What to await between two pieces of work: gives way when the slice is used up. */
+export type Pace = () => Promise<void>;
+
+/** For the work of a request. */
+export function createPace(): Pace {
   let sinceMs = performance.now();
   return async () => {
     if (performance.now() - sinceMs >= sliceMs) {
@@ -25,9 +52,22 @@ export function createPace(): () => Promise<void> {
   };
 }
 
+/** For the work of a job: one job computes in a turn of the event loop. */
+export function createJobPace(): Pace {
+  let sinceMs = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - sinceMs >= sliceMs) {
+      await waitInLine();
+      sinceMs = performance.now();
+    }
+  };
+}
+
 /** Drives a computation that stops after each piece of work. @throws what it throws */
-export async function computeInTurns<T>(steps: Generator<undefined, T, undefined>): Promise<T> {
-  const pace = createPace();
+export async function computeInTurns<T>(
+  steps: Generator<undefined, T, undefined>,
+  pace: Pace,
+): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done === true) {
