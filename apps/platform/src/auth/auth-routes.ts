@@ -17,7 +17,7 @@ import { createSignInNonce } from './sign-in-nonces.ts';
 export type AuthDeps = {
   readonly db: PlatformDatabase;
   readonly settings: SessionSettings;
-  readonly contracts: ContractWallets;
+  readonly contracts: (caller: string) => ContractWallets;
   readonly nowMs: () => number;
   readonly limits: RateLimits;
 };
@@ -36,10 +36,11 @@ export function addAuthRoutes(
   });
 
   app.post('/api/auth/verify', async (c) => {
-    limits.address.take(c.get('callerAddress'));
+    const caller = c.get('callerAddress');
+    limits.address.take(caller);
     const evidence = await readJson(c, verifySessionRequestSchema);
     // A session is always a new one: a cookie that was there before is never taken over, and its session ends.
-    const { cookie, session } = await openSession(db, settings, contracts, evidence, nowMs);
+    const { cookie, session } = await openSession(db, settings, contracts(caller), evidence, nowMs);
     await closeSession(db, getCookie(c, sessionCookie));
     setCookie(c, sessionCookie, cookie.reveal(), {
       path: '/',

@@ -14,7 +14,11 @@ import {
   type TestPlatform,
   testSettings,
 } from '../fixtures/test-platform.ts';
-import { createContractWallets, maxQuestionsAtOnce } from './contract-wallets.ts';
+import {
+  createContractWallets,
+  maxQuestionsAtOnce,
+  maxQuestionsOfCaller,
+} from './contract-wallets.ts';
 import { maxSessionsPerWallet } from './sessions.ts';
 
 const owner = new Wallet(`0x${'21'.repeat(32)}`);
@@ -322,6 +326,8 @@ describe('a contract wallet', () => {
 });
 
 describe('questions to contracts', () => {
+  const evidence = { message: 'm', signature: '0x' } as const;
+
   it('on a chain that hangs keep no place from those on another', async () => {
     const [hanging, healthy] = [
       { settings: testSettings, checkContractSignature: () => new Promise<never>(() => undefined) },
@@ -330,15 +336,45 @@ describe('questions to contracts', () => {
         checkContractSignature: () => Promise.resolve('valid' as const),
       },
     ];
-    const wallets = createContractWallets([hanging, healthy]);
-    const evidence = { message: 'm', signature: '0x' } as const;
+    const walletsOf = createContractWallets([hanging, healthy]);
+    const ask = (caller: string, chainId: number) =>
+      walletsOf(caller).ask(chainId, owner.address, evidence);
     for (let asked = 0; asked < maxQuestionsAtOnce; asked += 1) {
-      void wallets.ask(testSettings.chainId, owner.address, evidence);
+      void ask(`caller ${asked}`, testSettings.chainId);
     }
-    await expect(wallets.ask(testSettings.chainId, owner.address, evidence)).rejects.toMatchObject({
+    await expect(ask('a', testSettings.chainId)).rejects.toMatchObject({
       code: 'too_many_sign_ins',
     });
-    expect(await wallets.ask(10, owner.address, evidence)).toBe('valid');
+    expect(await ask('a', 10)).toBe('valid');
+  });
+
+  it('of one caller leave places for others, and he gets his back', async () => {
+    const waiting: PromiseWithResolvers<'invalid'>[] = [];
+    const walletsOf = createContractWallets([
+      {
+        settings: testSettings,
+        checkContractSignature: () => {
+          const answer = Promise.withResolvers<'invalid'>();
+          waiting.push(answer);
+          return answer.promise;
+        },
+      },
+    ]);
+    const ask = (caller: string) =>
+      walletsOf(caller).ask(testSettings.chainId, owner.address, evidence);
+    const all = Array.from({ length: maxQuestionsOfCaller }, () => ask('stranger'));
+    await expect(ask('stranger')).rejects.toMatchObject({
+      code: 'rate_limited',
+      status: 429,
+      details: { retryAfterSeconds: 1 },
+    });
+    all.push(ask('somebody'));
+    waiting[0]?.resolve('invalid');
+    await all[0];
+    all.push(ask('stranger'));
+    await expect(ask('stranger')).rejects.toMatchObject({ code: 'rate_limited' });
+    for (const { resolve } of waiting) resolve('invalid');
+    expect(await Promise.all(all)).toEqual(all.map(() => 'invalid'));
   });
 
   it('are bounded in number, and each leaves its place however it ends', async () => {
@@ -351,9 +387,11 @@ describe('questions to contracts', () => {
         return answer.promise;
       },
     };
-    const wallets = createContractWallets([chain]);
-    const evidence = { message: 'm', signature: '0x' } as const;
-    const ask = () => wallets.ask(testSettings.chainId, Wallet.createRandom().address, evidence);
+    const walletsOf = createContractWallets([chain]);
+    const ask = () => {
+      const { address } = Wallet.createRandom();
+      return walletsOf(address).ask(testSettings.chainId, address, evidence);
+    };
     const all = Array.from({ length: maxQuestionsAtOnce }, ask);
     const settled = Promise.allSettled(all);
     await expect(ask()).rejects.toMatchObject({ code: 'too_many_sign_ins', status: 503 });
@@ -364,7 +402,9 @@ describe('questions to contracts', () => {
     for (const { resolve } of waiting) resolve('valid');
     await settled;
     expect(await next).toBe('valid');
-    expect(await wallets.ask(1, Wallet.createRandom().address, evidence)).toBe('no-contract');
+    expect(await walletsOf('a').ask(1, Wallet.createRandom().address, evidence)).toBe(
+      'no-contract',
+    );
   });
 
   it('are about the text as a wallet signs it', async () => {
@@ -376,8 +416,7 @@ describe('questions to contracts', () => {
         return Promise.resolve('invalid' as const);
       },
     };
-    const evidence = { message: 'm', signature: '0x' } as const;
-    await createContractWallets([chain]).ask(31337, owner.address, evidence);
+    await createContractWallets([chain])('a').ask(31337, owner.address, evidence);
     expect(digests).toEqual([hashMessage('m')]);
   });
 });

@@ -8,10 +8,12 @@ import { hashMessage } from 'ethers';
 import type { ContractVerdict } from '../chain/contract-signature.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
 
+/** As one caller may ask. */
 export type ContractWallets = {
   /**
    * @returns what the contract at the address says; `no-contract` too where this platform has no chain of the id
-   * @throws PoolError `contract_wallet_unsupported` (401), `chain_unreachable`, `too_many_sign_ins` (503)
+   * @throws PoolError `contract_wallet_unsupported` (401), `rate_limited` (429), `chain_unreachable`,
+   *   `too_many_sign_ins` (503)
    */
   ask(chainId: number, address: EvmAddress, evidence: SignInEvidence): Promise<ContractVerdict>;
 };
@@ -19,42 +21,55 @@ export type ContractWallets = {
 /** Of one chain. The relayer uses the same RPC: strangers who sign in must not take it over. */
 export const maxQuestionsAtOnce = 16;
 
+/** Of a chain's: a single stranger with signatures of nobody must not keep every contract wallet out. */
+export const maxQuestionsOfCaller = 4;
+
 /** What a signature for a wallet that is not deployed yet ends with (EIP-6492). */
 const undeployedMark = '6492'.repeat(16);
 
+/** @returns what a caller, named by his address, may ask through */
 export function createContractWallets(
   chains: Iterable<Pick<PoolChain, 'settings' | 'checkContractSignature'>>,
-): ContractWallets {
+): (caller: string) => ContractWallets {
   const byId = new Map([...chains].map((chain) => [chain.settings.chainId, chain]));
   // Each chain by itself: one that hangs keeps its places for long, and the wallets of the others need theirs.
-  const asking = new Map<number, number>();
-  return {
+  const askers = new Map<number, string[]>();
+  return (caller) => ({
     async ask(chainId, address, { message, signature }) {
       assertUnwrapped(signature);
       const chain = byId.get(chainId);
       if (chain === undefined) {
         return 'no-contract';
       }
-      const others = asking.get(chainId) ?? 0;
-      if (others >= maxQuestionsAtOnce) {
-        throw new PoolError(
-          'too_many_sign_ins',
-          'too many sign-ins are under way; try again soon',
-          {
-            status: 503,
-            retryable: true,
-          },
-        );
-      }
-      asking.set(chainId, others + 1);
+      const asking = askers.get(chainId) ?? [];
+      askers.set(chainId, asking);
+      assertRoom(asking, caller);
+      asking.push(caller);
       try {
         const digest = hashMessage(message) as Hex32;
         return await chain.checkContractSignature({ address, digest, signature });
       } finally {
-        asking.set(chainId, (asking.get(chainId) ?? 1) - 1);
+        asking.splice(asking.indexOf(caller), 1);
       }
     },
-  };
+  });
+}
+
+/** @param asking - who asks the chain now, once for each question */
+function assertRoom(asking: readonly string[], caller: string): void {
+  if (asking.filter((other) => other === caller).length >= maxQuestionsOfCaller) {
+    throw new PoolError(
+      'rate_limited',
+      'too many sign-ins from this address are put to contracts; try again in 1 s',
+      { status: 429, retryable: true, details: { retryAfterSeconds: 1 } },
+    );
+  }
+  if (asking.length >= maxQuestionsAtOnce) {
+    throw new PoolError('too_many_sign_ins', 'too many sign-ins are under way; try again soon', {
+      status: 503,
+      retryable: true,
+    });
+  }
 }
 
 // Such a signature brings the code that is to vouch for it along: nothing of it is on the chain yet.

@@ -37,7 +37,8 @@ export type VerifiedSignIn = { readonly address: EvmAddress; readonly signer: Si
 /**
  * Verifies a sign-in and uses its nonce up.
  * @throws PoolError `invalid_sign_in` (400 for no such text, else 401), `invalid_signature`,
- *   `contract_wallet_unsupported` (401), `chain_unreachable`, `too_many_sign_ins` (503, retryable)
+ *   `contract_wallet_unsupported` (401), `rate_limited` (429), `chain_unreachable`, `too_many_sign_ins`
+ *   (503), the last three retryable
  */
 export async function verifySignIn(
   db: PlatformDatabase,
