@@ -258,7 +258,10 @@ function logJobEvent(log: AgentLog, event: JobEvent, requestId: string | undefin
       log.info({ requestId, state: event.state, code: event.code }, 'job ended');
       return;
     case 'interrupted':
-      log.warn({ requestId, reason: event.reason }, 'job was interrupted and will be taken up again');
+      log.warn(
+        { requestId, reason: event.reason },
+        'job was interrupted and will be taken up again',
+      );
       return;
     case 'progress':
       return;

@@ -104,7 +104,7 @@ export async function claimPayRun(
 }
 
 /** @throws PoolError `pay_run_conflict` */
-export async function assertFree(
+async function assertFree(
   name: PayRunName,
   record: PayRunRecord | undefined,
   digest: string,
