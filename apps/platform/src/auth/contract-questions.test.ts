@@ -1,0 +1,107 @@
+/** How many questions are put to contracts at once, and what they are about. */
+import { hashMessage, Wallet } from 'ethers';
+import { describe, expect, it } from 'vitest';
+import { testSettings } from '../fixtures/test-platform.ts';
+import {
+  createContractWallets,
+  maxQuestionsAtOnce,
+  maxQuestionsOfCaller,
+} from './contract-wallets.ts';
+
+const owner = Wallet.createRandom();
+
+describe('questions to contracts', () => {
+  const evidence = { message: 'm', signature: '0x' } as const;
+
+  it('on a chain that hangs keep no place from those on another', async () => {
+    const [hanging, healthy] = [
+      { settings: testSettings, checkContractSignature: () => new Promise<never>(() => undefined) },
+      {
+        settings: { ...testSettings, chainId: 10 },
+        checkContractSignature: () => Promise.resolve('valid' as const),
+      },
+    ];
+    const walletsOf = createContractWallets([hanging, healthy]);
+    const ask = (caller: string, chainId: number) =>
+      walletsOf(caller).ask(chainId, owner.address, evidence);
+    for (let asked = 0; asked < maxQuestionsAtOnce; asked += 1) {
+      void ask(`caller ${asked}`, testSettings.chainId);
+    }
+    await expect(ask('a', testSettings.chainId)).rejects.toMatchObject({
+      code: 'too_many_sign_ins',
+    });
+    expect(await ask('a', 10)).toBe('valid');
+  });
+
+  it('of one caller leave places for others, and he gets his back', async () => {
+    const waiting: PromiseWithResolvers<'invalid'>[] = [];
+    const walletsOf = createContractWallets([
+      {
+        settings: testSettings,
+        checkContractSignature: () => {
+          const answer = Promise.withResolvers<'invalid'>();
+          waiting.push(answer);
+          return answer.promise;
+        },
+      },
+    ]);
+    const ask = (caller: string) =>
+      walletsOf(caller).ask(testSettings.chainId, owner.address, evidence);
+    const all = Array.from({ length: maxQuestionsOfCaller }, () => ask('stranger'));
+    await expect(ask('stranger')).rejects.toMatchObject({
+      code: 'rate_limited',
+      status: 429,
+      details: { retryAfterSeconds: 1 },
+    });
+    all.push(ask('somebody'));
+    waiting[0]?.resolve('invalid');
+    await all[0];
+    all.push(ask('stranger'));
+    await expect(ask('stranger')).rejects.toMatchObject({ code: 'rate_limited' });
+    for (const { resolve } of waiting) resolve('invalid');
+    expect(await Promise.all(all)).toEqual(all.map(() => 'invalid'));
+  });
+
+  it('are bounded in number, and each leaves its place however it ends', async () => {
+    const waiting: PromiseWithResolvers<'valid'>[] = [];
+    const chain = {
+      settings: testSettings,
+      checkContractSignature: () => {
+        const answer = Promise.withResolvers<'valid'>();
+        waiting.push(answer);
+        return answer.promise;
+      },
+    };
+    const walletsOf = createContractWallets([chain]);
+    const ask = () => {
+      const { address } = Wallet.createRandom();
+      return walletsOf(address).ask(testSettings.chainId, address, evidence);
+    };
+    const all = Array.from({ length: maxQuestionsAtOnce }, ask);
+    const settled = Promise.allSettled(all);
+    await expect(ask()).rejects.toMatchObject({ code: 'too_many_sign_ins', status: 503 });
+    waiting[0]?.reject(new Error('gone'));
+    await expect(all[0]).rejects.toThrow('gone');
+    const next = ask();
+    await expect(ask()).rejects.toMatchObject({ code: 'too_many_sign_ins' });
+    for (const { resolve } of waiting) resolve('valid');
+    await settled;
+    expect(await next).toBe('valid');
+    expect(await walletsOf('a').ask(1, Wallet.createRandom().address, evidence)).toBe(
+      'no-contract',
+    );
+  });
+
+  it('are about the text as a wallet signs it', async () => {
+    const digests: string[] = [];
+    const chain = {
+      settings: testSettings,
+      checkContractSignature: ({ digest }: { digest: string }) => {
+        digests.push(digest);
+        return Promise.resolve('invalid' as const);
+      },
+    };
+    await createContractWallets([chain])('a').ask(31337, owner.address, evidence);
+    expect(digests).toEqual([hashMessage('m')]);
+  });
+});
