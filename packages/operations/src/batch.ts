@@ -17,7 +17,7 @@ import {
 } from '@pool/core';
 import { type FundBatchPlan, stepFundBatch } from '@pool/notes';
 import { computeBatchDeadline } from './batch-deadline.ts';
-import { computeInTurns, createJobPace } from './give-way.ts';
+import { computeInTurns } from './give-way.ts';
 import {
   attempt,
   deserializeManifest,
@@ -110,6 +110,6 @@ async function buildBatch(run: Run, seeded: SeededManifest): Promise<Batch> {
       { status: 500 },
     );
   }
-  const plan = await computeInTurns(stepFundBatch(manifest, hexToBytes(seed, 32)), createJobPace());
+  const plan = await computeInTurns(stepFundBatch(manifest, hexToBytes(seed, 32)), run.pace);
   return { manifest, plan, batchRoot: fieldToHex(plan.batchRoot) };
 }

@@ -13,7 +13,6 @@ import {
   parseField,
 } from '@pool/core';
 import { computeEligibilityRootFromPath, computeWalletId } from '@pool/notes';
-import { createJobPace } from './give-way.ts';
 import type { Run } from './run.ts';
 
 export type Eligibility = {
@@ -34,7 +33,7 @@ export async function fetchEligibility(run: Run): Promise<Eligibility> {
       'this deployment has no pool-gate, so nobody can be paid',
     );
   }
-  const pace = createJobPace();
+  const { pace } = run;
   const walletIds: { readonly walletId: Field; readonly requestIndex: number }[] = [];
   for (const { walletPub, requestIndex } of run.record().recipients) {
     walletIds.push({ walletId: computeWalletId(walletPub), requestIndex });

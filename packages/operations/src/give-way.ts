@@ -11,25 +11,31 @@ export async function giveWay(): Promise<void> {
   await nextTurn();
 }
 
-/** Jobs that wait for their turn to compute, the one that waits longest first. */
-const line: (() => void)[] = [];
+/** A job that waits to compute; the lower its rank, the earlier it began. */
+type Waiting = { readonly rank: number; readonly resolve: () => void };
+
+const line: Waiting[] = [];
+let lastRank = 0;
 
 /**
  * Resolves in a turn of the event loop in which no other job of this process goes on computing: many jobs underway
- * would else keep the routes waiting for the sum of their slices.
+ * would else keep the routes waiting for the sum of their slices. Who began first comes first: jobs that shared the
+ * thread evenly would all be ready for the prover late and at once.
  */
-async function waitInLine(): Promise<void> {
+async function waitInLine(rank: number): Promise<void> {
   await new Promise<void>((resolve) => {
-    line.push(resolve);
-    if (line.length === 1) {
+    const isFirst = line.length === 0;
+    const position = line.findIndex((other) => other.rank > rank);
+    line.splice(position === -1 ? line.length : position, 0, { rank, resolve });
+    if (isFirst) {
       setImmediate(callNext);
     }
   });
 }
 
 function callNext(): void {
-  line.shift()?.();
-  // Runs in the turn after this one.
+  line.shift()?.resolve();
+  // Runs in the turn after this one. Whom we called may be back in the line by then, and is called again.
   if (line.length > 0) {
     setImmediate(callNext);
   }
@@ -52,12 +58,14 @@ export function createPace(): Pace {
   };
 }
 
-/** For the work of a job: one job computes in a turn of the event loop. */
+/** For all the work of one job: a single job computes in a turn of the event loop, the one that began first. */
 export function createJobPace(): Pace {
+  lastRank += 1;
+  const rank = lastRank;
   let sinceMs = Number.NEGATIVE_INFINITY;
   return async () => {
     if (performance.now() - sinceMs >= sliceMs) {
-      await waitInLine();
+      await waitInLine(rank);
       sinceMs = performance.now();
     }
   };

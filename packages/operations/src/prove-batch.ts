@@ -8,7 +8,7 @@ import { fieldToHex, PoolError, parseField } from '@pool/core';
 import { computeFundPublicInputs, stepFundWitnessInput } from '@pool/notes';
 import type { Batch } from './batch.ts';
 import type { Eligibility } from './eligibility.ts';
-import { computeInTurns, createJobPace } from './give-way.ts';
+import { computeInTurns } from './give-way.ts';
 import type { DisbursementRecord } from './record.ts';
 import type { Run } from './run.ts';
 
@@ -24,7 +24,7 @@ export async function proveBatch(
   const eligibilityRoot = parseField(eligibility.root);
   const input = await computeInTurns(
     stepFundWitnessInput(plan, eligibilityRoot, eligibility.paths),
-    createJobPace(),
+    run.pace,
   );
   const proved = await run.retry(() =>
     prover.prove(manifest.size, input, {

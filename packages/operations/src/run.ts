@@ -11,6 +11,7 @@ import {
   parseEvmAddress,
 } from '@pool/core';
 import type { FaultPoint } from './fault-points.ts';
+import { createJobPace, type Pace } from './give-way.ts';
 import { InterruptedRunError } from './interrupted-run.ts';
 import type { KeyLock } from './key-lock.ts';
 import type {
@@ -90,6 +91,8 @@ export type Run = {
   /** Tries again while the error is retryable, for `patienceMs`. */
   retry<T>(work: () => Promise<T>): Promise<T>;
   pause(milliseconds: number): Promise<void>;
+  /** To await between two pieces of computing. */
+  readonly pace: Pace;
   /** The later of our clock and the chain's newest block, Unix seconds. */
   now(): Promise<number>;
 };
@@ -163,6 +166,7 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
     update,
     reach,
     pause,
+    pace: createJobPace(),
     async acquire(name) {
       try {
         return await deps.locks.acquire(name, signal);
