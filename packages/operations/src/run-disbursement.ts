@@ -59,14 +59,21 @@ function resolveBase(input: RunInput, deps: DisbursementDeps): RunBase {
   return { context, funder: deps.funder, token: findTokenAddress(context, record.tokenSymbol) };
 }
 
-/** Configuration took away what the job needs. Nothing released: it fails. Else it waits for its chain. */
+/**
+ * Configuration took away what the job needs. It fails if nothing of it was released here and the platform knows of no settlement
+ * under its key either, of another agent or of this one before its store was restored; else it waits for its chain.
+ */
 async function failUnroutable(
   { record, journal }: RunInput,
-  { onEvent }: DisbursementDeps,
+  { platform, onEvent }: DisbursementDeps,
   cause: unknown,
 ): Promise<void> {
-  if (record.releasedAtMs !== undefined || record.approvals.length > 0) {
-    throw new InterruptedRunError('the configuration no longer covers a job that is underway', {
+  const mayBeOut =
+    record.releasedAtMs !== undefined ||
+    record.approvals.length > 0 ||
+    (await platform.getSettlement(record.key).catch(() => 'unknown')) !== undefined;
+  if (mayBeOut) {
+    throw new InterruptedRunError('the configuration no longer covers a job that may be underway', {
       cause,
     });
   }

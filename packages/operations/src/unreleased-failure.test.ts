@@ -70,6 +70,19 @@ describe('a job that would fail', () => {
     expect(nowSeconds()).toBeGreaterThan(row.batch.deadline);
   });
 
+  it.each([
+    ['another agent’s settlement is at the platform', 0],
+    ['the platform cannot say whether there is one', 1_000_000],
+  ])('waits for a chain that is not configured any more while %s', async (_, failures) => {
+    const { world } = await createLiveAuthorization();
+    const second = await world.accept('shared');
+    world.platform.failCalls(failures);
+    await expect(
+      world.run(second, undefined, { findChain: () => undefined }),
+    ).rejects.toMatchObject({ code: 'run_interrupted' });
+    expect(second.state()).not.toBe('failed');
+  });
+
   it('stays unfinished while the platform cannot say whether the key was posted', async () => {
     const { world } = await createLiveAuthorization();
     const second = await world.accept('shared');
