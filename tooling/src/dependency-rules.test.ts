@@ -1,52 +1,17 @@
-// Every rule of .dependency-cruiser.mjs, broken once: a small tree is written for each and cruised with the real rules.
+// Every rule of .dependency-cruiser.mjs, broken once: all imports are written into one small tree, each in files of its own, and cruised
+// together with the real rules.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const repository = resolve(import.meta.dirname, '../..');
 let root: string;
+/** Names of the rules that a file breaks; of every file that was looked at. */
+let brokenBy: ReadonlyMap<string, readonly string[]>;
 
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'pool-rules-'));
-  writeFileSync(join(root, 'tsconfig.json'), '{"compilerOptions":{"module":"nodenext"}}');
-  cpSync(join(repository, '.dependency-cruiser.mjs'), join(root, '.dependency-cruiser.mjs'));
-});
-afterEach(() => {
-  rmSync(root, { recursive: true });
-});
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-}
-
-/** Writes `from` so that it imports `to`, and answers the names of the rules that this breaks. */
-function brokenBy(from: string, to: string): string[] {
-  if (to.startsWith('packages') || to.startsWith('apps') || to.startsWith('tooling')) {
-    write(to, 'export const x = 1;\n');
-  }
-  const specifier = to.includes('/') && !to.includes(':') ? join(root, to) : to;
-  write(from, `import * as other from '${specifier}';\nexport const y = other;\n`);
-  return cruise();
-}
-
-function cruise(): string[] {
-  const folders = ['packages', 'apps', 'tooling'];
-  for (const folder of folders) mkdirSync(join(root, folder), { recursive: true });
-  const output = execFileSync(
-    join(repository, 'node_modules/.bin/depcruise'),
-    ['--config=.dependency-cruiser.mjs', '--output-type=json', ...folders],
-    { cwd: root, encoding: 'utf8' },
-  );
-  const result = JSON.parse(output) as {
-    readonly summary: {
-      readonly violations: readonly { readonly rule: { readonly name: string } }[];
-    };
-  };
-  return [...new Set(result.summary.violations.map(({ rule }) => rule.name))].sort();
-}
+type Import = { readonly from: string; readonly to: string };
 
 const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
   ['core-imports-nothing-of-ours', 'packages/core/src/a.ts', 'packages/notes/src/b.ts'],
@@ -92,35 +57,107 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
   ['resolvable', 'packages/core/src/a.ts', 'nowhere-to-be-found'],
 ];
 
+const allowed: readonly (readonly [from: string, to: string])[] = [
+  ['apps/agent/src/a.ts', 'packages/operations/src/b.ts'],
+  ['apps/agent/src/a.ts', 'packages/core/src/b.ts'],
+  ['apps/platform/src/a.ts', 'packages/http-server/src/b.ts'],
+  ['packages/http-server/src/a.test.ts', 'packages/testkit/src/b.ts'],
+  ['packages/operations/src/a.ts', 'packages/prover/src/b.ts'],
+  ['packages/signers/src/a.ts', 'packages/notes/src/b.ts'],
+  ['packages/notes/src/a.ts', 'packages/core/src/b.ts'],
+  ['packages/notes/src/a.ts', 'packages/kernels/src/b.ts'],
+  ['packages/prover/src/a.ts', 'packages/kernels/src/b.ts'],
+  ['packages/circuits/src/a.ts', 'packages/kernels/src/b.ts'],
+  ['packages/core/src/a.test.ts', 'node:fs'],
+  ['packages/core/src/a.test.ts', 'packages/testkit/src/b.ts'],
+  ['packages/prover/src/a.test.ts', 'packages/testkit/src/b.ts'],
+  ['apps/sandbox/src/a.ts', 'packages/testkit/src/b.ts'],
+  ['apps/agent/src/fixtures/a.ts', 'packages/testkit/src/b.ts'],
+];
+
+const cycle = ['packages/core/src/cycle-a.ts', 'packages/core/src/cycle-b.ts'] as const;
+
+/** The import of one case, in files that no other case has. */
+function nameFiles(from: string, to: string, unique: string): Import {
+  const rename = (path: string): string =>
+    path.replace(/\/(a|b)(?=\.(test\.)?ts$)/, `/${unique}-$1`);
+  return { from: rename(from), to: rename(to) };
+}
+
+const breaking = breaks.map(([, from, to], index) => nameFiles(from, to, `break-${index}`));
+const innocent = allowed.map(([from, to], index) => nameFiles(from, to, `allow-${index}`));
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+function writeImport({ from, to }: Import): void {
+  const isFile = /^(packages|apps|tooling)\//.test(to);
+  if (isFile) {
+    write(to, 'export const x = 1;\n');
+  }
+  const specifier = isFile ? join(root, to) : to;
+  write(from, `import * as other from '${specifier}';\nexport const y = other;\n`);
+}
+
+function cruise(): ReadonlyMap<string, readonly string[]> {
+  const output = execFileSync(
+    join(repository, 'node_modules/.bin/depcruise'),
+    ['--config=.dependency-cruiser.mjs', '--output-type=json', 'packages', 'apps', 'tooling'],
+    { cwd: root, encoding: 'utf8' },
+  );
+  const result = JSON.parse(output) as {
+    readonly modules: readonly { readonly source: string }[];
+    readonly summary: {
+      readonly violations: readonly {
+        readonly from: string;
+        readonly rule: { readonly name: string };
+      }[];
+    };
+  };
+  const broken = new Map<string, string[]>(result.modules.map(({ source }) => [source, []]));
+  for (const { from, rule } of result.summary.violations) {
+    broken.set(from, [...new Set([...(broken.get(from) ?? []), rule.name])]);
+  }
+  return broken;
+}
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'pool-rules-'));
+  writeFileSync(join(root, 'tsconfig.json'), '{"compilerOptions":{"module":"nodenext"}}');
+  cpSync(join(repository, '.dependency-cruiser.mjs'), join(root, '.dependency-cruiser.mjs'));
+  for (const each of [...breaking, ...innocent]) {
+    writeImport(each);
+  }
+  write(cycle[0], "export { b } from './cycle-b.ts';\nexport const a = 1;\n");
+  write(cycle[1], "export { a } from './cycle-a.ts';\nexport const b = 1;\n");
+  brokenBy = cruise();
+});
+afterAll(() => {
+  rmSync(root, { recursive: true });
+});
+
 describe('a dependency rule', () => {
-  it.each(breaks)('%s bites', (rule, from, to) => {
-    expect(brokenBy(from, to)).toContain(rule);
+  it.each(
+    breaks.map(([rule, from, to], index) => ({
+      rule,
+      from,
+      to,
+      file: breaking[index]?.from ?? '',
+    })),
+  )('$rule bites when $from imports $to', ({ rule, file }) => {
+    expect(brokenBy.get(file)).toContain(rule);
   });
 
   it('no-cycles bites', () => {
-    write('packages/core/src/a.ts', "export { b } from './b.ts';\nexport const a = 1;\n");
-    write('packages/core/src/b.ts', "export { a } from './a.ts';\nexport const b = 1;\n");
-    expect(cruise()).toEqual(['no-cycles']);
+    expect(cycle.flatMap((file) => brokenBy.get(file) ?? [])).toContain('no-cycles');
   });
 
-  const allowed: readonly (readonly [from: string, to: string])[] = [
-    ['apps/agent/src/a.ts', 'packages/operations/src/b.ts'],
-    ['apps/agent/src/a.ts', 'packages/core/src/b.ts'],
-    ['apps/platform/src/a.ts', 'packages/http-server/src/b.ts'],
-    ['packages/http-server/src/a.test.ts', 'packages/testkit/src/b.ts'],
-    ['packages/operations/src/a.ts', 'packages/prover/src/b.ts'],
-    ['packages/signers/src/a.ts', 'packages/notes/src/b.ts'],
-    ['packages/notes/src/a.ts', 'packages/core/src/b.ts'],
-    ['packages/notes/src/a.ts', 'packages/kernels/src/b.ts'],
-    ['packages/prover/src/a.ts', 'packages/kernels/src/b.ts'],
-    ['packages/circuits/src/a.ts', 'packages/kernels/src/b.ts'],
-    ['packages/core/src/a.test.ts', 'node:fs'],
-    ['packages/core/src/a.test.ts', 'packages/testkit/src/b.ts'],
-    ['packages/prover/src/a.test.ts', 'packages/testkit/src/b.ts'],
-    ['apps/sandbox/src/a.ts', 'packages/testkit/src/b.ts'],
-    ['apps/agent/src/fixtures/a.ts', 'packages/testkit/src/b.ts'],
-  ];
-  it.each(allowed)('lets %s import %s', (from, to) => {
-    expect(brokenBy(from, to)).toEqual([]);
-  });
+  it.each(allowed.map(([from, to], index) => ({ from, to, file: innocent[index]?.from ?? '' })))(
+    'lets $from import $to',
+    ({ file }) => {
+      expect(brokenBy.get(file)).toEqual([]);
+    },
+  );
 });
