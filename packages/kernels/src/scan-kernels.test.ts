@@ -48,6 +48,21 @@ const orderEight = (() => {
   }
 })();
 
+/** The lowest y of a point of the subgroup: adding r to it carries nowhere. */
+const lowestY = (() => {
+  for (let y = 2n; ; y += 1n) {
+    if (!isSquare(squareX(y))) continue;
+    const point = Point.fromAffine({ x: Fp.sqrt(squareX(y)), y });
+    if (
+      point
+        .multiplyUnsafe(order - 1n)
+        .add(point)
+        .is0()
+    )
+      return y;
+  }
+})();
+
 const offCurve = (() => {
   let y = 2n;
   while (isSquare(squareX(y))) y += 1n;
@@ -72,6 +87,7 @@ const hostile: readonly (readonly [string, Uint8Array])[] = [
   ['y = r', encode(modulus)],
   ['y = r + 1', encode(modulus + 1n)],
   ['y = B8.y + r', encode(Point.BASE.toAffine().y + modulus)],
+  ['y = r + the lowest y of the subgroup', encode(lowestY + modulus)],
   ['y = 2^255 - 1', encode((1n << 255n) - 1n)],
   ['all ones', new Uint8Array(32).fill(255)],
   ['all zeros', new Uint8Array(32)],
