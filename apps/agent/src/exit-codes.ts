@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { disbursementErrorCodes } from '@pool/core';
+
 export const exitCodes = {
   ok: 0,
   /** Configuration, arguments, an agent that does not answer, or a bug. */
@@ -18,7 +20,7 @@ export const exitCodes = {
 } as const;
 
 /** Errors that mean: what was asked for is refused, fix it and ask again. */
-const refusalCodes = new Set([
+const refusalCodes: ReadonlySet<string> = new Set([
   'invalid_roster',
   'invalid_pay_run',
   'invalid_retry',
@@ -26,13 +28,7 @@ const refusalCodes = new Set([
   'pay_run_job_lost',
   'invalid_request',
   'idempotency_conflict',
-  'invalid-chain',
-  'invalid-token',
-  'batch-too-large',
-  'invalid-amount',
-  'invalid-address',
-  'duplicate-recipient',
-  'unregistered-recipient',
+  ...disbursementErrorCodes,
 ]);
 
 /** @param code - of an error that ended a command */

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { exitCodeOfError } from './exit-codes.ts';
+
+it.each([
+  ['invalid_roster', 2],
+  ['pay_run_conflict', 2],
+  ['pay_run_job_lost', 2],
+  ['idempotency_conflict', 2],
+  ['invalid-chain', 2],
+  ['batch-too-large', 2],
+  ['duplicate-recipient', 2],
+  ['unregistered-recipient', 2],
+  ['agent_unreachable', 1],
+  ['pay_run_ledger_damaged', 1],
+])('%s ends a command with %i', (code, exitCode) => {
+  expect(exitCodeOfError(code)).toBe(exitCode);
+});
