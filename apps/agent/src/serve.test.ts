@@ -6,7 +6,14 @@ import { parseConfig } from './config.ts';
 import { createConfigSource, goodEnvironment } from './fixtures/config-world.ts';
 import { createTestApp, loopbackToken } from './fixtures/test-app.ts';
 
-const quick = { headersMs: 300, requestMs: 500, keepAliveMs: 400, checkMs: 50, graceMs: 500 };
+const quick = {
+  headersMs: 300,
+  requestMs: 500,
+  keepAliveMs: 400,
+  checkMs: 50,
+  graceMs: 500,
+  unreadMs: 250,
+};
 
 const post: RawTarget['post'] = {
   path: '/api/validate',

@@ -13,6 +13,7 @@ const quick: Partial<HttpLimits> = {
   keepAliveMs: 400,
   checkMs: 50,
   graceMs: 500,
+  unreadMs: 250,
 };
 
 const post: RawTarget['post'] = {
@@ -133,6 +134,34 @@ describe('the limits of a server', () => {
     expect(answers[0]).toMatchObject({ status: 200, headers: { connection: 'close' } });
     expect(isClosed).toBe(true);
     expect(ms).toBeLessThan(5_000);
+  });
+
+  it('let a client hear the refusal of a body that it is still sending', async () => {
+    await start({ requestMs: 20_000, unreadBytes: 32 * 1024 * 1024, unreadMs: 5_000 });
+    const size = 20 * 1024 * 1024;
+    const request = (host: string) =>
+      `POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${size}\r\n\r\n`;
+    for (const [host, status] of [
+      ['127.0.0.1', 200],
+      ['no host', 400],
+    ] as const) {
+      const { answers } = await exchangeRaw(
+        portOf(),
+        [request(host) + ' '.repeat(size / 2), ' '.repeat(size / 2)],
+        { waitMs: 15_000, enough: 1, pauseMs: 100, isReadLate: true },
+      );
+      expect(answers.map((answer) => answer.status)).toEqual([status]);
+    }
+  });
+
+  it('take in only so much of a body that nobody reads, and only for so long', async () => {
+    await start({ requestMs: 20_000, unreadBytes: 64 * 1024, unreadMs: 200 });
+    const head = 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999999\r\n\r\n';
+    for (const sent of ['', ' '.repeat(256 * 1024)]) {
+      const { isClosed, ms } = await exchangeRaw(portOf(), [head + sent], { waitMs: 15_000 });
+      expect(isClosed).toBe(true);
+      expect(ms).toBeLessThan(2_000);
+    }
   });
 
   it('take one request of a connection at a time', async () => {

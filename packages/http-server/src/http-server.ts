@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
+import { forgetBody } from './forget-body.ts';
 import { formatAuthority, withoutBrackets } from './host-name.ts';
 import {
   answerRefusal,
@@ -37,6 +38,9 @@ export type HttpLimits = {
   readonly maxRequestsPerConnection: number;
   /** Requests of one connection that wait for the answer to the one before. */
   readonly maxPipelined: number;
+  /** Of a body that was refused unread: how much is still taken in, and how long, so that the answer is heard. */
+  readonly unreadBytes: number;
+  readonly unreadMs: number;
   /** How long requests under way may take once the server stops. */
   readonly graceMs: number;
 };
@@ -51,6 +55,8 @@ const httpLimits: HttpLimits = {
   maxConnections: 512,
   maxRequestsPerConnection: 1_000,
   maxPipelined: 16,
+  unreadBytes: 8 * 1024 * 1024,
+  unreadMs: 500,
   graceMs: 10_000,
 };
 
@@ -80,10 +86,13 @@ export function serveHttp(
 ): Promise<HttpServer> {
   const { onRefused } = options;
   const limits = { ...httpLimits, ...options.limits };
+  const forgetRest = (request: IncomingMessage): Promise<void> =>
+    forgetBody(request, { maxBytes: limits.unreadBytes, maxMs: limits.unreadMs });
   async function answer(request: Request, { incoming, outgoing }: HttpBindings): Promise<Response> {
     const { remoteAddress } = incoming.socket;
     const response = await fetch(request, remoteAddress === undefined ? {} : { remoteAddress });
-    // Refused before its body was read: the rest would be taken for the next request, or waited for.
+    await forgetRest(incoming);
+    // What is still to come would be taken for the next request, or waited for.
     if (!incoming.complete) {
       outgoing.setHeader('connection', 'close');
     }
@@ -143,7 +152,9 @@ export function serveHttp(
     const refusal = isStopping ? refusals.stopping : findRefusal(request, limits.maxHeaders);
     const target = readTarget(request.url, request.headers.host ?? '');
     if (refusal !== undefined || target === undefined) {
-      answerRefusal(response, refusal ?? refusals.unreadable, onRefused);
+      void forgetRest(request).then(() =>
+        answerRefusal(response, refusal ?? refusals.unreadable, onRefused),
+      );
       return;
     }
     request.url = target;

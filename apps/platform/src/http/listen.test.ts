@@ -25,6 +25,7 @@ const quick: Partial<HttpLimits> = {
   keepAliveMs: 400,
   checkMs: 50,
   graceMs: 500,
+  unreadMs: 250,
 };
 
 type Post = RawTarget['post'];

@@ -32,6 +32,8 @@ export type RawOptions = {
   readonly isEnded?: boolean;
   /** Whether the connection is cut, without goodbye, after the last part. */
   readonly isCut?: boolean;
+  /** Whether nothing is read before everything is sent, as simple clients do it. */
+  readonly isReadLate?: boolean;
   readonly host?: string;
 };
 
@@ -75,6 +77,9 @@ export async function exchangeRaw(
       finish();
     });
     socket.on('connect', () => void send());
+    if (options.isReadLate === true) {
+      socket.pause();
+    }
 
     async function send(): Promise<void> {
       for (const [index, part] of parts.entries()) {
@@ -86,6 +91,7 @@ export async function exchangeRaw(
         }
         socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
       }
+      socket.resume();
       if (options.isCut === true) {
         socket.resetAndDestroy();
       } else if (options.isEnded === true) {
