@@ -7,12 +7,12 @@ import { createConfigSource, goodEnvironment } from './fixtures/config-world.ts'
 import { createTestApp, loopbackToken } from './fixtures/test-app.ts';
 
 const quick = {
-  headersMs: 300,
-  requestMs: 500,
-  keepAliveMs: 400,
+  headersMs: 1_000,
+  requestMs: 1_500,
+  keepAliveMs: 1_000,
   checkMs: 50,
   graceMs: 500,
-  unreadMs: 250,
+  unreadMs: 700,
 };
 
 const post: RawTarget['post'] = {
