@@ -1,19 +1,10 @@
 /** What reaches the agent below its routes: raw bytes on a socket; and where it listens. */
 import { type HttpServer, serveHttp } from '@pool/http-server';
-import { listRawCases, type RawTarget, tryRawCase } from '@pool/testkit/raw-http';
+import { listRawCases, type RawTarget, rawLimits, tryRawCase } from '@pool/testkit/raw-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseConfig } from './config.ts';
 import { createConfigSource, goodEnvironment } from './fixtures/config-world.ts';
 import { createTestApp, loopbackToken } from './fixtures/test-app.ts';
-
-const quick = {
-  headersMs: 1_000,
-  requestMs: 1_500,
-  keepAliveMs: 1_000,
-  checkMs: 50,
-  graceMs: 500,
-  unreadMs: 700,
-};
 
 const post: RawTarget['post'] = {
   path: '/api/validate',
@@ -32,7 +23,7 @@ describe('the agent on a socket', () => {
       host: '127.0.0.1',
       port: 0,
       onRefused: ({ status, code }) => refused.add(`${status} ${code}`),
-      limits: quick,
+      limits: rawLimits,
     });
     target = { port: Number(new URL(server.url).port), alivePath: '/api/livez', post };
   });

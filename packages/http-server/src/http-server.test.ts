@@ -1,5 +1,11 @@
 /** What reaches a server below its routes: raw bytes on a socket, time, numbers, and its end. */
-import { exchangeRaw, listRawCases, type RawTarget, tryRawCase } from '@pool/testkit/raw-http';
+import {
+  exchangeRaw,
+  listRawCases,
+  type RawTarget,
+  rawLimits,
+  tryRawCase,
+} from '@pool/testkit/raw-http';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -14,14 +20,6 @@ const quick: Partial<HttpLimits> = {
   checkMs: 50,
   graceMs: 500,
   unreadMs: 250,
-};
-/** Not so short that a busy machine is late with an honest request. */
-const patient: Partial<HttpLimits> = {
-  ...quick,
-  headersMs: 1_000,
-  requestMs: 1_500,
-  keepAliveMs: 1_000,
-  unreadMs: 700,
 };
 
 const post: RawTarget['post'] = {
@@ -65,7 +63,7 @@ describe('a server on a socket', () => {
       host: '127.0.0.1',
       port: 0,
       onRefused: () => undefined,
-      limits: patient,
+      limits: rawLimits,
     });
     target = { port: Number(new URL(server.url).port), alivePath: '/', post };
   });

@@ -1,7 +1,13 @@
 /** What reaches platform and gate below their routes: raw bytes on a socket, and their end. */
 import { Secret } from '@pool/core';
-import type { HttpLimits, HttpServer } from '@pool/http-server';
-import { exchangeRaw, listRawCases, type RawTarget, tryRawCase } from '@pool/testkit/raw-http';
+import type { HttpServer } from '@pool/http-server';
+import {
+  exchangeRaw,
+  listRawCases,
+  type RawTarget,
+  rawLimits,
+  tryRawCase,
+} from '@pool/testkit/raw-http';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseGateConfig, parsePlatformConfig } from '../config.ts';
 import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
@@ -19,14 +25,6 @@ import { listen } from './listen.ts';
 
 const log = createLog('silent', 'test');
 const loopback = { host: '127.0.0.1', port: 0 };
-const quick: Partial<HttpLimits> = {
-  headersMs: 1_000,
-  requestMs: 1_500,
-  keepAliveMs: 1_000,
-  checkMs: 50,
-  graceMs: 500,
-  unreadMs: 700,
-};
 
 type Post = RawTarget['post'];
 const platformPost: Post = {
@@ -86,7 +84,7 @@ describe.each([
   let target: RawTarget;
   beforeAll(async () => {
     const app = await createApp();
-    server = await listen((request, from) => app.fetch(request, from), loopback, log, quick);
+    server = await listen((request, from) => app.fetch(request, from), loopback, log, rawLimits);
     target = { port: Number(new URL(server.url).port), alivePath: '/livez', post };
   });
   afterAll(() => server.close());

@@ -7,8 +7,21 @@ import { findRawProblems } from './judge-exchange.ts';
 import { createRawCases, type RawTarget } from './raw-cases.ts';
 import { exchangeRaw } from './raw-client.ts';
 
-/** A limit of the server under test must be shorter than this. */
+/** Longer than any of the limits below. */
 const waitMs = 5_000;
+
+/**
+ * Limits for a server under test: short, because some cases wait for them, and not so short that a busy machine
+ * is late with an honest request.
+ */
+export const rawLimits = {
+  headersMs: 1_000,
+  requestMs: 1_500,
+  keepAliveMs: 1_000,
+  checkMs: 50,
+  graceMs: 500,
+  unreadMs: 700,
+};
 
 /** Names of the cases, which do not depend on the server. */
 export function listRawCases(post: RawTarget['post']): readonly string[] {
