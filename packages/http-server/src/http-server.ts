@@ -151,14 +151,16 @@ export function serveHttp(
     response.once('close', () => endTurn(request.socket));
     const refusal = isStopping ? refusals.stopping : findRefusal(request, limits.maxHeaders);
     const target = readTarget(request.url, request.headers.host ?? '');
-    if (refusal !== undefined || target === undefined) {
-      void forgetRest(request).then(() =>
-        answerRefusal(response, refusal ?? refusals.unreadable, onRefused),
-      );
-      return;
-    }
-    request.url = target;
-    listener(request, response).catch(() => request.socket.destroy());
+    const answered =
+      refusal !== undefined || target === undefined
+        ? refuse({ request, response }, refusal ?? refusals.unreadable)
+        : listener(Object.assign(request, { url: target }), response);
+    answered.catch(() => request.socket.destroy());
+  }
+
+  async function refuse({ request, response }: Turn, refusal: Refusal): Promise<void> {
+    await forgetRest(request);
+    answerRefusal(response, refusal, onRefused);
   }
 
   function endTurn(socket: Socket): void {
