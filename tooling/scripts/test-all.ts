@@ -3,14 +3,20 @@
 //   npm test -- packages/core     only the Vitest files whose path contains the text
 //   pnpm test:full                also the tests that take many minutes (fund-256, fund-64 alone)
 // With POOL_TEST_REPORT=<file>, Vitest's JSON report is kept there: `pnpm conformance --report <file>` reads it.
+// With POOL_TEST_FORBID_SKIPS=1, a skipped test fails the run (tooling/src/test-skips.ts); otherwise one line explains the skips.
 // Ends with `N passed, N failed` (and `, N skipped`) over both runners. A runner that dies, or that fails without
 // naming a failed test, counts as one failed test.
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { FULL_RUN_VARIABLE, findForbiddenSkips } from '../src/allowed-skips.ts';
 import { findForge } from '../src/foundry.ts';
 import { run } from '../src/processes.ts';
+import {
+  explainSkips,
+  FORBID_SKIPS_VARIABLE,
+  FULL_RUN_VARIABLE,
+  findForbiddenSkips,
+} from '../src/test-skips.ts';
 import {
   addTotals,
   formatTotals,
@@ -92,7 +98,7 @@ async function runForge(env: Record<string, string>): Promise<RunnerReport> {
   }
 }
 
-const isCi = !['', '0', 'false'].includes(process.env['CI'] ?? '');
+const forbidsSkips = process.env[FORBID_SKIPS_VARIABLE] === '1';
 
 async function runAll(args: readonly string[]): Promise<number> {
   const isFullRun = args.includes('--full');
@@ -126,8 +132,10 @@ async function runAll(args: readonly string[]): Promise<number> {
   const totals = addTotals(reports.map((report) => report.totals));
   for (const failure of reports.flatMap((report) => report.failures)) say(`failed: ${failure}`);
   const skipped = reports.flatMap((report) => report.skipped);
-  const forbidden = isCi && !isFiltered ? findForbiddenSkips(skipped, isFullRun) : [];
-  for (const { name } of forbidden) say(`skipped, which CI does not allow: ${name}`);
+  const forbidden = forbidsSkips ? findForbiddenSkips(skipped, isFullRun) : [];
+  for (const { name } of forbidden) say(`skip not allowed: ${name}`);
+  const explanation = explainSkips(skipped.filter((test) => !forbidden.includes(test)));
+  if (explanation !== undefined) say(explanation);
   say('');
   // A forbidden skip is a failure, so it is counted as one.
   say(

@@ -1,6 +1,6 @@
 /**
  * The graphics device that tests run on: SwiftShader, which Debian ships with Chromium (`apt-get install chromium-common libvulkan1`),
- * or whatever a machine has. Tests skip with `NO_DEVICE` in their name where there is none; CI allows no such skip.
+ * or whatever a machine has. Tests skip where there is none, and `.ci/run` allows no such skip.
  */
 import { existsSync } from 'node:fs';
 import { type Gpu, openDevice } from '../src/webgpu/device.ts';

@@ -1,0 +1,58 @@
+// What a skipped test means for a run. By itself a skip fails nothing: whoever runs `npm test` on a machine without a
+// graphics driver gets the count and the reason. A run that must show everything (`.ci/run`) sets
+// POOL_TEST_FORBID_SKIPS, and then a skip is a failure unless it is left to `pnpm test:full`.
+import type { SkippedTest } from './totals.ts';
+
+/** Set by `pnpm test:full`; tests that are too long for every run ask for it with `it.skipIf(!FULL)`. */
+export const FULL_RUN_VARIABLE = 'POOL_TEST_FULL';
+
+/** Set by a run that provides every driver and server: `1` makes a skipped test a failure. */
+export const FORBID_SKIPS_VARIABLE = 'POOL_TEST_FORBID_SKIPS';
+
+interface KnownSkip {
+  readonly name: RegExp;
+  readonly reason: string;
+  /** True for tests that only `pnpm test:full` runs. */
+  readonly isLong: boolean;
+}
+
+const GRAPHICS =
+  'need a graphics device; on Debian: apt-get install --no-install-recommends chromium-common libvulkan1';
+const LONG = 'run in `pnpm test:full` only';
+
+const KNOWN: readonly KnownSkip[] = [
+  // The circuits alone; a payment of 17 proves with fund-64 in every run.
+  { name: /fund-64 and fund-256/, reason: LONG, isLong: true },
+  // A payment of 65; its key alone takes minutes to make.
+  { name: /fund-256\.e2e/, reason: LONG, isLong: true },
+  {
+    name: /^(packages\/prover\/(src\/webgpu|test\/gpu-)|tooling\/src\/device-proofs)/,
+    reason: GRAPHICS,
+    isLong: false,
+  },
+];
+
+const UNKNOWN = 'for a reason that tooling/src/test-skips.ts does not know';
+
+const findKnown = (test: SkippedTest): KnownSkip | undefined =>
+  KNOWN.find(({ name }) => name.test(test.name));
+
+/** The skipped tests that fail a run which forbids skips. A full run may leave out none. */
+export function findForbiddenSkips(
+  skipped: readonly SkippedTest[],
+  isFullRun: boolean,
+): readonly SkippedTest[] {
+  if (isFullRun) return skipped;
+  return skipped.filter((test) => findKnown(test)?.isLong !== true);
+}
+
+/** One line: how many tests were skipped, why, and what to install. `undefined` when none was. */
+export function explainSkips(skipped: readonly SkippedTest[]): string | undefined {
+  if (skipped.length === 0) return undefined;
+  const counts = new Map<string, number>();
+  for (const test of skipped) {
+    const reason = findKnown(test)?.reason ?? UNKNOWN;
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  return `skipped: ${[...counts].map(([reason, count]) => `${count} ${reason}`).join('; ')}`;
+}
