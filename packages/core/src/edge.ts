@@ -155,6 +155,19 @@ export const settlementRecordSchema = v.strictObject({
 });
 export type SettlementRecord = v.InferOutput<typeof settlementRecordSchema>;
 
+/**
+ * `POST /agent-edge/settlements/:key/void`: withdraw the batch of a settlement. `signature` is the funder's
+ * EIP-712 `VoidBatch` (protocol §8). Answered with the settlement record; 404 `not_found` when the employer has no
+ * settlement under that key. The answer does not mean that the batch is void: only a final block says so.
+ */
+export const voidRequestSchema = v.strictObject({
+  chain: chainKeySchema,
+  funder: evmAddressSchema,
+  batchNonce: wordSchema,
+  signature: settlementRequestSchema.entries.funderSignature,
+});
+export type VoidRequest = v.InferOutput<typeof voidRequestSchema>;
+
 /** `GET /agent-edge/notes?chain&token&cursor`, bearer = a `holder.read` key. */
 export const notesResponseSchema = v.strictObject({
   notes: v.array(

@@ -92,6 +92,8 @@ export {
   type SolidityProof,
   settlementRecordSchema,
   settlementRequestSchema,
+  type VoidRequest,
+  voidRequestSchema,
 } from './edge.ts';
 export {
   computeFundAuthorizationData,

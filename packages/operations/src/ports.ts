@@ -22,6 +22,7 @@ import type {
   SettlementRecord,
   SettlementRequest,
   SolidityProof,
+  VoidRequest,
   WalletPub,
 } from '@pool/core';
 import type { WitnessSignal } from '@pool/notes';
@@ -120,6 +121,12 @@ export type PlatformPort = {
   ): Promise<readonly RecipientRecord[]>;
   postSettlement(key: string, request: SettlementRequest): Promise<SettlementRecord>;
   getSettlement(key: string): Promise<SettlementRecord | undefined>;
+  /**
+   * Hands over the funder's withdrawal of a batch. The answer says what the platform holds; only the chain says
+   * that the batch is void.
+   * @throws PoolError 404 `not_found` when the platform has no such settlement
+   */
+  postVoid(key: string, request: VoidRequest): Promise<SettlementRecord>;
 };
 
 /** The pool-gate's read side. */

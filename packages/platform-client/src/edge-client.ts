@@ -17,6 +17,7 @@ import {
   type SettlementRecord,
   type SettlementRequest,
   settlementRecordSchema,
+  type VoidRequest,
 } from '@pool/core';
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { Fetch } from './bounded-fetch.ts';
@@ -49,6 +50,8 @@ export type EdgeClient = {
   postSettlement(key: string, request: SettlementRequest): Promise<SettlementRecord>;
   /** The settlement row of a key; undefined when the platform has none. */
   getSettlement(key: string): Promise<SettlementRecord | undefined>;
+  /** Hands over the funder's withdrawal of a batch. 404 `not_found`: the platform has no such settlement. */
+  postVoid(key: string, request: VoidRequest): Promise<SettlementRecord>;
   getNotes(query: NotesQuery): Promise<NotesResponse>;
 };
 
@@ -119,6 +122,14 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
         }
         throw error;
       }
+    },
+
+    async postVoid(key, request) {
+      const path = `/settlements/${encodeURIComponent(key)}/void`;
+      const record = await call('POST', joinUrl(base, path), settlementRecordSchema, {
+        body: request,
+      });
+      return cleanRecord(record);
     },
 
     getNotes({ chain, token, cursor }) {

@@ -155,6 +155,25 @@ describe('calls to the platform', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('hands a withdrawal over, and passes on that there is no such settlement', async () => {
+    const withdrawal = {
+      chain: 'anvil',
+      funder: settlement.batch.funder,
+      batchNonce: settlement.batch.batchNonce,
+      signature: `0x${'11'.repeat(65)}`,
+    };
+    const { client, seen } = clientOf(() => Response.json(settlement));
+    expect(await client.postVoid('a/b', withdrawal)).toEqual(settlement);
+    expect(seen[0]?.url).toBe(`${url}/settlements/a%2Fb/void`);
+    const { body } = seen[0]?.init ?? {};
+    expect(JSON.parse(typeof body === 'string' ? body : '{}')).toEqual(withdrawal);
+    const missing = clientOf(() =>
+      Response.json({ code: 'not_found', message: 'none' }, { status: 404 }),
+    );
+    const error = await failureOf(missing.client.postVoid('k', withdrawal));
+    expect([error.code, error.status, error.retryable]).toEqual(['not_found', 404, false]);
+  });
+
   it('cleans and bounds the reason of a settlement that failed', async () => {
     const error = { code: 'reverted', message: 'no\u001b[31m\r\nmoney' };
     const { client } = clientOf(() => Response.json({ ...settlement, error }));

@@ -13,6 +13,7 @@ import {
   type RecipientRecord,
   type SettlementRecord,
   type SettlementRequest,
+  type VoidRequest,
 } from '@pool/core';
 import { createEligibilityTree } from '@pool/notes';
 import type { FakeHolder } from './fake-holder.ts';
@@ -38,6 +39,10 @@ export function createFakePlatform(chain: FakePoolChain) {
 
   const platform = {
     posts: 0,
+    /** Withdrawals taken, newest last. */
+    voids: [] as VoidRequest[],
+    /** The relayer keeps withdrawals and sends none. */
+    holdBackVoids: false,
     /** Batch roots ever posted, under any key. */
     postedRoots: new Set<string>(),
     lookups: 0,
@@ -90,6 +95,18 @@ export function createFakePlatform(chain: FakePoolChain) {
             status: 503,
             retryable: true,
           });
+        }
+        return row;
+      }),
+    postVoid: (key: string, request: VoidRequest) =>
+      answer(() => {
+        const row = rows.get(key);
+        if (row === undefined || row.batch.batchNonce !== request.batchNonce) {
+          throw new PoolError('not_found', 'the platform has no such settlement', { status: 404 });
+        }
+        platform.voids.push(request);
+        if (!platform.holdBackVoids) {
+          chain.voidBatch(request.batchNonce);
         }
         return row;
       }),

@@ -44,7 +44,8 @@ export function createFakePoolChain(options: FakeChainOptions) {
   const { clock, pool, token, funder } = options;
   const startMs = clock.nowMs();
   const used = new Map<string, Used>();
-  const voided = new Set<string>();
+  /** By nonce: the block in which it was withdrawn. */
+  const voided = new Map<string, number>();
   const roots = new Set<string>();
   const mined = new Map<string, Mined>();
   let transactions = 0;
@@ -66,7 +67,12 @@ export function createFakePoolChain(options: FakeChainOptions) {
     },
     acceptRoot: (root: string): void => void roots.add(root),
     refuseRoot: (root: string): void => void roots.delete(root),
-    voidBatch: (batchNonce: string): void => void voided.add(batchNonce),
+    /** Like the contract, it refuses to withdraw what has landed. */
+    voidBatch(batchNonce: string): void {
+      if (!used.has(batchNonce) && !voided.has(batchNonce)) {
+        voided.set(batchNonce, headNumber());
+      }
+    },
 
     /** Undefined: it would succeed now. */
     simulateFund(batch: FundBatchWire, permit: PermitWire | undefined): ErrorBody | undefined {
@@ -125,7 +131,7 @@ export function createFakePoolChain(options: FakeChainOptions) {
         return {
           finalBlock: { number, timestampSeconds: secondsOf(number) },
           funded: isFinal ? use : undefined,
-          voided: voided.has(batchNonce),
+          voided: (voided.get(batchNonce) ?? Number.POSITIVE_INFINITY) <= number,
           pending: use !== undefined && !isFinal,
         };
       }),
