@@ -59,7 +59,10 @@ export async function openSession(
   place: SignInPlace,
   encryptionPublicKey?: EncryptionPublicKey,
 ): Promise<SessionClient> {
-  const signer = createLocalKeySigner({ privateKey });
+  const signer = createLocalKeySigner({
+    privateKey,
+    allow: encryptionPublicKey === undefined ? {} : { encryptionPublicKey },
+  });
   const address = await signer.address();
   const domain = new URL(place.platformUrl).host;
   const uri = place.platformUrl;

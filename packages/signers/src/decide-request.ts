@@ -4,7 +4,13 @@
  *
  * @module
  */
-import { type EvmAddress, isPoolError, parseSignInMessage } from '@pool/core';
+import {
+  type EncryptionPublicKey,
+  type EvmAddress,
+  isPoolError,
+  maxEvidenceSkewMs,
+  parseSignInMessage,
+} from '@pool/core';
 import { viewingKeyMessage } from '@pool/notes';
 import { computeRequestExternalId } from './request-digest.ts';
 import type {
@@ -29,13 +35,22 @@ export type SignerAllow = {
     readonly pool: EvmAddress;
     readonly tokens: readonly EvmAddress[];
   }[];
+  /**
+   * P of the holder: the only encryption key that a sign-in text may list. Omitted: a text that lists any is refused.
+   * It comes from the signer's own configuration, so a compromised caller cannot make W vouch for a foreign P (protocol §2).
+   */
+  readonly encryptionPublicKey?: EncryptionPublicKey;
 };
 
-/** Undefined: sign it. */
+/**
+ * Undefined: sign it.
+ * @param nowMs - the signer's own clock, milliseconds since the epoch
+ */
 export function findRefusal(
   request: SignRequest,
   address: EvmAddress,
   allow: SignerAllow,
+  nowMs: number,
 ): RefusalReason | undefined {
   if (allow.kinds !== undefined && !allow.kinds.includes(request.kind)) {
     return 'kind-not-allowed';
@@ -44,7 +59,7 @@ export function findRefusal(
     return 'foreign-signer';
   }
   try {
-    return findKindRefusal(request, address, allow) ?? findIdRefusal(request);
+    return findKindRefusal(request, address, allow, nowMs) ?? findIdRefusal(request);
   } catch (error) {
     if (isPoolError(error) || error instanceof TypeError) {
       return 'malformed-payload';
@@ -63,6 +78,7 @@ function findKindRefusal(
   request: SignRequest,
   address: EvmAddress,
   allow: SignerAllow,
+  nowMs: number,
 ): RefusalReason | undefined {
   switch (request.kind) {
     case 'fund-authorization':
@@ -74,7 +90,7 @@ function findKindRefusal(
     case 'token-approval':
       return findTokenApprovalRefusal(request, allow);
     case 'sign-in':
-      return findSignInRefusal(request, address);
+      return findSignInRefusal(request, address, allow, nowMs);
     case 'viewing-key':
       // The text is fixed; which platform it names is all a caller chooses.
       return undefined;
@@ -146,6 +162,8 @@ function findTokenApprovalRefusal(
 function findSignInRefusal(
   { payload }: SignInRequest,
   address: EvmAddress,
+  allow: SignerAllow,
+  nowMs: number,
 ): RefusalReason | undefined {
   const { message, expected } = payload;
   // Its signature is a secret key's seed; a platform must never be able to collect it as a login.
@@ -160,7 +178,16 @@ function findSignInRefusal(
     parsed.domain === expected.domain &&
     parsed.uri === expected.uri &&
     parsed.chainId === expected.chainId;
-  return isExpected ? undefined : 'foreign-sign-in';
+  if (!isExpected) {
+    return 'foreign-sign-in';
+  }
+  const listed = parsed.encryptionPublicKey;
+  if (listed !== undefined && listed !== allow.encryptionPublicKey) {
+    return 'foreign-encryption-key';
+  }
+  // Written so that a date that cannot be read is refused. A text dated ahead would outrank every later rotation.
+  const isNearNow = Math.abs(parsed.issuedAtMs - nowMs) <= maxEvidenceSkewMs;
+  return isNearNow ? undefined : 'stale-sign-in';
 }
 
 // The text of any platform, not only of the expected one.

@@ -8,11 +8,13 @@ import {
   chainId,
   expected,
   funder,
+  listKey,
   pool,
   privateKey,
   requests,
   secretKey,
   serializeUnsigned,
+  signInAtMs,
   signInExpected,
   signInText,
   stranger,
@@ -24,9 +26,11 @@ import {
 import { createLocalKeySigner } from './local-key.ts';
 import { createSignRequest } from './request-digest.ts';
 import type { SignRequest } from './requests.ts';
+import type { Signer } from './signer.ts';
 import { encodeApproveCall, encodeSignedTransaction } from './token-approval.ts';
 
-const signer = createLocalKeySigner({ privateKey: secretKey });
+const nowMs = (): number => signInAtMs;
+const signer = createLocalKeySigner({ privateKey: secretKey, nowMs });
 
 async function signatureOf(request: SignRequest): Promise<string> {
   const outcome = await signer.submit(request);
@@ -38,6 +42,9 @@ async function reasonOf(request: SignRequest, by = signer): Promise<string> {
   const outcome = await by.submit(request);
   return outcome.state === 'refused' ? outcome.reason : outcome.state;
 }
+
+const ofText = (message: string): SignRequest =>
+  createSignRequest({ ...requests.signIn, payload: { message, expected: signInExpected } });
 
 const poolDomain = { name: 'ShieldedPool', version: '1', chainId, verifyingContract: pool };
 
@@ -125,8 +132,6 @@ describe('the local key refuses', () => {
       ...approve,
       payload: { unsignedTransaction: serializeUnsigned(change), expected },
     });
-  const ofText = (message: string): SignRequest =>
-    createSignRequest({ ...signIn, payload: { message, expected: signInExpected } });
 
   it.each<[string, SignRequest, string]>([
     [
@@ -265,12 +270,13 @@ describe('the local key refuses', () => {
 
   it('what its configuration does not list', async () => {
     const pools = [{ chainId, pool, tokens: [token] }];
-    const strict = createLocalKeySigner({ privateKey: secretKey, allow: { pools } });
+    const strict = createLocalKeySigner({ privateKey: secretKey, nowMs, allow: { pools } });
     for (const request of Object.values(requests)) {
       expect(await reasonOf(request, strict)).toBe('signed');
     }
     const none = createLocalKeySigner({
       privateKey: secretKey,
+      nowMs,
       allow: { pools: [{ chainId, pool, tokens: [] }] },
     });
     expect(await reasonOf(fund, none)).toBe('token-not-listed');
@@ -286,10 +292,49 @@ describe('the local key refuses', () => {
     }
     const signInOnly = createLocalKeySigner({
       privateKey: secretKey,
+      nowMs,
       allow: { kinds: ['sign-in'] },
     });
     expect(await reasonOf(fund, signInOnly)).toBe('kind-not-allowed');
     expect(await reasonOf(signIn, signInOnly)).toBe('signed');
+  });
+});
+
+describe('the local key vouches for one encryption key, now', () => {
+  const own = `0x${'a1'.repeat(32)}` as const;
+  const foreign = `0x${'a2'.repeat(32)}` as const;
+  const keyed = (at = signInAtMs): Signer =>
+    createLocalKeySigner({
+      privateKey: secretKey,
+      nowMs: () => at,
+      allow: { encryptionPublicKey: own },
+    });
+
+  it('signs a text that lists the configured key, or none', async () => {
+    expect(await reasonOf(ofText(listKey(own)), keyed())).toBe('signed');
+    expect(await reasonOf(ofText(signInText), keyed())).toBe('signed');
+  });
+
+  it('refuses a text that lists another key, whatever else is right', async () => {
+    expect(await reasonOf(ofText(listKey(foreign)), keyed())).toBe('foreign-encryption-key');
+  });
+
+  it('refuses every listed key when none is configured', async () => {
+    expect(await reasonOf(ofText(listKey(own)))).toBe('foreign-encryption-key');
+  });
+
+  it('refuses a text that is not dated within 5 minutes of its own clock', async () => {
+    const minutes = 60_000;
+    for (const text of [signInText, listKey(own)]) {
+      expect(await reasonOf(ofText(text), keyed(signInAtMs + 5 * minutes))).toBe('signed');
+      expect(await reasonOf(ofText(text), keyed(signInAtMs - 5 * minutes))).toBe('signed');
+      expect(await reasonOf(ofText(text), keyed(signInAtMs + 5 * minutes + 1))).toBe(
+        'stale-sign-in',
+      );
+      expect(await reasonOf(ofText(text), keyed(signInAtMs - 5 * minutes - 1))).toBe(
+        'stale-sign-in',
+      );
+    }
   });
 });
 

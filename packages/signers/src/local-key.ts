@@ -29,16 +29,18 @@ export type LocalKeySignerOptions = {
   /** secp256k1 private key: 32 bytes of lower-case 0x-hex. */
   readonly privateKey: Secret;
   readonly allow?: SignerAllow;
+  /** Clock that sign-in texts are dated against, milliseconds since the epoch. Default: the system's. */
+  readonly nowMs?: () => number;
 };
 
 /** @throws PoolError `invalid_private_key`, without the value */
 export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
-  const { privateKey, allow = {} } = options;
+  const { privateKey, allow = {}, nowMs = Date.now } = options;
   const publicKey = parsePublicKey(privateKey);
   const address = parseEvmAddress(computeWalletAddress(publicKey));
 
   function submitNow(request: SignRequest): Promise<Outcome> | Outcome {
-    const refusal = findRefusal(request, address, allow);
+    const refusal = findRefusal(request, address, allow, nowMs());
     return refusal === undefined ? sign(request) : refuse(refusal);
   }
 
@@ -70,6 +72,10 @@ const messages: Readonly<Partial<Record<RefusalReason, string>>> = {
   'foreign-signer': 'the request names another wallet than this signer holds',
   'external-id-mismatch': 'the request id is not the id of its content',
   'malformed-payload': 'the payload does not form a document of its kind',
+  'foreign-encryption-key':
+    "the sign-in text lists an encryption key that is not in this signer's configuration",
+  'stale-sign-in':
+    "the sign-in text is not dated within 5 minutes of this signer's clock; ask for a new one, and check both clocks",
 };
 
 function refuse(reason: RefusalReason): Outcome {

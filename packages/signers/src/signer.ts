@@ -34,6 +34,10 @@ export type RefusalReason =
   | 'gas-too-high'
   /** The sign-in text is for another domain, URI or chain. */
   | 'foreign-sign-in'
+  /** The sign-in text lists an encryption key that is not the one in the signer's configuration. */
+  | 'foreign-encryption-key'
+  /** The sign-in text is dated more than 5 minutes before or after the signer's clock. */
+  | 'stale-sign-in'
   /** The viewing-key text was offered under another kind. */
   | 'viewing-key-text'
   /** Two signatures of one text differed: a viewing key derived from them would be lost. */
