@@ -27,9 +27,14 @@ declare module 'snarkjs' {
   export const powersOfTau: {
     newAccumulator(curve: Curve, power: number, file: string): Promise<unknown>;
     contribute(from: string, to: string, name: string, entropy: string): Promise<unknown>;
+    beacon(from: string, to: string, name: string, hex: string, exponent: number): Promise<unknown>;
     preparePhase2(from: string, to: string): Promise<void>;
+    /** Writes `<template>NN.ptau` for each smaller power NN. */
+    truncate(file: string, template: string): Promise<unknown>;
+    verify(file: string, logger?: Logger): Promise<boolean>;
   };
   export const zKey: {
+    beacon(from: string, to: string, name: string, hex: string, exponent: number): Promise<unknown>;
     contribute(from: string, to: string, name: string, entropy: string): Promise<unknown>;
     newZKey(r1cs: string, ptau: string, zkey: string): Promise<Uint8Array>;
     exportVerificationKey(zkey: string): Promise<Json>;

@@ -11,11 +11,7 @@ import { exportVerificationKey } from './export-verifier.ts';
 import { createKernelArithmetic } from './kernel-arithmetic.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
 
-const { groth16, powersOfTau, curves, wtns } = snarkjs;
-// The ambient types name only what other tests call.
-const zKey = snarkjs.zKey as typeof snarkjs.zKey & {
-  beacon(from: string, to: string, name: string, hex: string, exponent: number): Promise<unknown>;
-};
+const { groth16, powersOfTau, curves, wtns, zKey } = snarkjs;
 
 const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
 let kernels: PointArithmetic;
@@ -70,6 +66,19 @@ describe('with snarkjs', () => {
     await expect(at.init('c.r1cs', 'b.ptau', 'unprepared.zkey')).rejects.toMatchObject({
       code: 'ptau_not_prepared',
     });
+  });
+
+  it('reads files that snarkjs cut out of larger ones', async () => {
+    const curve = await curves.getCurveFromName('bn128');
+    await powersOfTau.newAccumulator(curve, 4, at.path('large-a.ptau'));
+    await powersOfTau.contribute(at.path('large-a.ptau'), at.path('large-b.ptau'), 'x', 'entropy');
+    await powersOfTau.preparePhase2(at.path('large-b.ptau'), at.path('large.ptau'));
+    await powersOfTau.truncate(at.path('large.ptau'), at.path('cut-'));
+    for (const name of ['large.ptau', 'cut-03.ptau']) {
+      await at.init('c.r1cs', name, `${name}-0.zkey`);
+      await at.contribute(`${name}-0.zkey`, `${name}-1.zkey`);
+      expect(await at.problemsOf(`${name}-1.zkey`, 'c.r1cs', name)).toEqual([]);
+    }
   });
 
   it('agrees on contributions', async () => {

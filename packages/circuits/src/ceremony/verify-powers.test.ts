@@ -10,6 +10,7 @@ import {
   sectionOf,
 } from '../../test/ceremony-folder.ts';
 import { sample } from '../../test/fund-batch.ts';
+import { rootOf, scalePoints, shiftPoints } from '../../test/poisoned-powers.ts';
 import { createPowersOfTau } from '../../test/powers-of-tau.ts';
 import { pointOutsideSubgroup } from '../../test/twist-points.ts';
 import { compileTest } from '../../test/witness.ts';
@@ -38,11 +39,15 @@ afterAll(async () => {
 const EXPONENT = 3;
 
 /** Sections that are wrong in a changed file, as the messages name them. */
-const wrongAfter = async (id: number, change: (section: Buffer) => void) => {
+const wrongAfter = async (
+  id: number,
+  change: (section: Buffer) => void,
+  exponent: number = EXPONENT,
+) => {
   await at.spoil('p.ptau', 'changed.ptau', id, change);
   const file = await openPowersOfTau(at.path('changed.ptau'));
   try {
-    const problems = await findPowersProblems(file, EXPONENT, kernels);
+    const problems = await findPowersProblems(file, exponent, kernels);
     expect(problems.every(({ code }) => code === 'ptau_inconsistent')).toBe(true);
     return problems.map(({ message }) => Number(/Section (\d+)/.exec(message)?.[1]));
   } finally {
@@ -130,3 +135,38 @@ describe('powers of tau are refused', () => {
     });
   });
 });
+
+// Errors along a pattern: multiples that follow the powers of a root of unity, or of tau, cancel in sums whose weights satisfy a linear
+// relation. The doubled basis: only its odd elements reach a key.
+describe.each([3, 4])(
+  'powers of tau for 2^%i rows are refused with a pattern added to',
+  (exponent) => {
+    const size = 2 ** exponent;
+    const { Fr } = bn254.fields;
+    it.each([
+      ['the powers', 2, 'g1', 0, 2 * size - 1],
+      ['the powers times alpha', 4, 'g1', 0, size],
+      ['the powers times beta', 5, 'g1', 0, size],
+      ['the basis', 12, 'g1', size - 1, size],
+      ['the basis in G2', 13, 'g2', size - 1, size],
+      ['the basis times alpha', 14, 'g1', size - 1, size],
+      ['the basis times beta', 15, 'g1', size - 1, size],
+      ['the doubled basis', 12, 'g1', 2 * size - 1, 2 * size],
+    ] as const)('%s', async (what, id, group, first, count) => {
+      const isDoubled = what === 'the doubled basis';
+      const root = rootOf(isDoubled ? exponent + 1 : exponent);
+      const multiples = [
+        ...[0, 1, count - 1].map((degree) => (j: number) => Fr.pow(root, BigInt(degree * j))),
+        // Another alpha or beta: the basis that goes with it is missing.
+        (j: number) => Fr.pow(powers.tau, BigInt(j)),
+      ];
+      for (const multiple of multiples) {
+        const ofKey = (j: number) => (isDoubled && j % 2 === 0 ? 0n : multiple(j));
+        const change = shiftPoints(group, first, count, ofKey);
+        expect(await wrongAfter(id, change, exponent)).not.toEqual([]);
+      }
+      const scale = scalePoints(group, first, count, () => 7n);
+      expect(await wrongAfter(id, scale, exponent)).not.toEqual([]);
+    });
+  },
+);

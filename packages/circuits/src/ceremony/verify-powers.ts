@@ -1,20 +1,23 @@
 /**
  * Checks that a powers-of-tau file is what its name says, as far as a key uses it: its sections are powers of one tau, times one alpha
- * and one beta, and its Lagrange bases are those of the same tau. Who took part in phase 1 is not looked at: compare the file's digest
- * with the published one for that.
+ * and one beta, and its Lagrange bases are those of the same tau. Who took part in phase 1 is checked elsewhere
+ * (`powers-origin.ts`).
  *
  * Runs of powers: with random weights w, sum w_i P_(i+1) must be tau times sum w_i P_i, by a pairing. Bases: with random values v,
  * sum v_j L_j(tau) is the polynomial through v at tau, so it must be sum c_i tau^i, c its coefficients. A wrong point passes with
  * probability about 2^-128.
  *
+ * The weights and values are independent of each other. If they satisfied a linear relation, for example because the polynomial had to
+ * be of low degree, then errors along that relation would add up to nothing, and an attacker could choose them so. Honest proofs would
+ * verify under such a key beside forged ones (`poisoned-powers.test.ts` forges one).
+ *
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import { FIELD_ORDER } from '../field.ts';
-import { invert, power } from '../modular.ts';
+import { interpolate } from './interpolate.ts';
 import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
 import { createSumG1, createSumG2 } from './point-sums.ts';
-import { decodeG1, decodeG2, type G1Point, writeInteger } from './points.ts';
+import { decodeG1, decodeG2, type G1Point, type G2Point, writeInteger } from './points.ts';
 import type { PowersOfTau, PowersSection } from './powers-of-tau.ts';
 import { createWeights, readWeights } from './random-weights.ts';
 import { chunksOf } from './section-file.ts';
@@ -23,46 +26,7 @@ import { haveSameRatio, isSoundG2, type KeyProblem } from './verify-contribution
 
 const POINTS_AT_ONCE = 1 << 16;
 /** Sums over the domain that the checks take, counting the doubled domain twice. */
-const SUMS = 19;
-const TWO_ADICITY = 28;
-const NON_RESIDUE = 5n;
-
-/** The root of unity of order 2^exponent that orders the bases. */
-const rootOfUnity = (exponent: number): bigint => {
-  const generator = power(NON_RESIDUE, (FIELD_ORDER - 1n) >> BigInt(TWO_ADICITY), FIELD_ORDER);
-  return power(generator, 1n << BigInt(TWO_ADICITY - exponent), FIELD_ORDER);
-};
-
-/** Coefficients of the polynomial with these values on the 2^exponent-th roots of unity (Cooley and Tukey, in place). */
-const interpolate = (values: readonly bigint[], exponent: number): bigint[] => {
-  const size = 2 ** exponent;
-  const result = new Array<bigint>(size).fill(0n);
-  for (const [index, value] of values.entries()) {
-    let reversed = 0;
-    for (let bit = 0; bit < exponent; bit++) {
-      reversed = 2 * reversed + ((index >> bit) & 1);
-    }
-    result[reversed] = value;
-  }
-  for (let level = 1; level <= exponent; level++) {
-    const half = 2 ** (level - 1);
-    const step = invert(rootOfUnity(level), FIELD_ORDER);
-    const twiddles: bigint[] = [1n];
-    for (let i = 1; i < half; i++) {
-      twiddles.push(((twiddles[i - 1] ?? 0n) * step) % FIELD_ORDER);
-    }
-    for (let start = 0; start < size; start += 2 * half) {
-      for (let i = start; i < start + half; i++) {
-        const left = result[i] ?? 0n;
-        const right = ((result[i + half] ?? 0n) * (twiddles[i - start] ?? 0n)) % FIELD_ORDER;
-        result[i] = left + right < FIELD_ORDER ? left + right : left + right - FIELD_ORDER;
-        result[i + half] = left < right ? left - right + FIELD_ORDER : left - right;
-      }
-    }
-  }
-  const scale = invert(BigInt(size), FIELD_ORDER);
-  return result.map((value) => (value * scale) % FIELD_ORDER);
-};
+const SUMS = 22;
 
 const randomWeights = (count: number): bigint[] => readWeights(createWeights(count));
 
@@ -90,6 +54,10 @@ const sumPoints = async (
   }
   return sum.total();
 };
+
+/** As `haveSameRatio`, for points of G1 that may be at infinity. */
+const isMultiple = (a1: G1Point, a2: G1Point, b1: G2Point, b2: G2Point): boolean =>
+  !a1.is0() && !a2.is0() && haveSameRatio(a1, a2, b1, b2);
 
 export type PowersOptions = BulkOptions & {
   /** fraction in 0..1 */
@@ -141,8 +109,10 @@ export const findPowersProblems = async (
     note(weights.length / size);
     return total;
   };
+  // A larger file also holds the highest power of the doubled domain, which its basis needs.
+  const isLarger = exponent < powers.power;
   for (const [section, id, count] of [
-    ['tau1', 2, 2 * size - 1],
+    ['tau1', 2, isLarger ? 2 * size : 2 * size - 1],
     ['alphaTau1', 4, size],
     ['betaTau1', 5, size],
   ] as const) {
@@ -181,21 +151,17 @@ export const findPowersProblems = async (
     report(13, 'is not the Lagrange basis of section 12 in G2');
   }
 
-  // Of the doubled domain the key takes the odd elements. Files end before the last power that its basis would need, so the
-  // polynomial must do without: its leading coefficient is sum v_j root^j / n, and one value makes it zero.
+  // Of the doubled domain the key takes the odd elements.
   const doubled = randomWeights(2 * size).map((weight, j) => (j % 2 === 1 ? weight : 0n));
-  const root = rootOfUnity(exponent + 1);
-  let [leading, current] = [0n, 1n];
-  for (const value of doubled) {
-    leading = (leading + value * current) % FIELD_ORDER;
-    current = (current * root) % FIELD_ORDER;
-  }
-  doubled[1] =
-    ((((doubled[1] ?? 0n) - leading * invert(root, FIELD_ORDER)) % FIELD_ORDER) + FIELD_ORDER) %
-    FIELD_ORDER;
-  const last = interpolate(doubled, exponent + 1);
+  const monomials = interpolate(doubled, exponent + 1);
   const odd = await sum('lagrange1', 2 * size - 1, doubled);
-  if (!odd.equals(await sum('tau1', 0, last.slice(0, -1)))) {
+  const known = isLarger ? monomials : monomials.slice(0, -1);
+  const rest = odd.subtract(await sum('tau1', 0, known));
+  // A file without the highest power was prepared as if it were zero, or cut out of a larger one (`snarkjs powersoftau truncate`).
+  const highest = monomials.at(-1) ?? 0n;
+  const below = decodeG1(await powers.readPoints('tau1', 2 * size - 2, 1)).multiplyUnsafe(highest);
+  const isCutOut = !isLarger && isMultiple(below, rest, one2, tau2);
+  if (!rest.is0() && !isCutOut) {
     report(12, 'is not the Lagrange basis of the doubled domain');
   }
   return problems;

@@ -1,0 +1,89 @@
+/**
+ * Powers of tau whose maker put something of their own into the doubled Lagrange basis, along the one direction that honest proofs never
+ * use. Honest proofs verify under such a key, and so do proofs that the maker invents.
+ */
+import { bn254 } from '@noble/curves/bn254.js';
+import * as snarkjs from 'snarkjs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createChain, SMALL } from '../../test/ceremony-circuits.ts';
+import {
+  type CeremonyFolder,
+  createCeremonyFolder,
+  sectionOf,
+} from '../../test/ceremony-folder.ts';
+import { sample } from '../../test/fund-batch.ts';
+import { choosePoison, poisonDoubledBasis, sumOfUnusedPower } from '../../test/poisoned-powers.ts';
+import { createPowersOfTau } from '../../test/powers-of-tau.ts';
+import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
+import { exportVerificationKey } from './export-verifier.ts';
+import { createKernelArithmetic } from './kernel-arithmetic.ts';
+import type { PointArithmetic } from './point-arithmetic.ts';
+import { decodeG1 } from './points.ts';
+
+const { groth16, wtns } = snarkjs;
+const { Fr } = bn254.fields;
+const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
+
+let kernels: PointArithmetic;
+beforeAll(async () => {
+  kernels = await createKernelArithmetic();
+});
+afterAll(async () => {
+  await kernels.close();
+  await endSnarkjsThreads();
+});
+
+const pointAt = (section: Buffer, place: number) =>
+  decodeG1(section.subarray(64 * place, 64 * place + 64));
+
+describe.each([
+  ['2^3 rows', SMALL, { a: 12n, b: 34n, d: 5n }, 3, 3],
+  ['2^3 rows, in a file for more', SMALL, { a: 12n, b: 34n, d: 5n }, 3, 4],
+  ['2^4 rows', createChain(10), { x: 12n, y: 34n }, 4, 4],
+])('a poisoned basis for %s', (_what, source, input, exponent, power) => {
+  let at: CeremonyFolder;
+  beforeAll(async () => {
+    at = await createCeremonyFolder(kernels);
+    const circuit = await compileTest(source);
+    await at.write('c.r1cs', circuit.r1csBytes);
+    await at.write('c.wasm', circuit.wasm);
+    await at.write('p.ptau', createPowersOfTau(powers, power));
+    await at.init('c.r1cs', 'p.ptau', 'clean-0.zkey');
+    // The point of the first public signal: adding it to C changes that signal, which is what the maker is after.
+    const wanted = pointAt(sectionOf(await at.read('clean-0.zkey'), 3), 1);
+    const poison = choosePoison(exponent, sectionOf(await at.read('p.ptau'), 12), wanted);
+    await at.spoil('p.ptau', 'bad.ptau', 12, poisonDoubledBasis(exponent, poison));
+    await at.init('c.r1cs', 'bad.ptau', 'bad-0.zkey');
+    await at.contribute('bad-0.zkey', 'bad.zkey');
+  });
+  afterAll(() => at.remove());
+
+  it('lets its maker forge proofs, while honest ones verify', async () => {
+    const key = await exportVerificationKey(at.path('bad.zkey'));
+    const witness = { type: 'mem' as const };
+    await wtns.calculate(input, at.path('c.wasm'), witness);
+    const { proof, publicSignals } = await groth16.prove(at.path('bad.zkey'), witness);
+    expect(await groth16.verify(key, publicSignals, proof)).toBe(true);
+
+    const quotient = sectionOf(await at.read('bad.zkey'), 9);
+    const stolen = sumOfUnusedPower(exponent, (j) => pointAt(quotient, j >> 1));
+    const honest = proof as { readonly pi_c: readonly string[] };
+    const [x = '', y = ''] = honest.pi_c;
+    const c = bn254.G1.Point.fromAffine({ x: BigInt(x), y: BigInt(y) });
+    const gain = 1_000_000n;
+    const forged = c.subtract(stolen.multiply(gain)).toAffine();
+    const forgedProof = { ...honest, pi_c: [String(forged.x), String(forged.y), '1'] };
+    const forgedSignals = publicSignals.with(
+      0,
+      String(Fr.add(BigInt(publicSignals[0] ?? ''), gain)),
+    );
+    expect(await groth16.verify(key, forgedSignals, forgedProof)).toBe(true);
+    expect(await groth16.verify(key, forgedSignals, proof)).toBe(false);
+  });
+
+  it('is refused, and the clean one is not', async () => {
+    expect(await at.problemsOf('bad.zkey', 'c.r1cs', 'bad.ptau')).toEqual(['ptau_inconsistent']);
+    await at.contribute('clean-0.zkey', 'clean.zkey');
+    expect(await at.problemsOf('clean.zkey')).toEqual([]);
+  });
+});
