@@ -8,12 +8,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import {
-  type CircuitName,
-  createArtifactStore,
-  openProductionKeys,
-  type ProductionKeys,
-} from '@pool/circuits';
+import { type CircuitName, openProductionKeys, type ProductionKeys } from '@pool/circuits';
 import { errorCodeOf } from '@pool/core';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import {
@@ -26,11 +21,12 @@ import {
   startJobRunner,
 } from '@pool/operations';
 import { createKeyVerifier } from '@pool/platform-client';
-import { createMockProver, createProver, type Prover } from '@pool/prover';
+import type { Prover } from '@pool/prover';
 import type { Hono } from 'hono';
 import { ensureAgentHome, ensureLoopbackToken } from './agent-home.ts';
 import type { AgentLog } from './agent-log.ts';
 import { type AgentParts, createParts } from './agent-parts.ts';
+import { createAcceleratorProbe, createConfiguredProver } from './agent-prover.ts';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { openEvidencePins } from './evidence-pins.ts';
@@ -40,7 +36,7 @@ import { createJobProgress } from './job-progress.ts';
 import { createKeyGate } from './key-gate.ts';
 import { type ProcessUsage, renderAgentMetrics } from './metrics.ts';
 import { createRateLimiter } from './rate-limit.ts';
-import { createReadiness, type Probe } from './readiness.ts';
+import { createReadiness } from './readiness.ts';
 import { systemClock } from './system-clock.ts';
 import { startTenant, type Tenant } from './tenant.ts';
 import { version } from './version.ts';
@@ -64,7 +60,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     config.jobStore === 'memory:' ? ':memory:' : join(config.home, 'evidence-pins.sqlite'),
   );
   const keys = openConfiguredKeys(config);
-  const prover = createConfiguredProver(config, keys);
+  const prover = createConfiguredProver(config, keys, log);
   const progress = createJobProgress(systemClock.nowMs);
   const reach = createFault(config.fault);
   let runner: JobRunner | undefined;
@@ -178,27 +174,6 @@ function openConfiguredKeys({
   return artifactsDir === undefined || artifactsManifest === undefined
     ? undefined
     : openProductionKeys({ folder: artifactsDir, manifest: artifactsManifest });
-}
-
-function createConfiguredProver(
-  config: Config,
-  keys: ProductionKeys | undefined,
-): Prover<CircuitName> {
-  return config.prover === 'mock'
-    ? createMockProver<CircuitName>()
-    : createProver<CircuitName>({
-        artifacts:
-          keys ?? createArtifactStore({ cacheDir: config.artifactsDir, keyForm: 'compact' }),
-        accelerator: config.accelerator,
-      });
-}
-
-/** Starts the engine if nothing has yet. A processor proves as well as a graphics card, only slower. */
-function createAcceleratorProbe(prover: Prover<CircuitName>): Probe {
-  return async () => {
-    const { kind, detail } = await prover.ready();
-    return { ok: kind !== 'none', detail: { kind, message: detail } };
-  };
 }
 
 function startRunner(input: {

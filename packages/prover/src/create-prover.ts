@@ -5,8 +5,9 @@
  */
 import { totalmem } from 'node:os';
 import { constrainedMemory } from 'node:process';
+import type { ProverIncident } from './engine/accelerator-record.ts';
 import { createCpuEngine } from './engine/cpu-engine.ts';
-import type { AcceleratorChoice, ProverIncident } from './engine/engine-keeper.ts';
+import type { AcceleratorChoice } from './engine/engine-keeper.ts';
 import { createEngineProver } from './engine-prover.ts';
 import type { ArtifactSource, Prover } from './prover.ts';
 import { DEFAULT_WITNESS_LIMITS } from './witness/witness-runner.ts';
@@ -29,7 +30,7 @@ export type ProverOptions<C extends string = string> = {
   readonly witnessTimeoutMs?: number | undefined;
   /** Accept a renderer that runs on the processor as a device. For tests: it is slower than the processor itself. */
   readonly allowSoftwareAdapter?: boolean | undefined;
-  /** Told what went wrong without failing a proof: a device that went away or computed wrongly. */
+  /** Told what went wrong without failing a proof: a device that went away, reported an error, computed wrongly, or is not used any more. */
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 

@@ -199,6 +199,7 @@ describe('a device', () => {
     expect(onIncident.mock.calls).toMatchObject([
       [{ code: 'accelerator_wrong_result' }],
       [{ code: 'accelerator_wrong_result' }],
+      [{ code: 'accelerator_retired' }],
     ]);
     expect(prover.metrics().wrongResults).toBe(2);
     await prover.close();

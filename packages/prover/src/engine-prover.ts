@@ -4,12 +4,12 @@
  * @module
  */
 import type { AcceleratorDescription } from './accelerator.ts';
+import type { ProverIncident } from './engine/accelerator-record.ts';
 import type { Engine } from './engine/engine.ts';
 import {
   type AcceleratorChoice,
   createEngineKeeper,
   type EngineFactories,
-  type ProverIncident,
 } from './engine/engine-keeper.ts';
 import { ProverError } from './errors.ts';
 import type { FinishRequest, FinishResult } from './finish-worker.ts';
@@ -116,7 +116,12 @@ export const createEngineProver = <C extends string>(
   };
 
   const describe = ({ kind, detail }: Engine): AcceleratorDescription => {
-    description = { kind, detail };
+    const retired = kind === 'cpu' ? keeper.retired() : undefined;
+    description = {
+      kind,
+      detail:
+        retired === undefined ? detail : `${detail}; ${retired}: not used any more until a restart`,
+    };
     return description;
   };
   const { accelerator } = options;
@@ -256,6 +261,7 @@ export const createEngineProver = <C extends string>(
       Promise.resolve().then(() => verifyProof(verificationKey, publicSignals, proof)),
     metrics: () => {
       const slots = keeper.slots();
+      const failures = keeper.failures();
       const sum = (of: (slot: (typeof slots)[number]) => number) =>
         slots.reduce((total, slot) => total + of(slot), 0);
       const circuits = statistics.circuits();
@@ -274,8 +280,10 @@ export const createEngineProver = <C extends string>(
         residentBytes: sum(({ keys }) => keys.bytes()),
         memoryBudgetBytes: options.memoryBudgetBytes,
         evictions: sum(({ keys }) => keys.evictions()),
-        acceleratorLosses: keeper.losses(),
-        wrongResults: keeper.wrongResults(),
+        acceleratorLosses: failures.lost,
+        acceleratorRefusals: failures.refused,
+        wrongResults: failures.wrong,
+        acceleratorRetired: keeper.retired() === undefined ? 0 : 1,
       };
     },
     close: () => {

@@ -9,6 +9,10 @@ export type ProverErrorCode =
   | 'accelerator_unavailable'
   /** The accelerator went away in the middle of the work. Trying again can help. */
   | 'accelerator_lost'
+  /** The accelerator is there and reported an error of its own: a shader, a binding or a command that it does not take. */
+  | 'accelerator_refused'
+  /** The proving key needs a larger buffer or binding than the accelerator has. */
+  | 'accelerator_limit_exceeded'
   /** The prover was closed, before or during the call. */
   | 'prover_closed'
   /** The caller's signal ended the proof. */

@@ -5,7 +5,8 @@
  */
 export type { AcceleratorDescription } from './accelerator.ts';
 export { createProver, type ProverOptions } from './create-prover.ts';
-export type { AcceleratorChoice, ProverIncident } from './engine/engine-keeper.ts';
+export type { ProverIncident } from './engine/accelerator-record.ts';
+export type { AcceleratorChoice } from './engine/engine-keeper.ts';
 export { ProverError, type ProverErrorCode } from './errors.ts';
 export type { G1Json, G2Json, Groth16Proof, ProofResult, VerificationKey } from './groth16.ts';
 export { createMockProver } from './mock-prover.ts';

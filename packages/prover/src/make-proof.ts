@@ -8,7 +8,7 @@ import { readPublicSignals } from './assemble-proof.ts';
 import type { Engine, EnginePhase } from './engine/engine.ts';
 import type { AcceleratorChoice, EngineKeeper, EngineSlot } from './engine/engine-keeper.ts';
 import type { HeldKey } from './engine/key-cache.ts';
-import { ProverError } from './errors.ts';
+import { ProverError, type ProverErrorCode } from './errors.ts';
 import type { FinishRequest, FinishResult } from './finish-worker.ts';
 import type { ProofResult } from './groth16.ts';
 import type { ProofProgress, ProvingArtifact } from './prover.ts';
@@ -66,8 +66,11 @@ const createPhases = (onProgress: ProofProgress) => {
   };
 };
 
-const isCode = (error: unknown, code: string): boolean =>
-  error instanceof ProverError && error.code === code;
+/** A key that does not fit onto the device may fit into the processor's memory. */
+const TOO_SMALL: ReadonlySet<ProverErrorCode> = new Set([
+  'memory_budget_exceeded',
+  'accelerator_limit_exceeded',
+]);
 
 const checkParts = (key: HeldKey, witness: Uint8Array, { verificationKey }: ProvingArtifact) => {
   if (!isVerificationKey(verificationKey)) {
@@ -147,27 +150,37 @@ export const makeProof = async (parts: ProofParts, task: ProofTask): Promise<Pro
     };
 
     for (let losses = 0; losses < 2; ) {
-      const slot = await keeper.current();
+      const slot = await keeper.current(artifact.zkeyPath);
       try {
         const result = await proveOn(slot);
         if (result !== undefined) {
+          keeper.reportProof(slot);
           return result;
         }
-        await keeper.reportWrongResult(slot);
+        await keeper.reportFailure(slot, 'wrong');
         break;
       } catch (error) {
         signal.throwIfAborted();
-        if (slot.engine.kind === 'cpu') {
+        if (slot.engine.kind === 'cpu' || !(error instanceof ProverError)) {
           throw error;
         }
-        if (isCode(error, 'accelerator_lost')) {
-          await keeper.reportLoss(slot);
+        if (error.code === 'accelerator_lost') {
+          await keeper.reportFailure(slot, 'lost', error.message);
           losses += 1;
-        } else if (isCode(error, 'memory_budget_exceeded') && accelerator === 'auto') {
-          break;
+          continue;
+        }
+        if (error.code === 'accelerator_refused') {
+          // The device would refuse the same work again.
+          await keeper.reportFailure(slot, 'refused', error.message);
+        } else if (TOO_SMALL.has(error.code) && accelerator === 'auto') {
+          keeper.reportTooSmall(artifact.zkeyPath, error.message);
         } else {
           throw error;
         }
+        if (accelerator === 'webgpu') {
+          throw error;
+        }
+        break;
       }
     }
     if (accelerator === 'webgpu') {

@@ -32,7 +32,9 @@ export const createMockProver = <C extends string = string>(): Prover<C> => ({
     memoryBudgetBytes: 0,
     evictions: 0,
     acceleratorLosses: 0,
+    acceleratorRefusals: 0,
     wrongResults: 0,
+    acceleratorRetired: 0,
   }),
   close: () => Promise.resolve(),
 });

@@ -38,9 +38,12 @@ export type ProverMetrics = {
   readonly memoryBudgetBytes: number;
   /** Keys that made room for others. */
   readonly evictions: number;
-  /** Times that the accelerator went away, and that it gave a proof which did not verify. */
+  /** Times that the accelerator went away, that it reported an error, and that it gave a proof which did not verify. */
   readonly acceleratorLosses: number;
+  readonly acceleratorRefusals: number;
   readonly wrongResults: number;
+  /** 1 once the accelerator failed too often and is not used until a restart. */
+  readonly acceleratorRetired: 0 | 1;
 };
 
 type Sample = readonly [
@@ -92,6 +95,18 @@ const SINGLE: readonly (readonly [Numeric, string, 'gauge' | 'counter', string])
     'prover_accelerator_losses_total',
     'counter',
     'Times the accelerator went away.',
+  ],
+  [
+    'acceleratorRefusals',
+    'prover_accelerator_refusals_total',
+    'counter',
+    'Times the accelerator reported an error.',
+  ],
+  [
+    'acceleratorRetired',
+    'prover_accelerator_retired',
+    'gauge',
+    '1 once the accelerator failed too often and is not used until a restart.',
   ],
   [
     'wrongResults',

@@ -2,6 +2,7 @@
  * Provers over the plain engine. For tests only.
  */
 import { vi } from 'vitest';
+import type { ProverIncident } from '../src/engine/accelerator-record.ts';
 import type { AcceleratorChoice } from '../src/engine/engine-keeper.ts';
 import { createEngineProver } from '../src/engine-prover.ts';
 import { createOracleEngine, ORACLE_KEY_BYTES, type OracleOptions } from './oracle-engine.ts';
@@ -15,14 +16,16 @@ export const setUp = (
     readonly cpu?: OracleOptions;
     /** One entry for each time a device is opened. */
     readonly devices?: readonly OracleOptions[];
+    /** Opened whenever `devices` are used up: such a device can be opened without end. */
+    readonly everyDevice?: OracleOptions;
   } = {},
 ) => {
   const cpu = createOracleEngine(options.cpu);
-  const devices = (options.devices ?? []).map((device) =>
-    createOracleEngine({ ...device, kind: 'webgpu' }),
-  );
+  const { everyDevice } = options;
+  const create = (device: OracleOptions) => createOracleEngine({ ...device, kind: 'webgpu' });
+  const devices = (options.devices ?? []).map(create);
   let opened = 0;
-  const onIncident = vi.fn();
+  const onIncident = vi.fn<(incident: ProverIncident) => void>();
   const prover = createEngineProver<string>({
     accelerator: options.accelerator ?? 'auto',
     memoryBudgetBytes: options.budget ?? 10 * ORACLE_KEY_BYTES,
@@ -31,11 +34,14 @@ export const setUp = (
     factories: {
       cpu: () => Promise.resolve(cpu),
       webgpu: () => {
+        if (everyDevice !== undefined && opened === devices.length) {
+          devices.push(create(everyDevice));
+        }
         const engine = devices[opened++];
         return Promise.resolve(engine === undefined ? { reason: 'none left' } : { engine });
       },
     },
     onIncident,
   });
-  return { prover, cpu, devices, onIncident };
+  return { prover, cpu, devices, onIncident, countOpened: () => opened };
 };

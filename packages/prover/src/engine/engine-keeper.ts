@@ -1,10 +1,14 @@
 /**
- * Which engine proves. A graphics device that goes away is opened once more in each proof, then the processor takes over; one that
- * gave a wrong result is not trusted a second time.
+ * Which engine proves: the graphics device until its record says that it is not used any more, then the processor.
  *
  * @module
  */
 import { ProverError } from '../errors.ts';
+import {
+  type AcceleratorFailure,
+  createAcceleratorRecord,
+  type ProverIncident,
+} from './accelerator-record.ts';
 import type { Engine } from './engine.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
 
@@ -17,27 +21,28 @@ export type EngineFactories = {
   readonly webgpu: () => Promise<{ readonly engine: Engine } | { readonly reason: string }>;
 };
 
-/** Something an operator should know, although the proof may have been made all the same. */
-export type ProverIncident = {
-  readonly code: 'accelerator_lost' | 'accelerator_wrong_result';
-  readonly message: string;
-};
-
 export type EngineSlot = { readonly engine: Engine; readonly keys: KeyCache };
 
 export type EngineKeeper = {
-  /** The engine to use now, started if need be. */
-  readonly current: () => Promise<EngineSlot>;
+  /** The engine to use now, started if need be. A key that the device is too small for goes to the processor. */
+  readonly current: (zkeyPath?: string) => Promise<EngineSlot>;
   /** The processor, beside the current engine. */
   readonly processor: () => Promise<EngineSlot>;
-  /** Gives up a slot whose device went away; the next `current` opens another. */
-  readonly reportLoss: (slot: EngineSlot) => Promise<void>;
-  /** Takes note of a wrong result. After the second one the processor proves for good. */
-  readonly reportWrongResult: (slot: EngineSlot) => Promise<void>;
+  /** Takes note of a failure and gives the slot up; the next `current` opens another device, if there is to be one. */
+  readonly reportFailure: (
+    slot: EngineSlot,
+    failure: AcceleratorFailure,
+    words?: string,
+  ) => Promise<void>;
+  /** Takes note that a key does not fit onto the device. The slot stays. */
+  readonly reportTooSmall: (zkeyPath: string, words: string) => void;
+  /** Takes note of a proof that verifies. */
+  readonly reportProof: (slot: EngineSlot) => void;
   /** Slots that are open. */
   readonly slots: () => readonly EngineSlot[];
-  readonly losses: () => number;
-  readonly wrongResults: () => number;
+  /** Why the device is not used any more; undefined while it is. */
+  readonly retired: () => string | undefined;
+  readonly failures: () => Readonly<Record<AcceleratorFailure, number>>;
   readonly close: () => Promise<void>;
 };
 
@@ -50,17 +55,15 @@ export type EngineKeeperOptions = {
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 
-const MAXIMUM_WRONG_RESULTS = 2;
-
 const closed = (): ProverError => new ProverError('prover_closed', 'The prover is closed.');
 
 export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper => {
-  const { accelerator, factories, onIncident } = options;
+  const { accelerator, factories } = options;
+  const record = createAcceleratorRecord(options.onIncident);
   let device: Promise<EngineSlot | string> | undefined;
   let processor: Promise<EngineSlot> | undefined;
   const open = new Set<EngineSlot>();
-  let losses = 0;
-  let wrongResults = 0;
+  let wasDeviceOpen = false;
   let isClosed = false;
 
   const keep = async (engine: Engine): Promise<EngineSlot> => {
@@ -93,18 +96,37 @@ export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper =
     device ??= factories
       .webgpu()
       .then(async (opened) => ('engine' in opened ? await keep(opened.engine) : opened.reason))
-      .catch((error: unknown) => (error instanceof Error ? error.message : 'unknown'));
+      .catch((error: unknown) => (error instanceof Error ? error.message : 'unknown'))
+      .then((slot) => {
+        if (typeof slot !== 'string') {
+          wasDeviceOpen = true;
+        } else if (wasDeviceOpen && !isClosed && accelerator === 'auto') {
+          record.noteAbsence(slot);
+        }
+        return slot;
+      });
     return await device;
   };
 
-  const current = async (): Promise<EngineSlot> => {
+  const current = async (zkeyPath?: string): Promise<EngineSlot> => {
+    const retired = record.retired();
+    const isBeyondDevice = zkeyPath !== undefined && record.isTooSmall(zkeyPath);
     if (
       accelerator === 'cpu' ||
-      (accelerator === 'auto' && wrongResults >= MAXIMUM_WRONG_RESULTS)
+      (accelerator === 'auto' && (retired !== undefined || isBeyondDevice))
     ) {
       return await startProcessor();
     }
-    const slot = isClosed ? 'closed' : await startDevice();
+    if (isClosed) {
+      throw closed();
+    }
+    if (retired !== undefined) {
+      throw new ProverError(
+        'accelerator_unavailable',
+        `The graphics device is not used any more: ${retired}. Check its driver and restart, or choose the accelerator auto or cpu.`,
+      );
+    }
+    const slot = await startDevice();
     if (isClosed) {
       throw closed();
     }
@@ -135,25 +157,19 @@ export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper =
   return {
     current,
     processor: startProcessor,
-    reportLoss: async (slot) => {
-      losses += 1;
-      onIncident?.({
-        code: 'accelerator_lost',
-        message: `${slot.engine.detail} went away in the middle of a proof.`,
-      });
+    reportFailure: async (slot, failure, words) => {
+      record.noteFailure(failure, slot.engine.detail, words);
       await drop(slot);
     },
-    reportWrongResult: async (slot) => {
-      wrongResults += 1;
-      onIncident?.({
-        code: 'accelerator_wrong_result',
-        message: `${slot.engine.detail} gave a proof that does not verify.`,
-      });
-      await drop(slot);
+    reportTooSmall: record.noteTooSmall,
+    reportProof: ({ engine }) => {
+      if (engine.kind !== 'cpu') {
+        record.noteProof();
+      }
     },
     slots: () => [...open],
-    losses: () => losses,
-    wrongResults: () => wrongResults,
+    retired: record.retired,
+    failures: record.counts,
     close: async () => {
       isClosed = true;
       await Promise.allSettled([device, processor]);

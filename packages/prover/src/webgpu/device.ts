@@ -26,7 +26,10 @@ export type Gpu = {
   readonly hasTimestamps: boolean;
   /** Resolves, with the driver's words, when the device is gone for good; also after `close`. */
   readonly lost: Promise<string>;
-  /** @throws ProverError `accelerator_lost` if the device is gone or in disorder, `memory_budget_exceeded` if its memory ran out */
+  /**
+   * @throws ProverError `accelerator_lost` if the device is gone, `accelerator_refused` if it reported an error of its own accord,
+   *   `memory_budget_exceeded` if its memory ran out
+   */
   readonly assertHealthy: () => void;
   /** Makes something that takes memory; if there is none, `assertHealthy` and `guard` say so later. */
   readonly allocate: <T>(make: () => T) => T;
@@ -49,13 +52,13 @@ const loadWebGpu = async (): Promise<WebGpuModule | undefined> => {
 };
 
 const lostError = (reason: string): ProverError =>
-  new ProverError('accelerator_lost', `the graphics device is gone (${reason}); try again`, {
+  new ProverError('accelerator_lost', `the graphics device is gone (${reason})`, {
     retryable: true,
   });
 
-const refusedError = (message: string): ProverError =>
-  new ProverError('proof_failed', `the graphics device refused the work: ${message}`, {
-    retryable: true,
+const refusedError = (message: string, cause?: unknown): ProverError =>
+  new ProverError('accelerator_refused', `the graphics device refused the work: ${message}`, {
+    cause,
   });
 
 const exhaustedError = (message: string): ProverError =>
@@ -72,13 +75,16 @@ const watch = (device: GPUDevice, adapter: GPUAdapter, instance: { gpu: GPU | un
     lostReason ??= info.message === '' ? info.reason : info.message;
     return lostReason;
   });
-  device.addEventListener('uncapturederror', (event) => {
-    uncaptured ??= event.error.message;
+  device.addEventListener('uncapturederror', ({ error }) => {
+    // By name: Dawn for Node has no globals to compare with.
+    if (error.constructor.name === 'GPUOutOfMemoryError') exhausted ??= error.message;
+    else uncaptured ??= error.message;
   });
   const assertHealthy = (): void => {
     if (lostReason !== undefined) throw lostError(lostReason);
-    // An error that no one asked for means that some earlier work may not have run: nothing later can be trusted.
-    if (uncaptured !== undefined) throw lostError(uncaptured);
+    // An error that no one asked for means that some earlier work may not have run: nothing later on this device can be trusted. The
+    // device itself is not lost.
+    if (uncaptured !== undefined) throw refusedError(uncaptured);
     if (exhausted !== undefined) {
       const message = exhausted;
       exhausted = undefined;
@@ -114,10 +120,7 @@ const watch = (device: GPUDevice, adapter: GPUAdapter, instance: { gpu: GPU | un
       } catch (known) {
         if (known instanceof ProverError) return known;
       }
-      return new ProverError('proof_failed', 'the graphics device stopped in the middle', {
-        retryable: true,
-        cause: error,
-      });
+      return refusedError('it stopped in the middle', error);
     },
     guard: async (work) => {
       assertHealthy();

@@ -102,12 +102,32 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
 });
 
 describe.skipIf(!hasDevice)('a WebGPU engine without a key', () => {
-  it('takes an error that the device reports of its own accord for a loss', async () => {
+  it('fails of an error that the device reports of its own accord, and does not call it a loss', async () => {
     const { engine, gpu } = await open();
     // A buffer that the host maps for writing and shaders read does not exist.
     gpu.device.createBuffer({ size: 16, usage: 0x0002 | 0x0080 });
     await gpu.device.queue.onSubmittedWorkDone();
-    await expect(engine.load(small.zkey)).rejects.toMatchObject(lost);
+    for (const attempt of [engine.load(small.zkey), engine.load(small.zkey)]) {
+      await expect(attempt).rejects.toMatchObject({
+        code: 'accelerator_refused',
+        retryable: false,
+        message: expect.stringContaining('MapWrite'),
+      });
+    }
+    await engine.close();
+  });
+
+  it('takes memory that the device reports missing for what it is, once', async () => {
+    const { engine, gpu } = await open();
+    // SwiftShader has no gigabyte in one piece, whatever its limits say.
+    gpu.device.createBuffer({ size: gpu.device.limits.maxBufferSize, usage: 0x0080 }).destroy();
+    await gpu.device.queue.onSubmittedWorkDone();
+    expect(() => {
+      gpu.assertHealthy();
+    }).toThrow(expect.objectContaining({ code: 'memory_budget_exceeded' }));
+    expect(() => {
+      gpu.assertHealthy();
+    }).not.toThrow();
     await engine.close();
   });
 

@@ -10,7 +10,7 @@ import type { Gpu } from './device.ts';
 export type Pipelines = {
   /**
    * Compiles, or finds, the entry point `main` of a shader. Bindings are those that the text uses, in group 0.
-   * @throws ProverError `proof_failed` with the compiler's words
+   * @throws ProverError `accelerator_refused` with the compiler's words
    */
   readonly compile: (
     wgsl: string,
@@ -43,7 +43,7 @@ export const createPipelines = (gpu: Gpu): Pipelines => {
     if (errors.length > 0) {
       const words = errors.slice(0, 3).map(({ lineNum, message }) => `line ${lineNum}: ${message}`);
       throw new ProverError(
-        'proof_failed',
+        'accelerator_refused',
         `shader ${label} does not compile: ${words.join('; ')}`,
       );
     }

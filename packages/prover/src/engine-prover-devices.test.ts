@@ -1,0 +1,185 @@
+// A graphics device that fails again and again: how often it is opened, how often the key is loaded, and what the operator is told.
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ORACLE_KEY_BYTES, type OracleOptions } from '../test/oracle-engine.ts';
+import { setUp } from '../test/oracle-prover.ts';
+import { createSmallCircuit, endSnarkjsThreads, type SmallCircuit } from '../test/small-circuit.ts';
+import { ProverError, type ProverErrorCode } from './errors.ts';
+import { renderProverMetrics } from './prover-metrics.ts';
+
+let factors: SmallCircuit;
+beforeAll(async () => {
+  factors = await createSmallCircuit();
+});
+afterAll(async () => {
+  await endSnarkjsThreads();
+  await rm(factors.folder, { recursive: true, force: true });
+});
+
+const input = { product: 391, a: 17, b: 23 };
+const failure = (code: string, retryable = false) => expect.objectContaining({ code, retryable });
+const fails = (code: ProverErrorCode): OracleOptions => ({
+  change: () => {
+    throw new ProverError(code, `failed on purpose: ${code}`);
+  },
+});
+const codesOf = (onIncident: ReturnType<typeof setUp>['onIncident']) =>
+  onIncident.mock.calls.map(([{ code }]) => code);
+
+describe('a device that always goes away', () => {
+  it('is opened three times, and its key loaded three times, in any number of proofs', async () => {
+    const { prover, cpu, devices, countOpened, onIncident } = setUp({
+      everyDevice: fails('accelerator_lost'),
+    });
+    for (let proof = 1; proof <= 5; proof++) {
+      expect((await prover.prove({ circuit: factors, input })).publicSignals).toEqual(['391']);
+    }
+    expect(countOpened()).toBe(3);
+    expect(devices.map(({ counts }) => counts)).toEqual(
+      Array(3).fill({ loads: 1, calls: 1, releases: 1, closes: 1 }),
+    );
+    expect(cpu.counts).toMatchObject({ loads: 1, calls: 5 });
+    expect(codesOf(onIncident)).toEqual([
+      'accelerator_lost',
+      'accelerator_lost',
+      'accelerator_lost',
+      'accelerator_retired',
+    ]);
+    expect(onIncident).toHaveBeenLastCalledWith({
+      code: 'accelerator_retired',
+      message: expect.stringMatching(/oracle webgpu failed 3 times in a row.*processor.*restart/is),
+    });
+    await prover.close();
+  });
+
+  it('is told in the description and in the metrics, and being asked does not open it again', async () => {
+    const { prover, countOpened } = setUp({ everyDevice: fails('accelerator_lost') });
+    await prover.prove({ circuit: factors, input });
+    expect(prover.metrics()).toMatchObject({ acceleratorLosses: 2, acceleratorRetired: 0 });
+    await prover.prove({ circuit: factors, input });
+    const told = {
+      kind: 'cpu',
+      detail: expect.stringMatching(/^oracle cpu; oracle webgpu failed 3 times in a row/),
+    };
+    expect(await prover.ready()).toEqual(told);
+    expect(prover.accelerator).toEqual(told);
+    expect(countOpened()).toBe(3);
+    const text = renderProverMetrics(prover.metrics());
+    expect(text).toMatch(/^prover_accelerator_losses_total 3$/m);
+    expect(text).toMatch(/^prover_accelerator_retired 1$/m);
+    await prover.close();
+  });
+
+  it('is missed when it was demanded, without being opened again', async () => {
+    const { prover, cpu, countOpened } = setUp({
+      accelerator: 'webgpu',
+      everyDevice: fails('accelerator_lost'),
+    });
+    await expect(prover.prove({ circuit: factors, input })).rejects.toEqual(
+      failure('accelerator_lost', true),
+    );
+    for (let proof = 2; proof <= 4; proof++) {
+      await expect(prover.prove({ circuit: factors, input })).rejects.toEqual(
+        expect.objectContaining({
+          code: 'accelerator_unavailable',
+          message: expect.stringMatching(/3 times in a row.*restart/is),
+        }),
+      );
+    }
+    await expect(prover.ready()).rejects.toEqual(failure('accelerator_unavailable'));
+    expect([countOpened(), cpu.counts.calls]).toEqual([3, 0]);
+    await prover.close();
+  });
+
+  it('is used on when it finishes a proof in between', async () => {
+    const lost = fails('accelerator_lost');
+    /** Proves once, then goes away. */
+    const once: OracleOptions = {
+      change: (sums, call) => {
+        if (call > 1) throw new ProverError('accelerator_lost', 'gone');
+        return sums;
+      },
+    };
+    const { prover, cpu, countOpened } = setUp({ devices: [lost, once, once, once, once, {}] });
+    for (let proof = 1; proof <= 6; proof++) {
+      await prover.prove({ circuit: factors, input });
+    }
+    expect(prover.metrics()).toMatchObject({ acceleratorLosses: 5, acceleratorRetired: 0 });
+    expect([countOpened(), cpu.counts.calls, prover.accelerator.kind]).toEqual([6, 0, 'webgpu']);
+    await prover.close();
+  });
+
+  it('and then is not found any more is named as well', async () => {
+    const { prover, onIncident } = setUp({ devices: [fails('accelerator_lost')] });
+    await prover.prove({ circuit: factors, input });
+    expect(codesOf(onIncident)).toEqual(['accelerator_lost', 'accelerator_retired']);
+    expect((await prover.ready()).detail).toMatch(/did not open again \(none left\)/);
+    await prover.close();
+  });
+});
+
+describe('a device that refuses the work', () => {
+  it('is no loss: the processor makes this proof, and after three times all of them', async () => {
+    const { prover, cpu, countOpened, onIncident } = setUp({
+      everyDevice: fails('accelerator_refused'),
+    });
+    for (let proof = 1; proof <= 5; proof++) {
+      await prover.prove({ circuit: factors, input });
+      expect(countOpened()).toBe(Math.min(proof, 3));
+    }
+    expect(cpu.counts.calls).toBe(5);
+    expect(codesOf(onIncident)).toEqual([
+      'accelerator_refused',
+      'accelerator_refused',
+      'accelerator_refused',
+      'accelerator_retired',
+    ]);
+    expect(onIncident.mock.calls[0]).toMatchObject([
+      { message: expect.stringContaining('failed on purpose') },
+    ]);
+    expect(prover.metrics()).toMatchObject({ acceleratorLosses: 0, acceleratorRefusals: 3 });
+    await prover.close();
+  });
+
+  it('fails the proof with its words when it was demanded', async () => {
+    const { prover } = setUp({ accelerator: 'webgpu', devices: [fails('accelerator_refused')] });
+    await expect(prover.prove({ circuit: factors, input })).rejects.toEqual(
+      failure('accelerator_refused'),
+    );
+    await prover.close();
+  });
+});
+
+describe('a device that a key does not fit into', () => {
+  it.each(['memory_budget_exceeded', 'accelerator_limit_exceeded'] as const)(
+    '(%s) stays open, and is not asked for that key without end',
+    async (code) => {
+      const { prover, cpu, devices, countOpened, onIncident } = setUp({
+        everyDevice: fails(code),
+      });
+      for (let proof = 1; proof <= 5; proof++) {
+        await prover.prove({ circuit: factors, input });
+      }
+      expect([countOpened(), devices[0]?.counts.calls, cpu.counts.calls]).toEqual([1, 3, 5]);
+      expect(codesOf(onIncident)).toEqual(['accelerator_too_small']);
+      expect(onIncident.mock.calls[0]).toMatchObject([
+        { message: expect.stringContaining('small.zkey') },
+      ]);
+      expect(prover.metrics()).toMatchObject({ acceleratorLosses: 0, acceleratorRefusals: 0 });
+      await prover.close();
+    },
+  );
+
+  it('is missed when it was demanded', async () => {
+    const { prover, countOpened } = setUp({
+      accelerator: 'webgpu',
+      everyDevice: fails('accelerator_limit_exceeded'),
+      deviceBudget: 10 * ORACLE_KEY_BYTES,
+    });
+    await expect(prover.prove({ circuit: factors, input })).rejects.toEqual(
+      failure('accelerator_limit_exceeded'),
+    );
+    expect(countOpened()).toBe(1);
+    await prover.close();
+  });
+});
