@@ -41,10 +41,16 @@ describe('notes', () => {
     );
   });
 
+  it('give two nullifiers for one nonce under two assets', () => {
+    const note = example();
+    const elsewhere = { ...note, assetId: note.assetId + 1n };
+    expect(computeNullifier(elsewhere)).not.toBe(computeNullifier(note));
+  });
+
   it('give no second nullifier for v + l', () => {
-    const { nonce, walletId, viewingKey } = example();
+    const { assetId, nonce, walletId, viewingKey } = example();
     const aliased = viewingKey + subgroupOrder;
-    expect(() => computeNullifier({ nonce, walletId, viewingKey: aliased })).toThrow(
+    expect(() => computeNullifier({ assetId, nonce, walletId, viewingKey: aliased })).toThrow(
       expect.objectContaining({ code: 'invalid_viewing_key' }),
     );
   });

@@ -36,16 +36,19 @@ export function computeCommitment(note: Note): Field {
 }
 
 /**
- * nf = H_4(TAG_NULLIFIER, nonce, v, w). Needs v, so the payer who chose the nonce cannot watch the spend; holds
- * w, so a thief of v cannot burn the note under another wallet. Public once spent, secret before.
+ * nf = H_5(TAG_NULLIFIER, assetId, nonce, v, w). Needs v, so the payer who chose the nonce cannot watch the spend; holds
+ * w, so a thief of v cannot burn the note under another wallet; holds assetId, so a payer who uses one nonce in two pools
+ * or on two chains cannot link the two spends by one nullifier. Public once spent, secret before.
  *
  * @throws PoolError `invalid_viewing_key`, `invalid_field_element`
  */
 export function computeNullifier(parts: {
+  readonly assetId: AssetId;
   readonly nonce: Field;
   /** v, secret. */
   readonly viewingKey: bigint;
   readonly walletId: Field;
 }): Field {
-  return poseidon([nullifierTag, parts.nonce, assertViewingKey(parts.viewingKey), parts.walletId]);
+  const { assetId, nonce, viewingKey, walletId } = parts;
+  return poseidon([nullifierTag, assetId, nonce, assertViewingKey(viewingKey), walletId]);
 }

@@ -37,7 +37,7 @@ const exampleNote = (label: string, amount: bigint) => {
     walletPub: walletPub.walletPub,
     point,
     commitment: hash(assetId, amount, nonce, walletId, point.x, point.y),
-    nullifier: hash(tag('NULLIFIER'), nonce, viewingKey, walletId),
+    nullifier: hash(tag('NULLIFIER'), assetId, nonce, viewingKey, walletId),
   };
 };
 
