@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { type DisbursementJob, type DisburseRequest, PoolError } from '@pool/core';
 import type { ValidationReport } from '@pool/operations';
+import { createEdgeClient } from '@pool/platform-client';
 import { type AgentClient, createAgentClient } from './agent-client.ts';
 import { readLoopbackToken } from './agent-home.ts';
 import { readChainsFile } from './chains.ts';
@@ -18,13 +19,15 @@ import type { JobTrace } from './job-trace.ts';
 import { withLocalChecks } from './local-checks.ts';
 import { describeUse } from './pay-run-claim.ts';
 import { hasNoEffect } from './pay-run-find.ts';
-import { computePayRunDigest, parsePayRun } from './pay-run-key.ts';
+import { computePayRunDigest } from './pay-run-key.ts';
+import { parsePayRun } from './pay-run-label.ts';
 import {
+  listPayRuns,
   openPayRunLedger,
   type PayRunRecord,
   payRunLedgerPath,
-  readPayRun,
 } from './pay-run-ledger.ts';
+import { chooseRecord, findRecords } from './pay-run-spelling.ts';
 import { payWhole } from './pay-whole.ts';
 import { formatSeconds, insufficientAllowanceLine, type Terminal } from './progress-view.ts';
 import { createRosterError, parseRoster } from './roster-csv.ts';
@@ -75,22 +78,25 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
     chain,
     token,
     payRun,
+    typedLabel: options.payRun,
     entries: roster.entries,
     unregistered: options.unregistered,
     retry,
   };
   if (options.dryRun === true) {
-    const record = readPayRun(config.home, plan);
+    const known = chooseRecord(findRecords(listPayRuns(config.home, plan), payRun), plan);
+    const record = known?.record;
+    const spelled = { ...plan, payRun: known?.spelling ?? payRun };
     const code =
       options.split === true
-        ? await runSplitDry(config, plan, record, options, output)
+        ? await runSplitDry(config, spelled, record, options, output)
         : await runDry(
             config,
             createRequest(plan, plan.entries, plan.unregistered),
             options,
             output,
           );
-    const use = describeUse(record, computePayRunDigest(plan), options.split === true);
+    const use = describeUse(record, computePayRunDigest(spelled), options.split === true);
     if (use !== undefined && options.json !== true) {
       output.out(use);
     }
@@ -100,7 +106,8 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
   // Before the ledger: without a token there has been no agent in this directory.
   const client = createClient(address);
   const ledger = openPayRunLedger(payRunLedgerPath(address.home));
-  const deps = { ledger, client, nowMs: Date.now };
+  const platform = createEdgeClient({ url: config.platformUrl, token: config.platformToken });
+  const deps = { ledger, client, platform, nowMs: Date.now };
   try {
     if (options.split === true) {
       return await runSplit(config, plan, deps, options, output);

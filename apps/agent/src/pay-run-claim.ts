@@ -108,24 +108,48 @@ async function assertFree(
   name: PayRunName,
   record: PayRunRecord | undefined,
   digest: string,
-  { client, nowMs }: Pick<ClaimDeps, 'client' | 'nowMs'>,
+  deps: Pick<ClaimDeps, 'client' | 'nowMs'>,
 ): Promise<void> {
-  if (record === undefined || record.digest === digest) {
-    return;
+  if (record !== undefined && record.digest !== digest) {
+    await assertNothingPaid(name, record, deps);
   }
+}
+
+/** @throws PoolError `pay_run_conflict`: something was, or may have been, paid under this label to that roster */
+export async function assertNothingPaid(
+  name: PayRunName,
+  record: PayRunRecord,
+  deps: Pick<ClaimDeps, 'client' | 'nowMs'>,
+): Promise<void> {
+  const holder = await findHolder(name, record, deps);
+  if (holder !== undefined) {
+    throw createConflict(
+      holder === 'unseen'
+        ? 'this label was used for another roster a moment ago and the answer was not seen; run again in ten minutes'
+        : 'this label was used for another roster, which was paid or may have been; paying this one under it could pay people twice. Give the new payment a label of its own, with only the people who are still to be paid',
+    );
+  }
+}
+
+/**
+ * Why a record keeps its label: a part of it was paid or may have been, or was sent and the answer was not seen.
+ * Undefined: nothing can have been paid.
+ */
+export async function findHolder(
+  name: PayRunName,
+  record: PayRunRecord,
+  { client, nowMs }: Pick<ClaimDeps, 'client' | 'nowMs'>,
+): Promise<'used' | 'unseen' | undefined> {
   const count = record.parts.length;
   for (const [index, part] of record.parts.entries()) {
     const place = { payRun: name.payRun, digest: record.digest, part: index + 1, count };
     const { job } = await findPart(place, part.attempt, client);
     const isFree = job === undefined ? isUnknown(part, nowMs()) : hasNoEffect(job);
     if (!isFree) {
-      throw createConflict(
-        part.sent === 'sending' && job === undefined
-          ? 'this label was used for another roster a moment ago and the answer was not seen; run again in ten minutes'
-          : 'this label was used for another roster, which was paid or may have been; paying this one under it could pay people twice. Give the new payment a label of its own, with only the people who are still to be paid',
-      );
+      return part.sent === 'sending' && job === undefined ? 'unseen' : 'used';
     }
   }
+  return undefined;
 }
 
 /**
@@ -169,7 +193,7 @@ function createRecord(digest: string, count: number): PayRunRecord {
   };
 }
 
-function isSent({ sent }: PartRecord): boolean {
+export function isSent({ sent }: PartRecord): boolean {
   return sent !== 'no';
 }
 

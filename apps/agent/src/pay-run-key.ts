@@ -4,27 +4,14 @@
  *
  * @module
  */
-import { canonicalDigest, type Hex32, PoolError } from '@pool/core';
+import { canonicalDigest, type Hex32 } from '@pool/core';
 import type { RosterEntry } from './roster-csv.ts';
-
-const labelPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-
-/** @throws PoolError `invalid_pay_run` */
-export function parsePayRun(label: string): string {
-  if (!labelPattern.test(label)) {
-    throw new PoolError(
-      'invalid_pay_run',
-      '--pay-run takes 1 to 64 letters, digits, dots, dashes or underscores, for example 2026-11',
-    );
-  }
-  return label;
-}
 
 /** What a payment is: the people, what it is called, and where it happens. */
 export type PayRun = {
   readonly chain: string;
   readonly token: string;
-  /** The label. */
+  /** The label, as its keys spell it: the normal form, except for payments of earlier versions. */
   readonly payRun: string;
   readonly entries: readonly RosterEntry[];
 };
@@ -88,5 +75,5 @@ export function cutRoster(
 }
 
 function formatKey(name: string, digest: string): string {
-  return `${name}-${digest.slice(2, 34)}`;
+  return `${name.replaceAll(' ', '-')}-${digest.slice(2, 34)}`;
 }

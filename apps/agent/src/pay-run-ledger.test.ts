@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  listPayRuns,
   openPayRunLedger,
   type PayRunRecord,
   payRunLedgerPath,
-  readPayRun,
 } from './pay-run-ledger.ts';
 
 const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
@@ -32,7 +32,7 @@ describe('the ledger of pay runs', () => {
     expect(ledger.change(name, () => record)).toEqual(record);
     ledger.close();
     expect(statSync(payRunLedgerPath(home)).mode & 0o777).toBe(0o600);
-    expect(readPayRun(home, name)).toEqual(record);
+    expect(listPayRuns(home, name)).toEqual([{ spelling: name.payRun, record }]);
   });
 
   it('tells labels, tokens and chains apart', () => {
@@ -63,13 +63,13 @@ describe('the ledger of pay runs', () => {
     const database = new DatabaseSync(payRunLedgerPath(home));
     database.exec(`INSERT INTO pay_run VALUES ('anvil', 'USDC', '2026-11', '{"digest":"0x01"}')`);
     database.close();
-    expect(() => readPayRun(home, name)).toThrow(
+    expect(() => listPayRuns(home, name)).toThrow(
       expect.objectContaining({ code: 'pay_run_ledger_damaged' }),
     );
   });
 
   it('leaves no file behind when it is only looked for', () => {
-    expect(readPayRun(home, name)).toBeUndefined();
+    expect(listPayRuns(home, name)).toEqual([]);
     expect(existsSync(payRunLedgerPath(home))).toBe(false);
   });
 

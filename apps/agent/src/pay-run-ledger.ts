@@ -14,8 +14,15 @@ import * as v from 'valibot';
 export type PayRunName = {
   readonly chain: string;
   readonly token: string;
-  /** The label. */
+  /** The label, as the keys of this payment spell it. */
   readonly payRun: string;
+};
+
+/** What was paid, or tried, under one label. */
+export type LedgerEntry = {
+  /** The label, as the keys of that payment spell it. */
+  readonly spelling: string;
+  readonly record: PayRunRecord;
 };
 
 const partSchema = v.strictObject({
@@ -40,6 +47,8 @@ export type PayRunRecord = v.InferOutput<typeof recordSchema>;
 
 export type PayRunLedger = {
   read(name: PayRunName): PayRunRecord | undefined;
+  /** All labels of a chain and a token. */
+  list(place: Omit<PayRunName, 'payRun'>): readonly LedgerEntry[];
   /**
    * Reads, decides and writes as one transaction, on disk when it returns; two commands at once come one
    * after the other. What `decide` throws is thrown, and nothing is written.
@@ -70,6 +79,16 @@ export function openPayRunLedger(path: string): PayRunLedger {
     return row === undefined ? undefined : parseRecord(row['record'], path);
   }
 
+  function list({ chain, token }: Omit<PayRunName, 'payRun'>): readonly LedgerEntry[] {
+    return database
+      .prepare('SELECT label, record FROM pay_run WHERE chain = ? AND token = ? ORDER BY label')
+      .all(chain, token)
+      .map((row) => ({
+        spelling: String(row['label']),
+        record: parseRecord(row['record'], path),
+      }));
+  }
+
   function change(
     name: PayRunName,
     decide: (current: PayRunRecord | undefined) => PayRunRecord,
@@ -95,6 +114,7 @@ export function openPayRunLedger(path: string): PayRunLedger {
 
   return {
     read: (name) => explain(path, () => read(name)),
+    list: (place) => explain(path, () => list(place)),
     change: (name, decide) => explain(path, () => change(name, decide)),
     close: () => database.close(),
   };
@@ -153,14 +173,17 @@ export function createCutConflict(): PoolError {
 }
 
 /** For looks that must not leave a trace, not even an empty file. */
-export function readPayRun(home: string, name: PayRunName): PayRunRecord | undefined {
+export function listPayRuns(
+  home: string,
+  place: Omit<PayRunName, 'payRun'>,
+): readonly LedgerEntry[] {
   const path = payRunLedgerPath(home);
   if (!existsSync(path)) {
-    return undefined;
+    return [];
   }
   const ledger = openPayRunLedger(path);
   try {
-    return ledger.read(name);
+    return ledger.list(place);
   } finally {
     ledger.close();
   }

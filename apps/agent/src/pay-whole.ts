@@ -6,16 +6,10 @@
 import type { DisbursementJob } from '@pool/core';
 import type { AgentClient } from './agent-client.ts';
 import { createRequest } from './check-parts.ts';
-import {
-  assertNoneLost,
-  assertWhole,
-  type ClaimDeps,
-  claimPayRun,
-  findPayRun,
-} from './pay-run-claim.ts';
+import { assertNoneLost, assertWhole, claimPayRun, findPayRun } from './pay-run-claim.ts';
 import { findPart } from './pay-run-find.ts';
-import type { PayRun } from './pay-run-key.ts';
 import { noteKnown, sendPart, submitOrFind } from './pay-run-send.ts';
+import { type LabelledPayRun, resolveSpelling, type SpellingDeps } from './pay-run-spelling.ts';
 
 export type WholeOutcome = {
   readonly job: DisbursementJob;
@@ -28,10 +22,11 @@ export type WholeOutcome = {
  * @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, and what the agent refuses
  */
 export async function payWhole(
-  plan: PayRun & { readonly unregistered?: 'fail' | 'skip' | undefined },
-  deps: ClaimDeps & { readonly client: AgentClient },
+  payRun: LabelledPayRun & { readonly unregistered?: 'fail' | 'skip' | undefined },
+  deps: SpellingDeps & { readonly client: AgentClient },
 ): Promise<WholeOutcome> {
   const { client } = deps;
+  const plan = await resolveSpelling(payRun, deps);
   const { digest, sent, count = 1 } = await findPayRun(plan, deps);
   assertWhole(count);
   const name = { payRun: plan.payRun, digest, part: 1, count };

@@ -12,14 +12,15 @@ import { checkParts, createRequest, describeIssue } from './check-parts.ts';
 import { exitCodeOfError, exitCodes } from './exit-codes.ts';
 import { followJob, isTerminal } from './follow-job.ts';
 import type { JobTrace } from './job-trace.ts';
-import { assertNoneLost, type ClaimDeps, claimPayRun, findPayRun } from './pay-run-claim.ts';
+import { assertNoneLost, claimPayRun, findPayRun } from './pay-run-claim.ts';
 import { findPart, hasNoEffect } from './pay-run-find.ts';
-import { computePartKey, cutRoster, type PartName, type PayRun } from './pay-run-key.ts';
+import { computePartKey, cutRoster, type PartName } from './pay-run-key.ts';
 import { noteKnown, sendPart, submitOrFind } from './pay-run-send.ts';
+import { type LabelledPayRun, resolveSpelling, type SpellingDeps } from './pay-run-spelling.ts';
 import type { Terminal } from './progress-view.ts';
 import type { RosterEntry } from './roster-csv.ts';
 
-export type SplitPlan = PayRun & {
+export type SplitPlan = LabelledPayRun & {
   readonly unregistered?: 'fail' | 'skip' | undefined;
   /** Parts to send once more if they failed. */
   readonly retry: readonly number[];
@@ -50,7 +51,7 @@ export type SplitOutcome = {
   readonly isRepeat?: boolean;
 };
 
-export type SplitDeps = ClaimDeps & {
+export type SplitDeps = SpellingDeps & {
   readonly client: AgentClient;
   /** Recipients a call may list; asked only while the cut is still open. */
   readonly readCeiling: () => Promise<number>;
@@ -66,7 +67,8 @@ const patienceMs = 5 * 60_000;
 const restMs = 1_000;
 
 /** @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `invalid_retry`, `agent_unreachable`: nothing was sent */
-export async function paySplit(plan: SplitPlan, deps: SplitDeps): Promise<SplitOutcome> {
+export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<SplitOutcome> {
+  const plan = await resolveSpelling(payRun, deps);
   const { digest, sent, count: known } = await findPayRun(plan, deps);
   const count = known ?? computePartCount(plan.entries, await deps.readCeiling());
   const parts: PartOutcome[] = [];
