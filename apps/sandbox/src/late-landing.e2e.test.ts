@@ -40,7 +40,7 @@ describe('a settlement that reverts', () => {
         timeout: 240_000,
         interval: 50,
       })
-      .toMatch(/proving|signing|approving-allowance|settling/);
+      .toMatch(/proving|awaiting-turn|signing|approving-allowance|settling/);
     // No block from here on, early enough that none takes the batch: the relayer simulates, sends, and waits.
     await send('evm_setIntervalMining', 0);
     const pendingHash = await expectPending();

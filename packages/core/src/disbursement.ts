@@ -86,6 +86,7 @@ export const jobStages = [
   'eligibility',
   'allowance',
   'proving',
+  'awaiting-turn',
   'signing',
   'approving-allowance',
   'settling',

@@ -147,6 +147,8 @@ export {
   computeManifestDigest,
   type FundManifest,
   fundManifestSchema,
+  type ReleaseRecord,
+  releaseRecordSchema,
 } from './manifest.ts';
 export { describeIssues, parseWire } from './schema.ts';
 export { Secret } from './secret.ts';

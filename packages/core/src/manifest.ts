@@ -1,6 +1,7 @@
 /**
  * The batch manifest (protocol §3): everything about a batch but its randomness, as one canonical JSON
- * document. Whoever holds manifest and seed can rebuild every commitment and sealed note.
+ * document. Whoever holds manifest and seed can rebuild every commitment and sealed note. The deadline of the
+ * authorisation is not in it: it is chosen when the batch is released.
  *
  * @module
  */
@@ -13,6 +14,7 @@ import {
   chainKeySchema,
   evidenceSchema,
   evmAddressSchema,
+  hex32Schema,
   hexSchema,
   unixSecondsSchema,
 } from './schema.ts';
@@ -33,8 +35,6 @@ export const fundManifestSchema = v.strictObject({
   pool: evmAddressSchema,
   token: evmAddressSchema,
   funder: evmAddressSchema,
-  /** Unix seconds until which the authorisation can land. */
-  deadline: unixSecondsSchema,
   size: v.picklist(batchSizes),
   recipients: v.pipe(
     v.array(
@@ -57,6 +57,18 @@ export type FundManifest = v.InferOutput<typeof fundManifestSchema>;
 export function computeManifestDigest(manifest: FundManifest): Hex32 {
   return canonicalDigest(manifest);
 }
+
+/**
+ * What is written down, once for each attempt, before the funder signs: until when the authorisation can land
+ * (protocol §3).
+ */
+export const releaseRecordSchema = v.strictObject({
+  /** {@link computeManifestDigest} of the batch. */
+  manifestDigest: hex32Schema,
+  /** Unix seconds. */
+  deadline: unixSecondsSchema,
+});
+export type ReleaseRecord = v.InferOutput<typeof releaseRecordSchema>;
 
 /** The smallest deployed batch size that holds `count` recipients, or undefined when none does. */
 export function chooseBatchSize(count: number): BatchSize | undefined {

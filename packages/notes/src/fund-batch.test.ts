@@ -97,13 +97,17 @@ describe('buildFundBatch', () => {
     expect(a.commitments.filter((commitment) => b.commitments.includes(commitment))).toEqual([]);
   });
 
-  it('gives an attempt its own nonce, and a new deadline the same', () => {
+  it('gives an attempt a nonce of its own', () => {
     const a = buildFundBatch(example.manifest, example.seed);
     const retry = buildFundBatch({ ...example.manifest, attempt: 2 }, example.seed);
-    const later = buildFundBatch({ ...example.manifest, deadline: 1_900_000_000 }, example.seed);
     expect(retry.batchNonce).not.toBe(a.batchNonce);
-    expect(later.batchNonce).toBe(a.batchNonce);
-    expect(later.batchRoot).not.toBe(a.batchRoot);
+  });
+
+  it('refuses a manifest with a deadline: a batch is the same whenever it is released', () => {
+    const dated = { ...example.manifest, deadline: 1_900_000_000 };
+    expect(() => buildFundBatch(dated, example.seed)).toThrow(
+      expect.objectContaining({ code: 'invalid_request' }),
+    );
   });
 
   it('gives one batch nonce however the addresses are spelled', () => {

@@ -16,7 +16,6 @@ import {
   parseEvmAddress,
 } from '@pool/core';
 import { type FundBatchPlan, stepFundBatch } from '@pool/notes';
-import { computeBatchDeadline } from './batch-deadline.ts';
 import { computeInTurns } from './give-way.ts';
 import {
   attempt,
@@ -61,9 +60,8 @@ export async function ensureBatch(run: Run): Promise<Batch> {
   if (stored !== undefined) {
     return stored;
   }
-  const nowSeconds = await run.retry(() => run.now());
   const seeded: SeededManifest = {
-    manifest: createManifest(run, nowSeconds),
+    manifest: createManifest(run),
     seed: bytesToHex(run.deps.randomBytes(32)),
   };
   await run.reach('manifest.before-store');
@@ -72,7 +70,7 @@ export async function ensureBatch(run: Run): Promise<Batch> {
   return buildBatch(run, deserializeManifest(winner));
 }
 
-function createManifest(run: Run, nowSeconds: number): FundManifest {
+function createManifest(run: Run): FundManifest {
   const { settings, key: chain } = run.context;
   const { employerId, key: jobKey, recipients } = run.record();
   const size = chooseBatchSize(recipients.length);
@@ -90,7 +88,6 @@ function createManifest(run: Run, nowSeconds: number): FundManifest {
     pool: parseEvmAddress(settings.pool),
     token: run.token,
     funder: run.funder.address,
-    deadline: computeBatchDeadline(nowSeconds, run.deps.batchDeadlineSeconds),
     size,
     recipients: recipients.map(({ requestIndex: _requestIndex, ...recipient }) => recipient),
   };

@@ -102,7 +102,7 @@ describe('two workers on one key', () => {
     const job = await world.accept();
     const other = { ...job };
     await Promise.allSettled([world.run(job), world.run(other)]);
-    expect(job.values.size).toBe(1);
+    expect(job.values.size).toBe(2);
     expect(world.platform.postedRoots.size).toBe(1);
     expect(world.chain.funds).toBe(1);
   });

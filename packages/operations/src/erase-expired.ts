@@ -6,7 +6,7 @@
  */
 import type { JobStore } from '@pool/idempotency';
 import { giveWay } from './give-way.ts';
-import { deserializeRecord, manifestName, serializeRecord } from './record.ts';
+import { deserializeRecord, manifestName, releaseName, serializeRecord } from './record.ts';
 
 /** Jobs erased at one go. */
 const batchLimit = 100;
@@ -42,7 +42,8 @@ export async function eraseExpired(
     await store.erase({
       scope: job.scope,
       key: job.key,
-      names: [manifestName],
+      // The digest of the manifest, too: whoever knows the recipients could try amounts against it.
+      names: [manifestName, releaseName],
       payload: serializeRecord(kept),
     });
     // Each is waited for until it is on disk, on the thread that serves the routes.

@@ -273,19 +273,20 @@ describe('the pipeline on a real chain', () => {
     const { world, deps, relay } = await createRealWorld();
     relay.skipSimulation = true;
     const token = connectErc20(settings.tokens['USDC']?.address ?? '', funderWallet());
-    await (
-      await token.transfer(wallet(9).address, await token.balanceOf(funderWallet().address))
-    ).wait();
     const job = await accept(world, 'reverted');
-    await world.run(
-      job,
-      () => {
+    await world.run(job, undefined, {
+      ...deps,
+      async reach(point) {
+        // After the last look at the funder's balance.
+        if (point === 'settling.released') {
+          const all = await token.balanceOf(funderWallet().address);
+          await (await token.transfer(wallet(9).address, all)).wait();
+        }
         if (job.record().revert !== undefined) {
-          void provider.send('evm_increaseTime', [2 * 3600]);
+          await provider.send('evm_increaseTime', [2 * 3600]);
         }
       },
-      deps,
-    );
+    });
     expect(job.record().result).toMatchObject({
       status: 'partial',
       batches: [{ status: 'failed', error: { code: 'erc20-insufficient-balance' } }],

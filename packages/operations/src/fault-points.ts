@@ -20,6 +20,8 @@ export const faultPoints = [
   'proving.proved',
   'proving.after-store',
   'signing.entered',
+  'release.before-store',
+  'release.after-store',
   'signing.signed',
   'signing.after-store',
   'approving-allowance.entered',

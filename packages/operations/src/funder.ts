@@ -36,6 +36,7 @@ export async function createFunder(signer: Signer, clock: Clock): Promise<Funder
 
   return {
     address,
+    needsVote: signer.capabilities.needsApprover,
     signAuthorization: (payload, signal) =>
       sign({ kind: 'fund-authorization', payload, expectedSigner: address }, signal),
     signPermit: (payload, signal) =>

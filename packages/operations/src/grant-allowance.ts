@@ -18,13 +18,13 @@ import {
   parseEvmAddress,
 } from '@pool/core';
 import { keccak256 } from 'ethers';
-import type { Batch } from './batch.ts';
 import { rethrowInterruption } from './interrupted-run.ts';
 import type { RecordedApproval } from './record.ts';
+import type { DatedBatch } from './release-record.ts';
 import type { Run } from './run.ts';
 
 /** Makes sure that the pool may take the total. Decides by a fresh read; safe to call again. */
-export async function grantAllowance(run: Run, batch: Batch): Promise<void> {
+export async function grantAllowance(run: Run, batch: DatedBatch): Promise<void> {
   const { chain } = run.context;
   await settlePendingApproval(run);
   const allowance = await run.retry(() => chain.fetchAllowance(run.token, run.funder.address));
@@ -43,7 +43,12 @@ export async function grantAllowance(run: Run, batch: Batch): Promise<void> {
 }
 
 /** A permit whose nonce the token has moved past is stale: signed again, alone. */
-async function signPermit(run: Run, batch: Batch, name: string, version: string): Promise<void> {
+async function signPermit(
+  run: Run,
+  batch: DatedBatch,
+  name: string,
+  version: string,
+): Promise<void> {
   const { chain, settings } = run.context;
   const nonce = await run.retry(() => chain.fetchPermitNonce(run.token, run.funder.address));
   if (run.record().permit?.nonce === nonce.toString()) {
@@ -59,7 +64,7 @@ async function signPermit(run: Run, batch: Batch, name: string, version: string)
           spender: pool,
           value: run.total,
           nonce,
-          deadline: BigInt(batch.manifest.deadline),
+          deadline: BigInt(batch.deadline),
         },
         expected: { chainId: settings.chainId, token: run.token, pool, total: run.total },
       },
@@ -73,7 +78,7 @@ async function signPermit(run: Run, batch: Batch, name: string, version: string)
       nonce: nonce.toString(),
       wire: {
         value: run.total.toString(),
-        deadline: batch.manifest.deadline,
+        deadline: batch.deadline,
         v: bytes[64] === 27 ? 27 : 28,
         r: bytesToHex(bytes.subarray(0, 32)),
         s: bytesToHex(bytes.subarray(32, 64)),

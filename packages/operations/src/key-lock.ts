@@ -8,11 +8,14 @@
 export type KeyLock = {
   /** @returns how to release; calling it twice is harmless */
   acquire(name: string, signal: AbortSignal): Promise<() => void>;
+  /** Somebody holds it or waits for it. */
+  isTaken(name: string): boolean;
 };
 
 export function createKeyLock(): KeyLock {
   const tails = new Map<string, Promise<void>>();
   return {
+    isTaken: (name) => tails.has(name),
     async acquire(name, signal) {
       const before = tails.get(name) ?? Promise.resolve();
       let release = (): void => undefined;

@@ -163,6 +163,11 @@ export type ProverPort = {
 /** The funder's key, wherever it lives. It computes every digest itself. */
 export type FunderPort = {
   readonly address: EvmAddress;
+  /**
+   * True: its signature takes a vote. It must then be asked before the allowance lock is taken, with a deadline that
+   * includes the vote, so that a vote holds nobody up.
+   */
+  readonly needsVote: boolean;
   /** 65 bytes r ‖ s ‖ v. */
   signAuthorization(payload: FundAuthorizationPayload, signal: AbortSignal): Promise<Hex>;
   /** 65 bytes r ‖ s ‖ v. */

@@ -7,7 +7,7 @@
 import { fieldToHex, PoolError, parseField } from '@pool/core';
 import { computeFundPublicInputs, stepFundWitnessInput } from '@pool/notes';
 import type { Batch } from './batch.ts';
-import type { Eligibility } from './eligibility.ts';
+import { type Eligibility, fetchEligibility } from './eligibility.ts';
 import { computeInTurns } from './give-way.ts';
 import type { DisbursementRecord } from './record.ts';
 import type { Run } from './run.ts';
@@ -45,6 +45,39 @@ export async function proveBatch(
     );
   }
   return { eligibilityRoot: eligibility.root, digest: fieldToHex(digest), proof: proved.proof };
+}
+
+/**
+ * Proves the same manifest again when the chain no longer accepts the root of its proof: a batch may have waited long
+ * for its turn.
+ * @throws PoolError `unregistered-recipient` when a wallet has lost its place meanwhile
+ */
+export async function renewStaleProof(run: Run, batch: Batch): Promise<void> {
+  const { proved } = run.record();
+  if (
+    proved !== undefined &&
+    (await run.retry(() => run.context.chain.isEligibilityRootAccepted(proved.eligibilityRoot)))
+  ) {
+    return;
+  }
+  await run.within('proving', () =>
+    withAccelerator(run, async () => {
+      const eligibility = await run.retry(() => fetchEligibility(run));
+      await run.update({ proved: await proveBatch(run, batch, eligibility) });
+      await run.reach('proving.after-store');
+    }),
+  );
+}
+
+/** What was confirmed before, unless the root has moved on while the job waited for the accelerator. */
+export async function currentEligibility(
+  run: Run,
+  confirmed: Eligibility | undefined,
+): Promise<Eligibility> {
+  const isCurrent =
+    confirmed !== undefined &&
+    (await run.retry(() => run.context.chain.isEligibilityRootAccepted(confirmed.root)));
+  return isCurrent ? confirmed : run.retry(() => fetchEligibility(run));
 }
 
 /** One proof per accelerator at a time. */

@@ -1,7 +1,7 @@
 /**
  * The durable record of one disbursement: everything a restarted agent needs to go on where the last one
- * stopped. Confidential: it holds recipients and amounts. Manifest and seed lie beside it as a value that
- * is written once (`manifestName`).
+ * stopped. Confidential: it holds recipients and amounts. Manifest and seed, and later the release record, lie
+ * beside it as values that are written once (`manifestName`, `releaseName`).
  *
  * @module
  */
@@ -68,6 +68,8 @@ export type DisbursementRecord = {
   readonly approvals: readonly RecordedApproval[];
   /** Set before the authorisation first leaves this process: from here the late-landing rule holds. */
   readonly releasedAtMs?: number;
+  /** Unix seconds: another authorisation under our nonce was seen that lives longer than ours. */
+  readonly latestDeadline?: number;
   /** A final, reverted transaction that carried our batch. */
   readonly revert?: { readonly txHash: Hex32; readonly error: ErrorBody };
   /** Why the settlement was refused last: told should the authorisation die. */
@@ -89,6 +91,9 @@ export const attempt = 1;
 
 /** Name of the write-once value that holds manifest and seed. */
 export const manifestName = `fund-manifest/${attempt}`;
+
+/** Name of the write-once value that holds the release record: one for each attempt. */
+export const releaseName = `fund-release/${attempt}`;
 
 /** The record of a freshly accepted job. */
 export function createRecord(

@@ -1,6 +1,7 @@
 // The pipeline against fake ports: outcomes of protocol §8 and decision 6, one test a rule.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, viewOf, type World } from './fixtures/fake-world.ts';
+import { releaseName } from './record.ts';
 import type { RunEvent } from './run.ts';
 
 describe('a disbursement', () => {
@@ -319,7 +320,7 @@ describe('late landing', () => {
     expect(viewOf(job).result?.status).toBe('completed');
     expect(world.prover.proofs).toBe(2);
     expect(job.record().signature).toBe(before);
-    expect(job.values.size).toBe(1);
+    expect(job.values.size).toBe(2);
   });
 
   it('keeps a job submitted when a wallet loses its place after the release, until it is dead', async () => {
@@ -328,7 +329,7 @@ describe('late landing', () => {
     let deadline = 0;
     await world.run(job, (point) => {
       if (point === 'settling.released') {
-        deadline = JSON.parse([...job.values.values()][0] ?? '{}').manifest.deadline;
+        deadline = JSON.parse(job.values.get(releaseName) ?? '{}').deadline;
         world.gate.expel(world.holders[2]!);
       }
     });

@@ -1,21 +1,26 @@
 /**
- * The disbursement pipeline (ARCHITECTURE.md): eligibility, allowance, proving, signing,
+ * The disbursement pipeline (ARCHITECTURE.md): eligibility, allowance, proving, waiting for its turn, signing,
  * approving-allowance, settling. Every step is persisted before and after, so a run may end anywhere and
  * the next one goes on from the record; whatever happens, the contract sees one `fund()` per key.
  *
  * @module
  */
 import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
+import { authorizeBatch } from './authorize-batch.ts';
 import { type Batch, computeJobNonce, ensureBatch, loadBatch } from './batch.ts';
-import { isTooLateToRelease } from './batch-deadline.ts';
 import { concludeFailed, concludeRun } from './conclude.ts';
 import { decideSettlement } from './decide-settlement.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
-import { grantAllowance } from './grant-allowance.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import { observeAllowance } from './observe-allowance.ts';
-import { assertRealProver, proveBatch, withAccelerator } from './prove-batch.ts';
-import { serializeRecord } from './record.ts';
+import {
+  assertRealProver,
+  currentEligibility,
+  proveBatch,
+  withAccelerator,
+} from './prove-batch.ts';
+import { releaseName, serializeRecord } from './record.ts';
+import { type DatedBatch, loadRelease, storeRelease } from './release-record.ts';
 import {
   createRun,
   type DisbursementDeps,
@@ -38,12 +43,11 @@ export async function runDisbursement(input: RunInput, deps: DisbursementDeps): 
     return failUnroutable(input, deps, error);
   }
   const run = createRun(input, base, deps);
-  const lock = createAllowanceHold(run);
   try {
     await run.reach('started');
-    await workOn(run, lock);
+    await workOn(run);
   } finally {
-    lock.release();
+    run.hold.release();
   }
 }
 
@@ -83,28 +87,28 @@ async function failUnroutable(
   onEvent({ kind: 'outcome', state: 'failed', code: error.code });
 }
 
-async function workOn(run: Run, lock: AllowanceHold): Promise<void> {
+async function workOn(run: Run): Promise<void> {
   // A job that may have an allowance or an authorisation out comes before any that does not.
-  const isUnderway = run.record().releasedAtMs !== undefined || run.record().approvals.length > 0;
+  const isUnderway =
+    run.record().releasedAtMs !== undefined ||
+    run.record().approvals.length > 0 ||
+    (await run.journal.getValue(releaseName)) !== undefined;
   if (isUnderway) {
-    await lock.acquire();
+    await run.hold.acquire();
   }
   if (run.record().releasedAtMs !== undefined) {
     return finishReleased(run);
   }
-  let batch: Batch | undefined;
+  let batch: DatedBatch | undefined;
   try {
     const prepared = await prepareBatch(run);
     if (prepared.kind === 'outcome') {
       return await concludeRun(run, prepared.batch, prepared.outcome);
     }
-    await lock.acquire();
     if (prepared.kind === 'ready') {
-      ({ batch } = prepared);
-      await run.within('approving-allowance', async () => {
-        await assertInTime(run, prepared.batch);
-        await grantAllowance(run, prepared.batch);
-      });
+      batch = await authorizeBatch(run, prepared.batch);
+    } else {
+      await run.hold.acquire();
     }
   } catch (error) {
     rethrowInterruption(error);
@@ -135,17 +139,6 @@ async function concludeUnreleased(run: Run, error: ErrorBody): Promise<void> {
   return past.kind === 'outcome' ? concludeRun(run, past.batch, past.outcome) : finishReleased(run);
 }
 
-/** One that cannot land in time never leaves: nobody else holds the signature, so it is as good as dead. */
-async function assertInTime(run: Run, batch: Batch): Promise<void> {
-  const nowSeconds = await run.retry(() => run.now());
-  if (isTooLateToRelease(nowSeconds, batch.manifest.deadline, run.deps.batchDeadlineSeconds)) {
-    throw new PoolError(
-      'settlement_expired',
-      'the authorisation expired before it left this agent, and nothing was paid; resubmit under a new Idempotency-Key',
-    );
-  }
-}
-
 /** What became of this key before, here or elsewhere. */
 type Past =
   | { readonly kind: 'outcome'; readonly outcome: Outcome; readonly batch: Batch | undefined }
@@ -154,7 +147,7 @@ type Past =
 
 type Prepared = Past | { readonly kind: 'ready'; readonly batch: Batch };
 
-/** Everything up to a signed authorisation that has not left yet. */
+/** Everything up to a proof. Nothing is signed. */
 async function prepareBatch(run: Run): Promise<Prepared> {
   const past = await reconcile(run);
   if (past !== undefined) {
@@ -162,9 +155,7 @@ async function prepareBatch(run: Run): Promise<Prepared> {
   }
   const eligibility = await confirmEligibility(run);
   await observe(run);
-  const batch = await prove(run, eligibility);
-  await sign(run, batch);
-  return { kind: 'ready', batch };
+  return { kind: 'ready', batch: await prove(run, eligibility) };
 }
 
 /** Was this key paid already, or is it being paid elsewhere? Asked before anything is proved. */
@@ -185,8 +176,9 @@ async function reconcile(run: Run): Promise<Past | undefined> {
     if (decision.kind !== 'wait') {
       return { kind: 'outcome', outcome: decision, batch };
     }
-    if (live !== undefined && live.batchRoot === batch?.batchRoot) {
-      // A store restored from a backup: from here the late-landing rule holds.
+    if (live !== undefined && batch !== undefined && live.batchRoot === batch.batchRoot) {
+      // A store restored from a backup: what left before is what counts, and the late-landing rule holds.
+      await storeRelease(run, batch, live.deadline);
       await run.update({ releasedAtMs: run.deps.clock.nowMs() });
       return { kind: 'released' };
     }
@@ -229,7 +221,6 @@ async function prove(run: Run, eligibility: Eligibility | undefined): Promise<Ba
     return ensureBatch(run);
   }
   assertRealProver(run);
-  // The deadline runs from the manifest on, so it is made when the accelerator is ours.
   return run.within('proving', () =>
     withAccelerator(run, async () => {
       const batch = await ensureBatch(run);
@@ -242,78 +233,21 @@ async function prove(run: Run, eligibility: Eligibility | undefined): Promise<Ba
   );
 }
 
-/** What was confirmed before, unless the root has moved on while the job waited for the accelerator. */
-async function currentEligibility(
-  run: Run,
-  confirmed: Eligibility | undefined,
-): Promise<Eligibility> {
-  const isCurrent =
-    confirmed !== undefined &&
-    (await run.retry(() => run.context.chain.isEligibilityRootAccepted(confirmed.root)));
-  return isCurrent ? confirmed : run.retry(() => fetchEligibility(run));
-}
-
-async function sign(run: Run, batch: Batch): Promise<void> {
-  if (run.record().signature !== undefined) {
-    return;
-  }
-  await run.within('signing', async () => {
-    const { manifest, plan } = batch;
-    const signature = await run.retry(() =>
-      run.funder.signAuthorization(
-        {
-          chainId: manifest.chainId,
-          pool: manifest.pool,
-          authorization: {
-            funder: manifest.funder,
-            token: manifest.token,
-            total: plan.total,
-            batchRoot: plan.batchRoot,
-            batchNonce: plan.batchNonce,
-            sealedNotesHash: plan.sealedNotesHash,
-            deadline: BigInt(manifest.deadline),
-          },
-        },
-        run.signal,
-      ),
-    );
-    await run.reach('signing.signed');
-    await run.update({ signature });
-    await run.reach('signing.after-store');
-  });
-}
-
 /** @param ready - what this run has just built; default: what an earlier one stored */
-async function finishReleased(run: Run, ready?: Batch): Promise<void> {
-  const batch = ready ?? (await loadBatch(run));
+async function finishReleased(run: Run, ready?: DatedBatch): Promise<void> {
+  const batch = ready ?? (await loadReleased(run));
   if (batch === undefined) {
-    throw new InterruptedRunError('the manifest of a released batch is missing from the job store');
+    throw new InterruptedRunError(
+      'the manifest or the release record of a released batch is missing from the job store',
+    );
   }
   const outcome = await run.within('settling', () => settleBatch(run, batch));
   await concludeRun(run, batch, outcome);
 }
 
-type AllowanceHold = {
-  acquire(): Promise<void>;
-  release(): void;
-};
-
-/** The (chain, token, funder) lock, held from the allowance decision to the settlement. */
-function createAllowanceHold(run: Run): AllowanceHold {
-  let release: (() => void) | undefined;
-  return {
-    async acquire() {
-      if (release !== undefined) {
-        return;
-      }
-      release = await run.acquire(
-        ['allowance', run.context.key, run.token, run.funder.address].join(' '),
-      );
-    },
-    release() {
-      release?.();
-    },
-  };
+async function loadReleased(run: Run): Promise<DatedBatch | undefined> {
+  const batch = await loadBatch(run);
+  return batch === undefined ? undefined : loadRelease(run, batch);
 }
 
 function toErrorBody(error: unknown): ErrorBody {

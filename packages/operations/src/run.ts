@@ -10,6 +10,7 @@ import {
   PoolError,
   parseEvmAddress,
 } from '@pool/core';
+import { type AllowanceHold, createAllowanceHold } from './allowance-hold.ts';
 import type { FaultPoint } from './fault-points.ts';
 import { createJobPace, type Pace } from './give-way.ts';
 import { InterruptedRunError } from './interrupted-run.ts';
@@ -62,6 +63,10 @@ export type DisbursementDeps = {
   readonly reach: (point: FaultPoint) => Promise<void>;
 };
 
+/** A stage in which something is done. The others name what a job waits for. */
+export type WorkStage = Exclude<JobStage, WaitingStage>;
+type WaitingStage = 'awaiting-turn';
+
 export type RunInput = {
   readonly record: DisbursementRecord;
   readonly journal: JobJournal;
@@ -83,10 +88,14 @@ export type Run = {
   update(changes: Partial<DisbursementRecord>): Promise<void>;
   finish(state: 'done' | 'failed', changes: Partial<DisbursementRecord>): Promise<void>;
   /** Persists the stage, then works; its seconds are persisted with the next update. */
-  within<T>(stage: JobStage, work: () => Promise<T>): Promise<T>;
+  within<T>(stage: WorkStage, work: () => Promise<T>): Promise<T>;
+  /** Persists and announces what the job waits for. Changes nothing about whose time is counted. */
+  announce(stage: JobStage): Promise<void>;
   reach(point: FaultPoint): Promise<void>;
   /** Waits for a lock of the process. @returns how to release it */
   acquire(name: string): Promise<() => void>;
+  /** The lock over this funder's tokens of one kind. Its holder alone decides about the allowance. */
+  readonly hold: AllowanceHold;
   progress(fraction: number): void;
   /** Tries again while the error is retryable, for `patienceMs`. */
   retry<T>(work: () => Promise<T>): Promise<T>;
@@ -108,7 +117,7 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
   const { journal, signal } = input;
   const { clock } = deps;
   let current = input.record;
-  let working: { readonly stage: JobStage; readonly sinceMs: number } | undefined;
+  let working: { readonly stage: WorkStage; readonly sinceMs: number } | undefined;
 
   /** Adds what the current stage has taken since it was last counted. */
   function countSeconds(): void {
@@ -152,6 +161,21 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
     }
   }
 
+  async function announce(stage: JobStage): Promise<void> {
+    if (current.stage !== stage) {
+      await update({ stage });
+    }
+    deps.onEvent({ kind: 'stage', stage });
+  }
+
+  async function acquire(name: string): Promise<() => void> {
+    try {
+      return await deps.locks.acquire(name, signal);
+    } catch (cause) {
+      throw new InterruptedRunError('shutting down or lease lost', { cause });
+    }
+  }
+
   return {
     deps,
     journal: {
@@ -167,13 +191,11 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
     reach,
     pause,
     pace: createJobPace(),
-    async acquire(name) {
-      try {
-        return await deps.locks.acquire(name, signal);
-      } catch (cause) {
-        throw new InterruptedRunError('shutting down or lease lost', { cause });
-      }
-    },
+    acquire,
+    hold: createAllowanceHold(
+      ['allowance', base.context.key, base.token, base.funder.address].join(' '),
+      { acquire, isTaken: deps.locks.isTaken },
+    ),
     async finish(state, changes) {
       const { stage: _stage, ...rest } = { ...current, ...changes };
       current = rest;
@@ -183,11 +205,9 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
       const code = current.error?.code;
       deps.onEvent({ kind: 'outcome', state, ...(code === undefined ? {} : { code }) });
     },
+    announce,
     async within(stage, work) {
-      if (current.stage !== stage) {
-        await update({ stage });
-      }
-      deps.onEvent({ kind: 'stage', stage });
+      await announce(stage);
       await reach(`${stage}.entered`);
       working = { stage, sinceMs: clock.nowMs() };
       try {

@@ -12,6 +12,7 @@ import { type Eligibility, fetchEligibility } from './eligibility.ts';
 import { grantAllowance } from './grant-allowance.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import { proveBatch, withAccelerator } from './prove-batch.ts';
+import type { DatedBatch } from './release-record.ts';
 import { createRetryEvent, type Run } from './run.ts';
 import { createSettlementRequest, isRowOf } from './settlement-request.ts';
 
@@ -22,7 +23,7 @@ const resendMinMs = 2_000;
 const resendMaxMs = 60_000;
 
 /** @returns what the chain has finalised. Only interruptions end it otherwise. */
-export async function settleBatch(run: Run, batch: Batch): Promise<Outcome> {
+export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome> {
   const watch = createWatch(run, batch);
   if (run.record().releasedAtMs === undefined) {
     await run.update({ releasedAtMs: run.deps.clock.nowMs() });
@@ -48,12 +49,14 @@ type Watch = {
   post(): Promise<void>;
 };
 
-function createWatch(run: Run, batch: Batch): Watch {
+function createWatch(run: Run, batch: DatedBatch): Watch {
   const { chain } = run.context;
   const { platform, clock, pollMs } = run.deps;
   const key = run.record().key;
   const nonce = computeJobNonce(run, run.record().employerId, key);
-  let foreignDeadline = 0;
+  // The latest of any authorisation known under our nonce: another agent's lives until its own, and so does one of
+  // ours that a restored store has forgotten.
+  let deadline = Math.max(batch.deadline, run.record().latestDeadline ?? 0);
   // Used but not final, or not known: sending again could only spend another allowance.
   let mayBeUsed = true;
   let resendAtMs = 0;
@@ -77,12 +80,11 @@ function createWatch(run: Run, batch: Batch): Watch {
     if (row.batch.batchNonce !== nonce) {
       return;
     }
-    if (!isRowOf(batch, row)) {
-      // Another agent's authorisation under our nonce lives until its own deadline.
-      foreignDeadline = Math.max(foreignDeadline, row.batch.deadline);
-      return;
+    if (row.batch.deadline > deadline) {
+      deadline = row.batch.deadline;
+      await run.update({ latestDeadline: deadline });
     }
-    if (row.state === 'reverted') {
+    if (isRowOf(batch, row) && row.state === 'reverted') {
       await noteRevert(run, batch, row);
     }
   }
@@ -108,11 +110,7 @@ function createWatch(run: Run, batch: Batch): Watch {
       mayBeUsed = state === undefined || state.pending;
       return state === undefined
         ? { kind: 'wait' }
-        : decideSettlement({
-            batchRoot: batch.batchRoot,
-            deadline: Math.max(batch.manifest.deadline, foreignDeadline),
-            nonce: state,
-          });
+        : decideSettlement({ batchRoot: batch.batchRoot, deadline, nonce: state });
     },
     async attend() {
       const answer = await attempt(async () => ({ row: await platform.getSettlement(key) }));
@@ -135,9 +133,9 @@ function createWatch(run: Run, batch: Batch): Watch {
   };
 }
 
-async function isPastDeadline(run: Run, batch: Batch): Promise<boolean> {
+async function isPastDeadline(run: Run, batch: DatedBatch): Promise<boolean> {
   try {
-    return (await run.now()) > batch.manifest.deadline;
+    return (await run.now()) > batch.deadline;
   } catch (error) {
     rethrowInterruption(error);
     return true;
@@ -145,7 +143,7 @@ async function isPastDeadline(run: Run, batch: Batch): Promise<boolean> {
 }
 
 /** Renews what may have gone stale, and only that: the authorisation itself stays the same. */
-async function refresh(run: Run, batch: Batch): Promise<void> {
+async function refresh(run: Run, batch: DatedBatch): Promise<void> {
   const { proved } = run.record();
   if (
     proved === undefined ||

@@ -6,10 +6,11 @@
 import { fieldToHex, type SettlementRecord, type SettlementRequest } from '@pool/core';
 import type { Batch } from './batch.ts';
 import type { DisbursementRecord } from './record.ts';
+import type { DatedBatch } from './release-record.ts';
 
 /** Everything the relayer needs; nothing that opens a note. */
 export function createSettlementRequest(
-  batch: Batch,
+  batch: DatedBatch,
   proved: NonNullable<DisbursementRecord['proved']>,
   record: DisbursementRecord,
   signature: string,
@@ -27,7 +28,7 @@ export function createSettlementRequest(
       commitments: plan.commitments.map(fieldToHex),
       sealedNotesHash: plan.sealedNotesHash,
       digest: proved.digest,
-      deadline: manifest.deadline,
+      deadline: batch.deadline,
     },
     proof: proved.proof,
     funderSignature: signature,

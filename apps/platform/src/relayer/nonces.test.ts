@@ -242,8 +242,8 @@ describe('a transaction on its way', () => {
   });
 
   it('frees its nonce once the deadline of its batch is over', async () => {
-    const { manifest } = await getStuck();
-    await chain.provider.send('evm_setNextBlockTimestamp', [manifest.deadline + 1]);
+    const { request } = await getStuck();
+    await chain.provider.send('evm_setNextBlockTimestamp', [request.batch.deadline + 1]);
     await mineAt(10n ** 12n);
     await mineAt(10n ** 12n);
     nowMs += 120_000;

@@ -115,7 +115,7 @@ describe('settlement flow', () => {
     // Same manifest, same signature, another root and digest.
     const fresh = await createTestSettlement(await chain.settlementTarget(), {
       eligibilityRoot,
-      deadline: stale.manifest.deadline,
+      deadline: stale.request.batch.deadline,
     });
     expect(fresh.request.funderSignature).toBe(stale.request.funderSignature);
     expect((await accept(fresh.request)).state).toBe('accepted');
@@ -358,8 +358,8 @@ describe('settlement flow', () => {
       await chain.mine(1);
     };
     // The last final block stands at the deadline itself: a block of that second can still take it.
-    await mineAt(first.manifest.deadline);
-    await mineAt(first.manifest.deadline + 1);
+    await mineAt(first.request.batch.deadline);
+    await mineAt(first.request.batch.deadline + 1);
     await expect(accept(next.request)).rejects.toMatchObject({ code: 'idempotency_conflict' });
     await chain.mine(1);
     const later = await createTestSettlement(await chain.settlementTarget(), {

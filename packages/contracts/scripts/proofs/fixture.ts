@@ -71,7 +71,6 @@ export async function makeProvableBatch(size: BatchSize): Promise<ProvableBatch>
     pool: parseEvmAddress(pool),
     token: parseEvmAddress(token),
     funder: parseEvmAddress(funder.address),
-    deadline,
     size,
     recipients: people,
   };

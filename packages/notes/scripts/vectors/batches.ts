@@ -97,7 +97,6 @@ function exampleBatch(size: 16 | 64, amounts: readonly string[], jobKey: string)
     pool,
     token,
     funder,
-    deadline: 1_795_000_200,
     size,
     recipients: people.map(({ recipient }) => recipient),
   };

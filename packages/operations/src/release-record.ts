@@ -1,0 +1,58 @@
+/**
+ * The release record (protocol §3): the deadline of one authorisation, chosen when its batch is about to leave and
+ * written once, before anything is signed. A restart signs under the same deadline or not at all.
+ *
+ * @module
+ */
+import { PoolError, parseWire, type ReleaseRecord, releaseRecordSchema } from '@pool/core';
+import type { Batch } from './batch.ts';
+import { computeBatchDeadline } from './batch-deadline.ts';
+import { releaseName } from './record.ts';
+import type { Run } from './run.ts';
+
+/** A batch with the deadline of its authorisation. Confidential. */
+export type DatedBatch = Batch & { readonly deadline: number };
+
+/** Undefined: this attempt was never about to leave. */
+export async function loadRelease(run: Run, batch: Batch): Promise<DatedBatch | undefined> {
+  const text = await run.journal.getValue(releaseName);
+  return text === undefined ? undefined : readRelease(text, batch);
+}
+
+/** The stored deadline, or one chosen and stored now. Two writers end up with the same one. */
+export async function ensureRelease(run: Run, batch: Batch): Promise<DatedBatch> {
+  const stored = await loadRelease(run, batch);
+  if (stored !== undefined) {
+    return stored;
+  }
+  const nowSeconds = await run.retry(() => run.now());
+  return storeRelease(run, batch, computeBatchDeadline(nowSeconds, run.deps.batchDeadlineSeconds));
+}
+
+/**
+ * Stores the deadline of an authorisation unless there is one already, and returns the one stored.
+ * @param deadline - Unix seconds
+ */
+export async function storeRelease(run: Run, batch: Batch, deadline: number): Promise<DatedBatch> {
+  const { manifestDigest } = batch.plan;
+  await run.reach('release.before-store');
+  const record: ReleaseRecord = { manifestDigest, deadline };
+  const winner = await run.journal.putOnce(releaseName, JSON.stringify(record));
+  await run.reach('release.after-store');
+  return readRelease(winner, batch);
+}
+
+function readRelease(text: string, batch: Batch): DatedBatch {
+  const stored: unknown = JSON.parse(text);
+  const { manifestDigest, deadline } = parseWire(
+    releaseRecordSchema,
+    stored,
+    'the stored release record',
+  );
+  if (manifestDigest !== batch.plan.manifestDigest) {
+    throw new PoolError('job_unreadable', 'the stored release record is of another manifest', {
+      status: 500,
+    });
+  }
+  return { ...batch, deadline };
+}
