@@ -97,6 +97,22 @@ describe('configuration', () => {
     }
   });
 
+  it('takes production keys by folder and manifest, and wants them in production', () => {
+    const keys = { PLATFORM_ARTIFACTS_DIR: '/keys', PLATFORM_ARTIFACTS_MANIFEST: '/keys.json' };
+    expect(parsePlatformConfig(platform).productionKeys).toBeUndefined();
+    expect(
+      parsePlatformConfig({ ...platform, ...keys, NODE_ENV: 'production' }).productionKeys,
+    ).toEqual({ folder: '/keys', manifest: '/keys.json' });
+    const { PLATFORM_ARTIFACTS_DIR, PLATFORM_ARTIFACTS_MANIFEST } = keys;
+    for (const [wrong, problem] of [
+      [{ NODE_ENV: 'production' }, 'PLATFORM_ARTIFACTS_MANIFEST must name the manifest'],
+      [{ PLATFORM_ARTIFACTS_DIR }, 'PLATFORM_ARTIFACTS_MANIFEST must name the manifest'],
+      [{ PLATFORM_ARTIFACTS_MANIFEST }, 'PLATFORM_ARTIFACTS_DIR must name the folder'],
+    ] as const) {
+      expect(() => parsePlatformConfig({ ...platform, ...wrong })).toThrow(problem);
+    }
+  });
+
   it('reports every problem at once, by name', () => {
     const parse = () =>
       parsePlatformConfig({

@@ -34,12 +34,17 @@ export type GateAccessConfig = {
   readonly reader: { readonly clientId: string; readonly clientSecret: Secret } | undefined;
 };
 
+/** Keys of a ceremony, as `openProductionKeys` takes them. */
+export type KeyFolder = { readonly folder: string; readonly manifest: string };
+
 export type PlatformConfig = {
   readonly listen: ListenConfig;
   readonly dataDirectory: string;
   readonly chains: ChainsFile;
   readonly defaultChain: string;
   readonly relayerKey: Secret;
+  /** Undefined: the development keys. */
+  readonly productionKeys: KeyFolder | undefined;
   readonly gate: GateAccessConfig | undefined;
   /** Origins besides the sign-in URI's own that browsers may call from. */
   readonly allowedOrigins: readonly string[];
@@ -91,6 +96,7 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
     chains,
     defaultChain: read.text('PLATFORM_DEFAULT_CHAIN'),
     relayerKey: read.privateKey('PLATFORM_RELAYER_KEY'),
+    productionKeys: readProductionKeys(read),
     gate: readGateAccess(read),
     allowedOrigins: read.list('PLATFORM_ALLOWED_ORIGINS'),
     allowedHosts: read.list('PLATFORM_ALLOWED_HOSTS'),
@@ -166,6 +172,27 @@ function readListen(read: Reader, prefix: string, port: number): ListenConfig {
     );
   }
   return { host, port: read.integer(`${prefix}_PORT`, port, 0, 65_535) };
+}
+
+function readProductionKeys(read: Reader): KeyFolder | undefined {
+  const folder = read.optional('PLATFORM_ARTIFACTS_DIR');
+  const manifest = read.optional('PLATFORM_ARTIFACTS_MANIFEST');
+  if (manifest === undefined) {
+    if (folder !== undefined || read.optional('NODE_ENV') === 'production') {
+      read.problem(
+        'PLATFORM_ARTIFACTS_MANIFEST',
+        'must name the manifest of the production keys: anybody can forge proofs under development keys',
+      );
+    }
+    return undefined;
+  }
+  if (folder === undefined) {
+    read.problem(
+      'PLATFORM_ARTIFACTS_DIR',
+      'must name the folder that `pool-circuits fetch` filled when PLATFORM_ARTIFACTS_MANIFEST is set',
+    );
+  }
+  return { folder: folder ?? '', manifest };
 }
 
 function readFeeCaps(read: Reader, chains: ChainsFile | undefined): FeeCaps {

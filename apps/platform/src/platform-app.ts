@@ -22,6 +22,7 @@ import { addApiPages } from './http/api-pages.ts';
 import { createShell, type Shell } from './http/app-shell.ts';
 import { createRateLimits, type RateLimitConfig } from './http/rate-limit.ts';
 import type { Log } from './log.ts';
+import type { ProofCheck } from './relayer/proof-check.ts';
 
 export type PlatformAppDeps = {
   readonly db: PlatformDatabase;
@@ -30,6 +31,7 @@ export type PlatformAppDeps = {
   readonly chains: ChainsFile;
   readonly defaultChain: string;
   readonly poolChains: ReadonlyMap<string, PoolChain>;
+  readonly proofs: ProofCheck;
   readonly gate: EnrolmentGate | undefined;
   readonly gateAccess: GateAccessConfig | undefined;
   readonly gateWaitMs: number;
@@ -82,6 +84,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     nowMs,
     limits,
     chains: deps.poolChains,
+    proofs: deps.proofs,
     hasGate: gate !== undefined,
     bootstrap: {
       defaultChain: deps.defaultChain,

@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Secret } from '@pool/core';
+import { fieldToHex, Secret } from '@pool/core';
 import { computeWalletId, openNote } from '@pool/notes';
 import {
   createEdgeClient,
@@ -18,6 +18,7 @@ import {
 import { type ManagedProcess, startNodeProcess, waitUntilReady } from '@pool/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deployOwnedWallet } from './fixtures/contract-wallet.ts';
+import { proveSettlement } from './fixtures/prove-settlement.ts';
 import { startTestChain, type TestChain } from './fixtures/test-chain.ts';
 import { createTestHolder, type TestHolder, testEvidenceDomain } from './fixtures/test-holder.ts';
 import { createTestSettlement } from './fixtures/test-settlement.ts';
@@ -41,6 +42,7 @@ describe('platform and gate as processes', () => {
     chain = await startTestChain({
       blockTimeSeconds: 1,
       slotsInAnEpoch: 1,
+      fakeVerifier: false,
       finality: { kind: 'finalized-tag' },
     });
     const chainsFile = join(directory, 'chains.json');
@@ -175,11 +177,19 @@ describe('platform and gate as processes', () => {
     expect(await chain.registry('stranger').current()).toBe(root);
 
     const amounts = [100n, 200n, 300n, 400n];
-    const { request, plan } = await createTestSettlement(await chain.settlementTarget(), {
+    const settlement = await createTestSettlement(await chain.settlementTarget(), {
       eligibilityRoot: BigInt(root),
       holders,
       amounts,
     });
+    const { plan } = settlement;
+    await expect(edge().postSettlement('job-1', settlement.request)).rejects.toMatchObject({
+      code: 'proof_invalid',
+    });
+    const { paths } = await gateClient.paths(
+      holders.map(({ walletPub }) => fieldToHex(computeWalletId(walletPub))),
+    );
+    const request = await proveSettlement(settlement, paths);
     expect((await edge().postSettlement('job-1', request)).state).toBe('accepted');
 
     // A crash right after the answer: the stored intent is finished by the next start.
@@ -312,6 +322,7 @@ describe('platform and gate as processes', () => {
     expect((await platform.exited).code).toBe(0);
     // The operator's commands work on the data of a stopped platform too.
     const { edgeTokens } = await operator('list');
+    expect(edgeTokens).toMatchObject([{ refusedProofs: 1 }, {}, {}]);
     expect(await command('indexer', 'resume', '--chain', 'anvil')).toEqual({ resumed: false });
     expect(edgeTokens).toHaveLength(3);
     expect(JSON.stringify(edgeTokens)).not.toContain('hash');

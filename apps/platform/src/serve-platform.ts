@@ -6,6 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodeOf, type Secret } from '@pool/core';
 import { createGateClient } from '@pool/platform-client';
+import { createProofVerifier } from '@pool/prover';
 import { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
 import type { PlatformConfig } from './config.ts';
 import { openDatabase } from './database/open-database.ts';
@@ -15,8 +16,10 @@ import { createIndexer } from './indexer/indexer.ts';
 import { describeFailure, type Log } from './log.ts';
 import { startControl } from './operator/control.ts';
 import { createPlatformApp } from './platform-app.ts';
+import { createProofCheck } from './relayer/proof-check.ts';
 import { runRelayerPass } from './relayer/relayer.ts';
 import { createRelayerWatch } from './relayer/relayer-health.ts';
+import { loadVerificationKeys } from './relayer/verification-keys.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
 /** Longest that one status request waits for the index. */
@@ -24,8 +27,9 @@ const refreshMs = 3_000;
 
 export type Served = { readonly url: string; close(): Promise<void> };
 
-/** @throws PoolError `data_directory_locked`, `wrong_chain` */
+/** @throws PoolError `data_directory_locked`, `wrong_chain`, and as `loadVerificationKeys` */
 export async function servePlatform(config: PlatformConfig, log: Log): Promise<Served> {
+  const verificationKeys = await loadVerificationKeys(config.productionKeys);
   const database = await openDatabase<PlatformTables>(config.dataDirectory, platformMigrations);
   const { db } = database;
   const nowMs = Date.now;
@@ -61,12 +65,14 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       return [chain.key, loop] as const;
     }),
   );
+  const verifier = createProofVerifier();
   const app = createPlatformApp({
     ...config,
     db,
     log,
     nowMs,
     poolChains: new Map(chains.map((chain) => [chain.key, chain])),
+    proofs: createProofCheck(verifier, verificationKeys),
     gate: createEnrolmentGate(config),
     gateAccess: config.gate,
     onAccepted: () => {
@@ -91,6 +97,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     url: listening.url,
     async close() {
       await Promise.all([listening.close(), control?.close()]);
+      await verifier.close();
       await Promise.all([...relayers, ...indexers.values()].map((loop) => loop.stop()));
       for (const chain of chains) {
         chain.close();

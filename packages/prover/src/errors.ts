@@ -31,6 +31,8 @@ export type ProverErrorCode =
   | 'memory_budget_exceeded'
   /** The engine stopped, or made a proof that does not verify. Trying again can help. */
   | 'proof_failed'
+  /** Nobody could tell whether the proof is valid. Trying again can help. */
+  | 'verifier_unavailable'
   /** The verification key is not a BN254 Groth16 key. */
   | 'verification_key_malformed'
   /** A prover for dry runs was asked for a proof. */

@@ -10,6 +10,11 @@ export type { AcceleratorChoice } from './engine/engine-keeper.ts';
 export { ProverError, type ProverErrorCode } from './errors.ts';
 export type { G1Json, G2Json, Groth16Proof, ProofResult, VerificationKey } from './groth16.ts';
 export { createMockProver } from './mock-prover.ts';
+export {
+  createProofVerifier,
+  type ProofVerifier,
+  type ProofVerifierOptions,
+} from './proof-verifier.ts';
 export type {
   ArtifactSource,
   ProofProgress,

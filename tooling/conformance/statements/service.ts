@@ -16,6 +16,7 @@ import {
   prover,
   sandbox,
   settlementFlow,
+  settlementProofs,
 } from '../test-files.ts';
 
 export const service = section('What the service does', [
@@ -80,6 +81,10 @@ export const service = section('What the service does', [
     'service.relayer-verifies',
     'The platform verifies proof and state before it sends `fund()`.',
     shown(
+      settlementProofs(
+        'is refused when its number %i is changed, and nothing is stored or simulated',
+        'is verified for a request that came through HTTP',
+      ),
       settlementFlow(
         'sends nothing that the simulation refuses, and takes a fresh proof for the same authorisation',
       ),

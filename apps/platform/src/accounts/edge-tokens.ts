@@ -22,7 +22,12 @@ export type EdgeTokenMetadata = {
   readonly name: string;
   readonly createdAt: string;
   readonly revokedAt: string | null;
+  /** Settlements that came with this token and whose proof did not hold. */
+  readonly refusedProofs: number;
 };
+
+/** An employer, and the edge token by which it calls. */
+export type EdgeCaller = Employer & { readonly edgeTokenId: number };
 
 export async function createEdgeToken(
   db: PlatformDatabase,
@@ -51,6 +56,7 @@ export async function createEdgeToken(
     name,
     createdAt,
     revokedAt: null,
+    refusedProofs: 0,
     token: minted.credential,
   };
 }
@@ -64,6 +70,7 @@ export async function listEdgeTokens(db: PlatformDatabase): Promise<EdgeTokenMet
     name: row.name,
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
+    refusedProofs: row.refused_proofs,
   }));
 }
 
@@ -86,11 +93,22 @@ export async function revokeEdgeToken(
   }
 }
 
+/** @returns how many proofs of this token were refused, this one included */
+export async function countRefusedProof(db: PlatformDatabase, id: number): Promise<number> {
+  const row = await db
+    .updateTable('edge_tokens')
+    .set((eb) => ({ refused_proofs: eb('refused_proofs', '+', 1) }))
+    .where('id', '=', id)
+    .returning('refused_proofs')
+    .executeTakeFirst();
+  return row?.refused_proofs ?? 1;
+}
+
 /** The employer an edge token is bound to; undefined for an unknown or revoked one. */
 export async function findEdgeEmployer(
   db: PlatformDatabase,
   token: string,
-): Promise<Employer | undefined> {
+): Promise<EdgeCaller | undefined> {
   const publicId = parsePublicId(edgeTokenPrefix, token);
   if (publicId === undefined) {
     return undefined;
@@ -98,7 +116,13 @@ export async function findEdgeEmployer(
   const row = await db
     .selectFrom('edge_tokens')
     .innerJoin('employers', 'employers.id', 'edge_tokens.employer_id')
-    .select(['employers.id as id', 'employers.address as address', 'secret_hash', 'revoked_at'])
+    .select([
+      'employers.id as id',
+      'employers.address as address',
+      'edge_tokens.id as edgeTokenId',
+      'secret_hash',
+      'revoked_at',
+    ])
     .where('public_id', '=', publicId)
     .executeTakeFirst();
   if (
@@ -108,5 +132,5 @@ export async function findEdgeEmployer(
   ) {
     return undefined;
   }
-  return { id: row.id, address: row.address };
+  return { id: row.id, address: row.address, edgeTokenId: row.edgeTokenId };
 }

@@ -13,8 +13,7 @@ import type { RateLimits } from '../http/rate-limit.ts';
 import { readBearer, unauthorized } from '../http/read-request.ts';
 import { verifyApiKey } from './api-keys.ts';
 import { hashCredential } from './credential.ts';
-import { findEdgeEmployer } from './edge-tokens.ts';
-import type { Employer } from './employers.ts';
+import { type EdgeCaller, findEdgeEmployer } from './edge-tokens.ts';
 
 export type CallerDeps = {
   readonly db: PlatformDatabase;
@@ -60,7 +59,7 @@ export function assertHolder(session: Session): asserts session is KeySession {
 }
 
 /** The employer whose edge token it is. @throws PoolError `unauthorized` (401), `rate_limited` (429) */
-export async function identifyAgent(deps: CallerDeps, c: ShellContext): Promise<Employer> {
+export async function identifyAgent(deps: CallerDeps, c: ShellContext): Promise<EdgeCaller> {
   const token = readLimitedBearer(deps, c);
   const employer = await findEdgeEmployer(deps.db, token);
   if (employer === undefined) {

@@ -66,6 +66,8 @@ export type PlatformTables = {
     name: string;
     created_at: string;
     revoked_at: string | null;
+    /** Settlements that came with this token and whose proof did not hold. */
+    refused_proofs: Generated<number>;
   };
   settlements: SettlementTable;
   sealed_notes: {
@@ -285,4 +287,8 @@ export const platformMigrations: readonly Migration[] = [
     ],
   },
   { number: 6, statements: [`alter table sign_in_nonces add column caller text`] },
+  {
+    number: 7,
+    statements: [`alter table edge_tokens add column refused_proofs integer not null default 0`],
+  },
 ];

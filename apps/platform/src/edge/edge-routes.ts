@@ -6,11 +6,13 @@
  */
 import {
   bootstrapRequestSchema,
+  errorCodeOf,
   isIdempotencyKey,
   PoolError,
   recipientLookupRequestSchema,
   settlementRequestSchema,
 } from '@pool/core';
+import { countRefusedProof } from '../accounts/edge-tokens.ts';
 import { findSubject } from '../accounts/enrolment.ts';
 import { identifyAgent, identifyKey } from '../accounts/identify-caller.ts';
 import type { Shell, ShellContext } from '../http/app-shell.ts';
@@ -58,10 +60,16 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
   });
 
   app.post('/agent-edge/settlements', async (c) => {
-    const { id } = await identifyAgent(deps, c);
+    const { id, edgeTokenId } = await identifyAgent(deps, c);
     const key = readIdempotencyKey(c);
     const request = await readJson(c, settlementRequestSchema);
-    const row = await acceptSettlement(deps, id, key, request);
+    const row = await acceptSettlement(deps, id, key, request).catch(async (error: unknown) => {
+      if (errorCodeOf(error) === 'proof_invalid') {
+        const refused = await countRefusedProof(db, edgeTokenId);
+        c.get('log').warn({ employer: id, edgeToken: edgeTokenId, refused }, 'a proof was refused');
+      }
+      throw error;
+    });
     if (row.state === 'accepted') {
       deps.onAccepted();
     }

@@ -8,6 +8,7 @@ import { PoolError, type SettlementRequest } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { assertSettlement } from './check-settlement.ts';
+import type { ProofCheck } from './proof-check.ts';
 import {
   findSettlement,
   idempotencyConflict,
@@ -20,12 +21,23 @@ import {
 export type AcceptDeps = {
   readonly db: PlatformDatabase;
   readonly chains: ReadonlyMap<string, PoolChain>;
+  readonly proofs: ProofCheck;
   readonly nowMs: () => number;
 };
 
+/** What a request means beside what is stored. */
+type Meaning =
+  /** It changes nothing. */
+  | { readonly kind: 'replay'; readonly row: SettlementRow }
+  /** A fresh proof for an authorisation whose last transaction reverted. */
+  | { readonly kind: 'reopen'; readonly row: SettlementRow }
+  | { readonly kind: 'insert'; readonly supersedes: SettlementRow | undefined };
+
 /**
- * Stores the settlement, or finds the one that stands.
- * @throws PoolError `invalid-chain`, `invalid_settlement` (400), `idempotency_conflict` (409)
+ * Stores the settlement, or finds the one that stands. The proof comes last of all checks, since it takes the
+ * longest, and before anything is stored. A replay stores nothing, so its proof is not verified again.
+ * @throws PoolError `invalid-chain`, `invalid_settlement`, `proof_invalid` (400), `idempotency_conflict` (409),
+ *   `verifier_unavailable` (503)
  */
 export async function acceptSettlement(
   deps: AcceptDeps,
@@ -38,16 +50,35 @@ export async function acceptSettlement(
   if (chain === undefined) {
     throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
   }
-  assertSettlement(request, chain.settings);
-  const standing = await findSettlement(db, employerId, key);
+  const publicInputs = await assertSettlement(request, chain.settings);
+  const meaning = await decideMeaning(deps, employerId, key, request);
+  if (meaning.kind === 'replay') {
+    return meaning.row;
+  }
+  await deps.proofs.assertProof(request.batch.commitments.length, publicInputs, request.proof);
+  // The rows may have changed in the meantime: both writes below hold only for the state that was seen.
+  if (meaning.kind === 'reopen') {
+    await reopenSettlement(db, meaning.row.id, request);
+    return (await findSettlement(db, employerId, key)) ?? meaning.row;
+  }
+  return meaning.supersedes === undefined
+    ? await insertOrReplay(deps, employerId, key, request)
+    : await insertSettlement(db, employerId, key, request, deps.nowMs(), meaning.supersedes.id);
+}
+
+/** @throws PoolError `idempotency_conflict` (409) */
+async function decideMeaning(
+  deps: AcceptDeps,
+  employerId: string,
+  key: string,
+  request: SettlementRequest,
+): Promise<Meaning> {
+  const standing = await findSettlement(deps.db, employerId, key);
   if (standing === undefined) {
-    return await insertOrReplay(deps, employerId, key, request);
+    return { kind: 'insert', supersedes: undefined };
   }
   if (isSameAuthorisation(standing, request.chain, request.batch)) {
-    if (standing.state === 'reverted') {
-      await reopenSettlement(db, standing.id, request);
-    }
-    return (await findSettlement(db, employerId, key)) ?? standing;
+    return { kind: standing.state === 'reverted' ? 'reopen' : 'replay', row: standing };
   }
   const mayFollow =
     request.batch.batchNonce !== standing.batch_nonce &&
@@ -56,7 +87,7 @@ export async function acceptSettlement(
   if (!mayFollow) {
     throw idempotencyConflict();
   }
-  return await insertSettlement(db, employerId, key, request, deps.nowMs(), standing.id);
+  return { kind: 'insert', supersedes: standing };
 }
 
 // Two posts of one key can meet here: the loser of the insert is a replay like any other.

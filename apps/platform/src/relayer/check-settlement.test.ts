@@ -23,16 +23,16 @@ describe('assertSettlement', () => {
     ({ request: good } = await createTestSettlement(target, { eligibilityRoot: 5n }));
   });
 
-  it('accepts what was authorised', () => {
-    expect(() => assertSettlement(good, testSettings)).not.toThrow();
+  it('accepts what was authorised', async () => {
+    const { digest } = await assertSettlement(good, testSettings);
+    expect(hex(digest)).toBe(good.batch.digest);
   });
 
-  it('is about this pool on this chain', () => {
+  it('is about this pool on this chain', async () => {
     const elsewhere = { ...testSettings, pool: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512' };
-    expect(() => assertSettlement(good, elsewhere)).toThrow('batch.digest');
-    expect(() => assertSettlement(good, { ...testSettings, chainId: 1337 })).toThrow(
-      'batch.digest',
-    );
+    await expect(assertSettlement(good, elsewhere)).rejects.toThrow('batch.digest');
+    const otherChain = { ...testSettings, chainId: 1337 };
+    await expect(assertSettlement(good, otherChain)).rejects.toThrow('batch.digest');
   });
 
   it.each<[string, Change, string]>([
@@ -112,7 +112,7 @@ describe('assertSettlement', () => {
       }),
       'sealedNotes.0.encryptionPublicKey',
     ],
-  ])('refuses %s', (_name, change, message) => {
-    expect(() => assertSettlement(change(good), testSettings)).toThrow(message);
+  ])('refuses %s', async (_name, change, message) => {
+    await expect(assertSettlement(change(good), testSettings)).rejects.toThrow(message);
   });
 });

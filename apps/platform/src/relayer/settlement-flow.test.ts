@@ -3,6 +3,7 @@ import { connectShieldedPool, mintTestToken } from '@pool/contracts';
 import { computeVoidBatchData, fieldToHex, type SettlementRequest } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
+import { fakeProofCheck } from '../fixtures/fake-proof-check.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
@@ -56,13 +57,16 @@ describe('settlement flow', () => {
     nowMs: Date.now,
     replaceAfterMs: 120_000,
   });
-  const accept = (request: SettlementRequest, key = 'job-1') =>
-    acceptSettlement(
-      { db: database.db, chains: new Map([['anvil', poolChain]]), nowMs: Date.now },
-      testEmployerId,
-      key,
-      request,
-    );
+  const acceptIn = ({ db }: TestDatabase, request: SettlementRequest, key: string) => {
+    const deps = {
+      db,
+      chains: new Map([['anvil', poolChain]]),
+      proofs: fakeProofCheck,
+      nowMs: Date.now,
+    };
+    return acceptSettlement(deps, testEmployerId, key, request);
+  };
+  const accept = (request: SettlementRequest, key = 'job-1') => acceptIn(database, request, key);
   const relay = () => runRelayerPass(deps());
   /** A block on top makes everything before it final, then both workers run. */
   async function settleDown(): Promise<void> {
@@ -304,12 +308,7 @@ describe('settlement flow', () => {
       .insertInto('employers')
       .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
       .execute();
-    await acceptSettlement(
-      { db: other.db, chains: new Map([['anvil', poolChain]]), nowMs: Date.now },
-      testEmployerId,
-      'job-1',
-      request,
-    );
+    await acceptIn(other, request, 'job-1');
     await runRelayerPass({ ...deps(), db: other.db });
     await other.close();
     await relay();

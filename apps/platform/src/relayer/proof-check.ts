@@ -1,0 +1,56 @@
+/**
+ * Whether the proof of a settlement holds (SERVICE.md, "Settle"; docs/decisions/0025). It is verified in a
+ * thread of its own, so no route waits, and before anything is stored or simulated. When nobody can tell, the
+ * settlement is not accepted.
+ *
+ * @module
+ */
+import { PoolError, type SolidityProof } from '@pool/core';
+import type { FundPublicInputs } from '@pool/notes';
+import { fromSolidityProof, type ProofVerifier, ProverError } from '@pool/prover';
+import type { VerificationKeys } from './verification-keys.ts';
+
+export type ProofCheck = {
+  /**
+   * @param size - slots of the batch
+   * @throws PoolError `proof_invalid` (400), `verifier_unavailable` (503, retryable)
+   */
+  assertProof(size: number, publicInputs: FundPublicInputs, proof: SolidityProof): Promise<void>;
+};
+
+export function createProofCheck(
+  verifier: Pick<ProofVerifier, 'verify'>,
+  keys: VerificationKeys,
+): ProofCheck {
+  return {
+    async assertProof(size, { digest, z, y }, proof) {
+      const key = keys.get(size);
+      if (key === undefined) {
+        throw unavailable(
+          `this platform has no verification key for batches of ${size} slots; its operator must add one`,
+        );
+      }
+      const signals = [digest, z, y].map(String);
+      const isValid = await verifier
+        .verify(key, signals, fromSolidityProof(proof))
+        .catch((cause: unknown) => {
+          throw unavailable(describe(cause), cause);
+        });
+      if (!isValid) {
+        throw new PoolError(
+          'proof_invalid',
+          'settlement refused: the proof does not hold for this batch under this platform’s keys; ' +
+            'agent and platform must use keys of the same ceremony',
+        );
+      }
+    },
+  };
+}
+
+function describe(error: unknown): string {
+  return error instanceof ProverError ? error.message : 'the proof was not verified';
+}
+
+function unavailable(message: string, cause?: unknown): PoolError {
+  return new PoolError('verifier_unavailable', message, { status: 503, retryable: true, cause });
+}

@@ -1,0 +1,56 @@
+/**
+ * The keys that the platform verifies proofs with, one for each size of a batch. It needs no proving key.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import {
+  type CircuitName,
+  circuitNames,
+  circuitSizes,
+  openProductionKeys,
+  readArtifactsManifest,
+  type VerificationKey,
+  verificationKeys,
+} from '@pool/circuits';
+import { PoolError } from '@pool/core';
+import type { KeyFolder } from '../config.ts';
+
+/** By the number of slots of a batch. */
+export type VerificationKeys = ReadonlyMap<number, VerificationKey>;
+
+/**
+ * @param production - the keys of a ceremony; undefined: the development keys
+ * @throws PoolError `artifact_refused` for a key that its manifest does not pin, and as `openProductionKeys`
+ */
+export async function loadVerificationKeys(
+  production: KeyFolder | undefined,
+): Promise<VerificationKeys> {
+  if (production === undefined) {
+    return new Map(circuitNames.map((name) => [circuitSizes[name], readDevelopmentKey(name)]));
+  }
+  const keys = openProductionKeys(production);
+  return new Map(
+    await Promise.all(
+      keys.circuits.map(
+        async (name) => [circuitSizes[name], await keys.readVerificationKey(name)] as const,
+      ),
+    ),
+  );
+}
+
+function readDevelopmentKey(name: CircuitName): VerificationKey {
+  const key = verificationKeys[name];
+  // The digest of the file that the setup writes.
+  const digest = createHash('sha256')
+    .update(`${JSON.stringify(key, null, 2)}\n`)
+    .digest('hex');
+  if (digest !== readArtifactsManifest()[name].sha256.verificationKey) {
+    throw new PoolError(
+      'artifact_refused',
+      `the development key of ${name} is not the one that artifacts.json pins; run \`pnpm generate\``,
+      { status: 500 },
+    );
+  }
+  return key;
+}

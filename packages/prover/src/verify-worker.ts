@@ -1,0 +1,18 @@
+/**
+ * Thread that verifies proofs: tens of milliseconds that the caller's thread need not wait.
+ *
+ * @module
+ */
+import type { Groth16Proof, VerificationKey } from './groth16.ts';
+import { verifyProof } from './verify-proof.ts';
+import { serveCalls } from './worker-link.ts';
+
+export type VerifyRequest = {
+  readonly verificationKey: VerificationKey;
+  readonly publicSignals: readonly string[];
+  readonly proof: Groth16Proof;
+};
+
+serveCalls(({ verificationKey, publicSignals, proof }: VerifyRequest) => ({
+  result: verifyProof(verificationKey, publicSignals, proof),
+}));

@@ -1,0 +1,14 @@
+/**
+ * Stands where the verifier's thread does: a public signal tells it to die or to hang. For tests only.
+ */
+import type { VerifyRequest } from '../src/verify-worker.ts';
+import { serveCalls } from '../src/worker-link.ts';
+
+serveCalls(({ publicSignals: [order] }: VerifyRequest) => {
+  if (order === 'die') {
+    process.exit(3);
+  } else if (order === 'hang') {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  }
+  return { result: order === 'true' };
+});
