@@ -37,7 +37,9 @@ import { createKeyGate } from './key-gate.ts';
 import { type ProcessUsage, renderAgentMetrics } from './metrics.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createReadiness } from './readiness.ts';
+import { listEmployersOf } from './stored-keys.ts';
 import { systemClock } from './system-clock.ts';
+import { createTenancy, withTenancy } from './tenancy.ts';
 import { startTenant, type Tenant } from './tenant.ts';
 import { version } from './version.ts';
 
@@ -64,6 +66,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
   const progress = createJobProgress(systemClock.nowMs);
   const reach = createFault(config.fault);
   let runner: JobRunner | undefined;
+  let ended: Promise<void> = Promise.resolve();
 
   const onEvent: JobRunnerOptions['onEvent'] = (key, event, requestId) => {
     progress.note(key, event);
@@ -71,14 +74,29 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
   };
   const tenant = startTenant({
     bootstrap: () => parts.edge.bootstrap(),
+    tenancy: createTenancy({
+      home: config.home,
+      configured: config.employerId,
+      listStoredEmployers: () => listEmployersOf(store),
+      nowMs: systemClock.nowMs,
+    }),
     log,
     onAnswer: ({ gate }) => parts.gates.update(gate),
     onReady: ({ employerId: scope }) => {
       runner = startRunner({ config, parts, store, scope, prover, keys, reach, onEvent });
     },
+    onRefused: () => {
+      const refused = runner;
+      runner = undefined;
+      ended = Promise.all([ended, refused?.stop()]).then(() => undefined);
+    },
   });
   const readiness = createReadiness(
-    { ...parts.probes, accelerator: createAcceleratorProbe(prover) },
+    {
+      ...parts.probes,
+      platform: withTenancy(parts.probes.platform, async () => tenant.refusal()),
+      accelerator: createAcceleratorProbe(prover),
+    },
     { nowMs: () => performance.now() },
   );
 
@@ -104,9 +122,10 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
               isAdmitted: limiter.isAdmitted,
               nowMs: () => performance.now(),
             }),
-      employerId: () => tenant.current().employerId,
+      employerId: tenant.employerId,
       limiter,
     },
+    acceptingEmployerId: () => tenant.current().employerId,
     validation: parts.createValidation({
       bootstrap: tenant.current,
       pins,
@@ -132,6 +151,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     async close() {
       tenant.stop();
       clearInterval(retention);
+      await ended;
       await runner?.stop();
       await prover.close();
       parts.close();

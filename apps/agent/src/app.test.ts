@@ -1,4 +1,5 @@
 // Routes, statuses and codes (README.md "HTTP", docs/decisions/0009), through app.request().
+import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import {
   apiKey,
@@ -355,4 +356,21 @@ describe('every request', () => {
       expect(text).not.toContain(secret);
     }
   });
+});
+
+it('accepts nothing while the platform names another employer, and still shows what it has', async () => {
+  const { post, get, request, state } = createTestApp();
+  expect((await post('june', request)).status).toBe(202);
+  state.refusal = new PoolError('employer_mismatch', 'the platform names another employer', {
+    status: 503,
+  });
+  for (const key of ['june', 'july']) {
+    const answer = await post(key, request);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ code: 'employer_mismatch' });
+  }
+  expect((await get('/api/livez')).status).toBe(200);
+  expect((await get('/api/disburse/june')).status).toBe(200);
+  expect((await get('/api/disburse/july')).status).toBe(404);
+  expect(state.wakes).toBe(1);
 });

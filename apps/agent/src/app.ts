@@ -54,6 +54,11 @@ export type AppDeps = {
   readonly log: AgentLog;
   readonly store: JobStore;
   readonly bearer: BearerDeps;
+  /**
+   * The employer whose payments are accepted now.
+   * @throws PoolError 503 `platform_unavailable` before bootstrap, `employer_mismatch` when it names another one
+   */
+  readonly acceptingEmployerId: () => string;
   /** The checks of `disburse`, and what a dry run looks at besides. */
   readonly validation: ValidateDeps;
   readonly readiness: Readiness;
@@ -116,7 +121,7 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
   app.post('/api/disburse', requireBearer('disburse'), limitBody(), async (context) => {
     const key = parseIdempotencyKey(context.req.header('idempotency-key'));
     const body = await readJson(context);
-    const scope = bearer.employerId();
+    const scope = deps.acceptingEmployerId();
 
     const known = await store.get(scope, key);
     if (known !== undefined) {

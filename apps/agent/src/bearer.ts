@@ -15,7 +15,7 @@ export type BearerDeps = {
   readonly loopbackToken: Secret;
   /** Undefined: DISBURSE_PLATFORM_VERIFY_URL is not set. */
   readonly verifier: KeyGate | undefined;
-  /** The agent's own employer. @throws PoolError 503 while bootstrap has not told */
+  /** The agent's own employer, whose jobs can be read. @throws PoolError 503 while nothing tells */
   readonly employerId: () => string;
   readonly limiter: RateLimiter;
 };

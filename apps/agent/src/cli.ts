@@ -11,6 +11,13 @@ import { createConfigReport, renderConfigReport } from './config-report.ts';
 import { type DisburseOptions, type Output, runDisburse } from './disburse-command.ts';
 import { exitCodeOfError, exitCodes } from './exit-codes.ts';
 import { serveAgent } from './serve.ts';
+import {
+  beginTenancy,
+  listTenancyKeys,
+  type NewTenancyOptions,
+  showTenancy,
+  type TenancyOptions,
+} from './tenancy-command.ts';
 import { version } from './version.ts';
 
 export type Streams = Output & { err(text: string): void };
@@ -116,5 +123,42 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
       setCode(report.ok ? exitCodes.ok : exitCodes.error);
     });
 
+  addTenancyCommands(program, envFile, streams, setCode);
   return program;
+}
+
+function addTenancyCommands(
+  program: Command,
+  envFile: () => Option,
+  streams: Streams,
+  setCode: (code: number) => void,
+): void {
+  const tenancy = program
+    .command('tenancy')
+    .description('Whose payments this agent makes: the employer that its directory is pinned to.');
+  tenancy
+    .command('show')
+    .description('Print the pinned employer, and whether configuration and platform name it too.')
+    .addOption(envFile())
+    .action(async (options: TenancyOptions) => {
+      setCode(await showTenancy(options, streams));
+    });
+  tenancy
+    .command('keys')
+    .description('Print every Idempotency-Key of the job store as CSV, and whether it was paid.')
+    .addOption(envFile())
+    .action(async (options: TenancyOptions) => {
+      setCode(await listTenancyKeys(options, streams));
+    });
+  tenancy
+    .command('new')
+    .description(
+      'Begin a new tenancy: this directory pays for another employer from now on. Without --accept it only says what that would mean.',
+    )
+    .option('--accept <employerId>', 'the new employer')
+    .option('--leave-open', 'leave jobs that are underway in the job store')
+    .addOption(envFile())
+    .action(async (options: NewTenancyOptions) => {
+      setCode(await beginTenancy(options, streams));
+    });
 }

@@ -7,6 +7,7 @@
 import { isIP } from 'node:net';
 import { isAmountString, Secret } from '@pool/core';
 import { parseServiceUrl } from '@pool/platform-client';
+import { normalizeEmployerId } from './tenancy-pin.ts';
 
 /** A value, or what is wrong with the text: a phrase that follows the name of the variable. */
 export type Parsed<T> =
@@ -161,6 +162,15 @@ export const publicKeyHex = matching(
   (value) => /^0x[0-9a-f]{64}$/.test(value),
   'must be 32 bytes of lower-case hex with 0x',
 );
+
+/** In lower case, as it is compared and hashed. */
+export const uuid: Kind<string> = {
+  label: 'UUID',
+  parse(value) {
+    const id = normalizeEmployerId(value);
+    return id === undefined ? reject('must be a UUID') : accept(id);
+  },
+};
 
 /** Wraps a kind of text: the value leaves only as a {@link Secret}. */
 function secret(kind: Kind<string>): Kind<Secret> {

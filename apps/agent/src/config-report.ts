@@ -21,9 +21,10 @@ import {
   readVariable,
 } from './config-reader.ts';
 import { resolveConfig } from './config-resolve.ts';
-import { allVariables, families } from './config-schema.ts';
+import { allVariables, families, variables } from './config-schema.ts';
 import type { ConfigRemark } from './config-types.ts';
 import type { ConfigVariable } from './config-variable.ts';
+import { readTenancyPin, tenancyPinPath } from './tenancy-pin.ts';
 
 export type VariableReport = {
   readonly variable: string;
@@ -59,7 +60,7 @@ export function createConfigReport(source: ConfigSource, envFile?: string): Conf
   }
   const layers = createLayers(source, file);
   const resolution = resolveConfig(layers);
-  const problems = [...unreadable, ...resolution.problems];
+  const problems = [...unreadable, ...resolution.problems, ...findTenancyProblems(layers)];
   return {
     ok: problems.length === 0,
     file: { path, isPresent: file.isPresent },
@@ -70,6 +71,28 @@ export function createConfigReport(source: ConfigSource, envFile?: string): Conf
     warnings: resolution.warnings,
     problems,
   };
+}
+
+/** Not a problem of parsing: an agent with it starts and says so, instead of paying anybody. */
+function findTenancyProblems(layers: ConfigLayers): ConfigRemark[] {
+  const variable = variables.employerId.name;
+  const configured = readVariable(variables.employerId, layers).value;
+  try {
+    const pinned = readTenancyPin(layers.home, layers.readFile)?.employerId;
+    return pinned === undefined || configured === undefined || pinned === configured
+      ? []
+      : [
+          {
+            variable,
+            message: `${variable} names another employer than ${tenancyPinPath(layers.home)}: nothing would be accepted. Compare them with "disburse-agent tenancy show"`,
+          },
+        ];
+  } catch (error) {
+    if (isPoolError(error)) {
+      return [{ variable, message: error.message }];
+    }
+    throw error;
+  }
 }
 
 function describeVariable(variable: ConfigVariable<unknown>, layers: ConfigLayers): VariableReport {

@@ -46,6 +46,7 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
     allowedHosts: read.optional(variables.allowedHosts) ?? [],
     metricsToken: read.optional(variables.metricsToken),
     verifyUrl: read.optional(variables.verifyUrl),
+    employerId: read.optional(variables.employerId),
     chain: read.optional(variables.chain),
     chainsFile: resolve(read.defaulted(variables.chainsFile)),
     gate: readGate(read, problems),

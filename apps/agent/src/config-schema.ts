@@ -37,6 +37,14 @@ export const variables = {
     kind: kinds.serviceUrl,
     whenUnset: 'API keys are not accepted',
   },
+  employerId: {
+    name: 'DISBURSE_EMPLOYER_ID',
+    role: 'all',
+    purpose:
+      "the employer's id, for a further host of the same employer. The agent refuses a platform that names another one; without it, the first bootstrap is pinned in `tenancy.json`",
+    kind: kinds.uuid,
+    whenUnset: 'the pinned one',
+  },
   chain: {
     name: 'DISBURSE_CHAIN',
     role: 'disburse, holder',

@@ -61,6 +61,8 @@ export type Config = {
   readonly metricsToken: Secret | undefined;
   /** Absent: API keys are not accepted. */
   readonly verifyUrl: string | undefined;
+  /** Lower case. Absent: the one that is pinned in the agent directory. */
+  readonly employerId: string | undefined;
   /** Absent: what bootstrap vends. */
   readonly chain: string | undefined;
   readonly chainsFile: string;

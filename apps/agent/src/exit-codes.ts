@@ -26,6 +26,8 @@ const refusalCodes: ReadonlySet<string> = new Set([
   'invalid_retry',
   'pay_run_conflict',
   'pay_run_job_lost',
+  'invalid_tenancy',
+  'tenancy_jobs_open',
   'invalid_request',
   'idempotency_conflict',
   ...disbursementErrorCodes,

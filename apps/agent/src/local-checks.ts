@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type DisburseRequest, PoolError } from '@pool/core';
+import { type DisburseRequest, isPoolError, PoolError } from '@pool/core';
 import { type ValidationReport, validateDisbursement } from '@pool/operations';
 import { createParts } from './agent-parts.ts';
 import { readChainsFile, routeChain } from './chains.ts';
@@ -12,6 +12,9 @@ import type { Config } from './config.ts';
 import { openEvidencePins } from './evidence-pins.ts';
 import { optional } from './follow-job.ts';
 import { createReadiness } from './readiness.ts';
+import { listStoredEmployers } from './stored-keys.ts';
+import { systemClock } from './system-clock.ts';
+import { createTenancy, withTenancy } from './tenancy.ts';
 
 export type LocalChecks = {
   validate(request: DisburseRequest): Promise<ValidationReport>;
@@ -30,12 +33,20 @@ export async function withLocalChecks<T>(
   const pins = openEvidencePins(':memory:');
   try {
     const vended = await optional(() => parts.edge.bootstrap());
+    const refusal = vended === undefined ? undefined : await findRefusal(config, vended.employerId);
     parts.gates.update(vended?.gate);
     const { check } = createReadiness(
-      { ...parts.probes, accelerator: () => Promise.reject(new Error('a dry run proves nothing')) },
+      {
+        ...parts.probes,
+        platform: withTenancy(parts.probes.platform, async () => refusal),
+        accelerator: () => Promise.reject(new Error('a dry run proves nothing')),
+      },
       { nowMs: () => performance.now() },
     );
     const bootstrap = (): NonNullable<typeof vended> => {
+      if (refusal !== undefined) {
+        throw refusal;
+      }
       if (vended === undefined) {
         throw new PoolError('platform_unavailable', 'the platform does not answer', {
           status: 503,
@@ -65,5 +76,24 @@ export async function withLocalChecks<T>(
   } finally {
     pins.close();
     parts.close();
+  }
+}
+
+/** What the running agent would say to this employer. Writes nothing. */
+async function findRefusal(config: Config, employerId: string): Promise<PoolError | undefined> {
+  const tenancy = createTenancy({
+    home: config.home,
+    configured: config.employerId,
+    listStoredEmployers: () => listStoredEmployers(config.jobStore),
+    nowMs: systemClock.nowMs,
+  });
+  try {
+    await tenancy.assert(employerId);
+    return undefined;
+  } catch (error) {
+    if (isPoolError(error)) {
+      return error;
+    }
+    throw error;
   }
 }

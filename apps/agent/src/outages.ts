@@ -7,6 +7,7 @@ import type { RelayerHealth } from '@pool/core';
 import { findRelayerOutage, type PreflightFinding } from '@pool/operations';
 import { relayerDown } from './platform-probe.ts';
 import type { ReadinessCheck } from './readiness.ts';
+import { employerMismatch } from './tenancy.ts';
 
 export type OutageDeps = {
   readonly check: (name: 'poolGate' | 'platform') => Promise<ReadinessCheck>;
@@ -26,7 +27,9 @@ export async function findOutages(
     deps.hasGate() ? deps.check('poolGate') : undefined,
   ]);
   const findings: PreflightFinding[] = [];
-  if (!platform.ok && platform.detail.kind !== relayerDown) {
+  if (!platform.ok && platform.detail.kind === employerMismatch) {
+    findings.push({ code: 'employer_mismatch', message: platform.detail.message });
+  } else if (!platform.ok && platform.detail.kind !== relayerDown) {
     findings.push({
       code: 'platform_unavailable',
       message: `the platform, which settles the batch: ${platform.detail.message}`,

@@ -54,6 +54,18 @@ describe.each<[string, () => JobStore]>([
     expect((await store.get(name.scope, name.key))?.payload).toBe('{"n":1}');
   });
 
+  it('lists the names of all jobs, oldest first', async () => {
+    expect(await store.listNames()).toEqual([]);
+    await store.claim({ ...claim, key: 'july', nowMs: 2_000 });
+    await store.claim(claim);
+    await store.claim({ ...claim, scope: 'employer-2', nowMs: 3_000 });
+    expect(await store.listNames()).toEqual([
+      { scope: 'employer-1', key: 'june' },
+      { scope: 'employer-1', key: 'july' },
+      { scope: 'employer-2', key: 'june' },
+    ]);
+  });
+
   it('keeps scopes apart, also where scope and key run into each other', async () => {
     await store.claim({ ...claim, scope: 'a', key: 'b"c' });
     expect((await store.claim({ ...claim, scope: 'a"b', key: 'c' })).outcome).toBe('created');

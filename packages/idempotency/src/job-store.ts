@@ -105,6 +105,8 @@ export type JobStore = {
   getValue(scope: string, key: string, name: string): Promise<string | undefined>;
   /** Retention: replaces the payload and deletes values. Name, fingerprint and state stay. */
   erase(input: EraseInput): Promise<void>;
+  /** Names of all jobs, oldest first. */
+  listNames(): Promise<readonly JobName[]>;
   /** Jobs that retention has not erased yet, least recently updated first. */
   listErasable(input: ErasableInput): Promise<readonly StoredJob[]>;
   /** Frees the store's resources. Safe to call twice. */

@@ -159,6 +159,12 @@ export function createMemoryStore(): JobStore {
       }
     },
 
+    async listNames(): Promise<readonly JobName[]> {
+      return all()
+        .sort((one, other) => one.job.createdAtMs - other.job.createdAtMs)
+        .map(({ job: { scope, key } }) => ({ scope, key }));
+    },
+
     async listErasable({
       states,
       updatedBeforeMs,

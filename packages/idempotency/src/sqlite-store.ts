@@ -179,6 +179,16 @@ export function createSqliteStore(options: { readonly path: string }): JobStore 
       first('PRAGMA wal_checkpoint(TRUNCATE)');
     },
 
+    async listNames(): Promise<readonly JobName[]> {
+      if (!database.isOpen) {
+        throw closedError();
+      }
+      return database
+        .prepare('SELECT scope, key FROM job ORDER BY created_at_ms, id')
+        .all()
+        .map((row) => ({ scope: textIn(row, 'scope'), key: textIn(row, 'key') }));
+    },
+
     async listErasable(input: ErasableInput): Promise<readonly StoredJob[]> {
       if (!database.isOpen) {
         throw closedError();

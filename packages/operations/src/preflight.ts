@@ -15,6 +15,7 @@ import type { ChainPort } from './ports.ts';
 import { withinTime } from './within-time.ts';
 
 export const preflightCodes = [
+  'employer_mismatch',
   'insufficient_balance',
   'insufficient_gas',
   'chain_unavailable',

@@ -47,7 +47,10 @@ export async function validateDisbursement(
     deps.findOutages(target?.context.key),
   ]);
   const findings = [...(funds?.findings ?? []), ...outages];
-  if (interrupted !== undefined && !findings.some(({ code }) => code === 'platform_unavailable')) {
+  const isExplained = findings.some(
+    ({ code }) => code === 'platform_unavailable' || code === 'employer_mismatch',
+  );
+  if (interrupted !== undefined && !isExplained) {
     findings.push({ code: 'platform_unavailable', message: interrupted.message });
   }
   // An amount that was refused is missing from the total: enough for the rest need not be enough.

@@ -1,0 +1,83 @@
+/**
+ * The Idempotency-Keys in an agent's job store and whether they were paid, for the commands of `tenancy`
+ * (docs/decisions/0024).
+ *
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { isPoolError } from '@pool/core';
+import { type JobStore, openJobStore, type StoredJob } from '@pool/idempotency';
+import { deserializeRecord } from '@pool/operations';
+
+export type StoredKey = {
+  readonly employerId: string;
+  readonly key: string;
+  readonly state: string;
+  /** `open`: the job is underway and may still pay. `unknown`: another version of the agent stored it. */
+  readonly paid: 'yes' | 'no' | 'open' | 'unknown';
+  readonly createdAtMs: number;
+};
+
+/** Creates nothing: without a store there are no keys. */
+export async function listStoredKeys(jobStore: string): Promise<readonly StoredKey[]> {
+  return await withStore(jobStore, [], async (store) => {
+    const keys: StoredKey[] = [];
+    for (const { scope, key } of await store.listNames()) {
+      const job = await store.get(scope, key);
+      if (job !== undefined) {
+        const { state, createdAtMs } = job;
+        keys.push({ employerId: scope, key, state, paid: judge(job), createdAtMs });
+      }
+    }
+    return keys;
+  });
+}
+
+/** Employers with jobs in the store. Creates nothing. */
+export async function listStoredEmployers(jobStore: string): Promise<readonly string[]> {
+  return await withStore(jobStore, [], listEmployersOf);
+}
+
+export async function listEmployersOf(store: JobStore): Promise<readonly string[]> {
+  return [...new Set((await store.listNames()).map(({ scope }) => scope))];
+}
+
+/** Could this key be paid a second time under another employer? */
+export function isAtRisk({ paid }: StoredKey): boolean {
+  return paid !== 'no';
+}
+
+async function withStore<T>(
+  jobStore: string,
+  none: T,
+  work: (store: JobStore) => Promise<T>,
+): Promise<T> {
+  const path = /^sqlite:(.+)$/.exec(jobStore)?.[1];
+  if (path === undefined || !existsSync(path)) {
+    return none;
+  }
+  const store = openJobStore(jobStore);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function judge({ state, payload }: StoredJob): StoredKey['paid'] {
+  if (state !== 'done' && state !== 'failed') {
+    return 'open';
+  }
+  try {
+    const { result, error } = deserializeRecord(payload);
+    if (state === 'done') {
+      return result?.status === 'partial' ? 'no' : 'yes';
+    }
+    return error?.code === 'settled_elsewhere' ? 'yes' : 'no';
+  } catch (error) {
+    if (isPoolError(error) || error instanceof SyntaxError) {
+      return 'unknown';
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Whether the employer that the platform names is the one of this agent (docs/decisions/0024). The pin in the
+ * directory, `DISBURSE_EMPLOYER_ID` and bootstrap must agree; the first bootstrap is pinned.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import type { Probe } from './readiness.ts';
+import { normalizeEmployerId, pinFirstEmployer, readTenancyPin } from './tenancy-pin.ts';
+
+/** The code of every refusal, in answers, in readiness and in a dry run. */
+export const employerMismatch = 'employer_mismatch';
+
+export type Tenancy = {
+  /** Whose agent this is. Undefined: nothing says so yet. @throws PoolError 503, as {@link Tenancy.assert} */
+  employerId(): string | undefined;
+  /**
+   * Writes nothing.
+   * @throws PoolError 503 `employer_mismatch`, `tenancy_unreadable`
+   */
+  assert(employerId: string): Promise<void>;
+  /** As {@link Tenancy.assert}, and pins the first employer. On disk when it resolves. */
+  admit(employerId: string): Promise<void>;
+};
+
+export type TenancyOptions = {
+  /** The agent directory. */
+  readonly home: string;
+  /** `DISBURSE_EMPLOYER_ID`. */
+  readonly configured: string | undefined;
+  /** Employers with jobs in the store. Asked only while nothing is pinned. */
+  readonly listStoredEmployers: () => Promise<readonly string[]>;
+  readonly nowMs: () => number;
+};
+
+export function createTenancy(options: TenancyOptions): Tenancy {
+  const { home, configured } = options;
+
+  function findEmployer(): { readonly expected: string | undefined; readonly isPinned: boolean } {
+    const pinned = readTenancyPin(home)?.employerId;
+    if (pinned !== undefined && configured !== undefined && pinned !== configured) {
+      throw createMismatch('DISBURSE_EMPLOYER_ID names another employer than this directory');
+    }
+    return { expected: pinned ?? configured, isPinned: pinned !== undefined };
+  }
+
+  /** @returns whether the employer is pinned already */
+  async function compare(employerId: string): Promise<boolean> {
+    const { expected, isPinned } = findEmployer();
+    if (expected !== undefined && normalizeEmployerId(employerId) !== expected) {
+      throw createMismatch(
+        `the platform names another employer than ${isPinned ? 'the one of this directory' : 'DISBURSE_EMPLOYER_ID'}`,
+      );
+    }
+    // The pin may be missing because a backup was restored without it, or because it is older than pins.
+    if (!isPinned) {
+      const stored = await options.listStoredEmployers();
+      if (stored.some((scope) => normalizeEmployerId(scope) !== normalizeEmployerId(employerId))) {
+        throw createMismatch(
+          'nothing is pinned, and the job store holds jobs of another employer than the one that the platform names',
+        );
+      }
+    }
+    return isPinned;
+  }
+
+  return {
+    employerId: () => findEmployer().expected,
+    async assert(employerId) {
+      await compare(employerId);
+    },
+    async admit(employerId) {
+      if (!(await compare(employerId))) {
+        pinFirstEmployer(home, normalizeEmployerId(employerId) ?? employerId, options.nowMs());
+        // Another process may have pinned another one in the meantime.
+        await compare(employerId);
+      }
+    },
+  };
+}
+
+/** Names no employer: readiness is answered to anybody, and ids salt the batch nonces. */
+export function createMismatch(what: string): PoolError {
+  return new PoolError(
+    employerMismatch,
+    `${what}. A key that was paid could be paid again, so nothing is accepted and no job is worked on. Check DISBURSE_PLATFORM_URL, DISBURSE_PLATFORM_TOKEN and DISBURSE_EMPLOYER_ID with "disburse-agent tenancy show"; if the change is intended, "disburse-agent tenancy new" begins a new tenancy`,
+    { status: 503 },
+  );
+}
+
+/** A platform that is refused counts as one that is not there. @param findRefusal - undefined: none */
+export function withTenancy(
+  probe: Probe,
+  findRefusal: () => Promise<PoolError | undefined>,
+): Probe {
+  return async () => {
+    const refusal = await findRefusal();
+    return refusal === undefined
+      ? probe()
+      : { ok: false, detail: { kind: employerMismatch, message: refusal.message } };
+  };
+}

@@ -1,0 +1,100 @@
+// One directory, one employer: what an agent does when its platform suddenly names another one.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Secret } from '@pool/core';
+import { type LyingProxy, startLyingProxy } from '@pool/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
+import { createEdgeToken } from './edge-token.ts';
+import { clientOf, startTestStack, type TestStack } from './fixtures/test-stack.ts';
+import { openSession } from './people.ts';
+
+const platformScript = fileURLToPath(new URL('../../platform/src/main.ts', import.meta.url));
+const otherEmployer = '00000000-0000-4000-8000-0000000000ff';
+
+describe('an agent whose employer changes', () => {
+  let stack: TestStack;
+  let proxy: LyingProxy;
+  beforeAll(async () => {
+    stack = await startTestStack();
+    proxy = await startLyingProxy(stack.platformUrl);
+  });
+  afterAll(async () => {
+    await proxy.stop();
+    await stack.end();
+  });
+
+  async function fetchReadiness(url: string) {
+    const response = await fetch(`${url}/api/readyz`);
+    const body = (await response.json()) as {
+      checks: Record<string, { ok: boolean; detail: { kind: string } }>;
+    };
+    return { status: response.status, platform: body.checks['platform'] };
+  }
+
+  it('pays a key once when its edge token is replaced by one of another employer', async () => {
+    const agent = await stack.startAgent({ name: 'swapped' });
+    const request = stack.createRequest({ 0: 5n, 1: 6n });
+    await clientOf(agent).disburse('june', request);
+    const paid = await clientOf(agent).waitForJob('june');
+    expect(paid.result?.status).toBe('completed');
+    expect(await countFundedBatches(stack.place)).toBe(1);
+
+    const other = stack.holders[5]!;
+    await openSession(new Secret(other.privateKey), stack);
+    const token = await createEdgeToken({
+      script: platformScript,
+      dataDirectory: join(stack.directory, 'platform-data'),
+      employerAddress: other.address,
+    });
+    // Accepted by the right employer's agent, and underway when the token is replaced.
+    await clientOf(agent).disburse('waiting', stack.createRequest({ 2: 7n }));
+    await agent.process.stop();
+    const swapped = await agent.restart({ DISBURSE_PLATFORM_TOKEN: token });
+    const answer = await clientOf(swapped).disburse('june', request);
+    if (answer.status === 202) {
+      await clientOf(swapped).waitForJob('june');
+    }
+    expect(await countFundedBatches(stack.place)).toBe(1);
+    expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(11n);
+    expect(answer).toMatchObject({ status: 503, body: { code: 'employer_mismatch' } });
+    expect(answer.body.message).toContain('disburse-agent tenancy');
+    expect((await fetch(`${swapped.url}/api/livez`)).status).toBe(200);
+    expect(await fetchReadiness(swapped.url)).toMatchObject({
+      status: 503,
+      platform: { ok: false, detail: { kind: 'employer_mismatch' } },
+    });
+    // What was accepted can still be read, and waits.
+    expect((await clientOf(swapped).getJob('june')).body).toMatchObject({ state: 'done' });
+    const waiting = (await clientOf(swapped).getJob('waiting')).body;
+    expect(['accepted', 'submitted']).toContain(waiting.state);
+    expect(await countFundedBatches(stack.place)).toBe(1);
+
+    await swapped.process.stop();
+    const restored = await agent.restart();
+    const again = await clientOf(restored).disburse('june', request);
+    expect(again).toMatchObject({ status: 200, body: { state: 'done' } });
+    const resumed = await clientOf(restored).waitForJob('waiting');
+    expect(resumed.result?.status).toBe('completed');
+    await restored.process.stop();
+  });
+
+  it('accepts nothing when bootstrap names another employer after a restart', async () => {
+    const agent = await stack.startAgent({ name: 'deceived', platformUrl: proxy.url });
+    const before = await countFundedBatches(stack.place);
+    await agent.process.stop();
+    proxy.tell([
+      {
+        path: /\/agent-edge\/bootstrap$/,
+        response: (body) => ({ ...body, employerId: otherEmployer }),
+      },
+    ]);
+    const deceived = await agent.restart();
+    const answer = await clientOf(deceived).disburse('july', stack.createRequest({ 0: 5n }));
+    expect(answer).toMatchObject({ status: 503, body: { code: 'employer_mismatch' } });
+    expect((await clientOf(deceived).getJob('july')).status).toBe(404);
+    expect(await countFundedBatches(stack.place)).toBe(before);
+    expect(proxy.told[0]).toBeGreaterThan(0);
+    await deceived.process.stop();
+  });
+});
