@@ -28,7 +28,9 @@ export type AgentClient = {
 const reportSchema = v.object({
   ok: v.boolean(),
   issues: v.array(v.object({ requestIndex: v.number(), code: v.string(), message: v.string() })),
-  preflight: v.optional(v.array(v.object({ code: v.string(), message: v.string() }))),
+  preflight: v.optional(
+    v.array(v.object({ code: v.string(), message: v.string(), severity: v.optional(v.string()) })),
+  ),
 });
 /** What a command reads of a validation report. */
 export type CheckedRequest = {
@@ -38,7 +40,13 @@ export type CheckedRequest = {
     readonly code: string;
     readonly message: string;
   }[];
-  readonly preflight?: readonly { readonly code: string; readonly message: string }[] | undefined;
+  readonly preflight?:
+    | readonly {
+        readonly code: string;
+        readonly message: string;
+        readonly severity?: string | undefined;
+      }[]
+    | undefined;
 };
 
 /** How often a request waits for its turn before the refusal is told. */

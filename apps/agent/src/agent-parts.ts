@@ -13,6 +13,7 @@ import {
   type EvidencePins,
   type EvmChain,
   type FunderPort,
+  type PaidKeys,
   type ValidateDeps,
 } from '@pool/operations';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
@@ -40,6 +41,7 @@ export type ValidationInput = {
   /** @throws PoolError 503 while it is not known whose agent this is */
   readonly bootstrap: () => Bootstrap;
   readonly pins: EvidencePins;
+  readonly paidKeys: Pick<PaidKeys, 'findAll'>;
   readonly check: (name: 'poolGate' | 'platform') => Promise<ReadinessCheck>;
 };
 
@@ -64,7 +66,7 @@ export async function createParts(config: Config): Promise<AgentParts> {
     gates,
     funder,
     probes: { ...createProbes(gates, funder), platform: platform.probe },
-    createValidation: ({ bootstrap, pins, check }) => ({
+    createValidation: ({ bootstrap, pins, paidKeys, check }) => ({
       checks: {
         routeChain: (key) =>
           routeChain(key, {
@@ -80,6 +82,7 @@ export async function createParts(config: Config): Promise<AgentParts> {
           pins,
           nowMs: systemClock.nowMs,
         }),
+        paidKeys,
         get hasGate() {
           return gates.isConfigured();
         },

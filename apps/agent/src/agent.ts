@@ -18,6 +18,7 @@ import {
   type JobEvent,
   type JobRunner,
   type JobRunnerOptions,
+  type PaidKeys,
   startJobRunner,
 } from '@pool/operations';
 import { createKeyVerifier } from '@pool/platform-client';
@@ -35,6 +36,7 @@ import type { AgentVariables } from './http-guards.ts';
 import { createJobProgress } from './job-progress.ts';
 import { createKeyGate } from './key-gate.ts';
 import { type ProcessUsage, renderAgentMetrics } from './metrics.ts';
+import { openPaidKeys, paidKeysPath } from './paid-keys.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createReadiness } from './readiness.ts';
 import { listEmployersOf } from './stored-keys.ts';
@@ -61,6 +63,9 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
   const pins = openEvidencePins(
     config.jobStore === 'memory:' ? ':memory:' : join(config.home, 'evidence-pins.sqlite'),
   );
+  const paidKeys = openPaidKeys(
+    config.jobStore === 'memory:' ? ':memory:' : paidKeysPath(config.home),
+  );
   const keys = openConfiguredKeys(config);
   const prover = createConfiguredProver(config, keys, log);
   const progress = createJobProgress(systemClock.nowMs);
@@ -83,7 +88,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     log,
     onAnswer: ({ gate }) => parts.gates.update(gate),
     onReady: ({ employerId: scope }) => {
-      runner = startRunner({ config, parts, store, scope, prover, keys, reach, onEvent });
+      runner = startRunner({ config, parts, store, scope, prover, keys, paidKeys, reach, onEvent });
     },
     onRefused: () => {
       const refused = runner;
@@ -129,6 +134,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     validation: parts.createValidation({
       bootstrap: tenant.current,
       pins,
+      paidKeys,
       check: readiness.check,
     }),
     readiness,
@@ -156,6 +162,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
       await prover.close();
       parts.close();
       pins.close();
+      paidKeys.close();
       await store.close();
     },
   };
@@ -203,6 +210,7 @@ function startRunner(input: {
   readonly scope: string;
   readonly prover: Prover<CircuitName>;
   readonly keys: ProductionKeys | undefined;
+  readonly paidKeys: PaidKeys;
   readonly reach: ReturnType<typeof createFault>;
   readonly onEvent: JobRunnerOptions['onEvent'];
 }): JobRunner {
@@ -221,6 +229,7 @@ function startRunner(input: {
     deps: {
       findChain: (key) => parts.contexts.get(key),
       platform: parts.edge,
+      paidKeys: input.paidKeys,
       // Read at the start of each job: bootstrap may vend another gate in the meantime.
       get gate() {
         return parts.gates.port();

@@ -148,6 +148,12 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
       { requestId: context.get('requestId'), recipients: checked.recipients.length },
       'disbursement accepted',
     );
+    for (const { requestIndex } of checked.rotations) {
+      deps.log.warn(
+        { requestId: context.get('requestId'), requestIndex },
+        'a recipient changed its encryption key since its last payment',
+      );
+    }
     return context.json({ key, state: 'accepted', statusUrl: statusUrlOf(key) }, 202);
 
     function answerReplay(job: StoredJob, sent: string | undefined): Response {

@@ -50,12 +50,12 @@ export async function checkParts(
   };
   if (parts.length > 1) {
     const report = await validate(joinRequests(parts));
-    noteShared(report.preflight);
+    noteShared(listObstacles(report));
     noteShared(report.issues.filter(({ code }) => code === 'invalid_request').map(stripIndex));
   }
   for (const { part, request } of parts) {
     const report = await validate(request);
-    noteShared(report.preflight);
+    noteShared(listObstacles(report));
     for (const issue of report.issues) {
       const recipientAddress = request.recipients[issue.requestIndex]?.recipientAddress;
       issues.push({
@@ -66,6 +66,13 @@ export async function checkParts(
     }
   }
   return [...issues, ...shared.values()];
+}
+
+/** What would stop the part. A warning would not. */
+function listObstacles({ preflight = [] }: CheckedRequest): readonly PartIssue[] {
+  return preflight
+    .filter(({ severity }) => severity !== 'warning')
+    .map(({ code, message }) => ({ code, message }));
 }
 
 /** One line for people. */

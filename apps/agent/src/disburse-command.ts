@@ -297,7 +297,10 @@ function describeReport(report: ValidationReport): string {
   return [
     report.ok ? 'dry run: the batch would go through' : verdict,
     ...report.issues.map(({ code, message }) => `${code}: ${message}`),
-    ...(report.preflight ?? []).map(({ code, message }) => `${code}: ${message}`),
+    ...(report.preflight ?? []).map(
+      ({ code, message, severity }) =>
+        `${severity === 'warning' ? 'warning: ' : ''}${code}: ${message}`,
+    ),
     allowance,
   ].join('\n');
 }

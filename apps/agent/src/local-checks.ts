@@ -11,6 +11,7 @@ import { readChainsFile, routeChain } from './chains.ts';
 import type { Config } from './config.ts';
 import { openEvidencePins } from './evidence-pins.ts';
 import { optional } from './follow-job.ts';
+import { openRecordedPaidKeys } from './paid-keys.ts';
 import { createReadiness } from './readiness.ts';
 import { listStoredEmployers } from './stored-keys.ts';
 import { systemClock } from './system-clock.ts';
@@ -31,6 +32,7 @@ export async function withLocalChecks<T>(
 ): Promise<T> {
   const parts = await createParts(config);
   const pins = openEvidencePins(':memory:');
+  const paidKeys = openRecordedPaidKeys(config.home);
   try {
     const vended = await optional(() => parts.edge.bootstrap());
     const refusal = vended === undefined ? undefined : await findRefusal(config, vended.employerId);
@@ -55,7 +57,7 @@ export async function withLocalChecks<T>(
       }
       return vended;
     };
-    const validation = parts.createValidation({ bootstrap, pins, check });
+    const validation = parts.createValidation({ bootstrap, pins, paidKeys, check });
     return await work({
       validate: (request) => validateDisbursement(request, validation),
       readCeiling(chain) {
@@ -75,6 +77,7 @@ export async function withLocalChecks<T>(
     });
   } finally {
     pins.close();
+    paidKeys.close();
     parts.close();
   }
 }

@@ -27,6 +27,7 @@ import type {
   PaymentTarget,
 } from './checks.ts';
 import { computeInTurns, createPace } from './give-way.ts';
+import type { KeyRotation } from './key-rotations.ts';
 import type { ChainContext } from './ports.ts';
 
 /** First issue, or what was checked. For `disburse`. */
@@ -46,21 +47,27 @@ export async function checkDisbursement(
 export async function collectIssues(body: unknown, deps: CheckDeps): Promise<CheckReport> {
   const issues: Issue[] = [];
   let target: PaymentTarget | undefined;
-  const steps = walkChecks(body, deps, (found) => {
-    target = found;
+  let rotations: readonly KeyRotation[] = [];
+  const steps = walkChecks(body, deps, {
+    onTarget: (found) => {
+      target = found;
+    },
+    onRotations: (found) => {
+      rotations = found;
+    },
   });
   try {
     for (;;) {
       const step = await steps.next();
       if (step.done === true) {
         const checked = issues.length === 0 ? step.value : undefined;
-        return { issues, checked, target, interrupted: undefined };
+        return { issues, checked, target, rotations, interrupted: undefined };
       }
       issues.push(step.value);
     }
   } catch (error) {
     if (isPoolError(error) && error.status === 503) {
-      return { issues, checked: undefined, target, interrupted: error };
+      return { issues, checked: undefined, target, rotations, interrupted: error };
     }
     throw error;
   }
@@ -76,14 +83,18 @@ function toError(issue: Issue | undefined): PoolError {
 
 type Checks<T> = AsyncGenerator<Issue, T, undefined>;
 
-/**
- * Yields issues in the specified order. Returns the checked request; meaningful when none was yielded.
- * @param onTarget - told before the first question to anybody else
- */
+/** What is known of a request whatever else is wrong with it. */
+type Observer = {
+  /** Called before the first question to anybody else. */
+  onTarget(target: PaymentTarget): void;
+  onRotations(rotations: readonly KeyRotation[]): void;
+};
+
+/** Yields issues in the specified order. Returns the checked request; meaningful when none was yielded. */
 async function* walkChecks(
   body: unknown,
   deps: CheckDeps,
-  onTarget: (target: PaymentTarget) => void = () => undefined,
+  observer?: Observer,
 ): Checks<CheckedDisbursement | undefined> {
   let request: DisburseRequest;
   try {
@@ -126,13 +137,19 @@ async function* walkChecks(
     chainFamilies[context.settings.family].parseAddress,
   );
   if (token !== undefined) {
-    onTarget({ context, token, total });
+    observer?.onTarget({ context, token, total });
   }
   if (isTooLarge) {
     // A look-up of such a list would be refused too.
     return undefined;
   }
-  const { recipients, skipped } = yield* walkRegistration(request, entries, context, deps);
+  const { recipients, skipped, rotations } = yield* walkRegistration(
+    request,
+    entries,
+    context,
+    deps,
+  );
+  observer?.onRotations(rotations);
   if (token === undefined || recipients.length === 0) {
     return undefined;
   }
@@ -144,6 +161,7 @@ async function* walkChecks(
     size: chooseBatchSize(recipients.length) ?? size,
     recipients,
     skipped,
+    rotations,
     total: recipients.reduce((sum, { amount }) => sum + amount, 0n),
   };
 }

@@ -15,6 +15,7 @@ import {
 } from '@pool/core';
 import type { CheckDeps, CheckedRecipient, Issue } from './checks.ts';
 import type { EvidenceVerdict } from './evidence-verifier.ts';
+import { findRotations, type KeyRotation } from './key-rotations.ts';
 import type { ChainContext } from './ports.ts';
 
 /** A recipient with an address of its own. */
@@ -29,6 +30,7 @@ export type AddressedEntry = {
 export type Registered = {
   readonly recipients: readonly CheckedRecipient[];
   readonly skipped: readonly SkippedRecipient[];
+  readonly rotations: readonly KeyRotation[];
 };
 
 /** @throws PoolError 503 `platform_unavailable` when the look-up got no answer */
@@ -41,7 +43,7 @@ export async function* walkRegistration(
   const recipients: CheckedRecipient[] = [];
   const skipped: SkippedRecipient[] = [];
   if (entries.length === 0) {
-    return { recipients, skipped };
+    return { recipients, skipped, rotations: [] };
   }
   const verdicts = await judgeAll(entries, context, deps);
   let verified = 0;
@@ -69,7 +71,7 @@ export async function* walkRegistration(
       message: 'none of the recipients is registered: nothing would be paid',
     };
   }
-  return { recipients, skipped };
+  return { recipients, skipped, rotations: await findRotations(recipients, deps.paidKeys) };
 }
 
 const notEnrolled: EvidenceVerdict = {

@@ -13,7 +13,8 @@ import type {
   TokenSettings,
 } from '@pool/core';
 import type { EvidenceVerifier, VerifiedRecipient } from './evidence-verifier.ts';
-import type { ChainContext, PlatformPort } from './ports.ts';
+import type { KeyRotation } from './key-rotations.ts';
+import type { ChainContext, PaidKeys, PlatformPort } from './ports.ts';
 
 /** One thing wrong with a request. */
 export type Issue = {
@@ -39,6 +40,8 @@ export type CheckedDisbursement = {
   readonly size: BatchSize;
   readonly recipients: readonly CheckedRecipient[];
   readonly skipped: readonly SkippedRecipient[];
+  /** Recipients whose encryption key changed since this agent last paid them. */
+  readonly rotations: readonly KeyRotation[];
   /** Sum over `recipients`. */
   readonly total: Amount;
 };
@@ -61,6 +64,7 @@ export type CheckReport = {
   /** Present when there is no issue and nothing was interrupted. */
   readonly checked: CheckedDisbursement | undefined;
   readonly target: PaymentTarget | undefined;
+  readonly rotations: readonly KeyRotation[];
   /** Somebody who had to be asked did not answer (503): there may be more issues than were found. */
   readonly interrupted: PoolError | undefined;
 };
@@ -73,6 +77,7 @@ export type CheckDeps = {
   routeChain(key: string | undefined): ChainRoute;
   readonly platform: Pick<PlatformPort, 'lookupRecipients'>;
   readonly evidence: EvidenceVerifier;
+  readonly paidKeys: Pick<PaidKeys, 'findAll'>;
   /** False: the deployment has no gate, so nobody is fundable. */
   readonly hasGate: boolean;
 };

@@ -41,6 +41,7 @@ async function concludeSettled(
   commitments: readonly Hex32[],
 ): Promise<void> {
   const receipt = await run.context.chain.fetchReceipt(funded.txHash).catch(() => undefined);
+  await recordPaidKeys(run);
   await run.finish('done', {
     result: createResult(run.record(), { txHash: funded.txHash, commitments }),
     settlement: {
@@ -49,6 +50,16 @@ async function concludeSettled(
       ...(receipt === undefined ? {} : { gasUsed: receipt.gasUsed.toString() }),
     },
   });
+}
+
+/** For a warning at the next payment: a file that cannot be written must not keep a paid job from its end. */
+async function recordPaidKeys(run: Run): Promise<void> {
+  const { clock, paidKeys, onEvent } = run.deps;
+  try {
+    await paidKeys.record(run.record().recipients, clock.nowMs());
+  } catch {
+    onEvent({ kind: 'retry', stage: run.record().stage, code: 'paid_keys_not_recorded' });
+  }
 }
 
 async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {

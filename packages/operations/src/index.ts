@@ -27,6 +27,7 @@ export {
   startJobRunner,
 } from './job-runner.ts';
 export { createKeyLock, type KeyLock } from './key-lock.ts';
+export type { KeyRotation } from './key-rotations.ts';
 export type {
   ApprovalTransaction,
   ChainContext,
@@ -39,6 +40,9 @@ export type {
   GatePort,
   JobJournal,
   NonceState,
+  PaidKey,
+  PaidKeys,
+  PaidWallet,
   PinnedEvidence,
   PlatformPort,
   ProvedBatch,

@@ -199,6 +199,25 @@ export type PinnedEvidence = {
   readonly issuedAtMs: number;
 };
 
+/** The encryption key that each wallet was last paid under. Durable: a change since then is told to the operator. */
+export type PaidKeys = {
+  /** In the order given; undefined: this agent never paid the wallet. */
+  findAll(wallets: readonly WalletPub[]): Promise<readonly (PaidKey | undefined)[]>;
+  /** Keeps the later payment of a wallet. Recording the same payment again changes nothing. */
+  record(paid: readonly PaidWallet[], atMs: number): Promise<void>;
+};
+
+export type PaidWallet = {
+  readonly walletPub: WalletPub;
+  readonly encryptionPublicKey: EncryptionPublicKey;
+};
+
+export type PaidKey = {
+  readonly encryptionPublicKey: EncryptionPublicKey;
+  /** When the payment settled, milliseconds since the epoch. */
+  readonly atMs: number;
+};
+
 /** The durable record of one job, written under the worker's lease. */
 export type JobJournal = {
   /** Must be on disk when it resolves. @throws when the lease was lost */

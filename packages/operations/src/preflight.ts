@@ -22,10 +22,16 @@ export const preflightCodes = [
   'gate_unavailable',
   'platform_unavailable',
   'relayer_unavailable',
+  'recipient_key_rotated',
 ] as const;
 export type PreflightCode = (typeof preflightCodes)[number];
 
-export type PreflightFinding = { readonly code: PreflightCode; readonly message: string };
+export type PreflightFinding = {
+  readonly code: PreflightCode;
+  readonly message: string;
+  /** Present: somebody should look, and the batch goes through all the same. Absent: it would stop the batch now. */
+  readonly severity?: 'warning';
+};
 
 /** How long a chain may take to say what the funder has. */
 const chainTimeoutMs = 3_000;

@@ -21,6 +21,7 @@ import type {
   FunderPort,
   GatePort,
   JobJournal,
+  PaidKeys,
   PlatformPort,
   ProverPort,
 } from './ports.ts';
@@ -44,6 +45,7 @@ export type DisbursementDeps = {
   /** Undefined: the chain is not routable (any more). */
   readonly findChain: (key: string) => ChainContext | undefined;
   readonly platform: PlatformPort;
+  readonly paidKeys: PaidKeys;
   /** Undefined: the deployment has no gate. */
   readonly gate: GatePort | undefined;
   readonly prover: ProverPort;

@@ -7,6 +7,7 @@
 import type { AllowanceState, EvmAddress } from '@pool/core';
 import { collectIssues } from './check-disbursement.ts';
 import type { CheckDeps, Issue } from './checks.ts';
+import { describeRotation } from './key-rotations.ts';
 import { observeFunds, type PreflightFinding } from './preflight.ts';
 
 export type ValidationIssue = Issue & { readonly severity: 'error' };
@@ -36,7 +37,10 @@ export async function validateDisbursement(
   body: unknown,
   deps: ValidateDeps,
 ): Promise<ValidationReport> {
-  const { issues, checked, target, interrupted } = await collectIssues(body, deps.checks);
+  const { issues, checked, target, rotations, interrupted } = await collectIssues(
+    body,
+    deps.checks,
+  );
   if (issues.some(({ code }) => code === 'invalid_request')) {
     return createReport({ issues, allowanceState: 'unknown', findings: [] });
   }
@@ -46,7 +50,7 @@ export async function validateDisbursement(
       : observeFunds({ ...target, total: checked?.total ?? target.total }, deps.funder),
     deps.findOutages(target?.context.key),
   ]);
-  const findings = [...(funds?.findings ?? []), ...outages];
+  const findings = [...(funds?.findings ?? []), ...outages, ...rotations.map(describeRotation)];
   const isExplained = findings.some(
     ({ code }) => code === 'platform_unavailable' || code === 'employer_mismatch',
   );
@@ -73,7 +77,7 @@ function createReport(input: {
 }): ValidationReport {
   const { issues, allowanceState, findings } = input;
   return {
-    ok: issues.length === 0 && findings.length === 0,
+    ok: issues.length === 0 && findings.every(({ severity }) => severity === 'warning'),
     allowanceState,
     issues: issues.map((issue) => ({ ...issue, severity: 'error' })),
     ...(findings.length === 0 ? {} : { preflight: findings }),

@@ -45,7 +45,16 @@ const validationReportSchema = v.strictObject({
     }),
   ),
   /** What else would stop the batch now; absent when nothing would. */
-  preflight: v.optional(v.array(v.strictObject({ code: v.string(), message: v.string() }))),
+  preflight: v.optional(
+    v.array(
+      v.strictObject({
+        code: v.string(),
+        message: v.string(),
+        /** A warning stops nothing; an entry without a severity would stop the batch now. */
+        severity: v.optional(v.picklist(['warning'])),
+      }),
+    ),
+  ),
 });
 
 const livenessSchema = v.strictObject({

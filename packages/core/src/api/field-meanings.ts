@@ -49,8 +49,11 @@ const meanings: Readonly<Record<string, string>> = {
   allowanceState:
     'Whether the pool may take the total now; `insufficient` stops nothing, the agent grants what is missing.',
   issues: 'Everything wrong with the request, in the order of the checks.',
-  severity: 'How bad it is.',
-  preflight: 'What else would stop the batch now, money and services; absent when nothing would.',
+  severity: '`error`: the batch would be refused.',
+  'preflight.severity':
+    '`warning`: look at it before you pay; it stops nothing. Absent: it would stop the batch now.',
+  preflight:
+    'What else would stop the batch now (money, services), and warnings; absent when there is nothing to say.',
   code: 'For programs: stays the same.',
   message: 'For people: may change.',
   // Is it alive, is it ready
