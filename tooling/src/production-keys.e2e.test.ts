@@ -2,14 +2,14 @@
 // fetched, proofs under them by the prover, checked by the prover and by snarkjs. Files changed on the way or on disk prove nothing.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createArtifactStore, openProductionKeys } from '@pool/circuits';
 import { createProver, type Prover } from '@pool/prover';
-import { groth16 } from 'snarkjs';
+import { groth16, zKey } from 'snarkjs';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { SMALL } from '../../packages/circuits/test/ceremony-circuits.ts';
 import { sample } from '../../packages/circuits/test/fund-batch.ts';
@@ -46,7 +46,13 @@ beforeAll(async () => {
   const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
   await writeFile(path('p.ptau'), createPowersOfTau(powers, 4));
 
-  const files = ['--r1cs', join(published, 'circuit.r1cs'), '--ptau', 'p.ptau'];
+  const ptau = createHash('sha256')
+    .update(await readFile(path('p.ptau')))
+    .digest('hex');
+  const files = [
+    ...['--r1cs', join(published, 'circuit.r1cs')],
+    ...['--ptau', 'p.ptau', '--ptau-sha256', ptau],
+  ];
   await run('ceremony', 'init', ...files, '--out', '0.zkey');
   await run('ceremony', 'contribute', '--in', '0.zkey', '--out', '1.zkey', '--name', 'Ada');
   await run('ceremony', 'contribute', '--in', '1.zkey', '--out', '2.zkey', '--name', 'Bob');
@@ -112,3 +118,41 @@ it.each(['circuit.wasm', 'proving-key.zkey', 'verification-key.json'])(
     expect((await prover.prove({ circuit, input })).publicSignals.at(-1)).toBe('34');
   },
 );
+
+it('an agent does not start with a key that has only a beacon', async () => {
+  const weak = path('weak', circuit);
+  await cp(path('fetched', circuit), weak, { recursive: true });
+  await zKey.beacon(path('0.zkey'), join(weak, 'proving-key.zkey'), 'beacon', '00ff', 10);
+  const key = await zKey.exportVerificationKey(join(weak, 'proving-key.zkey'));
+  await writeFile(join(weak, 'verification-key.json'), JSON.stringify(key));
+  const digest = async (name: string) =>
+    createHash('sha256')
+      .update(await readFile(join(weak, name)))
+      .digest('hex');
+  const sha256 = {
+    r1cs: await digest('circuit.r1cs'),
+    wasm: await digest('circuit.wasm'),
+    zkey: await digest('proving-key.zkey'),
+    verificationKey: await digest('verification-key.json'),
+  };
+  await writeFile(path('weak.json'), JSON.stringify({ circuits: { [circuit]: { sha256 } } }));
+  const agent = fileURLToPath(new URL('../../apps/agent/src/main.ts', import.meta.url));
+  const start = (artifacts: string, manifest: string) =>
+    promisify(execFile)(process.execPath, ['--conditions=@pool/source', agent, 'serve'], {
+      env: {
+        PATH: process.env['PATH'],
+        NODE_ENV: 'production',
+        DISBURSE_HOME: path('home'),
+        DISBURSE_PORT: '0',
+        DISBURSE_PLATFORM_URL: 'https://pool.example/agent-edge',
+        DISBURSE_PLATFORM_TOKEN: 'pool_edge_example',
+        DISBURSE_ARTIFACTS_DIR: artifacts,
+        DISBURSE_ARTIFACTS_MANIFEST: manifest,
+      },
+      timeout: 20_000,
+    });
+  await expect(start(path('weak'), path('weak.json'))).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no_secret_contribution'),
+  });
+});

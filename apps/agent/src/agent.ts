@@ -55,6 +55,9 @@ export type Agent = {
 export async function startAgent(config: Config, log: AgentLog): Promise<Agent> {
   ensureAgentHome(config.home);
   const loopbackToken = ensureLoopbackToken(config.home);
+  const keys = openConfiguredKeys(config);
+  // Before anything is reached: with a key that anybody can forge proofs under, this agent must not be up.
+  await keys?.checkKeys();
   const parts = await createParts(config);
   for (const { variable, message } of config.warnings) {
     log.warn({ variable }, message);
@@ -66,7 +69,6 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
   const paidKeys = openPaidKeys(
     config.jobStore === 'memory:' ? ':memory:' : paidKeysPath(config.home),
   );
-  const keys = openConfiguredKeys(config);
   const prover = createConfiguredProver(config, keys, log);
   const progress = createJobProgress(systemClock.nowMs);
   const reach = createFault(config.fault);

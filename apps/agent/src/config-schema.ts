@@ -122,7 +122,7 @@ export const variables = {
     name: 'DISBURSE_ARTIFACTS_MANIFEST',
     role: 'all',
     purpose:
-      'the manifest published with production keys: the agent proves with these files and nothing else, and checks each against it. Needed under `NODE_ENV=production`, where development keys are refused',
+      'the manifest published with production keys: the agent proves with these files and nothing else, and checks each against it. It does not start with a key to which nobody contributed in secret. Needed under `NODE_ENV=production`, where development keys are refused',
     kind: kinds.path,
     whenUnset: 'development keys',
   },

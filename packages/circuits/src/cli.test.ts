@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPowersOfTau } from '../test/powers-of-tau.ts';
 import { compileTest } from '../test/witness.ts';
+import { computeFileDigest } from './artifacts-manifest.ts';
 
 type Outcome = { readonly code: number; readonly out: string; readonly err: string };
 const cli = fileURLToPath(new URL('./cli.ts', import.meta.url));
@@ -36,7 +37,15 @@ afterAll(async () => {
 
 describe('pool-circuits', () => {
   it('leads through a ceremony', async () => {
-    const files = ['--r1cs', 'c.r1cs', '--ptau', 'p.ptau'];
+    // Powers of tau made from known values: only a pinned digest lets them pass.
+    const unpinned = ['--r1cs', 'c.r1cs', '--ptau', 'p.ptau'];
+    const refused = await run('ceremony', 'init', ...unpinned, '--out', '0.zkey');
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('ptau_no_secret_contribution'),
+    });
+    const digest = await computeFileDigest(join(folder, 'p.ptau'));
+    const files = [...unpinned, '--ptau-sha256', digest];
     const begun = await run('ceremony', 'init', ...files, '--out', '0.zkey', '--json');
     expect(begun).toMatchObject({ code: 0, err: '' });
     const { circuitHash } = JSON.parse(begun.out) as { circuitHash: string };
@@ -60,6 +69,11 @@ describe('pool-circuits', () => {
     expect(JSON.parse(ended.out)).toMatchObject({ contribution: 2 });
     const verified = await run('ceremony', 'verify', ...files, '--zkey', '2.zkey');
     expect(verified.code).toBe(0);
+    const doubted = await run('ceremony', 'verify', ...unpinned, '--zkey', '2.zkey');
+    expect(doubted).toMatchObject({
+      code: 3,
+      out: expect.stringContaining('ptau_no_secret_contribution'),
+    });
     const hash = /hash ([0-9a-f]+)/.exec(made.out)?.[1] ?? 'none';
     expect(verified.out).toContain(`circuit hash ${circuitHash}\n1 Ada\n  ${hash}\n2 beacon`);
     expect(verified.out).toContain('the key is sound');
@@ -86,6 +100,7 @@ describe('pool-circuits', () => {
     [['ceremony', 'init', '--r1cs', 'c.r1cs']],
     [['ceremony', 'contribute', '--secret', '1']],
     [['ceremony', 'beacon', '--in', 'a', '--out', 'b', '--beacon', 'xyz', '--iterations', '10']],
+    [['ceremony', 'verify', '--r1cs', 'a', '--ptau', 'b', '--zkey', 'c', '--ptau-sha256', 'x']],
     [['fetch', '--from', 'x']],
     [['build']],
   ])('answers %j with its usage and 2', async (args) => {

@@ -3,7 +3,7 @@
  * published manifest pins (protocol §9).
  *
  * Attacks stopped here: a key that was swapped on disk; a manifest of development keys, or of keys that were begun from the
- * development setup's public secrets, in production; a key to which nobody contributed.
+ * development setup's public secrets, in production; a key to which nobody contributed, or only a beacon, whose factor is public.
  *
  * @module
  */
@@ -15,6 +15,7 @@ import { computeDigest, computeFileDigest } from './artifacts-manifest.ts';
 import { artifactFiles, type BuildOptions } from './build-artifacts.ts';
 import { type CircuitName, circuitSizes } from './circuits.ts';
 import { isProduction } from './config.ts';
+import { checkFetchedCeremony } from './fetched-ceremony.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
 import { type FetchedKind, type PinnedDigests, parsePinnedDigests } from './pinned-digests.ts';
 import type { VerificationKey } from './verification-key.ts';
@@ -34,8 +35,15 @@ export type ProductionKeys = {
   /** Circuits that the manifest pins. */
   readonly circuits: readonly CircuitName[];
   /**
+   * Looks at the keys that are there, without reading them whole: refuses those that anybody could forge proofs under. For the start of
+   * a process; `ensureArtifacts` looks again before each use.
+   * @throws PoolError as `ensureArtifacts`, except `artifact_missing`: files of circuits that are not used need not be there
+   */
+  readonly checkKeys: () => Promise<void>;
+  /**
    * A circuit's files, each compared with the manifest just now.
-   * @throws PoolError `circuit_not_pinned`, `artifact_missing`, `artifact_refused`, and as `readVerificationKey`
+   * @throws PoolError `circuit_not_pinned`, `artifact_missing`, `artifact_refused`; as `readVerificationKey`; with a code of
+   *   `checkFetchedCeremony` if the proving key records no secret contribution, or anything after a beacon
    */
   readonly ensureArtifacts: (
     circuit: CircuitName,
@@ -113,9 +121,11 @@ export const openProductionKeys = (options: {
     }
     return digests;
   };
+  const pathOf = (circuit: CircuitName, kind: FetchedKind): string =>
+    join(folder, circuit, artifactFiles[kind]);
   /** The path of a file that is there. */
   const locate = (circuit: CircuitName, kind: FetchedKind): string => {
-    const path = join(folder, circuit, artifactFiles[kind]);
+    const path = pathOf(circuit, kind);
     if (!existsSync(path)) {
       throw new PoolError(
         'artifact_missing',
@@ -146,9 +156,33 @@ export const openProductionKeys = (options: {
     return key;
   };
 
+  /** Digests of proving keys whose ceremony was found sound. What a digest stands for never changes. */
+  const sound = new Set<string>();
+  const checkCeremony = async (
+    circuit: CircuitName,
+    path: string,
+    verificationKey: VerificationKey,
+  ): Promise<void> => {
+    // Development keys record no contribution. `checkKey` refused them before where they must not be used.
+    if (!isOfDevSetup(verificationKey)) {
+      await checkFetchedCeremony(circuit, path, verificationKey);
+    }
+  };
+
   return {
     circuits: [...pinned.keys()],
     readVerificationKey,
+    checkKeys: async () => {
+      for (const circuit of pinned.keys()) {
+        const isThere = (['verificationKey', 'zkey'] as const).every((kind) =>
+          existsSync(pathOf(circuit, kind)),
+        );
+        if (isThere) {
+          const verificationKey = await readVerificationKey(circuit);
+          await checkCeremony(circuit, pathOf(circuit, 'zkey'), verificationKey);
+        }
+      }
+    },
     ensureArtifacts: async (circuit, { signal, onProgress } = {}) => {
       const digests = pinnedOf(circuit);
       const verificationKey = await readVerificationKey(circuit);
@@ -161,6 +195,10 @@ export const openProductionKeys = (options: {
       };
       const wasmPath = await check('wasm');
       const zkeyPath = await check('zkey');
+      if (!sound.has(digests.zkey)) {
+        await checkCeremony(circuit, zkeyPath, verificationKey);
+        sound.add(digests.zkey);
+      }
       onProgress?.('ready', 1);
       return { circuit, size: circuitSizes[circuit], wasmPath, zkeyPath, verificationKey };
     },

@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { computeFileDigest } from '../src/artifacts-manifest.ts';
 import { applyBeacon, contributeToKey } from '../src/ceremony/contribute.ts';
 import { initialiseKey } from '../src/ceremony/initialise.ts';
 import type { PointArithmetic } from '../src/ceremony/point-arithmetic.ts';
@@ -46,15 +47,20 @@ export const createCeremonyFolder = async (arithmetic: PointArithmetic) => {
   const folder = await mkdtemp(join(tmpdir(), 'pool-ceremony-test-'));
   const path = (name: string) => join(folder, name);
   const options = { arithmetic };
-  const verify = (zkey: string, circuit = 'c.r1cs', ptau = 'p.ptau') =>
-    verifyKey({ r1cs: path(circuit), ptau: path(ptau), zkey: path(zkey) }, options);
+  // Powers of tau made from known values record nobody; a pinned digest says that they are meant.
+  const pin = async (ptau: string) => ({
+    ...options,
+    ptauSha256: await computeFileDigest(path(ptau)),
+  });
+  const verify = async (zkey: string, circuit = 'c.r1cs', ptau = 'p.ptau') =>
+    verifyKey({ r1cs: path(circuit), ptau: path(ptau), zkey: path(zkey) }, await pin(ptau));
   return {
     folder,
     path,
     write: (name: string, bytes: Uint8Array) => writeFile(path(name), bytes),
     read: (name: string) => readFile(path(name)),
-    init: (circuit: string, ptau: string, out: string) =>
-      initialiseKey({ r1cs: path(circuit), ptau: path(ptau), out: path(out) }, options),
+    init: async (circuit: string, ptau: string, out: string) =>
+      initialiseKey({ r1cs: path(circuit), ptau: path(ptau), out: path(out) }, await pin(ptau)),
     contribute: (from: string, to: string, signal?: AbortSignal) =>
       contributeToKey({ in: path(from), out: path(to) }, { ...options, name: to, signal }),
     end: (from: string, to: string, name?: string) =>

@@ -16,14 +16,14 @@ import type { PointArithmetic } from './point-arithmetic.ts';
 import { writeFileAtomically } from './section-writer.ts';
 import { verifyKey } from './verify-key.ts';
 
-export const CEREMONY_USAGE = `pool-circuits ceremony init --r1cs F --ptau F --out F [--force]
-    writes the key before any contribution
+export const CEREMONY_USAGE = `pool-circuits ceremony init --r1cs F --ptau F [--ptau-sha256 HEX] --out F [--force]
+    writes the key before any contribution; without the digest, the powers of tau must record a secret contribution
 pool-circuits ceremony contribute --in F --out F [--name TEXT] [--entropy-file F] [--force]
     multiplies in a fresh secret; --entropy-file adds your own randomness (at most 1 MiB is read)
 pool-circuits ceremony beacon --in F --out F --beacon HEX --iterations EXPONENT [--name TEXT] [--force]
     ends the ceremony with a public value, hashed 2^EXPONENT times (10 to 40)
-pool-circuits ceremony verify --r1cs F --ptau F --zkey F
-    checks everything; exit code 3 if the key is not sound, or if nobody contributed
+pool-circuits ceremony verify --r1cs F --ptau F [--ptau-sha256 HEX] --zkey F
+    checks everything; exit code 3 if the key is not sound, or if nobody contributed in secret
 pool-circuits ceremony export-verifier --zkey F --out F [--solidity F --circuit NAME --contract NAME] [--force]
     writes the verification key as JSON, and as Solidity
 `;
@@ -53,6 +53,14 @@ const required = (values: Values, name: string): string => {
 const optional = (values: Values, name: string): string | undefined => {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
+};
+
+const readDigest = (values: Values): string | undefined => {
+  const digest = optional(values, 'ptau-sha256')?.toLowerCase();
+  if (digest !== undefined && !/^[0-9a-f]{64}$/.test(digest)) {
+    throw new UsageError('--ptau-sha256 takes 64 digits of hex');
+  }
+  return digest;
 };
 
 const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -93,13 +101,14 @@ const withProgress = (io: CommandIo, arithmetic: PointArithmetic, values: Values
 });
 
 const init = async ({ io, arithmetic, args }: Context): Promise<number> => {
-  const values = parse(args, ['r1cs', 'ptau', 'out']);
+  const values = parse(args, ['r1cs', 'ptau', 'ptau-sha256', 'out']);
   const paths = {
     r1cs: required(values, 'r1cs'),
     ptau: required(values, 'ptau'),
     out: required(values, 'out'),
   };
-  const { circuitHash } = await initialiseKey(paths, withProgress(io, arithmetic, values));
+  const options = { ...withProgress(io, arithmetic, values), ptauSha256: readDigest(values) };
+  const { circuitHash } = await initialiseKey(paths, options);
   const hash = toHex(circuitHash);
   io.answer(values['json'] === true, { circuitHash: hash }, `circuit hash ${hash}\n`);
   return 0;
@@ -147,14 +156,14 @@ const beacon = async ({ io, arithmetic, args }: Context): Promise<number> => {
 };
 
 const verify = async ({ io, arithmetic, args }: Context): Promise<number> => {
-  const values = parse(args, ['r1cs', 'ptau', 'zkey']);
+  const values = parse(args, ['r1cs', 'ptau', 'ptau-sha256', 'zkey']);
   const verdict = await verifyKey(
     {
       r1cs: required(values, 'r1cs'),
       ptau: required(values, 'ptau'),
       zkey: required(values, 'zkey'),
     },
-    withProgress(io, arithmetic, values),
+    { ...withProgress(io, arithmetic, values), ptauSha256: readDigest(values) },
   );
   const contributions = verdict.contributions.map(({ name, type, hash }) => ({
     name: printable(name),

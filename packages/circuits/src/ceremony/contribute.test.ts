@@ -6,6 +6,7 @@ import { type CeremonyFolder, createCeremonyFolder, flipAt } from '../../test/ce
 import { sample } from '../../test/fund-batch.ts';
 import { createPowersOfTau } from '../../test/powers-of-tau.ts';
 import { compileTest } from '../../test/witness.ts';
+import { computeFileDigest } from '../artifacts-manifest.ts';
 import { contributeToKey } from './contribute.ts';
 import { initialiseKey } from './initialise.ts';
 import { createKernelArithmetic } from './kernel-arithmetic.ts';
@@ -33,7 +34,8 @@ const listed = async () => (await readdir(at.folder)).sort();
 describe('files', () => {
   it('are the same whichever arithmetic made them', async () => {
     const paths = { r1cs: at.path('c.r1cs'), ptau: at.path('p.ptau'), out: at.path('noble.zkey') };
-    await initialiseKey(paths, { arithmetic: createNobleArithmetic() });
+    const ptauSha256 = await computeFileDigest(paths.ptau);
+    await initialiseKey(paths, { arithmetic: createNobleArithmetic(), ptauSha256 });
     expect(await at.read('noble.zkey')).toEqual(await at.read('0.zkey'));
   });
 
@@ -68,7 +70,10 @@ describe('files', () => {
     expect(new Set(steps)).toEqual(new Set([1]));
     const begin = { r1cs: at.path('c.r1cs'), ptau: at.path('p.ptau'), out: at.path('never.zkey') };
     const signal = AbortSignal.abort(new Error('enough'));
-    await expect(initialiseKey(begin, { arithmetic: kernels, signal })).rejects.toThrow('enough');
+    const ptauSha256 = await computeFileDigest(begin.ptau);
+    await expect(initialiseKey(begin, { arithmetic: kernels, signal, ptauSha256 })).rejects.toThrow(
+      'enough',
+    );
     expect(await listed()).toEqual(names);
   });
 });

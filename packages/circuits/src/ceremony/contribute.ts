@@ -16,6 +16,7 @@ import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
 import { FIELD_ORDER } from '../field.ts';
 import { invert } from '../modular.ts';
+import { requireOpenCeremony, requireSecretContribution } from './contribution-rules.ts';
 import { encodeKeyHeader, type KeyFile, keySections, openKeyFile } from './key-file.ts';
 import {
   BEACON_ROUNDS,
@@ -44,6 +45,7 @@ import {
 import {
   type Beacon,
   type Contribution,
+  type ContributionLabel,
   computeContributionHash,
   computeTranscript,
   encodeRecord,
@@ -123,7 +125,7 @@ const createContribution = (
   key: KeyFile,
   record: Awaited<ReturnType<typeof readRecord>>,
   stream: KeyStream,
-  label: Pick<Contribution, 'name' | 'beacon'>,
+  label: ContributionLabel,
 ): { readonly contribution: Contribution; readonly factor: bigint } => {
   const factor = stream.sampleScalar();
   const basePoint = stream.sampleG1();
@@ -160,11 +162,9 @@ const applySeed = async (
     if (!Buffer.from(key.header.delta1).equals(expected)) {
       throw malformedFile('zkey', 'its delta is not the one its last contribution left');
     }
-    if (last?.type === 'beacon') {
-      throw new PoolError(
-        'ceremony_closed',
-        'The key already ends with a beacon, so nothing may follow.',
-      );
+    requireOpenCeremony(record.contributions);
+    if (beacon !== undefined) {
+      requireSecretContribution(record.contributions);
     }
     const label = { name: options.name, beacon };
     const stream = createKeyStream(seed);
@@ -243,7 +243,7 @@ export const contributeToKey = async (
 
 /**
  * Ends a ceremony with a factor that follows from a public value nobody could know before (a beacon).
- * @throws PoolError as `contributeToKey`, and `beacon_invalid`
+ * @throws PoolError as `contributeToKey`; `beacon_invalid`; `no_contribution` if nothing secret came before
  */
 export const applyBeacon = async (
   paths: { readonly in: string; readonly out: string },

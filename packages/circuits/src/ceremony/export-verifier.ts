@@ -11,7 +11,8 @@ import { keySections, openKeyFile } from './key-file.ts';
 import { decodeG1, decodeG2, findInvalidPoint, pointBytes } from './points.ts';
 import { malformedFile } from './section-file.ts';
 import { readRecord } from './transcript.ts';
-import { isSoundG1, isSoundG2 } from './verify-contributions.ts';
+import { isSoundG1, isSoundG2, type RecordOptions } from './verify-contributions.ts';
+import { findTranscriptProblems } from './verify-transcript.ts';
 
 type PairingJson = readonly (readonly (readonly [string, string])[])[];
 
@@ -40,17 +41,20 @@ const computePairing = (alpha1: Uint8Array, beta2: Uint8Array): PairingJson => {
 };
 
 /**
- * Reads the verification key out of a proving key. It does not verify the key: `verifyKey` does.
- * @throws PoolError `file_missing`, `zkey_malformed`; `no_contribution` for a key whose secrets nobody mixed
+ * Reads the verification key out of a proving key, if the ceremony that the key records is sound. The points of its sections are not
+ * compared with circuit and powers of tau: `verifyKey` does that.
+ * @throws PoolError `file_missing`, `zkey_malformed`; with the first code of `findTranscriptProblems`, for example
+ *   `no_secret_contribution`
  */
-export const exportVerificationKey = async (path: string): Promise<ExportedVerificationKey> => {
+export const exportVerificationKey = async (
+  path: string,
+  options: RecordOptions = {},
+): Promise<ExportedVerificationKey> => {
   const { file, header } = await openKeyFile(path);
   try {
-    if ((await readRecord(file)).contributions.length === 0) {
-      throw new PoolError(
-        'no_contribution',
-        'Nobody contributed to this key: anybody can forge proofs under it. Contribute first.',
-      );
+    const [problem] = await findTranscriptProblems(header, await readRecord(file), options);
+    if (problem !== undefined) {
+      throw new PoolError(problem.code, problem.message);
     }
     const id = keySections.publicWires;
     const points = await file.read(id, 0, file.sizeOf(id));

@@ -10,6 +10,7 @@ import { computeInitialSections, INITIAL_SECTIONS, type InitialKeyOptions } from
 import { keySections } from './key-file.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
 import { openPowersOfTau } from './powers-of-tau.ts';
+import { type OriginOptions, requireKnownOrigin } from './powers-origin.ts';
 import {
   appendSection,
   encodeFileHead,
@@ -18,7 +19,8 @@ import {
 } from './section-writer.ts';
 
 export type InitialiseOptions = InitialKeyOptions &
-  WriteOptions & { readonly arithmetic: PointArithmetic };
+  WriteOptions &
+  OriginOptions & { readonly arithmetic: PointArithmetic };
 
 /** Reads a circuit's constraints, a few megabytes of the file at a time. @throws PoolError `file_missing`, `r1cs_malformed` */
 export const readCircuit = (path: string): R1cs => {
@@ -31,7 +33,8 @@ export const readCircuit = (path: string): R1cs => {
 /**
  * Writes the initial key of a circuit. Deterministic, and byte for byte what snarkjs writes.
  * @returns the circuit hash (64 bytes), which everybody else obtains as well
- * @throws PoolError `file_missing`, `file_exists`, `r1cs_malformed`, `ptau_malformed`, `ptau_not_prepared`, `ptau_too_small`
+ * @throws PoolError `file_missing`, `file_exists`, `r1cs_malformed`, `ptau_malformed`, `ptau_not_prepared`, `ptau_too_small`,
+ *   and as `requireKnownOrigin`
  */
 export const initialiseKey = async (
   paths: { readonly r1cs: string; readonly ptau: string; readonly out: string },
@@ -40,6 +43,7 @@ export const initialiseKey = async (
   const r1cs = readCircuit(paths.r1cs);
   const powers = await openPowersOfTau(paths.ptau);
   try {
+    await requireKnownOrigin(paths.ptau, powers, options.ptauSha256, options.signal);
     const parts = { r1cs, powers, arithmetic: options.arithmetic };
     return await writeFileAtomically(paths.out, options, async (append) => {
       await append(encodeFileHead(INITIAL_SECTIONS));

@@ -12,15 +12,23 @@ import {
   sectionOf,
 } from '../../test/ceremony-folder.ts';
 import { sample } from '../../test/fund-batch.ts';
-import { choosePoison, poisonDoubledBasis, sumOfUnusedPower } from '../../test/poisoned-powers.ts';
+import {
+  choosePoison,
+  poisonDoubledBasis,
+  rootOf,
+  shiftPoints,
+  sumOfUnusedPower,
+} from '../../test/poisoned-powers.ts';
 import { createPowersOfTau } from '../../test/powers-of-tau.ts';
 import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
 import { exportVerificationKey } from './export-verifier.ts';
 import { createKernelArithmetic } from './kernel-arithmetic.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
 import { decodeG1 } from './points.ts';
+import { openPowersOfTau } from './powers-of-tau.ts';
+import { findPowersProblems } from './verify-powers.ts';
 
-const { groth16, wtns } = snarkjs;
+const { groth16, powersOfTau, curves, wtns } = snarkjs;
 const { Fr } = bn254.fields;
 const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
 
@@ -85,5 +93,41 @@ describe.each([
     expect(await at.problemsOf('bad.zkey', 'c.r1cs', 'bad.ptau')).toEqual(['ptau_inconsistent']);
     await at.contribute('clean-0.zkey', 'clean.zkey');
     expect(await at.problemsOf('clean.zkey')).toEqual([]);
+  });
+});
+
+describe.each([3, 4])("snarkjs' own powers of tau for 2^%i rows", (power) => {
+  let at: CeremonyFolder;
+  beforeAll(async () => {
+    at = await createCeremonyFolder(kernels);
+    const curve = await curves.getCurveFromName('bn128');
+    await powersOfTau.newAccumulator(curve, power, at.path('new'));
+    await powersOfTau.contribute(at.path('new'), at.path('one'), 'they', 'entropy');
+    await powersOfTau.preparePhase2(at.path('one'), at.path('p.ptau'));
+  });
+  afterAll(() => at.remove());
+  const problemsOf = async (name: string) => {
+    const file = await openPowersOfTau(at.path(name));
+    try {
+      return (await findPowersProblems(file, power, kernels)).map(({ code }) => code);
+    } finally {
+      await file.close();
+    }
+  };
+
+  it('are accepted, and refused when the odd elements are poisoned', async () => {
+    expect(await problemsOf('p.ptau')).toEqual([]);
+    const change = poisonDoubledBasis(power, bn254.G1.Point.BASE.multiply(5n));
+    await at.spoil('p.ptau', 'odd.ptau', 12, change);
+    expect(await problemsOf('odd.ptau')).toEqual(['ptau_inconsistent']);
+    expect(await powersOfTau.verify(at.path('odd.ptau'))).toBe(false);
+  });
+
+  it('are refused when all elements are poisoned, which snarkjs itself does not notice', async () => {
+    const [size, root] = [2 * 2 ** power, rootOf(power + 1)];
+    const change = shiftPoints('g1', size - 1, size, (j) => Fr.pow(root, BigInt(j)));
+    await at.spoil('p.ptau', 'all.ptau', 12, change);
+    expect(await problemsOf('all.ptau')).toEqual(['ptau_inconsistent']);
+    expect(await powersOfTau.verify(at.path('all.ptau'))).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Reader of a prepared powers-of-tau file (`.ptau`, phase 1 with the Lagrange bases of phase 2), over BN254.
  *
- * Sections 2 to 6 hold tau^i in G1 and G2, alpha·tau^i, beta·tau^i and beta in G2. Sections 12 to 15 hold the Lagrange bases at
+ * Sections 2 to 6 hold tau^i in G1 and G2, alpha·tau^i, beta·tau^i and beta in G2; section 7 who contributed. Sections 12 to 15 hold the Lagrange bases at
  * tau of all domains 2^0, 2^1, …, one after another: in G1 (up to twice the largest domain), in G2, times alpha, times beta.
  *
  * @module
@@ -9,6 +9,7 @@
 import { PoolError } from '@pool/core';
 import { BASE_FIELD_ORDER } from '../field.ts';
 import { findInvalidPoint, type Group, pointBytes, readInteger } from './points.ts';
+import { type PowersContribution, parsePowersRecord } from './powers-record.ts';
 import { malformedFile, openSectionFile, type SectionFile } from './section-file.ts';
 
 /** Numbers of the sections, by what they hold. */
@@ -19,17 +20,22 @@ export const powersSections = {
   alphaTau1: 4,
   betaTau1: 5,
   beta2: 6,
+  contributions: 7,
   lagrange1: 12,
   lagrange2: 13,
   alphaLagrange1: 14,
   betaLagrange1: 15,
 } as const;
 
-export type PowersSection = Exclude<keyof typeof powersSections, 'header'>;
+export type PowersSection = Exclude<keyof typeof powersSections, 'header' | 'contributions'>;
 
 export type PowersOfTau = {
   /** Circuits of up to 2^power rows. */
   readonly power: number;
+  /** The power of the ceremony; a file that was cut out of a larger one keeps it. */
+  readonly ceremonyPower: number;
+  /** Who contributed; empty if the file has no record of it. */
+  readonly readRecord: () => Promise<PowersContribution[]>;
   /** Points start … start+count-1 of a section, each checked to lie on the curve and not at infinity. */
   readonly readPoints: (section: PowersSection, start: number, count: number) => Promise<Buffer>;
   /** The same of the Lagrange basis over the domain of 2^exponent. */
@@ -43,13 +49,16 @@ export type PowersOfTau = {
 };
 
 const MOST_POWER = 28;
+const MOST_RECORD_BYTES = 64 << 20;
 const LEAST_HEADER_BYTES = 44;
 
 /** Which group the points of a section belong to. */
 const groupOfPowers = (section: PowersSection): Group =>
   section === 'tau2' || section === 'beta2' || section === 'lagrange2' ? 'g2' : 'g1';
 
-const readPower = async (file: SectionFile): Promise<number> => {
+const readHeader = async (
+  file: SectionFile,
+): Promise<{ readonly power: number; readonly ceremonyPower: number }> => {
   if (file.sizeOf(powersSections.header) < LEAST_HEADER_BYTES) {
     throw malformedFile('ptau', 'its header is too short');
   }
@@ -61,7 +70,19 @@ const readPower = async (file: SectionFile): Promise<number> => {
   if (power < 1 || power > MOST_POWER) {
     throw malformedFile('ptau', 'its header names an impossible power');
   }
-  return power;
+  return { power, ceremonyPower: header.readUInt32LE(40) };
+};
+
+const readRecord = async (file: SectionFile): Promise<PowersContribution[]> => {
+  const id = powersSections.contributions;
+  if (!file.hasSection(id)) {
+    return [];
+  }
+  const size = file.sizeOf(id);
+  if (size > MOST_RECORD_BYTES) {
+    throw malformedFile('ptau', 'its record of contributions is too large');
+  }
+  return parsePowersRecord(await file.read(id, 0, size));
 };
 
 const checkLengths = (file: SectionFile, power: number): void => {
@@ -98,7 +119,7 @@ const checkLengths = (file: SectionFile, power: number): void => {
 export const openPowersOfTau = async (path: string): Promise<PowersOfTau> => {
   const file = await openSectionFile(path, 'ptau');
   try {
-    const power = await readPower(file);
+    const { power, ceremonyPower } = await readHeader(file);
     checkLengths(file, power);
     const readPoints: PowersOfTau['readPoints'] = async (section, start, count) => {
       const group = groupOfPowers(section);
@@ -115,6 +136,8 @@ export const openPowersOfTau = async (path: string): Promise<PowersOfTau> => {
     };
     return {
       power,
+      ceremonyPower,
+      readRecord: () => readRecord(file),
       readPoints,
       readBasis: (section, exponent, start, count) =>
         readPoints(section, 2 ** exponent - 1 + start, count),

@@ -10,7 +10,7 @@
 import { blake2b } from '@noble/hashes/blake2.js';
 import { keySections } from './key-file.ts';
 import { asBuffer, encodeForTranscript } from './points.ts';
-import { malformedFile, type SectionFile } from './section-file.ts';
+import { malformedFile, type SectionFile, type SectionFileKind } from './section-file.ts';
 
 const HASH_BYTES = 64;
 const FIXED_BYTES = 3 * 64 + 128 + HASH_BYTES + 8;
@@ -19,7 +19,7 @@ const MOST_RECORD_BYTES = 64 << 20;
 const NAME_BYTES = 64;
 const MOST_BEACON_BYTES = 255;
 
-const contributionTypes = ['secret', 'beacon'] as const;
+export const contributionTypes = ['secret', 'beacon'] as const;
 const tags = { name: 1, exponent: 2, beacon: 3 } as const;
 
 /** Where a beacon's factor comes from. Public. */
@@ -30,8 +30,15 @@ export type Beacon = {
   readonly exponent: number;
 };
 
+/** What a contribution says about itself. */
+export type ContributionLabel = {
+  /** Nothing vouches for it. */
+  readonly name: string | undefined;
+  readonly beacon: Beacon | undefined;
+};
+
 /** One contribution. Points as files carry them. All of it is public. */
-export type Contribution = {
+export type Contribution = ContributionLabel & {
   /** delta in G1 after this contribution */
   readonly deltaAfter: Uint8Array;
   /** s and x·s */
@@ -42,9 +49,6 @@ export type Contribution = {
   /** 64 bytes: hash of everything before, s and x·s; p follows from it */
   readonly transcript: Uint8Array;
   readonly type: (typeof contributionTypes)[number];
-  /** A label; nothing vouches for it. */
-  readonly name: string | undefined;
-  readonly beacon: Beacon | undefined;
 };
 
 export type ContributionRecord = {
@@ -112,14 +116,18 @@ export const encodeRecord = ({ circuitHash, contributions }: ContributionRecord)
   return Buffer.concat(parts);
 };
 
-const parseParameters = (bytes: Buffer): Pick<Contribution, 'name' | 'beacon'> => {
+/**
+ * The parameters that end a contribution, in a key and in a powers-of-tau file.
+ * @throws PoolError `zkey_malformed`, `ptau_malformed`
+ */
+export const parseParameters = (kind: SectionFileKind, bytes: Buffer): ContributionLabel => {
   let name: string | undefined;
   let exponent: number | undefined;
   let value: Uint8Array | undefined;
   let position = 0;
   const take = (length: number): Buffer => {
     if (position + length > bytes.length) {
-      throw malformedFile('zkey', 'the parameters of a contribution are cut off');
+      throw malformedFile(kind, 'the parameters of a contribution are cut off');
     }
     position += length;
     return bytes.subarray(position - length, position);
@@ -134,7 +142,7 @@ const parseParameters = (bytes: Buffer): Pick<Contribution, 'name' | 'beacon'> =
     } else if (tag === tags.beacon) {
       value = Uint8Array.from(take(length));
     } else {
-      throw malformedFile('zkey', 'a contribution has a parameter of an unknown kind');
+      throw malformedFile(kind, 'a contribution has a parameter of an unknown kind');
     }
   }
   const beacon = exponent === undefined || value === undefined ? undefined : { value, exponent };
@@ -166,7 +174,7 @@ const parseRecord = (bytes: Buffer): ContributionRecord => {
     const fixed = take(FIXED_BYTES);
     const tail = asBuffer(fixed.subarray(FIXED_BYTES - 8));
     const type = contributionTypes[tail.readUInt32LE(0)];
-    const parameters = parseParameters(asBuffer(take(tail.readUInt32LE(4))));
+    const parameters = parseParameters('zkey', asBuffer(take(tail.readUInt32LE(4))));
     if (type === undefined || (type === 'beacon') !== (parameters.beacon !== undefined)) {
       throw malformedFile('zkey', 'a contribution is of an unknown kind');
     }

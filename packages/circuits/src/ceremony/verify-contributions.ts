@@ -4,6 +4,7 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
+import type { KeyProblem } from './contribution-rules.ts';
 import { BEACON_ROUNDS, createKeyStream, deriveBeaconSeed, deriveChallenge } from './key-stream.ts';
 import {
   decodeG1,
@@ -15,8 +16,11 @@ import {
 } from './points.ts';
 import { type Contribution, type ContributionRecord, computeTranscript } from './transcript.ts';
 
-/** What is wrong with a key. The message is for people, the code for programs. */
-export type KeyProblem = { readonly code: string; readonly message: string };
+export type RecordOptions = {
+  /** Compute beacons again from their values; true unless it is said otherwise. It can take as long as it took to make them. */
+  readonly checkBeacon?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
 
 const isSameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
   Buffer.compare(left, right) === 0;
@@ -42,12 +46,18 @@ export const isSoundG2 = (bytes: Uint8Array): boolean =>
 export const isSoundG1 = (bytes: Uint8Array): boolean =>
   findInvalidPoint('g1', bytes, 'refused') === undefined;
 
+/** A factor of 1 or -1: whoever compares the two points knows it. */
+const isTrivial = ({ base, multiplied }: Contribution): boolean => {
+  const [before, after] = [decodeG1(base), decodeG1(multiplied)];
+  return after.equals(before) || after.equals(before.negate());
+};
+
 const findBeaconProblem = async (
   contribution: Contribution,
-  signal: AbortSignal | undefined,
+  { checkBeacon = true, signal }: RecordOptions,
 ): Promise<string | undefined> => {
   const { beacon } = contribution;
-  if (beacon === undefined) {
+  if (beacon === undefined || !checkBeacon) {
     return undefined;
   }
   if (beacon.exponent < BEACON_ROUNDS.least || beacon.exponent > BEACON_ROUNDS.most) {
@@ -66,7 +76,7 @@ const findContributionProblem = async (
   { circuitHash, contributions }: ContributionRecord,
   index: number,
   previousDelta: Uint8Array,
-  signal: AbortSignal | undefined,
+  options: RecordOptions,
 ): Promise<KeyProblem | undefined> => {
   const contribution = contributions[index];
   if (contribution === undefined) {
@@ -95,22 +105,25 @@ const findContributionProblem = async (
   if (!haveSameRatio(decodeG1(previousDelta), decodeG1(deltaAfter), challenge, proven)) {
     return problem('contribution_delta_mismatch', 'it did not multiply delta by its own factor');
   }
-  const beaconProblem = await findBeaconProblem(contribution, signal);
+  if (isTrivial(contribution)) {
+    return problem('contribution_trivial', 'its factor is 1 or -1, which everybody can see');
+  }
+  const beaconProblem = await findBeaconProblem(contribution, options);
   return beaconProblem === undefined ? undefined : problem('beacon_mismatch', beaconProblem);
 };
 
 /** Everything wrong with the record, in the order of the contributions. Empty if it is sound (also if nobody contributed). */
 export const findContributionProblems = async (
   record: ContributionRecord,
-  signal?: AbortSignal,
+  options: RecordOptions = {},
 ): Promise<KeyProblem[]> => {
   const problems: KeyProblem[] = [];
   let delta: Uint8Array = encodeG1(bn254.G1.Point.BASE);
   for (const [index, { deltaAfter }] of record.contributions.entries()) {
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     // A previous point outside the curve was reported already; nothing after it means anything.
     const problem = isSoundG1(delta)
-      ? await findContributionProblem(record, index, delta, signal)
+      ? await findContributionProblem(record, index, delta, options)
       : undefined;
     if (problem !== undefined) {
       problems.push(problem);

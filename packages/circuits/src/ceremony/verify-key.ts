@@ -2,28 +2,22 @@
  * Checks a key in full against its circuit and its powers of tau (protocol §9): it is the initial key that follows from both, with
  * delta multiplied by what the recorded contributions say, and nothing else.
  *
- * The record of contributions is checked (`verify-contributions.ts`), then the powers of tau (`verify-powers.ts`), then every section
- * of the key (`verify-sections.ts`). A wrong point passes with probability about 2^-128.
+ * The record of contributions is checked (`verify-transcript.ts`), then the powers of tau and where they come from
+ * (`verify-powers.ts`, `powers-origin.ts`), then every section of the key (`verify-sections.ts`). A wrong point passes with probability about 2^-128.
  *
  * @module
  */
-import { bn254 } from '@noble/curves/bn254.js';
+import type { KeyProblem } from './contribution-rules.ts';
 import type { InitialKeyOptions } from './initial-key.ts';
 import { readCircuit } from './initialise.ts';
-import { type KeyHeader, openKeyFile } from './key-file.ts';
+import { openKeyFile } from './key-file.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
-import { decodeG1, decodeG2, encodeG1 } from './points.ts';
 import { openPowersOfTau } from './powers-of-tau.ts';
-import { type ContributionRecord, computeContributionHash, readRecord } from './transcript.ts';
-import {
-  findContributionProblems,
-  haveSameRatio,
-  isSoundG1,
-  isSoundG2,
-  type KeyProblem,
-} from './verify-contributions.ts';
+import { findOriginProblem, type OriginOptions } from './powers-origin.ts';
+import { computeContributionHash, readRecord } from './transcript.ts';
 import { findPowersProblems } from './verify-powers.ts';
 import { findSectionProblems } from './verify-sections.ts';
+import { findTranscriptProblems } from './verify-transcript.ts';
 
 export type VerifiedContribution = {
   readonly name: string | undefined;
@@ -40,30 +34,8 @@ export type KeyVerdict = {
   readonly contributions: readonly VerifiedContribution[];
 };
 
-export type VerifyOptions = InitialKeyOptions & { readonly arithmetic: PointArithmetic };
-
-const findDeltaProblems = (header: KeyHeader, record: ContributionRecord): KeyProblem[] => {
-  const { delta1, delta2 } = header;
-  if (!isSoundG1(delta1) || !isSoundG2(delta2)) {
-    return [{ code: 'delta_invalid', message: 'Delta is not a point of its group.' }];
-  }
-  const problems: KeyProblem[] = [];
-  const last = record.contributions.at(-1)?.deltaAfter ?? encodeG1(bn254.G1.Point.BASE);
-  if (Buffer.compare(last, delta1) !== 0) {
-    problems.push({
-      code: 'delta_mismatch',
-      message: "The key's delta is not the one its last contribution left.",
-    });
-  }
-  const [one1, one2] = [bn254.G1.Point.BASE, bn254.G2.Point.BASE];
-  if (!haveSameRatio(one1, decodeG1(delta1), one2, decodeG2(delta2))) {
-    problems.push({
-      code: 'delta_pair_mismatch',
-      message: 'Delta in G1 and delta in G2 are different multiples of their generators.',
-    });
-  }
-  return problems;
-};
+export type VerifyOptions = InitialKeyOptions &
+  OriginOptions & { readonly arithmetic: PointArithmetic };
 
 /** The powers' part of the time. */
 const POWERS_SHARE = 0.3;
@@ -74,7 +46,7 @@ const createSpan =
     onProgress?.(start + length * fraction);
 
 /**
- * Verifies a key. Says everything that is wrong with it; a key without any contribution is refused like every other.
+ * Verifies a key. Says everything that is wrong with it; a key without a secret contribution is refused like every other.
  * @throws PoolError `file_missing`, `zkey_malformed`, `r1cs_malformed`, `ptau_malformed`, `ptau_not_prepared`, `ptau_too_small` if a
  *   file cannot be read at all
  */
@@ -89,15 +61,11 @@ export const verifyKey = async (
     const r1cs = readCircuit(paths.r1cs);
     const powers = await openPowersOfTau(paths.ptau);
     try {
-      const problems: KeyProblem[] = [];
-      if (record.contributions.length === 0) {
-        problems.push({
-          code: 'no_contribution',
-          message: 'Nobody contributed to this key: anybody can forge proofs under it.',
-        });
+      const problems = await findTranscriptProblems(key.header, record, { signal });
+      const origin = await findOriginProblem(paths.ptau, powers, options.ptauSha256, signal);
+      if (origin !== undefined) {
+        problems.push(origin);
       }
-      problems.push(...(await findContributionProblems(record, signal)));
-      problems.push(...findDeltaProblems(key.header, record));
       const parts = { r1cs, powers, arithmetic };
       const exponent = Math.log2(key.header.domainSize);
       if (exponent <= powers.power) {

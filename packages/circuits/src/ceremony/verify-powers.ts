@@ -14,6 +14,7 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
+import type { KeyProblem } from './contribution-rules.ts';
 import { interpolate } from './interpolate.ts';
 import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
 import { createSumG1, createSumG2 } from './point-sums.ts';
@@ -22,7 +23,7 @@ import type { PowersOfTau, PowersSection } from './powers-of-tau.ts';
 import { createWeights, readWeights } from './random-weights.ts';
 import { chunksOf } from './section-file.ts';
 import { areInSubgroup } from './subgroup.ts';
-import { haveSameRatio, isSoundG2, type KeyProblem } from './verify-contributions.ts';
+import { haveSameRatio, isSoundG2 } from './verify-contributions.ts';
 
 const POINTS_AT_ONCE = 1 << 16;
 /** Sums over the domain that the checks take, counting the doubled domain twice. */

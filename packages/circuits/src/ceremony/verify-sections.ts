@@ -12,6 +12,7 @@
  */
 import { bn254 } from '@noble/curves/bn254.js';
 import { createCircuitHasher, hashQuotient } from './circuit-hash.ts';
+import type { KeyProblem } from './contribution-rules.ts';
 import { createCoefficientsSection } from './initial-coefficients.ts';
 import {
   computeCombinedWires,
@@ -27,7 +28,7 @@ import { createSumG1 } from './point-sums.ts';
 import { decodeG2, findInvalidPoint, pointBytes } from './points.ts';
 import { createWeights } from './random-weights.ts';
 import type { SectionContents } from './section-writer.ts';
-import { haveSameRatio, isSoundG2, type KeyProblem } from './verify-contributions.ts';
+import { haveSameRatio, isSoundG2 } from './verify-contributions.ts';
 import { findWrongWireSections } from './verify-wires.ts';
 
 const sectionProblems: Readonly<Record<number, KeyProblem>> = {

@@ -1,0 +1,156 @@
+/**
+ * Keys whose delta everybody can compute. Nobody needs a witness to prove under them: with delta known, alpha, beta and a point
+ * divided by delta are a proof for any public inputs.
+ */
+import { bn254 } from '@noble/curves/bn254.js';
+import * as snarkjs from 'snarkjs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SMALL } from '../../test/ceremony-circuits.ts';
+import {
+  BEACON,
+  type CeremonyFolder,
+  createCeremonyFolder,
+  sectionOf,
+} from '../../test/ceremony-folder.ts';
+import { craftKey } from '../../test/crafted-key.ts';
+import { sample } from '../../test/fund-batch.ts';
+import { createPowersOfTau } from '../../test/powers-of-tau.ts';
+import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
+import type { G1Json, VerificationKey } from '../verification-key.ts';
+import { exportVerificationKey } from './export-verifier.ts';
+import { createKernelArithmetic } from './kernel-arithmetic.ts';
+import { openKeyFile } from './key-file.ts';
+import { createKeyStream, deriveBeaconSeed } from './key-stream.ts';
+import type { PointArithmetic } from './point-arithmetic.ts';
+import type { G1Point } from './points.ts';
+import { readRecord } from './transcript.ts';
+
+const { groth16, zKey } = snarkjs;
+const { Fr } = bn254.fields;
+
+let kernels: PointArithmetic;
+let at: CeremonyFolder;
+const beaconBySnarkjs = (from: string, to: string) =>
+  zKey.beacon(at.path(from), at.path(to), 'beacon', BEACON, 10);
+
+beforeAll(async () => {
+  kernels = await createKernelArithmetic();
+  at = await createCeremonyFolder(kernels);
+  await at.write('c.r1cs', (await compileTest(SMALL)).r1csBytes);
+  const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
+  await at.write('p.ptau', createPowersOfTau(powers, 3));
+  await at.init('c.r1cs', 'p.ptau', '0.zkey');
+  await at.contribute('0.zkey', 'one.zkey');
+  await beaconBySnarkjs('0.zkey', 'beacon.zkey');
+  await zKey.contribute(at.path('beacon.zkey'), at.path('late.zkey'), 'late', 'entropy');
+  await beaconBySnarkjs('beacon.zkey', 'beacons.zkey');
+  await at.end('one.zkey', 'ended.zkey');
+  await beaconBySnarkjs('ended.zkey', 'ended-twice.zkey');
+});
+afterAll(async () => {
+  await at.remove();
+  await kernels.close();
+  await endSnarkjsThreads();
+});
+
+const toPoint = ([x, y]: G1Json): G1Point =>
+  bn254.G1.Point.fromAffine({ x: BigInt(x), y: BigInt(y) });
+const toJson = (point: G1Point): string[] => {
+  const { x, y } = point.toAffine();
+  return [String(x), String(y), '1'];
+};
+
+/** A proof for any public signals, from public values alone. */
+const forge = (key: VerificationKey, signals: readonly string[], delta: bigint) => {
+  const inputs = ['1', ...signals].reduce((sum, signal, i) => {
+    const point = key.IC[i];
+    if (point === undefined) {
+      throw new Error('the key has other public signals');
+    }
+    return sum.add(toPoint(point).multiplyUnsafe(BigInt(signal)));
+  }, bn254.G1.Point.ZERO);
+  return {
+    protocol: 'groth16',
+    curve: 'bn128',
+    pi_a: key.vk_alpha_1,
+    pi_b: key.vk_beta_2,
+    pi_c: toJson(inputs.multiply(Fr.inv(delta)).negate()),
+  };
+};
+
+/** The factor of a beacon, by what the key says about it. */
+const readBeaconFactor = async (name: string): Promise<bigint> => {
+  const { file } = await openKeyFile(at.path(name));
+  try {
+    const beacon = (await readRecord(file)).contributions[0]?.beacon;
+    const seed = await deriveBeaconSeed(beacon?.value ?? Buffer.alloc(0), beacon?.exponent ?? 0);
+    return createKeyStream(seed).sampleScalar();
+  } finally {
+    await file.close();
+  }
+};
+
+const invented = ['1000000000000000000', '42'];
+
+describe('a key with only a beacon', () => {
+  it('is forged by whoever reads its transcript', async () => {
+    const key = (await zKey.exportVerificationKey(at.path('beacon.zkey'))) as VerificationKey;
+    const delta = await readBeaconFactor('beacon.zkey');
+    expect(await groth16.verify(key, invented, forge(key, invented, delta))).toBe(true);
+    expect(await groth16.verify(key, invented, forge(key, invented, delta + 1n))).toBe(false);
+  });
+
+  it('is refused by verify and by export', async () => {
+    expect(await at.problemsOf('beacon.zkey')).toEqual(['no_secret_contribution']);
+    await expect(exportVerificationKey(at.path('beacon.zkey'))).rejects.toMatchObject({
+      code: 'no_secret_contribution',
+    });
+  });
+
+  it('is not made', async () => {
+    await expect(at.end('0.zkey', 'never.zkey')).rejects.toMatchObject({ code: 'no_contribution' });
+  });
+});
+
+describe('a key with anything after a beacon', () => {
+  it.each([
+    ['late.zkey', ['beacon_not_last']],
+    ['beacons.zkey', ['no_secret_contribution', 'beacon_not_last']],
+    ['ended-twice.zkey', ['beacon_not_last']],
+  ])('is refused by verify and by export: %s', async (name, codes) => {
+    expect(await at.problemsOf(name)).toEqual(codes);
+    await expect(exportVerificationKey(at.path(name))).rejects.toMatchObject({ code: codes[0] });
+  });
+
+  it.each(['ended.zkey', 'late.zkey', 'beacons.zkey'])('gets no more: %s', async (name) => {
+    await expect(at.contribute(name, 'never.zkey')).rejects.toMatchObject({
+      code: 'ceremony_closed',
+    });
+    await expect(at.end(name, 'never.zkey')).rejects.toMatchObject({ code: 'ceremony_closed' });
+  });
+
+  it('is accepted when the beacon is the last', async () => {
+    expect(await at.problemsOf('ended.zkey')).toEqual([]);
+    expect((await exportVerificationKey(at.path('ended.zkey'))).nPublic).toBe(2);
+  });
+});
+
+describe('secret contributions that hide nothing', () => {
+  it.each([
+    ['a factor of 1', [1n], ['contribution_trivial', 'delta_trivial']],
+    ['a factor of -1', [Fr.ORDER - 1n], ['contribution_trivial', 'delta_trivial']],
+    ['factors that cancel', [sample('x'), Fr.inv(sample('x'))], ['delta_trivial']],
+  ])('are refused: %s', async (_what, factors, codes) => {
+    await at.write('crafted.zkey', craftKey(await at.read('0.zkey'), factors));
+    expect(await at.problemsOf('crafted.zkey')).toEqual(codes);
+    await expect(exportVerificationKey(at.path('crafted.zkey'))).rejects.toMatchObject({
+      code: codes[0],
+    });
+  });
+
+  it('are told from one that does', async () => {
+    await at.write('crafted.zkey', craftKey(await at.read('0.zkey'), [sample('x')]));
+    expect(await at.problemsOf('crafted.zkey')).toEqual([]);
+    expect(sectionOf(await at.read('crafted.zkey'), 10).readUInt32LE(64)).toBe(1);
+  });
+});

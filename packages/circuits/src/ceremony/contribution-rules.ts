@@ -1,0 +1,69 @@
+/**
+ * What a list of contributions must look like before a key may be used: at least one contribution is secret, and at most one is a
+ * beacon, the last.
+ *
+ * Attack stopped here: the factor of a beacon is public. Whoever reads the transcript of a key with nothing else knows delta and
+ * forges proofs for any public inputs (`beacon-only.test.ts` does).
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import type { Contribution } from './transcript.ts';
+
+/** What is wrong with a key. The message is for people, the code for programs. */
+export type KeyProblem = { readonly code: string; readonly message: string };
+
+/** A key with one of these problems is forged by anybody, whatever else is right with it. */
+const noContribution: KeyProblem = {
+  code: 'no_contribution',
+  message: 'Nobody contributed to this key: anybody can forge proofs under it.',
+};
+const noSecretContribution: KeyProblem = {
+  code: 'no_secret_contribution',
+  message:
+    'Only a beacon contributed to this key, and its factor is public: anybody can forge proofs under it. At least one contribution must be secret.',
+};
+
+/** Everything wrong with the kinds and the order of the contributions. */
+export const findShapeProblems = (
+  contributions: readonly Pick<Contribution, 'type'>[],
+): KeyProblem[] => {
+  if (contributions.length === 0) {
+    return [noContribution];
+  }
+  const problems: KeyProblem[] = [];
+  if (!contributions.some(({ type }) => type === 'secret')) {
+    problems.push(noSecretContribution);
+  }
+  const first = contributions.findIndex(({ type }) => type === 'beacon');
+  if (first !== -1 && first !== contributions.length - 1) {
+    problems.push({
+      code: 'beacon_not_last',
+      message: `Contribution ${first + 1} is a beacon, and others follow it. A ceremony has at most one beacon, and nothing after it.`,
+    });
+  }
+  return problems;
+};
+
+/** @throws PoolError `ceremony_closed` if the key holds a beacon */
+export const requireOpenCeremony = (contributions: readonly Pick<Contribution, 'type'>[]): void => {
+  if (contributions.some(({ type }) => type === 'beacon')) {
+    throw new PoolError(
+      'ceremony_closed',
+      'The key already holds a beacon, so nothing may follow. Contribute to the key before the beacon.',
+    );
+  }
+};
+
+/** @throws PoolError `no_contribution`, `no_secret_contribution` if a beacon would be alone */
+export const requireSecretContribution = (
+  contributions: readonly Pick<Contribution, 'type'>[],
+): void => {
+  if (!contributions.some(({ type }) => type === 'secret')) {
+    const { code } = contributions.length === 0 ? noContribution : noSecretContribution;
+    throw new PoolError(
+      code,
+      'The key has no secret contribution yet, and the factor of a beacon is public. Contribute before the beacon.',
+    );
+  }
+};

@@ -1,0 +1,215 @@
+/**
+ * Where powers of tau come from. Whoever knows tau forges proofs under every key begun from them, so a file is used only if its digest
+ * was pinned, or if somebody made a secret contribution to it.
+ *
+ * Of a file that is not pinned, the record of contributions is checked as far as the file alone allows: each contribution proves its
+ * factors, multiplied what the one before left, and the last one left what the file holds. A factor of 1 or -1 is no contribution.
+ * The record cannot show that the people in it exist; only a digest from a trusted place says that.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { bn254 } from '@noble/curves/bn254.js';
+import { PoolError } from '@pool/core';
+import { computeFileDigest } from '../artifacts-manifest.ts';
+import type { KeyProblem } from './contribution-rules.ts';
+import { deriveChallenge } from './key-stream.ts';
+import {
+  decodeG1,
+  decodeG2,
+  encodeForTranscript,
+  encodeG1,
+  encodeG2,
+  type G1Point,
+  type G2Point,
+} from './points.ts';
+import type { PowersOfTau } from './powers-of-tau.ts';
+import type { PowersContribution, PowersProof } from './powers-record.ts';
+import { haveSameRatio, isSoundG1, isSoundG2 } from './verify-contributions.ts';
+
+/** Up to this power the first contribution's challenge is computed here; it hashes 384·2^power bytes. */
+const MOST_POWER_TO_HASH = 22;
+const REPEATED_AT_ONCE = 1 << 14;
+
+export type OriginOptions = {
+  /** SHA-256 of the powers-of-tau file, hex, from a trusted place. Without it the file must record a secret contribution. */
+  readonly ptauSha256?: string | undefined;
+};
+
+type Values = Pick<PowersContribution, 'tau1' | 'tau2' | 'alpha1' | 'beta1' | 'beta2'>;
+
+const generators = (): Values => {
+  const [one1, one2] = [encodeG1(bn254.G1.Point.BASE), encodeG2(bn254.G2.Point.BASE)];
+  return { tau1: one1, tau2: one2, alpha1: one1, beta1: one1, beta2: one2 };
+};
+
+/** The challenge before any contribution: BLAKE2b over powers of one. */
+const computeFirstChallenge = (power: number): Uint8Array => {
+  const blake = () => createHash('blake2b512');
+  const hash = blake().update(blake().digest());
+  const { tau1, tau2 } = generators();
+  const [one1, one2] = [encodeForTranscript('g1', tau1), encodeForTranscript('g2', tau2)];
+  const repeat = (point: Buffer, count: number): void => {
+    const many = Buffer.concat(new Array<Buffer>(Math.min(count, REPEATED_AT_ONCE)).fill(point));
+    for (let left = count; left > 0; left -= REPEATED_AT_ONCE) {
+      hash.update(many.subarray(0, Math.min(left, REPEATED_AT_ONCE) * point.length));
+    }
+  };
+  const size = 2 ** power;
+  repeat(one1, 2 * size - 1);
+  repeat(one2, size);
+  repeat(one1, size);
+  repeat(one1, size);
+  repeat(one2, 1);
+  return hash.digest();
+};
+
+/** The point of G2 under which a factor is proven; number 0, 1, 2 for tau, alpha, beta. */
+const derivePoint = (number: number, challenge: Uint8Array, proof: PowersProof): G2Point =>
+  deriveChallenge(
+    createHash('blake2b512')
+      .update(Uint8Array.of(number))
+      .update(challenge)
+      .update(encodeForTranscript('g1', proof.base))
+      .update(encodeForTranscript('g1', proof.multiplied))
+      .digest(),
+  );
+
+/** Is it the same point or its negative? Then everybody sees the factor. */
+const isTrivial = (before: Uint8Array, after: Uint8Array): boolean => {
+  const [from, to] = [decodeG1(before), decodeG1(after)];
+  return to.equals(from) || to.equals(from.negate());
+};
+
+/** Does a contribution hide all three factors? */
+const isSecret = ({ type, proofs }: PowersContribution): boolean =>
+  type === 'secret' && !proofs.some(({ base, multiplied }) => isTrivial(base, multiplied));
+
+/** Does a contribution prove its factors, and is what it left their multiple of what was there before? */
+const isSoundContribution = (
+  { proofs, ...after }: PowersContribution,
+  before: Values,
+  challenge: Uint8Array,
+): boolean => {
+  const isSound =
+    [after.tau1, after.alpha1, after.beta1].every(isSoundG1) &&
+    [after.tau2, after.beta2].every(isSoundG2) &&
+    proofs.every(
+      ({ base, multiplied, proof }) => isSoundG1(base) && isSoundG1(multiplied) && isSoundG2(proof),
+    );
+  if (!isSound) {
+    return false;
+  }
+  const links: readonly (readonly [G1Point, G1Point, G2Point, G2Point])[] = (
+    [
+      [before.tau1, after.tau1, before.tau2, after.tau2],
+      [before.alpha1, after.alpha1, undefined, undefined],
+      [before.beta1, after.beta1, before.beta2, after.beta2],
+    ] as const
+  ).flatMap(([before1, after1, before2, after2], number) => {
+    const proof = proofs[number] ?? proofs[0];
+    const [base, multiplied] = [decodeG1(proof.base), decodeG1(proof.multiplied)];
+    const [point, proven] = [derivePoint(number, challenge, proof), decodeG2(proof.proof)];
+    const inG1 = [
+      [base, multiplied, point, proven],
+      [decodeG1(before1), decodeG1(after1), point, proven],
+    ] as const;
+    return before2 === undefined
+      ? inG1
+      : [...inG1, [base, multiplied, decodeG2(before2), decodeG2(after2)] as const];
+  });
+  return links.every((link) => haveSameRatio(...link));
+};
+
+const isSame = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0;
+
+/** What the file itself holds where the record says what the last contribution left. */
+const readValues = async (powers: PowersOfTau): Promise<Values> => ({
+  tau1: await powers.readPoints('tau1', 1, 1),
+  tau2: await powers.readPoints('tau2', 1, 1),
+  alpha1: await powers.readPoints('alphaTau1', 0, 1),
+  beta1: await powers.readPoints('betaTau1', 0, 1),
+  beta2: await powers.readPoints('beta2', 0, 1),
+});
+
+const recordProblem = (what: string): KeyProblem => ({
+  code: 'ptau_contribution_invalid',
+  message: `The powers-of-tau file's record of contributions is refused: ${what}.`,
+});
+
+const findRecordProblem = async (
+  powers: PowersOfTau,
+  signal: AbortSignal | undefined,
+): Promise<KeyProblem | undefined> => {
+  const contributions = await powers.readRecord();
+  let before: Values = generators();
+  let challenge =
+    contributions.length > 0 && powers.ceremonyPower <= MOST_POWER_TO_HASH
+      ? computeFirstChallenge(powers.ceremonyPower)
+      : undefined;
+  let secrets = 0;
+  for (const [index, contribution] of contributions.entries()) {
+    signal?.throwIfAborted();
+    // Without its challenge, the first contribution to a very large file proves nothing and does not count.
+    if (challenge !== undefined) {
+      if (!isSoundContribution(contribution, before, challenge)) {
+        return recordProblem(
+          `contribution ${index + 1} does not prove its factors, or does not follow from the one before`,
+        );
+      }
+      secrets += isSecret(contribution) ? 1 : 0;
+    }
+    ({ challenge } = contribution);
+    before = contribution;
+  }
+  const { tau1, alpha1, beta1 } = generators();
+  const isKnown =
+    isTrivial(tau1, before.tau1) ||
+    isTrivial(alpha1, before.alpha1) ||
+    isTrivial(beta1, before.beta1);
+  if (secrets === 0 || isKnown) {
+    return {
+      code: 'ptau_no_secret_contribution',
+      message:
+        'The powers-of-tau file names no secret contribution and is not pinned by its digest, so anybody may know tau and forge proofs. Take a file of a public ceremony, compare its digest with the published one, and pass it as --ptau-sha256.',
+    };
+  }
+  const values = await readValues(powers);
+  const isLast = (Object.keys(values) as (keyof Values)[]).every((name) =>
+    isSame(values[name], before[name]),
+  );
+  return isLast ? undefined : recordProblem('its last contribution left other powers than these');
+};
+
+/**
+ * What is wrong with the origin of a file; undefined if it is the pinned one, or somebody contributed to it in secret.
+ * @param pinned SHA-256 of the file, hex, from a trusted place
+ * @throws PoolError `ptau_malformed`
+ */
+export const findOriginProblem = async (
+  path: string,
+  powers: PowersOfTau,
+  pinned: string | undefined,
+  signal?: AbortSignal,
+): Promise<KeyProblem | undefined> => {
+  if (pinned === undefined) {
+    return await findRecordProblem(powers, signal);
+  }
+  const digest = await computeFileDigest(path);
+  return digest === pinned.toLowerCase()
+    ? undefined
+    : {
+        code: 'ptau_digest_mismatch',
+        message: `The powers-of-tau file ${path} is not the pinned one: its SHA-256 is ${digest}.`,
+      };
+};
+
+/** @throws PoolError with the code of `findOriginProblem` */
+export const requireKnownOrigin = async (
+  ...args: Parameters<typeof findOriginProblem>
+): Promise<void> => {
+  const problem = await findOriginProblem(...args);
+  if (problem !== undefined) {
+    throw new PoolError(problem.code, problem.message);
+  }
+};

@@ -1,0 +1,76 @@
+/**
+ * The record of contributions in a powers-of-tau file (section 7), as snarkjs writes it.
+ *
+ * @module
+ */
+import { asBuffer } from './points.ts';
+import { malformedFile } from './section-file.ts';
+import { type ContributionLabel, contributionTypes, parseParameters } from './transcript.ts';
+
+/** A factor of which one contribution proves knowledge: s and x·s in G1, and x·p in G2 for a p that follows from both. */
+export type PowersProof = {
+  readonly base: Uint8Array;
+  readonly multiplied: Uint8Array;
+  readonly proof: Uint8Array;
+};
+
+/** One contribution to phase 1. Points as files carry them. All of it is public. */
+export type PowersContribution = ContributionLabel & {
+  /** tau, alpha and beta after this contribution */
+  readonly tau1: Uint8Array;
+  readonly tau2: Uint8Array;
+  readonly alpha1: Uint8Array;
+  readonly beta1: Uint8Array;
+  readonly beta2: Uint8Array;
+  /** for the factors of tau, alpha and beta, in this order */
+  readonly proofs: readonly [PowersProof, PowersProof, PowersProof];
+  /** 64 bytes: hash of all powers after this contribution, from which the next one's p follow */
+  readonly challenge: Uint8Array;
+  readonly type: (typeof contributionTypes)[number];
+};
+
+const [G1, G2, PARTIAL_HASH, HASH] = [64, 128, 216, 64];
+const FIXED_BYTES = 3 * G1 + 2 * G2 + 6 * G1 + 3 * G2 + PARTIAL_HASH + HASH + 8;
+const MOST_CONTRIBUTIONS = 10_000;
+
+const malformed = (what: string) => malformedFile('ptau', what);
+
+/**
+ * Parses section 7. Nothing is checked but its form.
+ * @throws PoolError `ptau_malformed`
+ */
+export const parsePowersRecord = (section: Uint8Array): PowersContribution[] => {
+  const bytes = asBuffer(section);
+  let position = 0;
+  const take = (length: number): Uint8Array => {
+    if (position + length > bytes.length) {
+      throw malformed('its record of contributions is cut off');
+    }
+    position += length;
+    return Uint8Array.from(bytes.subarray(position - length, position));
+  };
+  const takeCount = (): number => asBuffer(take(4)).readUInt32LE(0);
+  const count = takeCount();
+  if (count > MOST_CONTRIBUTIONS || count * FIXED_BYTES > bytes.length) {
+    throw malformed('it names too many contributions');
+  }
+  const contributions: PowersContribution[] = [];
+  for (let index = 0; index < count; index++) {
+    const [tau1, tau2, alpha1, beta1, beta2] = [take(G1), take(G2), take(G1), take(G1), take(G2)];
+    const bases = [0, 1, 2].map(() => ({ base: take(G1), multiplied: take(G1) }));
+    const [tau, alpha, beta] = bases.map((base) => ({ ...base, proof: take(G2) }));
+    take(PARTIAL_HASH);
+    const challenge = take(HASH);
+    const type = contributionTypes[takeCount()];
+    const label = parseParameters('ptau', asBuffer(take(takeCount())));
+    if (type === undefined || tau === undefined || alpha === undefined || beta === undefined) {
+      throw malformed('a contribution is of an unknown kind');
+    }
+    const proofs = [tau, alpha, beta] as const;
+    contributions.push({ tau1, tau2, alpha1, beta1, beta2, proofs, challenge, type, ...label });
+  }
+  if (position !== bytes.length) {
+    throw malformed('something follows its last contribution');
+  }
+  return contributions;
+};

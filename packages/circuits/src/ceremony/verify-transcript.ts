@@ -1,0 +1,60 @@
+/**
+ * Checks what a key says about its own ceremony, without circuit and powers of tau: kinds and order of the contributions, their proofs,
+ * and that they lead to the key's delta.
+ *
+ * @module
+ */
+import { bn254 } from '@noble/curves/bn254.js';
+import { findShapeProblems, type KeyProblem } from './contribution-rules.ts';
+import type { KeyHeader } from './key-file.ts';
+import { decodeG1, decodeG2, encodeG1 } from './points.ts';
+import type { ContributionRecord } from './transcript.ts';
+import {
+  findContributionProblems,
+  haveSameRatio,
+  isSoundG1,
+  isSoundG2,
+  type RecordOptions,
+} from './verify-contributions.ts';
+
+const findDeltaProblems = (header: KeyHeader, record: ContributionRecord): KeyProblem[] => {
+  const { delta1, delta2 } = header;
+  if (!isSoundG1(delta1) || !isSoundG2(delta2)) {
+    return [{ code: 'delta_invalid', message: 'Delta is not a point of its group.' }];
+  }
+  const problems: KeyProblem[] = [];
+  const [one1, one2] = [bn254.G1.Point.BASE, bn254.G2.Point.BASE];
+  const last = record.contributions.at(-1)?.deltaAfter ?? encodeG1(one1);
+  if (Buffer.compare(last, delta1) !== 0) {
+    problems.push({
+      code: 'delta_mismatch',
+      message: "The key's delta is not the one its last contribution left.",
+    });
+  }
+  const delta = decodeG1(delta1);
+  if (!haveSameRatio(one1, delta, one2, decodeG2(delta2))) {
+    problems.push({
+      code: 'delta_pair_mismatch',
+      message: 'Delta in G1 and delta in G2 are different multiples of their generators.',
+    });
+  }
+  if (record.contributions.length > 0 && (delta.equals(one1) || delta.equals(one1.negate()))) {
+    problems.push({
+      code: 'delta_trivial',
+      message:
+        'Delta is the generator or its negative, so the contributions cancel: anybody can forge proofs under this key.',
+    });
+  }
+  return problems;
+};
+
+/** Everything wrong with the ceremony that a key records. Empty if it is sound. */
+export const findTranscriptProblems = async (
+  header: KeyHeader,
+  record: ContributionRecord,
+  options: RecordOptions = {},
+): Promise<KeyProblem[]> => [
+  ...findShapeProblems(record.contributions),
+  ...(await findContributionProblems(record, options)),
+  ...findDeltaProblems(header, record),
+];

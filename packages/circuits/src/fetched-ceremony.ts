@@ -1,0 +1,60 @@
+/**
+ * Looks at the ceremony that a fetched proving key records: whether somebody contributed in secret, whether nothing follows the beacon,
+ * and whether the verification key beside it is its own. Whoever published the key verified it against circuit and powers of tau
+ * (`pool-circuits ceremony verify`); this catches a key that was published without.
+ *
+ * @module
+ */
+import { open } from 'node:fs/promises';
+import { isPoolError, PoolError } from '@pool/core';
+import { exportVerificationKey } from './ceremony/export-verifier.ts';
+import type { CircuitName } from './circuits.ts';
+import type { VerificationKey } from './verification-key.ts';
+
+const parts = ['vk_alpha_1', 'vk_beta_2', 'vk_gamma_2', 'vk_delta_2', 'IC'] as const;
+
+/** First bytes of a proving key, in the standard form and in the compact one that no ceremony writes. */
+const heads = ['zkey', 'pzky'];
+
+/** Does it look like a proving key? A prover refuses everything else. */
+const isProvingKey = async (path: string): Promise<boolean> => {
+  const handle = await open(path, 'r');
+  try {
+    const head = Buffer.alloc(4);
+    await handle.read(head, 0, head.length, 0);
+    return heads.includes(head.toString('latin1'));
+  } finally {
+    await handle.close();
+  }
+};
+
+const refuse = (circuit: CircuitName, code: string, what: string, cause?: unknown): PoolError =>
+  new PoolError(
+    code,
+    `The proving key of ${circuit} is refused. ${what} Fetch the keys of a finished ceremony with their own manifest.`,
+    { status: 500, cause },
+  );
+
+/**
+ * Checks the ceremony that a proving key records.
+ * @throws PoolError with the codes of `exportVerificationKey`; `key_pair_mismatch` if the verification key is another key's
+ */
+export const checkFetchedCeremony = async (
+  circuit: CircuitName,
+  path: string,
+  verificationKey: VerificationKey,
+): Promise<void> => {
+  if (!(await isProvingKey(path))) {
+    return;
+  }
+  const own = await exportVerificationKey(path, { checkBeacon: false }).catch((error: unknown) => {
+    throw isPoolError(error) ? refuse(circuit, error.code, error.message, error) : error;
+  });
+  if (parts.some((part) => JSON.stringify(own[part]) !== JSON.stringify(verificationKey[part]))) {
+    throw refuse(
+      circuit,
+      'key_pair_mismatch',
+      'The verification key beside it belongs to another proving key.',
+    );
+  }
+};
