@@ -1,4 +1,6 @@
 // POST /api/validate over HTTP: 200 for whoever may ask, whatever is wrong (docs/decisions/0009).
+
+import { createFakeHolder } from '@pool/testkit';
 import { expect, it } from 'vitest';
 import { apiKey, createTestApp, employerId, loopbackToken } from './fixtures/test-app.ts';
 
@@ -32,6 +34,44 @@ it('lists different defects at once', async () => {
     '1 invalid-address',
     '2 duplicate-recipient',
   ]);
+});
+
+it('hides nothing behind one bad memo or a list that is too long', async () => {
+  const { validate, post, holders, platform } = createTestApp({ maxRecipients: 2 });
+  const [first] = holders;
+  const stranger = createFakeHolder(99).address;
+  const pay = (recipientAddress: string, changes: object = {}) => ({
+    recipientAddress,
+    amount: '1',
+    ...changes,
+  });
+  const body = {
+    token: 'USDC',
+    recipients: [
+      pay(first!.address, { memo: 'canary\u202e' }),
+      pay(stranger, { memo: 'canary\0' }),
+      pay('me', { amount: '0' }),
+    ],
+  };
+  const answer = await validate(body);
+  const text = await answer.text();
+  expect(text).not.toContain('canary');
+  const { issues } = JSON.parse(text) as { issues: { requestIndex: number; code: string }[] };
+  expect(issues.map(({ requestIndex, code }) => `${requestIndex} ${code}`)).toEqual([
+    '0 invalid_request',
+    '1 invalid_request',
+    '-1 batch-too-large',
+    '2 invalid-amount',
+    '2 invalid-address',
+    '1 unregistered-recipient',
+  ]);
+  expect(platform.lookups).toBe(1);
+  const refused = await post('k', body);
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toEqual({
+    code: 'invalid_request',
+    message: expect.stringContaining('recipients.0.memo holds the character U+202E'),
+  });
 });
 
 it('says what would stop the batch beside its issues', async () => {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isAmountString, maxAmount, parseAmount, parseTokenUnits } from './amount.ts';
+import {
+  formatTokenUnits,
+  isAmountString,
+  maxAmount,
+  parseAmount,
+  parseTokenUnits,
+} from './amount.ts';
 
 const invalid = expect.objectContaining({ code: 'invalid-amount' });
 const max = '340282366920938463463374607431768211455';
@@ -50,7 +56,8 @@ describe('parseTokenUnits', () => {
     ['1', 6, 1_000_000n],
     ['12.5', 6, 12_500_000n],
     ['0.000001', 6, 1n],
-    ['007.10', 2, 710n],
+    ['7.10', 2, 710n],
+    ['0.10', 2, 10n],
     ['5', 0, 5n],
     ['1', 36, 10n ** 36n],
   ])('reads %s with %i decimals', (text, decimals, amount) => {
@@ -70,7 +77,22 @@ describe('parseTokenUnits', () => {
     ['1.5.0', 6],
     ['', 6],
     ['1000', 36],
+    ['007.5', 6],
+    ['00.5', 6],
   ])('refuses %j with %i decimals', (text, decimals) => {
     expect(() => parseTokenUnits(text, decimals)).toThrow(invalid);
+  });
+});
+
+describe('formatTokenUnits', () => {
+  it.each([
+    [0n, 6, '0'],
+    [1n, 6, '0.000001'],
+    [1_500_000n, 6, '1.5'],
+    [2_000_000n, 6, '2'],
+    [5n, 0, '5'],
+    [10n ** 36n, 36, '1'],
+  ])('writes %s with %i decimals as %s', (amount, decimals, text) => {
+    expect(formatTokenUnits(amount, decimals)).toBe(text);
   });
 });

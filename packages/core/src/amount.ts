@@ -33,18 +33,30 @@ export function parseAmount(value: unknown): Amount {
 /**
  * Reads an amount written in token units ("12.5") as base units.
  * @param decimals - the token's decimals, 0 … 36
- * @throws PoolError `invalid-amount` for anything but digits with at most `decimals` after one point
+ * @throws PoolError `invalid-amount` for anything but digits with at most `decimals` after one point, and for a
+ * leading zero: "007.5" is refused like "007"
  */
 export function parseTokenUnits(value: string, decimals: number): Amount {
-  const match = /^([0-9]{1,39})(?:\.([0-9]{1,36}))?$/.exec(value);
+  const match = /^(0|[1-9][0-9]{0,38})(?:\.([0-9]{1,36}))?$/.exec(value);
   const whole = match?.[1];
   const fraction = match?.[2] ?? '';
   if (whole === undefined || fraction.length > decimals) {
     throw new PoolError(
       'invalid-amount',
-      `amount must be digits with at most ${decimals} after the decimal point`,
+      `amount must be digits with at most ${decimals} after the decimal point, without sign or leading zero`,
     );
   }
   const digits = `${whole}${fraction.padEnd(decimals, '0')}`.replace(/^0+(?=[0-9])/, '');
   return parseAmount(digits);
+}
+
+/**
+ * Writes base units in token units, exactly and without trailing zeros: 1500000 with 6 decimals is "1.5".
+ * @param decimals - the token's decimals, 0 … 36
+ */
+export function formatTokenUnits(amount: Amount, decimals: number): string {
+  const digits = amount.toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return decimals === 0 || fraction === '' ? whole : `${whole}.${fraction}`;
 }

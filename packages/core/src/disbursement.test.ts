@@ -2,17 +2,30 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import {
-  type DisburseRequest,
   disburseRequestSchema,
-  stepDisburseRequest,
+  type MalformedRecipient,
+  type ReadRequest,
+  stepRequest,
 } from './disbursement.ts';
 
-function read(body: unknown): { readonly request: DisburseRequest; readonly stops: number } {
-  const steps = stepDisburseRequest(body);
-  for (let stops = 0; ; stops += 1) {
+type Reading = {
+  readonly read: ReadRequest;
+  readonly stops: number;
+  readonly malformed: readonly MalformedRecipient[];
+};
+
+function read(body: unknown): Reading {
+  const steps = stepRequest(body);
+  const malformed: MalformedRecipient[] = [];
+  for (let stops = 0; ; ) {
     const step = steps.next();
     if (step.done === true) {
-      return { request: step.value, stops };
+      return { read: step.value, stops, malformed };
+    }
+    if (step.value === undefined) {
+      stops += 1;
+    } else {
+      malformed.push(step.value);
     }
   }
 }
@@ -24,11 +37,11 @@ const listOf = (length: number, one: unknown): object => ({
   recipients: Array.from({ length }, () => one),
 });
 
-describe('stepDisburseRequest', () => {
+describe('stepRequest', () => {
   it('reads what the schema reads, and stops on the way through a long list', () => {
     const long = listOf(1_000, { ...entry, memo: 'm' });
-    expect(read(request)).toEqual({ request, stops: 0 });
-    expect(read(long).request).toEqual(v.parse(disburseRequestSchema, long));
+    expect(read(request)).toMatchObject({ read: { request }, stops: 0, malformed: [] });
+    expect(read(long).read.request).toEqual(v.parse(disburseRequestSchema, long));
     expect(read(long).stops).toBe(15);
   });
 
@@ -38,17 +51,6 @@ describe('stepDisburseRequest', () => {
     ['a null chain', { ...request, chain: null }, 'chain: string'],
     ['no recipients', { ...request, recipients: [] }, 'recipients: min_length'],
     ['an unknown field', { ...request, extra: 1 }, 'extra: strict_object'],
-    [
-      'an unknown field of a recipient',
-      { ...request, recipients: [entry, { ...entry, extra: 1 }] },
-      'recipients.1.extra: strict_object',
-    ],
-    ['a recipient that is none', { ...request, recipients: [7] }, 'recipients.0: strict_object'],
-    [
-      'half a character in a memo',
-      { ...request, recipients: [{ ...entry, memo: 'a\ud800' }] },
-      'recipients.0.memo: half a character',
-    ],
   ])('refuses %s by its place', (_what, body, place) => {
     expect(() => read(body)).toThrow(
       expect.objectContaining({
@@ -58,12 +60,36 @@ describe('stepDisburseRequest', () => {
     );
   });
 
-  it('names three bad recipients, and reads no further', () => {
-    const bad = listOf(100_000, 7);
-    expect(() => read(bad)).toThrow(
-      'the request body is malformed: recipients.0: strict_object; recipients.1: strict_object; recipients.2: strict_object; and maybe more',
-    );
-    // Before its first stop.
-    expect(() => stepDisburseRequest(bad).next()).toThrow('and maybe more');
+  it.each<[string, unknown, string]>([
+    ['an unknown field', { ...entry, extra: 1 }, '.extra: strict_object'],
+    ['no object', 7, ': strict_object'],
+    ['an amount that is a number', { ...entry, amount: 1 }, '.amount: string'],
+    ['half a character in a memo', { ...entry, memo: 'a\ud800' }, '.memo holds half a character'],
+    ['an override of direction', { ...entry, memo: 'a\u202e' }, '.memo holds the character U+202E'],
+    ['a memo of 112 bytes', { ...entry, memo: 'x'.repeat(112) }, '.memo has 112 bytes'],
+  ])('goes on behind a recipient with %s, and says which it is', (_what, bad, place) => {
+    const recipients = [entry, bad, { ...entry, recipientAddress: 'b' }];
+    const { read: whole, malformed } = read({ ...request, recipients });
+    expect(malformed).toEqual([
+      {
+        requestIndex: 1,
+        message: expect.stringContaining(`the request body is malformed: recipients.1${place}`),
+      },
+    ]);
+    expect(whole.request).toBeUndefined();
+    expect(whole.recipients).toHaveLength(3);
+    expect(whole.recipients[2]).toMatchObject({ recipientAddress: 'b', amount: '1' });
+  });
+
+  it('tells every malformed recipient, and the first before it reads the second', () => {
+    const bad = listOf(1_000, 7);
+    expect(read(bad).malformed).toHaveLength(1_000);
+    expect(stepRequest(bad).next()).toMatchObject({ value: { requestIndex: 0 } });
+  });
+
+  it('takes from a malformed recipient its strings alone', () => {
+    const [first] = read(listOf(1, { recipientAddress: 'a', amount: 1, extra: {} })).read
+      .recipients;
+    expect(first).toEqual({ recipientAddress: 'a', amount: undefined, memo: undefined });
   });
 });

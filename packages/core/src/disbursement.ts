@@ -4,11 +4,8 @@
  * @module
  */
 import * as v from 'valibot';
-import { PoolError } from './errors.ts';
+import { findMemoProblem, maxMemoBytes } from './memo.ts';
 import { describeIssues, parseWire } from './schema.ts';
-
-/** Longest memo of a note, in UTF-8 bytes. */
-export const maxMemoBytes = 111;
 
 const memoSchema = v.pipe(v.string(), v.maxBytes(maxMemoBytes));
 
@@ -37,45 +34,84 @@ const envelopeSchema = v.strictObject({
   recipients: v.pipe(v.array(v.unknown()), v.minLength(1)),
 });
 
-/** Recipients between two stops, and problems after which the rest of a list is not read. */
+/** Its memo is judged apart: by more than a schema can say, and with a message that tells what is wrong with it. */
+const recipientFormSchema = v.strictObject({
+  ...recipientSchema.entries,
+  memo: v.optional(v.string()),
+});
+
+/** A recipient as it was sent. A field that is no string, or is missing, is undefined. */
+export type ReadRecipient = {
+  readonly recipientAddress: string | undefined;
+  readonly amount: string | undefined;
+  readonly memo: string | undefined;
+};
+
+/** A body whose own fields are right. Single recipients may be malformed. */
+export type ReadRequest = Omit<DisburseRequest, 'recipients'> & {
+  /** All of them, in the order of the request. */
+  readonly recipients: readonly ReadRecipient[];
+  /** Undefined: a recipient is malformed. */
+  readonly request: DisburseRequest | undefined;
+};
+
+/** What is wrong with the form of one recipient. The message repeats nothing that was sent. */
+export type MalformedRecipient = { readonly requestIndex: number; readonly message: string };
+
+/** Recipients between two stops. */
 const recipientsPerStep = 64;
-const maxProblems = 3;
 
 /**
  * Reads a request by {@link disburseRequestSchema}, with a stop every so often: a body holds 100,000 recipients,
- * and who reads it also serves others.
- * @throws PoolError `invalid_request`, with path and kind of the first problems and no value
+ * and who reads it also serves others. Yields each malformed recipient and goes on behind it, so that one bad memo hides
+ * nothing else.
+ * @throws PoolError `invalid_request` for a body whose own fields are wrong
  */
-export function* stepDisburseRequest(
+export function* stepRequest(
   body: unknown,
-): Generator<undefined, DisburseRequest, undefined> {
+): Generator<MalformedRecipient | undefined, ReadRequest, undefined> {
   const envelope = parseWire(envelopeSchema, body, 'the request body');
-  const recipients: DisburseRequest['recipients'] = [];
-  const problems: string[] = [];
-  for (const [index, entry] of envelope.recipients.entries()) {
-    const read = v.safeParse(recipientSchema, entry);
-    if (!read.success) {
-      problems.push(describeIssues(read.issues, ['recipients', String(index)]));
-    } else if (read.output.memo?.isWellFormed() === false) {
-      // Half a character has no UTF-8 form: the payee would read something else than was written.
-      problems.push(`recipients.${index}.memo: half a character`);
-    } else {
-      recipients.push(read.output);
+  const recipients: ReadRecipient[] = [];
+  const wellFormed: DisburseRequest['recipients'] = [];
+  for (const [requestIndex, entry] of envelope.recipients.entries()) {
+    const read = v.safeParse(recipientFormSchema, entry);
+    const { memo } = read.success ? read.output : {};
+    const problem = read.success
+      ? describeMemo(requestIndex, memo)
+      : describeIssues(read.issues, ['recipients', String(requestIndex)]);
+    if (problem !== undefined) {
+      yield { requestIndex, message: `the request body is malformed: ${problem}` };
     }
-    if (problems.length === maxProblems) {
-      break;
+    if (read.success && problem === undefined) {
+      wellFormed.push(read.output);
     }
-    if (index % recipientsPerStep === recipientsPerStep - 1) {
+    recipients.push(pickStrings(entry));
+    if (requestIndex % recipientsPerStep === recipientsPerStep - 1) {
       yield;
     }
   }
-  if (problems.length > 0) {
-    throw new PoolError(
-      'invalid_request',
-      `the request body is malformed: ${problems.join('; ')}${problems.length === maxProblems ? '; and maybe more' : ''}`,
-    );
-  }
-  return { ...envelope, recipients };
+  const request =
+    wellFormed.length === recipients.length ? { ...envelope, recipients: wellFormed } : undefined;
+  return { ...envelope, recipients, request };
+}
+
+function describeMemo(requestIndex: number, memo: string | undefined): string | undefined {
+  const problem = memo === undefined ? undefined : findMemoProblem(memo);
+  return problem === undefined ? undefined : `recipients.${requestIndex}.memo ${problem}`;
+}
+
+function pickStrings(entry: unknown): ReadRecipient {
+  const fields: Readonly<Record<string, unknown>> =
+    typeof entry === 'object' && entry !== null ? { ...entry } : {};
+  const pick = (name: string): string | undefined => {
+    const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    return typeof value === 'string' ? value : undefined;
+  };
+  return {
+    recipientAddress: pick('recipientAddress'),
+    amount: pick('amount'),
+    memo: pick('memo'),
+  };
 }
 
 const allowanceStateSchema = v.picklist(['sufficient', 'insufficient', 'unknown']);

@@ -25,7 +25,14 @@ export {
   verifySessionRequestSchema,
   verifySessionResponseSchema,
 } from './accounts.ts';
-export { type Amount, isAmountString, maxAmount, parseAmount, parseTokenUnits } from './amount.ts';
+export {
+  type Amount,
+  formatTokenUnits,
+  isAmountString,
+  maxAmount,
+  parseAmount,
+  parseTokenUnits,
+} from './amount.ts';
 export { agentApi, agentRoutes } from './api/agent-api.ts';
 export { edgeApi, edgeRoutes } from './api/edge-api.ts';
 export { gateApi, gateRoutes } from './api/gate-api.ts';
@@ -63,9 +70,11 @@ export {
   type JobStage,
   type JobState,
   jobStages,
-  maxMemoBytes,
+  type MalformedRecipient,
+  type ReadRecipient,
+  type ReadRequest,
   type SkippedRecipient,
-  stepDisburseRequest,
+  stepRequest,
 } from './disbursement.ts';
 export {
   type Bootstrap,
@@ -150,6 +159,7 @@ export {
   type ReleaseRecord,
   releaseRecordSchema,
 } from './manifest.ts';
+export { findMemoProblem, maxMemoBytes } from './memo.ts';
 export { describeIssues, parseWire } from './schema.ts';
 export { Secret } from './secret.ts';
 export {

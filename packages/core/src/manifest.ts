@@ -7,8 +7,8 @@
  */
 import * as v from 'valibot';
 import { canonicalDigest } from './canonical-json.ts';
-import { maxMemoBytes } from './disbursement.ts';
 import type { Hex32 } from './hex.ts';
+import { maxMemoBytes } from './memo.ts';
 import {
   amountSchema,
   chainKeySchema,

@@ -9,13 +9,13 @@ import {
   type Amount,
   chainFamilies,
   chooseBatchSize,
-  type DisburseRequest,
   type EvmAddress,
   isPoolError,
   maxAmount,
   PoolError,
   parseAmount,
-  stepDisburseRequest,
+  type ReadRequest,
+  stepRequest,
   type TokenSettings,
 } from '@pool/core';
 import { type AddressedEntry, walkRegistration } from './check-registration.ts';
@@ -26,7 +26,7 @@ import type {
   Issue,
   PaymentTarget,
 } from './checks.ts';
-import { computeInTurns, createPace } from './give-way.ts';
+import { createPace } from './give-way.ts';
 import type { KeyRotation } from './key-rotations.ts';
 import type { ChainContext } from './ports.ts';
 
@@ -96,11 +96,8 @@ async function* walkChecks(
   deps: CheckDeps,
   observer?: Observer,
 ): Checks<CheckedDisbursement | undefined> {
-  let request: DisburseRequest;
-  try {
-    request = await computeInTurns(stepDisburseRequest(body), createPace());
-  } catch (error) {
-    yield { requestIndex: -1, code: 'invalid_request', message: messageOf(error) };
+  const request = yield* readRequest(body);
+  if (request === undefined) {
     return undefined;
   }
 
@@ -139,10 +136,6 @@ async function* walkChecks(
   if (token !== undefined) {
     observer?.onTarget({ context, token, total });
   }
-  if (isTooLarge) {
-    // A look-up of such a list would be refused too.
-    return undefined;
-  }
   const { recipients, skipped, rotations } = yield* walkRegistration(
     request,
     entries,
@@ -150,11 +143,14 @@ async function* walkChecks(
     deps,
   );
   observer?.onRotations(rotations);
-  if (token === undefined || recipients.length === 0) {
+  if (token === undefined || isTooLarge || recipients.length === 0) {
+    return undefined;
+  }
+  if (request.request === undefined) {
     return undefined;
   }
   return {
-    request,
+    request: request.request,
     context,
     tokenSymbol: request.token,
     token,
@@ -167,12 +163,36 @@ async function* walkChecks(
 }
 
 /**
+ * The form of the body. @returns undefined: nothing of it can be judged; single recipients may be malformed
+ */
+async function* readRequest(body: unknown): Checks<ReadRequest | undefined> {
+  const pace = createPace();
+  const code = 'invalid_request' as const;
+  try {
+    const steps = stepRequest(body);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) {
+        return step.value;
+      }
+      if (step.value !== undefined) {
+        yield { ...step.value, code };
+      }
+      await pace();
+    }
+  } catch (error) {
+    yield { requestIndex: -1, code, message: messageOf(error) };
+    return undefined;
+  }
+}
+
+/**
  * Amount, address, duplicate, per recipient in request order.
  * @param parseAddress - undefined: the chain is not known, so addresses are not judged
  * @returns the entries with an address of their own, and the sum of the amounts without an issue
  */
 async function* walkRecipients(
-  request: DisburseRequest,
+  request: ReadRequest,
   parseAddress: ((text: string) => EvmAddress) | undefined,
 ): Checks<{ readonly entries: readonly AddressedEntry[]; readonly total: Amount }> {
   const entries: AddressedEntry[] = [];
@@ -184,8 +204,9 @@ async function* walkRecipients(
     const where = `recipients[${requestIndex}]`;
     let amount: Amount | undefined;
     let address: EvmAddress | undefined;
+    // What is no string was said to be malformed.
     try {
-      amount = parseAmount(entry.amount);
+      amount = entry.amount === undefined ? undefined : parseAmount(entry.amount);
     } catch (error) {
       yield { requestIndex, code: 'invalid-amount', message: `${where}: ${messageOf(error)}` };
     }
@@ -198,7 +219,7 @@ async function* walkRecipients(
       amount = undefined;
     }
     total += amount ?? 0n;
-    if (parseAddress === undefined) {
+    if (parseAddress === undefined || entry.recipientAddress === undefined) {
       continue;
     }
     try {

@@ -6,10 +6,10 @@
  */
 import {
   type Amount,
-  type DisburseRequest,
   type EvmAddress,
   errorCodeOf,
   PoolError,
+  type ReadRequest,
   type RecipientRecord,
   type SkippedRecipient,
 } from '@pool/core';
@@ -33,22 +33,30 @@ export type Registered = {
   readonly rotations: readonly KeyRotation[];
 };
 
-/** @throws PoolError 503 `platform_unavailable` when the look-up got no answer */
+/** Addresses that the platform takes in one look-up. */
+const addressesPerLookup = 256;
+
+/** Recipients whose registration one request may ask for; more than any chain pays in one batch. */
+export const maxJudgedRecipients = 10_000;
+
+/**
+ * Look-up by look-up, so that what was found is told even where a later one gets no answer.
+ * @throws PoolError 503 `platform_unavailable` when a look-up got no answer
+ */
 export async function* walkRegistration(
-  request: DisburseRequest,
+  request: Pick<ReadRequest, 'unregistered'>,
   entries: readonly AddressedEntry[],
   context: ChainContext,
   deps: CheckDeps,
 ): AsyncGenerator<Issue, Registered, undefined> {
   const recipients: CheckedRecipient[] = [];
   const skipped: SkippedRecipient[] = [];
-  if (entries.length === 0) {
-    return { recipients, skipped, rotations: [] };
-  }
-  const verdicts = await judgeAll(entries, context, deps);
   let verified = 0;
-  for (const [position, { requestIndex, address, amount, memo }] of entries.entries()) {
-    const verdict = verdicts[position] ?? notEnrolled;
+  for await (const [{ requestIndex, address, amount, memo }, verdict] of judgeInTurns(
+    entries.slice(0, maxJudgedRecipients),
+    context,
+    deps,
+  )) {
     if (verdict.kind === 'verified') {
       verified += 1;
       if (amount !== undefined) {
@@ -63,6 +71,13 @@ export async function* walkRegistration(
     } else {
       yield { requestIndex, code, message };
     }
+  }
+  if (entries.length > maxJudgedRecipients) {
+    yield {
+      requestIndex: -1,
+      code: 'batch-too-large',
+      message: `only the first ${maxJudgedRecipients} recipients were looked up; split the roster to have all of them checked`,
+    };
   }
   if (verified === 0 && skipped.length > 0) {
     yield {
@@ -83,6 +98,20 @@ const noGate: EvidenceVerdict = {
   kind: 'refused',
   reason: 'this deployment has no pool-gate, so nobody can be paid',
 };
+
+async function* judgeInTurns(
+  entries: readonly AddressedEntry[],
+  context: ChainContext,
+  deps: CheckDeps,
+): AsyncGenerator<readonly [AddressedEntry, EvidenceVerdict], void, undefined> {
+  for (let start = 0; start < entries.length; start += addressesPerLookup) {
+    const asked = entries.slice(start, start + addressesPerLookup);
+    const verdicts = await judgeAll(asked, context, deps);
+    for (const [position, entry] of asked.entries()) {
+      yield [entry, verdicts[position] ?? notEnrolled];
+    }
+  }
+}
 
 async function judgeAll(
   entries: readonly AddressedEntry[],

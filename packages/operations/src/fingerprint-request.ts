@@ -3,14 +3,8 @@
  *
  * @module
  */
-import {
-  batchSizes,
-  canonicalDigest,
-  type Hex32,
-  isPoolError,
-  stepDisburseRequest,
-} from '@pool/core';
-import { computeInTurns, createPace } from './give-way.ts';
+import { batchSizes, canonicalDigest, type Hex32, isPoolError, stepRequest } from '@pool/core';
+import { createPace } from './give-way.ts';
 
 /** Nobody ever accepted more recipients in one call. */
 const maxRecipients = Math.max(...batchSizes);
@@ -21,8 +15,18 @@ const maxRecipients = Math.max(...batchSizes);
  */
 export async function fingerprintRequest(body: unknown): Promise<Hex32 | undefined> {
   try {
-    const { recipients } = await computeInTurns(stepDisburseRequest(body), createPace());
-    return recipients.length > maxRecipients ? undefined : canonicalDigest(body);
+    const pace = createPace();
+    const steps = stepRequest(body);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) {
+        return step.value.recipients.length > maxRecipients ? undefined : canonicalDigest(body);
+      }
+      if (step.value !== undefined) {
+        return undefined;
+      }
+      await pace();
+    }
   } catch (error) {
     if (isPoolError(error)) {
       return undefined;

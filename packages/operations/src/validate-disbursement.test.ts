@@ -98,6 +98,75 @@ describe('validateDisbursement', () => {
     expect(world.platform.lookups).toBe(0);
   });
 
+  const manyHolders = Array.from({ length: 600 }, (_, index) => createFakeHolder(1_000 + index));
+  const listPeople = (count: number) =>
+    manyHolders.slice(0, count).map(({ address }) => ({ recipientAddress: address, amount: '1' }));
+
+  it('looks up everybody of a batch that is too large, 256 at a time', async () => {
+    const { validate, world } = await createValidation({ maxRecipients: 2 });
+    for (const holder of manyHolders.filter((_, index) => index !== 590)) {
+      world.platform.enroll(holder);
+    }
+    const report = await validate({ token: 'USDC', recipients: listPeople(600) });
+    expect(report.issues.map(({ requestIndex, code }) => [requestIndex, code])).toEqual([
+      [-1, 'batch-too-large'],
+      [590, 'unregistered-recipient'],
+    ]);
+    expect(world.platform.lookups).toBe(3);
+  });
+
+  it('says what it found before a look-up got no answer', async () => {
+    const { validate, world } = await createValidation();
+    const body = { token: 'USDC', recipients: listPeople(300) };
+    const lookUp = world.platform.lookupRecipients;
+    world.platform.lookupRecipients = (chain, addresses) => {
+      world.platform.failCalls(addresses.length < 256 ? 1 : 0);
+      return lookUp(chain, addresses);
+    };
+    const { issues, preflight } = await validate(body);
+    expect(issues.filter(({ code }) => code === 'unregistered-recipient')).toHaveLength(256);
+    expect(preflight?.map(({ code }) => code)).toContain('platform_unavailable');
+  });
+
+  it('looks up 10,000 people at most, and says so', async () => {
+    const { validate, world } = await createValidation();
+    const recipients = Array.from({ length: 10_001 }, (_, index) => ({
+      recipientAddress: `0x${(index + 1).toString(16).padStart(40, '0')}`,
+      amount: '1',
+    }));
+    const { issues } = await validate({ token: 'USDC', recipients });
+    expect(world.platform.lookups).toBe(Math.ceil(10_000 / 256));
+    expect(issues.filter(({ code }) => code === 'unregistered-recipient')).toHaveLength(10_000);
+    expect(issues.filter(({ code }) => code === 'batch-too-large')[1]?.message).toContain(
+      'only the first 10000 recipients were looked up',
+    );
+  });
+
+  it('goes on behind malformed recipients, each an issue of its own', async () => {
+    const { validate, world } = await createValidation();
+    const [first, second] = world.createRequest().recipients;
+    const report = await validate({
+      token: 'USDC',
+      recipients: [
+        { ...first, memo: 'a\u202eb' },
+        { ...second, amount: 5 },
+        { recipientAddress: stranger, amount: '0' },
+        'nobody',
+        { ...first, extra: 1 },
+      ],
+    });
+    expect(report.issues.map(({ requestIndex, code }) => [requestIndex, code])).toEqual([
+      [0, 'invalid_request'],
+      [1, 'invalid_request'],
+      [3, 'invalid_request'],
+      [4, 'invalid_request'],
+      [2, 'invalid-amount'],
+      [4, 'duplicate-recipient'],
+      [2, 'unregistered-recipient'],
+    ]);
+    expect(report).toMatchObject({ ok: false, allowanceState: 'unknown' });
+  });
+
   it('has one issue for a malformed body, and asks nobody about it', async () => {
     const { validate, outages, world } = await createValidation();
     outages.push({ code: 'gate_unavailable', message: 'm' });

@@ -41,7 +41,7 @@ export async function validateDisbursement(
     body,
     deps.checks,
   );
-  if (issues.some(({ code }) => code === 'invalid_request')) {
+  if (issues.some(({ code, requestIndex }) => code === 'invalid_request' && requestIndex < 0)) {
     return createReport({ issues, allowanceState: 'unknown', findings: [] });
   }
   const [funds, outages] = await Promise.all([
@@ -58,7 +58,9 @@ export async function validateDisbursement(
     findings.push({ code: 'platform_unavailable', message: interrupted.message });
   }
   // An amount that was refused is missing from the total: enough for the rest need not be enough.
-  const isWhole = issues.every(({ code }) => code !== 'invalid-amount');
+  const isWhole = issues.every(
+    ({ code }) => code !== 'invalid-amount' && code !== 'invalid_request',
+  );
   const seen = funds?.allowanceState ?? 'unknown';
   const allowanceState = isWhole || seen === 'insufficient' ? seen : 'unknown';
   return createReport({ issues, allowanceState, findings });

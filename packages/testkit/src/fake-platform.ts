@@ -70,6 +70,10 @@ export function createFakePlatform(chain: FakePoolChain) {
     lookupRecipients: (_chain: string, addresses: readonly string[]) =>
       answer(() => {
         platform.lookups += 1;
+        // As the schema of the route does.
+        if (addresses.length === 0 || addresses.length > 256) {
+          throw new PoolError('invalid_request', 'a look-up takes 1 to 256 addresses');
+        }
         return addresses.map(
           (address): RecipientRecord =>
             records.get(address) ?? { address, readiness: 'not_enrolled' },

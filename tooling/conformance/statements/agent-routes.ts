@@ -159,7 +159,10 @@ export const validateRoute = section('POST /api/validate', [
     'validate.every-issue',
     'It lists every issue, not the first alone.',
     shown(
-      agentValidate('lists different defects at once'),
+      agentValidate(
+        'lists different defects at once',
+        'hides nothing behind one bad memo or a list that is too long',
+      ),
       sandbox('is told five mistakes of five kinds at once, and stopped at the first'),
     ),
   ],

@@ -15,7 +15,7 @@ const meanings: Readonly<Record<string, string>> = {
   recipientAddress: 'Address in the form of the chain’s family.',
   amount:
     'Whole number of base units in decimal, 1 to 2^128-1, without sign, point or leading zero.',
-  memo: 'At most 111 bytes of UTF-8, sealed into the note: only the recipient reads it.',
+  memo: 'At most 111 bytes of UTF-8 on one line, without control characters and characters that change the direction of text; sealed into the note: only the recipient reads it.',
   unregistered:
     'What a recipient who cannot be paid does: `fail` refuses the whole call (default), `skip` leaves the recipient out.',
   key: 'The Idempotency-Key.',

@@ -1,0 +1,34 @@
+/**
+ * What a memo may hold: one line of plain text, at most 111 bytes of UTF-8 (docs/decisions/0022).
+ *
+ * @module
+ */
+
+/** Longest memo of a note, in UTF-8 bytes. */
+export const maxMemoBytes = 111;
+
+/**
+ * Control characters, line and paragraph separators, and what changes the direction of text. A payee reads the memo in
+ * a program of their own: an escape sequence would act on a terminal, NUL would end the text early, and reversed text
+ * would read as something else than was approved.
+ */
+const refused = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
+/** @returns what is wrong with it, for people and without the memo; undefined: nothing */
+export function findMemoProblem(memo: string): string | undefined {
+  if (!memo.isWellFormed()) {
+    // Half a character has no UTF-8 form: the payee would read something else than was written.
+    return 'holds half a character, which has no UTF-8 form';
+  }
+  const found = refused.exec(memo)?.[0];
+  if (found !== undefined) {
+    const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    return /\p{Bidi_Control}/u.test(found)
+      ? `holds the character U+${code}, which changes the direction of text; remove it`
+      : `holds the control character U+${code}; a memo is one line of plain text`;
+  }
+  const bytes = new TextEncoder().encode(memo).length;
+  return bytes > maxMemoBytes
+    ? `has ${bytes} bytes of UTF-8; a memo has at most ${maxMemoBytes}`
+    : undefined;
+}
