@@ -6,16 +6,25 @@
  */
 import type { DisburseRequest } from '@pool/core';
 import type { CheckedRequest } from './agent-client.ts';
+import { sumAmounts } from './roster-amount.ts';
 import type { RosterEntry } from './roster-csv.ts';
+import {
+  describeProblem,
+  locateIssue,
+  type RosterProblem,
+  sortProblems,
+} from './roster-problems.ts';
 
-export type UncheckedPart = { readonly part: number; readonly request: DisburseRequest };
+export type UncheckedPart = {
+  readonly part: number;
+  readonly entries: readonly RosterEntry[];
+  /** Of these entries. */
+  readonly request: DisburseRequest;
+};
 
-export type PartIssue = {
+export type PartIssue = RosterProblem & {
   /** Absent: it concerns what all parts need together, or a service they all pass through. */
   readonly part?: number;
-  readonly recipientAddress?: string;
-  readonly code: string;
-  readonly message: string;
 };
 
 export type Validate = (request: DisburseRequest) => Promise<CheckedRequest>;
@@ -30,12 +39,16 @@ export function createRequest(
   return {
     token,
     chain,
-    recipients: entries.map((entry) => ({ ...entry })),
+    recipients: entries.map(({ recipientAddress, amount, memo }) => ({
+      recipientAddress,
+      amount,
+      ...(memo === undefined ? {} : { memo }),
+    })),
     ...(unregistered === undefined ? {} : { unregistered }),
   };
 }
 
-/** Everything that stands against paying these parts. */
+/** Everything that stands against paying these parts, in the order of the file's lines. */
 export async function checkParts(
   parts: readonly UncheckedPart[],
   validate: Validate,
@@ -51,21 +64,14 @@ export async function checkParts(
   if (parts.length > 1) {
     const report = await validate(joinRequests(parts));
     noteShared(listObstacles(report));
-    noteShared(report.issues.filter(({ code }) => code === 'invalid_request').map(stripIndex));
+    noteShared(report.issues.filter(({ code }) => code === 'invalid-amount').map(describeSum));
   }
-  for (const { part, request } of parts) {
+  for (const { part, entries, request } of parts) {
     const report = await validate(request);
     noteShared(listObstacles(report));
-    for (const issue of report.issues) {
-      const recipientAddress = request.recipients[issue.requestIndex]?.recipientAddress;
-      issues.push({
-        part,
-        ...(recipientAddress === undefined ? {} : { recipientAddress }),
-        ...stripIndex(issue),
-      });
-    }
+    issues.push(...report.issues.map((issue) => ({ part, ...locateIssue(entries, issue) })));
   }
-  return [...issues, ...shared.values()];
+  return [...sortProblems(issues), ...shared.values()];
 }
 
 /** What would stop the part. A warning would not. */
@@ -76,26 +82,24 @@ function listObstacles({ preflight = [] }: CheckedRequest): readonly PartIssue[]
 }
 
 /** One line for people. */
-export function describeIssue({ part, recipientAddress, code, message }: PartIssue): string {
-  const where = part === undefined ? [] : [`part ${part}`];
-  return [
-    ...where,
-    ...(recipientAddress === undefined ? [] : [recipientAddress]),
-    code,
-    message,
-  ].join(': ');
+export function describeIssue({ part, ...problem }: PartIssue): string {
+  const where = part === undefined ? '' : `part ${part}${problem.line === undefined ? ':' : ','} `;
+  return `${where}${describeProblem(problem)}`;
 }
 
-/** For the funder's money alone: a list that is too long is not asked about its people. */
+/** For the funder's money alone: one payee with the sum, since the people of each part are looked up with it. */
 function joinRequests(parts: readonly UncheckedPart[]): DisburseRequest {
-  const recipients = parts.flatMap(({ request }) =>
-    request.recipients.map(({ recipientAddress, amount }) => ({ recipientAddress, amount })),
-  );
-  const { token, chain } = parts[0]?.request ?? { token: '' };
-  return { token, ...(chain === undefined ? {} : { chain }), recipients };
+  const [first] = parts;
+  const { token, chain } = first?.request ?? { token: '' };
+  const recipientAddress = first?.entries[0]?.recipientAddress ?? '';
+  const amount = sumAmounts(parts.flatMap(({ entries }) => entries)).toString();
+  return {
+    token,
+    ...(chain === undefined ? {} : { chain }),
+    recipients: [{ recipientAddress, amount }],
+  };
 }
 
-/** Positions within a part mean nothing to whoever wrote the file. */
-function stripIndex({ code, message }: { code: string; message: string }): PartIssue {
-  return { code, message: message.replace(/^recipients\[[0-9]+\]: /, '') };
+function describeSum({ code }: { readonly code: string }): PartIssue {
+  return { code, message: 'the amounts of all parts together exceed 2^128-1 base units' };
 }

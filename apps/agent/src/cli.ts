@@ -51,6 +51,14 @@ function collectPart(text: string, earlier: readonly number[]): readonly number[
   return [...earlier, Number(text)];
 }
 
+/** A second roster, or a second label, would quietly take the place of the first. */
+function takeOnce(text: string, earlier: string | undefined): string {
+  if (earlier !== undefined) {
+    throw new InvalidArgumentError('Give it once: one command pays one roster under one label.');
+  }
+  return text;
+}
+
 function createProgram(streams: Streams, setCode: (code: number) => void): Command {
   const program = new Command('disburse-agent')
     .description('Pays rosters from a shielded pool: the disbursement agent and its commands.')
@@ -76,10 +84,15 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
   program
     .command('disburse')
     .description('Pay a roster through the agent that runs on this machine.')
-    .requiredOption('--file <csv>', 'roster: address,amount[,memo]')
+    .requiredOption(
+      '--file <csv>',
+      'roster: address,amount[,memo], separated by commas, semicolons or tabs; - is standard input',
+      takeOnce,
+    )
     .requiredOption(
       '--pay-run <label>',
       'names this payment; the same roster under the same label is paid once',
+      takeOnce,
     )
     .option('--token <symbol>', 'token symbol', 'USDC')
     .option('--chain <key>', 'chain key; default: DISBURSE_CHAIN')

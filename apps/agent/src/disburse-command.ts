@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
-import { type DisbursementJob, type DisburseRequest, PoolError } from '@pool/core';
+import { type DisbursementJob, PoolError } from '@pool/core';
 import type { ValidationReport } from '@pool/operations';
 import { createEdgeClient } from '@pool/platform-client';
 import { type AgentClient, createAgentClient } from './agent-client.ts';
@@ -30,7 +29,17 @@ import {
 import { chooseRecord, findRecords } from './pay-run-spelling.ts';
 import { payWhole } from './pay-whole.ts';
 import { formatSeconds, insufficientAllowanceLine, type Terminal } from './progress-view.ts';
-import { createRosterError, parseRoster } from './roster-csv.ts';
+import { type AmountUnit, warnOfTokenUnits } from './roster-amount.ts';
+import { explainMistakes } from './roster-check.ts';
+import { parseRoster, type RosterEntry } from './roster-csv.ts';
+import { readRosterText } from './roster-file.ts';
+import {
+  createRosterError,
+  describeProblem,
+  locateFinding,
+  mergeProblems,
+  type RosterProblem,
+} from './roster-problems.ts';
 import { describeSplitDryRun, dryRunSplit } from './split-dry-run.ts';
 import { paySplit, type SplitPlan } from './split-pay-run.ts';
 import {
@@ -67,12 +76,21 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
   }
   const config = readConfig(options.envFile);
   const { chain, token, decimals } = resolveTarget(options, config);
-  const roster = parseRoster(
-    readRoster(options.file),
-    options.decimal === true ? { decimals } : {},
-  );
+  const unit: AmountUnit = { decimals, token, isDecimal: options.decimal === true };
+  const roster = parseRoster(readRosterText(options.file), unit);
   if (roster.kind === 'mistakes') {
-    throw createRosterError(options.file, roster.mistakes);
+    const { unregistered } = options;
+    const place = { chain, token, unregistered, isSplit: options.split === true };
+    const problems = await explainMistakes(roster, place, (request) =>
+      options.dryRun === true
+        ? withLocalChecks(config, ({ validate }) => validate(request))
+        : createClient(readAgentAddress(options.envFile)).validate(request),
+    );
+    return refuseRoster(problems, options, output);
+  }
+  const warning = warnOfTokenUnits(roster.entries, unit);
+  if (warning !== undefined) {
+    output.terminal.write(`${warning}\n`);
   }
   const plan: SplitPlan = {
     chain,
@@ -90,12 +108,7 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
     const code =
       options.split === true
         ? await runSplitDry(config, spelled, record, options, output)
-        : await runDry(
-            config,
-            createRequest(plan, plan.entries, plan.unregistered),
-            options,
-            output,
-          );
+        : await runDry(config, plan, options, output);
     const use = describeUse(record, computePayRunDigest(spelled), options.split === true);
     if (use !== undefined && options.json !== true) {
       output.out(use);
@@ -194,12 +207,17 @@ function resolveTarget(
   return { chain, token, decimals: found.decimals };
 }
 
-function readRoster(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new PoolError('invalid_roster', `the roster ${file} cannot be read`, { cause });
+/** @returns the exit code */
+function refuseRoster(
+  problems: readonly RosterProblem[],
+  { json }: DisburseOptions,
+  output: Output,
+): number {
+  if (json !== true) {
+    throw createRosterError(problems);
   }
+  output.out(JSON.stringify({ ok: false, problems }, null, 2));
+  return exitCodes.refused;
 }
 
 function createClient(address: AgentAddress): AgentClient {
@@ -262,12 +280,18 @@ function exitCodeOf(job: DisbursementJob): number {
 /** What `POST /api/validate` does, in this process: no agent has to run. Proves and submits nothing. */
 async function runDry(
   config: Config,
-  request: DisburseRequest,
+  plan: SplitPlan,
   options: DisburseOptions,
   output: Output,
 ): Promise<number> {
+  const request = createRequest(plan, plan.entries, plan.unregistered);
   const report = await withLocalChecks(config, ({ validate }) => validate(request));
-  output.out(options.json === true ? JSON.stringify(report, null, 2) : describeReport(report));
+  const problems = mergeProblems(plan.entries, [], report.issues);
+  output.out(
+    options.json === true
+      ? JSON.stringify({ ...report, problems }, null, 2)
+      : describeReport(report, problems, plan.entries),
+  );
   return report.ok ? exitCodes.ok : exitCodes.refused;
 }
 
@@ -285,7 +309,11 @@ async function runSplitDry(
   return report.ok ? exitCodes.ok : exitCodes.refused;
 }
 
-function describeReport(report: ValidationReport): string {
+function describeReport(
+  report: ValidationReport,
+  problems: readonly RosterProblem[],
+  entries: readonly RosterEntry[],
+): string {
   const allowance =
     report.allowanceState === 'insufficient'
       ? insufficientAllowanceLine
@@ -296,10 +324,10 @@ function describeReport(report: ValidationReport): string {
       : 'dry run: the batch would be accepted, and not settled now';
   return [
     report.ok ? 'dry run: the batch would go through' : verdict,
-    ...report.issues.map(({ code, message }) => `${code}: ${message}`),
+    ...problems.map(describeProblem),
     ...(report.preflight ?? []).map(
-      ({ code, message, severity }) =>
-        `${severity === 'warning' ? 'warning: ' : ''}${code}: ${message}`,
+      (finding) =>
+        `${finding.severity === 'warning' ? 'warning: ' : ''}${describeProblem(locateFinding(entries, finding))}`,
     ),
     allowance,
   ].join('\n');

@@ -32,6 +32,11 @@ function read(lines: readonly Line[]): readonly RosterEntry[] {
   return read.kind === 'roster' ? read.entries : [];
 }
 
+/** Who is paid what, wherever it is in the file. */
+function stripLines(parts: readonly (readonly RosterEntry[])[]): object {
+  return parts.map((part) => part.map(({ line: _line, ...payment }) => payment));
+}
+
 function keysOf(entries: readonly RosterEntry[], count: number): readonly string[] {
   const digest = computePayRunDigest({ ...base, entries });
   return Array.from({ length: count }, (_, index) =>
@@ -82,7 +87,9 @@ describe('cutRoster', () => {
               : line.address,
           })),
         );
-        expect(cutRoster(respelled, count)).toEqual(cutRoster(entries, count));
+        expect(stripLines(cutRoster(respelled, count))).toEqual(
+          stripLines(cutRoster(entries, count)),
+        );
         expect(keysOf(respelled, count)).toEqual(keysOf(entries, count));
       }),
     );

@@ -10,6 +10,7 @@ import { assertNoneLost, assertWhole, claimPayRun, findPayRun } from './pay-run-
 import { findPart } from './pay-run-find.ts';
 import { noteKnown, sendPart, submitOrFind } from './pay-run-send.ts';
 import { type LabelledPayRun, resolveSpelling, type SpellingDeps } from './pay-run-spelling.ts';
+import { createRosterError, mergeProblems } from './roster-problems.ts';
 
 export type WholeOutcome = {
   readonly job: DisbursementJob;
@@ -19,7 +20,7 @@ export type WholeOutcome = {
 
 /**
  * The job of this roster under this label: the one that is there, or a new one.
- * @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, and what the agent refuses
+ * @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `invalid_roster` with every problem the agent finds
  */
 export async function payWhole(
   payRun: LabelledPayRun & { readonly unregistered?: 'fail' | 'skip' | undefined },
@@ -33,13 +34,20 @@ export async function payWhole(
   const seen = sent?.parts[0];
   const { key, attempt, job } = await findPart(name, seen?.attempt ?? 1, client);
   assertNoneLost(job === undefined && seen?.sent === 'accepted' ? [1] : []);
+  const request = createRequest(plan, plan.entries, plan.unregistered);
+  if (job === undefined) {
+    // A submission is refused for its first problem only; whoever mends the file needs all of them.
+    const problems = mergeProblems(plan.entries, [], (await client.validate(request)).issues);
+    if (problems.length > 0) {
+      throw createRosterError(problems);
+    }
+  }
   await claimPayRun(plan, { digest, count }, deps);
   const place = { digest, part: 1, count, attempt };
   if (job !== undefined) {
     noteKnown(plan, place, deps);
     return { job, isRepeat: true };
   }
-  const request = createRequest(plan, plan.entries, plan.unregistered);
   const submitted = await sendPart(plan, place, () => submitOrFind(client, key, request), deps);
   return { job: submitted, isRepeat: false };
 }

@@ -1,15 +1,18 @@
 // Rosters (docs/decisions/0009): every mistake at once, by line and column.
 import { describe, expect, it } from 'vitest';
-import { createRosterError, parseRoster } from './roster-csv.ts';
+import { parseRoster } from './roster-csv.ts';
 
 const alice = '0x8EF31ED37e5320931Bf85677De447824a66c9991';
 const bob = '0x751CA7928deBE9e5DBE56adC2A366E5F61bed0B0';
 
-function mistakesOf(text: string, decimals?: number): string[] {
-  const roster = parseRoster(text, decimals === undefined ? {} : { decimals });
-  return roster.kind === 'mistakes'
-    ? roster.mistakes.map(({ line, column }) => `${line} ${column}`)
-    : [];
+const usdc = { decimals: 6, token: 'USDC', isDecimal: true };
+
+function mistakesOf(text: string, unit?: typeof usdc): string[] {
+  return parseRoster(text, unit).mistakes.map(({ line, column }) => `${line} ${column}`);
+}
+
+function messagesOf(text: string, unit?: typeof usdc): string[] {
+  return parseRoster(text, unit).mistakes.map(({ message }) => message);
 }
 
 describe('parseRoster', () => {
@@ -18,9 +21,10 @@ describe('parseRoster', () => {
     expect(parseRoster(text)).toEqual({
       kind: 'roster',
       entries: [
-        { recipientAddress: alice, amount: '100', memo: 'November' },
-        { recipientAddress: bob, amount: '7' },
+        { recipientAddress: alice, amount: '100', memo: 'November', line: 2 },
+        { recipientAddress: bob, amount: '7', line: 3 },
       ],
+      mistakes: [],
     });
   });
 
@@ -29,17 +33,18 @@ describe('parseRoster', () => {
     expect(parseRoster(text)).toEqual({
       kind: 'roster',
       entries: [
-        { recipientAddress: alice, amount: '100', memo: 'a, "b"' },
-        { recipientAddress: bob, amount: '7', memo: 'x' },
+        { recipientAddress: alice, amount: '100', memo: 'a, "b"', line: 3 },
+        { recipientAddress: bob, amount: '7', memo: 'x', line: 5 },
       ],
+      mistakes: [],
     });
   });
 
   it('reads token units exactly, and refuses more digits than the token has', () => {
-    const roster = parseRoster(`address,amount\n${alice},1.5\n${bob},0.000001\n`, { decimals: 6 });
+    const roster = parseRoster(`address,amount\n${alice},1.5\n${bob},0.000001\n`, usdc);
     expect(roster).toMatchObject({ entries: [{ amount: '1500000' }, { amount: '1' }] });
-    expect(mistakesOf(`address,amount\n${alice},0.0000001\n`, 6)).toEqual(['2 amount']);
-    expect(mistakesOf(`address,amount\n${alice},1e3\n`, 6)).toEqual(['2 amount']);
+    expect(mistakesOf(`address,amount\n${alice},0.0000001\n`, usdc)).toEqual(['2 amount']);
+    expect(mistakesOf(`address,amount\n${alice},1e3\n`, usdc)).toEqual(['2 amount']);
     expect(mistakesOf(`address,amount\n${alice},1.5\n`)).toEqual(['2 amount']);
   });
 
@@ -68,20 +73,101 @@ describe('parseRoster', () => {
   it('refuses a missing header, an empty roster and an open quote', () => {
     expect(mistakesOf(`${alice},100\n`)).toEqual(['1 header']);
     expect(mistakesOf('')).toEqual(['1 header']);
-    expect(mistakesOf('address,amount\n')).toEqual(['1 row']);
-    expect(mistakesOf(`address,amount\n"${alice},1\n`)).toHaveLength(1);
-  });
-
-  it('prints mistakes as file:line: column: what to do', () => {
-    const roster = parseRoster('address,amount\nnobody,1\n');
-    const mistakes = roster.kind === 'mistakes' ? roster.mistakes : [];
-    expect(createRosterError('pay.csv', mistakes).message).toMatch(/^pay\.csv:2: address: not an/);
+    expect(mistakesOf('address,amount\n')).toEqual(['1 header']);
+    expect(mistakesOf(`address,amount\n"${alice},1\n`)).toEqual(['2 row']);
   });
 
   it('refuses a memo over two lines: an open quote may have swallowed a payee', () => {
     expect(mistakesOf(`address,amount,memo\n${alice},1,"Nov\n${bob},2,ember"\n`)).toEqual([
-      '3 memo',
+      '2 row',
+      '3 row',
     ]);
-    expect(mistakesOf(`address,amount,memo\n${alice},1,"a\rb"\n`)).toEqual(['3 memo']);
+    expect(mistakesOf(`address,amount,memo\n${alice},1,"a\rb"\n`)).toEqual(['2 row', '3 row']);
+  });
+
+  it('finds the mistakes behind a quote that stays open', () => {
+    const text = `address,amount,memo\r\n${alice},1,"Nov\r\n${bob},0,x\r\nme,1,"5" pipe\r\n`;
+    expect(mistakesOf(text)).toEqual(['2 row', '3 amount', '4 row']);
+  });
+
+  it.each([
+    ['semicolons', ';'],
+    ['tabs', '\t'],
+  ])('reads %s as the header has them', (_what, delimiter) => {
+    const lines = [
+      ['Address', ' amount', 'memo'],
+      [alice, '100', 'a, b'],
+      [bob, '7', ''],
+    ];
+    const text = lines.map((fields) => fields.join(delimiter)).join('\r\n');
+    const entries = [
+      { recipientAddress: alice, amount: '100', memo: 'a, b', line: 2 },
+      { recipientAddress: bob, amount: '7', line: 3 },
+    ];
+    expect(parseRoster(text)).toEqual({ kind: 'roster', entries, mistakes: [] });
+    const quoted = text.replace(/[^;\t\r\n]+/g, '"$&"');
+    expect(parseRoster(quoted)).toEqual({ kind: 'roster', entries, mistakes: [] });
+  });
+
+  it('reads the line by which Excel names the separator', () => {
+    const text = `sep=;\r\naddress;amount\r\n${alice};5\r\n`;
+    expect(parseRoster(text)).toMatchObject({ entries: [{ amount: '5', line: 3 }], mistakes: [] });
+    expect(messagesOf(`sep=;\naddress,amount\n${alice},5\n`)[0]).toContain(
+      'the header has commas, and the line before it names semicolons',
+    );
+  });
+
+  it('shows the first line where it is no header, and says what it is', () => {
+    expect(messagesOf('Name;Betrag\n')).toEqual([
+      'the first line is "Name;Betrag"; the header must be address,amount or address,amount,memo, separated by commas, semicolons or tabs',
+    ]);
+    expect(messagesOf(`${bob},100\n`)[0]).toContain(`"${bob},100", which is a recipient already`);
+    expect(messagesOf('address,amount;memo\n')[0]).toContain(
+      'ambiguous: it has commas and semicolons',
+    );
+    expect(messagesOf('\u001b[31mhi\u202e\n')[0]).toContain('"\\u{1b}[31mhi\\u{202e}"');
+    expect(messagesOf('x'.repeat(9_999))[0]!.length).toBeLessThan(300);
+    expect(messagesOf('\n \r\n')).toEqual(['the file has only blank lines']);
+  });
+
+  it('says of a line with another separator than the header that it has one', () => {
+    expect(messagesOf(`address,amount\n${alice};5\n${bob},5\n`)).toEqual([
+      `"${alice};5" has semicolons, and the header has commas; use one of them in the whole file`,
+    ]);
+    expect(messagesOf(`address;amount\n${alice}\n`)[0]).toContain('has one field');
+  });
+
+  it.each([
+    ['NUL', 'a\0b', 'U+0000'],
+    ['an escape sequence', 'a\u001b[2Jb', 'U+001B'],
+    ['an override of direction', 'a\u202eb', 'U+202E, which changes the direction'],
+    ['an isolate', 'a\u2066b', 'U+2066, which changes the direction'],
+    ['a mark of direction', 'a\u200fb', 'U+200F, which changes the direction'],
+    ['a line separator', 'a\u2028b', 'U+2028'],
+  ])('refuses %s in a memo, and shows it without its effect', (_what, memo, words) => {
+    const text = `address,amount,memo\n${alice},1,${memo}\n`;
+    expect(mistakesOf(text)).toEqual(['2 memo']);
+    expect(messagesOf(text)[0]).toContain(words);
+    expect(messagesOf(text)[0]).not.toContain(memo);
+  });
+
+  it('takes memos in any script', () => {
+    for (const memo of ['給与 👩‍👩‍👧', 'راتب نوفمبر', 'Grüße']) {
+      expect(mistakesOf(`address,amount,memo\n${alice},1,${memo}\n`)).toEqual([]);
+    }
+  });
+
+  it('says of a bad address what is wrong with it', () => {
+    const wrong = bob.replace('CA', 'ca');
+    const text = ['me', alice.slice(0, -1), wrong, `0x${'0'.repeat(40)}`, '']
+      .map((address) => `${address},1`)
+      .join('\n');
+    expect(messagesOf(`address,amount\n${text}\n`)).toEqual([
+      '"me" is not an address: 0x and 40 digits of hex',
+      `"${alice.slice(0, -1)}" has 39 digits after 0x; an address has 40`,
+      expect.stringContaining('wrong checksum'),
+      expect.stringContaining('zero address'),
+      'the address is missing',
+    ]);
   });
 });

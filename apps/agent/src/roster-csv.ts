@@ -1,169 +1,201 @@
 /**
- * Reads a roster (docs/decisions/0009): header `address,amount[,memo]`, one recipient a line.
- * Finds every mistake in one pass, by line and column.
+ * Reads a roster (docs/decisions/0022): header `address,amount[,memo]`, separated by commas, semicolons or tabs, one
+ * recipient per line. Finds every mistake in one pass, by line and column.
  *
  * @module
  */
+import { findMemoProblem, isPoolError, parseEvmAddress } from '@pool/core';
+import { type AmountUnit, parseRosterAmount } from './roster-amount.ts';
 import {
-  isPoolError,
-  maxMemoBytes,
-  PoolError,
-  parseAmount,
-  parseEvmAddress,
-  parseTokenUnits,
-} from '@pool/core';
-import { type Info, parse } from 'csv-parse/sync';
+  type Delimiter,
+  delimiterNames,
+  delimiters,
+  parseHeader,
+  parseSeparatorLine,
+} from './roster-delimiter.ts';
+import { parseLine, splitLines, type TextLine } from './roster-line.ts';
+import { quote } from './roster-quote.ts';
 
 export type RosterEntry = {
   readonly recipientAddress: string;
   /** Base units, canonical decimal. */
   readonly amount: string;
   readonly memo?: string;
+  /** Of the file, from 1, as an editor counts. Absent: it was not read from a file. */
+  readonly line?: number;
 };
+
+export type RosterColumn = 'address' | 'amount' | 'memo' | 'header' | 'row';
 
 export type RosterMistake = {
   /** From 1, as an editor counts. */
   readonly line: number;
-  readonly column: 'address' | 'amount' | 'memo' | 'header' | 'row';
+  readonly column: RosterColumn;
+  /** The recipient's, as far as the line has one. */
+  readonly address?: string;
+  readonly code: 'invalid_roster' | 'invalid-address' | 'invalid-amount' | 'duplicate-recipient';
   readonly message: string;
 };
 
-export type Roster =
-  | { readonly kind: 'roster'; readonly entries: readonly RosterEntry[] }
-  | { readonly kind: 'mistakes'; readonly mistakes: readonly RosterMistake[] };
-
-export type RosterOptions = {
-  /** Amounts are in token units with up to this many decimals; absent: base units. */
-  readonly decimals?: number;
+/** `entries`: of a roster with mistakes, the lines that have a field of their own; what is mistaken is empty. */
+export type Roster = {
+  readonly kind: 'roster' | 'mistakes';
+  readonly entries: readonly RosterEntry[];
+  /** In the order of lines. Empty for a `roster`. */
+  readonly mistakes: readonly RosterMistake[];
 };
 
-const columns = ['address', 'amount', 'memo'] as const;
+/** Amounts are in base units of some token. */
+const baseUnits: AmountUnit = { decimals: 0, token: '', isDecimal: false };
 
-type Line = { readonly record: readonly string[]; readonly info: Info };
+type Width = { readonly delimiter: Delimiter; readonly width: number };
 
-export function parseRoster(text: string, options: RosterOptions = {}): Roster {
-  let lines: readonly Line[];
-  try {
-    lines = parse(text, {
-      bom: true,
-      info: true,
-      trim: true,
-      skip_empty_lines: true,
-      skip_records_with_empty_values: true,
-      relax_column_count: true,
-      record_delimiter: ['\r\n', '\n', '\r'],
-    }) as unknown as readonly Line[];
-  } catch (error) {
-    return mistaken([
-      { line: lineOf(error), column: 'row', message: 'a quoted field is not closed' },
-    ]);
+export function parseRoster(text: string, unit: AmountUnit = baseUnits): Roster {
+  const all = splitLines(text);
+  const separator = all[0] === undefined ? undefined : parseSeparatorLine(all[0].text);
+  const [first, ...rows] = separator === undefined ? all : all.slice(1);
+  if (first === undefined) {
+    return mistaken({ line: 1, message: 'the file has only blank lines' });
   }
-  const [header, ...rows] = lines;
-  const names = (header?.record ?? []).map((name) => name.toLowerCase());
-  const isHeader =
-    (names.length === 2 || names.length === 3) &&
-    names.every((name, index) => name === columns[index]);
-  if (!isHeader) {
-    return mistaken([
-      {
-        line: header?.info.lines ?? 1,
-        column: 'header',
-        message: 'the first line must be: address,amount or address,amount,memo',
-      },
-    ]);
+  const header = parseHeader(first.text);
+  if (header.kind === 'mistake') {
+    return mistaken({ line: first.line, message: header.message });
   }
-  if (rows.length === 0) {
-    return mistaken([{ line: 1, column: 'row', message: 'the roster lists nobody' }]);
+  if (separator !== undefined && separator !== header.delimiter) {
+    return mistaken({
+      line: first.line,
+      message: `the header has ${delimiterNames[header.delimiter]}, and the line before it names ${delimiterNames[separator]}; use one of them in the whole file`,
+    });
   }
   const mistakes: RosterMistake[] = [];
-  const entries = rows.map((row) => parseRow(row, names.length, options, mistakes));
-  findDuplicates(rows, entries, mistakes);
-  return mistakes.length > 0
-    ? mistaken(mistakes.sort((left, right) => left.line - right.line))
-    : { kind: 'roster', entries };
+  const entries = rows.flatMap((row) => parseRow(row, header, unit, mistakes) ?? []);
+  if (entries.length === 0 && mistakes.length === 0) {
+    return mistaken({ line: first.line, message: 'the roster lists nobody below its header' });
+  }
+  findDuplicates(entries, mistakes);
+  mistakes.sort((left, right) => left.line - right.line);
+  return { kind: mistakes.length > 0 ? 'mistakes' : 'roster', entries, mistakes };
 }
 
+/** @returns undefined for a line that lists nobody */
 function parseRow(
-  row: Line,
-  width: number,
-  options: RosterOptions,
+  { line, text }: TextLine,
+  { delimiter, width }: Width,
+  unit: AmountUnit,
   mistakes: RosterMistake[],
-): RosterEntry {
-  const line = row.info.lines;
-  const note = (column: RosterMistake['column'], message: string): void => {
-    mistakes.push({ line, column, message });
-  };
-  if (row.record.length > width) {
-    note('row', `has ${row.record.length} fields where the header names ${width}; quote commas`);
+): RosterEntry | undefined {
+  const parsed = parseLine(text, delimiter);
+  if (parsed.kind === 'mistake') {
+    mistakes.push({ line, column: 'row', code: 'invalid_roster', message: parsed.message });
+    return undefined;
   }
-  const [address = '', amount = '', memo = ''] = row.record;
-  const attempt = (column: 'address' | 'amount', work: () => string): string => {
-    try {
-      return work();
-    } catch (error) {
-      if (!isPoolError(error)) {
-        throw error;
-      }
-      note(column, error.message);
-      return '';
-    }
-  };
-  if (Buffer.byteLength(memo) > maxMemoBytes) {
-    note('memo', `memo is longer than ${maxMemoBytes} bytes`);
+  const { fields } = parsed;
+  if (fields.every((field) => field === '')) {
+    return undefined;
   }
-  if (/[\r\n]/.test(memo)) {
-    // Two stray quotes make the lines between them part of a memo, and nobody on them is paid.
-    note(
-      'memo',
-      'the memo that ends here begins on an earlier line: close its quote, or write it on one line',
-    );
+  const misfit = describeMisfit(text, fields.length, { delimiter, width });
+  if (misfit !== undefined) {
+    mistakes.push({ line, column: 'row', code: 'invalid_roster', message: misfit });
+  }
+  if (fields.length < 2) {
+    return undefined;
+  }
+  const [addressText = '', amountText = '', memo = ''] = fields;
+  const recipientAddress = parseAddress(addressText);
+  const named = recipientAddress === undefined ? {} : { address: recipientAddress };
+  if (recipientAddress === undefined) {
+    mistakes.push({
+      line,
+      column: 'address',
+      code: 'invalid-address',
+      message: describeAddress(addressText),
+    });
+  }
+  const amount = parseRosterAmount(amountText, unit);
+  if (amount.kind === 'mistake') {
+    const { message } = amount;
+    mistakes.push({ line, column: 'amount', ...named, code: 'invalid-amount', message });
+  }
+  const memoProblem = findMemoProblem(memo);
+  if (memoProblem !== undefined) {
+    const message = `${quote(memo)} ${memoProblem}`;
+    mistakes.push({ line, column: 'memo', ...named, code: 'invalid_roster', message });
   }
   return {
-    recipientAddress: attempt('address', () => parseEvmAddress(address)),
-    amount: attempt('amount', () =>
-      (options.decimals === undefined
-        ? parseAmount(amount)
-        : parseTokenUnits(amount, options.decimals)
-      ).toString(),
-    ),
-    ...(memo === '' ? {} : { memo }),
+    recipientAddress: recipientAddress ?? '',
+    amount: amount.kind === 'amount' ? amount.amount.toString() : '',
+    ...(memo === '' || memoProblem !== undefined ? {} : { memo }),
+    line,
   };
 }
 
-function findDuplicates(
-  rows: readonly Line[],
-  entries: readonly RosterEntry[],
-  mistakes: RosterMistake[],
-): void {
-  const firstLine = new Map<string, number>();
-  for (const [index, { recipientAddress }] of entries.entries()) {
-    const line = rows[index]?.info.lines ?? 0;
-    const earlier = firstLine.get(recipientAddress);
-    if (recipientAddress !== '' && earlier !== undefined) {
-      mistakes.push({
-        line,
-        column: 'address',
-        message: `the same address already stands on line ${earlier}`,
-      });
+/** @returns what is wrong with the number of fields; undefined: nothing */
+function describeMisfit(text: string, fields: number, header: Width): string | undefined {
+  const { delimiter, width } = header;
+  if (fields >= 2 && fields <= width) {
+    return undefined;
+  }
+  const other = delimiters.find((one) => one !== delimiter && text.includes(one));
+  if (fields < 2 && other !== undefined) {
+    return `${quote(text)} has ${delimiterNames[other]}, and the header has ${delimiterNames[delimiter]}; use one of them in the whole file`;
+  }
+  if (fields < 2) {
+    return `${quote(text)} has one field, and the header names ${width}`;
+  }
+  return `has ${fields} fields, and the header names ${width}; put a field with ${delimiterNames[delimiter]} in quotes`;
+}
+
+function parseAddress(text: string): string | undefined {
+  try {
+    return parseEvmAddress(text);
+  } catch (error) {
+    if (isPoolError(error)) {
+      return undefined;
     }
-    firstLine.set(recipientAddress, earlier ?? line);
+    throw error;
   }
 }
 
-function mistaken(mistakes: readonly RosterMistake[]): Roster {
-  return { kind: 'mistakes', mistakes };
+function describeAddress(text: string): string {
+  const shown = quote(text);
+  if (text === '') {
+    return 'the address is missing';
+  }
+  if (/^0x0{40}$/.test(text)) {
+    return `${shown} is the zero address, which nobody holds`;
+  }
+  if (/^0x[0-9a-fA-F]{40}$/.test(text)) {
+    return `${shown} has a wrong checksum, so a character may be wrong; copy the address again`;
+  }
+  if (/^0x[0-9a-fA-F]*$/.test(text)) {
+    return `${shown} has ${text.length - 2} digits after 0x; an address has 40`;
+  }
+  return `${shown} is not an address: 0x and 40 digits of hex`;
 }
 
-function lineOf(error: unknown): number {
-  return error instanceof Error && 'lines' in error && typeof error.lines === 'number'
-    ? error.lines
-    : 1;
+function findDuplicates(entries: readonly RosterEntry[], mistakes: RosterMistake[]): void {
+  const firstLine = new Map<string, number>();
+  for (const { recipientAddress, line = 0 } of entries) {
+    if (recipientAddress === '') {
+      continue;
+    }
+    const earlier = firstLine.get(recipientAddress);
+    if (earlier === undefined) {
+      firstLine.set(recipientAddress, line);
+      continue;
+    }
+    mistakes.push({
+      line,
+      column: 'address',
+      address: recipientAddress,
+      code: 'duplicate-recipient',
+      message: `the same address is on line ${earlier}; pay everybody once per roster`,
+    });
+  }
 }
 
-/** All mistakes as one error for people. */
-export function createRosterError(file: string, mistakes: readonly RosterMistake[]): PoolError {
-  const lines = mistakes.map(
-    ({ line, column, message }) => `${file}:${line}: ${column}: ${message}`,
-  );
-  return new PoolError('invalid_roster', lines.join('\n'));
+/** A file that is no roster, so that nothing else can be said of its lines. */
+function mistaken(header: { readonly line: number; readonly message: string }): Roster {
+  const mistake = { ...header, column: 'header', code: 'invalid_roster' } as const;
+  return { kind: 'mistakes', entries: [], mistakes: [mistake] };
 }

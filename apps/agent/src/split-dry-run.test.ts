@@ -39,7 +39,7 @@ describe('dryRunSplit', () => {
     const report = await dryRun(test, [...test.entries, stranger]);
     expect(report.ok).toBe(false);
     expect(describeSplitDryRun(report)).toContain(
-      `part 2: ${stranger.recipientAddress}: unregistered-recipient: the recipient has not`,
+      `part 2: unregistered-recipient: the recipient has not signed in and enrolled (${stranger.recipientAddress})`,
     );
   });
 

@@ -8,9 +8,9 @@ import { checkParts, createRequest, describeIssue, type PartIssue } from './chec
 import { findSent } from './pay-run-claim.ts';
 import { computePartKey, computePayRunDigest, cutRoster } from './pay-run-key.ts';
 import type { PayRunRecord } from './pay-run-ledger.ts';
+import { sumAmounts } from './roster-amount.ts';
 import type { RosterEntry } from './roster-csv.ts';
 import { computePartCount, type SplitPlan } from './split-pay-run.ts';
-import { sumAmounts } from './split-report.ts';
 
 export type DryPart = {
   readonly part: number;
@@ -59,6 +59,7 @@ export async function dryRunSplit(
       .filter(({ submitted }) => !submitted)
       .map(({ part, recipients }) => ({
         part,
+        entries: recipients,
         request: createRequest(plan, recipients, plan.unregistered),
       })),
     deps.validate,

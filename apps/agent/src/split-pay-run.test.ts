@@ -47,15 +47,17 @@ describe('paySplit', () => {
   it('checks every part before the first is submitted', async () => {
     const test = createTestPayRun();
     const last = (await createTestPayRun().split()).parts[2]!.entries[0]!;
-    const entries = test.entries.map((entry) =>
+    const entries = test.entries.map((entry, index) =>
       entry === test.entries.find((one) => one.recipientAddress === last.recipientAddress)
-        ? { ...entry, recipientAddress: '0xffffFFFfFFffffffffffffffFfFFFfffFFFfFFfE' }
-        : entry,
+        ? { ...entry, line: 7, recipientAddress: '0xffffFFFfFFffffffffffffffFfFFFfffFFFfFFfE' }
+        : { ...entry, line: 20 - index },
     );
     const outcome = await test.split({ entries });
     expect(test.state.submitted).toEqual([]);
     expect(outcome.stop).toMatchObject({ code: 'unregistered-recipient', exitCode: 2 });
-    expect(outcome.stop?.message).toContain('part 3: 0xffffFFFfFFffffffffffffffFfFFFfffFFFfFFfE');
+    expect(outcome.stop?.message).toContain(
+      'part 3, line 7, address: the recipient has not signed in and enrolled (0xffffFFFfFFffffffffffffffFfFFFfffFFFfFFfE, unregistered-recipient)',
+    );
     // Nothing was sent, so the label is still free for the mended roster.
     expect(statesOf(await test.split())).toEqual(['paid', 'paid', 'paid']);
   });

@@ -90,6 +90,7 @@ export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<Spli
   const issues = await checkParts(
     unsent.map(({ part, entries }) => ({
       part,
+      entries,
       request: createRequest(plan, entries, plan.unregistered),
     })),
     (request) => deps.client.validate(request),

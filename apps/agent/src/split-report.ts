@@ -8,7 +8,7 @@ import type { DisbursementJob } from '@pool/core';
 import { exitCodes } from './exit-codes.ts';
 import { hasNoEffect } from './pay-run-find.ts';
 import type { PayRunName } from './pay-run-ledger.ts';
-import type { RosterEntry } from './roster-csv.ts';
+import { sumAmounts } from './roster-amount.ts';
 import { isPaid, type PartOutcome, type SplitOutcome } from './split-pay-run.ts';
 
 type PartState = 'paid' | 'reverted' | 'failed' | 'running' | 'not-submitted' | 'unknown';
@@ -22,11 +22,6 @@ export function stateOf(job: DisbursementJob | undefined, isUnseen = false): Par
     return isPaid(job) ? 'paid' : 'reverted';
   }
   return job.state === 'failed' ? 'failed' : 'running';
-}
-
-/** The sum, in base units. */
-export function sumAmounts(entries: readonly Pick<RosterEntry, 'amount'>[]): bigint {
-  return entries.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }
 
 export function exitCodeOfSplit({ parts, stop }: SplitOutcome): number {

@@ -93,12 +93,14 @@ describe('demo', () => {
     const roster = join(directory, 'bad.csv');
     writeFileSync(
       roster,
-      'address,amount\nnobody,5\n0x8EF31ED37e5320931Bf85677De447824a66c9991,1.5\n',
+      'address,amount\nnobody,5\n0x8EF31ED37e5320931Bf85677De447824a66c9991,1.5\n0x000000000000000000000000000000000000dEaD,5\n',
     );
     const { code, stdout, stderr } = await run('demo', '--roster', roster, '--dir', directory);
     expect(code).toBe(1);
-    expect(stderr).toContain('bad.csv:2: address');
-    expect(stderr).toContain('bad.csv:3: amount');
+    expect(stderr).toContain('line 2, address: "nobody" is not an address');
+    expect(stderr).toContain('line 3, amount: "1.5" is not a whole number of base units');
+    // The wallet on that line may be paid, the one below has never signed in.
+    expect(stderr).toContain('line 4, address: the recipient has not signed in and enrolled');
     expect(stdout).toContain('nobody was paid');
     const [own = ''] = readdirSync(directory).filter((name) => name.startsWith('demo-'));
     expect(readdirSync(join(directory, own))).toEqual(['logs']);

@@ -17,7 +17,15 @@ export type RosterLine = {
 
 /** @param path - a CSV file with the header `address,amount[,memo]`, already accepted by the agent */
 export function readRoster(path: string): readonly RosterLine[] {
-  const rows = parse(readFileSync(path, 'utf8'), { columns: true, trim: true, bom: true });
+  const text = readFileSync(path, 'utf8');
+  const rows = parse(text, {
+    columns: (names: readonly string[]) => names.map((name) => name.toLowerCase()),
+    // The header has it between its first two names.
+    delimiter: /[,;\t]/.exec(text)?.[0] ?? ',',
+    trim: true,
+    bom: true,
+    skip_records_with_empty_values: true,
+  });
   return rows.map((row) => {
     const { address, amount, memo } = row as Readonly<Record<string, string | undefined>>;
     return {

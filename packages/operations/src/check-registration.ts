@@ -37,7 +37,7 @@ export type Registered = {
 const addressesPerLookup = 256;
 
 /** Recipients whose registration one request may ask for; more than any chain pays in one batch. */
-export const maxJudgedRecipients = 10_000;
+const maxJudgedRecipients = 10_000;
 
 /**
  * Look-up by look-up, so that what was found is told even where a later one gets no answer.

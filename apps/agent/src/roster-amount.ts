@@ -1,0 +1,119 @@
+/**
+ * Amounts as a roster writes them: base units, or token units with `--decimal` (docs/decisions/0022). A bad one is
+ * shown with what is wrong with it. Nothing is guessed: `1,500` is 1500 to one reader and 1.5 to another.
+ *
+ * @module
+ */
+import {
+  type Amount,
+  formatTokenUnits,
+  isAmountString,
+  maxAmount,
+  parseTokenUnits,
+} from '@pool/core';
+import { quote } from './roster-quote.ts';
+
+/** How a roster writes amounts. */
+export type AmountUnit = {
+  /** Of the token, 0 to 36. */
+  readonly decimals: number;
+  /** Symbol of the token. */
+  readonly token: string;
+  /** Amounts are in token units (`--decimal`); else in base units. */
+  readonly isDecimal: boolean;
+};
+
+export type RosterAmount =
+  | { readonly kind: 'amount'; readonly amount: Amount }
+  | { readonly kind: 'mistake'; readonly message: string };
+
+export function parseRosterAmount(text: string, unit: AmountUnit): RosterAmount {
+  const message = unit.isDecimal ? judgeDecimal(text, unit) : judgeBaseUnits(text);
+  if (message !== undefined) {
+    return { kind: 'mistake', message };
+  }
+  const amount = unit.isDecimal ? parseTokenUnits(text, unit.decimals) : BigInt(text);
+  return { kind: 'amount', amount };
+}
+
+/** @returns what is wrong; undefined: nothing */
+function judgeBaseUnits(text: string): string | undefined {
+  if (isAmountString(text)) {
+    return undefined;
+  }
+  const common = judgeAnyUnit(text);
+  if (common !== undefined) {
+    return common;
+  }
+  return /^[0-9]+$/.test(text)
+    ? `${quote(text)} is more than 2^128-1, the largest amount`
+    : `${quote(text)} is not a whole number of base units; use --decimal for token units`;
+}
+
+/** @returns what is wrong; undefined: nothing */
+function judgeDecimal(text: string, { decimals, token }: AmountUnit): string | undefined {
+  const common = judgeAnyUnit(text);
+  if (common !== undefined) {
+    return common;
+  }
+  const shown = quote(text);
+  const match = /^([0-9]+)(?:\.([0-9]+))?$/.exec(text);
+  if (match === null) {
+    return `${shown} is not an amount in token units; write digits with a point before the decimals and nothing else, for example 1500.00`;
+  }
+  const [, whole = '', fraction = ''] = match;
+  if (fraction.length > decimals) {
+    return `${shown} has ${fraction.length} decimals, and ${token} has ${decimals === 0 ? 'none' : decimals}; write ${decimals === 0 ? 'a whole number' : `at most ${decimals}`}`;
+  }
+  return whole.length > 39 || BigInt(`${whole}${fraction.padEnd(decimals, '0')}`) > maxAmount
+    ? `${shown} is more than 2^128-1 base units, the largest amount`
+    : undefined;
+}
+
+/** What is wrong with it in either unit. */
+function judgeAnyUnit(text: string): string | undefined {
+  const shown = quote(text);
+  if (text === '') {
+    return 'the amount is missing';
+  }
+  if (/^[-\u2212]/.test(text)) {
+    return `${shown} is negative; an amount is more than zero`;
+  }
+  if (/^\+/.test(text)) {
+    return `${shown} has a sign; write the digits alone`;
+  }
+  if (/^[0-9.,]+e[+-]?[0-9]+$/i.test(text)) {
+    return `${shown} is in scientific notation, and may have lost digits; format the column as text and write all digits`;
+  }
+  if (/^0+(?:\.0*)?$/.test(text)) {
+    return `${shown} pays nothing; write an amount above zero, or remove the line`;
+  }
+  if (/^0[0-9]+(?:\.[0-9]*)?$/.test(text)) {
+    return `${shown} has a leading zero; write ${text.replace(/^0+(?=[0-9])/, '')}`;
+  }
+  return undefined;
+}
+
+/**
+ * Amounts in base units that look like token units: nobody on the roster would receive one whole token.
+ * @returns a warning; undefined: nothing looks wrong
+ */
+export function warnOfTokenUnits(
+  entries: readonly { readonly amount: string }[],
+  unit: AmountUnit,
+): string | undefined {
+  const { decimals, token, isDecimal } = unit;
+  const largest = entries.reduce((found, { amount }) => {
+    const value = BigInt(amount);
+    return value > found ? value : found;
+  }, 0n);
+  if (isDecimal || largest === 0n || largest >= 10n ** BigInt(decimals)) {
+    return undefined;
+  }
+  return `warning: amounts are read as base units, and nobody on this roster receives a whole ${token}: the largest amount, ${largest}, is ${formatTokenUnits(largest, decimals)} ${token}; use --decimal if the amounts are in ${token}`;
+}
+
+/** The sum, in base units. */
+export function sumAmounts(entries: readonly { readonly amount: string }[]): bigint {
+  return entries.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+}
