@@ -66,6 +66,7 @@ export {
   type DisburseRequest,
   disbursementErrorCodes,
   disbursementJobSchema,
+  disbursementResultSchema,
   disburseRequestSchema,
   type JobStage,
   type JobState,

@@ -15,10 +15,11 @@ import {
   PoolError,
   parseAmount,
   type ReadRequest,
+  type SkippedRecipient,
   stepRequest,
   type TokenSettings,
 } from '@pool/core';
-import { type AddressedEntry, walkRegistration } from './check-registration.ts';
+import { type AddressedEntry, type Registered, walkRegistration } from './check-registration.ts';
 import type {
   CheckDeps,
   CheckedDisbursement,
@@ -48,12 +49,13 @@ export async function collectIssues(body: unknown, deps: CheckDeps): Promise<Che
   const issues: Issue[] = [];
   let target: PaymentTarget | undefined;
   let rotations: readonly KeyRotation[] = [];
+  let skipped: readonly SkippedRecipient[] = [];
   const steps = walkChecks(body, deps, {
     onTarget: (found) => {
       target = found;
     },
-    onRotations: (found) => {
-      rotations = found;
+    onRegistered: (found) => {
+      ({ rotations, skipped } = found);
     },
   });
   try {
@@ -61,13 +63,13 @@ export async function collectIssues(body: unknown, deps: CheckDeps): Promise<Che
       const step = await steps.next();
       if (step.done === true) {
         const checked = issues.length === 0 ? step.value : undefined;
-        return { issues, checked, target, rotations, interrupted: undefined };
+        return { issues, checked, target, rotations, skipped, interrupted: undefined };
       }
       issues.push(step.value);
     }
   } catch (error) {
     if (isPoolError(error) && error.status === 503) {
-      return { issues, checked: undefined, target, rotations, interrupted: error };
+      return { issues, checked: undefined, target, rotations, skipped, interrupted: error };
     }
     throw error;
   }
@@ -87,7 +89,7 @@ type Checks<T> = AsyncGenerator<Issue, T, undefined>;
 type Observer = {
   /** Called before the first question to anybody else. */
   onTarget(target: PaymentTarget): void;
-  onRotations(rotations: readonly KeyRotation[]): void;
+  onRegistered(found: Pick<Registered, 'rotations' | 'skipped'>): void;
 };
 
 /** Yields issues in the specified order. Returns the checked request; meaningful when none was yielded. */
@@ -142,7 +144,7 @@ async function* walkChecks(
     context,
     deps,
   );
-  observer?.onRotations(rotations);
+  observer?.onRegistered({ rotations, skipped });
   if (token === undefined || isTooLarge || recipients.length === 0) {
     return undefined;
   }

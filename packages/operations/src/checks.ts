@@ -65,6 +65,8 @@ export type CheckReport = {
   readonly checked: CheckedDisbursement | undefined;
   readonly target: PaymentTarget | undefined;
   readonly rotations: readonly KeyRotation[];
+  /** Whom `unregistered: skip` leaves out. */
+  readonly skipped: readonly SkippedRecipient[];
   /** Somebody who had to be asked did not answer (503): there may be more issues than were found. */
   readonly interrupted: PoolError | undefined;
 };

@@ -19,6 +19,11 @@ export { type FaultPoint, faultPoints } from './fault-points.ts';
 export { fingerprintRequest } from './fingerprint-request.ts';
 export { createFunder } from './funder.ts';
 export { createPace } from './give-way.ts';
+export {
+  type InspectDeps,
+  inspectRecipients,
+  type RecipientStanding,
+} from './inspect-recipients.ts';
 export { InterruptedRunError } from './interrupted-run.ts';
 export {
   type JobEvent,

@@ -82,6 +82,29 @@ describe('validateDisbursement', () => {
     expect(new Set(report.issues.map(({ severity }) => severity))).toEqual(new Set(['error']));
   });
 
+  it('lists who would be skipped, whatever else is wrong', async () => {
+    const { validate, world } = await createValidation();
+    const request = world.createRequest({ unregistered: 'skip' });
+    const skipped = [
+      {
+        requestIndex: 3,
+        recipientAddress: stranger,
+        code: 'unregistered-recipient',
+        message: expect.stringContaining('has not signed in and enrolled'),
+      },
+    ];
+    const recipients = [...request.recipients, { recipientAddress: stranger, amount: '5' }];
+    expect(await validate({ ...request, recipients })).toEqual({
+      ok: true,
+      allowanceState: 'sufficient',
+      issues: [],
+      skipped,
+    });
+    const report = await validate({ ...request, recipients, token: 'DOGE' });
+    expect(report).toMatchObject({ ok: false, issues: [{ code: 'invalid-token' }], skipped });
+    expect(await validate(request)).not.toHaveProperty('skipped');
+  });
+
   it('goes on behind a batch that is too large and a chain that is unknown', async () => {
     const { validate, world } = await createValidation({ maxRecipients: 2 });
     const bad = { recipientAddress: 'me', amount: '0' };

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { AllowanceState, EvmAddress } from '@pool/core';
+import type { AllowanceState, EvmAddress, SkippedRecipient } from '@pool/core';
 import { collectIssues } from './check-disbursement.ts';
 import type { CheckDeps, Issue } from './checks.ts';
 import { describeRotation } from './key-rotations.ts';
@@ -19,6 +19,8 @@ export type ValidationReport = {
   readonly issues: readonly ValidationIssue[];
   /** Absent: nothing. */
   readonly preflight?: readonly PreflightFinding[];
+  /** Who would not be paid under `unregistered: skip`. Absent: nobody. */
+  readonly skipped?: readonly SkippedRecipient[];
 };
 
 export type ValidateDeps = {
@@ -37,7 +39,7 @@ export async function validateDisbursement(
   body: unknown,
   deps: ValidateDeps,
 ): Promise<ValidationReport> {
-  const { issues, checked, target, rotations, interrupted } = await collectIssues(
+  const { issues, checked, target, rotations, skipped, interrupted } = await collectIssues(
     body,
     deps.checks,
   );
@@ -63,7 +65,7 @@ export async function validateDisbursement(
   );
   const seen = funds?.allowanceState ?? 'unknown';
   const allowanceState = isWhole || seen === 'insufficient' ? seen : 'unknown';
-  return createReport({ issues, allowanceState, findings });
+  return createReport({ issues, allowanceState, findings, skipped });
 }
 
 /** The report on a body that is not even JSON. @param message - says what to do, repeats nothing */
@@ -76,12 +78,14 @@ function createReport(input: {
   readonly issues: readonly Issue[];
   readonly allowanceState: AllowanceState;
   readonly findings: readonly PreflightFinding[];
+  readonly skipped?: readonly SkippedRecipient[];
 }): ValidationReport {
-  const { issues, allowanceState, findings } = input;
+  const { issues, allowanceState, findings, skipped = [] } = input;
   return {
     ok: issues.length === 0 && findings.every(({ severity }) => severity === 'warning'),
     allowanceState,
     issues: issues.map((issue) => ({ ...issue, severity: 'error' })),
     ...(findings.length === 0 ? {} : { preflight: findings }),
+    ...(skipped.length === 0 ? {} : { skipped }),
   };
 }

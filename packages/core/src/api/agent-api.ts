@@ -55,6 +55,8 @@ const validationReportSchema = v.strictObject({
       }),
     ),
   ),
+  /** Whom `unregistered: skip` would leave unpaid; absent when nobody. */
+  skipped: v.optional(disbursementResultSchema.entries.skipped),
 });
 
 const livenessSchema = v.strictObject({
