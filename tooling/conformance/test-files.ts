@@ -32,6 +32,7 @@ export const access = testsOf('apps/sandbox/src/access.e2e.test.ts');
 export const deployment = testsOf('apps/sandbox/src/disburse.e2e.test.ts');
 export const lateLanding = testsOf('apps/sandbox/src/late-landing.e2e.test.ts');
 export const lies = testsOf('apps/sandbox/src/lies.e2e.test.ts');
+export const payRunCommand = testsOf('apps/sandbox/src/pay-run.e2e.test.ts');
 export const relayerHealth = testsOf('apps/sandbox/src/relayer-health.e2e.test.ts');
 export const rpcOutage = testsOf('apps/sandbox/src/rpc-outage.e2e.test.ts');
 export const sandbox = testsOf('tooling/conformance/sandbox.e2e.test.ts');

@@ -8,9 +8,11 @@ import {
   type DisbursementJob,
   type DisburseRequest,
   disbursementJobSchema,
+  disbursementResultSchema,
   errorCodeOf,
   PoolError,
   type Secret,
+  type SkippedRecipient,
 } from '@pool/core';
 import * as v from 'valibot';
 import { type JobTrace, jobTraceSchema } from './job-trace.ts';
@@ -31,6 +33,7 @@ const reportSchema = v.object({
   preflight: v.optional(
     v.array(v.object({ code: v.string(), message: v.string(), severity: v.optional(v.string()) })),
   ),
+  skipped: v.optional(disbursementResultSchema.entries.skipped),
 });
 /** What a command reads of a validation report. */
 export type CheckedRequest = {
@@ -47,6 +50,7 @@ export type CheckedRequest = {
         readonly severity?: string | undefined;
       }[]
     | undefined;
+  readonly skipped?: readonly SkippedRecipient[] | undefined;
 };
 
 /** How often a request waits for its turn before the refusal is told. */

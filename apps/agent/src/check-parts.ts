@@ -5,11 +5,14 @@
  * @module
  */
 import type { DisburseRequest } from '@pool/core';
+import { preflightCodes } from '@pool/operations';
 import type { CheckedRequest } from './agent-client.ts';
+import { locateSkipped, type SkippedEntry } from './pay-run-echo.ts';
 import { sumAmounts } from './roster-amount.ts';
 import type { RosterEntry } from './roster-csv.ts';
 import {
   describeProblem,
+  locateFinding,
   locateIssue,
   type RosterProblem,
   sortProblems,
@@ -48,13 +51,23 @@ export function createRequest(
   };
 }
 
-/** Everything that stands against paying these parts, in the order of the file's lines. */
+export type CheckedParts = {
+  /** Everything that stands against paying them, in the order of the file's lines. */
+  readonly issues: readonly PartIssue[];
+  /** What stops nothing, and is worth a word. */
+  readonly warnings: readonly PartIssue[];
+  /** Who would be left out under `unregistered: skip`. */
+  readonly skipped: readonly SkippedEntry[];
+};
+
 export async function checkParts(
   parts: readonly UncheckedPart[],
   validate: Validate,
-): Promise<readonly PartIssue[]> {
+): Promise<CheckedParts> {
   const shared = new Map<string, PartIssue>();
   const issues: PartIssue[] = [];
+  const warnings: PartIssue[] = [];
+  const skipped: SkippedEntry[] = [];
   const noteShared = (findings: readonly PartIssue[] = []): void => {
     for (const finding of findings) {
       // What all parts need together comes first and says more than what one of them needs.
@@ -70,8 +83,23 @@ export async function checkParts(
     const report = await validate(request);
     noteShared(listObstacles(report));
     issues.push(...report.issues.map((issue) => ({ part, ...locateIssue(entries, issue) })));
+    warnings.push(
+      ...(report.preflight ?? [])
+        .filter(({ severity }) => severity === 'warning')
+        .map((finding) => ({ part, ...locateFinding(entries, finding) })),
+    );
+    skipped.push(...locateSkipped(entries, report.skipped));
   }
-  return [...sortProblems(issues), ...shared.values()];
+  return {
+    issues: [...sortProblems(issues), ...shared.values()],
+    warnings: sortProblems(warnings),
+    skipped: sortProblems(skipped),
+  };
+}
+
+/** True for what stops a payment now, although nothing is wrong with its roster. */
+export function isFinding({ code }: { readonly code: string }): boolean {
+  return preflightCodes.some((known) => known === code);
 }
 
 /** What would stop the part. A warning would not. */

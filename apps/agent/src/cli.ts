@@ -6,10 +6,12 @@
 import { isPoolError } from '@pool/core';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { createAgentLog } from './agent-log.ts';
+import type { Output } from './command-output.ts';
 import { createProcessSource, readConfig } from './config.ts';
 import { createConfigReport, renderConfigReport } from './config-report.ts';
-import { type DisburseOptions, type Output, runDisburse } from './disburse-command.ts';
+import { type DisburseOptions, runDisburse } from './disburse-command.ts';
 import { exitCodeOfError, exitCodes } from './exit-codes.ts';
+import { checkRecipients, type RecipientsOptions } from './recipients-command.ts';
 import { serveAgent } from './serve.ts';
 import {
   beginTenancy,
@@ -105,6 +107,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .option('--decimal', "amounts are in token units, by the token's decimals")
     .option('--dry-run', 'check everything, prove and send nothing')
     .option('--json', 'print one JSON document: job, timings, settlement')
+    .option('--yes', 'on a terminal: send without asking; elsewhere nobody is asked')
     .option('--split', 'cut a roster above the ceiling into parts and pay them one after the other')
     .addOption(
       new Option(
@@ -117,6 +120,22 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .addOption(envFile())
     .action(async (options: DisburseOptions) => {
       setCode(await runDisburse(options, streams));
+    });
+
+  program
+    .command('recipients')
+    .description('Look at the people of a roster.')
+    .command('check')
+    .description('Say who on a roster is not ready to be paid, and why. Moves nothing.')
+    .requiredOption('--file <csv>', 'roster: address,amount[,memo]; - is standard input', takeOnce)
+    .option('--token <symbol>', 'token symbol', 'USDC')
+    .option('--chain <key>', 'chain key; default: DISBURSE_CHAIN')
+    .option('--decimal', "amounts are in token units, by the token's decimals")
+    .option('--json', 'print one JSON document')
+    .option('--csv <path>', 'write the answer as a table for a spreadsheet')
+    .addOption(envFile())
+    .action(async (options: RecipientsOptions) => {
+      setCode(await checkRecipients(options, streams));
     });
 
   program

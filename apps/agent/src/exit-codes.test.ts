@@ -10,6 +10,8 @@ it.each([
   ['batch-too-large', 2],
   ['duplicate-recipient', 2],
   ['unregistered-recipient', 2],
+  ['payment_declined', 2],
+  ['payment_blocked', 6],
   ['agent_unreachable', 1],
   ['pay_run_ledger_damaged', 1],
 ])('%s ends a command with %i', (code, exitCode) => {

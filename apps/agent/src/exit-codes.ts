@@ -15,6 +15,10 @@ export const exitCodes = {
   failed: 3,
   /** The transaction was submitted and reverted: nothing was paid. */
   partial: 4,
+  /** Paid, or a dry run that found nothing against it, and somebody on the roster is left out. */
+  someUnpaid: 5,
+  /** Nothing is wrong with the roster, and it cannot be paid now: money, gas, relayer or gate. Nothing was sent. */
+  notNow: 6,
   /** A signal between two looks at a split pay run: 128 and SIGINT. */
   interrupted: 130,
 } as const;
@@ -28,6 +32,8 @@ const refusalCodes: ReadonlySet<string> = new Set([
   'pay_run_job_lost',
   'invalid_tenancy',
   'tenancy_jobs_open',
+  'payment_declined',
+  'invalid_csv_path',
   'invalid_request',
   'idempotency_conflict',
   ...disbursementErrorCodes,
@@ -35,5 +41,8 @@ const refusalCodes: ReadonlySet<string> = new Set([
 
 /** @param code - of an error that ended a command */
 export function exitCodeOfError(code: string): number {
+  if (code === 'payment_blocked') {
+    return exitCodes.notNow;
+  }
   return refusalCodes.has(code) ? exitCodes.refused : exitCodes.error;
 }

@@ -4,8 +4,14 @@
  *
  * @module
  */
-import { type DisburseRequest, isPoolError, PoolError } from '@pool/core';
-import { type ValidationReport, validateDisbursement } from '@pool/operations';
+import { type DisburseRequest, type EvmAddress, isPoolError, PoolError } from '@pool/core';
+import {
+  type ChainRoute,
+  inspectRecipients,
+  type RecipientStanding,
+  type ValidationReport,
+  validateDisbursement,
+} from '@pool/operations';
 import { createParts } from './agent-parts.ts';
 import { readChainsFile, routeChain } from './chains.ts';
 import type { Config } from './config.ts';
@@ -24,6 +30,8 @@ export type LocalChecks = {
    * @throws PoolError `invalid-chain`, or 503 when the platform does not say
    */
   readCeiling(chain: string): number;
+  /** Who could be paid there. @throws PoolError 503 when the platform does not answer */
+  inspect(chain: string, addresses: readonly EvmAddress[]): Promise<readonly RecipientStanding[]>;
 };
 
 export async function withLocalChecks<T>(
@@ -58,22 +66,33 @@ export async function withLocalChecks<T>(
       return vended;
     };
     const validation = parts.createValidation({ bootstrap, pins, paidKeys, check });
+    const chainsFile = readChainsFile(config.chainsFile);
+    const route = (chain: string): Extract<ChainRoute, { kind: 'routable' }> => {
+      const found = routeChain(chain, {
+        contexts: parts.contexts,
+        bootstrap: bootstrap(),
+        defaultChain: undefined,
+        // Who signs is the running agent's business; it checks every part before the first is sent.
+        signerCurves: ['secp256k1', 'ed25519'],
+        poolless: chainsFile.poolless,
+      });
+      if (found.kind === 'invalid') {
+        throw new PoolError('invalid-chain', found.reason);
+      }
+      return found;
+    };
     return await work({
       validate: (request) => validateDisbursement(request, validation),
-      readCeiling(chain) {
-        const route = routeChain(chain, {
-          contexts: parts.contexts,
-          bootstrap: bootstrap(),
-          defaultChain: undefined,
-          // Who signs is the running agent's business; it checks every part before the first is sent.
-          signerCurves: ['secp256k1', 'ed25519'],
-          poolless: readChainsFile(config.chainsFile).poolless,
-        });
-        if (route.kind === 'invalid') {
-          throw new PoolError('invalid-chain', route.reason);
-        }
-        return route.maxRecipients;
-      },
+      readCeiling: (chain) => route(chain).maxRecipients,
+      inspect: (chain, addresses) =>
+        inspectRecipients(addresses, route(chain).context, {
+          platform: validation.checks.platform,
+          evidence: validation.checks.evidence,
+          hasGate: validation.checks.hasGate,
+          paidKeys: validation.checks.paidKeys,
+          evidenceDomain: chainsFile.evidence,
+          nowMs: systemClock.nowMs,
+        }),
     });
   } finally {
     pins.close();

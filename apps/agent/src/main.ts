@@ -5,6 +5,7 @@
  * @module
  */
 import { runCli } from './cli.ts';
+import { createAsk } from './command-output.ts';
 
 process.exitCode = await runCli(process.argv.slice(2), {
   out: (text) => process.stdout.write(`${text}\n`),
@@ -13,4 +14,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
     isTty: process.stderr.isTTY === true,
     write: (text) => process.stderr.write(text),
   },
+  ask: createAsk({ input: process.stdin, output: process.stdout, error: process.stderr }),
 });

@@ -5,12 +5,21 @@
  */
 import type { DisbursementJob } from '@pool/core';
 import type { AgentClient } from './agent-client.ts';
+import { askFirst } from './ask-first.ts';
 import { createRequest } from './check-parts.ts';
+import type { ApprovePayment } from './confirm-payment.ts';
 import { assertNoneLost, assertWhole, claimPayRun, findPayRun } from './pay-run-claim.ts';
 import { findPart } from './pay-run-find.ts';
 import { noteKnown, sendPart, submitOrFind } from './pay-run-send.ts';
 import { type LabelledPayRun, resolveSpelling, type SpellingDeps } from './pay-run-spelling.ts';
-import { createRosterError, mergeProblems } from './roster-problems.ts';
+import type { Terminal } from './progress-view.ts';
+
+export type WholeDeps = SpellingDeps & {
+  readonly client: AgentClient;
+  readonly terminal: Terminal;
+  /** The last stop before anything is sent. Not asked where an earlier run sent it. */
+  readonly approve: ApprovePayment;
+};
 
 export type WholeOutcome = {
   readonly job: DisbursementJob;
@@ -20,11 +29,11 @@ export type WholeOutcome = {
 
 /**
  * The job of this roster under this label: the one that is there, or a new one.
- * @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `invalid_roster` with every problem the agent finds
+ * @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `payment_declined`, and what {@link askFirst} finds
  */
 export async function payWhole(
   payRun: LabelledPayRun & { readonly unregistered?: 'fail' | 'skip' | undefined },
-  deps: SpellingDeps & { readonly client: AgentClient },
+  deps: WholeDeps,
 ): Promise<WholeOutcome> {
   const { client } = deps;
   const plan = await resolveSpelling(payRun, deps);
@@ -37,10 +46,8 @@ export async function payWhole(
   const request = createRequest(plan, plan.entries, plan.unregistered);
   if (job === undefined) {
     // A submission is refused for its first problem only; whoever mends the file needs all of them.
-    const problems = mergeProblems(plan.entries, [], (await client.validate(request)).issues);
-    if (problems.length > 0) {
-      throw createRosterError(problems);
-    }
+    const skipped = await askFirst(plan.entries, request, deps);
+    await deps.approve(plan, { ...plan, payRun: payRun.payRun, skipped, parts: 1 });
   }
   await claimPayRun(plan, { digest, count }, deps);
   const place = { digest, part: 1, count, attempt };

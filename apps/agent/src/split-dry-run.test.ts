@@ -31,14 +31,14 @@ describe('dryRunSplit', () => {
       parts.map(({ key, entries }) => ({ key, recipients: entries })),
     );
     expect(report.parts.map(({ submitted }) => submitted)).toEqual([false, false, false]);
-    expect(describeSplitDryRun(report)).toContain('part 3 of 3: 1 recipient(s)');
+    expect(describeSplitDryRun(report).join('\n')).toContain('part 3 of 3: 1 recipient(s)');
   });
 
   it('tells every issue of every part by its address', async () => {
     const test = createTestPayRun({ people: 2 });
     const report = await dryRun(test, [...test.entries, stranger]);
     expect(report.ok).toBe(false);
-    expect(describeSplitDryRun(report)).toContain(
+    expect(describeSplitDryRun(report).join('\n')).toContain(
       `part 2: unregistered-recipient: the recipient has not signed in and enrolled (${stranger.recipientAddress})`,
     );
   });

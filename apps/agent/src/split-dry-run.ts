@@ -4,8 +4,15 @@
  * @module
  */
 import type { CheckedRequest } from './agent-client.ts';
-import { checkParts, createRequest, describeIssue, type PartIssue } from './check-parts.ts';
+import {
+  checkParts,
+  createRequest,
+  describeIssue,
+  isFinding,
+  type PartIssue,
+} from './check-parts.ts';
 import { findSent } from './pay-run-claim.ts';
+import type { SkippedEntry } from './pay-run-echo.ts';
 import { computePartKey, computePayRunDigest, cutRoster } from './pay-run-key.ts';
 import type { PayRunRecord } from './pay-run-ledger.ts';
 import { sumAmounts } from './roster-amount.ts';
@@ -24,10 +31,16 @@ export type DryPart = {
 
 export type SplitDryRun = {
   readonly ok: boolean;
+  /** Nothing is wrong with the roster. `ok` is false all the same where something else stops it now. */
+  readonly isPayable: boolean;
   readonly payRun: string;
   readonly parts: readonly DryPart[];
   /** Of the parts that were not submitted yet. */
   readonly issues: readonly PartIssue[];
+  /** Of the same parts: what stops nothing, and is worth a word. */
+  readonly warnings: readonly PartIssue[];
+  /** Of the same parts: who would not be paid. */
+  readonly skipped: readonly SkippedEntry[];
 };
 
 export async function dryRunSplit(
@@ -54,7 +67,7 @@ export async function dryRunSplit(
       recipients,
     };
   });
-  const issues = await checkParts(
+  const { issues, warnings, skipped } = await checkParts(
     parts
       .filter(({ submitted }) => !submitted)
       .map(({ part, recipients }) => ({
@@ -64,10 +77,11 @@ export async function dryRunSplit(
       })),
     deps.validate,
   );
-  return { ok: issues.length === 0, payRun, parts, issues };
+  const isPayable = issues.every(isFinding);
+  return { ok: issues.length === 0, isPayable, payRun, parts, issues, warnings, skipped };
 }
 
-export function describeSplitDryRun({ parts, issues }: SplitDryRun): string {
+export function describeSplitDryRun({ parts, issues, warnings }: SplitDryRun): readonly string[] {
   return [
     issues.length === 0
       ? 'dry run: every part that was not submitted yet would go through'
@@ -77,5 +91,6 @@ export function describeSplitDryRun({ parts, issues }: SplitDryRun): string {
         `part ${part} of ${of}: ${recipients.length} recipient(s), ${amount} base units, key ${key}${submitted ? ', submitted before' : ''}`,
     ),
     ...issues.map(describeIssue),
-  ].join('\n');
+    ...warnings.map((warning) => `warning: ${describeIssue(warning)}`),
+  ];
 }

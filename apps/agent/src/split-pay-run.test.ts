@@ -66,7 +66,7 @@ describe('paySplit', () => {
     const test = createTestPayRun();
     test.chain.balance = 4_500n;
     const outcome = await test.split();
-    expect(outcome.stop).toMatchObject({ code: 'insufficient_balance', exitCode: 2 });
+    expect(outcome.stop).toMatchObject({ code: 'insufficient_balance', exitCode: 6 });
     expect(outcome.stop?.message).toContain('5010');
     expect(test.state.submitted).toEqual([]);
   });

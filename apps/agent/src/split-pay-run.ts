@@ -8,7 +8,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DisbursementJob, isPoolError, PoolError } from '@pool/core';
 import type { AgentClient } from './agent-client.ts';
-import { checkParts, createRequest, describeIssue } from './check-parts.ts';
+import { checkParts, createRequest, describeIssue, isFinding } from './check-parts.ts';
+import type { ApprovePayment } from './confirm-payment.ts';
 import { exitCodeOfError, exitCodes } from './exit-codes.ts';
 import { followJob, isTerminal } from './follow-job.ts';
 import type { JobTrace } from './job-trace.ts';
@@ -56,6 +57,8 @@ export type SplitDeps = SpellingDeps & {
   /** Recipients a call may list; asked only while the cut is still open. */
   readonly readCeiling: () => Promise<number>;
   readonly terminal: Terminal;
+  /** The last stop before the first part is sent. Not asked where earlier runs sent every part. */
+  readonly approve: ApprovePayment;
   /** Ends the run between two looks. */
   readonly signal: AbortSignal;
   /** Pause between two looks at a job. */
@@ -66,7 +69,7 @@ export type SplitDeps = SpellingDeps & {
 const patienceMs = 5 * 60_000;
 const restMs = 1_000;
 
-/** @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `invalid_retry`, `agent_unreachable`: nothing was sent */
+/** @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `invalid_retry`, `payment_declined`, `agent_unreachable`: nothing was sent */
 export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<SplitOutcome> {
   const plan = await resolveSpelling(payRun, deps);
   const { digest, sent, count: known } = await findPayRun(plan, deps);
@@ -87,7 +90,11 @@ export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<Spli
   const ready = prepareRetries(parts, plan, digest);
 
   const unsent = ready.filter(({ job }) => job === undefined);
-  const issues = await checkParts(
+  const {
+    issues: found,
+    warnings,
+    skipped,
+  } = await checkParts(
     unsent.map(({ part, entries }) => ({
       part,
       entries,
@@ -95,6 +102,8 @@ export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<Spli
     })),
     (request) => deps.client.validate(request),
   );
+  // A read that failed says nothing about the payment, and the agent waits for what it needs.
+  const issues = found.filter(({ code }) => code !== 'chain_unavailable');
   const [first] = issues;
   if (first !== undefined) {
     const message = [
@@ -107,7 +116,16 @@ export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<Spli
         : []),
     ].join('\n');
     // Not the retries: nothing of them was written down.
-    return { parts, stop: { code: first.code, message, exitCode: exitCodes.refused } };
+    const exitCode = issues.every(isFinding) ? exitCodes.notNow : exitCodes.refused;
+    return { parts, stop: { code: first.code, message, exitCode } };
+  }
+  for (const issue of [...found, ...warnings]) {
+    deps.terminal.write(`warning: ${describeIssue(issue)}\n`);
+  }
+  if (unsent.length > 0) {
+    const entries = unsent.flatMap((part) => part.entries);
+    const pending = { ...plan, payRun: payRun.payRun, entries, skipped, parts: unsent.length };
+    await deps.approve(plan, pending);
   }
   await claimPayRun(plan, { digest, count }, deps);
   for (const found of ready) {

@@ -6,9 +6,11 @@
  */
 import type { DisbursementJob } from '@pool/core';
 import { exitCodes } from './exit-codes.ts';
+import { describeSkipped, locateSkipped, type SkippedEntry } from './pay-run-echo.ts';
 import { hasNoEffect } from './pay-run-find.ts';
 import type { PayRunName } from './pay-run-ledger.ts';
 import { sumAmounts } from './roster-amount.ts';
+import type { RosterEntry } from './roster-csv.ts';
 import { isPaid, type PartOutcome, type SplitOutcome } from './split-pay-run.ts';
 
 type PartState = 'paid' | 'reverted' | 'failed' | 'running' | 'not-submitted' | 'unknown';
@@ -31,7 +33,7 @@ export function exitCodeOfSplit({ parts, stop }: SplitOutcome): number {
   const unpaid = parts.map(({ job }) => stateOf(job)).find((state) => state !== 'paid');
   switch (unpaid) {
     case undefined:
-      return exitCodes.ok;
+      return sumUp(parts).skipped > 0 ? exitCodes.someUnpaid : exitCodes.ok;
     case 'failed':
       return exitCodes.failed;
     case 'reverted':
@@ -65,6 +67,7 @@ export function createSplitDocument(name: PayRunName, outcome: SplitOutcome): ob
       amount: sumAmounts(entries).toString(),
       ...optionalEntry('next', adviseOn(part, job)),
       ...optionalEntry('job', job),
+      ...optionalEntry('skipped', listSkipped(entries, job)),
       ...optionalEntry('timings', trace?.timings),
       ...optionalEntry('prover', trace?.prover),
       ...optionalEntry('settlement', trace?.settlement),
@@ -108,10 +111,7 @@ function describePart({ part, job, entries, isUnseen }: PartOutcome): readonly s
   const reason = batch.error === undefined ? '' : `: ${batch.error.code}: ${batch.error.message}`;
   return [
     `${head}: ${batch.recipientCount} recipient(s) in ${batch.txHash}${reason}`,
-    ...job.result.skipped.map(
-      ({ recipientAddress, message }) =>
-        `  skipped ${recipientAddress}: ${message.replace(/^recipients\[[0-9]+\]: /, '')}`,
-    ),
+    ...describeSkipped(locateSkipped(entries, job.result.skipped)).map((line) => `  ${line}`),
     ...(job.result.skipped.length === 0 ? [] : [`  ${skippedLine}`]),
     ...next,
   ];
@@ -156,6 +156,15 @@ function sumUp(parts: readonly PartOutcome[]): {
     paidAmount: sumAmounts(paid),
     skipped: parts.reduce((sum, { job }) => sum + (job?.result?.skipped.length ?? 0), 0),
   };
+}
+
+/** With their lines in the file. Undefined: nobody. */
+function listSkipped(
+  entries: readonly RosterEntry[],
+  job: DisbursementJob | undefined,
+): readonly SkippedEntry[] | undefined {
+  const skipped = locateSkipped(entries, job?.result?.skipped);
+  return skipped.length === 0 ? undefined : skipped;
 }
 
 function optionalEntry(name: string, value: unknown): Record<string, unknown> {

@@ -1,6 +1,6 @@
 // The commands of `disburse-agent`.
 import { accountOperations, custody, section, shown } from '../statement.ts';
-import { sandbox } from '../test-files.ts';
+import { payRunCommand, sandbox } from '../test-files.ts';
 
 export const commands = section('Commands of the agent', [
   ['command.identity', '`identity` prints the holder’s identity, offline.', accountOperations],
@@ -53,6 +53,21 @@ export const commands = section('Commands of the agent', [
     shown(
       sandbox('pays a roster by the agent’s own command too, and says how it found the allowance'),
     ),
+  ],
+  [
+    'command.disburse-skipped',
+    'A run of `disburse` that skipped somebody names them and has an exit code of its own.',
+    shown(payRunCommand('names whoever is skipped by line, before and after, and ends with 5')),
+  ],
+  [
+    'command.disburse-asks-first',
+    '`disburse` sends nothing while the batch could not be settled, and says why.',
+    shown(payRunCommand('sends nothing while the funder has too little, and ends with 6')),
+  ],
+  [
+    'command.recipients-check',
+    '`recipients check` says who on a roster is not ready, and moves nothing.',
+    shown(payRunCommand('tells before payday who is not ready, as text, JSON and CSV')),
   ],
   [
     'command.viewing-key-new',

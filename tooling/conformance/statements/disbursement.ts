@@ -77,6 +77,7 @@ export const request = section('Disbursement request', [
     'Under `skip` such a recipient is left out and reported in `skipped`.',
     shown(
       checks('skips strangers on request and says why, but never everybody'),
+      validation('lists who would be skipped, whatever else is wrong'),
       deployment('skips and reports that recipient where the request says so'),
     ),
   ],

@@ -1,0 +1,135 @@
+// The command as a payroll clerk uses it, over real processes: who is not ready, what a payment comes to, what stops
+// it, who was left out, and one label however it is typed (docs/decisions/0023).
+import { spawn } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentScript } from './agent-process.ts';
+import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
+import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
+
+const stranger = '0x000000000000000000000000000000000000dEaD';
+
+type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+describe('disburse-agent, for whoever runs a payroll', () => {
+  let stack: TestStack;
+  let roster: string;
+  beforeAll(async () => {
+    stack = await startTestStack({ holderCount: 3 });
+    roster = writeRoster('roster.csv', ['1500000', '2000001', '9000000']);
+  });
+  afterAll(async () => {
+    await stack.end();
+  });
+
+  /** Two holders and, in the third line of amounts, somebody who is not enrolled. */
+  function writeRoster(name: string, amounts: readonly string[]): string {
+    const path = join(stack.directory, name);
+    const people = [stack.holders[0]!.address, stack.holders[1]!.address, stranger];
+    const lines = amounts.map((amount, index) => `${people[index]},${amount}`);
+    writeFileSync(path, `address,amount\n${lines.join('\n')}\n`);
+    return path;
+  }
+
+  function run(...args: readonly string[]): Promise<Ended> {
+    return new Promise((resolve, reject) => {
+      const flags = ['--conditions=@pool/source', '--disable-warning=ExperimentalWarning'];
+      const child = spawn(process.execPath, [...flags, agentScript, ...args], {
+        env: { ...process.env, ...stack.agent.environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let stdout = '';
+      let stderr = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        stdout += text;
+      });
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        stderr += text;
+      });
+      child.once('error', reject);
+      child.once('close', (code) => resolve({ code, stdout, stderr }));
+    });
+  }
+
+  const disburse = (label: string, ...options: readonly string[]): Promise<Ended> =>
+    run('disburse', '--file', roster, '--pay-run', label, ...options);
+
+  it('tells before payday who is not ready, as text, JSON and CSV', async () => {
+    const table = join(stack.directory, 'not-ready.csv');
+    const checked = await run('recipients', 'check', '--file', roster, '--csv', table);
+    expect(checked).toMatchObject({ code: 5, stderr: '' });
+    expect(checked.stdout).toContain('1 of 3 recipient(s) cannot be paid now');
+    expect(checked.stdout).toContain(`line 4: ${stranger}: not_enrolled: `);
+    const rows = readFileSync(table, 'utf8').trim().split('\r\n');
+    expect(rows).toHaveLength(4);
+    expect(rows[1]).toMatch(new RegExp(`^2,${stack.holders[0]!.address},yes,ready,,20`));
+    expect(rows[3]).toMatch(new RegExp(`^4,${stranger},no,not_enrolled,`));
+    expect(statSync(table).mode & 0o777).toBe(0o600);
+
+    const over = await run('recipients', 'check', '--file', roster, '--csv', roster);
+    expect(over).toMatchObject({ code: 2, stdout: '' });
+    expect(readFileSync(roster, 'utf8')).toContain('address,amount');
+    const two = writeRoster('two.csv', ['1', '']);
+    const document = await run('recipients', 'check', '--file', two, '--json');
+    expect(document.code).toBe(0);
+    expect(JSON.parse(document.stdout)).toMatchObject({
+      total: 2,
+      ready: 2,
+      recipients: [{ line: 2, readiness: 'ready', signedInAt: expect.stringMatching(/^20/) }, {}],
+    });
+    expect(await countFundedBatches(stack.place)).toBe(0);
+  });
+
+  it('says in a dry run what the payment comes to, and who is skipped', async () => {
+    const dry = await disburse('may', '--unregistered', 'skip', '--dry-run');
+    expect(dry).toMatchObject({ code: 5, stderr: '' });
+    expect(dry.stdout).toContain('2 recipient(s), 3.500001 USDC in total');
+    expect(dry.stdout).toContain(`largest: 2.000001 USDC to ${stack.holders[1]!.address} (line 3)`);
+    expect(dry.stdout).toContain(`skipped line 4: ${stranger}: the recipient has not signed in`);
+    const json = await disburse('may', '--unregistered', 'skip', '--dry-run', '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: true,
+      payment: { recipients: 2, total: '3500001', inTokenUnits: { total: '3.500001' } },
+      skipped: [{ line: 4, recipientAddress: stranger, code: 'unregistered-recipient' }],
+    });
+  });
+
+  it('sends nothing while the funder has too little, and ends with 6', async () => {
+    const large = writeRoster('large.csv', [(2n ** 120n).toString()]);
+    for (const mode of [[], ['--split'], ['--dry-run']]) {
+      const stopped = await run('disburse', '--file', large, '--pay-run', 'large', ...mode);
+      expect(stopped.code, mode.join()).toBe(6);
+      expect(stopped.stdout + stopped.stderr).toContain('insufficient_balance');
+    }
+    expect(await countFundedBatches(stack.place)).toBe(0);
+  });
+
+  it('names whoever is skipped by line, before and after, and ends with 5', async () => {
+    const paid = await disburse('may', '--unregistered', 'skip');
+    expect(paid.code).toBe(5);
+    expect(paid.stderr).toContain('2 recipient(s), 3.500001 USDC in total');
+    expect(paid.stderr).toContain(`skipped line 4: ${stranger}`);
+    expect(paid.stdout).toContain(`skipped line 4: ${stranger}: the recipient has not signed in`);
+    expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(3_500_001n);
+  });
+
+  it('takes every spelling of a label for the payment that was made', async () => {
+    for (const label of ['MAY', ' may ', 'ｍａｙ', 'm\u00e1y']) {
+      const again = await disburse(label, '--unregistered', 'skip');
+      expect(again.code, label).toBe(5);
+      expect(again.stdout).toContain('this run sent nothing');
+      expect(again.stderr, label).toBe('');
+    }
+    expect(await countFundedBatches(stack.place)).toBe(1);
+  });
+
+  it('warns of the same roster under another label, and does not stop a script for it', async () => {
+    const dry = await disburse('june', '--unregistered', 'skip', '--dry-run');
+    expect(dry.stdout).toContain('the same roster was sent under the label may at 20');
+    const paid = await disburse('june', '--unregistered', 'skip', '--yes');
+    expect(paid.code).toBe(5);
+    expect(paid.stderr).toContain('the same roster was sent under the label may at 20');
+    expect(await countFundedBatches(stack.place)).toBe(2);
+  });
+});
