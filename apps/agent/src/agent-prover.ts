@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { join } from 'node:path';
 import { type CircuitName, createArtifactStore, type ProductionKeys } from '@pool/circuits';
 import { createMockProver, createProver, type Prover, type ProverIncident } from '@pool/prover';
 import type { AgentLog } from './agent-log.ts';
@@ -20,6 +21,7 @@ export function createConfiguredProver(
         artifacts:
           keys ?? createArtifactStore({ cacheDir: config.artifactsDir, keyForm: 'compact' }),
         accelerator: config.accelerator,
+        cacheDir: join(config.home, 'cache'),
         onIncident: createIncidentLog(log),
       });
 }

@@ -28,6 +28,11 @@ export type ProverOptions<C extends string = string> = {
   readonly deviceMemoryBudgetBytes?: number | undefined;
   /** How long a witness program may run, in milliseconds: one that never ends would hold up all others. Default: 10 minutes. */
   readonly witnessTimeoutMs?: number | undefined;
+  /**
+   * Folder, made if need be, that keeps what was measured of a graphics device between starts. Default: none, and the first start of
+   * each process measures. Several processes may share it.
+   */
+  readonly cacheDir?: string | undefined;
   /** Accept a renderer that runs on the processor as a device. For tests: it is slower than the processor itself. */
   readonly allowSoftwareAdapter?: boolean | undefined;
   /** Told what went wrong without failing a proof: a device that went away, reported an error, computed wrongly, or is not used any more. */
@@ -93,6 +98,7 @@ export const createProver = <C extends string = string>(
         return await createWebGpuEngine({
           allowSoftwareAdapter: options.allowSoftwareAdapter,
           memoryBudgetBytes: deviceMemoryBudgetBytes,
+          cacheDir: options.cacheDir,
         });
       },
     },

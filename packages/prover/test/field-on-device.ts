@@ -1,4 +1,5 @@
 /** One field operation on the device, on raw words, and what BigInt says it must give. */
+import { bind } from '../src/webgpu/bindings.ts';
 import type { Buffers } from '../src/webgpu/buffers.ts';
 import type { Gpu } from '../src/webgpu/device.ts';
 import { decodeElements, ELEMENT_BYTES, encodeElements } from '../src/webgpu/elements.ts';
@@ -10,7 +11,7 @@ import {
   WORDS_PRELUDE,
 } from '../src/webgpu/field.ts';
 import type { LimbLayout } from '../src/webgpu/limbs.ts';
-import { bind, dispatch, type Pipelines } from '../src/webgpu/pipelines.ts';
+import { dispatch, type Pipelines } from '../src/webgpu/pipelines.ts';
 
 const WORKGROUP = 64;
 

@@ -8,9 +8,27 @@
 /** Renderers that run on the processor: right, but slower than the CPU engine. */
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render|warp/i;
 
+/** Names of the card, and the driver's words for itself (`description`). */
+export type AdapterIdentity = {
+  readonly vendor: string;
+  readonly architecture: string;
+  readonly device: string;
+  readonly description: string;
+};
+
+export const identifyAdapter = (info: GPUAdapterInfo): AdapterIdentity => ({
+  vendor: info.vendor.trim(),
+  architecture: info.architecture.trim(),
+  device: info.device.trim(),
+  description: info.description.trim(),
+});
+
+/** The card and its driver, as far as they are named. */
 export const describeAdapter = (info: GPUAdapterInfo): string => {
-  const parts = [info.description, info.device, `${info.vendor} ${info.architecture}`];
-  return parts.map((part) => part.trim()).find((part) => part !== '') ?? 'unnamed adapter';
+  const { vendor, architecture, device, description } = identifyAdapter(info);
+  const card = device === '' ? `${vendor} ${architecture}`.trim() : device;
+  const parts = [card, description].filter((part) => part !== '');
+  return parts.length === 0 ? 'unnamed adapter' : parts.join(', ');
 };
 
 export const isSoftwareAdapter = (info: GPUAdapterInfo): boolean =>

@@ -6,13 +6,14 @@
  */
 /// <reference types="@webgpu/types" />
 import { ProverError } from '../errors.ts';
+import { bind } from './bindings.ts';
 import type { Buffers } from './buffers.ts';
 import type { Gpu } from './device.ts';
 import { ELEMENT_BYTES } from './elements.ts';
 import { generateField, WORDS_PRELUDE } from './field.ts';
 import { CHECK_SHADER, CHECK_WORKGROUP, isLayoutCorrect } from './field-check.ts';
 import { LIMB_LAYOUTS, type LimbLayout, type LimbLayoutName } from './limbs.ts';
-import { bind, dispatch, type Pipelines } from './pipelines.ts';
+import { dispatch, type Pipelines } from './pipelines.ts';
 
 export type LayoutMeasurement = {
   readonly name: LimbLayoutName;
@@ -61,8 +62,19 @@ type Candidate = {
   readonly chain: GPUComputePipeline;
 };
 
+const generateFields = (layout: LimbLayout): string =>
+  WORDS_PRELUDE + generateField('fq', layout) + generateField('fr', layout);
+
+/** Everything that is compiled and timed, as text. */
+export const describeCandidates = (layouts: readonly LimbLayout[]): string =>
+  [
+    CHECK_SHADER,
+    CHAIN_SHADER,
+    ...layouts.flatMap((each) => [each.name, generateFields(each)]),
+  ].join('\n');
+
 const compileCandidate = async (pipelines: Pipelines, layout: LimbLayout): Promise<Candidate> => {
-  const fields = WORDS_PRELUDE + generateField('fq', layout) + generateField('fr', layout);
+  const fields = generateFields(layout);
   const label = `field ${layout.name}`;
   const [check, chain] = await Promise.all([
     pipelines.compile(fields + CHECK_SHADER, { label, entryPoint: 'check' }),
@@ -125,6 +137,20 @@ export const measureLayouts = async (
     measurements.push({ name: layout.name, isCorrect, multiplicationsPerSecond });
   }
   return measurements;
+};
+
+/** The value test alone. */
+export const testLayout = async (
+  gpu: Gpu,
+  buffers: Buffers,
+  pipelines: Pipelines,
+  layout: LimbLayout,
+): Promise<boolean> => {
+  const check = await pipelines.compile(generateFields(layout) + CHECK_SHADER, {
+    label: `field ${layout.name}`,
+    entryPoint: 'check',
+  });
+  return await isLayoutCorrect(gpu, buffers, check, layout);
 };
 
 /**

@@ -5,7 +5,7 @@
  */
 /// <reference types="@webgpu/types" />
 
-import { ProverError } from '../errors.ts';
+import { limitError } from './bindings.ts';
 import type { Gpu } from './device.ts';
 
 /** GPUBufferUsage and GPUMapMode of the WebGPU specification; Dawn for Node has no globals. */
@@ -58,10 +58,7 @@ export const createBuffers = (gpu: Gpu): Buffers => {
     gpu.assertHealthy();
     const size = Math.max(16, roundUp(bytes, 4));
     if (size > device.limits.maxBufferSize) {
-      throw new ProverError(
-        'memory_budget_exceeded',
-        `the graphics device holds at most ${device.limits.maxBufferSize} bytes in one piece; ${size} are needed`,
-      );
+      throw limitError(label || 'a buffer', size, device.limits.maxBufferSize);
     }
     const buffer = gpu.allocate(() => device.createBuffer({ size, usage, label }));
     taken.add(buffer);

@@ -7,7 +7,13 @@
 /// <reference types="@webgpu/types" />
 import { setTimeout } from 'node:timers/promises';
 import { ProverError } from '../errors.ts';
-import { describeAdapter, describeDevice, isSoftwareAdapter } from './adapter.ts';
+import {
+  type AdapterIdentity,
+  describeAdapter,
+  describeDevice,
+  identifyAdapter,
+  isSoftwareAdapter,
+} from './adapter.ts';
 
 export type DeviceOptions = {
   /** Accept a renderer that runs on the processor (SwiftShader, llvmpipe). For tests: it is slower than the CPU engine. */
@@ -21,6 +27,7 @@ export type Gpu = {
   readonly device: GPUDevice;
   /** The adapter's name, for people. */
   readonly name: string;
+  readonly adapter: AdapterIdentity;
   readonly isSoftware: boolean;
   readonly hasSubgroups: boolean;
   readonly hasTimestamps: boolean;
@@ -67,7 +74,7 @@ const exhaustedError = (message: string): ProverError =>
 /** Dawn reports a loss a little after the calls that fail of it. */
 const LOSS_REPORT_MS = 250;
 
-const watch = (device: GPUDevice, adapter: GPUAdapter, instance: { gpu: GPU | undefined }): Gpu => {
+const watch = (device: GPUDevice, adapter: GPUAdapter): Gpu => {
   let lostReason: string | undefined;
   let uncaptured: string | undefined;
   let exhausted: string | undefined;
@@ -94,6 +101,7 @@ const watch = (device: GPUDevice, adapter: GPUAdapter, instance: { gpu: GPU | un
   return {
     device,
     name: describeAdapter(adapter.info),
+    adapter: identifyAdapter(adapter.info),
     isSoftware: isSoftwareAdapter(adapter.info),
     hasSubgroups: device.features.has('subgroups'),
     hasTimestamps: device.features.has('timestamp-query'),
@@ -145,11 +153,15 @@ const watch = (device: GPUDevice, adapter: GPUAdapter, instance: { gpu: GPU | un
     close: () => {
       lostReason ??= 'closed';
       device.destroy();
-      // Dawn's thread lives as long as the object that `create` returned.
-      instance.gpu = undefined;
     },
   };
 };
+
+/**
+ * What `create` returned, for each backend, kept as long as the process lives: once such an object is collected, the next one crashes the
+ * process (webgpu 0.6.2 on SwiftShader). It uses no time while no device is open, and does not keep the process alive.
+ */
+const instances = new Map<string, GPU>();
 
 /** Opens the fastest adapter there is, or says why there is none. */
 export const openDevice = async (
@@ -157,17 +169,18 @@ export const openDevice = async (
 ): Promise<{ readonly gpu: Gpu } | { readonly reason: string }> => {
   const module = await loadWebGpu();
   if (module === undefined) return { reason: 'the optional package webgpu is not installed' };
-  const instance: { gpu: GPU | undefined } = {
-    gpu: module.create(options.backend === undefined ? [] : [`backend=${options.backend}`]),
-  };
-  const adapter = await instance.gpu?.requestAdapter({ powerPreference: 'high-performance' });
+  const backend = options.backend ?? '';
+  const instance =
+    instances.get(backend) ?? module.create(backend === '' ? [] : [`backend=${backend}`]);
+  instances.set(backend, instance);
+  const adapter = await instance.requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) return { reason: 'no graphics driver (Vulkan, Metal or Direct3D 12) was found' };
   if (isSoftwareAdapter(adapter.info) && options.allowSoftwareAdapter !== true) {
     return { reason: `${describeAdapter(adapter.info)} runs on the processor` };
   }
   try {
     const device = await adapter.requestDevice(describeDevice(adapter));
-    return { gpu: watch(device, adapter, instance) };
+    return { gpu: watch(device, adapter) };
   } catch (error) {
     return { reason: `the graphics device did not open: ${String(error)}` };
   }

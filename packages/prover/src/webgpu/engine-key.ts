@@ -29,15 +29,15 @@ export type DeviceKey = {
   readonly release: () => void;
 };
 
-/** Wires that circuits set to 0 or 1 need no digits; about this share is larger. */
-const WITNESS_DENSITY = 0.6;
+/** Share of the wires whose digits are not zero: counted in witnesses of fund-16 and fund-64 (docs/gpu.md), mostly Poseidon states. */
+export const WITNESS_DENSITY = 0.96;
 
 /** Points of all sums, and rows, up to which a proof is one burst of work: about a tenth of a second on a large card. */
 const SHORT_PROOF_POINTS = 1 << 22;
 /** Submissions of a longer proof that wait on the device, so that an abort is felt. */
 const PENDING_OF_LONG_PROOF = 2;
 
-/** @throws the signal's reason; ProverError `memory_budget_exceeded`, `zkey_malformed`, `accelerator_lost` */
+/** @throws the signal's reason; ProverError `memory_budget_exceeded`, `accelerator_limit_exceeded`, `zkey_malformed`, `accelerator_lost` */
 export const loadDeviceKey = async (
   context: KeyContext,
   zkey: Zkey,

@@ -1,5 +1,9 @@
 /** The WebGPU engine on a device: its sums against arithmetic on known multiples, and what it does when things go wrong. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limitGpu } from '../../test/limited-device.ts';
 import { random } from '../../test/quotient-reference.ts';
 import { createSyntheticKey } from '../../test/synthetic-key.ts';
 import { openTestDevice } from '../../test/test-device.ts';
@@ -8,11 +12,18 @@ import type { Gpu } from './device.ts';
 import { encodeElements } from './elements.ts';
 import { createDeviceEngine } from './engine.ts';
 import { createWebGpuEngine } from './index.ts';
+import { openLayoutCache } from './layout-cache.ts';
+import { describeLayoutKey } from './layout-choice.ts';
 import { findLimbLayout } from './limbs.ts';
 
 const WIRES = 50;
 const key = createSyntheticKey({ domainSize: 64, wires: WIRES, publicSignals: 2 });
 const small = createSyntheticKey({ domainSize: 4, wires: 3, publicSignals: 1 });
+/** The polynomials together, and the digits of its points, are beyond a binding of the device below. */
+const divided = createSyntheticKey({ domainSize: 2048, wires: WIRES, publicSignals: 2 });
+const tooLarge = createSyntheticKey({ domainSize: 8192, wires: 3, publicSignals: 1 });
+/** Two polynomials of 2,048 rows, and hardly more than sums in G2 need for their buckets. */
+const BINDING_BYTES = 2 ** 17;
 const witnesses = [0, 1, 2].map((k) => [1n, ...random.slice(k * WIRES, (k + 1) * WIRES - 1)]);
 const witness = witnesses[0] ?? [];
 
@@ -24,8 +35,9 @@ const LAYOUT = findLimbLayout('digits-13-loop');
 const lost = { code: 'accelerator_lost', retryable: true };
 
 const open = async (memoryBudgetBytes = 2 ** 28): Promise<{ gpu: Gpu; engine: Engine }> => {
-  const gpu = await openTestDevice();
-  if (gpu === undefined) throw new Error('no device');
+  const adapter = await openTestDevice();
+  if (adapter === undefined) throw new Error('no device');
+  const gpu = limitGpu(adapter, { maxStorageBufferBindingSize: BINDING_BYTES });
   return { gpu, engine: createDeviceEngine(gpu, { layout: LAYOUT, memoryBudgetBytes }) };
 };
 
@@ -69,6 +81,20 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
     await expect(resident.computeSums(new Uint8Array(32))).rejects.toMatchObject({
       code: 'artifacts_mismatch',
     });
+  });
+
+  it('computes them in parts where a key is beyond what the device binds at once', async () => {
+    const key = await engine.load(divided.zkey);
+    expect(await key.computeSums(encodeElements(witness))).toEqual(divided.expectSums(witness));
+    key.release();
+  }, 300_000);
+
+  it('refuses a key that no parts make small enough before it is read, and goes on', async () => {
+    await expect(engine.load(tooLarge.zkey)).rejects.toMatchObject({
+      code: 'accelerator_limit_exceeded',
+      message: expect.stringMatching(/a polynomial needs 262144 bytes.*takes 131072/),
+    });
+    expect(await resident.computeSums(encodeElements(witness))).toEqual(key.expectSums(witness));
   });
 
   it('ends by the signal, and proves on', async () => {
@@ -157,20 +183,29 @@ describe.skipIf(!hasDevice)('finding a graphics device', () => {
     expect(await createWebGpuEngine()).toEqual({
       reason: expect.stringContaining('runs on the processor'),
     });
+    // As an earlier start left it: what is not measured again is read, and tested.
+    const gpu = await openTestDevice();
+    if (gpu === undefined) throw new Error('no device');
+    const cacheDir = await mkdtemp(join(tmpdir(), 'webgpu-engine-'));
+    const kept = [{ name: LAYOUT.name, isCorrect: true, multiplicationsPerSecond: 123e9 }];
+    await openLayoutCache(cacheDir).write(await describeLayoutKey(gpu, [LAYOUT]), kept);
+    gpu.close();
     const opened = await createWebGpuEngine({
       allowSoftwareAdapter: true,
-      layout: 'digits-13-loop',
+      layout: LAYOUT.name,
+      cacheDir,
     });
     if ('reason' in opened) throw new Error(opened.reason);
     expect(opened.engine.kind).toBe('webgpu');
-    expect(opened.engine.detail).toMatch(/SwiftShader.*digits-13-loop/);
-    expect(opened.measurements).toHaveLength(1);
+    expect(opened.engine.detail).toMatch(/SwiftShader.*digits-13-loop, 123 billion/);
+    expect(opened.measurements).toEqual(kept);
     await opened.engine.close();
+    await rm(cacheDir, { recursive: true, force: true });
   });
 
   it('does not use a layout that the device computes wrong', async () => {
     expect(await createWebGpuEngine({ allowSoftwareAdapter: true, layout: 'floats-22' })).toEqual({
       reason: expect.stringContaining('wrong products'),
     });
-  });
+  }, 300_000);
 });

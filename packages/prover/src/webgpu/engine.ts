@@ -18,6 +18,7 @@ import {
 import type { LimbLayout } from './limbs.ts';
 import { createMsmContext } from './msm.ts';
 import { createPipelines } from './pipelines.ts';
+import { assertQuotientFits } from './quotient.ts';
 
 export type DeviceEngineOptions = {
   readonly layout: LimbLayout;
@@ -75,6 +76,7 @@ export const createDeviceEngine = (gpu: Gpu, options: DeviceEngineOptions): Engi
     });
 
   const load = async (zkey: Zkey, loadOptions: EngineOptions): Promise<ResidentKey> => {
+    assertQuotientFits(gpu, zkey.header);
     const before = buffers.bytesInUse();
     const assertWithinBudget = (bytes: number): void => {
       if (bytes <= memoryBudgetBytes) return;

@@ -4,12 +4,13 @@
  *
  * @module
  */
+import { bind } from './bindings.ts';
 import type { Buffers } from './buffers.ts';
 import type { Gpu } from './device.ts';
 import { decodeElements, ELEMENT_BYTES, encodeElements } from './elements.ts';
 import { fieldModulus, invert } from './field.ts';
 import type { LimbLayout } from './limbs.ts';
-import { bind, dispatch } from './pipelines.ts';
+import { dispatch } from './pipelines.ts';
 
 export const CHECK_WORKGROUP = 64;
 const FIELDS = ['fq', 'fr'] as const;

@@ -4,11 +4,13 @@
  * @module
  */
 import type { Engine } from '../engine/engine.ts';
-import { chooseLayout, type LayoutMeasurement, measureLayouts } from './benchmark.ts';
+import { chooseLayout, type LayoutMeasurement, measureLayouts, testLayout } from './benchmark.ts';
 import { createBuffers } from './buffers.ts';
 import { type Gpu, openDevice } from './device.ts';
 import { createDeviceEngine } from './engine.ts';
-import { findLimbLayout, type LimbLayoutName } from './limbs.ts';
+import { openLayoutCache } from './layout-cache.ts';
+import { describeLayoutKey, findMeasurements } from './layout-choice.ts';
+import { findLimbLayout, LIMB_LAYOUTS, type LimbLayoutName } from './limbs.ts';
 import { createPipelines } from './pipelines.ts';
 
 export type WebGpuEngineOptions = {
@@ -18,6 +20,8 @@ export type WebGpuEngineOptions = {
   readonly memoryBudgetBytes?: number | undefined;
   /** Use this limb layout, if it computes right, in place of the fastest. */
   readonly layout?: LimbLayoutName | undefined;
+  /** Folder that keeps the measured layouts between starts. Default: they are measured at every start. */
+  readonly cacheDir?: string | undefined;
 };
 
 export type WebGpuEngine =
@@ -25,19 +29,26 @@ export type WebGpuEngine =
   /** Why there is none. */
   | { readonly reason: string };
 
-/** Per adapter: an engine opened again on the same one, after a loss, need not measure again. */
+/** Of this process: an engine opened again on the same device, after a loss, need not even read a file. */
 const measured = new Map<string, readonly LayoutMeasurement[]>();
 
 const measure = async (
   gpu: Gpu,
-  only: LimbLayoutName | undefined,
+  { layout: only, cacheDir }: WebGpuEngineOptions,
 ): Promise<readonly LayoutMeasurement[]> => {
-  const key = `${gpu.name}|${only ?? 'all'}`;
-  const known = measured.get(key);
+  const layouts = only === undefined ? LIMB_LAYOUTS : [findLimbLayout(only)];
+  const key = await describeLayoutKey(gpu, layouts);
+  const name = JSON.stringify(key);
+  const known = measured.get(name);
   if (known !== undefined) return known;
-  const layouts = only === undefined ? undefined : [findLimbLayout(only)];
-  const measurements = await measureLayouts(gpu, createBuffers(gpu), createPipelines(gpu), layouts);
-  measured.set(key, measurements);
+  const buffers = createBuffers(gpu);
+  const pipelines = createPipelines(gpu);
+  const cache = cacheDir === undefined ? undefined : openLayoutCache(cacheDir);
+  const measurements = await findMeasurements(cache, key, {
+    measure: () => measureLayouts(gpu, buffers, pipelines, layouts),
+    isCorrect: (layout) => testLayout(gpu, buffers, pipelines, findLimbLayout(layout)),
+  });
+  measured.set(name, measurements);
   return measurements;
 };
 
@@ -52,7 +63,7 @@ export const createWebGpuEngine = async (
   if ('reason' in opened) return opened;
   const { gpu } = opened;
   try {
-    const measurements = await measure(gpu, options.layout);
+    const measurements = await measure(gpu, options);
     const best = chooseLayout(measurements);
     const engine = createDeviceEngine(gpu, {
       layout: findLimbLayout(best.name),

@@ -4,6 +4,7 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
+import { createBindGroup } from './bindings.ts';
 import { BUCKET_WORKGROUP } from './buckets-wgsl.ts';
 import type { Gpu } from './device.ts';
 import { PLAN_SLICES, STAGE_BYTES } from './msm-bindings.ts';
@@ -40,14 +41,11 @@ const bindPart = (
   if (part.bound?.scalars === scalars && part.bound.held === held) return part.bound.group;
   const { keys, entries, buckets, parts, plan } = held;
   const buffers = [scalars, part.indices, part.points, keys, entries, buckets, parts, plan];
-  const group = gpu.device.createBindGroup({
-    layout: kernels.bindings,
-    entries: [
-      { binding: 0, resource: { buffer: part.params } },
-      { binding: 1, resource: { buffer: part.stageValues, size: STAGE_BYTES } },
-      ...buffers.map((buffer, k) => ({ binding: k + 2, resource: { buffer } })),
-    ],
-  });
+  const group = createBindGroup(gpu, kernels.bindings, [
+    [0, part.params],
+    [1, { buffer: part.stageValues, size: STAGE_BYTES }],
+    ...buffers.map((buffer, k) => [k + 2, buffer] as const),
+  ]);
   part.bound = { scalars, held, group };
   return group;
 };

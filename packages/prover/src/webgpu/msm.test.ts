@@ -1,6 +1,7 @@
 /** Sums on a device against @noble/curves and against the kernels of the processor. Where there is no adapter, all of them are skipped (test/test-device.ts). */
 import { createKernels, type Kernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { limitGpu } from '../../test/limited-device.ts';
 import { computeOnDevice, readFrom, TINY_SEGMENTS } from '../../test/msm-on-device.ts';
 import { createRandom, encodePoints, expectG1, listCases } from '../../test/msm-points.ts';
 import { computeByKernels } from '../../test/sums-by-kernels.ts';
@@ -10,6 +11,7 @@ import { encodeElements } from './elements.ts';
 import { findLimbLayout } from './limbs.ts';
 import { createG1Msm, createMsmContext } from './msm.ts';
 import type { MsmTuning } from './msm-plan.ts';
+import { createMsmWorkspace } from './msm-workspace.ts';
 
 const gpu = await openTestDevice();
 const buffers = gpu && createBuffers(gpu);
@@ -85,6 +87,18 @@ describe.skipIf(!context)('sums in G1', () => {
     const onDevice = await computeOnDevice(context, 'g1', { factors, scalars });
     expect(onDevice).toEqual(expectG1(factors, scalars));
     expect(onDevice).toEqual(await computeByKernels(kernels, 'g1', { factors, scalars }));
+  });
+
+  test('in parts, points read in blocks, where the device binds little at once', async () => {
+    const limited = limitGpu(context.gpu, { maxStorageBufferBindingSize: 2 ** 16 });
+    const own = createBuffers(limited);
+    const workspace = createMsmWorkspace(own);
+    const { factors, scalars } = listCases(1030).random;
+    const want = expectG1(factors, scalars);
+    const small = { ...context, gpu: limited, buffers: own, workspace };
+    expect(await computeOnDevice(small, 'g1', { factors, scalars })).toEqual(want);
+    workspace.release();
+    expect(own.bytesInUse()).toBe(0);
   });
 
   test('points start at a later scalar; sums run at the same time; one result buffer', async () => {

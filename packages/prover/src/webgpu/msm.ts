@@ -7,6 +7,7 @@
  */
 /// <reference types="@webgpu/types" />
 import type { G1Affine, G2Affine } from '../engine/engine.ts';
+import { storageLimit } from './bindings.ts';
 import type { Buffers } from './buffers.ts';
 import { decodeG1Result, decodeG2Result } from './curve-affine.ts';
 import { affineBytes, type Group, sumBytes } from './curve-fields.ts';
@@ -90,10 +91,7 @@ const create = async <Point>(
   const points = finite.indices.length;
   const plans = planMsm(points, {
     group,
-    bindingBytes: Math.min(
-      gpu.device.limits.maxStorageBufferBindingSize,
-      gpu.device.limits.maxBufferSize,
-    ),
+    bindingBytes: storageLimit(gpu),
     tableBudgetBytes,
     density,
     tuning: options.tuning ?? {},
@@ -186,7 +184,8 @@ const listResults = (plans: readonly PartPlan[]) =>
   plans.map(({ windows }) => ({ groups: windows.groups, bits: windows.bits }));
 
 /**
- * @throws the signal's reason, whatever `read` throws, ProverError `memory_budget_exceeded`, `accelerator_lost`, `proof_failed`
+ * @throws the signal's reason, whatever `read` throws, ProverError `memory_budget_exceeded`, `accelerator_limit_exceeded`,
+ *   `accelerator_lost`, `accelerator_refused`
  */
 export const createG1Msm = (context: MsmContext, options: MsmOptions): Promise<Msm<G1Affine>> =>
   create(context, 'g1', options, (bytes, plans) =>

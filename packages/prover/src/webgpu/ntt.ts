@@ -10,6 +10,7 @@
 /// <reference types="@webgpu/types" />
 
 import { ProverError } from '../errors.ts';
+import { bind, createBindGroup } from './bindings.ts';
 import type { Buffers } from './buffers.ts';
 import type { Gpu } from './device.ts';
 import { encodeElements } from './elements.ts';
@@ -22,7 +23,7 @@ import {
 } from './field.ts';
 import type { LimbLayout } from './limbs.ts';
 import { MOST_DOMAIN_BITS, type NttPass, planPasses, rootOfUnity } from './ntt-plan.ts';
-import { bind, dispatch, type Pipelines, splitWorkgroups } from './pipelines.ts';
+import { dispatch, type Pipelines, splitWorkgroups } from './pipelines.ts';
 
 /** What every part of the engine is built on. */
 export type GpuContext = {
@@ -215,8 +216,8 @@ const computePowers = async (
 };
 
 export type CosetTransform = {
-  /** Bytes of its tables. */
-  readonly bytes: number;
+  /** Its tables. */
+  readonly buffers: readonly GPUBuffer[];
   /**
    * Records the transform of the polynomials in `data`, elements in Montgomery form, natural order in and out.
    * @param group - made by `bindData`
@@ -289,19 +290,19 @@ export const createCosetTransform = async (
     count: size,
     exponentBits: domainBits,
     isReversed: true,
+  }).catch((error: unknown) => {
+    buffers.release(roots);
+    throw error;
   });
   return {
-    bytes: roots.size + scale.size,
+    buffers: [roots, scale],
     bindData: (data) => ({
       groups: compiled.map(({ direction, bits, pipeline }) =>
-        gpu.device.createBindGroup({
-          layout: pipeline.getBindGroupLayout(0),
-          entries: [
-            { binding: 0, resource: { buffer: data } },
-            ...(bits > 0 ? [{ binding: 1, resource: { buffer: roots } }] : []),
-            ...(direction === 'middle' ? [{ binding: 2, resource: { buffer: scale } }] : []),
-          ],
-        }),
+        createBindGroup(gpu, pipeline.getBindGroupLayout(0), [
+          [0, data],
+          ...(bits > 0 ? [[1, roots] as const] : []),
+          ...(direction === 'middle' ? [[2, scale] as const] : []),
+        ]),
       ),
     }),
     record: (pass, { groups }) => {

@@ -22,11 +22,6 @@ export type Pipelines = {
   ) => Promise<GPUComputePipeline>;
 };
 
-/** A buffer, or a part of one; offsets are multiples of 256. */
-export type Bound =
-  | GPUBuffer
-  | { readonly buffer: GPUBuffer; readonly offset: number; readonly size: number };
-
 export const createPipelines = (gpu: Gpu): Pipelines => {
   const compiled = new Map<string, Promise<GPUComputePipeline>>();
   const modules = new Map<string, Promise<GPUShaderModule>>();
@@ -69,20 +64,6 @@ export const createPipelines = (gpu: Gpu): Pipelines => {
     },
   };
 };
-
-/** Bindings 0, 1, 2 … of group 0, in the order given. */
-export const bind = (
-  gpu: Gpu,
-  pipeline: GPUComputePipeline,
-  buffers: readonly Bound[],
-): GPUBindGroup =>
-  gpu.device.createBindGroup({
-    layout: pipeline.getBindGroupLayout(0),
-    entries: buffers.map((bound, binding) => ({
-      binding,
-      resource: 'buffer' in bound ? { ...bound } : { buffer: bound },
-    })),
-  });
 
 /** One dispatch in a pass that is open. Workgroups beyond the limit of one dimension spill into the second: shaders use `group_index`. */
 export const dispatch = (

@@ -59,19 +59,34 @@ ${loadElement('parts', 'read', 2)}${loadElement('sums', 'read_write', 3)}${store
   store_sums(i, sum);`,
   );
 
-/** C = A B on the domain; A, B and C lie behind each other, range.x elements each. */
-export const generateProducts = (layout: LimbLayout): string =>
-  shader(
-    layout,
-    loadElement('data', 'read_write', 1) + storeElement('data'),
-    'store_data(i + 2u * range.x, fr_mul(load_data(i), load_data(i + range.x)));',
-  );
+/** Whether A, B and C lie behind each other in one binding, range.x elements each, or in a binding each. */
+export type Polynomials = 'together' | 'apart';
+
+/** C = A B on the domain. */
+export const generateProducts = (layout: LimbLayout, polynomials: Polynomials): string =>
+  polynomials === 'together'
+    ? shader(
+        layout,
+        loadElement('data', 'read_write', 1) + storeElement('data'),
+        'store_data(i + 2u * range.x, fr_mul(load_data(i), load_data(i + range.x)));',
+      )
+    : shader(
+        layout,
+        `${loadElement('a', 'read', 1)}${loadElement('b', 'read', 2)}${loadElement('c', 'read_write', 3)}${storeElement('c')}`,
+        'store_c(i, fr_mul(load_a(i), load_b(i)));',
+      );
 
 /** A B - C, as plain scalars. */
-export const generateQuotient = (layout: LimbLayout): string =>
-  shader(
-    layout,
-    `${loadElement('data', 'read', 1)}${loadElement('quotient', 'read_write', 2)}${storeElement('quotient')}`,
-    `let product = fr_mul(load_data(i), load_data(i + range.x));
+export const generateQuotient = (layout: LimbLayout, polynomials: Polynomials): string =>
+  polynomials === 'together'
+    ? shader(
+        layout,
+        `${loadElement('data', 'read', 1)}${loadElement('quotient', 'read_write', 2)}${storeElement('quotient')}`,
+        `let product = fr_mul(load_data(i), load_data(i + range.x));
   store_quotient(i, fr_leave(fr_sub(product, load_data(i + 2u * range.x))));`,
-  );
+      )
+    : shader(
+        layout,
+        `${['a', 'b', 'c'].map((name, k) => loadElement(name, 'read', k + 1)).join('')}${loadElement('quotient', 'read_write', 4)}${storeElement('quotient')}`,
+        'store_quotient(i, fr_leave(fr_sub(fr_mul(load_a(i), load_b(i)), load_c(i))));',
+      );

@@ -1,6 +1,7 @@
 /** Row products and the quotient on the device against the definition, in BigInt, and against the kernels of the processor. */
 import { createKernels, type Kernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LowLimits, limitGpu } from '../../test/limited-device.ts';
 import {
   type Entry,
   encodeEntries,
@@ -77,11 +78,13 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
     witness: readonly bigint[],
     domainSize: number,
     layoutName: 'digits-13-loop' | 'digits-15-loop' = 'digits-13-loop',
+    limits: LowLimits = {},
   ): Promise<readonly bigint[]> => {
     if (gpu === undefined || pipelines === undefined) throw new Error('no device');
     const layout = findLimbLayout(layoutName);
-    const buffers = createBuffers(gpu);
-    const context: GpuContext = { gpu, buffers, pipelines, layout };
+    const limited = limitGpu(gpu, limits);
+    const buffers = createBuffers(limited);
+    const context: GpuContext = { gpu: limited, buffers, pipelines, layout };
     const quotient = await createQuotient(context, {
       coefficients: encodeEntries(entries),
       domainSize,
@@ -132,6 +135,55 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
       await computeByKernels(entries, witness, 64),
     );
   });
+
+  /** Bytes of one polynomial of 512 rows: the three of them, and the matrices, are beyond it. */
+  const onePolynomial = { maxStorageBufferBindingSize: 32 * 512 };
+
+  it.each([
+    ['one binding holds a polynomial', onePolynomial],
+    ['one buffer holds a polynomial', { maxBufferSize: 32 * 512 }],
+    ['no offset that a binding ends at is aligned', { maxStorageBufferBindingSize: 32 * 512 + 36 }],
+  ])('in several parts where %s: as on the processor, bit for bit', async (_, limits) => {
+    const witness = random.slice(0, 500);
+    const entries = makeEntries(512, witness.length);
+    const onDevice = await compute(entries, witness, 512, 'digits-13-loop', limits);
+    expect(onDevice).toEqual(expectQuotient(entries, witness, 512));
+    expect(onDevice).toEqual(await computeByKernels(entries, witness, 512));
+  });
+
+  it('in several parts of long rows, and of values that no binding holds together', async () => {
+    // Two levels of sums, each too large for a binding, and a dictionary of 1,800 values.
+    const entries = random.slice(0, 1800).map(
+      (value, k): Entry => ({
+        matrix: k % 9 === 0 ? 1 : 0,
+        row: k % 3 === 0 ? 5 : (k * 7) % 512,
+        wire: k % 40,
+        value,
+      }),
+    );
+    const witness = random.slice(2000, 2040);
+    const onDevice = await compute(entries, witness, 512, 'digits-13-loop', onePolynomial);
+    expect(onDevice).toEqual(expectQuotient(entries, witness, 512));
+  });
+
+  it.each([
+    ['a polynomial', 20, 32 * 512 - 1],
+    ['the witness', 600, 32 * 512],
+  ])(
+    'where %s has no room in a binding: an error of its own, and the device goes on',
+    async (what, wires, bytes) => {
+      const witness = random.slice(0, wires);
+      const limits = { maxStorageBufferBindingSize: bytes };
+      await expect(
+        compute(makeEntries(512, wires), witness, 512, 'digits-13-loop', limits),
+      ).rejects.toMatchObject({
+        code: 'accelerator_limit_exceeded',
+        message: expect.stringContaining(what),
+      });
+      const entries = makeEntries(8, wires);
+      expect(await compute(entries, witness, 8)).toEqual(expectQuotient(entries, witness, 8));
+    },
+  );
 
   it('another layout gives the same scalars', async () => {
     const entries = makeEntries(32, 20);

@@ -2,22 +2,19 @@
  * The quotient of a Groth16 proof on the device: witness in, the scalars for the h points out, exactly as snarkjs computes them:
  * a = A w, b = B w, c = a b on the domain; all three carried to the odd coset (powers of the root of twice the order); a b - c there.
  *
+ * The three polynomials lie behind each other and are transformed together where one binding holds them all, else each lies in a
+ * buffer of its own. The witness and one polynomial are the pieces that are not divided.
+ *
  * @module
  */
 /// <reference types="@webgpu/types" />
 import type { ZkeyCoefficients } from '../zkey/zkey.ts';
+import { bind, limitError, storageLimit } from './bindings.ts';
+import type { Gpu } from './device.ts';
 import { ELEMENT_BYTES } from './elements.ts';
 import { createCosetTransform, type GpuContext } from './ntt.ts';
-import { bind, dispatch } from './pipelines.ts';
-import {
-  generateEnterValues,
-  generateEntrySums,
-  generateProducts,
-  generateQuotient,
-  generateSumSums,
-  QUOTIENT_WORKGROUP,
-} from './quotient-wgsl.ts';
-import { planRows } from './rows-plan.ts';
+import { createRowSteps, placeIn, runStep, type Step } from './quotient-rows.ts';
+import { generateProducts, generateQuotient } from './quotient-wgsl.ts';
 
 export type QuotientInput = {
   readonly coefficients: ZkeyCoefficients;
@@ -38,86 +35,82 @@ export type Quotient = {
   readonly release: () => void;
 };
 
-/** @throws ProverError `zkey_malformed`, `memory_budget_exceeded` */
+/** @throws ProverError `accelerator_limit_exceeded` for a circuit whose witness or polynomials the device cannot bind; reads nothing */
+export const assertQuotientFits = (
+  gpu: Gpu,
+  { domainSize, wires }: { readonly domainSize: number; readonly wires: number },
+): void => {
+  const limit = storageLimit(gpu);
+  for (const [what, count] of [
+    ['the witness', wires],
+    ['a polynomial', domainSize],
+  ] as const) {
+    if (count * ELEMENT_BYTES > limit) throw limitError(what, count * ELEMENT_BYTES, limit);
+  }
+};
+
+/** @throws ProverError `zkey_malformed`, `memory_budget_exceeded`, `accelerator_limit_exceeded` */
 export const createQuotient = async (
   context: GpuContext,
   { coefficients, domainSize, wires }: QuotientInput,
 ): Promise<Quotient> => {
   const { gpu, buffers, pipelines, layout } = context;
-  const plan = planRows(coefficients, domainSize, wires);
-  const compile = (wgsl: string, label: string) => pipelines.compile(wgsl, { label });
-  const [enterValues, entrySums, sumSums, products, quotient] = await Promise.all([
-    compile(generateEnterValues(layout), 'enter values'),
-    compile(generateEntrySums(layout), 'row products'),
-    compile(generateSumSums(layout), 'row sums'),
-    compile(generateProducts(layout), 'products'),
-    compile(generateQuotient(layout), 'quotient'),
-  ]);
+  assertQuotientFits(gpu, { domainSize, wires });
+  const size = domainSize * ELEMENT_BYTES;
+  const isTogether = 3 * size <= storageLimit(gpu);
+  const shape = isTogether ? 'together' : 'apart';
   const held: GPUBuffer[] = [];
-  const keep = (buffer: GPUBuffer): GPUBuffer => {
+  const secrets: GPUBuffer[] = [];
+  const keep = (buffer: GPUBuffer, options: { readonly secret?: boolean } = {}): GPUBuffer => {
     held.push(buffer);
+    if (options.secret === true) secrets.push(buffer);
     return buffer;
   };
+  const takeSecret = (bytes: number, label: string): GPUBuffer =>
+    keep(buffers.take(bytes, { label }), { secret: true });
   const release = (): void => {
     for (const buffer of held.splice(0)) buffers.release(buffer);
   };
   try {
-    const transform = await createCosetTransform(context, Math.log2(domainSize), 3);
-    const witness = keep(buffers.take(wires * ELEMENT_BYTES, { label: 'witness' }));
-    const data = keep(buffers.take(3 * domainSize * ELEMENT_BYTES, { label: 'a, b, c' }));
-    const scalars = keep(buffers.take(domainSize * ELEMENT_BYTES, { label: 'quotient' }));
-    const values = keep(buffers.upload(coefficients.values, { label: 'values' }));
-    const entries = keep(buffers.upload(plan.entries, { label: 'entries' }));
-    const secrets = [witness, data, scalars];
-    const steps: { pipeline: GPUComputePipeline; group: GPUBindGroup; count: number }[] = [];
-    const add = (
-      pipeline: GPUComputePipeline,
-      count: number,
-      bound: readonly GPUBuffer[],
-    ): void => {
-      const range = keep(buffers.uniform([count, 0, 0, 0]));
-      steps.push({ pipeline, count, group: bind(gpu, pipeline, [range, ...bound]) });
-    };
-    let parts: GPUBuffer | undefined;
-    plan.levels.forEach((starts, level) => {
-      const count = starts.length - 1;
-      const isLast = level === plan.levels.length - 1;
-      const sums = isLast
-        ? data
-        : keep(buffers.take(count * ELEMENT_BYTES, { label: 'row parts' }));
-      if (!isLast) secrets.push(sums);
-      const offsets = keep(buffers.upload(starts, { label: 'row starts' }));
-      if (parts === undefined) add(entrySums, count, [offsets, entries, values, witness, sums]);
-      else add(sumSums, count, [offsets, parts, sums]);
-      parts = sums;
+    const transform = await createCosetTransform(
+      context,
+      Math.log2(domainSize),
+      isTogether ? 3 : 1,
+    );
+    held.push(...transform.buffers);
+    const witness = takeSecret(wires * ELEMENT_BYTES, 'witness');
+    const data = isTogether
+      ? [takeSecret(3 * size, 'a, b, c')]
+      : ['a', 'b', 'c'].map((label) => takeSecret(size, label));
+    const scalars = takeSecret(size, 'quotient');
+    const rows = placeIn(data, domainSize);
+    const rowSteps = await createRowSteps(context, {
+      coefficients,
+      domainSize,
+      wires,
+      witness,
+      rows,
+      keep,
     });
-    add(products, domainSize, [data]);
-    const beforeTransform = steps.length;
-    add(quotient, domainSize, [data, scalars]);
-    const bound = transform.bindData(data);
-    const run = (pass: GPUComputePassEncoder, { pipeline, group, count }: (typeof steps)[0]) => {
-      dispatch(gpu, pass, pipeline, group, Math.ceil(count / QUOTIENT_WORKGROUP));
+    const [products, quotient] = await Promise.all([
+      pipelines.compile(generateProducts(layout, shape), { label: 'products' }),
+      pipelines.compile(generateQuotient(layout, shape), { label: 'quotient' }),
+    ]);
+    const step = (pipeline: GPUComputePipeline, bound: readonly GPUBuffer[]): Step => {
+      const range = keep(buffers.uniform([domainSize, 0, 0, 0]));
+      return { pipeline, count: domainSize, group: bind(gpu, pipeline, [range, ...bound]) };
     };
-    const valueCount = coefficients.values.byteLength / ELEMENT_BYTES;
-    if (valueCount > 0) {
-      const range = keep(buffers.uniform([valueCount, 0, 0, 0]));
-      await gpu.guard(() => {
-        const encoder = gpu.device.createCommandEncoder();
-        const pass = encoder.beginComputePass();
-        const group = bind(gpu, enterValues, [range, values]);
-        run(pass, { pipeline: enterValues, group, count: valueCount });
-        pass.end();
-        gpu.device.queue.submit([encoder.finish()]);
-      });
-    }
+    const before = [...rowSteps, step(products, data)];
+    const after = step(quotient, [...data, scalars]);
+    const bound = data.map((buffer) => transform.bindData(buffer));
     return {
-      bytes: held.reduce((sum, buffer) => sum + buffer.size, 0) + transform.bytes,
+      bytes: held.reduce((sum, buffer) => sum + buffer.size, 0),
       witness,
       scalars,
       record: (pass) => {
-        for (const step of steps.slice(0, beforeTransform)) run(pass, step);
-        transform.record(pass, bound);
-        for (const step of steps.slice(beforeTransform)) run(pass, step);
+        for (const each of before) runStep(context, pass, each);
+        for (const each of bound) transform.record(pass, each);
+        runStep(context, pass, after);
       },
       recordClear: (encoder) => {
         for (const buffer of secrets) encoder.clearBuffer(buffer);
@@ -125,7 +118,6 @@ export const createQuotient = async (
       release: () => {
         for (const buffer of secrets) buffers.clear(buffer);
         release();
-        transform.release();
       },
     };
   } catch (error) {

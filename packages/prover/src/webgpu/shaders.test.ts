@@ -34,14 +34,13 @@ describe.each(LIMB_LAYOUTS.map((layout) => [layout.name, layout] as const))('%s'
   });
 
   it('row products and quotient', async () => {
-    for (const generate of [
-      generateEnterValues,
-      generateEntrySums,
-      generateSumSums,
-      generateProducts,
-      generateQuotient,
-    ]) {
+    for (const generate of [generateEnterValues, generateEntrySums, generateSumSums]) {
       await expect(pipelines.compile(generate(layout))).resolves.toBeDefined();
+    }
+    for (const polynomials of ['together', 'apart'] as const) {
+      for (const generate of [generateProducts, generateQuotient]) {
+        await expect(pipelines.compile(generate(layout, polynomials))).resolves.toBeDefined();
+      }
     }
   });
 

@@ -5,6 +5,7 @@
  * @module
  */
 /// <reference types="@webgpu/types" />
+import { createBindGroup, storageLimit } from './bindings.ts';
 import type { Buffers } from './buffers.ts';
 import { affineBytes, coordinateVectors, type Group, sumBytes } from './curve-fields.ts';
 import type { Gpu } from './device.ts';
@@ -71,7 +72,7 @@ export const buildTables = async (options: TableOptions): Promise<GPUBuffer> => 
   const { device } = gpu;
   const size = affineBytes(kernels.group);
   const count = bytes.byteLength / size;
-  const block = Math.min(BLOCK, count);
+  const block = Math.min(BLOCK, count, Math.floor(storageLimit(gpu) / sumBytes(kernels.group)));
   const points = buffers.take(count * plan.tables * size, { label: 'points' });
   const raw = buffers.take(block * size, { label: 'points as read' });
   const sums = buffers.take(block * sumBytes(kernels.group), { label: 'multiples' });
@@ -84,13 +85,11 @@ export const buildTables = async (options: TableOptions): Promise<GPUBuffer> => 
   ): void => {
     const uniform = buffers.uniform(values);
     uniforms.push(uniform);
-    const group = device.createBindGroup({
-      layout: kernels.tableBindings,
-      entries: [uniform, raw, points, sums, products].map((buffer, binding) => ({
-        binding,
-        resource: { buffer },
-      })),
-    });
+    const group = createBindGroup(
+      gpu,
+      kernels.tableBindings,
+      [uniform, raw, points, sums, products].map((buffer, binding) => [binding, buffer] as const),
+    );
     const encoder = device.createCommandEncoder();
     const pass = encoder.beginComputePass();
     pass.setBindGroup(0, group);

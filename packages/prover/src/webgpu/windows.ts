@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { limitError } from './bindings.ts';
 
 /** All scalars below r fit once the smaller of s and r - s is taken: that is below 2^253, and a last digit must not carry on. */
 const SIGNED_SCALAR_BITS = 254;
@@ -87,6 +88,9 @@ export const chooseWindowPlan = (limits: WindowLimits): WindowPlan => {
       best = plan;
     }
   }
-  if (best === undefined) throw new RangeError('the device binds too little memory for any digits');
+  if (best === undefined) {
+    const { buckets, groups } = computeWindowPlan(SMALLEST_DIGIT, mostTables);
+    throw limitError('buckets', groups * buckets * limits.pointBytes * 2, limits.bindingBytes);
+  }
   return best;
 };

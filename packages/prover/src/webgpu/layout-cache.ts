@@ -1,0 +1,105 @@
+/**
+ * The measured limb layouts of a graphics device, kept in a folder between starts. The files hold speeds and nothing of any proof, and
+ * are never trusted to say what is right: the chosen layout passes the value test at every start (layout-choice.ts).
+ *
+ * A file that is damaged, or was written for another driver, another Dawn or other shaders, is as good as none and is replaced.
+ *
+ * @module
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LayoutMeasurement } from './benchmark.ts';
+import { LIMB_LAYOUTS } from './limbs.ts';
+
+/** What the measurements hold for. */
+export type LayoutKey = {
+  /** The card, and its driver's words. */
+  readonly adapter: {
+    readonly vendor: string;
+    readonly architecture: string;
+    readonly device: string;
+    readonly description: string;
+  };
+  /** Version of the package webgpu, which is Dawn. */
+  readonly dawn: string;
+  /** Digest of everything that is compiled and timed: another version of this package measures anew exactly if that changed. */
+  readonly shaders: string;
+};
+
+export type LayoutCache = {
+  /** Undefined if there is nothing for this key that can be used. */
+  readonly read: (key: LayoutKey) => Promise<readonly LayoutMeasurement[] | undefined>;
+  /** Best effort: a folder that cannot be written costs the next start its time, and no more. */
+  readonly write: (key: LayoutKey, measurements: readonly LayoutMeasurement[]) => Promise<void>;
+};
+
+const FORMAT = 1;
+/** Ten times what a file has. */
+const MOST_BYTES = 16_384;
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+const isSpeed = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0;
+
+const parseMeasurement = (value: unknown): LayoutMeasurement | undefined => {
+  if (!isRecord(value)) return undefined;
+  const name = LIMB_LAYOUTS.find((layout) => layout.name === value['name'])?.name;
+  const { isCorrect, multiplicationsPerSecond: speed } = value;
+  if (name === undefined || typeof isCorrect !== 'boolean') return undefined;
+  if (isCorrect ? !isSpeed(speed) : speed !== undefined) return undefined;
+  return { name, isCorrect, multiplicationsPerSecond: isCorrect ? Number(speed) : undefined };
+};
+
+const parse = (text: string, key: LayoutKey): readonly LayoutMeasurement[] | undefined => {
+  const file: unknown = JSON.parse(text);
+  if (!isRecord(file) || file['format'] !== FORMAT) return undefined;
+  if (JSON.stringify(file['key']) !== JSON.stringify(key)) return undefined;
+  const listed: unknown = file['measurements'];
+  if (!Array.isArray(listed)) return undefined;
+  const measurements = listed.flatMap((value) => parseMeasurement(value) ?? []);
+  const isWhole = measurements.length === listed.length;
+  return isWhole && measurements.some(({ isCorrect }) => isCorrect) ? measurements : undefined;
+};
+
+export const openLayoutCache = (folder: string): LayoutCache => {
+  /** One file for each card: a new driver replaces what the old one left. */
+  const pathOf = ({ adapter: { vendor, architecture, device } }: LayoutKey): string => {
+    const card = createHash('sha256').update(JSON.stringify([vendor, architecture, device]));
+    return join(folder, `webgpu-layouts-${card.digest('hex').slice(0, 16)}.json`);
+  };
+  return {
+    read: async (key) => {
+      try {
+        const file = await open(pathOf(key), 'r');
+        try {
+          const { bytesRead, buffer } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
+          return parse(buffer.toString('utf8', 0, bytesRead), key);
+        } finally {
+          await file.close();
+        }
+      } catch {
+        return undefined;
+      }
+    },
+    write: async (key, measurements) => {
+      const path = pathOf(key);
+      const fresh = `${path}.${process.pid}.${randomUUID()}`;
+      try {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        const file = await open(fresh, 'wx', 0o600);
+        try {
+          await file.writeFile(`${JSON.stringify({ format: FORMAT, key, measurements })}\n`);
+        } finally {
+          await file.close();
+        }
+        // Whoever reads at this moment has the old file or the new one, each whole.
+        await rename(fresh, path);
+      } catch {
+        await rm(fresh, { force: true }).catch(() => undefined);
+      }
+    },
+  };
+};

@@ -1,0 +1,55 @@
+/**
+ * Which limb layouts are fast on a device: what was measured at an earlier start, if the best of them still computes right, else a
+ * measurement now, which is kept.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { chooseLayout, describeCandidates, type LayoutMeasurement } from './benchmark.ts';
+import type { Gpu } from './device.ts';
+import type { LayoutCache, LayoutKey } from './layout-cache.ts';
+import type { LimbLayout, LimbLayoutName } from './limbs.ts';
+
+export type LayoutWork = {
+  /** Tests and times the layouts: takes seconds where shaders are compiled for the first time. */
+  readonly measure: () => Promise<readonly LayoutMeasurement[]>;
+  /** The value test of one layout. */
+  readonly isCorrect: (name: LimbLayoutName) => Promise<boolean>;
+};
+
+const readDawnVersion = async (): Promise<string> => {
+  try {
+    const path = createRequire(import.meta.url).resolve('webgpu/package.json');
+    const manifest: unknown = JSON.parse(await readFile(path, 'utf8'));
+    if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) {
+      return String(manifest.version);
+    }
+  } catch {
+    // Bundled otherwise than we know: the driver's version and the shaders still tell.
+  }
+  return 'unknown';
+};
+
+export const describeLayoutKey = async (
+  gpu: Gpu,
+  layouts: readonly LimbLayout[],
+): Promise<LayoutKey> => ({
+  adapter: gpu.adapter,
+  dawn: await readDawnVersion(),
+  shaders: createHash('sha256').update(describeCandidates(layouts)).digest('hex'),
+});
+
+export const findMeasurements = async (
+  cache: LayoutCache | undefined,
+  key: LayoutKey,
+  work: LayoutWork,
+): Promise<readonly LayoutMeasurement[]> => {
+  const kept = await cache?.read(key);
+  // A test that the device fails, or that fails itself, must not be the end: the measurement tries every layout.
+  if (kept && (await work.isCorrect(chooseLayout(kept).name).catch(() => false))) return kept;
+  const measurements = await work.measure();
+  if (measurements.some(({ isCorrect }) => isCorrect)) await cache?.write(key, measurements);
+  return measurements;
+};

@@ -1,0 +1,86 @@
+/**
+ * How the sums of the rows are divided so that no binding exceeds a device's limit: parts of sums that follow each other, with the
+ * terms that they add up. Pure arithmetic on sizes.
+ *
+ * @module
+ */
+import { BINDING_ALIGNMENT, limitError } from './bindings.ts';
+import { ELEMENT_BYTES } from './elements.ts';
+
+/** Offsets into elements are multiples of this. */
+const ALIGNED_ELEMENTS = BINDING_ALIGNMENT / ELEMENT_BYTES;
+/** Wire and value of an entry. */
+export const ENTRY_BYTES = 8;
+
+/** Sums first … first+count-1 of a level, which add up terms firstTerm … firstTerm+terms-1. */
+export type RowPart = {
+  readonly first: number;
+  readonly count: number;
+  readonly firstTerm: number;
+  readonly terms: number;
+};
+
+export type PartLimits = {
+  /** Bytes of the largest binding. */
+  readonly bindingBytes: number;
+  /** Bytes of a term. */
+  readonly termBytes: number;
+  /** Terms are read where they lie, so a part of them begins at an aligned offset. */
+  readonly areTermsInPlace: boolean;
+  /** A part ends before these sums, because others lie in another buffer. */
+  readonly cuts: readonly number[];
+};
+
+/** The largest aligned index up to this one. */
+export const alignDown = (index: number): number => index - (index % ALIGNED_ELEMENTS);
+
+/**
+ * Parts of one level, as few as there can be; `starts` as in rows-plan.ts.
+ * @throws ProverError `accelerator_limit_exceeded` for a device that binds less than eight sums and their terms
+ */
+export const divideRows = (starts: Uint32Array, limits: PartLimits): readonly RowPart[] => {
+  const { bindingBytes, termBytes, areTermsInPlace, cuts } = limits;
+  const total = starts.length - 1;
+  const mostSums = alignDown(
+    Math.min(Math.floor(bindingBytes / ELEMENT_BYTES), Math.floor(bindingBytes / 4) - 1),
+  );
+  const mostTerms = Math.floor(bindingBytes / termBytes);
+  const ends = [...cuts.filter((cut) => cut > 0 && cut < total), total].toSorted((a, b) => a - b);
+  const parts: RowPart[] = [];
+  let first = 0;
+  for (const end of ends) {
+    while (first < end) {
+      const start = starts[first] ?? 0;
+      const firstTerm = areTermsInPlace ? alignDown(start) : start;
+      const fits = (last: number): boolean =>
+        last - first <= mostSums && (starts[last] ?? 0) - firstTerm <= mostTerms;
+      let last = end;
+      if (!fits(end)) {
+        // The most groups of aligned sums that fit: `starts` never falls, so halving finds them.
+        let [least, most] = [0, Math.floor((end - first) / ALIGNED_ELEMENTS)];
+        while (least < most) {
+          const middle = Math.ceil((least + most) / 2);
+          if (fits(first + middle * ALIGNED_ELEMENTS)) least = middle;
+          else most = middle - 1;
+        }
+        last = first + least * ALIGNED_ELEMENTS;
+        if (last === first) {
+          const needed = (starts[Math.min(end, first + ALIGNED_ELEMENTS)] ?? 0) - firstTerm;
+          throw limitError('a part of the rows', needed * termBytes, bindingBytes);
+        }
+      }
+      parts.push({ first, count: last - first, firstTerm, terms: (starts[last] ?? 0) - firstTerm });
+      first = last;
+    }
+  }
+  return parts;
+};
+
+/** The part's own starts, counted from its first term. */
+export const partStarts = (starts: Uint32Array, part: RowPart): Uint32Array => {
+  const own = starts.slice(part.first, part.first + part.count + 1);
+  if (part.firstTerm > 0) {
+    for (let i = 0; i < own.length; i++) own[i] = (own[i] ?? 0) - part.firstTerm;
+  }
+  return own;
+};

@@ -1,0 +1,51 @@
+/**
+ * A device whose limits are lower than those of the adapter behind it. WebGPU gives no device less than its defaults (128 MiB a binding),
+ * which no small circuit reaches, so the limits are checked here, and a breach is reported as Dawn reports it: as a validation error in
+ * the scope that is open, or to nobody.
+ */
+/// <reference types="@webgpu/types" />
+import type { Gpu } from '../src/webgpu/device.ts';
+
+export type LowLimits = {
+  readonly maxStorageBufferBindingSize?: number;
+  readonly maxBufferSize?: number;
+};
+
+const UNIFORM = 0x0040;
+/** Usages that no buffer has together: to make one is an error. */
+const IMPOSSIBLE_USAGE = 0x0082;
+
+export const limitGpu = (gpu: Gpu, limits: LowLimits): Gpu => {
+  const { device } = gpu;
+  const lowered = new Proxy(device.limits, {
+    get: (target, name) => Reflect.get(limits, name) ?? Reflect.get(target, name, target),
+  });
+  const breach = (): void => {
+    device.createBuffer({ size: 16, usage: IMPOSSIBLE_USAGE });
+  };
+  const createBindGroup: GPUDevice['createBindGroup'] = (descriptor) => {
+    for (const { resource } of descriptor.entries) {
+      if (!('buffer' in resource)) continue;
+      const { buffer, offset = 0, size = buffer.size - offset } = resource;
+      if ((buffer.usage & UNIFORM) === 0 && size > lowered.maxStorageBufferBindingSize) breach();
+    }
+    return device.createBindGroup(descriptor);
+  };
+  const createBuffer: GPUDevice['createBuffer'] = (descriptor) => {
+    if (descriptor.size > lowered.maxBufferSize) breach();
+    return device.createBuffer(descriptor);
+  };
+  const replaced: Readonly<Record<string, unknown>> = {
+    limits: lowered,
+    createBindGroup,
+    createBuffer,
+  };
+  const limited = new Proxy(device, {
+    get: (target, name) => {
+      if (typeof name === 'string' && name in replaced) return replaced[name];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return { ...gpu, device: limited };
+};
