@@ -68,7 +68,7 @@ describe('a shader with a mistake', () => {
   it('is refused with the place and the reason', async () => {
     const wgsl = '@compute @workgroup_size(1)\nfn main() { let x: u32 = 1.5; }';
     await expect(pipelines.compile(wgsl, { label: 'wrong' })).rejects.toMatchObject({
-      code: 'proof_failed',
+      code: 'accelerator_refused',
       message: expect.stringMatching(/wrong does not compile: line 2/),
     });
     gpu.assertHealthy();
