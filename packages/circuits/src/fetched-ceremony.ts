@@ -47,7 +47,7 @@ export const checkFetchedCeremony = async (
   if (!(await isProvingKey(path))) {
     return;
   }
-  const own = await exportVerificationKey(path, { checkBeacon: false }).catch((error: unknown) => {
+  const own = await exportVerificationKey(path).catch((error: unknown) => {
     throw isPoolError(error) ? refuse(circuit, error.code, error.message, error) : error;
   });
   if (parts.some((part) => JSON.stringify(own[part]) !== JSON.stringify(verificationKey[part]))) {

@@ -16,7 +16,7 @@ const { BASE: ONE2 } = bn254.G2.Point;
 const DELTA1 = 84 + 64 + 64 + 128 + 128;
 
 /** Replaces a key's record of contributions, its last section. */
-export const replaceRecord = (key: Buffer, record: ContributionRecord): Buffer => {
+const replaceRecord = (key: Buffer, record: ContributionRecord): Buffer => {
   const start = placesOf(key).get(10)?.start ?? 0;
   const bytes = encodeRecord(record);
   const changed = Buffer.concat([key.subarray(0, start), bytes]);

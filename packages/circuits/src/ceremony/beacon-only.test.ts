@@ -10,6 +10,7 @@ import {
   BEACON,
   type CeremonyFolder,
   createCeremonyFolder,
+  placesOf,
   sectionOf,
 } from '../../test/ceremony-folder.ts';
 import { craftKey } from '../../test/crafted-key.ts';
@@ -152,5 +153,40 @@ describe('secret contributions that hide nothing', () => {
     await at.write('crafted.zkey', craftKey(await at.read('0.zkey'), [sample('x')]));
     expect(await at.problemsOf('crafted.zkey')).toEqual([]);
     expect(sectionOf(await at.read('crafted.zkey'), 10).readUInt32LE(64)).toBe(1);
+  });
+});
+
+describe('the parameters of a contribution', () => {
+  const spoil = async (change: (parameters: Buffer) => Buffer): Promise<string> => {
+    const key = await at.read('beacon.zkey');
+    const { start, length } = placesOf(key).get(10) ?? { start: 0, length: 0 };
+    // One contribution: circuit hash and count (68), 392 bytes, then its parameters: name, exponent, value.
+    const changed = change(key.subarray(start + 68 + 392, start + length));
+    const spoilt = Buffer.concat([key.subarray(0, start + 68 + 392), changed]);
+    spoilt.writeUInt32LE(changed.length, start + 68 + 388);
+    spoilt.writeBigUInt64LE(BigInt(68 + 392 + changed.length), start - 8);
+    await at.write('parameters.zkey', spoilt);
+    return 'parameters.zkey';
+  };
+  const NAME = 2 + 'beacon'.length;
+
+  it.each<[string, (parameters: Buffer) => Buffer]>([
+    ['twice', (p) => Buffer.concat([p, p.subarray(NAME)])],
+    ['out of order', (p) => Buffer.concat([p.subarray(NAME), p.subarray(0, NAME)])],
+    ['without a value', (p) => p.subarray(0, NAME + 2)],
+    ['without an exponent', (p) => Buffer.concat([p.subarray(0, NAME), p.subarray(NAME + 2)])],
+  ])('are not read %s', async (_what, change) => {
+    const name = await spoil(change);
+    await expect(at.verify(name)).rejects.toMatchObject({ code: 'zkey_malformed' });
+  });
+
+  it('are read as they are', async () => {
+    const verdict = await at.verify(await spoil((parameters) => parameters));
+    expect(verdict.contributions).toMatchObject([
+      {
+        name: 'beacon',
+        beacon: { value: new Uint8Array(Buffer.from(BEACON, 'hex')), exponent: 10 },
+      },
+    ]);
   });
 });

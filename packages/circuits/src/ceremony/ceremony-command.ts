@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { PoolError } from '@pool/core';
+import { computeFileDigest } from '../artifacts-manifest.ts';
 import { type CommandIo, UsageError } from '../command-io.ts';
 import { applyBeacon, contributeToKey } from './contribute.ts';
 import { exportVerificationKey, renderSolidityVerifier } from './export-verifier.ts';
@@ -157,24 +158,33 @@ const beacon = async ({ io, arithmetic, args }: Context): Promise<number> => {
 
 const verify = async ({ io, arithmetic, args }: Context): Promise<number> => {
   const values = parse(args, ['r1cs', 'ptau', 'ptau-sha256', 'zkey']);
-  const verdict = await verifyKey(
-    {
-      r1cs: required(values, 'r1cs'),
-      ptau: required(values, 'ptau'),
-      zkey: required(values, 'zkey'),
-    },
-    { ...withProgress(io, arithmetic, values), ptauSha256: readDigest(values) },
-  );
-  const contributions = verdict.contributions.map(({ name, type, hash }) => ({
+  const paths = {
+    r1cs: required(values, 'r1cs'),
+    ptau: required(values, 'ptau'),
+    zkey: required(values, 'zkey'),
+  };
+  const options = { ...withProgress(io, arithmetic, values), ptauSha256: readDigest(values) };
+  const verdict = await verifyKey(paths, options);
+  const contributions = verdict.contributions.map(({ name, type, beacon: from, hash }) => ({
     name: printable(name),
     type,
+    ...(from && { beacon: { value: toHex(from.value), iterations: from.exponent } }),
     hash: toHex(hash),
   }));
+  const sha256 = {
+    r1cs: await computeFileDigest(paths.r1cs),
+    ptau: await computeFileDigest(paths.ptau),
+    zkey: await computeFileDigest(paths.zkey),
+  };
   const lines = [
+    `constraints sha-256 ${sha256.r1cs}`,
+    `powers of tau sha-256 ${sha256.ptau}`,
+    `proving key sha-256 ${sha256.zkey}`,
     `circuit hash ${toHex(verdict.circuitHash)}`,
-    ...contributions.map(
-      ({ name, type, hash }, i) =>
-        `${i + 1} ${type === 'beacon' ? 'beacon ' : ''}${name}\n  ${hash}`,
+    ...contributions.map(({ name, beacon: from, hash }, i) =>
+      from === undefined
+        ? `${i + 1} ${name}\n  ${hash}`
+        : `${i + 1} beacon ${name}\n  ${hash}\n  from 0x${from.value}, hashed 2^${from.iterations} times`,
     ),
     ...verdict.problems.map(({ code, message }) => `${code}: ${message}`),
     verdict.isValid ? 'the key is sound' : 'THE KEY IS REFUSED',
@@ -184,6 +194,7 @@ const verify = async ({ io, arithmetic, args }: Context): Promise<number> => {
     {
       valid: verdict.isValid,
       problems: verdict.problems,
+      sha256,
       circuitHash: toHex(verdict.circuitHash),
       contributions,
     },

@@ -11,7 +11,7 @@ import { keySections, openKeyFile } from './key-file.ts';
 import { decodeG1, decodeG2, findInvalidPoint, pointBytes } from './points.ts';
 import { malformedFile } from './section-file.ts';
 import { readRecord } from './transcript.ts';
-import { isSoundG1, isSoundG2, type RecordOptions } from './verify-contributions.ts';
+import { isSoundG1, isSoundG2 } from './verify-contributions.ts';
 import { findTranscriptProblems } from './verify-transcript.ts';
 
 type PairingJson = readonly (readonly (readonly [string, string])[])[];
@@ -41,18 +41,17 @@ const computePairing = (alpha1: Uint8Array, beta2: Uint8Array): PairingJson => {
 };
 
 /**
- * Reads the verification key out of a proving key, if the ceremony that the key records is sound. The points of its sections are not
- * compared with circuit and powers of tau: `verifyKey` does that.
+ * Reads the verification key out of a proving key, if the ceremony that the key records is sound. Its sections are not compared with
+ * circuit and powers of tau, and a beacon is not computed again: `verifyKey` does both.
  * @throws PoolError `file_missing`, `zkey_malformed`; with the first code of `findTranscriptProblems`, for example
  *   `no_secret_contribution`
  */
-export const exportVerificationKey = async (
-  path: string,
-  options: RecordOptions = {},
-): Promise<ExportedVerificationKey> => {
+export const exportVerificationKey = async (path: string): Promise<ExportedVerificationKey> => {
   const { file, header } = await openKeyFile(path);
   try {
-    const [problem] = await findTranscriptProblems(header, await readRecord(file), options);
+    const record = await readRecord(file);
+    // A beacon is no secret, so nothing rests on its factor here.
+    const [problem] = await findTranscriptProblems(header, record, { checkBeacon: false });
     if (problem !== undefined) {
       throw new PoolError(problem.code, problem.message);
     }

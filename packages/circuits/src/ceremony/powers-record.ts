@@ -63,6 +63,10 @@ export const parsePowersRecord = (section: Uint8Array): PowersContribution[] => 
     const challenge = take(HASH);
     const type = contributionTypes[takeCount()];
     const label = parseParameters('ptau', asBuffer(take(takeCount())));
+    const isBeacon = label.beacon !== undefined;
+    if ((type === 'beacon') !== isBeacon) {
+      throw malformed('a contribution is of an unknown kind');
+    }
     if (type === undefined || tau === undefined || alpha === undefined || beta === undefined) {
       throw malformed('a contribution is of an unknown kind');
     }

@@ -125,6 +125,7 @@ export const parseParameters = (kind: SectionFileKind, bytes: Buffer): Contribut
   let exponent: number | undefined;
   let value: Uint8Array | undefined;
   let position = 0;
+  let last = 0;
   const take = (length: number): Buffer => {
     if (position + length > bytes.length) {
       throw malformedFile(kind, 'the parameters of a contribution are cut off');
@@ -133,7 +134,11 @@ export const parseParameters = (kind: SectionFileKind, bytes: Buffer): Contribut
     return bytes.subarray(position - length, position);
   };
   while (position < bytes.length) {
-    const tag = take(1)[0];
+    const [tag = 0] = take(1);
+    if (tag <= last) {
+      throw malformedFile(kind, 'the parameters of a contribution are out of order');
+    }
+    last = tag;
     const [length = 0] = take(1);
     if (tag === tags.name) {
       name = take(length).toString('utf8');
@@ -145,8 +150,13 @@ export const parseParameters = (kind: SectionFileKind, bytes: Buffer): Contribut
       throw malformedFile(kind, 'a contribution has a parameter of an unknown kind');
     }
   }
-  const beacon = exponent === undefined || value === undefined ? undefined : { value, exponent };
-  return { name, beacon };
+  if (exponent === undefined && value === undefined) {
+    return { name, beacon: undefined };
+  }
+  if (exponent === undefined || value === undefined) {
+    throw malformedFile(kind, 'a contribution names half of a beacon');
+  }
+  return { name, beacon: { value, exponent } };
 };
 
 /**

@@ -14,7 +14,7 @@ import { openKeyFile } from './key-file.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
 import { openPowersOfTau } from './powers-of-tau.ts';
 import { findOriginProblem, type OriginOptions } from './powers-origin.ts';
-import { computeContributionHash, readRecord } from './transcript.ts';
+import { type Beacon, computeContributionHash, readRecord } from './transcript.ts';
 import { findPowersProblems } from './verify-powers.ts';
 import { findSectionProblems } from './verify-sections.ts';
 import { findTranscriptProblems } from './verify-transcript.ts';
@@ -22,6 +22,8 @@ import { findTranscriptProblems } from './verify-transcript.ts';
 export type VerifiedContribution = {
   readonly name: string | undefined;
   readonly type: 'secret' | 'beacon';
+  /** What a beacon says it was made from; it was, unless there is a problem. Compare it with the announced rule. */
+  readonly beacon: Beacon | undefined;
   /** 64 bytes, as the contributor published it. */
   readonly hash: Uint8Array;
 };
@@ -92,6 +94,7 @@ export const verifyKey = async (
         contributions: record.contributions.map((contribution) => ({
           name: contribution.name,
           type: contribution.type,
+          beacon: contribution.beacon,
           hash: computeContributionHash(contribution),
         })),
       };
