@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Theorem: the batch behind (D, y at z) consists of N well-formed notes of one asset whose amounts add up to `total`,
-// every non-zero note belongs to an eligible wallet, and all nonces follow from batchNonce (protocol §6, fund-N).
+// every non-zero note belongs to an eligible wallet, and all nonces follow from batchId (protocol §6, fund-N).
 //
-// PUBLIC   D   H_5(assetId, total, batchNonce, eligibilityRoot, batchRoot): binds every element of x, the commitments
+// PUBLIC   D   H_5(assetId, total, batchId, eligibilityRoot, batchRoot): binds every element of x, the commitments
 //              through batchRoot
 //          z   the verifier's challenge, keccak256(D, x) mod r
 //          y   Horner of x at z, with
-//              x = (assetId, total, batchNonce, eligibilityRoot, batchRoot, c_0 ... c_{N-1})
-// PRIVATE  assetId, total, batchNonce, eligibilityRoot   as in x
+//              x = (assetId, total, batchId, eligibilityRoot, batchRoot, c_0 ... c_{N-1});
+//              the contract computes assetId from chain, pool and token, and batchId from funder and batch nonce
+// PRIVATE  assetId, total, batchId, eligibilityRoot   as in x
 //          secret                  random field element, known to the funder alone
 //          amounts[N]              base units, each below 2^128; 0 in dummies
 //          walletIds[N]            w of each owner; random in dummies
@@ -31,7 +32,7 @@ template Fund(N) {
 
     signal input assetId;
     signal input total;
-    signal input batchNonce;
+    signal input batchId;
     signal input secret;
     signal input eligibilityRoot;
     signal input amounts[N];
@@ -44,11 +45,11 @@ template Fund(N) {
     // 1. The base of all nonces. `secret` keeps a payee, who knows its own nonce, from finding its neighbours'.
     component base = Poseidon(3);
     base.inputs[0] <== TAG_FUND_BASE();
-    base.inputs[1] <== batchNonce;
+    base.inputs[1] <== batchId;
     base.inputs[2] <== secret;
 
     // 2. Each slot: nonce_i = H_1(base + i), then the note. base + i are N different field elements, so the nonces
-    //    of one batch differ, and those of two batches differ because batchNonce is used once.
+    //    of one batch differ, and those of two batches differ because batchId is used once.
     component nonces[N];
     component notes[N];
     var sum = 0;
@@ -85,7 +86,7 @@ template Fund(N) {
     component digest = Poseidon(5);
     digest.inputs[0] <== assetId;
     digest.inputs[1] <== total;
-    digest.inputs[2] <== batchNonce;
+    digest.inputs[2] <== batchId;
     digest.inputs[3] <== eligibilityRoot;
     digest.inputs[4] <== batch.root;
     D === digest.out;
@@ -95,7 +96,7 @@ template Fund(N) {
     horner.z <== z;
     horner.x[0] <== assetId;
     horner.x[1] <== total;
-    horner.x[2] <== batchNonce;
+    horner.x[2] <== batchId;
     horner.x[3] <== eligibilityRoot;
     horner.x[4] <== batch.root;
     for (var i = 0; i < N; i++) {

@@ -66,7 +66,7 @@ describe('the shared vectors', () => {
         y: BigInt(vector.publicInputs.y),
         assetId: BigInt(vector.assetId),
         total: vector.total,
-        batchNonce: BigInt(vector.batchNonce),
+        batchId: BigInt(vector.batchId),
         secret: BigInt(vector.secret),
         eligibilityRoot: BigInt(vector.eligibility.root),
         amounts: vector.slots.map(({ amount }) => amount),

@@ -20,7 +20,7 @@ describe('the input of a fund circuit', () => {
     expect(parseFundCircuitInput(input, 2)).toEqual(input);
   });
 
-  it.each(['D', 'z', 'y', 'assetId', 'batchNonce', 'secret', 'eligibilityRoot'] as const)(
+  it.each(['D', 'z', 'y', 'assetId', 'batchId', 'secret', 'eligibilityRoot'] as const)(
     'refuses an aliased %s (value + r)',
     (signal) => {
       const aliased = { ...input, [signal]: input[signal] + R };

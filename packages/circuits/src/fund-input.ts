@@ -16,7 +16,7 @@ export const ELIGIBILITY_DEPTH = 10;
  * Input of a fund-N circuit; every array of slots has length N. Secret as a whole: it names payees and amounts.
  */
 export type FundCircuitInput = {
-  /** Public digest H_5(assetId, total, batchNonce, eligibilityRoot, batchRoot). */
+  /** Public digest H_5(assetId, total, batchId, eligibilityRoot, batchRoot). */
   readonly D: SignalValue;
   /** Public challenge keccak256(D, x) mod r. */
   readonly z: SignalValue;
@@ -25,7 +25,7 @@ export type FundCircuitInput = {
   readonly assetId: SignalValue;
   /** Sum of the amounts, base units, below 2^128. */
   readonly total: SignalValue;
-  readonly batchNonce: SignalValue;
+  readonly batchId: SignalValue;
   /** Random field element behind the note nonces; known to the funder alone. */
   readonly secret: SignalValue;
   readonly eligibilityRoot: SignalValue;
@@ -91,7 +91,7 @@ export const parseFundCircuitInput = (input: FundCircuitInput, size: number): Fu
     y: element(input.y, 'y'),
     assetId: element(input.assetId, 'assetId'),
     total: amount(input.total, 'total'),
-    batchNonce: element(input.batchNonce, 'batchNonce'),
+    batchId: element(input.batchId, 'batchId'),
     secret: element(input.secret, 'secret'),
     eligibilityRoot: element(input.eligibilityRoot, 'eligibilityRoot'),
     amounts: parseArray(input.amounts, 'amounts', size, amount),

@@ -201,7 +201,7 @@ describe('zero amounts need no membership', () => {
 describe('each element of x is bound by D and y (protocol §5)', () => {
   const honest = createBatch(SIZE);
   const x = computeVector(honest);
-  const names = ['assetId', 'total', 'batchNonce', 'eligibilityRoot', 'batchRoot', 'c_0', 'c_1'];
+  const names = ['assetId', 'total', 'batchId', 'eligibilityRoot', 'batchRoot', 'c_0', 'c_1'];
 
   it.each(names.map((name, i) => [name, i] as const))('%s', async (_, index) => {
     const flipped = x.map((value, i) => (i === index ? (value + 1n) % R : value));

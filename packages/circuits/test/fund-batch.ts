@@ -48,7 +48,7 @@ export const createEligibilityTree = (leaves: ReadonlyMap<number, bigint>) => {
 export type FundBatch = {
   assetId: bigint;
   total: bigint;
-  batchNonce: bigint;
+  batchId: bigint;
   secret: bigint;
   eligibilityRoot: bigint;
   amounts: bigint[];
@@ -70,7 +70,7 @@ export const createBatch = (size: number, paid = size): FundBatch => {
   return {
     assetId: sample('asset'),
     total: amounts.reduce((sum, amount) => sum + amount, 0n),
-    batchNonce: sample('batch nonce'),
+    batchId: sample('batch id'),
     secret: sample('secret'),
     eligibilityRoot: tree.root,
     amounts,
@@ -89,7 +89,7 @@ export const computeCommitments = (
   batch: FundBatch,
   slotOf: (slot: number) => number = (slot) => slot,
 ): bigint[] => {
-  const base = poseidon3([FUND_BASE, batch.batchNonce, batch.secret]);
+  const base = poseidon3([FUND_BASE, batch.batchId, batch.secret]);
   return batch.amounts.map((amount, i) => {
     const nonce = poseidon1([(base + BigInt(slotOf(i))) % R]);
     const owner = [batch.walletIds[i] ?? 0n, batch.px[i] ?? 0n, batch.py[i] ?? 0n];
@@ -112,9 +112,9 @@ export const computeVector = (
   batch: FundBatch,
   commitments = computeCommitments(batch),
 ): bigint[] => {
-  const { assetId, total, batchNonce, eligibilityRoot } = batch;
+  const { assetId, total, batchId, eligibilityRoot } = batch;
   const root = computeBinaryRoot(commitments);
-  return [assetId, total, batchNonce, eligibilityRoot, root, ...commitments];
+  return [assetId, total, batchId, eligibilityRoot, root, ...commitments];
 };
 
 export const computeDigest = (x: readonly bigint[]): bigint => poseidon5(x.slice(0, 5));

@@ -44,16 +44,46 @@ const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    name: 'a nonce twice',
+    name: 'batchId: a nonce twice',
     file: pool,
-    find: 'if (_batchRoots[batch.batchNonce] != 0) revert BatchNonceUsed(batch.batchNonce);',
+    find: 'if (state != 0) revert BatchNonceUsed(batch.funder, batch.batchNonce);',
     replace: '',
   },
   {
-    name: 'voided batches land',
+    name: 'batchId: voided batches land',
     file: pool,
-    find: 'if (_voided[batch.funder][batch.batchNonce])',
-    replace: 'if (false)',
+    find: 'if (state == VOIDED) revert BatchIsVoided(batch.funder, batch.batchNonce);',
+    replace: 'if (state == VOIDED) state = 0;',
+  },
+  {
+    name: 'batchId: the funder is left out',
+    file: pool,
+    find: 'keccak256(abi.encode(funder, batchNonce))',
+    replace: 'keccak256(abi.encode(batchNonce))',
+  },
+  {
+    name: 'batchId: the proof speaks about the bare nonce',
+    file: pool,
+    find: 'words[3] = uint256(batchId);',
+    replace: 'words[3] = uint256(batch.batchNonce);',
+  },
+  {
+    name: 'batchId: left out of the proof',
+    file: pool,
+    find: 'words[3] = uint256(batchId);',
+    replace: '',
+  },
+  {
+    name: 'batchId: the event names the bare nonce',
+    file: pool,
+    find: 'bytes32(newRoot), batchId, ',
+    replace: 'bytes32(newRoot), batch.batchNonce, ',
+  },
+  {
+    name: 'batchId: a void counts as a use',
+    file: pool,
+    find: 'return state == VOIDED ? bytes32(0) : state;',
+    replace: 'return state;',
   },
   {
     name: 'the deadline is one second late',
@@ -135,9 +165,9 @@ const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    name: 'a used nonce is voided',
+    name: 'batchId: a used nonce is voided',
     file: pool,
-    find: 'if (_batchRoots[batchNonce] != 0) revert BatchNonceUsed(batchNonce);',
+    find: 'if (state != 0 && state != VOIDED) revert BatchNonceUsed(funder, batchNonce);',
     replace: '',
   },
   {
@@ -147,7 +177,7 @@ const mutants: readonly Mutant[] = [
     replace: 'if (false) revert',
   },
   {
-    name: 'an alias is voided',
+    name: 'batchId: an alias is another nonce',
     file: pool,
     find: 'if (uint256(batchNonce) >= PublicInputs.R) revert PublicInputs.FieldElementOutOfRange();',
     replace: '',

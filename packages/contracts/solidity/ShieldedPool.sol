@@ -18,7 +18,7 @@ import {PublicInputs} from "./lib/PublicInputs.sol";
 /// @title The shielded pool: tokens go in against note commitments (protocol §8).
 /// @notice Invariants, each with a test of the same number:
 /// P1. The pool's balance of a token is at least the sum of what was funded in it (anyone may donate).
-/// P2. A batch nonce is used at most once, whoever uses it; a voided one is never used by its funder.
+/// P2. A batchId is used at most once, over all funders and tokens, and never after it was voided.
 /// P3. Roots only grow: a root once known stays known, and 0 never is.
 /// P4. Pausing and disabling stop `fund` only; they change no balance, root or nonce.
 /// P5. No role moves tokens: a token leaves no account without that account's signed authorisation,
@@ -36,6 +36,9 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     uint256 private constant MAX_TOTAL = type(uint128).max;
     /// @dev Flag beside a cached asset id, which needs 254 bits: one storage read answers both questions.
     uint256 private constant ENABLED = 1 << 255;
+    /// @dev Stands where a batch root would, and is none: roots are below r. One storage read answers "used?"
+    /// and "voided?".
+    bytes32 private constant VOIDED = bytes32(type(uint256).max);
     /// @dev Elements of the fund circuits' public vector before the commitments.
     uint256 private constant FUND_HEAD = 5;
 
@@ -49,9 +52,9 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     NoteTree.State private _tree;
     /// @dev Asset id, with ENABLED while batches may be funded; 0 for a token that never was enabled.
     mapping(address token => uint256) private _assets;
-    /// @dev Used nonce to the batch root it was used for. Global, never per funder: note nonces derive from it.
-    mapping(bytes32 batchNonce => bytes32 batchRoot) private _batchRoots;
-    mapping(address funder => mapping(bytes32 batchNonce => bool)) private _voided;
+    /// @dev The batch root that a batchId was used for, VOIDED, or 0. One set for all funders and tokens: note
+    /// nonces derive from the batchId, which binds the funder.
+    mapping(bytes32 batchId => bytes32) private _batchRoots;
 
     /// @param admin Grants and takes roles, enables tokens, resumes funding.
     /// @param guardian May pause funding.
@@ -92,12 +95,13 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         Permit calldata permit
     ) external nonReentrant whenNotPaused onlyRole(RELAYER_ROLE) {
         // Checks
-        uint256 assetId = _requireOpen(batch);
+        bytes32 batchId = _batchIdOf(batch.funder, batch.batchNonce);
+        uint256 assetId = _requireOpen(batch, batchId);
         _requireAuthorised(batch, funderSignature);
-        _requireProven(assetId, batch, proof);
+        _requireProven(assetId, batchId, batch, proof);
 
         // Effects
-        _insert(batch);
+        _insert(batch, batchId);
 
         // Interactions
         _applyPermit(batch, permit);
@@ -106,13 +110,14 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
 
     /// @inheritdoc IShieldedPool
     function voidBatch(address funder, bytes32 batchNonce, bytes calldata signature) external {
-        if (uint256(batchNonce) >= PublicInputs.R) revert PublicInputs.FieldElementOutOfRange();
-        if (_batchRoots[batchNonce] != 0) revert BatchNonceUsed(batchNonce);
+        bytes32 batchId = _batchIdOf(funder, batchNonce);
+        bytes32 state = _batchRoots[batchId];
+        if (state != 0 && state != VOIDED) revert BatchNonceUsed(funder, batchNonce);
         bytes32 digest =
             _hashTypedDataV4(keccak256(abi.encode(FunderSignature.VOID_BATCH_TYPEHASH, funder, batchNonce)));
         if (!FunderSignature.isValid(funder, digest, signature)) revert InvalidFunderSignature();
 
-        _voided[funder][batchNonce] = true;
+        _batchRoots[batchId] = VOIDED;
         emit BatchVoided(funder, batchNonce);
     }
 
@@ -142,13 +147,19 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     }
 
     /// @inheritdoc IShieldedPool
-    function batchNonceUsed(bytes32 batchNonce) external view returns (bytes32 batchRoot) {
-        return _batchRoots[batchNonce];
+    function batchIdOf(address funder, bytes32 batchNonce) external pure returns (bytes32) {
+        return _batchIdOf(funder, batchNonce);
+    }
+
+    /// @inheritdoc IShieldedPool
+    function batchNonceUsed(address funder, bytes32 batchNonce) external view returns (bytes32 batchRoot) {
+        bytes32 state = _batchRoots[_batchIdOf(funder, batchNonce)];
+        return state == VOIDED ? bytes32(0) : state;
     }
 
     /// @inheritdoc IShieldedPool
     function isVoided(address funder, bytes32 batchNonce) external view returns (bool) {
-        return _voided[funder][batchNonce];
+        return _batchRoots[_batchIdOf(funder, batchNonce)] == VOIDED;
     }
 
     /// @inheritdoc IShieldedPool
@@ -176,15 +187,24 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         return _assets[token] & ENABLED != 0;
     }
 
+    /// @dev The only place that turns a nonce into a batchId. The funder is inside: a nonce that somebody else uses
+    /// under an address of its own makes another batch, and burns nothing. A nonce of r or more is refused, as
+    /// every field element is.
+    function _batchIdOf(address funder, bytes32 batchNonce) private pure returns (bytes32) {
+        if (uint256(batchNonce) >= PublicInputs.R) revert PublicInputs.FieldElementOutOfRange();
+        return bytes32(uint256(keccak256(abi.encode(funder, batchNonce))) % PublicInputs.R);
+    }
+
     /// @dev Everything that plain state decides.
-    function _requireOpen(FundBatch calldata batch) private view returns (uint256 assetId) {
+    function _requireOpen(FundBatch calldata batch, bytes32 batchId) private view returns (uint256 assetId) {
         uint256 asset = _assets[batch.token];
         if (asset & ENABLED == 0) revert TokenNotEnabled(batch.token);
         if (batch.total == 0 || batch.total > MAX_TOTAL) revert TotalOutOfRange(batch.total);
-        // Zero marks an unused nonce.
+        // Zero marks an unused batchId.
         if (batch.batchRoot == 0) revert ZeroBatchRoot();
-        if (_batchRoots[batch.batchNonce] != 0) revert BatchNonceUsed(batch.batchNonce);
-        if (_voided[batch.funder][batch.batchNonce]) revert BatchIsVoided(batch.funder, batch.batchNonce);
+        bytes32 state = _batchRoots[batchId];
+        if (state == VOIDED) revert BatchIsVoided(batch.funder, batch.batchNonce);
+        if (state != 0) revert BatchNonceUsed(batch.funder, batch.batchNonce);
         if (block.timestamp > batch.deadline) revert AuthorizationExpired(batch.deadline);
         // A zero root would switch eligibility off in the circuit; the registry never accepts it.
         if (!eligibilityRegistry.accepted(batch.eligibilityRoot)) {
@@ -211,20 +231,21 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         if (!FunderSignature.isValid(batch.funder, digest, signature)) revert InvalidFunderSignature();
     }
 
-    function _requireProven(uint256 assetId, FundBatch calldata batch, Groth16Proof calldata proof) private view {
+    function _requireProven(uint256 assetId, bytes32 batchId, FundBatch calldata batch, Groth16Proof calldata proof)
+        private
+        view
+    {
         IGroth16Verifier verifier = _verifierFor(batch.commitments.length);
-        (uint256 z, uint256 y) = PublicInputs.compress(_fundStatement(assetId, batch));
+        (uint256 z, uint256 y) = PublicInputs.compress(_fundStatement(assetId, batchId, batch));
         if (!verifier.verify(proof, uint256(batch.digest), z, y)) revert InvalidProof();
     }
 
-    function _insert(FundBatch calldata batch) private {
-        _batchRoots[batch.batchNonce] = batch.batchRoot;
+    function _insert(FundBatch calldata batch, bytes32 batchId) private {
+        _batchRoots[batchId] = batch.batchRoot;
         uint64 index = _batchCount;
         _batchCount = index + 1;
         uint256 newRoot = _tree.append(index, uint256(batch.batchRoot));
-        emit BatchFunded(
-            index, batch.batchRoot, bytes32(newRoot), batch.batchNonce, batch.sealedNotesHash, batch.commitments
-        );
+        emit BatchFunded(index, batch.batchRoot, bytes32(newRoot), batchId, batch.sealedNotesHash, batch.commitments);
     }
 
     /// @dev One circuit per array length; the proof of one size says nothing about another.
@@ -236,14 +257,18 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     }
 
     /// @dev D and the public vector of fund-N, its order frozen in protocol §6:
-    /// assetId, total, batchNonce, eligibilityRoot, batchRoot, c_0 ...
-    function _fundStatement(uint256 assetId, FundBatch calldata batch) private pure returns (uint256[] memory words) {
+    /// assetId, total, batchId, eligibilityRoot, batchRoot, c_0 ...
+    function _fundStatement(uint256 assetId, bytes32 batchId, FundBatch calldata batch)
+        private
+        pure
+        returns (uint256[] memory words)
+    {
         bytes32[] calldata commitments = batch.commitments;
         words = new uint256[](1 + FUND_HEAD + commitments.length);
         words[0] = uint256(batch.digest);
         words[1] = assetId;
         words[2] = batch.total;
-        words[3] = uint256(batch.batchNonce);
+        words[3] = uint256(batchId);
         words[4] = uint256(batch.eligibilityRoot);
         words[5] = uint256(batch.batchRoot);
         // Copies exactly the commitments behind the head, inside the array allocated above.

@@ -52,7 +52,10 @@ describe('decodeRevert', () => {
   it('repeats no argument of an error', () => {
     const nonce = `0x${'ab'.repeat(32)}`;
     const { message } = decodeRevert(
-      shieldedPoolInterface.encodeErrorResult('BatchNonceUsed', [nonce]),
+      shieldedPoolInterface.encodeErrorResult('BatchNonceUsed', [
+        '0x00000000000000000000000000000000000000a1',
+        nonce,
+      ]),
     );
     expect(message).not.toContain('abab');
   });

@@ -74,8 +74,10 @@ export type ShieldedPoolMethods = {
   revokeRole: Write<[string, string]>;
   hasRole: Read<[string, string], boolean>;
   paused: Read<[], boolean>;
-  /** The batch root that used this nonce, or 32 zero bytes. */
-  batchNonceUsed: Read<[string], string>;
+  /** @param args - funder, batchNonce; see `computeBatchId` of @pool/core */
+  batchIdOf: Read<[string, string], string>;
+  /** The batch root for which this funder used this nonce, or 32 zero bytes. */
+  batchNonceUsed: Read<[string, string], string>;
   isVoided: Read<[string, string], boolean>;
   isKnownRoot: Read<[string], boolean>;
   currentRoot: Read<[], string>;
@@ -101,7 +103,8 @@ export type BatchFunded = {
   readonly index: bigint;
   readonly batchRoot: string;
   readonly newRoot: string;
-  readonly batchNonce: string;
+  /** keccak256(abi.encode(funder, batchNonce)) mod r. */
+  readonly batchId: string;
   readonly sealedNotesHash: string;
   readonly commitments: readonly string[];
 };
@@ -118,7 +121,7 @@ export function parseBatchFunded(log: {
     index: args.getValue('index') as bigint,
     batchRoot: args.getValue('batchRoot') as string,
     newRoot: args.getValue('newRoot') as string,
-    batchNonce: args.getValue('batchNonce') as string,
+    batchId: args.getValue('batchId') as string,
     sealedNotesHash: args.getValue('sealedNotesHash') as string,
     commitments: [...(args.getValue('commitments') as Iterable<string>)],
   };

@@ -76,7 +76,7 @@ contract RealProofsTest is TestBase {
         vm.prank(relayer);
         pool.fund(batch, proof, signature, none);
         assertEq(token.balanceOf(address(pool)), batch.total, "the pool's balance");
-        assertEq(pool.batchNonceUsed(batch.batchNonce), batch.batchRoot, "the nonce");
+        assertEq(pool.batchNonceUsed(batch.funder, batch.batchNonce), batch.batchRoot, "the nonce");
     }
 
     function test_settlesARealProofOfFund16() public {
@@ -133,13 +133,13 @@ contract RealProofsTest is TestBase {
         pool.fund(batch, proof, signature, none);
     }
 
-    /// @dev assetId, total, batchNonce and batchRoot are signed, so z and y are computed here.
+    /// @dev assetId, total, batchId and batchRoot are signed, so z and y are computed here.
     function _refusesFlippedHead(uint256 index, FundBatch memory batch, Groth16Proof memory proof) private view {
         uint256 digest = uint256(batch.digest) ^ 1;
         uint256[] memory x = new uint256[](5 + batch.commitments.length);
         x[0] = uint256(pool.assetIdOf(batch.token));
         x[1] = batch.total;
-        x[2] = uint256(batch.batchNonce);
+        x[2] = uint256(pool.batchIdOf(batch.funder, batch.batchNonce));
         x[3] = uint256(batch.eligibilityRoot);
         x[4] = uint256(batch.batchRoot);
         for (uint256 i = 0; i < batch.commitments.length; i++) {

@@ -31,11 +31,11 @@ contract ShieldedPoolFundTest is PoolFixture {
         // The only leaf of a tree is its root.
         vm.expectEmit(address(pool));
         emit IShieldedPool.BatchFunded(
-            0, batch.batchRoot, batch.batchRoot, batch.batchNonce, batch.sealedNotesHash, batch.commitments
+            0, batch.batchRoot, batch.batchRoot, batchIdOf(batch), batch.sealedNotesHash, batch.commitments
         );
         fundWith(batch, proof, signature, noPermit());
 
-        assertEq(pool.batchNonceUsed(batch.batchNonce), batch.batchRoot, "root under the nonce");
+        assertEq(pool.batchNonceUsed(batch.funder, batch.batchNonce), batch.batchRoot, "root under the nonce");
         assertEq(pool.batchCount(), 1, "count");
         assertEq(pool.currentRoot(), batch.batchRoot, "current root");
         assertTrue(pool.isKnownRoot(batch.batchRoot), "the root is known");
@@ -159,21 +159,21 @@ contract ShieldedPoolFundTest is PoolFixture {
     function test_refusesTheSameBatchTwice() public {
         FundBatch memory batch = makeBatch(16, "a");
         fund(batch);
-        expectRefusal(batch, abi.encodeWithSelector(IShieldedPool.BatchNonceUsed.selector, batch.batchNonce));
+        expectRefusal(
+            batch, abi.encodeWithSelector(IShieldedPool.BatchNonceUsed.selector, batch.funder, batch.batchNonce)
+        );
     }
 
-    function test_refusesAUsedNonceForAnotherBatchOfAnotherFunder() public {
+    function test_refusesAUsedNonceForAnotherBatchInAnotherToken() public {
         FundBatch memory batch = makeBatch(16, "a");
         fund(batch);
-        uint256 otherKey = uint256(keccak256("another funder"));
         FundBatch memory other = makeBatch(64, "b");
-        other.funder = vm.addr(otherKey);
+        other.token = address(registry);
+        vm.prank(admin);
+        pool.enableToken(other.token);
         other.batchNonce = batch.batchNonce;
-        expectRefusalWith(
-            other,
-            prove(other),
-            signWith(otherKey, authorizationDigest(other)),
-            abi.encodeWithSelector(IShieldedPool.BatchNonceUsed.selector, batch.batchNonce)
+        expectRefusal(
+            other, abi.encodeWithSelector(IShieldedPool.BatchNonceUsed.selector, batch.funder, batch.batchNonce)
         );
     }
 

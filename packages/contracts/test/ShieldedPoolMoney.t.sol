@@ -94,7 +94,7 @@ contract ShieldedPoolMoneyTest is PoolFixture {
             batch,
             abi.encodeWithSelector(IERC20Errors.ERC20InsufficientBalance.selector, funder, uint256(0), batch.total)
         );
-        assertEq(pool.batchNonceUsed(batch.batchNonce), bytes32(0), "a refused batch used its nonce");
+        assertEq(pool.batchNonceUsed(batch.funder, batch.batchNonce), bytes32(0), "a refused batch used its nonce");
         assertEq(pool.batchCount(), 0, "a refused batch was counted");
     }
 

@@ -99,7 +99,7 @@ contract ShieldedPoolRolesTest is PoolFixture {
         assertTrue(pool.isKnownRoot(root), "a root is forgotten");
         assertEq(pool.currentRoot(), root, "current root");
         assertEq(pool.batchCount(), 1, "count");
-        assertEq(pool.batchNonceUsed(batch.batchNonce), batch.batchRoot, "nonce");
+        assertEq(pool.batchNonceUsed(batch.funder, batch.batchNonce), batch.batchRoot, "nonce");
         assertEq(token.balanceOf(address(pool)), batch.total, "balance");
     }
 

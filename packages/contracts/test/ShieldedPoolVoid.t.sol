@@ -18,7 +18,7 @@ contract ShieldedPoolVoidTest is PoolFixture {
         vm.prank(stranger);
         pool.voidBatch(funder, nonce, signature);
         assertTrue(pool.isVoided(funder, nonce), "not voided");
-        assertEq(pool.batchNonceUsed(nonce), bytes32(0), "a voided nonce counts as used");
+        assertEq(pool.batchNonceUsed(funder, nonce), bytes32(0), "a voided nonce counts as used");
         assertTrue(!pool.isVoided(stranger, nonce), "voided for somebody else");
         assertTrue(!pool.isVoided(funder, fieldElement("another nonce")), "another nonce is voided");
     }
@@ -36,7 +36,7 @@ contract ShieldedPoolVoidTest is PoolFixture {
         FundBatch memory batch = makeBatch(16, "a");
         fund(batch);
         bytes memory signature = signWith(FUNDER_KEY, voidDigest(funder, batch.batchNonce));
-        vm.expectRevert(abi.encodeWithSelector(IShieldedPool.BatchNonceUsed.selector, batch.batchNonce));
+        vm.expectRevert(abi.encodeWithSelector(IShieldedPool.BatchNonceUsed.selector, funder, batch.batchNonce));
         pool.voidBatch(funder, batch.batchNonce, signature);
     }
 

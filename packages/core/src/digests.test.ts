@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../vectors/digests.json' with { type: 'json' };
-import { computeAssetId, computeBatchNonce } from './digests.ts';
+import { computeAssetId, computeBatchId, computeBatchNonce } from './digests.ts';
+import { fieldModulus } from './field.ts';
 import { hexToBigint } from './hex.ts';
 
 const [example] = vectors.batchNonces;
@@ -45,6 +46,30 @@ describe('computeBatchNonce', () => {
 
   it('refuses what is no address', () => {
     expect(() => computeBatchNonce({ ...example, pool: '0x00' })).toThrow(
+      expect.objectContaining({ code: 'invalid-address' }),
+    );
+  });
+});
+
+describe('computeBatchId', () => {
+  it.each(vectors.batchIds)('matches for $funder', ({ funder, batchNonce, batchId }) => {
+    const nonce = hexToBigint(batchNonce);
+    expect(computeBatchId(funder, nonce)).toBe(hexToBigint(batchId));
+    expect(computeBatchId(funder.toLowerCase(), nonce)).toBe(hexToBigint(batchId));
+  });
+
+  it('is another for another funder with the same nonce', () => {
+    const [one, two] = vectors.batchIds;
+    expect(one?.batchNonce).toBe(two?.batchNonce);
+    expect(one?.batchId).not.toBe(two?.batchId);
+  });
+
+  it('refuses a nonce outside the field, and what is no address', () => {
+    const funder = example.funder;
+    expect(() => computeBatchId(funder, fieldModulus)).toThrow(
+      expect.objectContaining({ code: 'invalid_field_element' }),
+    );
+    expect(() => computeBatchId('0x00', 1n)).toThrow(
       expect.objectContaining({ code: 'invalid-address' }),
     );
   });

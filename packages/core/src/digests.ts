@@ -1,6 +1,6 @@
 /**
- * Identifiers that chain, platform, agent and approver must compute alike: asset ids (protocol §3) and
- * batch nonces (protocol §3, "exactly once"). Vectors: vectors/digests.json.
+ * Identifiers that chain, platform, agent and approver must compute alike: asset ids, batch nonces and batch ids
+ * (protocol §3). Vectors: vectors/digests.json.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from './canonical-json.ts';
 import { type EvmAddress, parseEvmAddress } from './evm-address.ts';
-import { type Field, reduceToField } from './field.ts';
+import { assertField, type Field, reduceToField } from './field.ts';
 import { bigintToBytes, hexToBytes } from './hex.ts';
 
 /** Names one token in one pool on one chain, inside every note. */
@@ -60,6 +60,25 @@ export function computeBatchNonce(parts: BatchNonceParts): Field {
       concatBytes(
         utf8ToBytes('pool/v1/batch-nonce'),
         utf8ToBytes(canonicalJson([employerId, chainId, pool, funder, jobKey, attempt])),
+      ),
+    ),
+  );
+}
+
+/**
+ * The name of a batch in the proof, in the contract's set of used batches and in its event:
+ * `keccak256(abi.encode(funder, batchNonce)) mod r`. It binds the funder, so whoever learns a batch nonce before it is on
+ * chain can use it only under another funder's address, which makes another batch.
+ *
+ * @throws PoolError `invalid-address`, `invalid_field_element`
+ */
+export function computeBatchId(funder: EvmAddress, batchNonce: Field): Field {
+  return reduceToField(
+    keccak_256(
+      concatBytes(
+        new Uint8Array(12),
+        hexToBytes(parseEvmAddress(funder).toLowerCase(), 20),
+        bigintToBytes(assertField(batchNonce), 32),
       ),
     ),
   );

@@ -56,6 +56,7 @@ export {
   type AssetId,
   type BatchNonceParts,
   computeAssetId,
+  computeBatchId,
   computeBatchNonce,
 } from './digests.ts';
 export {

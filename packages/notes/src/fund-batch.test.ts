@@ -37,6 +37,7 @@ describe('buildFundBatch', () => {
       assetId: hexToBigint(vector.assetId),
       total: BigInt(vector.total),
       batchNonce: hexToBigint(vector.batchNonce),
+      batchId: hexToBigint(vector.batchId),
       secret: hexToBigint(vector.secret),
       batchRoot: hexToBigint(vector.batchRoot),
       commitments: vector.commitments.map(hexToBigint),
@@ -121,6 +122,7 @@ describe('buildFundBatch', () => {
     const a = buildFundBatch(example.manifest, example.seed);
     const b = buildFundBatch(spelled, example.seed);
     expect(b.batchNonce).toBe(a.batchNonce);
+    expect(b.batchId).toBe(a.batchId);
     expect(b.assetId).toBe(a.assetId);
     expect(computeBatchNonce(spelled)).toBe(a.batchNonce);
   });

@@ -3,7 +3,7 @@
  * alike. Vectors: vectors/fund-batch.json.
  *
  * Confidential: the plan holds who gets what, and `secret`. Never log it; only commitments, batchRoot, batchNonce,
- * total, assetId, the sealed notes and their hash leave the machine.
+ * batchId, total, assetId, the sealed notes and their hash leave the machine.
  *
  * @module
  */
@@ -13,6 +13,7 @@ import {
   type AssetId,
   bytesToHex,
   computeAssetId,
+  computeBatchId,
   computeBatchNonce,
   computeManifestDigest,
   computeWalletAddress,
@@ -70,7 +71,10 @@ export type FundBatchPlan = {
   readonly assetId: AssetId;
   /** Sum of all amounts, base units, 1 … 2^128-1. */
   readonly total: bigint;
+  /** What the funder signs and the contract is given. */
   readonly batchNonce: Field;
+  /** What the contract makes of funder and batchNonce, and the proof speaks about. */
+  readonly batchId: Field;
   /** Secret: with it a payee could link the notes of its batch. */
   readonly secret: Field;
   readonly batchRoot: Field;
@@ -120,16 +124,18 @@ export function* stepFundBatch(manifest: FundManifest, seed: Uint8Array): Steps<
     parseEvmAddress(manifest.pool),
     parseEvmAddress(manifest.token),
   );
+  const funder = parseEvmAddress(manifest.funder);
   const batchNonce = computeBatchNonce({
     employerId: manifest.employerId,
     chainId: manifest.chainId,
     pool: parseEvmAddress(manifest.pool),
-    funder: parseEvmAddress(manifest.funder),
+    funder,
     jobKey: manifest.jobKey,
     attempt: manifest.attempt,
   });
+  const batchId = computeBatchId(funder, batchNonce);
   const secret = source.deriveField('pool/v1/fund/secret', 0);
-  const base = poseidon([fundBaseTag, batchNonce, secret]);
+  const base = poseidon([fundBaseTag, batchId, secret]);
 
   const payees = yield* placePayees(manifest, source);
   const filled: ReturnType<typeof fillSlot>[] = [];
@@ -144,6 +150,7 @@ export function* stepFundBatch(manifest: FundManifest, seed: Uint8Array): Steps<
     assetId,
     total,
     batchNonce,
+    batchId,
     secret,
     batchRoot: yield* stepBatchRoot(commitments),
     commitments,

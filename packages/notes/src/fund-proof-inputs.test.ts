@@ -15,7 +15,7 @@ import { computeFundPublicInputs, computeFundWitnessInput } from './fund-proof-i
 const batchOf = (vector: (typeof vectors.batches)[number]) => ({
   assetId: hexToBigint(vector.assetId),
   total: BigInt(vector.total),
-  batchNonce: hexToBigint(vector.batchNonce),
+  batchId: hexToBigint(vector.batchId),
   eligibilityRoot: hexToBigint(vector.eligibilityRoot),
   batchRoot: hexToBigint(vector.batchRoot),
   commitments: vector.commitments.map(hexToBigint),
@@ -31,7 +31,7 @@ describe('computeFundPublicInputs', () => {
   });
 
   const [example] = vectors.batches;
-  it.each(['assetId', 'batchNonce', 'eligibilityRoot', 'batchRoot'] as const)(
+  it.each(['assetId', 'batchId', 'eligibilityRoot', 'batchRoot'] as const)(
     'refuses an aliased %s',
     (name) => {
       const batch = batchOf(example as never);
@@ -70,7 +70,7 @@ describe.each(batches.batches)('computeFundWitnessInput for "$manifest.jobKey"',
       y: decimal(publicInputs.y),
       assetId: decimal(vector.assetId),
       total: vector.total,
-      batchNonce: decimal(vector.batchNonce),
+      batchId: decimal(vector.batchId),
       secret: decimal(vector.secret),
       eligibilityRoot: decimal(vector.eligibility.root),
       amounts: slots.map(({ amount }) => amount),

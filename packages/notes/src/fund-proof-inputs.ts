@@ -26,7 +26,7 @@ import { runToEnd, type Steps } from './steps.ts';
 
 /** The public inputs of a fund proof. Public. */
 export type FundPublicInputs = {
-  /** assetId, total, batchNonce, eligibilityRoot, batchRoot, c_0 … c_{N-1}. */
+  /** assetId, total, batchId, eligibilityRoot, batchRoot, c_0 … c_{N-1}. */
   readonly x: Field[];
   /** D = H_5 of the first five; binds the commitments through batchRoot. */
   readonly digest: Field;
@@ -43,13 +43,13 @@ export type FundPublicInputs = {
 export function computeFundPublicInputs(batch: {
   readonly assetId: Field;
   readonly total: bigint;
-  readonly batchNonce: Field;
+  readonly batchId: Field;
   readonly eligibilityRoot: Field;
   readonly batchRoot: Field;
   readonly commitments: readonly Field[];
 }): FundPublicInputs {
-  const { assetId, total, batchNonce, eligibilityRoot, batchRoot, commitments } = batch;
-  const bound = [assetId, total, batchNonce, eligibilityRoot, batchRoot];
+  const { assetId, total, batchId, eligibilityRoot, batchRoot, commitments } = batch;
+  const bound = [assetId, total, batchId, eligibilityRoot, batchRoot];
   const digest = poseidon(bound);
   const x = [...bound, ...commitments].map(assertField);
   const words = [digest, ...x].map((element) => bigintToBytes(element, 32));
@@ -99,7 +99,7 @@ export function* stepFundWitnessInput(
     y: decimal(y),
     assetId: decimal(plan.assetId),
     total: decimal(plan.total),
-    batchNonce: decimal(plan.batchNonce),
+    batchId: decimal(plan.batchId),
     secret: decimal(plan.secret),
     eligibilityRoot: decimal(eligibilityRoot),
     amounts: plan.slots.map(({ amount }) => decimal(amount)),

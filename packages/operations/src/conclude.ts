@@ -3,8 +3,14 @@
  *
  * @module
  */
-import { type DisbursementResult, type ErrorBody, fieldToHex, type Hex32 } from '@pool/core';
-import type { Batch } from './batch.ts';
+import {
+  type DisbursementResult,
+  type ErrorBody,
+  fieldToHex,
+  type Hex32,
+  PoolError,
+} from '@pool/core';
+import { type Batch, computeJobNonce } from './batch.ts';
 import { withdrawAllowance } from './grant-allowance.ts';
 import type { FundedBatch } from './ports.ts';
 import type { DisbursementRecord } from './record.ts';
@@ -64,15 +70,14 @@ async function recordPaidKeys(run: Run): Promise<void> {
 
 async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
   const { platform } = run.deps;
-  const { key, recipients } = run.record();
+  const { key, employerId, recipients } = run.record();
   // Both answers are needed to tell what was paid, and there is no hurry: the money has moved.
   const row = await persist(run, () => platform.getSettlement(key));
-  const transferred = await persist(run, () =>
-    run.context.chain.fetchTransferred(funded.txHash, run.token, run.funder.address),
-  );
+  const transferred = await persist(run, () => fetchPaid(run, funded));
   const verdict = decideElsewhere({
     row,
     funded,
+    batchNonce: computeJobNonce(run, employerId, key),
     recipients,
     token: run.token,
     funder: run.funder.address,
@@ -88,6 +93,26 @@ async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
     code: 'settled_elsewhere',
     message: `this Idempotency-Key was already paid by transaction ${funded.txHash}, but the payment could not be matched to this request (${verdict.reason}); do not resubmit`,
   });
+}
+
+/**
+ * What the other payment took from our funder, in this token. The batchId on chain binds our funder, so something has
+ * moved; an RPC that shows nothing is wrong about one of the two, and the job waits.
+ */
+async function fetchPaid(run: Run, funded: FundedBatch): Promise<bigint> {
+  const { amount, anyToken } = await run.context.chain.fetchTransferred(
+    funded.txHash,
+    run.token,
+    run.funder.address,
+  );
+  if (!anyToken) {
+    throw new PoolError(
+      'chain_unreachable',
+      'the RPC says that this key is paid, but its transaction shows no transfer from the funder; waiting for another answer',
+      { status: 503, retryable: true },
+    );
+  }
+  return amount;
 }
 
 async function concludeDead(

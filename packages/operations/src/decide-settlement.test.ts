@@ -10,7 +10,7 @@ const theirs = word('02');
 const deadline = 1_000;
 
 const funded = (batchRoot: FundedBatch['batchRoot']): FundedBatch => ({
-  batchNonce: word('03'),
+  batchId: word('03'),
   batchRoot,
   sealedNotesHash: word('04'),
   commitments: [],

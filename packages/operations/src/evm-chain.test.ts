@@ -25,7 +25,9 @@ import { createLocalKeySigner } from '@pool/signers';
 import { ANVIL_MNEMONIC, type Anvil, startAnvil } from '@pool/testkit';
 import { HDNodeWallet, JsonRpcProvider, NonceManager } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { computeJobNonce } from './batch.ts';
 import { createEvmChain, type EvmChain } from './evm-chain.ts';
+import { burnNonce } from './fixtures/burn-nonce.ts';
 import { createWorld } from './fixtures/fake-world.ts';
 import { createFunder } from './funder.ts';
 import { observeFunds } from './preflight.ts';
@@ -232,6 +234,24 @@ describe('the pipeline on a real chain', () => {
     expect(await poolBalance('USDC')).toBe(before + 6_000n);
   });
 
+  it("pays although the relayer has used the job's nonce under its own address", async () => {
+    const { world, deps } = await createRealWorld();
+    const before = await poolBalance('USDC');
+    const job = await accept(world, 'burnt');
+    await burnNonce({
+      settings,
+      funder: relayer(),
+      minter: wallet(0),
+      batchNonce: nonceOf('burnt'),
+      eligibilityRoot: world.gate.root(),
+    });
+    await provider.send('anvil_mine', ['0x2']);
+    await world.run(job, undefined, deps);
+    expect(job.record().error).toBeUndefined();
+    expect(job.record().result?.status).toBe('completed');
+    expect(await poolBalance('USDC')).toBe(before + 6_001n);
+  });
+
   it('is not paid again when an agent without memory is given the same key', async () => {
     const { world, deps } = await createRealWorld();
     const first = await accept(world, 'twice');
@@ -294,14 +314,20 @@ describe('the pipeline on a real chain', () => {
   });
 });
 
-async function voidBatch(jobKey: string): Promise<void> {
-  const { computeJobNonce } = await import('./batch.ts');
-  const funder = { address: parseEvmAddress(funderWallet().address) };
-  const nonce = computeJobNonce(
-    { context: { key: 'anvil', settings, chain }, funder: funder as never, token: '' },
+const nonceOf = (jobKey: string) =>
+  computeJobNonce(
+    {
+      context: { key: 'anvil', settings, chain },
+      funder: { address: parseEvmAddress(funderWallet().address) } as never,
+      token: '',
+    },
     '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01',
     jobKey,
   );
+
+async function voidBatch(jobKey: string): Promise<void> {
+  const funder = { address: parseEvmAddress(funderWallet().address) };
+  const nonce = nonceOf(jobKey);
   const data = computeVoidBatchData(
     settings.chainId,
     parseEvmAddress(settings.pool),

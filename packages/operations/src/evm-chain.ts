@@ -14,14 +14,17 @@ import {
   shieldedPoolInterface,
 } from '@pool/contracts';
 import {
+  computeBatchId,
   type EvmAddress,
   type EvmChainSettings,
+  fieldToHex,
+  hexToBigint,
   isPoolError,
   PoolError,
   parseEvmAddress,
   parseHex,
 } from '@pool/core';
-import { FetchRequest, isError, JsonRpcProvider, type TransactionReceipt } from 'ethers';
+import { FetchRequest, isError, JsonRpcProvider, type Log, type TransactionReceipt } from 'ethers';
 import type { ChainPort, FinalBlock, FundedBatch, Receipt } from './ports.ts';
 
 /** Time-out of one RPC exchange. */
@@ -100,23 +103,20 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
     return { number: block.number, timestampSeconds: block.timestamp };
   }
 
-  async function fetchFunded(batchNonce: string, upTo: number): Promise<FundedBatch> {
+  async function fetchFunded(batchId: string, upTo: number): Promise<FundedBatch> {
     // Newest first and in windows: many RPCs limit the range, and a batch that is asked for is recent.
     for (let to = upTo; to >= settings.deployedAtBlock; to -= logWindowBlocks) {
       const logs = await provider.getLogs({
         address: poolAddress,
-        topics: shieldedPoolInterface.encodeFilterTopics(
-          'BatchFunded',
-          batchFundedFilter(batchNonce),
-        ),
+        topics: shieldedPoolInterface.encodeFilterTopics('BatchFunded', batchFundedFilter(batchId)),
         fromBlock: Math.max(settings.deployedAtBlock, to - logWindowBlocks + 1),
         toBlock: to,
       });
       for (const log of logs) {
         const event = parseBatchFunded(log);
-        if (event?.batchNonce === batchNonce) {
+        if (event?.batchId === batchId) {
           return {
-            batchNonce: parseHex(event.batchNonce, 32),
+            batchId: parseHex(event.batchId, 32),
             batchRoot: parseHex(event.batchRoot, 32),
             sealedNotesHash: parseHex(event.sealedNotesHash, 32),
             commitments: event.commitments.map((commitment) => parseHex(commitment, 32)),
@@ -138,15 +138,16 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
     fetchNonceState: (funder, batchNonce) =>
       call(async () => {
         const finalBlock = await fetchFinalBlock();
-        const isUsedAtHead = (await pool.batchNonceUsed(batchNonce)) !== zeroWord;
+        const batchId = fieldToHex(computeBatchId(funder, hexToBigint(batchNonce)));
+        const isUsedAtHead = (await pool.batchNonceUsed(funder, batchNonce)) !== zeroWord;
         if (finalBlock.number < settings.deployedAtBlock) {
           return { finalBlock, funded: undefined, voided: false, pending: isUsedAtHead };
         }
         const at = { blockTag: finalBlock.number };
-        const isUsed = (await pool.batchNonceUsed(batchNonce, at)) !== zeroWord;
+        const isUsed = (await pool.batchNonceUsed(funder, batchNonce, at)) !== zeroWord;
         return {
           finalBlock,
-          funded: isUsed ? await fetchFunded(batchNonce, finalBlock.number) : undefined,
+          funded: isUsed ? await fetchFunded(batchId, finalBlock.number) : undefined,
           voided: await pool.isVoided(funder, batchNonce, at),
           pending: isUsedAtHead && !isUsed,
         };
@@ -208,12 +209,16 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
             retryable: true,
           });
         }
-        return receipt.logs
-          .filter((log) => log.address === address)
-          .map((log) => erc20Interface.parseLog(log))
-          .filter((event) => event?.name === 'Transfer')
-          .filter((event) => event?.args[0] === funder && event?.args[1] === poolAddress)
-          .reduce((sum, event) => sum + (event?.args[2] as bigint), 0n);
+        const moved = receipt.logs
+          .map((log) => readTransfer(log))
+          .filter((transfer) => transfer !== undefined)
+          .filter(({ from, to }) => from === funder && to === poolAddress);
+        return {
+          amount: moved
+            .filter(({ token: of }) => of === address)
+            .reduce((sum, { value }) => sum + value, 0n),
+          anyToken: moved.some(({ value }) => value > 0n),
+        };
       }),
     prepareApproval: (address, funder, value) =>
       call(async () => {
@@ -247,10 +252,30 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
   };
 }
 
-function batchFundedFilter(batchNonce: string): (string | null)[] {
+function batchFundedFilter(batchId: string): (string | null)[] {
   const { inputs } = shieldedPoolInterface.getEvent('BatchFunded') ?? { inputs: [] };
   // ethers takes one value per parameter of the event, indexed or not.
-  return inputs.map((input) => (input.name === 'batchNonce' ? batchNonce : null));
+  return inputs.map((input) => (input.name === 'batchId' ? batchId : null));
+}
+
+type Transfer = {
+  readonly token: string;
+  readonly from: string;
+  readonly to: string;
+  readonly value: bigint;
+};
+
+/** Undefined for anything else, such as the event of the same name that ERC-721 has, with a third indexed value. */
+function readTransfer(log: Log): Transfer | undefined {
+  if (log.topics.length !== 3) {
+    return undefined;
+  }
+  const event = erc20Interface.parseLog(log);
+  if (event?.name !== 'Transfer') {
+    return undefined;
+  }
+  const [from, to, value] = event.args as unknown as [string, string, bigint];
+  return { token: log.address, from, to, value };
 }
 
 function toReceipt(receipt: TransactionReceipt, finalBlock: FinalBlock): Receipt {

@@ -3,7 +3,8 @@
  * in the real chain, platform, gate, prover and signer; tests plug in fakes.
  *
  * - **final**: in a block that the chain's own finality rule counts as final (chain settings).
- * - **used**: a batchNonce that a `fund()` has consumed. **Voided**: withdrawn by its funder.
+ * - **used**: a batchNonce that a `fund()` of its funder has consumed; another funder's use of the same nonce is another
+ *   batch. **Voided**: withdrawn by its funder.
  *
  * Errors are `PoolError`s; `retryable` ones are tried again, the others end what asked.
  *
@@ -39,7 +40,8 @@ export type FinalBlock = { readonly number: number; readonly timestampSeconds: n
 
 /** A `fund()` as the chain's own event tells it. */
 export type FundedBatch = {
-  readonly batchNonce: Hex32;
+  /** Binds the funder (protocol §3). */
+  readonly batchId: Hex32;
   readonly batchRoot: Hex32;
   readonly sealedNotesHash: Hex32;
   readonly commitments: readonly Hex32[];
@@ -47,7 +49,7 @@ export type FundedBatch = {
   readonly blockNumber: number;
 };
 
-/** Everything the chain says about one batchNonce. */
+/** Everything the chain says about one batchNonce of one funder. */
 export type NonceState = {
   readonly finalBlock: FinalBlock;
   /** The final use, if any. */
@@ -64,6 +66,13 @@ export type Receipt = {
   readonly blockNumber: number;
   readonly gasUsed: bigint;
   readonly to: EvmAddress | undefined;
+};
+
+export type Transferred = {
+  /** Base units of the token asked for. */
+  readonly amount: bigint;
+  /** It moved something, in this token or another. */
+  readonly anyToken: boolean;
 };
 
 /** An unsigned `approve` of the token contract: type 2, value 0. */
@@ -100,8 +109,8 @@ export type ChainPort = {
   ): Promise<{ readonly batchNonce: Hex32; readonly batchRoot: Hex32 } | undefined>;
   /** Why a mined transaction reverted, decoded. */
   fetchRevertReason(txHash: Hex32): Promise<ErrorBody>;
-  /** Base units of the token that this transaction moved from the funder into the pool. */
-  fetchTransferred(txHash: Hex32, token: EvmAddress, funder: EvmAddress): Promise<bigint>;
+  /** What a final transaction moved from the funder into the pool. */
+  fetchTransferred(txHash: Hex32, token: EvmAddress, funder: EvmAddress): Promise<Transferred>;
   prepareApproval(
     token: EvmAddress,
     funder: EvmAddress,

@@ -343,7 +343,8 @@ describe('late landing', () => {
     const startedAtMs = world.clock.nowMs();
     await world.run(job, (point) => {
       if (point === 'settling.posted') {
-        world.chain.voidBatch(world.platform.rows.get('run-1')?.batch.batchNonce ?? '');
+        const { batch } = world.platform.rows.get('run-1')!;
+        world.chain.voidBatch(batch.funder, batch.batchNonce);
       }
     });
     expect(viewOf(job).error).toMatchObject({

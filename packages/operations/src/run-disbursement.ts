@@ -30,6 +30,7 @@ import {
   type RunInput,
 } from './run.ts';
 import { type Outcome, settleBatch } from './settle.ts';
+import { isUnderNonce } from './settlement-request.ts';
 
 /**
  * Works on one leased job until it is `done` or `failed`.
@@ -170,7 +171,8 @@ async function reconcile(run: Run): Promise<Past | undefined> {
     );
     const row = await run.retry(() => platform.getSettlement(key));
     // A row under another nonce is about other terms (chain, pool, funder): it says nothing about this one.
-    const live = row?.batch.batchNonce === nonce ? row.batch : undefined;
+    const live =
+      row !== undefined && isUnderNonce(row, run.funder.address, nonce) ? row.batch : undefined;
     const deadline = live?.deadline;
     const decision = decideSettlement({ batchRoot: batch?.batchRoot, deadline, nonce: state });
     if (decision.kind !== 'wait') {

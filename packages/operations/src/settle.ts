@@ -14,7 +14,7 @@ import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import { proveBatch, withAccelerator } from './prove-batch.ts';
 import type { DatedBatch } from './release-record.ts';
 import { createRetryEvent, type Run } from './run.ts';
-import { createSettlementRequest, isRowOf } from './settlement-request.ts';
+import { createSettlementRequest, isRowOf, isUnderNonce } from './settlement-request.ts';
 
 export type Outcome = Exclude<SettlementDecision, { readonly kind: 'wait' }>;
 
@@ -77,7 +77,7 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
   }
 
   async function note(row: SettlementRecord): Promise<void> {
-    if (row.batch.batchNonce !== nonce) {
+    if (!isUnderNonce(row, run.funder.address, nonce)) {
       return;
     }
     if (row.batch.deadline > deadline) {

@@ -1,5 +1,5 @@
 /**
- * The nonce of this job was used by a batch this agent did not build: a second agent, or this one before
+ * The batchId of this job was used by a batch this agent did not build; it binds our funder, whose money has moved: a second agent, or this one before
  * its store was lost, has paid the key (protocol §8, case (c)). The platform's row for the key tells what
  * was paid; it counts only as far as the chain's own event and our request confirm it.
  *
@@ -15,7 +15,10 @@ import type { RecordedRecipient } from './record.ts';
 
 export type ElsewhereInput = {
   readonly row: SettlementRecord | undefined;
+  /** What the chain has under the batchId of funder and batchNonce. */
   readonly funded: FundedBatch;
+  /** Of this job. */
+  readonly batchNonce: Hex32;
   readonly recipients: readonly RecordedRecipient[];
   readonly token: EvmAddress;
   readonly funder: EvmAddress;
@@ -38,7 +41,7 @@ export function decideElsewhere(input: ElsewhereInput): ElsewhereVerdict {
   }
   const { batch } = row;
   if (
-    batch.batchNonce !== funded.batchNonce ||
+    batch.batchNonce !== input.batchNonce ||
     batch.batchRoot !== funded.batchRoot ||
     !isSameList(batch.commitments, funded.commitments)
   ) {

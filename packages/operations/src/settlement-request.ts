@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { fieldToHex, type SettlementRecord, type SettlementRequest } from '@pool/core';
+import {
+  type EvmAddress,
+  fieldToHex,
+  type Hex32,
+  type SettlementRecord,
+  type SettlementRequest,
+} from '@pool/core';
 import type { Batch } from './batch.ts';
 import type { DisbursementRecord } from './record.ts';
 import type { DatedBatch } from './release-record.ts';
@@ -43,4 +49,10 @@ export function createSettlementRequest(
 /** Is the platform's row about this very batch? */
 export function isRowOf(batch: Batch, row: SettlementRecord): boolean {
   return row.batch.batchRoot === batch.batchRoot;
+}
+
+/** Is the platform's row about this nonce of this funder? Another funder under the same nonce pays another batch. */
+export function isUnderNonce(row: SettlementRecord, funder: EvmAddress, nonce: Hex32): boolean {
+  const { batch } = row;
+  return batch.batchNonce === nonce && batch.funder.toLowerCase() === funder.toLowerCase();
 }

@@ -110,7 +110,7 @@ export function createFakePlatform(chain: FakePoolChain) {
         }
         platform.voids.push(request);
         if (!platform.holdBackVoids) {
-          chain.voidBatch(request.batchNonce);
+          chain.voidBatch(row.batch.funder, request.batchNonce);
         }
         return row;
       }),

@@ -1,17 +1,17 @@
 /**
  * A fake EVM chain that knows one pool, one registry and one token. It keeps the rules that matter to
- * callers: a batchNonce is used once, an allowance is spent, a deadline passes, blocks become final later.
+ * callers: a funder uses a batchNonce once, an allowance is spent, a deadline passes, blocks become final later.
  * It checks no signature and no proof.
  *
  * @module
  */
 import type { ErrorBody, EvmAddress, FundBatchWire, Hex, Hex32, PermitWire } from '@pool/core';
-import { bytesToHex } from '@pool/core';
+import { bytesToHex, computeBatchId, fieldToHex, hexToBigint } from '@pool/core';
 import { keccak256, Transaction, toUtf8Bytes } from 'ethers';
 import type { FakeClock } from './fake-clock.ts';
 
 type Used = {
-  readonly batchNonce: Hex32;
+  readonly batchId: Hex32;
   readonly batchRoot: Hex32;
   readonly sealedNotesHash: Hex32;
   readonly commitments: readonly Hex32[];
@@ -24,7 +24,9 @@ type Mined = {
   readonly blockNumber: number;
   readonly to: EvmAddress;
   readonly error?: ErrorBody;
+  /** Base units that `funder` paid into the pool. */
   readonly transferred: bigint;
+  readonly funder?: EvmAddress;
   /** The batch of a `fund()` call. */
   readonly carried?: { readonly batchNonce: Hex32; readonly batchRoot: Hex32 };
 };
@@ -58,7 +60,7 @@ export function createFakePoolChain(options: FakeChainOptions) {
     coin: 10n ** 18n,
     permitNonce: 0n,
     funderNonce: 0,
-    /** Successful `fund()` calls. */
+    /** Successful `fund()` calls with our funder's money. */
     funds: 0,
     approvals: [] as bigint[],
     /** The next this many reads fail like an RPC that is down. */
@@ -68,23 +70,26 @@ export function createFakePoolChain(options: FakeChainOptions) {
     acceptRoot: (root: string): void => void roots.add(root),
     refuseRoot: (root: string): void => void roots.delete(root),
     /** Like the contract, it refuses to withdraw what has landed. */
-    voidBatch(batchNonce: string): void {
-      if (!used.has(batchNonce) && !voided.has(batchNonce)) {
-        voided.set(batchNonce, headNumber());
+    voidBatch(funderAddress: EvmAddress, batchNonce: string): void {
+      const batchId = batchIdOf(funderAddress, batchNonce);
+      if (!used.has(batchId) && !voided.has(batchId)) {
+        voided.set(batchId, headNumber());
       }
     },
 
     /** Undefined: it would succeed now. */
     simulateFund(batch: FundBatchWire, permit: PermitWire | undefined): ErrorBody | undefined {
+      const batchId = batchIdOf(batch.funder, batch.batchNonce);
+      const isOurs = batch.funder === funder;
       const allowance = isGoodPermit(permit) ? BigInt(permit.value) : chain.allowance;
       const total = BigInt(batch.total);
       const defects: [boolean, string][] = [
-        [used.has(batch.batchNonce), 'batch-nonce-used'],
-        [voided.has(batch.batchNonce), 'batch-is-voided'],
+        [used.has(batchId), 'batch-nonce-used'],
+        [voided.has(batchId), 'batch-is-voided'],
         [headSeconds() > batch.deadline, 'authorization-expired'],
         [!roots.has(batch.eligibilityRoot), 'eligibility-root-not-accepted'],
-        [allowance < total, 'erc20-insufficient-allowance'],
-        [chain.balance < total, 'erc20-insufficient-balance'],
+        [isOurs && allowance < total, 'erc20-insufficient-allowance'],
+        [isOurs && chain.balance < total, 'erc20-insufficient-balance'],
       ];
       const code = defects.find(([isDefect]) => isDefect)?.[1];
       return code === undefined ? undefined : { code, message: `the call reverts: ${code}` };
@@ -100,18 +105,16 @@ export function createFakePoolChain(options: FakeChainOptions) {
         to: pool,
         carried: { batchNonce: batch.batchNonce, batchRoot: batch.batchRoot },
         transferred: error === undefined ? BigInt(batch.total) : 0n,
+        funder: batch.funder,
         ...(error === undefined ? {} : { error }),
       });
       if (error === undefined) {
-        if (isGoodPermit(permit)) {
-          chain.allowance = BigInt(permit.value);
-          chain.permitNonce += 1n;
+        if (batch.funder === funder) {
+          collect(BigInt(batch.total), permit);
         }
-        chain.allowance -= BigInt(batch.total);
-        chain.balance -= BigInt(batch.total);
-        chain.funds += 1;
-        used.set(batch.batchNonce, {
-          batchNonce: batch.batchNonce,
+        const batchId = batchIdOf(batch.funder, batch.batchNonce);
+        used.set(batchId, {
+          batchId,
           batchRoot: batch.batchRoot,
           sealedNotesHash: batch.sealedNotesHash,
           commitments: batch.commitments,
@@ -123,15 +126,16 @@ export function createFakePoolChain(options: FakeChainOptions) {
     },
 
     // What the pipeline reads.
-    fetchNonceState: (_funder: EvmAddress, batchNonce: Hex32) =>
+    fetchNonceState: (funderAddress: EvmAddress, batchNonce: Hex32) =>
       read(() => {
+        const batchId = batchIdOf(funderAddress, batchNonce);
         const number = finalNumber();
-        const use = used.get(batchNonce);
+        const use = used.get(batchId);
         const isFinal = use !== undefined && use.blockNumber <= number;
         return {
           finalBlock: { number, timestampSeconds: secondsOf(number) },
           funded: isFinal ? use : undefined,
-          voided: (voided.get(batchNonce) ?? Number.POSITIVE_INFINITY) <= number,
+          voided: (voided.get(batchId) ?? Number.POSITIVE_INFINITY) <= number,
           pending: use !== undefined && !isFinal,
         };
       }),
@@ -157,8 +161,12 @@ export function createFakePoolChain(options: FakeChainOptions) {
     fetchCarriedBatch: (txHash: Hex32) => read(() => mined.get(txHash)?.carried),
     fetchRevertReason: (txHash: Hex32) =>
       read(() => mined.get(txHash)?.error ?? { code: 'reverted', message: 'reverted' }),
-    fetchTransferred: (txHash: Hex32, _token: EvmAddress, _funder: EvmAddress) =>
-      read(() => mined.get(txHash)?.transferred ?? 0n),
+    fetchTransferred: (txHash: Hex32, _token: EvmAddress, funderAddress: EvmAddress) =>
+      read(() => {
+        const { transferred = 0n, funder: payer } = mined.get(txHash) ?? {};
+        const amount = payer === funderAddress ? transferred : 0n;
+        return { amount, anyToken: amount > 0n };
+      }),
     prepareApproval: (_token: EvmAddress, _funder: EvmAddress, value: bigint) =>
       read(() => ({
         chainId: 31337,
@@ -189,6 +197,21 @@ export function createFakePoolChain(options: FakeChainOptions) {
         });
       }),
   };
+
+  function batchIdOf(funderAddress: EvmAddress, batchNonce: string): Hex32 {
+    return fieldToHex(computeBatchId(funderAddress, hexToBigint(batchNonce)));
+  }
+
+  /** Our funder pays. */
+  function collect(total: bigint, permit: PermitWire | undefined): void {
+    if (isGoodPermit(permit)) {
+      chain.allowance = BigInt(permit.value);
+      chain.permitNonce += 1n;
+    }
+    chain.allowance -= total;
+    chain.balance -= total;
+    chain.funds += 1;
+  }
 
   function isGoodPermit(permit: PermitWire | undefined): permit is PermitWire {
     return permit !== undefined && permit.deadline >= headSeconds();

@@ -41,7 +41,8 @@ export type FundedBatch = {
   readonly leafIndex: number;
   readonly batchRoot: Hex32;
   readonly newRoot: Hex32;
-  readonly batchNonce: Hex32;
+  /** Binds the funder (protocol §3). */
+  readonly batchId: Hex32;
   readonly sealedNotesHash: Hex32;
   readonly txHash: Hex32;
   readonly blockNumber: number;
@@ -61,8 +62,12 @@ export type PoolChain = {
   assertChain(): Promise<void>;
   fetchFinalBlock(): Promise<FinalBlock>;
   fetchBlockHash(blockNumber: number): Promise<string | undefined>;
-  /** Root that used a batch nonce as of a block; undefined while unused. */
-  fetchBatchRootOf(batchNonce: string, block: number | 'latest'): Promise<string | undefined>;
+  /** Root for which a funder used a batch nonce as of a block; undefined while unused. */
+  fetchBatchRootOf(
+    funder: string,
+    batchNonce: string,
+    block: number | 'latest',
+  ): Promise<string | undefined>;
   fetchIsVoided(funder: string, batchNonce: string, block: number): Promise<boolean>;
   /** Root of the note tree as of a block, zero word before the first batch. */
   fetchNoteRoot(block: number): Promise<string>;
@@ -124,8 +129,8 @@ export function createEvmPoolChain(
     assertChain: () => assertChainId(provider, settings),
     fetchFinalBlock: () => fetchFinalBlock(provider, settings.finality),
     fetchBlockHash: async (number) => (await provider.getBlock(number))?.hash ?? undefined,
-    async fetchBatchRootOf(batchNonce, block) {
-      const root = String(await read('batchNonceUsed', [batchNonce], block));
+    async fetchBatchRootOf(funder, batchNonce, block) {
+      const root = String(await read('batchNonceUsed', [funder, batchNonce], block));
       return root === zeroWord ? undefined : root;
     },
     fetchIsVoided: async (funder, batchNonce, block) =>
@@ -176,12 +181,12 @@ function parseFundedBatch(log: EvmLog): FundedBatch {
       retryable: true,
     });
   }
-  const { index, batchRoot, newRoot, batchNonce, sealedNotesHash } = event;
+  const { index, batchRoot, newRoot, batchId, sealedNotesHash } = event;
   return {
     leafIndex: Number(index),
     batchRoot: batchRoot as Hex32,
     newRoot: newRoot as Hex32,
-    batchNonce: batchNonce as Hex32,
+    batchId: batchId as Hex32,
     sealedNotesHash: sealedNotesHash as Hex32,
     txHash: log.transactionHash as Hex32,
     blockNumber: log.blockNumber,

@@ -113,6 +113,39 @@ describe('platformMigrations', () => {
     await after.close();
     await rm(directory, { recursive: true, force: true });
   });
+
+  it('know settlements and batches of before by their nonce, and two funders of one nonce apart', async () => {
+    const directory = join(await mkdtemp(join(tmpdir(), 'pool-db-')), 'data');
+    const upTo = (number: number) => platformMigrations.filter((one) => one.number <= number);
+    const before = await openDatabase<PlatformTables>(directory, upTo(7));
+    const insert = (db: typeof before.db, key: string, funder: string, id: string) =>
+      sql`insert into settlements (employer_id, key, chain, batch_nonce, batch_root, sealed_notes_hash,
+          funder, token, total, deadline, request, state, created_at ${sql.raw(id)})
+        values ('e', ${key}, 'anvil', '0x01', '0x02', '0x03', ${funder}, '0xT', '1', 9, '{}', 'settled',
+          't' ${sql.raw(id === '' ? '' : `, '${key}'`)})`.execute(db);
+    await sql`insert into employers (id, address, created_at) values ('e', '0xE', 't')`.execute(
+      before.db,
+    );
+    await insert(before.db, 'old', '0xF', '');
+    await sql`insert into batches values ('anvil', 0, '0x02', '0x01', '0x03', '0x04', 5, 1)`.execute(
+      before.db,
+    );
+    await before.close();
+    const after = await openDatabase<PlatformTables>(directory, platformMigrations);
+    const { db } = after;
+    expect(await db.selectFrom('settlements').select('batch_id').execute()).toEqual([
+      { batch_id: '0x01' },
+    ]);
+    expect(await db.selectFrom('batches').select('batch_id').execute()).toEqual([
+      { batch_id: '0x01' },
+    ]);
+    await insert(db, '0x0a', '0xF', ', batch_id');
+    await insert(db, '0x0b', '0xG', ', batch_id');
+    const again = sql`update settlements set batch_id = '0x0a' where batch_id = '0x0b'`.execute(db);
+    await expect(again).rejects.toThrow('settlements_batch');
+    await after.close();
+    await rm(directory, { recursive: true, force: true });
+  });
 });
 
 describe('the platform’s tables', () => {

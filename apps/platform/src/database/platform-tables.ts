@@ -97,7 +97,7 @@ export type PlatformTables = {
     chain: string;
     leaf_index: number;
     batch_root: string;
-    batch_nonce: string;
+    batch_id: string;
     sealed_notes_hash: string;
     tx_hash: string;
     block_number: number;
@@ -119,6 +119,8 @@ export type SettlementTable = {
   key: string;
   chain: string;
   batch_nonce: string;
+  /** What the contract makes of funder and batch nonce, and knows the batch by. */
+  batch_id: string;
   batch_root: string;
   sealed_notes_hash: string;
   funder: string;
@@ -290,5 +292,17 @@ export const platformMigrations: readonly Migration[] = [
   {
     number: 7,
     statements: [`alter table edge_tokens add column refused_proofs integer not null default 0`],
+  },
+  {
+    // A batch is known by its batchId, which binds the funder. A pool of before knew it by the nonce itself.
+    number: 8,
+    statements: [
+      `alter table settlements add column batch_id text`,
+      `update settlements set batch_id = batch_nonce`,
+      `alter table settlements alter column batch_id set not null`,
+      `alter table settlements drop constraint settlements_chain_batch_nonce_key`,
+      `alter table settlements add constraint settlements_batch unique (chain, batch_id)`,
+      `alter table batches rename column batch_nonce to batch_id`,
+    ],
   },
 ];

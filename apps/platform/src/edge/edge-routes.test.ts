@@ -13,6 +13,7 @@ import {
   testSettings,
 } from '../fixtures/test-platform.ts';
 import { createTestSettlement } from '../fixtures/test-settlement.ts';
+import { batchIdOf } from '../relayer/settlement-store.ts';
 
 const token = testSettings.tokens['USDC']?.address ?? '';
 
@@ -202,7 +203,7 @@ describe('agent edge', () => {
       await client.postSettlement('job', request);
       const other = await edgeOf(b);
       expect(await other.client.getSettlement('job')).toBeUndefined();
-      // The batch nonce is one for all: nobody can take it over under a key of his own.
+      // A funder's batch nonce is one for all: nobody can take it over under a key of his own.
       await expect(other.client.postSettlement('mine', request)).rejects.toMatchObject({
         code: 'idempotency_conflict',
         status: 409,
@@ -286,7 +287,7 @@ describe('agent edge', () => {
           chain: 'anvil',
           leaf_index: leafIndex,
           batch_root: request.batch.batchRoot,
-          batch_nonce: request.batch.batchNonce,
+          batch_id: batchIdOf(request.batch),
           sealed_notes_hash: sealedNotesHash,
           tx_hash: `0x${'ab'.repeat(32)}`,
           block_number: 9,

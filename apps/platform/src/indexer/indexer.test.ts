@@ -66,7 +66,7 @@ function createFakeChain() {
         leafIndex,
         batchRoot: word(100 + leafIndex),
         newRoot: fieldToHex(tree.root),
-        batchNonce: word(200 + leafIndex),
+        batchId: word(200 + leafIndex),
         sealedNotesHash: word(300 + leafIndex),
         txHash: word(400 + leafIndex),
         blockNumber,

@@ -196,7 +196,7 @@ async function storeRange(
             chain: chain.key,
             leaf_index: batch.leafIndex,
             batch_root: batch.batchRoot,
-            batch_nonce: batch.batchNonce,
+            batch_id: batch.batchId,
             sealed_notes_hash: batch.sealedNotesHash,
             tx_hash: batch.txHash,
             block_number: batch.blockNumber,
@@ -232,7 +232,7 @@ async function settleLandedBatches({ db, chain, log }: IndexerDeps): Promise<voi
     .innerJoin('batches as b', (join) =>
       join
         .onRef('b.chain', '=', 's.chain')
-        .onRef('b.batch_nonce', '=', 's.batch_nonce')
+        .onRef('b.batch_id', '=', 's.batch_id')
         .onRef('b.batch_root', '=', 's.batch_root'),
     )
     .select([

@@ -10,6 +10,7 @@ import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { assertSettlement } from './check-settlement.ts';
 import type { ProofCheck } from './proof-check.ts';
 import {
+  batchIdOf,
   findSettlement,
   idempotencyConflict,
   insertSettlement,
@@ -81,7 +82,7 @@ async function decideMeaning(
     return { kind: standing.state === 'reverted' ? 'reopen' : 'replay', row: standing };
   }
   const mayFollow =
-    request.batch.batchNonce !== standing.batch_nonce &&
+    batchIdOf(request.batch) !== standing.batch_id &&
     standing.state !== 'settled' &&
     (await isDead(deps, standing));
   if (!mayFollow) {
@@ -118,7 +119,7 @@ async function isDead(deps: AcceptDeps, row: SettlementRow): Promise<boolean> {
     return false;
   }
   const final = await chain.fetchFinalBlock();
-  const usedFor = await chain.fetchBatchRootOf(row.batch_nonce, final.number);
+  const usedFor = await chain.fetchBatchRootOf(row.funder, row.batch_nonce, final.number);
   if (usedFor !== undefined) {
     return usedFor !== row.batch_root;
   }

@@ -47,6 +47,7 @@ describe('assertSettlement', () => {
       batchWith(({ total }) => ({ total: (BigInt(total) + 1n).toString() })),
       'batch.digest',
     ],
+    ['another funder', batchWith(() => ({ funder: testSettings.registry })), 'batch.digest'],
     ['another nonce', batchWith(() => ({ batchNonce: hex(1n) })), 'batch.digest'],
     ['a zero nonce', batchWith(() => ({ batchNonce: hex(0n) })), 'batch.batchNonce is zero'],
     [

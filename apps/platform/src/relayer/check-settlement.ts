@@ -8,6 +8,7 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   computeAssetId,
+  computeBatchId,
   type EvmChainSettings,
   fieldToHex,
   isPoolError,
@@ -40,7 +41,7 @@ export async function assertSettlement(
 ): Promise<FundPublicInputs> {
   const { batch, sealedNotes } = request;
   const token = attempt('batch.token', () => parseEvmAddress(batch.token));
-  attempt('batch.funder', () => parseEvmAddress(batch.funder));
+  const funder = attempt('batch.funder', () => parseEvmAddress(batch.funder));
   const tokens = Object.values(settings.tokens).map(({ address }) => address.toLowerCase());
   assertThat(tokens.includes(token.toLowerCase()), 'batch.token is not a token of this chain');
   assertThat(
@@ -64,7 +65,7 @@ export async function assertSettlement(
   const publicInputs = computeFundPublicInputs({
     assetId,
     total,
-    batchNonce,
+    batchId: computeBatchId(funder, batchNonce),
     eligibilityRoot,
     batchRoot,
     commitments,

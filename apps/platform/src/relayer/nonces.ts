@@ -149,12 +149,12 @@ async function canNeverLand(
 ): Promise<boolean> {
   const row = await db
     .selectFrom('settlements')
-    .select(['deadline', 'batch_nonce'])
+    .select(['deadline', 'funder', 'batch_nonce'])
     .where('id', '=', settlement_id)
     .executeTakeFirstOrThrow();
   return (
     Number(row.deadline) < final.timestamp ||
-    (await chain.fetchBatchRootOf(row.batch_nonce, final.number)) !== undefined
+    (await chain.fetchBatchRootOf(row.funder, row.batch_nonce, final.number)) !== undefined
   );
 }
 

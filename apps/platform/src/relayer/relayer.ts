@@ -100,7 +100,7 @@ async function recover(deps: RelayerDeps, row: SettlementRow, final: FinalBlock)
 }
 
 /**
- * True when the batch nonce is used as far as the chain's head knows: then nothing is sent. Used for our own
+ * True when this funder's batch nonce is used as far as the chain's head knows: then nothing is sent. Used for our own
  * root, the indexer settles the row once that is final; used for another root, the row is closed once final.
  */
 async function isNonceTaken(
@@ -109,15 +109,15 @@ async function isNonceTaken(
   final: FinalBlock,
 ): Promise<boolean> {
   const { chain } = deps;
-  if ((await chain.fetchBatchRootOf(row.batch_nonce, 'latest')) === undefined) {
+  if ((await chain.fetchBatchRootOf(row.funder, row.batch_nonce, 'latest')) === undefined) {
     return false;
   }
-  const finalRoot = await chain.fetchBatchRootOf(row.batch_nonce, final.number);
+  const finalRoot = await chain.fetchBatchRootOf(row.funder, row.batch_nonce, final.number);
   if (finalRoot !== undefined && finalRoot !== row.batch_root) {
     await markReverted(deps, row.id, {
       code: 'settled_elsewhere',
       message:
-        'this batch nonce was used by another batch: the job was paid elsewhere, do not resubmit',
+        'the funder used this batch nonce for another batch: the job was paid elsewhere, do not resubmit',
     });
   }
   return true;

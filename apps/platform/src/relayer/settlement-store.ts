@@ -5,7 +5,11 @@
  * @module
  */
 import {
+  computeBatchId,
   type FundBatchWire,
+  fieldToHex,
+  type Hex32,
+  hexToBigint,
   PoolError,
   type SettlementRecord,
   type SettlementRequest,
@@ -36,6 +40,14 @@ export async function findSettlement(
     .executeTakeFirst();
 }
 
+/**
+ * What the contract knows the batch by (protocol §3).
+ * @throws PoolError `invalid_field_element`; not for a batch that `assertSettlement` has passed
+ */
+export function batchIdOf({ funder, batchNonce }: FundBatchWire): Hex32 {
+  return fieldToHex(computeBatchId(funder, hexToBigint(batchNonce)));
+}
+
 /** True when both authorise the same payment: what the funder signed is equal part by part. */
 export function isSameAuthorisation(
   row: SettlementRow,
@@ -56,7 +68,7 @@ export function isSameAuthorisation(
 
 /**
  * Stores a new attempt with its sealed notes. `supersedes` names the dead row that holds the key.
- * @throws PoolError `idempotency_conflict` (409) when the key or the batch nonce was taken meanwhile
+ * @throws PoolError `idempotency_conflict` (409) when the key or the batch was taken meanwhile
  */
 export async function insertSettlement(
   db: PlatformDatabase,
@@ -74,6 +86,7 @@ export async function insertSettlement(
     key,
     chain: request.chain,
     batch_nonce: batch.batchNonce,
+    batch_id: batchIdOf(batch),
     batch_root: batch.batchRoot,
     sealed_notes_hash: batch.sealedNotesHash,
     funder: batch.funder.toLowerCase(),
@@ -181,7 +194,7 @@ export async function describeSettlement(
 export function idempotencyConflict(): PoolError {
   return new PoolError(
     'idempotency_conflict',
-    'this Idempotency-Key or batch nonce belongs to another authorisation that may still land',
+    "this Idempotency-Key or this funder's batch nonce belongs to another authorisation that may still land",
     { status: 409 },
   );
 }

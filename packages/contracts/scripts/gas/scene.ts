@@ -117,7 +117,8 @@ export async function measureFund(scene: GasScene, vector: ProofVector): Promise
       .filter((log) => log.address === addresses.pool)
       .map((log) => parseBatchFunded(log))
       .find((parsed) => parsed !== undefined);
-    if (event?.index !== BigInt(settledBatches) || event.batchNonce !== batch.batchNonce) {
+    const batchId = await pool.batchIdOf(batch.funder, batch.batchNonce);
+    if (event?.index !== BigInt(settledBatches) || event.batchId !== batchId) {
       throw new Error('the batch did not settle');
     }
     return receipt?.gasUsed ?? 0n;

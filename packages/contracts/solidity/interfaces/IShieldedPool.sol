@@ -7,7 +7,7 @@ import {Groth16Proof} from "./IGroth16Verifier.sol";
 /// @param funder Pays the batch and signs its authorisation.
 /// @param token An enabled ERC-20 token.
 /// @param total Sum of the notes in base units, 1 to 2^128 - 1.
-/// @param batchNonce Field element that can be used once, ever, by anyone.
+/// @param batchNonce Field element that its funder can use once, ever. With the funder it makes the batchId.
 /// @param eligibilityRoot Root against which the recipients' eligibility was proved.
 /// @param batchRoot Root of the binary Poseidon tree over the commitments.
 /// @param commitments The notes, one per slot: 16, 64 or 256, empty slots filled with zero-value notes.
@@ -44,14 +44,14 @@ interface IShieldedPool {
     /// @param index Number of the batch, from 0, over all trees.
     /// @param batchRoot The leaf that was inserted.
     /// @param newRoot Root of the note tree after the insertion.
-    /// @param batchNonce The nonce that is now used.
+    /// @param batchId keccak256(abi.encode(funder, batchNonce)) mod r, which is now used.
     /// @param sealedNotesHash keccak256 of the sealed notes that the platform serves.
     /// @param commitments The notes in slot order.
     event BatchFunded(
         uint64 index,
         bytes32 indexed batchRoot,
         bytes32 newRoot,
-        bytes32 indexed batchNonce,
+        bytes32 indexed batchId,
         bytes32 sealedNotesHash,
         bytes32[] commitments
     );
@@ -68,7 +68,7 @@ interface IShieldedPool {
     error TotalOutOfRange(uint256 total);
     error UnsupportedBatchSize(uint256 size);
     error ZeroBatchRoot();
-    error BatchNonceUsed(bytes32 batchNonce);
+    error BatchNonceUsed(address funder, bytes32 batchNonce);
     error BatchIsVoided(address funder, bytes32 batchNonce);
     error AuthorizationExpired(uint256 deadline);
     error EligibilityRootNotAccepted(bytes32 eligibilityRoot);
@@ -90,7 +90,7 @@ interface IShieldedPool {
     ) external;
 
     /// @notice Makes sure that the funder's authorisation with this nonce never lands. Anyone may submit it;
-    /// a repetition changes nothing.
+    /// a repetition changes nothing. Reverts if this funder has used the nonce.
     /// @param signature EIP-712 `VoidBatch` by the funder: ECDSA, or ERC-1271.
     function voidBatch(address funder, bytes32 batchNonce, bytes calldata signature) external;
 
@@ -106,8 +106,13 @@ interface IShieldedPool {
     /// @notice Lets `fund` go on. Administrator only.
     function resumeFunding() external;
 
-    /// @notice The batch root that used this nonce, or 0 while it is unused.
-    function batchNonceUsed(bytes32 batchNonce) external view returns (bytes32 batchRoot);
+    /// @notice keccak256(abi.encode(funder, batchNonce)) mod r: the name of a batch in the proof, in the set of used
+    /// batches and in `BatchFunded`. Reverts for a nonce of r or more.
+    function batchIdOf(address funder, bytes32 batchNonce) external pure returns (bytes32 batchId);
+
+    /// @notice The batch root for which this funder used this nonce, or 0 while it is unused. What other funders do
+    /// with the same nonce does not matter.
+    function batchNonceUsed(address funder, bytes32 batchNonce) external view returns (bytes32 batchRoot);
 
     /// @notice Whether this funder voided this nonce.
     function isVoided(address funder, bytes32 batchNonce) external view returns (bool);

@@ -13,17 +13,20 @@ import {PoolFixture} from "../support/PoolFixture.sol";
 contract PoolHandler is PoolFixture {
     uint256 public totalFunded;
     uint256 public totalDonated;
+    /// @dev What another funder paid.
+    uint256 public totalForeign;
     uint256 public settled;
     uint256 public refusedForgeries;
     /// @dev Set when something happened that must never happen.
     string public violation;
 
     bytes32[] internal _roots;
-    bytes32[] internal _nonces;
-    mapping(bytes32 nonce => bytes32) internal _batchRootOf;
+    mapping(bytes32 batchId => bytes32) internal _batchRootOf;
     FundBatch[] internal _landed;
     bytes32[] internal _voided;
     uint256 private _serial;
+    uint256 private _foreignSerial;
+    uint256 private constant FOREIGN_KEY = uint256(keccak256("a funder of the relayer's own"));
 
     constructor() {
         PoolFixture.setUp();
@@ -35,11 +38,11 @@ contract PoolHandler is PoolFixture {
 
     function fundHonestly(bool large) external {
         FundBatch memory batch = makeBatch(large ? 64 : 16, string.concat("handler/", vm.toString(_serial++)));
-        _submit(batch);
+        _submit(batch, FUNDER_KEY);
     }
 
-    function _submit(FundBatch memory batch) private {
-        (Groth16Proof memory proof, bytes memory signature) = (prove(batch), sign(batch));
+    function _submit(FundBatch memory batch, uint256 key) private {
+        (Groth16Proof memory proof, bytes memory signature) = (prove(batch), signWith(key, authorizationDigest(batch)));
         bool shouldLand = !pool.paused() && pool.isTokenEnabled(batch.token) && registry.accepted(batch.eligibilityRoot)
             && !pool.isVoided(batch.funder, batch.batchNonce);
         vm.prank(relayer);
@@ -52,11 +55,12 @@ contract PoolHandler is PoolFixture {
     }
 
     function _remember(FundBatch memory batch) private {
-        if (_batchRootOf[batch.batchNonce] != 0) violation = "P2: a nonce was used twice";
-        totalFunded += batch.total;
+        bytes32 batchId = batchIdOf(batch);
+        if (_batchRootOf[batchId] != 0) violation = "P2: a batchId was used twice";
+        if (batch.funder == funder) totalFunded += batch.total;
+        else totalForeign += batch.total;
         settled++;
-        _nonces.push(batch.batchNonce);
-        _batchRootOf[batch.batchNonce] = batch.batchRoot;
+        _batchRootOf[batchId] = batch.batchRoot;
         _roots.push(pool.currentRoot());
         _landed.push(batch);
     }
@@ -74,22 +78,40 @@ contract PoolHandler is PoolFixture {
 
     // Attacks -----------------------------------------------------------------------------------------
 
+    /// @dev The relayer uses the nonce of a coming batch with money of its own. The honest batch must land.
+    function burnNext(uint256 ahead) external {
+        FundBatch memory foreign = makeBatch(16, string.concat("foreign/", vm.toString(_foreignSerial++)));
+        foreign.funder = vm.addr(FOREIGN_KEY);
+        foreign.batchNonce = fieldElement(string.concat("handler/", vm.toString(_serial + ahead % 3), "/nonce"));
+        if (pool.batchNonceUsed(foreign.funder, foreign.batchNonce) != 0) return;
+        token.mint(foreign.funder, foreign.total);
+        vm.prank(foreign.funder);
+        token.approve(address(pool), foreign.total);
+        _submit(foreign, FOREIGN_KEY);
+    }
+
     function replay(uint256 which) external {
         if (_landed.length == 0) return;
         FundBatch memory batch = _landed[which % _landed.length];
         batch.deadline = block.timestamp + 1;
-        _expectRefused(batch, prove(batch), sign(batch), relayer, "P2: a replay landed");
+        bytes memory signature = signWith(_keyOf(batch.funder), authorizationDigest(batch));
+        _expectRefused(batch, prove(batch), signature, relayer, "P2: a replay landed");
     }
 
     function voidLanded(uint256 which) external {
-        if (_nonces.length == 0) return;
-        bytes32 nonce = _nonces[which % _nonces.length];
-        bytes memory signature = signWith(FUNDER_KEY, voidDigest(funder, nonce));
-        try pool.voidBatch(funder, nonce, signature) {
+        if (_landed.length == 0) return;
+        FundBatch memory batch = _landed[which % _landed.length];
+        (address payer, bytes32 nonce) = (batch.funder, batch.batchNonce);
+        bytes memory signature = signWith(_keyOf(payer), voidDigest(payer, nonce));
+        try pool.voidBatch(payer, nonce, signature) {
             violation = "P2: a used nonce was voided";
         } catch {
             refusedForgeries++;
         }
+    }
+
+    function _keyOf(address payer) private view returns (uint256) {
+        return payer == funder ? FUNDER_KEY : FOREIGN_KEY;
     }
 
     /// @dev The relayer raises the total, or redirects the notes, under an honest authorisation.
@@ -165,12 +187,9 @@ contract PoolHandler is PoolFixture {
         return _roots;
     }
 
-    function nonces() external view returns (bytes32[] memory) {
-        return _nonces;
-    }
-
-    function batchRootOf(bytes32 nonce) external view returns (bytes32) {
-        return _batchRootOf[nonce];
+    function landed(uint256 index) external view returns (address payer, bytes32 nonce, bytes32 batchRoot) {
+        FundBatch storage batch = _landed[index];
+        return (batch.funder, batch.batchNonce, batch.batchRoot);
     }
 
     function voided() external view returns (bytes32[] memory) {

@@ -70,12 +70,17 @@ abstract contract PoolFixture is TestBase {
         batch.deadline = block.timestamp + 1 hours;
     }
 
+    /// @dev batchId of protocol §3, by its own words.
+    function batchIdOf(FundBatch memory batch) internal pure returns (bytes32) {
+        return bytes32(uint256(keccak256(bytes.concat(bytes32(uint256(uint160(batch.funder))), batch.batchNonce))) % R);
+    }
+
     /// @dev x of protocol §6, by its own words.
     function publicVector(FundBatch memory batch) internal view returns (uint256[] memory x) {
         x = new uint256[](5 + batch.commitments.length);
         x[0] = uint256(keccak256(abi.encode(block.chainid, address(pool), batch.token))) % R;
         x[1] = batch.total;
-        x[2] = uint256(batch.batchNonce);
+        x[2] = uint256(batchIdOf(batch));
         x[3] = uint256(batch.eligibilityRoot);
         x[4] = uint256(batch.batchRoot);
         for (uint256 i = 0; i < batch.commitments.length; i++) {

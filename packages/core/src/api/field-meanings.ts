@@ -124,7 +124,7 @@ const meanings: Readonly<Record<string, string>> = {
   funder: 'Wallet whose tokens are taken.',
   'batch.token': 'Token contract.',
   total: 'Sum of the batch in base units.',
-  batchNonce: 'Taken once by the pool, ever.',
+  batchNonce: 'Taken once by the pool for each funder, ever.',
   eligibilityRoot: 'Root that the proof refers to.',
   batchRoot: 'Root over the commitments.',
   commitments: 'One for each slot, in slot order.',

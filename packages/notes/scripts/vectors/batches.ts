@@ -1,6 +1,6 @@
 /** Sections: fund-public-inputs, fund-batch (protocol §3, §5). */
 import { computeAddress, hashMessage, SigningKey } from 'ethers';
-import { assetIdOf, batchNonceOf, employerId, funder, pool, token } from './chain.ts';
+import { assetIdOf, batchIdOf, batchNonceOf, employerId, funder, pool, token } from './chain.ts';
 import {
   binaryRoot,
   bytesOf,
@@ -32,14 +32,14 @@ import {
 export const fundInputs = () => ({
   protocol: '§5',
   source: 'poseidon-lite, keccak256 from ethers, y as a sum of powers',
-  order: 'assetId, total, batchNonce, eligibilityRoot, batchRoot, c_0 ... c_{N-1}',
+  order: 'assetId, total, batchId, eligibilityRoot, batchRoot, c_0 ... c_{N-1}',
   batches: [16, 64].flatMap((size) =>
     ['a', 'b'].map((label) => {
       const commitments = Array.from({ length: size }, (_, i) => sample(`c ${label} ${size} ${i}`));
       const batch = {
         assetId: sample(`asset ${label}`),
         total: label === 'a' ? 1n : 2n ** 128n - 1n,
-        batchNonce: sample(`batch nonce ${label}`),
+        batchId: sample(`batch id ${label}`),
         eligibilityRoot: sample(`eligibility ${label}`),
         batchRoot: binaryRoot(commitments),
         commitments,
@@ -47,7 +47,7 @@ export const fundInputs = () => ({
       return {
         assetId: word(batch.assetId),
         total: batch.total.toString(),
-        batchNonce: word(batch.batchNonce),
+        batchId: word(batch.batchId),
         eligibilityRoot: word(batch.eligibilityRoot),
         batchRoot: word(batch.batchRoot),
         commitments: commitments.map(word),
@@ -118,8 +118,9 @@ function exampleBatch(size: 16 | 64, amounts: readonly string[], jobKey: string)
 
   const assetId = assetIdOf(31337, pool, token);
   const batchNonce = batchNonceOf({ employerId, chainId: 31337, pool, funder, jobKey, attempt: 1 });
+  const batchId = batchIdOf(funder, batchNonce);
   const secret = derive('pool/v1/fund/secret', 0) % r;
-  const base = hash(tag('FUND_BASE'), batchNonce, secret);
+  const base = hash(tag('FUND_BASE'), batchId, secret);
   const slots = Array.from({ length: size }, (_, slot) => {
     const recipientIndex = order.indexOf(slot);
     const person = people[recipientIndex];
@@ -164,6 +165,7 @@ function exampleBatch(size: 16 | 64, amounts: readonly string[], jobKey: string)
     assetId: word(assetId),
     total: total.toString(),
     batchNonce: word(batchNonce),
+    batchId: word(batchId),
     secret: word(secret),
     batchRoot: word(batchRoot),
     sealedNotesHash: keccak(Buffer.concat(sealedNotes.map(({ sealed }) => bytesOf(sealed)))),
@@ -191,7 +193,7 @@ function exampleBatch(size: 16 | 64, amounts: readonly string[], jobKey: string)
     publicInputs: fundPublicInputs({
       assetId,
       total,
-      batchNonce,
+      batchId,
       eligibilityRoot,
       batchRoot,
       commitments,

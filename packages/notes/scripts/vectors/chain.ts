@@ -48,6 +48,9 @@ export const batchNonceOf = (parts: {
     ),
   ) % r;
 
+export const batchIdOf = (funderAddress: string, batchNonce: bigint): bigint =>
+  BigInt(keccak(encode(['address', 'uint256'], [funderAddress, batchNonce]))) % r;
+
 export const digests = () => ({
   protocol: '§3',
   source: 'keccak256 and ABI encoding from ethers, SHA-256 from node:crypto',
@@ -68,6 +71,16 @@ export const digests = () => ({
     const parts = { employerId, chainId: 31337, pool, funder, ...job };
     return { ...parts, batchNonce: word(batchNonceOf(parts)) };
   }),
+  batchIds: [
+    { funder, batchNonce: sample('batch nonce 0') },
+    { funder: pool, batchNonce: sample('batch nonce 0') },
+    { funder, batchNonce: 0n },
+    { funder, batchNonce: r - 1n },
+  ].map((parts) => ({
+    funder: parts.funder,
+    batchNonce: word(parts.batchNonce),
+    batchId: word(batchIdOf(parts.funder, parts.batchNonce)),
+  })),
 });
 
 const domainType =

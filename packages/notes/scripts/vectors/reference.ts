@@ -254,14 +254,14 @@ export function quaternarySiblings(
 export function fundPublicInputs(batch: {
   assetId: bigint;
   total: bigint;
-  batchNonce: bigint;
+  batchId: bigint;
   eligibilityRoot: bigint;
   batchRoot: bigint;
   commitments: readonly bigint[];
 }): { x: string[]; digest: string; z: string; y: string } {
-  const { assetId, total, batchNonce, eligibilityRoot, batchRoot, commitments } = batch;
-  const x = [assetId, total, batchNonce, eligibilityRoot, batchRoot, ...commitments];
-  const digest = hash(assetId, total, batchNonce, eligibilityRoot, batchRoot);
+  const { assetId, total, batchId, eligibilityRoot, batchRoot, commitments } = batch;
+  const x = [assetId, total, batchId, eligibilityRoot, batchRoot, ...commitments];
+  const digest = hash(assetId, total, batchId, eligibilityRoot, batchRoot);
   const z = BigInt(keccak(Buffer.concat([digest, ...x].map(wordBytes)))) % r;
   let y = 0n;
   let power = 1n;

@@ -1,0 +1,102 @@
+/** A batch nonce that somebody used before under a funder of its own, on a real chain (protocol §3). */
+import { connectErc20, connectShieldedPool, mintTestToken, noPermit } from '@pool/contracts';
+import { computeFundAuthorizationData, fieldToHex } from '@pool/core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
+import { fakeProofCheck } from '../fixtures/fake-proof-check.ts';
+import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import {
+  createTestSettlement,
+  type TestSettlement,
+  testEmployerId,
+} from '../fixtures/test-settlement.ts';
+import { createIndexer } from '../indexer/indexer.ts';
+import { createLog } from '../log.ts';
+import { acceptSettlement } from './accept-settlement.ts';
+import { runRelayerPass } from './relayer.ts';
+import { findSettlement } from './settlement-store.ts';
+
+const log = createLog('silent', 'test');
+const eligibilityRoot = 12345n;
+
+let chain: TestChain;
+let poolChain: PoolChain;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  [chain, database] = await Promise.all([startTestChain(), openTestDatabase()]);
+  await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
+  await chain.fundFunder(1_000_000n);
+  poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
+  await database.db
+    .insertInto('employers')
+    .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
+    .execute();
+});
+afterAll(async () => {
+  poolChain.close();
+  await Promise.all([chain.stop(), database.close()]);
+});
+
+/** Somebody learns the batch nonce of a settlement and uses it first, with money of its own. */
+async function burnNonceOf({ request, plan }: TestSettlement): Promise<void> {
+  const stranger = chain.wallet('stranger');
+  await mintTestToken(chain.token, chain.wallet('deployer'), stranger.address, 1n);
+  await (await connectErc20(chain.token, stranger).approve(chain.settings.pool, 1n)).wait();
+  const { chainId, pool } = chain.settings;
+  const { domain, types, message } = computeFundAuthorizationData(chainId, pool, {
+    funder: stranger.address,
+    token: chain.token,
+    total: 1n,
+    batchRoot: 77n,
+    batchNonce: plan.batchNonce,
+    sealedNotesHash: fieldToHex(1n),
+    deadline: 2n ** 40n,
+  });
+  const batch = {
+    ...request.batch,
+    funder: stranger.address,
+    total: 1n,
+    batchRoot: fieldToHex(77n),
+    sealedNotesHash: fieldToHex(1n),
+    deadline: 2n ** 40n,
+  };
+  const signature = await stranger.signTypedData(domain, types, message);
+  const byRelayer = connectShieldedPool(pool, chain.wallet('relayer'));
+  await (await byRelayer.fund(batch, request.proof, signature, noPermit)).wait();
+}
+
+it('settles a batch whose nonce was used before under another funder', async () => {
+  const { db } = database;
+  const settlement = await createTestSettlement(await chain.settlementTarget(), {
+    eligibilityRoot,
+  });
+  await burnNonceOf(settlement);
+  await chain.mine(2);
+  const deps = {
+    db,
+    chains: new Map([['anvil', poolChain]]),
+    proofs: fakeProofCheck,
+    nowMs: Date.now,
+  };
+  await acceptSettlement(deps, testEmployerId, 'job-1', settlement.request);
+  const relay = () =>
+    runRelayerPass({ db, chain: poolChain, log, nowMs: Date.now, replaceAfterMs: 120_000 });
+  await relay();
+  await chain.mine(2);
+  await relay();
+  await createIndexer({ db, chain: poolChain, log, nowMs: Date.now }).pass();
+
+  expect((await findSettlement(db, testEmployerId, 'job-1'))?.state).toBe('settled');
+  expect(await chain.poolBalance()).toBe(settlement.plan.total + 1n);
+  const indexed = await db
+    .selectFrom('batches')
+    .select(['batch_root', 'settlement_id'])
+    .orderBy('leaf_index')
+    .execute();
+  expect(indexed).toEqual([
+    { batch_root: fieldToHex(77n), settlement_id: null },
+    { batch_root: settlement.request.batch.batchRoot, settlement_id: expect.any(Number) },
+  ]);
+});
