@@ -183,6 +183,12 @@ const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
+    name: 'enabling again makes a new asset id',
+    file: pool,
+    find: 'if (assetId == 0) {',
+    replace: 'if (true) {',
+  },
+  {
     name: 'anybody enables tokens',
     file: pool,
     find: 'function enableToken(address token) external onlyRole(DEFAULT_ADMIN_ROLE)',

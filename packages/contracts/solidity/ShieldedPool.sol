@@ -124,7 +124,11 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     /// @inheritdoc IShieldedPool
     function enableToken(address token) external onlyRole(DEFAULT_ADMIN_ROLE) {
         if (token.code.length == 0) revert NotAToken(token);
-        uint256 assetId = uint256(keccak256(abi.encode(block.chainid, address(this), token))) % PublicInputs.R;
+        uint256 assetId = _assets[token] & ~ENABLED;
+        // Computed once. Notes carry it: a fork that keeps the state and changes the chain id must not orphan them.
+        if (assetId == 0) {
+            assetId = uint256(keccak256(abi.encode(block.chainid, address(this), token))) % PublicInputs.R;
+        }
         _assets[token] = assetId | ENABLED;
         emit TokenEnabled(token, bytes32(assetId));
     }

@@ -87,6 +87,33 @@ contract ShieldedPoolRolesTest is PoolFixture {
         assertTrue(!pool.isTokenEnabled(address(registry)), "a stranger is enabled");
     }
 
+    /// @dev Notes carry the asset id. After a chain id changed (a fork that keeps its state), another one would
+    /// orphan every note of the token.
+    function test_enablingAgainKeepsTheFirstAssetIdOnAnotherChainIdToo() public {
+        bytes32 first = pool.assetIdOf(address(token));
+        vm.chainId(1337);
+        vm.startPrank(admin);
+        pool.enableToken(address(token));
+        assertEq(pool.assetIdOf(address(token)), first, "asset id after enabling an enabled token");
+        pool.disableToken(address(token));
+        assertEq(pool.assetIdOf(address(token)), first, "asset id after disabling");
+        vm.expectEmit(address(pool));
+        emit IShieldedPool.TokenEnabled(address(token), first);
+        pool.enableToken(address(token));
+        vm.stopPrank();
+        assertEq(pool.assetIdOf(address(token)), first, "asset id after enabling again");
+        assertTrue(pool.isTokenEnabled(address(token)), "not enabled");
+    }
+
+    /// @dev What the new chain enables first is named after the new chain.
+    function test_aTokenThatIsEnabledFirstOnANewChainIdIsNamedAfterIt() public {
+        vm.chainId(1337);
+        vm.prank(admin);
+        pool.enableToken(address(registry));
+        bytes32 expected = bytes32(uint256(keccak256(abi.encode(1337, address(pool), address(registry)))) % R);
+        assertEq(pool.assetIdOf(address(registry)), expected, "asset id");
+    }
+
     /// @dev P4.
     function test_P4_pausingAndDisablingChangeNothingElse() public {
         FundBatch memory batch = makeBatch(16, "a");

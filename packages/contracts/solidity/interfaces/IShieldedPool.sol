@@ -94,7 +94,7 @@ interface IShieldedPool {
     /// @param signature EIP-712 `VoidBatch` by the funder: ECDSA, or ERC-1271.
     function voidBatch(address funder, bytes32 batchNonce, bytes calldata signature) external;
 
-    /// @notice Lets batches in `token` be funded. Administrator only.
+    /// @notice Lets batches in `token` be funded. Administrator only. The asset id is fixed the first time, for good.
     function enableToken(address token) external;
 
     /// @notice Stops new batches in `token`. Administrator only.
