@@ -183,6 +183,12 @@ const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
+    name: 'a pool without an exit on public chains',
+    file: pool,
+    find: 'if (block.chainid != 31337 && block.chainid != 1337) revert ExitMissingOnPublicChain(block.chainid);',
+    replace: '',
+  },
+  {
     name: 'enabling again makes a new asset id',
     file: pool,
     find: 'if (assetId == 0) {',

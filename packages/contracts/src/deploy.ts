@@ -47,8 +47,10 @@ export type PoolAddresses = {
 /**
  * Deploys a pool and returns its addresses once every contract is mined.
  *
- * The verifiers in this package hold keys of the development setup and refuse every chain but 31337 and 1337.
- * @throws PoolError `deployment_failed`, `invalid_deployment`
+ * Only on the development chains 31337 and 1337, for two reasons. Tokens cannot leave the pool yet (there is no
+ * `spend`), so its constructor refuses every other chain; and the verifiers in this package hold keys of the development
+ * setup and refuse it too. On another chain nothing is sent.
+ * @throws PoolError `deployment_failed`, `invalid_deployment`, `exit_missing_on_public_chain`
  */
 export async function deployPool(options: DeployPoolOptions): Promise<PoolAddresses> {
   const { signer } = options;
@@ -61,6 +63,7 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
       'Only the administrator enables tokens: deploy with its key, or enable them afterwards.',
     );
   }
+  await assertDevelopmentChain(signer);
   const firstNonce = await signer.getNonce('pending');
   const addressAt = (offset: number): string =>
     getCreateAddress({ from: deployer, nonce: firstNonce + offset });
@@ -114,6 +117,17 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
     fund256Verifier,
     deploymentBlock: poolReceipt.blockNumber,
   };
+}
+
+/** The pool's constructor checks the same; asked here, no gas is spent on the contracts before it. */
+async function assertDevelopmentChain(signer: Signer): Promise<void> {
+  const chainId = (await signer.provider?.getNetwork())?.chainId;
+  if (chainId !== undefined && chainId !== 31337n && chainId !== 1337n) {
+    throw new PoolError(
+      'exit_missing_on_public_chain',
+      `Chain ${chainId} is no development chain. Tokens cannot leave this version of the pool, so it can only be deployed on chain 31337 or 1337.`,
+    );
+  }
 }
 
 async function sendCreation(

@@ -150,6 +150,25 @@ contract ShieldedPoolRolesTest is PoolFixture {
         }
     }
 
+    function _deployOn(uint256 chainId) private returns (ShieldedPool) {
+        vm.chainId(chainId);
+        return new ShieldedPool(admin, guardian, relayer, registry, verifier16, verifier64, verifier256);
+    }
+
+    /// @dev Protocol §8: tokens cannot leave yet, so none may enter where they are worth something.
+    function test_constructionRefusesEveryChainButDevelopmentChainsWhileThereIsNoSpend() public {
+        uint256[5] memory realChains = [uint256(1), 10, 8453, 11155111, 31338];
+        for (uint256 i = 0; i < realChains.length; i++) {
+            vm.expectRevert(abi.encodeWithSelector(IShieldedPool.ExitMissingOnPublicChain.selector, realChains[i]));
+            _deployOn(realChains[i]);
+        }
+    }
+
+    function test_constructionAcceptsBothDevelopmentChains() public {
+        assertTrue(!_deployOn(31337).paused(), "no pool on 31337");
+        assertTrue(!_deployOn(1337).paused(), "no pool on 1337");
+    }
+
     function test_theDeployerHoldsNoRole() public view {
         assertTrue(!pool.hasRole(bytes32(0), address(this)), "the deployer is administrator");
         assertTrue(!pool.hasRole(pool.RELAYER_ROLE(), admin), "the administrator is relayer");

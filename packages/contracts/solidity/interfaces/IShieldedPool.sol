@@ -65,6 +65,9 @@ interface IShieldedPool {
     error TokenNotEnabled(address token);
     error NotAToken(address token);
     error ZeroAddress();
+    /// @notice The constructor's: tokens cannot leave this pool yet (there is no `spend`), so it exists on the
+    /// development chains 31337 and 1337 only.
+    error ExitMissingOnPublicChain(uint256 chainId);
     error TotalOutOfRange(uint256 total);
     error UnsupportedBatchSize(uint256 size);
     error ZeroBatchRoot();
