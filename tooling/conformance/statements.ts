@@ -2,6 +2,7 @@
 import type { Section, Statement } from './statement.ts';
 import { apiKeys, enrolment, identity, readiness } from './statements/accounts.ts';
 import {
+  cancelRoute,
   disburseRoute,
   healthRoutes,
   holderRoutes,
@@ -36,6 +37,7 @@ export const sections: readonly Section[] = [
   readiness,
   disburseRoute,
   jobRoute,
+  cancelRoute,
   validateRoute,
   healthRoutes,
   holderRoutes,

@@ -4,6 +4,7 @@ import { testsOf } from './statement.ts';
 export const agentApp = testsOf('apps/agent/src/app.test.ts');
 export const agentAccess = testsOf('apps/agent/src/app-access.test.ts');
 export const agentChains = testsOf('apps/agent/src/chains.test.ts');
+export const agentCancel = testsOf('apps/agent/src/app-cancel.test.ts');
 export const agentErrors = testsOf('apps/agent/src/app-errors.test.ts');
 export const agentBearer = testsOf('apps/agent/src/bearer.test.ts');
 export const agentReadiness = testsOf('apps/agent/src/readiness.test.ts');
@@ -42,6 +43,9 @@ export const validation = testsOf('packages/operations/src/validate-disbursement
 export const solana = testsOf('packages/core/src/chain-families/solana.test.ts');
 export const stellar = testsOf('packages/core/src/chain-families/stellar.test.ts');
 export const pipeline = testsOf('packages/operations/src/run-disbursement.test.ts');
+export const cancellation = testsOf('packages/operations/src/cancellation.test.ts');
+export const collectable = testsOf('packages/operations/src/assert-collectable.test.ts');
+export const sharedTurn = testsOf('packages/operations/src/shared-turn.test.ts');
 export const paidElsewhere = testsOf('packages/operations/src/settled-elsewhere.test.ts');
 export const unreleased = testsOf('packages/operations/src/unreleased-failure.test.ts');
 export const realChain = testsOf('packages/operations/src/evm-chain.test.ts');

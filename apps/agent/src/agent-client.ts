@@ -25,6 +25,8 @@ export type AgentClient = {
   /** The agent's own dry run. */
   validate(request: DisburseRequest): Promise<CheckedRequest>;
   trace(key: string): Promise<JobTrace>;
+  /** Cancels a job. The job at its end; retryable errors while that takes longer than one request may. */
+  cancel(key: string): Promise<DisbursementJob>;
 };
 
 const reportSchema = v.object({
@@ -140,6 +142,7 @@ export function createAgentClient(
       }
     },
     validate: (request) => call(reportSchema, '/api/validate', post(request)),
+    cancel: (key) => call(disbursementJobSchema, pathOf(key), { method: 'DELETE' }),
     trace: (key) => call(jobTraceSchema, `${pathOf(key)}/trace`),
   };
 }

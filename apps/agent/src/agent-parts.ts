@@ -116,7 +116,7 @@ async function createConfiguredFunder(
   }));
   const signer = createLocalKeySigner({
     privateKey: config.funderPrivateKey,
-    allow: { kinds: ['fund-authorization', 'permit', 'token-approval'], pools },
+    allow: { kinds: ['fund-authorization', 'void', 'permit', 'token-approval'], pools },
   });
   return createFunder(signer, systemClock);
 }

@@ -48,6 +48,8 @@ import { version } from './version.ts';
 export type Agent = {
   readonly app: Hono<AgentVariables>;
   readonly tenant: Tenant;
+  /** Ends what only waits for a job, so that the server can close. */
+  endWaits(): void;
   /** Ends work at its next safe point, gives leases back, closes files. */
   close(): Promise<void>;
 };
@@ -72,6 +74,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
   const prover = createConfiguredProver(config, keys, log);
   const progress = createJobProgress(systemClock.nowMs);
   const reach = createFault(config.fault);
+  const stopping = new AbortController();
   let runner: JobRunner | undefined;
   let ended: Promise<void> = Promise.resolve();
 
@@ -149,6 +152,8 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
       return prover.accelerator;
     },
     wake: () => runner?.wake(),
+    cancel: (key) => runner?.cancel(key),
+    stopping: stopping.signal,
     reach,
   });
 
@@ -156,7 +161,9 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
   return {
     app,
     tenant,
+    endWaits: () => stopping.abort(),
     async close() {
+      stopping.abort();
       tenant.stop();
       clearInterval(retention);
       await ended;
@@ -258,6 +265,12 @@ function logJobEvent(log: AgentLog, event: JobEvent, requestId: string | undefin
       log.warn(
         { requestId, stage: event.stage, code: event.code, cause: event.cause },
         'job is trying again',
+      );
+      return;
+    case 'refused':
+      log.warn(
+        { requestId, stage: event.stage, code: event.code },
+        'the settlement was refused; it is sent again while it may land',
       );
       return;
     case 'outcome':

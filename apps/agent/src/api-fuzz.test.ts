@@ -91,6 +91,7 @@ describe('the agent and its document', () => {
       expect(seen.get('disburse'), seen.note).toContain(409);
       expect(seen.get('disburse'), seen.note).toContain(413);
       expect(seen.get('getDisbursement'), seen.note).toContain(200);
+      expect(seen.get('cancelDisbursement'), seen.note).toContain(404);
       for (const [id, statuses] of seen) {
         expect([id, [...statuses].some((status) => status < 300)], seen.note).toEqual([id, true]);
         expect([id, statuses.has(403)], seen.note).toEqual([id, true]);
@@ -114,7 +115,7 @@ describe('the agent and its document', () => {
     ],
   ])('does nothing for %s, whatever is sent', async (_, credential, refusal, change) => {
     const { seen, test } = await fuzzWith(credential, 100, change);
-    for (const id of ['disburse', 'validate', 'getDisbursement']) {
+    for (const id of ['disburse', 'validate', 'getDisbursement', 'cancelDisbursement']) {
       const statuses = seen.get(id) ?? new Set();
       expect(statuses, seen.note).toContain(refusal);
       // 401: the header was left out or spoilt. 403: a strange Host or Origin.
@@ -144,7 +145,7 @@ describe('the agent and its document', () => {
       maxBodyBytes: 4 * 1024 * 1024,
       runs: 30,
     });
-    for (const id of ['disburse', 'validate', 'getDisbursement']) {
+    for (const id of ['disburse', 'validate', 'getDisbursement', 'cancelDisbursement']) {
       expect([id, seen.get(id)?.has(429)], seen.note).toEqual([id, true]);
     }
   });

@@ -22,6 +22,11 @@ const routes: [
   ['POST /api/disburse', ({ post, request }, headers) => post('june', request, headers), 202],
   ['POST /api/validate', ({ validate, request }, headers) => validate(request, headers), 200],
   ['GET /api/disburse/:key', ({ get }, headers) => get('/api/disburse/none', headers), 404],
+  [
+    'DELETE /api/disburse/:key',
+    ({ remove }, headers) => remove('/api/disburse/none', headers),
+    404,
+  ],
 ];
 
 describe.each(routes)('%s', (_route, ask, allowed) => {

@@ -32,6 +32,7 @@ import type { AgentLog } from './agent-log.ts';
 import { readJson } from './app-body.ts';
 import { answerReport } from './app-report.ts';
 import { authenticate, type BearerDeps } from './bearer.ts';
+import { type CancelDeps, cancelJob } from './cancel-job.ts';
 import type { AgentFaultPoint } from './fault.ts';
 import {
   type AgentVariables,
@@ -71,6 +72,8 @@ export type AppDeps = {
   readonly prover: JobTrace['prover'];
   /** Tells the worker that there is a job. */
   readonly wake: () => void;
+  readonly cancel: CancelDeps['cancel'];
+  readonly stopping: CancelDeps['stopping'];
   readonly reach: (point: AgentFaultPoint) => Promise<void>;
 };
 
@@ -193,6 +196,13 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
 
   app.get('/api/disburse/:key', requireBearer('disburse'), async (context) => {
     return context.json(viewOf(await findJob(context.req.param('key'))));
+  });
+
+  // Answered at the end of the job: what was cancelled can never be paid.
+  app.delete('/api/disburse/:key', requireBearer('disburse'), async (context) => {
+    const job = await findJob(context.req.param('key'));
+    deps.log.info({ requestId: context.get('requestId') }, 'cancellation asked for');
+    return context.json(viewOf(await cancelJob(job, deps, context.req.raw.signal)));
   });
 
   // For this agent's own command line: progress, seconds per stage, gas. Not part of the job object.

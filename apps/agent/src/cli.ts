@@ -6,6 +6,7 @@
 import { isPoolError } from '@pool/core';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { createAgentLog } from './agent-log.ts';
+import { type CancelOptions, runCancel } from './cancel-command.ts';
 import type { Output } from './command-output.ts';
 import { createProcessSource, readConfig } from './config.ts';
 import { createConfigReport, renderConfigReport } from './config-report.ts';
@@ -136,6 +137,17 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .addOption(envFile())
     .action(async (options: RecipientsOptions) => {
       setCode(await checkRecipients(options, streams));
+    });
+
+  program
+    .command('cancel <key>')
+    .description(
+      'Take a payment back: before its batch has left at once, afterwards by withdrawing it on chain. Waits for the end.',
+    )
+    .option('--json', 'print one JSON document: the job')
+    .addOption(envFile())
+    .action(async (key: string, options: CancelOptions) => {
+      setCode(await runCancel(key, options, streams));
     });
 
   program

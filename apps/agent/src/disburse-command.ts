@@ -154,7 +154,8 @@ function refuseRoster(
   return exitCodes.refused;
 }
 
-function createClient(address: AgentAddress): AgentClient {
+/** A client of the agent on this machine. */
+export function createClient(address: AgentAddress): AgentClient {
   const host = address.host === '0.0.0.0' ? '127.0.0.1' : address.host;
   const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
   return createAgentClient(`http://${name}:${address.port}`, readLoopbackToken(address.home));

@@ -19,6 +19,8 @@ export const exitCodes = {
   someUnpaid: 5,
   /** Nothing is wrong with the roster, and it cannot be paid now: money, gas, relayer or gate. Nothing was sent. */
   notNow: 6,
+  /** `cancel`: the batch was paid before it could be withdrawn. */
+  paidAnyway: 7,
   /** A signal between two looks at a split pay run: 128 and SIGINT. */
   interrupted: 130,
 } as const;
@@ -35,6 +37,7 @@ const refusalCodes: ReadonlySet<string> = new Set([
   'payment_declined',
   'invalid_csv_path',
   'invalid_request',
+  'not_found',
   'idempotency_conflict',
   ...disbursementErrorCodes,
 ]);

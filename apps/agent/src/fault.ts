@@ -6,10 +6,12 @@
  */
 import { faultPoints } from '@pool/operations';
 
-/** The pipeline's points, and the two around the acceptance of a request. */
+/** The pipeline's points, and those around the acceptance of a request and of a cancellation. */
 export const agentFaultPoints = [
   'claim.before-store',
   'claim.after-store',
+  'cancel.before-store',
+  'cancel.after-store',
   ...faultPoints,
 ] as const;
 

@@ -38,6 +38,7 @@ export function createJobProgress(nowMs: () => number): JobProgress {
           known.delete(key);
           return;
         case 'retry':
+        case 'refused':
           return;
       }
     },

@@ -25,6 +25,8 @@ export const jobTraceSchema = v.strictObject({
   prover: v.strictObject({ kind: v.string(), detail: v.string() }),
   /** As seen before proving. */
   allowance: v.optional(v.picklist(['sufficient', 'insufficient', 'unknown'])),
+  /** Why the platform has nothing of this batch out, while its job waits. */
+  refusal: v.optional(v.strictObject({ code: v.string(), message: v.string() })),
   settlement: v.optional(
     v.strictObject({
       txHash: v.string(),
@@ -42,6 +44,8 @@ export function createJobTrace(
   nowMs: number,
 ): JobTrace {
   const { allowanceState, settlement, stageSeconds } = record;
+  const hasEnded = record.result !== undefined || record.error !== undefined;
+  const refusal = hasEnded ? undefined : (record.refusal ?? undefined);
   const timings = jobStages.flatMap((stage: JobStage) => {
     const seconds = stageSeconds[stage];
     return seconds === undefined ? [] : [{ stage, seconds: round(seconds) }];
@@ -59,6 +63,7 @@ export function createJobTrace(
     timings,
     prover,
     ...(allowanceState === undefined ? {} : { allowance: allowanceState }),
+    ...(refusal === undefined ? {} : { refusal }),
     ...(settlement === undefined ? {} : { settlement }),
   };
 }

@@ -1,6 +1,6 @@
 /**
  * The running job on a terminal: one line that is redrawn, a line per finished stage. Into a pipe nothing
- * but the outcome goes; of a pay run in parts, a line for each step of a part, for whoever reads logs later.
+ * but refusals and the outcome goes; of a pay run in parts, a line for each step of a part, for whoever reads logs later.
  *
  * @module
  */
@@ -18,8 +18,9 @@ export type Terminal = { readonly isTty: boolean; write(text: string): void };
 const barWidth = 24;
 
 export function createProgressView(terminal: Terminal): ProgressView {
+  const printRefusal = createRefusalPrinter(terminal);
   if (!terminal.isTty) {
-    return { show: () => undefined, end: () => undefined };
+    return { show: (_state, _stage, trace) => printRefusal(trace), end: () => undefined };
   }
   const printed = new Set<JobStage>();
   let saidAllowance = false;
@@ -40,6 +41,7 @@ export function createProgressView(terminal: Terminal): ProgressView {
   return {
     show(state, stage, trace) {
       printFinished(trace, stage);
+      printRefusal(trace);
       const progress = trace?.progress;
       const name = (stage ?? state).padEnd(20);
       const seconds = progress?.seconds ?? 0;
@@ -55,6 +57,22 @@ export function createProgressView(terminal: Terminal): ProgressView {
       printFinished(trace, undefined);
       terminal.write('\r\u001b[K');
     },
+  };
+}
+
+/** Says once why a settlement is refused, and what can be done: otherwise nobody would know before its deadline. */
+function createRefusalPrinter(terminal: Terminal): (trace: JobTrace | undefined) => void {
+  let said: string | undefined;
+  return (trace) => {
+    const { refusal } = trace ?? {};
+    if (refusal !== undefined && refusal.code !== said) {
+      said = refusal.code;
+      const start = terminal.isTty ? '\r\u001b[K  ' : '';
+      terminal.write(
+        `${start}settlement refused: ${refusal.code}: ${refusal.message}\n` +
+          `${terminal.isTty ? '  ' : ''}it is sent again until its deadline; "disburse-agent cancel <key>" takes it back\n`,
+      );
+    }
   };
 }
 

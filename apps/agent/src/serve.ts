@@ -47,6 +47,7 @@ export async function serveAgent(
   // A stuck call must not keep a supervisor waiting: every step is persisted, ending hard loses nothing.
   const hardStop = setTimeout(() => process.exit(1), graceMs);
   hardStop.unref();
+  agent.endWaits();
   await server.close();
   await agent.close();
   log.info({}, 'stopped');

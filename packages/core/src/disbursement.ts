@@ -126,6 +126,8 @@ export const jobStages = [
   'signing',
   'approving-allowance',
   'settling',
+  'settlement-refused',
+  'cancelling',
 ] as const;
 export type JobStage = (typeof jobStages)[number];
 

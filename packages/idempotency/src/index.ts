@@ -1,5 +1,6 @@
 /** @pool/idempotency: durable jobs behind request keys. */
 export type {
+  AskInput,
   ClaimInput,
   ClaimOutcome,
   ErasableInput,

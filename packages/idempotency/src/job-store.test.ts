@@ -186,6 +186,26 @@ describe.each<[string, () => JobStore]>([
     expect(await store.getValue(name.scope, 'absent', 'manifest/1')).toBeUndefined();
   });
 
+  it('leases the job of the asked key only', async () => {
+    await store.claim({ ...claim, key: 'older', nowMs: 1 });
+    await store.claim({ ...claim, key: 'newer' });
+    expect((await store.lease({ ...lease, key: 'newer' }))?.job.key).toBe('newer');
+    expect(await store.lease({ ...lease, key: 'newer' })).toBeUndefined();
+    expect((await store.lease(lease))?.job.key).toBe('older');
+  });
+
+  it('takes what is asked of a job that somebody works on, once, and disturbs nobody', async () => {
+    await store.claim(claim);
+    const held = await store.lease(lease);
+    const wish = { ...name, name: 'wish' };
+    expect(await store.ask({ ...wish, value: 'first' })).toBe('first');
+    expect(await store.ask({ ...wish, value: 'second' })).toBe('first');
+    expect(await store.getValue(name.scope, name.key, 'wish')).toBe('first');
+    const { job, fence } = held!;
+    const write = { ...name, fence, state: job.state, payload: '{}', nowMs: 2_000 };
+    expect((await store.update(write)).payload).toBe('{}');
+  });
+
   it('says unknown_job for writes to a job that does not exist', async () => {
     const unknown = { code: 'unknown_job' };
     const write = { ...name, fence: 0 };
@@ -193,6 +213,7 @@ describe.each<[string, () => JobStore]>([
       store.update({ ...write, state: 'done', payload: '', nowMs: 1 }),
     ).rejects.toMatchObject(unknown);
     await expect(store.putOnce({ ...write, name: 'm', value: '' })).rejects.toMatchObject(unknown);
+    await expect(store.ask({ ...name, name: 'm', value: '' })).rejects.toMatchObject(unknown);
     await expect(store.erase({ ...name, names: [], payload: '' })).rejects.toMatchObject(unknown);
     expect(await store.renew({ ...write, ttlMs: 1, nowMs: 1 })).toBe(false);
     await store.release(write);

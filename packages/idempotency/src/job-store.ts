@@ -6,7 +6,7 @@
  * - **lease**: one worker's exclusive, expiring right to work on a job.
  * - **fence**: a number that grows with every lease and release. A write carries the fence its worker was
  *   given; a worker that was paused past its lease finds it stale and cannot overwrite its successor.
- * - **value**: a named text beside the job, written once (a manifest per attempt, an intent).
+ * - **value**: a named text beside the job, written once (a manifest per attempt, an intent, a wish of somebody else).
  *
  * Architecture §3, §6. Both stores pass the same contract tests.
  *
@@ -51,6 +51,8 @@ export type LeaseInput = {
   readonly states: readonly string[];
   /** Only jobs of this scope. Default: of any. */
   readonly scope?: string | undefined;
+  /** Only jobs of this key. Default: of any. */
+  readonly key?: string | undefined;
   readonly ttlMs: number;
   readonly nowMs: number;
 };
@@ -66,6 +68,8 @@ export type UpdateInput = FencedName & {
 };
 
 export type PutOnceInput = FencedName & { readonly name: string; readonly value: string };
+
+export type AskInput = JobName & { readonly name: string; readonly value: string };
 
 export type EraseInput = JobName & {
   /** Values to delete. */
@@ -102,6 +106,12 @@ export type JobStore = {
    * @throws StoreError `stale_fence`, `unknown_job`
    */
   putOnce(input: PutOnceInput): Promise<string>;
+  /**
+   * {@link JobStore.putOnce} without a lease: what somebody else asks of the job, whoever works on it. Choose a name
+   * that no worker writes.
+   * @throws StoreError `unknown_job`
+   */
+  ask(input: AskInput): Promise<string>;
   getValue(scope: string, key: string, name: string): Promise<string | undefined>;
   /** Retention: replaces the payload and deletes values. Name, fingerprint and state stay. */
   erase(input: EraseInput): Promise<void>;

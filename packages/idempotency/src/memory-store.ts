@@ -4,6 +4,7 @@
  * @module
  */
 import type {
+  AskInput,
   ClaimInput,
   ClaimOutcome,
   ErasableInput,
@@ -42,11 +43,16 @@ export function createMemoryStore(): JobStore {
     return entries.get(nameOf(name));
   }
 
-  function findFenced(name: FencedName): Entry {
+  function findKnown(name: JobName): Entry {
     const entry = find(name);
     if (entry === undefined) {
       throw unknownJobError();
     }
+    return entry;
+  }
+
+  function findFenced(name: FencedName): Entry {
+    const entry = findKnown(name);
     if (entry.job.fence !== name.fence) {
       throw staleFenceError();
     }
@@ -91,12 +97,13 @@ export function createMemoryStore(): JobStore {
       return find({ scope, key })?.job;
     },
 
-    async lease({ states, scope, ttlMs, nowMs }: LeaseInput): Promise<JobLease | undefined> {
+    async lease({ states, scope, key, ttlMs, nowMs }: LeaseInput): Promise<JobLease | undefined> {
       const free = all()
         .filter(
           ({ job, leaseUntilMs }) =>
             states.includes(job.state) &&
             (scope === undefined || scope === job.scope) &&
+            (key === undefined || key === job.key) &&
             (leaseUntilMs === undefined || leaseUntilMs <= nowMs),
         )
         .sort((one, other) => one.job.createdAtMs - other.job.createdAtMs)[0];
@@ -134,13 +141,11 @@ export function createMemoryStore(): JobStore {
     },
 
     async putOnce(input: PutOnceInput): Promise<string> {
-      const { values } = findFenced(input);
-      const stored = values.get(input.name);
-      if (stored !== undefined) {
-        return stored;
-      }
-      values.set(input.name, input.value);
-      return input.value;
+      return putValue(findFenced(input), input);
+    },
+
+    async ask(input: AskInput): Promise<string> {
+      return putValue(findKnown(input), input);
     },
 
     async getValue(scope: string, key: string, name: string): Promise<string | undefined> {
@@ -148,10 +153,7 @@ export function createMemoryStore(): JobStore {
     },
 
     async erase(input: EraseInput): Promise<void> {
-      const entry = find(input);
-      if (entry === undefined) {
-        throw unknownJobError();
-      }
+      const entry = findKnown(input);
       entry.job = { ...entry.job, payload: input.payload };
       entry.erased = true;
       for (const name of input.names) {
@@ -184,4 +186,11 @@ export function createMemoryStore(): JobStore {
       closed = true;
     },
   };
+}
+
+/** Writes unless there is one, and returns the one stored. */
+function putValue({ values }: Entry, { name, value }: { name: string; value: string }): string {
+  const stored = values.get(name) ?? value;
+  values.set(name, stored);
+  return stored;
 }

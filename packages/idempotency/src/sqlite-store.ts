@@ -6,6 +6,7 @@
  */
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type {
+  AskInput,
   ClaimInput,
   ClaimOutcome,
   ErasableInput,
@@ -46,11 +47,29 @@ export function createSqliteStore(options: { readonly path: string }): JobStore 
   const selectJob = ({ scope, key }: JobName): Row | undefined =>
     first('SELECT * FROM job WHERE scope = ? AND key = ?', scope, key);
 
-  function selectFenced(name: FencedName): Row {
+  function selectKnown(name: JobName): Row {
     const row = selectJob(name);
     if (row === undefined) {
       throw unknownJobError();
     }
+    return row;
+  }
+
+  /** Writes unless there is one, and returns the one stored. */
+  function putValue(job: Row, { name, value }: { name: string; value: string }): string {
+    const id = numberIn(job, 'id');
+    first(
+      'INSERT INTO value (job_id, name, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING name',
+      ...[id, name, value],
+    );
+    return textIn(
+      first('SELECT value FROM value WHERE job_id = ? AND name = ?', id, name),
+      'value',
+    );
+  }
+
+  function selectFenced(name: FencedName): Row {
+    const row = selectKnown(name);
     if (row['fence'] !== name.fence) {
       throw staleFenceError();
     }
@@ -81,7 +100,7 @@ export function createSqliteStore(options: { readonly path: string }): JobStore 
     },
 
     async lease(input: LeaseInput): Promise<JobLease | undefined> {
-      const { workerId, states, scope, ttlMs, nowMs } = input;
+      const { workerId, states, scope, key, ttlMs, nowMs } = input;
       if (states.length === 0) {
         return undefined;
       }
@@ -91,10 +110,12 @@ export function createSqliteStore(options: { readonly path: string }): JobStore 
              SELECT id FROM job
              WHERE state IN (${states.map(() => '?').join(', ')})
                AND (? IS NULL OR scope = ?)
+               AND (? IS NULL OR key = ?)
                AND (lease_until_ms IS NULL OR lease_until_ms <= ?)
              ORDER BY created_at_ms, id LIMIT 1
            ) RETURNING *`,
-          ...[workerId, nowMs + ttlMs, ...states, scope ?? null, scope ?? null, nowMs],
+          ...[workerId, nowMs + ttlMs, ...states],
+          ...[scope ?? null, scope ?? null, key ?? null, key ?? null, nowMs],
         ),
       );
       if (row === undefined) {
@@ -139,15 +160,11 @@ export function createSqliteStore(options: { readonly path: string }): JobStore 
     },
 
     async putOnce(input: PutOnceInput): Promise<string> {
-      return write(() => {
-        const id = numberIn(selectFenced(input), 'id');
-        first(
-          'INSERT INTO value (job_id, name, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING name',
-          ...[id, input.name, input.value],
-        );
-        const row = first('SELECT value FROM value WHERE job_id = ? AND name = ?', id, input.name);
-        return textIn(row, 'value');
-      });
+      return write(() => putValue(selectFenced(input), input));
+    },
+
+    async ask(input: AskInput): Promise<string> {
+      return write(() => putValue(selectKnown(input), input));
     },
 
     async getValue(scope: string, key: string, name: string): Promise<string | undefined> {
@@ -161,11 +178,7 @@ export function createSqliteStore(options: { readonly path: string }): JobStore 
 
     async erase(input: EraseInput): Promise<void> {
       write(() => {
-        const row = selectJob(input);
-        if (row === undefined) {
-          throw unknownJobError();
-        }
-        const id = numberIn(row, 'id');
+        const id = numberIn(selectKnown(input), 'id');
         database
           .prepare('UPDATE job SET payload = ?, erased = 1 WHERE id = ?')
           .run(input.payload, id);

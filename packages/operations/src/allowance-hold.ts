@@ -1,34 +1,72 @@
 /**
  * The (chain, token, funder) lock of one run. Who holds it decides about the funder's money: what its balance still
- * covers, what the pool may take. It is held from that decision until the batch has ended, or until the relayer has
- * nothing of it out.
+ * covers, what the pool may take. A batch holds it from that decision until it has ended, or until the relayer says
+ * that nothing of it is out; before it is sent again, it takes it again (docs/decisions/0019).
  *
  * @module
  */
+
 export type AllowanceHold = {
-  isHeld(): boolean;
-  /** True when somebody else holds it, so that {@link acquire} would wait. */
+  /** True when somebody else holds it, so that {@link AllowanceHold.acquire} would wait. */
   isTaken(): boolean;
   /** Waits for the lock. Does nothing when it is held. */
   acquire(): Promise<void>;
+  /** Queues for the lock without waiting. @returns whether it is held now */
+  claim(): boolean;
+  /** Lets others have their turn. The lock may be taken again. */
   release(): void;
+  /** Releases it for good, also a turn that is still to come. */
+  end(): void;
 };
 
-/** @param locks - those of the process; `acquire` ends with the run */
+/** @param locks - those of the process; `acquire` rejects when the run is interrupted */
 export function createAllowanceHold(
   name: string,
   locks: { acquire(name: string): Promise<() => void>; isTaken(name: string): boolean },
 ): AllowanceHold {
-  let release: (() => void) | undefined;
+  let free: (() => void) | undefined;
+  let waiting: Promise<void> | undefined;
+  let hasEnded = false;
+
+  async function wait(): Promise<void> {
+    const release = await locks.acquire(name);
+    if (hasEnded) {
+      release();
+    } else {
+      free = release;
+    }
+  }
+
+  function queue(): Promise<void> {
+    waiting ??= wait().finally(() => {
+      waiting = undefined;
+    });
+    return waiting;
+  }
+
+  function release(): void {
+    free?.();
+    free = undefined;
+  }
+
   return {
-    isHeld: () => release !== undefined,
-    isTaken: () => release === undefined && locks.isTaken(name),
+    isTaken: () => free === undefined && locks.isTaken(name),
     async acquire() {
-      release ??= await locks.acquire(name);
+      if (free === undefined) {
+        await queue();
+      }
     },
-    release() {
-      release?.();
-      release = undefined;
+    claim() {
+      if (free === undefined) {
+        // An interruption also ends the run, which reports it.
+        queue().catch(() => undefined);
+      }
+      return free !== undefined;
+    },
+    release,
+    end() {
+      hasEnded = true;
+      release();
     },
   };
 }

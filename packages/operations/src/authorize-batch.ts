@@ -10,6 +10,7 @@ import { PoolError } from '@pool/core';
 import { assertCollectable } from './assert-collectable.ts';
 import type { Batch } from './batch.ts';
 import { isTooLateToRelease } from './batch-deadline.ts';
+import { assertNotCancelled } from './cancellation.ts';
 import { grantAllowance } from './grant-allowance.ts';
 import { renewStaleProof } from './prove-batch.ts';
 import { type DatedBatch, ensureRelease } from './release-record.ts';
@@ -27,14 +28,19 @@ export async function authorizeBatch(run: Run, batch: Batch): Promise<DatedBatch
   await awaitTurn(run);
   await renewStaleProof(run, batch);
   const dated = await run.within('signing', async () => {
+    await assertNotCancelled(run);
     const chosen = await ensureRelease(run, batch);
     await assertInTime(run, chosen);
     await assertCollectable(run);
     await sign(run, chosen);
     return chosen;
   });
-  await run.within('approving-allowance', () => grantAllowance(run, dated));
+  await run.within('approving-allowance', async () => {
+    await assertNotCancelled(run);
+    await grantAllowance(run, dated);
+  });
   await assertInTime(run, dated);
+  await assertNotCancelled(run);
   return dated;
 }
 

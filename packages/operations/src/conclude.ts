@@ -11,6 +11,7 @@ import {
   PoolError,
 } from '@pool/core';
 import { type Batch, computeJobNonce } from './batch.ts';
+import { describeCancelled, isCancelled } from './cancellation.ts';
 import { withdrawAllowance } from './grant-allowance.ts';
 import type { FundedBatch } from './ports.ts';
 import type { DisbursementRecord } from './record.ts';
@@ -133,13 +134,16 @@ async function concludeDead(
       }),
     });
   }
+  if (cause === 'voided' || (await isCancelled(run))) {
+    return concludeFailed(run, { code: 'cancelled', message: describeCancelled(cause) });
+  }
   if (lostPlace !== undefined && lostPlace !== null) {
     return concludeFailed(run, lostPlace);
   }
   const why = lastRefusal === undefined ? '' : ` (last refusal: ${lastRefusal.code})`;
   await concludeFailed(run, {
     code: 'settlement_expired',
-    message: `the authorisation ${cause === 'voided' ? 'was voided' : 'expired'} before it was settled, and nothing was paid${why}; resubmit under a new Idempotency-Key`,
+    message: `the authorisation expired before it was settled, and nothing was paid${why}; resubmit under a new Idempotency-Key`,
   });
 }
 

@@ -280,8 +280,8 @@ describe('the pipeline on a real chain', () => {
       deps,
     );
     expect(job.record().error).toMatchObject({
-      code: 'settlement_expired',
-      message: expect.stringContaining('voided'),
+      code: 'cancelled',
+      message: expect.stringContaining('withdrew'),
     });
     expect(job.record().approvals.at(-1)).toMatchObject({ value: '0', mined: true });
     const { address = '' } = settings.tokens['USDT'] ?? {};

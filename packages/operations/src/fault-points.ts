@@ -35,6 +35,9 @@ export const faultPoints = [
   'settling.released',
   'settling.posted',
   'settling.observed',
+  'void.signed',
+  'void.after-store',
+  'void.posted',
   'result.before-store',
   'result.after-store',
 ] as const;

@@ -41,6 +41,7 @@ export async function createFunder(signer: Signer, clock: Clock): Promise<Funder
       sign({ kind: 'fund-authorization', payload, expectedSigner: address }, signal),
     signPermit: (payload, signal) =>
       sign({ kind: 'permit', payload, expectedSigner: address }, signal),
+    signVoid: (payload, signal) => sign({ kind: 'void', payload, expectedSigner: address }, signal),
     async signApproval(transaction, expected, signal) {
       const unsignedTransaction = encodeApproval(transaction);
       const signature = await sign(

@@ -175,6 +175,8 @@ export async function withdrawAllowance(run: Run): Promise<string | undefined> {
     return undefined;
   }
   try {
+    // The allowance may serve another batch by now: only the holder of the lock touches it.
+    await run.hold.acquire();
     await settlePendingApproval(run).catch((error: unknown) => {
       // A refused approval left nothing behind; one that may still be mined is not settled.
       if (errorCodeOf(error) !== 'approval_reverted') {

@@ -1,5 +1,6 @@
 /** @pool/operations: the disbursement pipeline over ports. */
 export { computeBatchDeadline, defaultBatchDeadlineSeconds } from './batch-deadline.ts';
+export { serializeCancellation } from './cancellation.ts';
 export { checkDisbursement } from './check-disbursement.ts';
 export type {
   ChainRoute,
@@ -64,6 +65,7 @@ export {
 } from './preflight.ts';
 export { createProverPort } from './prover-port.ts';
 export {
+  cancellationName,
   createJobView,
   createRecord,
   type DisbursementRecord,

@@ -10,7 +10,13 @@ import { checkDisbursement } from './check-disbursement.ts';
 import { eraseExpired } from './erase-expired.ts';
 import { createWorld, type World } from './fixtures/fake-world.ts';
 import { type JobEvent, type JobRunner, startJobRunner } from './job-runner.ts';
-import { createRecord, deserializeRecord, manifestName, serializeRecord } from './record.ts';
+import {
+  cancellationName,
+  createRecord,
+  deserializeRecord,
+  manifestName,
+  serializeRecord,
+} from './record.ts';
 
 const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
 const running: JobRunner[] = [];
@@ -151,6 +157,82 @@ describe('startJobRunner', () => {
     await untilDone(store, 'one');
     const job = await store.get(scope, 'one');
     expect(deserializeRecord(job?.payload ?? '').result?.status).toBe('completed');
+    expect(world.chain.funds).toBe(1);
+  });
+});
+
+describe('a job that is cancelled', () => {
+  async function ask(store: JobStore, key: string): Promise<void> {
+    await store.ask({ scope, key, name: cancellationName, value: '{"askedAtMs":1}' });
+  }
+
+  async function errorOf(store: JobStore, key: string): Promise<string | undefined> {
+    return deserializeRecord((await store.get(scope, key))?.payload ?? '').error?.code;
+  }
+
+  it('is broken off while it waits for its turn, and ends at once', async () => {
+    const world = await createWorld({ permit: true });
+    world.platform.holdBack = true;
+    const store = createMemoryStore();
+    await claim(world, store, 'one');
+    await claim(world, store, 'two');
+    const { runner, events } = start(world, store);
+    const isWaiting = (event: JobEvent): boolean =>
+      event.kind === 'stage' && event.stage === 'awaiting-turn';
+    await vi.waitFor(() => expect(events.some(isWaiting)).toBe(true), { timeout: 10_000 });
+    const jobs = await Promise.all(['one', 'two'].map((key) => store.get(scope, key)));
+    const waiting = jobs.find((job) => job?.payload.includes('"stage":"awaiting-turn"'))!.key;
+    await ask(store, waiting);
+    runner.cancel(waiting);
+    runner.cancel(waiting);
+    await untilDone(store, waiting);
+    expect(await errorOf(store, waiting)).toBe('cancelled');
+    expect(events).toContainEqual({ kind: 'interrupted', reason: 'it is cancelled' });
+  });
+
+  it('is taken up before all others, though every place is taken', async () => {
+    const world = await createWorld({ permit: true });
+    world.platform.holdBack = true;
+    const store = createMemoryStore();
+    await claim(world, store, 'one');
+    world.clock.advanceSeconds(1);
+    await claim(world, store, 'two');
+    const { runner } = start(world, store, undefined, 1);
+    while (world.platform.posts === 0) {
+      await sleep(5);
+    }
+    await ask(store, 'two');
+    runner.cancel('two');
+    await untilDone(store, 'two');
+    expect(await errorOf(store, 'two')).toBe('cancelled');
+    expect((await store.get(scope, 'one'))?.state).toBe('submitted');
+  });
+
+  it('does not rest any longer when its run had been interrupted', async () => {
+    const world = await createWorld({ permit: true });
+    const store = createMemoryStore();
+    await claim(world, store, 'one');
+    let isBroken = true;
+    const { runner, events } = start(world, store, async () => {
+      if (isBroken) {
+        throw new Error('power cut');
+      }
+    });
+    await vi.waitFor(() => expect(events.some(({ kind }) => kind === 'interrupted')).toBe(true));
+    isBroken = false;
+    await ask(store, 'one');
+    runner.cancel('one');
+    await untilDone(store, 'one');
+    expect(await errorOf(store, 'one')).toBe('cancelled');
+  });
+
+  it('is forgotten by the runner when it had ended, or was never there', async () => {
+    const world = await createWorld({ permit: true });
+    const store = createMemoryStore();
+    const { runner } = start(world, store);
+    runner.cancel('never');
+    await claim(world, store, 'one');
+    await untilDone(store, 'one');
     expect(world.chain.funds).toBe(1);
   });
 });

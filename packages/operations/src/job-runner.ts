@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { JobLease, JobStore } from '@pool/idempotency';
+import type { FencedName, JobLease, JobStore } from '@pool/idempotency';
 import { InterruptedRunError } from './interrupted-run.ts';
 import type { Clock, JobJournal } from './ports.ts';
 import { deserializeRecord } from './record.ts';
@@ -39,6 +39,11 @@ export type JobRunnerOptions = {
 export type JobRunner = {
   /** Looks for work at once instead of after the pause. */
   wake(): void;
+  /**
+   * Takes up a job whose cancellation was stored, before all others: its run is broken off where it stands, as a crash
+   * would, and begins again with the wish. Waits for nothing.
+   */
+  cancel(key: string): void;
   /** Ends all runs at their next safe point and gives their leases back. */
   stop(): Promise<void>;
 };
@@ -54,13 +59,18 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
   const { store, clock, leaseTtlMs } = options;
   const stopping = new AbortController();
   const active = new Set<Promise<void>>();
+  /** How to break off the run of a key. */
+  const runs = new Map<string, () => void>();
+  const resting = new Map<string, FencedName>();
+  /** Keys whose cancellation this process knows of, and those of them that no run has begun with yet. */
+  const cancelled = new Set<string>();
+  const hurried = new Set<string>();
   const rests = new Map<string, number>();
   let wakeUp = (): void => undefined;
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const lease =
-        active.size < options.concurrency ? await takeJob().catch(() => undefined) : undefined;
+      const lease = await takeNext().catch(() => undefined);
       if (lease !== undefined) {
         const work = runLeased(lease).finally(() => {
           active.delete(work);
@@ -80,20 +90,43 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
     await clock.sleep(options.idleMs, signal).catch(() => undefined);
   }
 
-  function takeJob(): Promise<JobLease | undefined> {
+  async function takeNext(): Promise<JobLease | undefined> {
+    for (const key of hurried) {
+      const lease = runs.has(key) ? undefined : await takeJob(key);
+      if (lease !== undefined) {
+        hurried.delete(key);
+        return lease;
+      }
+      if (!(await isOpen(key))) {
+        hurried.delete(key);
+        cancelled.delete(key);
+      }
+    }
+    return active.size < options.concurrency ? takeJob(undefined) : undefined;
+  }
+
+  function takeJob(key: string | undefined): Promise<JobLease | undefined> {
     return store.lease({
       workerId: options.workerId,
       states: openStates,
       scope: options.scope,
+      key,
       ttlMs: leaseTtlMs,
       nowMs: clock.nowMs(),
     });
+  }
+
+  async function isOpen(key: string): Promise<boolean> {
+    const state = (await store.get(options.scope, key))?.state;
+    return openStates.some((open) => open === state);
   }
 
   async function runLeased(lease: JobLease): Promise<void> {
     const { scope, key } = lease.job;
     const fenced = { scope, key, fence: lease.fence };
     const lost = new AbortController();
+    runs.set(key, () => lost.abort());
+    resting.delete(key);
     const signal = AbortSignal.any([lost.signal, stopping.signal]);
     let requestId: string | undefined;
     const tell = (event: JobEvent): void => options.onEvent(key, event, requestId);
@@ -114,25 +147,30 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
         { record, journal: createJournal(lease), signal },
         { ...options.deps, clock, onEvent: tell },
       );
-      rests.delete(`${scope} ${key}`);
+      rests.delete(key);
+      cancelled.delete(key);
       clearInterval(renewal);
       await store.release(fenced).catch(() => undefined);
     } catch (error) {
       clearInterval(renewal);
-      tell({ kind: 'interrupted', reason: describe(error) });
-      await restJob(fenced);
+      const isHurried = hurried.has(key);
+      tell({ kind: 'interrupted', reason: isHurried ? 'it is cancelled' : describe(error) });
+      await (isHurried ? store.release(fenced).catch(() => undefined) : restJob(fenced));
+    } finally {
+      runs.delete(key);
     }
   }
 
   /** The job keeps its lease for a while but no place among the active ones, so others get their turn. */
-  async function restJob(fenced: { scope: string; key: string; fence: number }): Promise<void> {
+  async function restJob(fenced: FencedName): Promise<void> {
     if (stopping.signal.aborted) {
       await store.release(fenced).catch(() => undefined);
       return;
     }
-    const id = `${fenced.scope} ${fenced.key}`;
-    const ttlMs = rests.get(id) ?? minRestMs;
-    rests.set(id, Math.min(2 * ttlMs, maxRestMs));
+    const { key } = fenced;
+    const ttlMs = rests.get(key) ?? minRestMs;
+    rests.set(key, Math.min(2 * ttlMs, maxRestMs));
+    resting.set(key, fenced);
     await store.renew({ ...fenced, ttlMs, nowMs: clock.nowMs() }).catch(() => undefined);
   }
 
@@ -151,6 +189,20 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
   const running = loop();
   return {
     wake: () => wakeUp(),
+    cancel(key) {
+      const rest = resting.get(key);
+      resting.delete(key);
+      if (rest !== undefined) {
+        void store.release(rest).then(wakeUp, () => undefined);
+      }
+      // Once: whoever asks again waits for the same end.
+      if (!cancelled.has(key)) {
+        cancelled.add(key);
+        hurried.add(key);
+        runs.get(key)?.();
+      }
+      wakeUp();
+    },
     async stop() {
       stopping.abort();
       await running;

@@ -27,7 +27,12 @@ import type {
   WalletPub,
 } from '@pool/core';
 import type { WitnessSignal } from '@pool/notes';
-import type { ApprovalExpectation, FundAuthorizationPayload, PermitPayload } from '@pool/signers';
+import type {
+  ApprovalExpectation,
+  FundAuthorizationPayload,
+  PermitPayload,
+  VoidPayload,
+} from '@pool/signers';
 
 export type Clock = {
   /** Milliseconds since the epoch. */
@@ -181,6 +186,8 @@ export type FunderPort = {
   signAuthorization(payload: FundAuthorizationPayload, signal: AbortSignal): Promise<Hex>;
   /** 65 bytes r ‖ s ‖ v. */
   signPermit(payload: PermitPayload, signal: AbortSignal): Promise<Hex>;
+  /** Withdraws an authorisation: the contract then never takes its batch. 65 bytes r ‖ s ‖ v. */
+  signVoid(payload: VoidPayload, signal: AbortSignal): Promise<Hex>;
   /**
    * @param expected - what the approval must turn out to say
    * @returns the raw signed transaction

@@ -47,17 +47,22 @@ export async function proveBatch(
   return { eligibilityRoot: eligibility.root, digest: fieldToHex(digest), proof: proved.proof };
 }
 
+/** Does the chain still accept the root that the stored proof was made for? */
+export async function isProofCurrent(run: Run): Promise<boolean> {
+  const { proved } = run.record();
+  return (
+    proved !== undefined &&
+    (await run.context.chain.isEligibilityRootAccepted(proved.eligibilityRoot))
+  );
+}
+
 /**
  * Proves the same manifest again when the chain no longer accepts the root of its proof: a batch may have waited long
  * for its turn.
  * @throws PoolError `unregistered-recipient` when a wallet has lost its place meanwhile
  */
 export async function renewStaleProof(run: Run, batch: Batch): Promise<void> {
-  const { proved } = run.record();
-  if (
-    proved !== undefined &&
-    (await run.retry(() => run.context.chain.isEligibilityRootAccepted(proved.eligibilityRoot)))
-  ) {
+  if (await run.retry(() => isProofCurrent(run))) {
     return;
   }
   await run.within('proving', () =>

@@ -76,6 +76,10 @@ export type DisbursementRecord = {
   readonly lastRefusal?: ErrorBody;
   /** A wallet lost its place after the release; null once a fresh proof was possible again. */
   readonly lostPlace?: ErrorBody | null;
+  /** Why the platform has nothing of this batch out; null once it has again. */
+  readonly refusal?: ErrorBody | null;
+  /** The funder's withdrawal of the authorisation. */
+  readonly voidSignature?: Hex;
   readonly settlement?: {
     readonly txHash: Hex32;
     readonly blockNumber: number;
@@ -94,6 +98,9 @@ export const manifestName = `fund-manifest/${attempt}`;
 
 /** Name of the write-once value that holds the release record: one for each attempt. */
 export const releaseName = `fund-release/${attempt}`;
+
+/** Name of the write-once value that says: this job is to be cancelled. */
+export const cancellationName = 'cancellation';
 
 /** The record of a freshly accepted job. */
 export function createRecord(

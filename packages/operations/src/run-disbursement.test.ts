@@ -348,8 +348,8 @@ describe('late landing', () => {
       }
     });
     expect(viewOf(job).error).toMatchObject({
-      code: 'settlement_expired',
-      message: expect.stringContaining('voided'),
+      code: 'cancelled',
+      message: expect.stringContaining('withdrew'),
     });
     expect(world.clock.nowMs() - startedAtMs).toBeLessThan(60_000);
   });

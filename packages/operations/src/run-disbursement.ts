@@ -8,6 +8,7 @@
 import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
 import { authorizeBatch } from './authorize-batch.ts';
 import { type Batch, computeJobNonce, ensureBatch, loadBatch } from './batch.ts';
+import { assertNotCancelled } from './cancellation.ts';
 import { concludeFailed, concludeRun } from './conclude.ts';
 import { decideSettlement } from './decide-settlement.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
@@ -48,7 +49,7 @@ export async function runDisbursement(input: RunInput, deps: DisbursementDeps): 
     await run.reach('started');
     await workOn(run);
   } finally {
-    run.hold.release();
+    run.hold.end();
   }
 }
 
@@ -90,26 +91,23 @@ async function failUnroutable(
 
 async function workOn(run: Run): Promise<void> {
   // A job that may have an allowance or an authorisation out comes before any that does not.
-  const isUnderway =
-    run.record().releasedAtMs !== undefined ||
-    run.record().approvals.length > 0 ||
-    (await run.journal.getValue(releaseName)) !== undefined;
-  if (isUnderway) {
-    await run.hold.acquire();
-  }
   if (run.record().releasedAtMs !== undefined) {
     return finishReleased(run);
   }
+  const isUnderway =
+    run.record().approvals.length > 0 || (await run.journal.getValue(releaseName)) !== undefined;
+  if (isUnderway) {
+    await run.hold.acquire();
+  }
   let batch: DatedBatch | undefined;
   try {
+    await assertNotCancelled(run);
     const prepared = await prepareBatch(run);
     if (prepared.kind === 'outcome') {
       return await concludeRun(run, prepared.batch, prepared.outcome);
     }
     if (prepared.kind === 'ready') {
       batch = await authorizeBatch(run, prepared.batch);
-    } else {
-      await run.hold.acquire();
     }
   } catch (error) {
     rethrowInterruption(error);
@@ -242,6 +240,10 @@ async function finishReleased(run: Run, ready?: DatedBatch): Promise<void> {
     throw new InterruptedRunError(
       'the manifest or the release record of a released batch is missing from the job store',
     );
+  }
+  if (run.record().refusal === undefined || run.record().refusal === null) {
+    // In the queue before any batch that has not left yet; what the chain says is looked at meanwhile.
+    run.hold.claim();
   }
   const outcome = await run.within('settling', () => settleBatch(run, batch));
   await concludeRun(run, batch, outcome);

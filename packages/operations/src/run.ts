@@ -38,6 +38,8 @@ export type RunEvent =
       /** Code of the underlying error, for whoever runs the agent. */
       readonly cause?: string;
     }
+  /** The settlement of a released batch was refused or reverted; it is sent again while it may land. */
+  | { readonly kind: 'refused'; readonly stage: JobStage | undefined; readonly code: string }
   | { readonly kind: 'outcome'; readonly state: 'done' | 'failed'; readonly code?: string };
 
 export type DisbursementDeps = {
@@ -67,7 +69,7 @@ export type DisbursementDeps = {
 
 /** A stage in which something is done. The others name what a job waits for. */
 export type WorkStage = Exclude<JobStage, WaitingStage>;
-type WaitingStage = 'awaiting-turn';
+type WaitingStage = 'awaiting-turn' | 'settlement-refused' | 'cancelling';
 
 export type RunInput = {
   readonly record: DisbursementRecord;
@@ -119,6 +121,7 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
   const { journal, signal } = input;
   const { clock } = deps;
   let current = input.record;
+  let announced: JobStage | undefined;
   let working: { readonly stage: WorkStage; readonly sinceMs: number } | undefined;
 
   /** Adds what the current stage has taken since it was last counted. */
@@ -164,10 +167,13 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
   }
 
   async function announce(stage: JobStage): Promise<void> {
-    if (current.stage !== stage) {
-      await update({ stage });
+    if (current.stage !== stage || announced !== stage) {
+      if (current.stage !== stage) {
+        await update({ stage });
+      }
+      announced = stage;
+      deps.onEvent({ kind: 'stage', stage });
     }
-    deps.onEvent({ kind: 'stage', stage });
   }
 
   async function acquire(name: string): Promise<() => void> {

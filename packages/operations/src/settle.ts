@@ -1,26 +1,25 @@
 /**
- * Release, watch, resend: from a signed authorisation to an outcome the chain has finalised (protocol §8,
+ * Release, watch, resend or withdraw: from a signed authorisation to an outcome the chain has finalised (protocol §8,
  * "Late landing"). Nothing in here can fail the job but {@link decideSettlement}: once released, an
  * authorisation may land until it is dead, whatever platform, gate or relayer answer in between.
  *
  * @module
  */
-import { type ErrorBody, isPoolError, type SettlementRecord } from '@pool/core';
-import { type Batch, computeJobNonce } from './batch.ts';
+import type { SettlementRecord } from '@pool/core';
+import { computeJobNonce } from './batch.ts';
+import { isCancelled } from './cancellation.ts';
 import { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
-import { type Eligibility, fetchEligibility } from './eligibility.ts';
 import { grantAllowance } from './grant-allowance.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
-import { proveBatch, withAccelerator } from './prove-batch.ts';
+import { createPacer } from './pacer.ts';
+import { noteRevert, remember, setRefusal, toRefusal } from './refusal.ts';
 import type { DatedBatch } from './release-record.ts';
-import { createRetryEvent, type Run } from './run.ts';
+import { canCollect, renewReleasedProof } from './resend.ts';
+import type { Run } from './run.ts';
 import { createSettlementRequest, isRowOf, isUnderNonce } from './settlement-request.ts';
+import { postVoid } from './void-batch.ts';
 
 export type Outcome = Exclude<SettlementDecision, { readonly kind: 'wait' }>;
-
-/** How long a resend of a refused settlement waits at least, and at most. */
-const resendMinMs = 2_000;
-const resendMaxMs = 60_000;
 
 /** @returns what the chain has finalised. Only interruptions end it otherwise. */
 export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome> {
@@ -36,7 +35,7 @@ export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome>
       await run.reach('settling.observed');
       return decision;
     }
-    await watch.attend();
+    await ((await isCancelled(run)) ? watch.withdraw() : watch.attend());
     await run.pause(run.deps.pollMs);
   }
 }
@@ -46,12 +45,14 @@ type Watch = {
   look(): Promise<SettlementDecision>;
   /** Reads the platform's row and sends again what can be sent again. */
   attend(): Promise<void>;
+  /** Sends nothing but the funder's withdrawal. */
+  withdraw(): Promise<void>;
   post(): Promise<void>;
 };
 
 function createWatch(run: Run, batch: DatedBatch): Watch {
   const { chain } = run.context;
-  const { platform, clock, pollMs } = run.deps;
+  const { platform } = run.deps;
   const key = run.record().key;
   const nonce = computeJobNonce(run, run.record().employerId, key);
   // The latest of any authorisation known under our nonce: another agent's lives until its own, and so does one of
@@ -59,8 +60,10 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
   let deadline = Math.max(batch.deadline, run.record().latestDeadline ?? 0);
   // Used but not final, or not known: sending again could only spend another allowance.
   let mayBeUsed = true;
-  let resendAtMs = 0;
-  let resendWaitMs = Math.max(resendMinMs, pollMs);
+  // What the platform answered to the last post, when it refused it.
+  let postRefusal: unknown;
+  const resending = createPacer(run);
+  const withdrawing = createPacer(run);
 
   /** Keeps an error of the outside world from ending the watch. */
   async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
@@ -89,18 +92,71 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
     }
   }
 
+  /** @returns whether the platform may have anything out under this key; undefined: it does not say */
+  async function readRow(): Promise<boolean | undefined> {
+    const answer = await attempt(async () => ({ row: await platform.getSettlement(key) }));
+    if (answer === undefined) {
+      return undefined;
+    }
+    const { row } = answer;
+    if (row !== undefined) {
+      await attempt(() => note(row));
+    }
+    if (row !== undefined && (!isRowOf(batch, row) || row.state !== 'reverted')) {
+      await setRefusal(run, undefined);
+      return true;
+    }
+    await setRefusal(run, toRefusal(row, postRefusal));
+    return false;
+  }
+
   async function post(): Promise<void> {
-    resendAtMs = clock.nowMs() + resendWaitMs;
-    resendWaitMs = Math.min(2 * resendWaitMs, resendMaxMs);
+    resending.next();
+    postRefusal = undefined;
     await attempt(async () => {
       const { proved, signature } = run.record();
       if (proved === undefined || signature === undefined) {
         return;
       }
       const request = createSettlementRequest(batch, proved, run.record(), signature);
-      await note(await platform.postSettlement(key, request));
+      try {
+        await note(await platform.postSettlement(key, request));
+      } catch (error) {
+        postRefusal = error;
+        throw error;
+      }
     });
     await run.reach('settling.posted');
+  }
+
+  /**
+   * Sends the same authorisation again, with a proof and an allowance that are good now.
+   * @returns whether it was sent
+   */
+  async function resend(): Promise<boolean> {
+    // What cannot be collected now is not worth a turn: others would wait for it.
+    const isReady =
+      (await canCollect(run)) &&
+      (await attempt(() => renewReleasedProof(run, batch))) === 'current';
+    if (!isReady) {
+      resending.next();
+      return false;
+    }
+    if (!run.hold.claim()) {
+      return false;
+    }
+    await attempt(() => grantAllowance(run, batch));
+    await post();
+    return true;
+  }
+
+  /** While the platform says that nothing of this batch is out, others of its funder and token need not wait. */
+  function shareTurn(): void {
+    if (isRefused(run)) {
+      run.hold.release();
+    } else {
+      run.hold.claim();
+    }
   }
 
   return {
@@ -113,24 +169,29 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
         : decideSettlement({ batchRoot: batch.batchRoot, deadline, nonce: state });
     },
     async attend() {
-      const answer = await attempt(async () => ({ row: await platform.getSettlement(key) }));
-      const row = answer?.row;
-      if (row !== undefined) {
-        await attempt(() => note(row));
+      const isOut = await readRow();
+      const canResend =
+        isOut !== true && !mayBeUsed && resending.isDue() && !(await isPastDeadline(run, batch));
+      if (!(canResend && (await resend()))) {
+        shareTurn();
       }
-      const isUnderway = row !== undefined && (!isRowOf(batch, row) || row.state !== 'reverted');
-      if (
-        mayBeUsed ||
-        isUnderway ||
-        clock.nowMs() < resendAtMs ||
-        (await isPastDeadline(run, batch))
-      ) {
+    },
+    async withdraw() {
+      await run.announce('cancelling');
+      await readRow();
+      shareTurn();
+      if (mayBeUsed || !withdrawing.isDue()) {
         return;
       }
-      await attempt(() => refresh(run, batch));
-      await post();
+      withdrawing.next();
+      await attempt(() => postVoid(run, batch));
     },
   };
+}
+
+function isRefused(run: Run): boolean {
+  const { refusal } = run.record();
+  return refusal !== undefined && refusal !== null;
 }
 
 async function isPastDeadline(run: Run, batch: DatedBatch): Promise<boolean> {
@@ -139,80 +200,5 @@ async function isPastDeadline(run: Run, batch: DatedBatch): Promise<boolean> {
   } catch (error) {
     rethrowInterruption(error);
     return true;
-  }
-}
-
-/** Renews what may have gone stale, and only that: the authorisation itself stays the same. */
-async function refresh(run: Run, batch: DatedBatch): Promise<void> {
-  const { proved } = run.record();
-  if (
-    proved === undefined ||
-    !(await run.context.chain.isEligibilityRootAccepted(proved.eligibilityRoot))
-  ) {
-    const fresh = await withAccelerator(run, async () =>
-      proveBatch(run, batch, await refetchEligibility(run)),
-    );
-    await run.update({ proved: fresh, lostPlace: null });
-    await run.reach('proving.after-store');
-  }
-  await grantAllowance(run, batch);
-}
-
-/** A wallet that lost its place since the release ends the job once the authorisation is dead. */
-async function refetchEligibility(run: Run): Promise<Eligibility> {
-  try {
-    return await fetchEligibility(run);
-  } catch (error) {
-    if (isPoolError(error) && error.code === 'unregistered-recipient') {
-      await run.update({ lostPlace: { code: error.code, message: error.message } });
-    }
-    throw error;
-  }
-}
-
-const unknownRevert: ErrorBody = {
-  code: 'reverted',
-  message: 'The transaction reverted; no node tells why.',
-};
-
-/** A mined revert decides between `partial` and `failed` later, so it is kept once the chain confirms it. */
-async function noteRevert(run: Run, batch: Batch, row: SettlementRecord): Promise<void> {
-  if (row.error !== undefined) {
-    await rememberBody(run, row.error);
-  }
-  const { txHash } = row;
-  if (txHash === undefined || run.record().revert?.txHash === txHash) {
-    return;
-  }
-  const { chain } = run.context;
-  const receipt = await chain.fetchReceipt(txHash);
-  if (receipt?.reverted !== true || !receipt.final) {
-    return;
-  }
-  // The row may name any reverted transaction: only one that carried our batch makes this job `partial`.
-  const carried = await chain.fetchCarriedBatch(txHash);
-  if (carried?.batchRoot !== batch.batchRoot || carried.batchNonce !== row.batch.batchNonce) {
-    return;
-  }
-  const seen = await chain.fetchRevertReason(txHash).catch(() => undefined);
-  const isTold = seen !== undefined && seen.code !== 'reverted';
-  const error = isTold ? seen : (row.error ?? seen ?? unknownRevert);
-  await run.update({ revert: { txHash, error } });
-}
-
-async function remember(run: Run, error: unknown): Promise<void> {
-  const body = isPoolError(error)
-    ? { code: error.code, message: error.message }
-    : { code: 'internal_error', message: 'an unexpected error; see the log of the agent' };
-  if (run.record().lastRefusal?.code !== body.code) {
-    run.deps.onEvent(createRetryEvent(run.record().stage, error));
-  }
-  await rememberBody(run, body);
-}
-
-/** Kept for the message of `settlement_expired`; written only when it changes. */
-async function rememberBody(run: Run, body: ErrorBody): Promise<void> {
-  if (run.record().lastRefusal?.code !== body.code) {
-    await run.update({ lastRefusal: { code: body.code, message: body.message } });
   }
 }

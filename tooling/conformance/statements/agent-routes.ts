@@ -4,9 +4,11 @@ import {
   access,
   agentAccess,
   agentApp,
+  agentCancel,
   agentErrors,
   agentReadiness,
   agentValidate,
+  cancellation,
   deployment,
   edgeRoutes,
   paidElsewhere,
@@ -128,6 +130,44 @@ export const jobRoute = section('GET /api/disburse/:key', [
     'poll.bearer',
     'It takes a bearer credential.',
     shown(agentApp('bearer > %s'), access(onlyDisburse)),
+  ],
+]);
+
+export const cancelRoute = section('DELETE /api/disburse/:key', [
+  [
+    'cancel.answer',
+    'It answers the job at its end: cancelled, or paid before that. A key never seen answers 404 `not_found`.',
+    shown(
+      agentCancel(
+        'stores the wish, tells the worker and answers the job at its end',
+        'does not answer while it is not certain what becomes of the job',
+        'answers a job that had ended as it is, and stores nothing',
+        'answers 404 to a key never seen, and to one of another employer',
+      ),
+      agentAccess('DELETE /api/disburse/:key > meets a %s key'),
+    ),
+  ],
+  [
+    'cancel.before-release',
+    'Before its batch has left, a job that is cancelled fails with `cancelled` and sends nothing.',
+    shown(
+      cancellation(
+        'ends before anything is done for it when it had not begun',
+        'at %s sends nothing',
+      ),
+    ),
+  ],
+  [
+    'cancel.after-release',
+    'After that its funder withdraws the authorisation, and the job ends when a final block shows what became of it.',
+    shown(
+      cancellation(
+        'is withdrawn by its funder, and ends when a final block shows that',
+        'ends done when the batch settles first',
+        'waits for the deadline while %s',
+        'and dies at %s, goes on cancelling when it is started again',
+      ),
+    ),
   ],
 ]);
 

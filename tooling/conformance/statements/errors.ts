@@ -7,6 +7,7 @@ import {
   agentErrors,
   agentStart,
   checks,
+  collectable,
   configRules,
   deployment,
   employerRoutes,
@@ -14,6 +15,7 @@ import {
   lies,
   realChain,
   sandbox,
+  sharedTurn,
   solana,
   stellar,
 } from '../test-files.ts';
@@ -116,6 +118,25 @@ export const jobFailures = section('Failures of a job', [
     'A `failed` job has an error of code and message and left nothing on chain.',
     shown(
       deployment('fails a job whose recipient lost its place on the list, with nothing on chain'),
+    ),
+  ],
+  [
+    'failure.insufficient-balance',
+    'What the funder cannot pay fails with `insufficient_balance`, and nothing is signed.',
+    shown(
+      collectable(
+        'fails with insufficient_balance when the funder holds too little, and signs nothing',
+      ),
+    ),
+  ],
+  [
+    'failure.refused-meanwhile',
+    'A settlement that is refused is told while the job is `submitted`, and holds up no other batch.',
+    shown(
+      sharedTurn(
+        'is told while the job waits: in its stage, its record and an event',
+        'holds up no other batch of its funder and token',
+      ),
     ),
   ],
   [

@@ -175,6 +175,27 @@ export const agentRoutes = {
       503: unavailable,
     },
   }),
+  cancelDisbursement: defineRoute({
+    id: 'cancelDisbursement',
+    method: 'DELETE',
+    path: '/api/disburse/{key}',
+    summary: 'Cancel a disbursement',
+    description:
+      'Before the batch has left, the job fails with `cancelled` at once. After that its funder withdraws the ' +
+      'authorisation, and the answer waits for a final block, which may take minutes: allow for that in the read ' +
+      'time-out. Whoever hangs up may ask again; the cancellation goes on. A batch that settles first is answered as ' +
+      '`done`: it was paid. A job that had ended before is answered as it is.',
+    auth: bearer,
+    params: { key: jobKeyParamSchema },
+    answers: { 200: { description: 'The job, which has ended.', schema: disbursementJobSchema } },
+    errors: {
+      401: unauthorized,
+      403: forbidden,
+      404: ['not_found'],
+      429: rateLimited,
+      503: [...unavailable, 'agent_stopping'],
+    },
+  }),
 } as const;
 
 export const agentApi: Api = {

@@ -121,4 +121,19 @@ export const agentExamples: Readonly<Record<string, RouteExample>> = {
       404: { code: 'not_found', message: 'this agent has never seen that key' },
     },
   },
+  cancelDisbursement: {
+    parameters: { key },
+    answers: {
+      200: {
+        key,
+        state: 'failed',
+        error: {
+          code: 'cancelled',
+          message:
+            'the job was cancelled: the funder withdrew its authorisation, and nothing was paid; to pay after all, use a new Idempotency-Key',
+        },
+      },
+      404: { code: 'not_found', message: 'this agent has never seen that key' },
+    },
+  },
 };

@@ -1,0 +1,65 @@
+/**
+ * `DELETE /api/disburse/:key`: stores the wish to cancel, tells the worker, and waits for the job's end
+ * (docs/decisions/0019). The cancellation goes on without whoever asked; asking again waits for the same end.
+ *
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PoolError } from '@pool/core';
+import type { JobStore, StoredJob } from '@pool/idempotency';
+import { cancellationName, serializeCancellation } from '@pool/operations';
+import type { AgentFaultPoint } from './fault.ts';
+
+export type CancelDeps = {
+  readonly store: JobStore;
+  readonly nowMs: () => number;
+  /** Tells the worker that the wish is stored. */
+  readonly cancel: (key: string) => void;
+  /** Aborted when the agent stops: a restart goes on. */
+  readonly stopping: AbortSignal;
+  readonly reach: (point: AgentFaultPoint) => Promise<void>;
+};
+
+/** Pause between two looks at the job. */
+const pollMs = 250;
+
+/**
+ * @param job - as it stands; one that has ended is answered as it is
+ * @param caller - aborted when whoever asked hangs up
+ * @returns the job at its end
+ * @throws PoolError `agent_stopping` (503)
+ */
+export async function cancelJob(
+  job: StoredJob,
+  deps: CancelDeps,
+  caller: AbortSignal,
+): Promise<StoredJob> {
+  const { scope, key } = job;
+  if (hasEnded(job)) {
+    return job;
+  }
+  await deps.reach('cancel.before-store');
+  const value = serializeCancellation(deps.nowMs());
+  await deps.store.ask({ scope, key, name: cancellationName, value });
+  await deps.reach('cancel.after-store');
+  deps.cancel(key);
+  const signal = AbortSignal.any([caller, deps.stopping]);
+  for (;;) {
+    const current = (await deps.store.get(scope, key)) ?? job;
+    if (hasEnded(current)) {
+      return current;
+    }
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) {
+      throw new PoolError(
+        'agent_stopping',
+        'the agent stops before the job has ended; the cancellation is stored and goes on when it starts again: ask again then',
+        { status: 503, retryable: true },
+      );
+    }
+  }
+}
+
+function hasEnded({ state }: StoredJob): boolean {
+  return state === 'done' || state === 'failed';
+}
