@@ -34,9 +34,14 @@ export function createAsk({ input, output, error }: TerminalStreams): Ask | unde
     try {
       // End of input and Ctrl-C are no answer.
       return await new Promise<string | undefined>((resolve) => {
-        lines.once('close', () => resolve(undefined));
-        lines.once('SIGINT', () => lines.close());
-        lines.question(question).then(resolve, () => resolve(undefined));
+        const giveUp = (): void => resolve(undefined);
+        lines.once('close', giveUp);
+        lines.once('SIGINT', () => {
+          // What follows does not belong behind the question.
+          error.write('\n');
+          lines.close();
+        });
+        lines.question(question).then(resolve, giveUp);
       });
     } finally {
       lines.close();

@@ -54,17 +54,17 @@ export async function runDry(
     options.split === true
       ? await dryRunParts(config, spelled, known?.record, options)
       : await dryRunWhole(config, spelled, options);
-  const use = describeUse(known?.record, computePayRunDigest(spelled), options.split === true);
-  const same = use === undefined ? findSameRoster(ledger, plan, options.nowMs()) : [];
+  const same = known === undefined ? findSameRoster(ledger, plan, options.nowMs()) : [];
   output.out(
     options.json === true
       ? JSON.stringify({ ...finding.document, ...summarizeSame(same) }, null, 2)
-      : [
-          ...finding.lines,
-          ...same.map(describeSameRoster),
-          ...(use === undefined ? [] : [use]),
-        ].join('\n'),
+      : [...finding.lines, ...same.map(describeSameRoster)].join('\n'),
   );
+  // After the report: a label that is taken must not hide what is wrong with the roster.
+  const use = describeUse(known?.record, computePayRunDigest(spelled), options.split === true);
+  if (use !== undefined && options.json !== true) {
+    output.out(use);
+  }
   return finding.exitCode;
 }
 

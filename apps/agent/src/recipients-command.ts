@@ -18,7 +18,7 @@ import {
   encodeRecipientsCsv,
 } from './recipients-report.ts';
 import { parseRoster } from './roster-csv.ts';
-import { readRosterText } from './roster-file.ts';
+import { isStandardInput, readRosterText } from './roster-file.ts';
 import { createRosterError } from './roster-problems.ts';
 
 export type RecipientsOptions = {
@@ -70,7 +70,7 @@ function describeOthers(mistakes: number): readonly string[] {
 
 /** The table must not overwrite the roster. */
 function assertNotRoster({ file, csv }: RecipientsOptions): void {
-  if (csv === undefined || file === '-') {
+  if (csv === undefined || isStandardInput(file)) {
     return;
   }
   const [roster, table] = [file, csv].map((path) => statSync(path, { throwIfNoEntry: false }));

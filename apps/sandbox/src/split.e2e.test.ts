@@ -46,7 +46,8 @@ describe('disburse --split', () => {
   ): Promise<Ended> {
     return new Promise((resolve, reject) => {
       const flags = ['--conditions=@pool/source', '--disable-warning=ExperimentalWarning'];
-      const command = ['disburse', '--file', file, '--pay-run', '2026-11', ...options];
+      const label = options.includes('--pay-run') ? [] : ['--pay-run', '2026-11'];
+      const command = ['disburse', '--file', file, ...label, ...options];
       const child = spawn(process.execPath, [...flags, agentScript, ...command], {
         env: { ...process.env, ...stack.agent.environment },
         stdio: ['ignore', 'pipe', 'pipe'],
