@@ -24,7 +24,7 @@ import { type AmountUnit, warnOfTokenUnits } from './roster-amount.ts';
 import { explainMistakes } from './roster-check.ts';
 import { parseRoster } from './roster-csv.ts';
 import { readRosterText } from './roster-file.ts';
-import { createRosterError, type RosterProblem } from './roster-problems.ts';
+import { createRosterError, RosterError, type RosterProblem } from './roster-problems.ts';
 import { paySplit, type SplitPlan } from './split-pay-run.ts';
 import { createSplitDocument, describeSplit, exitCodeOfSplit, repeatLine } from './split-report.ts';
 
@@ -107,6 +107,11 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
           ].join('\n'),
     );
     return exitCodeOfJob(job);
+  } catch (error) {
+    if (error instanceof RosterError) {
+      return refuseRoster(error.problems, options, output);
+    }
+    throw error;
   } finally {
     ledger.close();
   }

@@ -69,7 +69,10 @@ describe('explainMistakes', () => {
     const problems = await explainMistakes(roster, { ...name, isSplit: false }, (request) =>
       test.plain.validate(request),
     );
-    expect(problems[0]).toMatchObject({ code: 'batch-too-large' });
+    expect(problems[0]).toMatchObject({
+      code: 'batch-too-large',
+      message: expect.stringContaining('at most 2 recipients on chain anvil; run it with --split'),
+    });
     expect(problems.filter(({ line }) => line !== undefined)).toHaveLength(6);
   });
 
@@ -104,6 +107,7 @@ describe('a roster that is paid whole', () => {
     }));
     await expect(test.whole({ entries: bad })).rejects.toMatchObject({
       code: 'invalid_roster',
+      problems: [{ line: 2 }, { line: 3 }],
       message: [
         'nothing was sent: the roster has 2 problems',
         `line 2, address: the recipient has not signed in and enrolled (${strangers[0]}, unregistered-recipient)`,

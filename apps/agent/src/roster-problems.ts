@@ -32,10 +32,19 @@ export function mergeProblems(
   // What the file's own reading refused was sent empty, and is refused again; its first message says more.
   const known = new Set(mistakes.map(({ line, code }) => `${line} ${code}`));
   const found = issues.flatMap((issue): readonly RosterProblem[] => {
-    const problem = locateIssue(entries, issue);
+    const problem = nameSplit(locateIssue(entries, issue));
     return known.has(`${problem.line} ${problem.code}`) ? [] : [problem];
   });
   return sortProblems([...mistakes, ...found]);
+}
+
+/** The agent advises whoever calls it over HTTP, who makes calls and keys; the command has an option for that. */
+function nameSplit(problem: RosterProblem): RosterProblem {
+  const { code, message } = problem;
+  const ceiling = /^a call may list at most [^;]+/.exec(message)?.[0];
+  return code === 'batch-too-large' && ceiling !== undefined
+    ? { ...problem, message: `${ceiling}; run it with --split, which pays it in parts` }
+    : problem;
 }
 
 export function sortProblems<T extends { readonly line?: number }>(
@@ -99,17 +108,27 @@ export function describeProblem({ line, column, address, code, message }: Roster
   return `line ${line}, ${column ?? 'row'}: ${message}${suffix}`;
 }
 
-/** All problems as one error, for the command's own terminal: it shows what the file says. */
-export function createRosterError(problems: readonly RosterProblem[]): PoolError {
-  const [first, ...others] = problems;
-  const isWhole = first !== undefined && first.line === undefined && others.length === 0;
-  return new PoolError(
-    isWhole ? first.code : 'invalid_roster',
-    isWhole
-      ? first.message
-      : [
-          `nothing was sent: the roster has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}`,
-          ...problems.map(describeProblem),
-        ].join('\n'),
-  );
+/** A roster that is refused before anything is sent. Its message is for the command's own terminal: it shows the file. */
+export class RosterError extends PoolError {
+  readonly problems: readonly RosterProblem[];
+
+  constructor(problems: readonly RosterProblem[]) {
+    const [first, ...others] = problems;
+    const isWhole = first !== undefined && first.line === undefined && others.length === 0;
+    const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+    super(
+      isWhole ? first.code : 'invalid_roster',
+      isWhole
+        ? first.message
+        : [`nothing was sent: the roster has ${count}`, ...problems.map(describeProblem)].join(
+            '\n',
+          ),
+    );
+    this.problems = problems;
+  }
+}
+
+/** All problems as one error. */
+export function createRosterError(problems: readonly RosterProblem[]): RosterError {
+  return new RosterError(problems);
 }
