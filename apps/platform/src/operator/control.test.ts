@@ -68,13 +68,17 @@ describe('createControlApp', () => {
     const [status, created] = await edgeTokens('POST', '', { address, name: 'agent one' });
     const token = String(created['token']);
     expect([status, token]).toEqual([200, expect.stringMatching(/^pool_edge_[A-Za-z0-9]{8}_\w+$/)]);
-    expect(await findEdgeEmployer(database.db, token)).toEqual(employer);
+    expect(await findEdgeEmployer(database.db, token)).toEqual({
+      ...employer,
+      edgeTokenId: created['id'],
+    });
     await edgeTokens('POST', '', { address: address.toLowerCase(), name: 'agent two' });
     const [, listed] = await edgeTokens('GET');
     expect(JSON.stringify(listed)).not.toContain(token.slice(-30));
     const metadata = {
       employerId: employer.id,
       createdAt: '1970-01-01T00:00:00.000Z',
+      refusedProofs: 0,
       revokedAt: null,
     };
     const entry = { ...metadata, id: created['id'], prefix: token.slice(0, 18), name: 'agent one' };
