@@ -26,6 +26,13 @@ import { createTestSettlement } from './fixtures/test-settlement.ts';
 const maxBodyBytes = 512 * 1024;
 const unlimited = 1_000_000;
 
+/** Its settings, and a pool that takes every withdrawal. */
+const fakeChain = {
+  key: 'anvil',
+  settings: testSettings,
+  simulateVoid: () => Promise.resolve(undefined),
+} as unknown as PoolChain;
+
 type Progress = 'signed in' | 'registered' | 'enrolled';
 
 describe('the platform and its documents', () => {
@@ -49,7 +56,7 @@ describe('the platform and its documents', () => {
   function startPlatform(perSecond: number): TestPlatform {
     return createTestPlatform(database, {
       gate: createFakeGate(() => Promise.resolve({ status: 'whitelisted' })),
-      poolChains: new Map([['anvil', { key: 'anvil', settings: testSettings } as PoolChain]]),
+      poolChains: new Map([['anvil', fakeChain]]),
       rateLimits: {
         addressPerSecond: perSecond,
         sessionPerSecond: perSecond,
@@ -237,6 +244,12 @@ describe('the platform and its documents', () => {
       body: JSON.stringify(request),
     });
     expect(posted.status).toBe(202);
+    const withdrawal = {
+      chain: 'anvil',
+      funder: request.batch.funder,
+      batchNonce: request.batch.batchNonce,
+      signature: request.funderSignature,
+    };
     const keys = ['job-1', '"job-1"', 'job-2'];
     const seen = await fuzzApi({
       document: createOpenApi(edgeApi),
@@ -253,7 +266,7 @@ describe('the platform and its documents', () => {
         key: ['job-1', 'job-2', 'never'],
         'Idempotency-Key': keys,
       },
-      bodies: { postSettlement: [request] },
+      bodies: { postSettlement: [request], postVoid: [withdrawal] },
       secrets: [edge.token.reveal(), apiKey],
       maxBodyBytes,
       runs: 80,

@@ -17,6 +17,7 @@ import {
   PoolError,
   type Secret,
   type SettlementRequest,
+  type VoidRequest,
 } from '@pool/core';
 import type { Log as EvmLog, JsonRpcProvider } from 'ethers';
 import {
@@ -30,12 +31,14 @@ import { type FinalBlock, fetchFinalBlock } from './finality.ts';
 import {
   createTransactionSigner,
   type Purse,
-  type ReplacementPurpose,
   type SignedTransaction,
 } from './transaction-signer.ts';
 
 /** The part of a settlement that becomes calldata. */
 export type FundCall = Pick<SettlementRequest, 'batch' | 'proof' | 'funderSignature' | 'permit'>;
+
+/** A funder's withdrawal of a batch. */
+export type VoidCall = Pick<VoidRequest, 'funder' | 'batchNonce' | 'signature'>;
 
 export type FundedBatch = {
   readonly leafIndex: number;
@@ -80,7 +83,14 @@ export type PoolChain = {
    * Signs a transaction of higher fees for the nonce of one that is not mined.
    * @throws PoolError `fee_cap_reached` (retryable)
    */
-  signReplacement(rawTransaction: string, purpose: ReplacementPurpose): Promise<SignedTransaction>;
+  signReplacement(
+    rawTransaction: string,
+    purpose: 'same-call' | 'cancel' | VoidCall,
+  ): Promise<SignedTransaction>;
+  /** eth_call of `voidBatch`. @returns why it would revert, or undefined */
+  simulateVoid(call: VoidCall): Promise<ErrorBody | undefined>;
+  /** @throws PoolError `fee_cap_reached` (retryable) */
+  signVoid(call: VoidCall, nonce: number): Promise<SignedTransaction>;
   /** What the relayer's account has, and what a transaction would offer now. */
   fetchPurse(): Promise<Purse>;
   fetchNonce(): Promise<number>;
@@ -102,6 +112,10 @@ const zeroWord = `0x${'0'.repeat(64)}`;
 /** Calldata of `fund`. Public once sent. */
 function encodeFundCall({ batch, proof, funderSignature, permit }: FundCall): string {
   return pool.encodeFunctionData('fund', [batch, proof, funderSignature, permit ?? noPermit]);
+}
+
+function encodeVoidCall({ funder, batchNonce, signature }: VoidCall): string {
+  return pool.encodeFunctionData('voidBatch', [funder, batchNonce, signature]);
 }
 
 /** @param maxFeePerGas - wei for each unit of gas that the relayer never offers more than; undefined: no cap */
@@ -144,7 +158,14 @@ export function createEvmPoolChain(
     simulateFund: (call) =>
       simulate(provider, { from: signer.address, to, data: encodeFundCall(call) }),
     signFund: (call, nonce) => signer.sign({ to, data: encodeFundCall(call), nonce }),
-    signReplacement: (raw, purpose) => signer.signReplacement(raw, purpose),
+    signReplacement: (raw, purpose) =>
+      signer.signReplacement(
+        raw,
+        typeof purpose === 'string' ? purpose : { to, data: encodeVoidCall(purpose) },
+      ),
+    simulateVoid: (call) =>
+      simulate(provider, { from: signer.address, to, data: encodeVoidCall(call) }),
+    signVoid: (call, nonce) => signer.sign({ to, data: encodeVoidCall(call), nonce }),
     fetchPurse: () => signer.fetchPurse(),
     fetchNonce: () => signer.fetchNonce(),
     fetchNonceAt: (block) => provider.getTransactionCount(signer.address, block),

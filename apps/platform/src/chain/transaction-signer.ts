@@ -15,7 +15,9 @@ export type SignedTransaction = {
   readonly txHash: string;
 };
 
-export type ReplacementPurpose = 'same-call' | 'cancel';
+export type Call = { readonly to: string; readonly data: string };
+
+export type ReplacementPurpose = 'same-call' | 'cancel' | Call;
 
 /** What the account has, and what a transaction would offer now. */
 export type Purse = {
@@ -34,7 +36,7 @@ export type TransactionSigner = {
   sign(call: { to: string; data: string; nonce: number }): Promise<SignedTransaction>;
   /**
    * The same nonce again with higher fees: `same-call` repeats the call, `cancel` pays 0 to this address, which
-   * frees the nonce when nothing else is worth sending.
+   * frees the nonce when nothing else is worth sending; another call takes the place of the old one.
    * @param rawTransaction - bytes that this signer signed
    * @throws PoolError `fee_cap_reached` (retryable) when nothing within the cap would be mined in its place
    */
@@ -74,8 +76,13 @@ export function createTransactionSigner(
   }
 
   async function estimateGas(to: string, data: string): Promise<bigint> {
-    const estimate = await provider.estimateGas({ from: wallet.address, to, data });
-    return (estimate * gasMarginPercent) / 100n + gasMargin;
+    return addMargin(await provider.estimateGas({ from: wallet.address, to, data }));
+  }
+
+  // Nodes that estimate on pending transactions would let the call meet the very one that it replaces.
+  async function estimateGasAtHead(call: Call): Promise<bigint> {
+    const request = [{ from: wallet.address, ...call }, 'latest'];
+    return addMargin(BigInt(String(await provider.send('eth_estimateGas', request))));
   }
 
   async function signAs(
@@ -116,10 +123,12 @@ export function createTransactionSigner(
       );
       const { nonce, data, gasLimit } = old;
       const { address } = wallet;
-      // The old gas limit stands: an estimate now could refuse a call that is worth trying.
-      return purpose === 'same-call'
-        ? await signAs({ to: old.to ?? address, data, nonce }, gasLimit, fees)
-        : await signAs({ to: address, data: '0x', nonce }, await estimateGas(address, '0x'), fees);
+      if (purpose === 'same-call') {
+        // The old gas limit stands: an estimate now could refuse a call that is worth trying.
+        return await signAs({ to: old.to ?? address, data, nonce }, gasLimit, fees);
+      }
+      const call = purpose === 'cancel' ? { to: address, data: '0x' } : purpose;
+      return await signAs({ ...call, nonce }, await estimateGasAtHead(call), fees);
     },
     async fetchPurse() {
       const [balanceWei, asked] = await Promise.all([
@@ -139,6 +148,10 @@ export function createTransactionSigner(
       }
     },
   };
+}
+
+function addMargin(estimate: bigint): bigint {
+  return (estimate * gasMarginPercent) / 100n + gasMargin;
 }
 
 function assertWithinCap(fees: Fees | undefined): Fees {

@@ -84,8 +84,11 @@ export type PlatformTables = {
     nonce: number;
     tx_hash: string;
     raw_transaction: string;
-    /** `cancel`: pays 0 to the relayer itself, so that the nonce of a batch that can no longer land gets free. */
-    purpose: 'fund' | 'cancel';
+    /**
+     * `void`: withdraws the batch. `cancel`: pays 0 to the relayer itself, so that the nonce of a batch that can
+     * no longer land gets free.
+     */
+    purpose: 'fund' | 'void' | 'cancel';
     /**
      * `open`: may still be mined, as may every other open one of its nonce. `reverted`, `cancelled`: final.
      * `dropped`: another transaction took the nonce.
@@ -130,6 +133,8 @@ export type SettlementTable = {
   /** The request without its sealed notes, JSON. */
   request: string;
   state: 'accepted' | 'submitted' | 'settled' | 'reverted';
+  /** The funder's signature under `voidBatch`. While it is there, no `fund()` is signed or sent for this row. */
+  void_signature: Generated<string | null>;
   tx_hash: string | null;
   block_number: number | null;
   gas_used: string | null;
@@ -305,4 +310,5 @@ export const platformMigrations: readonly Migration[] = [
       `alter table batches rename column batch_nonce to batch_id`,
     ],
   },
+  { number: 9, statements: [`alter table settlements add column void_signature text`] },
 ];

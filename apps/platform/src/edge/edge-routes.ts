@@ -11,6 +11,7 @@ import {
   PoolError,
   recipientLookupRequestSchema,
   settlementRequestSchema,
+  voidRequestSchema,
 } from '@pool/core';
 import { countRefusedProof } from '../accounts/edge-tokens.ts';
 import { findSubject } from '../accounts/enrolment.ts';
@@ -19,6 +20,7 @@ import type { Shell, ShellContext } from '../http/app-shell.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 import { readIdempotencyKey, readJson } from '../http/read-request.ts';
 import { type AcceptDeps, acceptSettlement } from '../relayer/accept-settlement.ts';
+import { acceptVoid } from '../relayer/accept-void.ts';
 import {
   describeSettlement,
   findSettlement,
@@ -92,6 +94,20 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     // Whoever asks may have seen the batch on chain already: answer no older than the chain.
     await deps.refreshIndex(row.chain);
     return await answerSettlement(c, (await findSettlement(db, id, key)) ?? row);
+  });
+
+  app.post('/agent-edge/settlements/:key/void', async (c) => {
+    const { id } = await identifyAgent(deps, c);
+    const row = await acceptVoid(
+      deps,
+      id,
+      c.req.param('key'),
+      await readJson(c, voidRequestSchema),
+    );
+    if (isUnfinished(row)) {
+      deps.onAccepted();
+    }
+    return await answerSettlement(c, row);
   });
 
   app.get('/agent-edge/notes', async (c) => {

@@ -79,7 +79,9 @@ async function decideMeaning(
     return { kind: 'insert', supersedes: undefined };
   }
   if (isSameAuthorisation(standing, request.chain, request.batch)) {
-    return { kind: standing.state === 'reverted' ? 'reopen' : 'replay', row: standing };
+    // What its funder withdrew is never taken up again.
+    const mayReopen = standing.state === 'reverted' && standing.void_signature === null;
+    return { kind: mayReopen ? 'reopen' : 'replay', row: standing };
   }
   const mayFollow =
     batchIdOf(request.batch) !== standing.batch_id &&

@@ -9,11 +9,12 @@
 import { type ErrorBody, errorCodeOf } from '@pool/core';
 import type { Selectable } from 'kysely';
 import type { FinalBlock } from '../chain/finality.ts';
-import type { PoolChain, Receipt } from '../chain/pool-chain.ts';
+import type { PoolChain, Receipt, VoidCall } from '../chain/pool-chain.ts';
 import { isReplacementDue } from '../chain/replacement.ts';
-import type { ReplacementPurpose, SignedTransaction } from '../chain/transaction-signer.ts';
+import type { SignedTransaction } from '../chain/transaction-signer.ts';
 import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
 import { describeFailure, type Log } from '../log.ts';
+import { describeWithdrawal } from './settlement-store.ts';
 
 export type RelayerDeps = {
   readonly db: PlatformDatabase;
@@ -75,6 +76,43 @@ export async function insertTransaction(
     .execute();
 }
 
+/**
+ * Stores the signed bytes of a `fund()`, unless its funder withdrew the batch meanwhile.
+ * @returns false when nothing was stored, and nothing may be sent
+ */
+export async function insertFund(
+  deps: RelayerDeps,
+  settlementId: number,
+  signed: SignedTransaction,
+): Promise<boolean> {
+  return await deps.db.transaction().execute(async (trx) => {
+    if ((await findWithdrawal(trx, settlementId)) !== undefined) {
+      return false;
+    }
+    await insertTransaction({ ...deps, db: trx }, settlementId, 'fund', signed);
+    await trx
+      .updateTable('settlements')
+      .set({ state: 'submitted' })
+      .where('id', '=', settlementId)
+      .where('state', '=', 'accepted')
+      .execute();
+    return true;
+  });
+}
+
+/** The withdrawal of a settlement, when its funder signed one. */
+async function findWithdrawal(
+  db: PlatformDatabase,
+  settlementId: number,
+): Promise<VoidCall | undefined> {
+  const row = await db
+    .selectFrom('settlements')
+    .selectAll()
+    .where('id', '=', settlementId)
+    .executeTakeFirstOrThrow();
+  return describeWithdrawal(row);
+}
+
 /** A nonce that is out: send it again, send something better, or read its final receipt. */
 export async function followNonce(
   deps: RelayerDeps,
@@ -105,6 +143,13 @@ export async function followNonce(
 async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock): Promise<void> {
   const { chain, log, nowMs, replaceAfterMs } = deps;
   const [newest] = sent;
+  if (newest.purpose === 'fund') {
+    const withdrawal = await findWithdrawal(deps.db, newest.settlement_id);
+    if (withdrawal !== undefined && !(await canNeverLand(deps, newest, final))) {
+      await withdrawAtNonce(deps, newest, withdrawal);
+      return;
+    }
+  }
   const isDue = isReplacementDue(sent.length, newest.created_at, nowMs(), replaceAfterMs);
   // What waits behind another nonce is not to blame, and what the head has mined needs no replacing.
   if (!isDue || (await chain.fetchNonce()) !== newest.nonce) {
@@ -118,7 +163,14 @@ async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock):
     await chain.broadcast(newest.raw_transaction);
     return;
   }
-  await insertTransaction(deps, newest.settlement_id, isCancel ? 'cancel' : 'fund', signed);
+  const purpose = isCancel ? 'cancel' : newest.purpose;
+  if (purpose === 'fund') {
+    if (!(await insertFund(deps, newest.settlement_id, signed))) {
+      return;
+    }
+  } else {
+    await insertTransaction(deps, newest.settlement_id, purpose, signed);
+  }
   log.warn(
     { settlement: newest.settlement_id, nonce: newest.nonce, isCancel, txHash: signed.txHash },
     'not mined for long: replacing at higher fees',
@@ -126,10 +178,31 @@ async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock):
   await chain.broadcast(signed.rawTransaction);
 }
 
+/** The withdrawal takes the nonce of the `fund()` that is out: the chain takes one of the two. */
+async function withdrawAtNonce(
+  deps: RelayerDeps,
+  newest: RelayerTransaction,
+  withdrawal: VoidCall,
+): Promise<void> {
+  const { chain, log } = deps;
+  const { nonce, settlement_id } = newest;
+  // Mined already, or the batch landed through another transaction: what is final decides.
+  if ((await chain.fetchNonce()) > nonce || (await chain.simulateVoid(withdrawal)) !== undefined) {
+    return;
+  }
+  const signed = await signWithinCap(chain, newest, withdrawal);
+  if (signed === undefined) {
+    return;
+  }
+  await insertTransaction(deps, settlement_id, 'void', signed);
+  log.info({ settlement: settlement_id, nonce, txHash: signed.txHash }, 'withdrawal sent');
+  await chain.broadcast(signed.rawTransaction);
+}
+
 async function signWithinCap(
   chain: PoolChain,
   { raw_transaction }: RelayerTransaction,
-  purpose: ReplacementPurpose,
+  purpose: 'same-call' | 'cancel' | VoidCall,
 ): Promise<SignedTransaction | undefined> {
   try {
     return await chain.signReplacement(raw_transaction, purpose);
@@ -141,7 +214,7 @@ async function signWithinCap(
   }
 }
 
-/** True when no later block can take the batch: its deadline is over, or its nonce is used. */
+/** True when no later block can take the batch: its deadline is over, it was withdrawn, or its nonce is used. */
 async function canNeverLand(
   { db, chain }: RelayerDeps,
   { settlement_id }: RelayerTransaction,
@@ -154,6 +227,7 @@ async function canNeverLand(
     .executeTakeFirstOrThrow();
   return (
     Number(row.deadline) < final.timestamp ||
+    (await chain.fetchIsVoided(row.funder, row.batch_nonce, final.number)) ||
     (await chain.fetchBatchRootOf(row.funder, row.batch_nonce, final.number)) !== undefined
   );
 }
@@ -166,7 +240,9 @@ async function recordOutcome(
   receipt: Receipt,
 ): Promise<void> {
   const state = decideState(mined, receipt);
-  const reason = state === 'reverted' ? await explainRevert(deps, mined.tx_hash) : undefined;
+  // A withdrawal that reverts came too late, which the settlement's own outcome tells.
+  const isRevert = state === 'reverted' && mined.purpose === 'fund';
+  const reason = isRevert ? await explainRevert(deps, mined.tx_hash) : undefined;
   await deps.db.transaction().execute(async (trx) => {
     await setState(trx, sent, 'dropped');
     await setState(trx, [mined], state);
@@ -183,6 +259,8 @@ async function recordOutcome(
         })
         .where('id', '=', mined.settlement_id)
         .where('state', '!=', 'settled')
+        // Its authorisation lives on, and is still to be withdrawn.
+        .where('void_signature', 'is', null)
         .execute();
     }
   });

@@ -10,9 +10,16 @@
  */
 import { type ErrorBody, errorCodeOf } from '@pool/core';
 import type { FinalBlock } from '../chain/finality.ts';
+import type { VoidCall } from '../chain/pool-chain.ts';
 import { describeFailure } from '../log.ts';
-import { followNonce, insertTransaction, type RelayerDeps, selectOpenNonces } from './nonces.ts';
-import { parseStoredCall, type SettlementRow } from './settlement-store.ts';
+import {
+  followNonce,
+  insertFund,
+  insertTransaction,
+  type RelayerDeps,
+  selectOpenNonces,
+} from './nonces.ts';
+import { describeWithdrawal, parseStoredCall, type SettlementRow } from './settlement-store.ts';
 
 export type { RelayerDeps } from './nonces.ts';
 
@@ -23,9 +30,18 @@ export async function runRelayerPass(deps: RelayerDeps): Promise<void> {
     await isolate(deps, sent[0].settlement_id, () => followNonce(deps, sent, final));
   }
   for (const row of await selectUnfinished(deps)) {
-    await isolate(deps, row.id, () =>
-      row.state === 'accepted' ? send(deps, row, final) : recover(deps, row, final),
-    );
+    await isolate(deps, row.id, () => advance(deps, row, final));
+  }
+}
+
+async function advance(deps: RelayerDeps, row: SettlementRow, final: FinalBlock): Promise<void> {
+  const withdrawal = describeWithdrawal(row);
+  if (withdrawal !== undefined) {
+    await withdraw(deps, row, withdrawal, final);
+  } else if (row.state === 'accepted') {
+    await send(deps, row, final);
+  } else {
+    await recover(deps, row, final);
   }
 }
 
@@ -43,7 +59,7 @@ async function isolate(deps: RelayerDeps, id: number, work: () => Promise<void>)
 
 /** Simulates, signs, stores, broadcasts. */
 async function send(deps: RelayerDeps, row: SettlementRow, final: FinalBlock): Promise<void> {
-  const { chain, db, log } = deps;
+  const { chain, log } = deps;
   if (await isNonceTaken(deps, row, final)) {
     return;
   }
@@ -55,16 +71,68 @@ async function send(deps: RelayerDeps, row: SettlementRow, final: FinalBlock): P
     return;
   }
   const signed = await chain.signFund(call, await nextNonce(deps));
+  if (!(await insertFund(deps, row.id, signed))) {
+    return;
+  }
+  await chain.broadcast(signed.rawTransaction);
+  log.info({ settlement: row.id, txHash: signed.txHash }, 'settlement sent');
+}
+
+/**
+ * Withdraws the batch where nothing of ours is out for it; a `fund()` that is out gives its nonce to the
+ * withdrawal (`followNonce`). The row ends when a final block shows that the batch can never land, or that it did.
+ */
+async function withdraw(
+  deps: RelayerDeps,
+  row: SettlementRow,
+  withdrawal: VoidCall,
+  final: FinalBlock,
+): Promise<void> {
+  const { chain, db, log } = deps;
+  if (await chain.fetchIsVoided(row.funder, row.batch_nonce, final.number)) {
+    await markReverted(deps, row.id, {
+      code: 'batch_voided',
+      message: 'the funder withdrew this batch: it can never land',
+    });
+    return;
+  }
+  if ((await isUnderWay(deps, row)) || (await isNonceTaken(deps, row, final))) {
+    return;
+  }
+  if (Number(row.deadline) < final.timestamp) {
+    await markReverted(deps, row.id, {
+      code: 'authorization-expired',
+      message: 'the deadline passed before the withdrawal landed: the batch can never land',
+    });
+    return;
+  }
+  const refusal = await chain.simulateVoid(withdrawal);
+  if (refusal !== undefined) {
+    log.debug({ settlement: row.id, code: refusal.code }, 'withdrawal refused');
+    return;
+  }
+  const signed = await chain.signVoid(withdrawal, await nextNonce(deps));
   await db.transaction().execute(async (trx) => {
-    await insertTransaction({ ...deps, db: trx }, row.id, 'fund', signed);
+    await insertTransaction({ ...deps, db: trx }, row.id, 'void', signed);
     await trx
       .updateTable('settlements')
       .set({ state: 'submitted' })
       .where('id', '=', row.id)
+      .where('state', '=', 'accepted')
       .execute();
   });
   await chain.broadcast(signed.rawTransaction);
-  log.info({ settlement: row.id, txHash: signed.txHash }, 'settlement sent');
+  log.info({ settlement: row.id, txHash: signed.txHash }, 'withdrawal sent');
+}
+
+async function isUnderWay({ db }: RelayerDeps, row: SettlementRow): Promise<boolean> {
+  const pending = await db
+    .selectFrom('relayer_transactions')
+    .select('id')
+    .where('settlement_id', '=', row.id)
+    .where('state', 'in', ['open', 'succeeded'])
+    .executeTakeFirst();
+  return pending !== undefined;
 }
 
 // The chain's count alone would reuse the nonce of bytes that are stored and not yet mined.
@@ -82,13 +150,7 @@ async function nextNonce({ chain, db }: RelayerDeps): Promise<number> {
 
 /** `submitted` with nothing of ours under way: the batch landed by itself, or everything sent was dropped. */
 async function recover(deps: RelayerDeps, row: SettlementRow, final: FinalBlock): Promise<void> {
-  const pending = await deps.db
-    .selectFrom('relayer_transactions')
-    .select('id')
-    .where('settlement_id', '=', row.id)
-    .where('state', 'in', ['open', 'succeeded'])
-    .executeTakeFirst();
-  if (pending !== undefined || (await isNonceTaken(deps, row, final))) {
+  if ((await isUnderWay(deps, row)) || (await isNonceTaken(deps, row, final))) {
     return;
   }
   await deps.db

@@ -15,7 +15,7 @@ import {
   type SettlementRequest,
 } from '@pool/core';
 import type { Insertable, Selectable } from 'kysely';
-import type { FundCall } from '../chain/pool-chain.ts';
+import type { FundCall, VoidCall } from '../chain/pool-chain.ts';
 import type { PlatformDatabase, SettlementTable } from '../database/platform-tables.ts';
 
 export type SettlementRow = Selectable<SettlementTable>;
@@ -23,6 +23,17 @@ export type SettlementRow = Selectable<SettlementTable>;
 /** The stored request: everything but the sealed notes, which have a table of their own. */
 export function parseStoredCall(row: SettlementRow): FundCall {
   return JSON.parse(row.request) as FundCall;
+}
+
+/** The call that withdraws the batch; undefined while its funder has not. */
+export function describeWithdrawal(row: SettlementRow): VoidCall | undefined {
+  return row.void_signature === null
+    ? undefined
+    : {
+        funder: row.funder,
+        batchNonce: row.batch_nonce as `0x${string}`,
+        signature: row.void_signature,
+      };
 }
 
 /** The row that a key names now. */
@@ -137,6 +148,15 @@ export async function insertSettlement(
   });
 }
 
+// Facts of a reverted transaction do not belong to the next attempt; its row of relayer_transactions keeps them.
+const noOutcome = {
+  tx_hash: null,
+  block_number: null,
+  gas_used: null,
+  error_code: null,
+  error_message: null,
+} as const;
+
 /** Takes a reverted row up again with a fresh proof, root, digest or permit of the same authorisation. */
 export async function reopenSettlement(
   db: PlatformDatabase,
@@ -149,16 +169,39 @@ export async function reopenSettlement(
     .set({
       state: 'accepted',
       request: JSON.stringify(call),
-      // Facts of the reverted transaction, not of this attempt; its row of relayer_transactions keeps them.
-      tx_hash: null,
-      block_number: null,
-      gas_used: null,
-      error_code: null,
-      error_message: null,
+      ...noOutcome,
     })
     .where('id', '=', id)
     .where('state', '=', 'reverted')
+    .where('void_signature', 'is', null)
     .execute();
+}
+
+/** Stores the funder's withdrawal. A reverted row is taken up again: its authorisation could still land. */
+export async function storeWithdrawal(
+  db: PlatformDatabase,
+  id: number,
+  signature: string,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const stored = await trx
+      .updateTable('settlements')
+      .set({ void_signature: signature })
+      .where('id', '=', id)
+      .where('state', '!=', 'settled')
+      .where('void_signature', 'is', null)
+      .returning('id')
+      .executeTakeFirst();
+    if (stored === undefined) {
+      return;
+    }
+    await trx
+      .updateTable('settlements')
+      .set({ state: 'submitted', ...noOutcome })
+      .where('id', '=', id)
+      .where('state', '=', 'reverted')
+      .execute();
+  });
 }
 
 /** The row in the shape of the wire, with its sealed notes. */

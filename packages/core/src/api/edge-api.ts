@@ -13,6 +13,7 @@ import {
   recipientRecordSchema,
   settlementRecordSchema,
   settlementRequestSchema,
+  voidRequestSchema,
 } from '../edge.ts';
 import { chainKeySchema, tokenSymbolSchema } from '../schema.ts';
 import { edgeExamples } from './edge-examples.ts';
@@ -100,6 +101,31 @@ export const edgeRoutes = {
       429: limited,
     },
   }),
+  postVoid: defineRoute({
+    id: 'postVoid',
+    method: 'POST',
+    path: '/agent-edge/settlements/{key}/void',
+    summary: 'Withdraw the batch of a settlement',
+    description:
+      'From then on the platform sends voidBatch() and no fund(). The settlement ends reverted with the code ' +
+      'batch_voided, or settled when fund() landed first. Repeating the call changes nothing.',
+    auth: edgeToken,
+    params: { key: jobKeyParamSchema },
+    body: voidRequestSchema,
+    answers: {
+      200: settlement('The settlement has ended.'),
+      202: settlement('The withdrawal is stored, or fund() has landed and is not final.'),
+    },
+    errors: {
+      400: ['invalid_request', 'invalid-chain', 'invalid_void'],
+      401: unauthorized,
+      403: foreign,
+      404: ['not_found'],
+      413: tooLarge,
+      503: chainDown,
+      429: limited,
+    },
+  }),
   getNotes: defineRoute({
     id: 'getNotes',
     method: 'GET',
@@ -140,6 +166,7 @@ export const edgeApi: Api = {
     RecipientRecord: recipientRecordSchema,
     SettlementRequest: settlementRequestSchema,
     SettlementRecord: settlementRecordSchema,
+    VoidRequest: voidRequestSchema,
   },
   routes: Object.values(edgeRoutes),
   examples: edgeExamples,

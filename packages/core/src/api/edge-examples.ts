@@ -40,6 +40,21 @@ export const edgeExamples: Readonly<Record<string, RouteExample>> = {
       404: { code: 'settlement_not_found', message: 'there is no settlement of that key' },
     },
   },
+  postVoid: {
+    parameters: { key: 'payroll-2026-11' },
+    body: {
+      chain: 'base',
+      funder: address,
+      batchNonce: '0x0290c343c35a45ef2b40deb60f25fa7e3dec661a42d0fb4e4b5ad23c49468d23',
+      signature: `0x${'5e'.repeat(64)}1b`,
+    },
+    answers: {
+      404: {
+        code: 'not_found',
+        message: 'there is no settlement of that key with this chain, funder and batch nonce',
+      },
+    },
+  },
   getNotes: {
     parameters: { chain: 'base', token: 'USDC', cursor: '12.3' },
     answers: {

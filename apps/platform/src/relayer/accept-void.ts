@@ -1,0 +1,69 @@
+/**
+ * What a posted withdrawal means (protocol §8, `voidBatch`). Its signature is tried on the chain before it is
+ * stored: once it is, the platform sends `fund()` for that settlement no more.
+ *
+ * @module
+ */
+import { isIdempotencyKey, isPoolError, PoolError, type VoidRequest } from '@pool/core';
+import type { PoolChain } from '../chain/pool-chain.ts';
+import type { AcceptDeps } from './accept-settlement.ts';
+import { findSettlement, type SettlementRow, storeWithdrawal } from './settlement-store.ts';
+
+/**
+ * Stores the funder's signature with the settlement, or finds that nothing is left to withdraw.
+ * @returns the settlement as it stands
+ * @throws PoolError `not_found` (404), `invalid-chain`, `invalid_void` (400), `chain_unreachable` (503)
+ */
+export async function acceptVoid(
+  deps: Pick<AcceptDeps, 'db' | 'chains'>,
+  employerId: string,
+  key: string,
+  request: VoidRequest,
+): Promise<SettlementRow> {
+  const chain = deps.chains.get(request.chain);
+  if (chain === undefined) {
+    throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
+  }
+  const row = isIdempotencyKey(key) ? await findSettlement(deps.db, employerId, key) : undefined;
+  if (row === undefined || !isAbout(row, request)) {
+    throw new PoolError(
+      'not_found',
+      'there is no settlement of that key with this chain, funder and batch nonce',
+      { status: 404 },
+    );
+  }
+  if (row.void_signature !== null || row.state === 'settled') {
+    return row;
+  }
+  const refusal = await simulateVoid(chain, request);
+  if (refusal === 'batch-nonce-used') {
+    // It landed: the indexer settles the row once that is final.
+    return row;
+  }
+  if (refusal !== undefined) {
+    throw new PoolError('invalid_void', `withdrawal refused by the pool: ${refusal}`);
+  }
+  await storeWithdrawal(deps.db, row.id, request.signature);
+  return (await findSettlement(deps.db, employerId, key)) ?? row;
+}
+
+function isAbout(row: SettlementRow, { chain, funder, batchNonce }: VoidRequest): boolean {
+  return (
+    row.chain === chain && row.funder === funder.toLowerCase() && row.batch_nonce === batchNonce
+  );
+}
+
+/** @returns the code of the contract's refusal, or undefined */
+async function simulateVoid(chain: PoolChain, request: VoidRequest): Promise<string | undefined> {
+  try {
+    return (await chain.simulateVoid(request))?.code;
+  } catch (cause) {
+    throw isPoolError(cause)
+      ? cause
+      : new PoolError('chain_unreachable', 'the chain does not answer; try again', {
+          status: 503,
+          retryable: true,
+          cause,
+        });
+  }
+}
