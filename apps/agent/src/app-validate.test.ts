@@ -70,7 +70,7 @@ it('hides nothing behind one bad memo or a list that is too long', async () => {
   expect(refused.status).toBe(400);
   expect(await refused.json()).toEqual({
     code: 'invalid_request',
-    message: expect.stringContaining('recipients.0.memo holds the character U+202E'),
+    message: expect.stringContaining('recipients[0].memo holds the character U+202E'),
   });
 });
 

@@ -27,10 +27,10 @@ export type DeployedChain = {
   readonly tokens: ChainsFile['chains'][string]['tokens'];
 };
 
-/** anvil's arguments: one block a second, `finalized` two blocks under the head. */
+/** anvil's arguments: one block a second, `finalized` two blocks under the head. Silent: it would log private keys. */
 export function anvilArguments(port: number): string[] {
   const network = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)];
-  return [...network, '--block-time', '1', '--slots-in-an-epoch', '1'];
+  return [...network, '--block-time', '1', '--slots-in-an-epoch', '1', '--silent'];
 }
 
 /** Undefined while the chain does not answer. */

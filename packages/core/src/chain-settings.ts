@@ -104,8 +104,11 @@ export const chainsFileSchema = v.pipe(
   }),
 );
 
-/** The part of the chain settings a platform vends at bootstrap and the agent compares. */
-export const vendedChainSchema = v.strictObject({
+/**
+ * The part of the chain settings a platform vends at bootstrap and the agent compares. Unknown fields are ignored, as in
+ * all of bootstrap.
+ */
+export const vendedChainSchema = v.object({
   chainId: v.number(),
   pool: evmAddressSchema,
   registry: evmAddressSchema,

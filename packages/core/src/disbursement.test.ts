@@ -46,11 +46,11 @@ describe('stepRequest', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['null', null, '(body): strict_object'],
-    ['a missing token', { recipients: [entry] }, 'token: strict_object'],
-    ['a null chain', { ...request, chain: null }, 'chain: string'],
-    ['no recipients', { ...request, recipients: [] }, 'recipients: min_length'],
-    ['an unknown field', { ...request, extra: 1 }, 'extra: strict_object'],
+    ['null', null, '(body): must be an object'],
+    ['a missing token', { recipients: [entry] }, 'token: missing'],
+    ['a null chain', { ...request, chain: null }, 'chain: must be a string'],
+    ['no recipients', { ...request, recipients: [] }, 'recipients: must list at least 1 entry'],
+    ['an unknown field', { ...request, extra: 1 }, 'extra: is not a known field'],
   ])('refuses %s by its place', (_what, body, place) => {
     expect(() => read(body)).toThrow(
       expect.objectContaining({
@@ -61,9 +61,9 @@ describe('stepRequest', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['an unknown field', { ...entry, extra: 1 }, '.extra: strict_object'],
-    ['no object', 7, ': strict_object'],
-    ['an amount that is a number', { ...entry, amount: 1 }, '.amount: string'],
+    ['an unknown field', { ...entry, extra: 1 }, '.extra: is not a known field'],
+    ['no object', 7, ': must be an object'],
+    ['an amount that is a number', { ...entry, amount: 1 }, '.amount: must be a string'],
     ['half a character in a memo', { ...entry, memo: 'a\ud800' }, '.memo holds half a character'],
     ['an override of direction', { ...entry, memo: 'a\u202e' }, '.memo holds the character U+202E'],
     ['a memo of 112 bytes', { ...entry, memo: 'x'.repeat(112) }, '.memo has 112 bytes'],
@@ -73,7 +73,7 @@ describe('stepRequest', () => {
     expect(malformed).toEqual([
       {
         requestIndex: 1,
-        message: expect.stringContaining(`the request body is malformed: recipients.1${place}`),
+        message: expect.stringContaining(`the request body is malformed: recipients[1]${place}`),
       },
     ]);
     expect(whole.request).toBeUndefined();

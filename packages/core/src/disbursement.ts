@@ -4,8 +4,9 @@
  * @module
  */
 import * as v from 'valibot';
+import { describeIssues } from './describe-issues.ts';
 import { findMemoProblem, maxMemoBytes } from './memo.ts';
-import { describeIssues, parseWire } from './schema.ts';
+import { parseWire } from './schema.ts';
 
 const memoSchema = v.pipe(v.string(), v.maxBytes(maxMemoBytes));
 
@@ -78,7 +79,7 @@ export function* stepRequest(
     const { memo } = read.success ? read.output : {};
     const problem = read.success
       ? describeMemo(requestIndex, memo)
-      : describeIssues(read.issues, ['recipients', String(requestIndex)]);
+      : describeIssues(read.issues, ['recipients', requestIndex]);
     if (problem !== undefined) {
       yield { requestIndex, message: `the request body is malformed: ${problem}` };
     }
@@ -97,7 +98,7 @@ export function* stepRequest(
 
 function describeMemo(requestIndex: number, memo: string | undefined): string | undefined {
   const problem = memo === undefined ? undefined : findMemoProblem(memo);
-  return problem === undefined ? undefined : `recipients.${requestIndex}.memo ${problem}`;
+  return problem === undefined ? undefined : `recipients[${requestIndex}].memo ${problem}`;
 }
 
 function pickStrings(entry: unknown): ReadRecipient {

@@ -21,7 +21,7 @@ import {
 } from './schema.ts';
 
 /** Whether the platform's relayer can send a batch now, as its worker saw it last. */
-const relayerHealthSchema = v.strictObject({
+const relayerHealthSchema = v.object({
   ok: v.boolean(),
   /** Why not: a word for machines. Later releases may have more of them. */
   code: v.optional(v.pipe(v.string(), v.maxLength(64), v.regex(/^[a-z][a-z0-9_]*$/))),
@@ -30,7 +30,8 @@ export type RelayerHealth = v.InferOutput<typeof relayerHealthSchema>;
 
 /** `POST /agent-edge/bootstrap {}` */
 export const bootstrapRequestSchema = v.strictObject({});
-export const bootstrapResponseSchema = v.strictObject({
+/** Unknown fields are ignored at every level: an agent keeps working with a newer platform. */
+export const bootstrapResponseSchema = v.object({
   employerId: v.pipe(v.string(), v.uuid()),
   employerAddress: evmAddressSchema,
   /** Default chain key of the deployment. */
@@ -41,10 +42,10 @@ export const bootstrapResponseSchema = v.strictObject({
   maxRecipients: v.record(chainKeySchema, v.pipe(v.number(), v.integer(), v.minValue(1))),
   /** Absent: the deployment has no gate. */
   gate: v.optional(
-    v.strictObject({
+    v.object({
       url: urlSchema,
       oauth: v.optional(
-        v.strictObject({
+        v.object({
           tokenUrl: urlSchema,
           clientId: v.string(),
           clientSecret: v.string(),

@@ -52,6 +52,7 @@ export {
   type TokenSettings,
   type VendedChain,
 } from './chain-settings.ts';
+export { describeIssues } from './describe-issues.ts';
 export {
   type AssetId,
   type BatchNonceParts,
@@ -162,7 +163,7 @@ export {
   releaseRecordSchema,
 } from './manifest.ts';
 export { findMemoProblem, maxMemoBytes } from './memo.ts';
-export { describeIssues, parseWire } from './schema.ts';
+export { parseWire } from './schema.ts';
 export { Secret } from './secret.ts';
 export {
   createSignInMessage,

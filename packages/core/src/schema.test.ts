@@ -74,17 +74,21 @@ describe('parseWire', () => {
   });
 
   it.each([
-    ['a wrong type', { name: 5 }, 'body is malformed: name: string'],
-    ['a missing field', {}, 'body is malformed: name: strict_object'],
-    ['an unknown field', { name: 'a', extra: 'x' }, 'body is malformed: extra: strict_object'],
+    ['a wrong type', { name: 5 }, 'body is malformed: name: must be a string'],
+    ['a missing field', {}, 'body is malformed: name: missing'],
+    [
+      'an unknown field',
+      { name: 'a', extra: 'x' },
+      'body is malformed: extra: is not a known field',
+    ],
     [
       'a deep problem',
       { name: 'a', list: [{ amount: '1' }, { amount: '0' }] },
-      'body is malformed: list.1.amount: check',
+      'body is malformed: list[1].amount: is not valid',
     ],
-    ['no object', 'canary', 'body is malformed: (body): strict_object'],
-    ['null', null, 'body is malformed: (body): strict_object'],
-  ])('names path and kind of %s', (_, value, message) => {
+    ['no object', 'canary', 'body is malformed: (body): must be an object'],
+    ['null', null, 'body is malformed: (body): must be an object'],
+  ])('says in words of the body what is wrong with %s', (_, value, message) => {
     expect(() => parseWire(schema, value, 'body')).toThrow(
       expect.objectContaining({ code: 'invalid_request', status: 400, message }),
     );
@@ -93,7 +97,7 @@ describe('parseWire', () => {
   it('names three problems and counts the rest', () => {
     const list = Array.from({ length: 5 }, () => ({ amount: 'x' }));
     expect(() => parseWire(schema, { name: 'a', list }, 'body')).toThrow(
-      /list\.2\.amount: .*; and \d+ more$/,
+      /list\[2\]\.amount: .*; and \d+ more$/,
     );
   });
 

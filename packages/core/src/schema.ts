@@ -1,12 +1,13 @@
 /**
  * Building blocks of every wire schema: bounded strings and the primitives of this package as valibot
- * schemas. valibot's own messages echo what they were given, so nothing but {@link parseWire}'s
- * path-and-kind summary may reach a response or a log.
+ * schemas. valibot's own messages repeat what they were given, so only what {@link describeIssues} says may reach a
+ * response or a log.
  *
  * @module
  */
 import * as v from 'valibot';
 import { isAmountString } from './amount.ts';
+import { describeIssues } from './describe-issues.ts';
 import { PoolError } from './errors.ts';
 
 /** 0x-prefixed lower-case hex of exactly `byteLength` bytes. */
@@ -59,7 +60,7 @@ export const evidenceSchema = v.strictObject({
 });
 
 /**
- * Parses an untrusted value. The error names path and kind of the first three problems, never the value.
+ * Parses an untrusted value. The error says where the first three problems are and what they are, never the value.
  *
  * @param what - what is being parsed, for the message ("request body", "platform response")
  * @throws PoolError `invalid_request`
@@ -74,28 +75,4 @@ export function parseWire<TSchema extends v.GenericSchema>(
     return result.output;
   }
   throw new PoolError('invalid_request', `${what} is malformed: ${describeIssues(result.issues)}`);
-}
-
-/**
- * Path and kind of the first three problems: `recipients.3.amount: string`. Never echoes a value.
- * @param within - where the value stands in what was sent
- */
-export function describeIssues(
-  issues: readonly v.BaseIssue<unknown>[],
-  within: readonly string[] = [],
-): string {
-  const shown = issues.slice(0, 3).map((issue) => {
-    const keys = (issue.path ?? []).map((item) =>
-      typeof item.key === 'number' ? String(item.key) : printableKey(item.key),
-    );
-    const path = [...within, ...keys].join('.');
-    return `${path === '' ? '(body)' : path}: ${issue.type}`;
-  });
-  const rest = issues.length - shown.length;
-  return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
-}
-
-// A key can be the caller's own text (an unknown field), so only plain identifiers are repeated.
-function printableKey(key: unknown): string {
-  return typeof key === 'string' && /^[A-Za-z][A-Za-z0-9]{0,39}$/.test(key) ? key : '(field)';
 }

@@ -38,6 +38,34 @@ it('takes once what says who asks for what, and any number of others', () => {
   expect(refusalOf('a', ...Array.from({ length: 8 }, () => 'x'))).toBe(431);
 });
 
+const bodyRefusalOf = (headers: Readonly<Record<string, string>>) =>
+  findRefusal({ rawHeaders: [], headers: { host: 'a', ...headers }, url: '/' }, 3);
+
+it.each([
+  { 'content-type': 'application/json' },
+  { 'content-type': 'application/json; charset=utf-8' },
+  { 'content-type': 'application/json;charset="UTF-8"' },
+  { 'content-type': 'application/json; charset=utf8; q=1' },
+  { 'content-encoding': 'identity' },
+])('reads a body as %o', (headers) => {
+  expect(bodyRefusalOf(headers)).toBeUndefined();
+});
+
+it.each([
+  [{ 'content-encoding': 'gzip' }, 'Content-Encoding'],
+  [{ 'content-encoding': 'identity, br' }, 'Content-Encoding'],
+  [{ 'content-type': 'application/json; charset=utf-16' }, 'UTF-8'],
+  [{ 'content-type': 'application/json;charset="iso-8859-1"' }, 'UTF-8'],
+  [{ 'content-type': 'application/json; charset=utf-8; charset=latin1' }, 'UTF-8'],
+  [{ 'content-type': 'application/json; charset=' }, 'UTF-8'],
+])('refuses a body as %o, and says what to send', (headers, word) => {
+  expect(bodyRefusalOf(headers)).toMatchObject({
+    status: 415,
+    code: 'unsupported_media_type',
+    message: expect.stringContaining(word),
+  });
+});
+
 it.each([
   ['/path?query', '/path?query'],
   ['//evil.test/path', '//evil.test/path'],

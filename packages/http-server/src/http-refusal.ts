@@ -12,7 +12,7 @@ import { createAnswerHeaders, defaultRetryAfterSeconds } from './answer-headers.
 import { isHost } from './host-name.ts';
 
 export type Refusal = {
-  readonly status: 400 | 405 | 408 | 417 | 431 | 500 | 503;
+  readonly status: 400 | 405 | 408 | 415 | 417 | 431 | 500 | 503;
   readonly code: string;
   readonly message: string;
 };
@@ -79,7 +79,29 @@ export function findRefusal(
     seen.add(name);
   }
   const { host } = request.headers;
-  return host === undefined || !isHost(host) ? unreadable : undefined;
+  return host === undefined || !isHost(host) ? unreadable : findCodingRefusal(request.headers);
+}
+
+/** Bodies are read as they are sent, as UTF-8. Anything else would be refused as no JSON, which explains nothing. */
+function findCodingRefusal({
+  'content-encoding': encoding = 'identity',
+  'content-type': type = '',
+}: IncomingMessage['headers']): Refusal | undefined {
+  if (!/^\s*identity\s*$/i.test(encoding)) {
+    return refuse(
+      415,
+      'unsupported_media_type',
+      'a body is read uncompressed only: send it without Content-Encoding',
+    );
+  }
+  const charsets = [...type.matchAll(/;\s*charset\s*=\s*"?([^";]*)/gi)].map(([, name]) => name);
+  return charsets.every((name = '') => /^utf-?8\s*$/i.test(name))
+    ? undefined
+    : refuse(
+        415,
+        'unsupported_media_type',
+        'a body is read as UTF-8 only: encode it so, and leave the charset out of Content-Type or name it utf-8',
+      );
 }
 
 /**

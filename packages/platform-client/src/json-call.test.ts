@@ -95,7 +95,7 @@ describe('calls to the platform', () => {
     const { client } = clientOf(() => Response.json({ ...bootstrap, chain: 'CANARY VALUE' }));
     const error = await failureOf(client.bootstrap());
     expect([error.code, error.status]).toEqual(['platform_invalid_response', 502]);
-    expect(error.message).toContain('chain: regex');
+    expect(error.message).toContain('chain: has the wrong form');
     expect(error.message).not.toContain('CANARY');
   });
 

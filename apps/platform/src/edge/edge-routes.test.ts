@@ -267,7 +267,7 @@ describe('agent edge', () => {
       });
       const answer = (await response.json()) as { code: string; message: string };
       expect([response.status, answer.code]).toEqual([400, 'invalid_request']);
-      expect(answer.message).toContain('batch.total: check');
+      expect(answer.message).toContain('batch.total: is not valid');
       expect(answer.message).not.toContain('CANARY');
     });
   });

@@ -1,5 +1,5 @@
 /**
- * Reading requests: JSON by schema, bearer credentials, Idempotency-Key. Errors name path and kind, never
+ * Reading requests: JSON by schema, bearer credentials, Idempotency-Key. Errors say where and what, never
  * a value.
  *
  * @module

@@ -29,6 +29,7 @@ const serverRefusals = [
   '400 invalid_request (no HTTP, or a request that two readers could understand differently),',
   '405 method_not_allowed (CONNECT),',
   '408 request_timeout (the request did not arrive in time),',
+  '415 unsupported_media_type (a Content-Encoding other than identity, or a charset other than UTF-8),',
   '417 expectation_failed (an Expect other than 100-continue),',
   '431 headers_too_large (the request line and the headers are too large or too many),',
   'and, while the server stops, 503 stopping with Retry-After.',

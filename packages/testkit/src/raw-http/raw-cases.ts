@@ -217,6 +217,41 @@ export function createRawCases({ port, alivePath, post }: RawTarget): readonly R
       isKept: true,
     },
 
+    // What the body is written in.
+    {
+      name: 'a body that is compressed',
+      parts: [posted('Content-Encoding: gzip', 'Content-Length: 2'), '{}'],
+      expected: [[415]],
+    },
+    {
+      name: 'a body in chunks that is compressed',
+      parts: [
+        posted('Content-Encoding: identity, br', 'Transfer-Encoding: chunked'),
+        '2\r\n{}\r\n0\r\n\r\n',
+      ],
+      expected: [[415]],
+    },
+    {
+      name: 'a body in another charset',
+      parts: [
+        message(
+          `POST ${post.path} HTTP/1.1`,
+          host,
+          ...post.headers.filter((line) => !/^content-type:/i.test(line)),
+          `Content-Type: application/json; charset="utf-16le"; x=${rawCanary}`,
+          'Content-Length: 4',
+        ),
+        '{\0}\0',
+      ],
+      expected: [[415]],
+    },
+    kept(
+      'a body that says it is not compressed',
+      [post.status],
+      posted('Content-Encoding: identity', 'Content-Length: 2'),
+      '{}',
+    ),
+
     // The framing of the body.
     bad(
       'a length and chunks',

@@ -1,0 +1,99 @@
+/**
+ * What a schema found wrong with a value, for whoever sent it: where, and what the value must be. In words of the
+ * body, not of the schema library, and without the value: valibot's own messages repeat it.
+ *
+ * @module
+ */
+import type * as v from 'valibot';
+
+type Issue = v.BaseIssue<unknown>;
+
+/**
+ * The first three problems: `recipients[3].amount: missing`. Never echoes a value.
+ * @param within - where the value stands in what was sent
+ */
+export function describeIssues(
+  issues: readonly Issue[],
+  within: readonly (string | number)[] = [],
+): string {
+  const shown = issues.slice(0, 3).map((issue) => {
+    const keys = (issue.path ?? []).map(({ key }) => key);
+    return `${formatPath([...within, ...keys])}: ${describeKind(issue)}`;
+  });
+  const rest = issues.length - shown.length;
+  return shown.join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+}
+
+function formatPath(keys: readonly unknown[]): string {
+  const path = keys
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${printableKey(key)}`))
+    .join('');
+  return path === '' ? '(body)' : path.replace(/^\./, '');
+}
+
+// A key can be the caller's own text (an unknown field), so only plain identifiers are repeated.
+function printableKey(key: unknown): string {
+  return typeof key === 'string' && /^[A-Za-z][A-Za-z0-9]{0,39}$/.test(key) ? key : '(field)';
+}
+
+function describeKind(issue: Issue): string {
+  const { kind, type, expected } = issue;
+  if (kind === 'schema' && expected === 'never') {
+    return 'is not a known field';
+  }
+  // JSON has no undefined: the field is not there.
+  if (kind === 'schema' && issue.received === 'undefined') {
+    return 'missing';
+  }
+  return kinds[type]?.(issue) ?? 'is not valid';
+}
+
+const mustBe = (what: string) => (): string => `must be ${what}`;
+
+/** What the schema takes, which is text of ours: `("fail" | "skip")`. */
+const mustBeExpected = ({ expected }: Issue): string | undefined =>
+  expected === null
+    ? undefined
+    : `must be ${expected.replace(/^\((.*)\)$/, '$1').replaceAll(' | ', ' or ')}`;
+
+const hasWrongForm = (): string => 'has the wrong form';
+
+/** By the type of a schema or an action. */
+const kinds: Readonly<Record<string, (issue: Issue) => string | undefined>> = {
+  object: mustBe('an object'),
+  strict_object: mustBe('an object'),
+  record: mustBe('an object'),
+  array: mustBe('a list'),
+  tuple: mustBe('a list'),
+  string: mustBe('a string'),
+  number: mustBe('a number'),
+  boolean: mustBe('true or false'),
+  literal: mustBeExpected,
+  picklist: mustBeExpected,
+  variant: mustBeExpected,
+  min_length: (issue) => describeLength(issue, 'at least'),
+  max_length: (issue) => describeLength(issue, 'at most'),
+  length: (issue) => describeLength(issue, 'exactly'),
+  max_bytes: (issue) => `must have at most ${readRequirement(issue)} bytes`,
+  min_value: (issue) => `must be at least ${readRequirement(issue)}`,
+  max_value: (issue) => `must be at most ${readRequirement(issue)}`,
+  integer: mustBe('a whole number'),
+  safe_integer: mustBe('a whole number'),
+  regex: hasWrongForm,
+  starts_with: hasWrongForm,
+  url: mustBe('a URL'),
+  uuid: mustBe('a UUID'),
+  iso_timestamp: mustBe('a time as ISO 8601'),
+};
+
+function describeLength(issue: Issue, bound: string): string {
+  const count = readRequirement(issue);
+  return Array.isArray(issue.input)
+    ? `must list ${bound} ${count} ${count === 1 ? 'entry' : 'entries'}`
+    : `must have ${bound} ${count} ${count === 1 ? 'character' : 'characters'}`;
+}
+
+/** Of the schema, not of the value. */
+function readRequirement({ requirement }: Issue): number {
+  return Number(requirement);
+}
