@@ -13,6 +13,7 @@ import { createConfigReport, renderConfigReport } from './config-report.ts';
 import { type DisburseOptions, runDisburse } from './disburse-command.ts';
 import { exitCodeOfError, exitCodes } from './exit-codes.ts';
 import { checkRecipients, type RecipientsOptions } from './recipients-command.ts';
+import { type RedeliverOptions, runRedeliver } from './redeliver-command.ts';
 import { serveAgent } from './serve.ts';
 import {
   beginTenancy,
@@ -165,6 +166,20 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
         options.json === true ? JSON.stringify(report, null, 2) : renderConfigReport(report),
       );
       setCode(report.ok ? exitCodes.ok : exitCodes.error);
+    });
+
+  program
+    .command('redeliver')
+    .argument('[key]', 'Idempotency-Key of a paid job')
+    .description(
+      'Hand the sealed notes of paid batches to the platform once more, or write them to a file. Moves no money.',
+    )
+    .option('--all', 'every paid key of the job store')
+    .option('--out <file>', 'write the notes to a new file instead')
+    .option('--for <P>', 'with --out: only the notes of this encryption key, for its holder')
+    .addOption(envFile())
+    .action(async (key: string | undefined, options: RedeliverOptions) => {
+      setCode(await runRedeliver(key, options, streams));
     });
 
   addTenancyCommands(program, envFile, streams, setCode);

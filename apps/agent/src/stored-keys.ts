@@ -5,9 +5,9 @@
  * @module
  */
 import { existsSync } from 'node:fs';
-import { isPoolError } from '@pool/core';
+import { type Delivery, isPoolError } from '@pool/core';
 import { type JobStore, openJobStore, type StoredJob } from '@pool/idempotency';
-import { deserializeRecord } from '@pool/operations';
+import { deliveryName, deserializeRecord, parseDelivery } from '@pool/operations';
 
 export type StoredKey = {
   readonly employerId: string;
@@ -45,6 +45,30 @@ export async function listEmployersOf(store: JobStore): Promise<readonly string[
 /** Could this key be paid a second time under another employer? */
 export function isAtRisk({ paid }: StoredKey): boolean {
   return paid !== 'no';
+}
+
+/** A paid key with what was kept to deliver its notes again. Undefined: it was paid by an agent that kept nothing. */
+export type StoredDelivery = { readonly key: string; readonly delivery: Delivery | undefined };
+
+/**
+ * The paid jobs of the store, oldest first. Creates nothing.
+ * @param wanted - one key; default: all
+ */
+export async function listDeliveries(
+  jobStore: string,
+  wanted?: string,
+): Promise<readonly StoredDelivery[]> {
+  return await withStore(jobStore, [], async (store) => {
+    const deliveries: StoredDelivery[] = [];
+    for (const { scope, key } of await store.listNames()) {
+      const job = wanted === undefined || wanted === key ? await store.get(scope, key) : undefined;
+      if (job !== undefined && judge(job) === 'yes') {
+        const text = await store.getValue(scope, key, deliveryName);
+        deliveries.push({ key, delivery: text === undefined ? undefined : parseDelivery(text) });
+      }
+    }
+    return deliveries;
+  });
 }
 
 async function withStore<T>(

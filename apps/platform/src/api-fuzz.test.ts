@@ -1,4 +1,5 @@
 /** Platform and edge against their documents: whatever is sent, they answer as the documents say. */
+
 import {
   createOpenApi,
   createSignInMessage,
@@ -22,6 +23,7 @@ import {
   testSettings,
 } from './fixtures/test-platform.ts';
 import { createTestSettlement } from './fixtures/test-settlement.ts';
+import { batchIdOf } from './relayer/settlement-store.ts';
 
 const maxBodyBytes = 512 * 1024;
 const unlimited = 1_000_000;
@@ -250,6 +252,21 @@ describe('the platform and its documents', () => {
       batchNonce: request.batch.batchNonce,
       signature: request.funderSignature,
     };
+    // The chain has it, so its notes can be delivered again.
+    await database.db
+      .insertInto('batches')
+      .values({
+        chain: 'anvil',
+        leaf_index: 0,
+        batch_root: request.batch.batchRoot,
+        batch_id: batchIdOf(request.batch),
+        sealed_notes_hash: request.batch.sealedNotesHash,
+        tx_hash: `0x${'7'.repeat(64)}`,
+        block_number: 1,
+        settlement_id: null,
+      })
+      .execute();
+    const { chain, batch, sealedNotes } = request;
     const keys = ['job-1', '"job-1"', 'job-2'];
     const seen = await fuzzApi({
       document: createOpenApi(edgeApi),
@@ -266,7 +283,11 @@ describe('the platform and its documents', () => {
         key: ['job-1', 'job-2', 'never'],
         'Idempotency-Key': keys,
       },
-      bodies: { postSettlement: [request], postVoid: [withdrawal] },
+      bodies: {
+        postSettlement: [request],
+        postVoid: [withdrawal],
+        redeliverNotes: [{ chain, batch, sealedNotes }],
+      },
       secrets: [edge.token.reveal(), apiKey],
       maxBodyBytes,
       runs: 80,

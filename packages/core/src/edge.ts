@@ -111,6 +111,13 @@ export const permitSchema = v.strictObject({
 });
 export type PermitWire = v.InferOutput<typeof permitSchema>;
 
+/** One per slot, in slot order: the sealed note and the key it is addressed to. */
+const sealedNotesSchema = v.pipe(
+  v.array(v.strictObject({ encryptionPublicKey: hexSchema(32), sealed: hexSchema(209) })),
+  v.minLength(1),
+  v.maxLength(256),
+);
+
 /** `POST /agent-edge/settlements`, header Idempotency-Key = the job's key. */
 export const settlementRequestSchema = v.strictObject({
   chain: chainKeySchema,
@@ -118,14 +125,20 @@ export const settlementRequestSchema = v.strictObject({
   proof: groth16ProofSchema,
   funderSignature: v.pipe(v.string(), v.regex(/^0x(?:[0-9a-f]{2}){65,1024}$/)),
   permit: v.optional(permitSchema),
-  /** One per slot, in slot order: the sealed note and the key it is addressed to. */
-  sealedNotes: v.pipe(
-    v.array(v.strictObject({ encryptionPublicKey: hexSchema(32), sealed: hexSchema(209) })),
-    v.minLength(1),
-    v.maxLength(256),
-  ),
+  sealedNotes: sealedNotesSchema,
 });
 export type SettlementRequest = v.InferOutput<typeof settlementRequestSchema>;
+
+/**
+ * `POST /agent-edge/settlements/:key/notes`: the sealed notes of a settled batch once more, for a platform that lost them.
+ * The same document is what a funder keeps and what a holder imports. It names P for each slot and no amount but the total.
+ */
+export const deliverySchema = v.strictObject({
+  chain: chainKeySchema,
+  batch: fundBatchSchema,
+  sealedNotes: sealedNotesSchema,
+});
+export type Delivery = v.InferOutput<typeof deliverySchema>;
 
 /**
  * `accepted`: notes and intent stored, nothing sent. `submitted`: a transaction is out. `settled`: final

@@ -83,6 +83,8 @@ export {
   type Bootstrap,
   bootstrapRequestSchema,
   bootstrapResponseSchema,
+  type Delivery,
+  deliverySchema,
   type EligibilityPathWire,
   eligibilityDepth,
   type FundBatchWire,

@@ -25,10 +25,10 @@ import type {
   CheckedDisbursement,
   CheckReport,
   Issue,
+  KeyRotation,
   PaymentTarget,
 } from './checks.ts';
 import { createPace } from './give-way.ts';
-import type { KeyRotation } from './key-rotations.ts';
 import type { ChainContext } from './ports.ts';
 
 /** First issue, or what was checked. For `disburse`. */

@@ -13,9 +13,9 @@ import {
   type RecipientRecord,
   type SkippedRecipient,
 } from '@pool/core';
-import type { CheckDeps, CheckedRecipient, Issue } from './checks.ts';
+import type { CheckDeps, CheckedRecipient, Issue, KeyRotation } from './checks.ts';
 import type { EvidenceVerdict } from './evidence-verifier.ts';
-import { findRotations, type KeyRotation } from './key-rotations.ts';
+import { findRotations } from './key-rotations.ts';
 import type { ChainContext } from './ports.ts';
 
 /** A recipient with an address of its own. */

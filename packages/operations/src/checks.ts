@@ -13,7 +13,6 @@ import type {
   TokenSettings,
 } from '@pool/core';
 import type { EvidenceVerifier, VerifiedRecipient } from './evidence-verifier.ts';
-import type { KeyRotation } from './key-rotations.ts';
 import type { ChainContext, PaidKeys, PlatformPort } from './ports.ts';
 
 /** One thing wrong with a request. */
@@ -29,6 +28,15 @@ export type CheckedRecipient = VerifiedRecipient & {
   readonly requestIndex: number;
   readonly amount: Amount;
   readonly memo: string | undefined;
+};
+
+/** One recipient that is about to be paid under another P than last time. */
+export type KeyRotation = {
+  readonly requestIndex: number;
+  /** When the wallet signed for the new key, milliseconds since the epoch. */
+  readonly signedAtMs: number;
+  /** When this agent last paid it, under the key before. */
+  readonly paidAtMs: number;
 };
 
 /** A request that passed: everything the pipeline needs of it. */

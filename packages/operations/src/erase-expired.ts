@@ -5,6 +5,7 @@
  * @module
  */
 import type { JobStore } from '@pool/idempotency';
+import { deliveryName, hasNotesOnChain } from './delivery.ts';
 import { giveWay } from './give-way.ts';
 import { deserializeRecord, manifestName, releaseName, serializeRecord } from './record.ts';
 
@@ -31,6 +32,8 @@ export async function eraseExpired(
       permit: _permit,
       ...record
     } = deserializeRecord(job.payload);
+    // The sealed notes of a paid batch stay: whoever was paid may need them once more (docs/decisions/0026).
+    const delivery = hasNotesOnChain(job.state, record) ? [] : [deliveryName];
     const kept = {
       ...record,
       recipients: [],
@@ -43,7 +46,7 @@ export async function eraseExpired(
       scope: job.scope,
       key: job.key,
       // The digest of the manifest, too: whoever knows the recipients could try amounts against it.
-      names: [manifestName, releaseName],
+      names: [manifestName, releaseName, ...delivery],
       payload: serializeRecord(kept),
     });
     // Each is waited for until it is on disk, on the thread that serves the routes.

@@ -7,8 +7,10 @@ export type {
   CheckDeps,
   CheckedDisbursement,
   CheckedRecipient,
+  KeyRotation,
 } from './checks.ts';
 export { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
+export { deliveryName, hasNotesOnChain, parseDelivery } from './delivery.ts';
 export { eraseExpired } from './erase-expired.ts';
 export {
   createEvidenceVerifier,
@@ -33,7 +35,6 @@ export {
   startJobRunner,
 } from './job-runner.ts';
 export { createKeyLock, type KeyLock } from './key-lock.ts';
-export type { KeyRotation } from './key-rotations.ts';
 export type {
   ApprovalTransaction,
   ChainContext,

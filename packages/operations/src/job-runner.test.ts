@@ -7,6 +7,7 @@ import { createMemoryStore, type JobStore } from '@pool/idempotency';
 import { createFakeHolder } from '@pool/testkit';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkDisbursement } from './check-disbursement.ts';
+import { deliveryName, parseDelivery } from './delivery.ts';
 import { eraseExpired } from './erase-expired.ts';
 import { createWorld, type World } from './fixtures/fake-world.ts';
 import { type JobEvent, type JobRunner, startJobRunner } from './job-runner.ts';
@@ -255,6 +256,41 @@ describe('eraseExpired', () => {
     expect(after.request.recipients).toEqual([]);
     expect(after.result).toEqual(before.result);
     expect((await store.get(scope, 'one'))?.fingerprint).toBe('one');
+  });
+
+  it('keeps the sealed notes of a paid batch, from which its recipients can still be served', async () => {
+    const world = await createWorld({ permit: true });
+    const store = createMemoryStore();
+    await claim(world, store, 'one');
+    start(world, store);
+    await untilDone(store, 'one');
+    await eraseExpired(store, 30, world.clock.nowMs() + 31 * 86_400_000);
+    const kept = (await store.getValue(scope, 'one', deliveryName)) ?? '';
+    const row = world.platform.rows.get('one');
+    const delivery = parseDelivery(kept);
+    expect(delivery.sealedNotes).toEqual(row?.sealedNotes);
+    expect(delivery.batch).toEqual(row?.batch);
+    // No recipient by address or wallet, and no amount but the total.
+    for (const { address, walletPub } of world.holders) {
+      expect(kept.toLowerCase()).not.toContain(address.toLowerCase());
+      expect(kept).not.toContain(walletPub);
+    }
+    expect(kept).not.toMatch(/"[123]000"/);
+    expect(delivery.batch.total).toBe('6000');
+  });
+
+  it('erases the sealed notes of a batch that paid nobody', async () => {
+    const store = createMemoryStore();
+    const world = await createWorld();
+    await claim(world, store, 'one');
+    const lease = await store.lease({ workerId: 'w', states: ['accepted'], ttlMs: 9, nowMs: 1 });
+    const fenced = { scope, key: 'one', fence: lease?.fence ?? 0 };
+    await store.putOnce({ ...fenced, name: deliveryName, value: 'sealed' });
+    const payload = lease?.job.payload ?? '';
+    await store.update({ ...fenced, state: 'failed', payload, nowMs: 1 });
+    expect(await store.getValue(scope, 'one', deliveryName)).toBe('sealed');
+    expect(await eraseExpired(store, 30, 31 * 86_400_000)).toBe(1);
+    expect(await store.getValue(scope, 'one', deliveryName)).toBeUndefined();
   });
 
   it('leaves no address of a job that paid nobody, skipped recipients included', async () => {

@@ -5,18 +5,10 @@
  * @module
  */
 import { parseSignInMessage } from '@pool/core';
+import type { KeyRotation } from './checks.ts';
 import type { VerifiedRecipient } from './evidence-verifier.ts';
 import type { PaidKeys } from './ports.ts';
 import type { PreflightFinding } from './preflight.ts';
-
-/** One recipient that is about to be paid under another P than last time. */
-export type KeyRotation = {
-  readonly requestIndex: number;
-  /** When the wallet signed for the new key, milliseconds since the epoch. */
-  readonly signedAtMs: number;
-  /** When this agent last paid it, under the key before. */
-  readonly paidAtMs: number;
-};
 
 /** The recipients whose key is not the one of their last payment. Nobody who was never paid is among them. */
 export async function findRotations(

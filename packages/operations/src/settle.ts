@@ -9,6 +9,7 @@ import type { SettlementRecord } from '@pool/core';
 import { computeJobNonce } from './batch.ts';
 import { isCancelled } from './cancellation.ts';
 import { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
+import { keepDelivery } from './delivery.ts';
 import { grantAllowance } from './grant-allowance.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import { createPacer } from './pacer.ts';
@@ -24,6 +25,7 @@ export type Outcome = Exclude<SettlementDecision, { readonly kind: 'wait' }>;
 /** @returns what the chain has finalised. Only interruptions end it otherwise. */
 export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome> {
   const watch = createWatch(run, batch);
+  await keepDelivery(run, batch);
   if (run.record().releasedAtMs === undefined) {
     await run.update({ releasedAtMs: run.deps.clock.nowMs() });
     await run.reach('settling.released');

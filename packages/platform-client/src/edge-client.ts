@@ -7,6 +7,7 @@
 import {
   type Bootstrap,
   bootstrapResponseSchema,
+  type Delivery,
   formatIdempotencyKey,
   type NotesResponse,
   notesResponseSchema,
@@ -52,6 +53,8 @@ export type EdgeClient = {
   getSettlement(key: string): Promise<SettlementRecord | undefined>;
   /** Hands over the funder's withdrawal of a batch. 404 `not_found`: the platform has no such settlement. */
   postVoid(key: string, request: VoidRequest): Promise<SettlementRecord>;
+  /** Hands over the sealed notes of a settled batch once more. 409 `not_settled`: the chain does not have it. */
+  redeliverNotes(key: string, delivery: Delivery): Promise<SettlementRecord>;
   getNotes(query: NotesQuery): Promise<NotesResponse>;
 };
 
@@ -128,6 +131,14 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
       const path = `/settlements/${encodeURIComponent(key)}/void`;
       const record = await call('POST', joinUrl(base, path), settlementRecordSchema, {
         body: request,
+      });
+      return cleanRecord(record);
+    },
+
+    async redeliverNotes(key, delivery) {
+      const path = `/settlements/${encodeURIComponent(key)}/notes`;
+      const record = await call('POST', joinUrl(base, path), settlementRecordSchema, {
+        body: delivery,
       });
       return cleanRecord(record);
     },

@@ -6,6 +6,7 @@
  */
 import {
   bootstrapRequestSchema,
+  deliverySchema,
   errorCodeOf,
   isIdempotencyKey,
   PoolError,
@@ -21,6 +22,7 @@ import type { RateLimits } from '../http/rate-limit.ts';
 import { readIdempotencyKey, readJson } from '../http/read-request.ts';
 import { type AcceptDeps, acceptSettlement } from '../relayer/accept-settlement.ts';
 import { acceptVoid } from '../relayer/accept-void.ts';
+import { redeliverNotes } from '../relayer/redeliver-notes.ts';
 import {
   describeSettlement,
   findSettlement,
@@ -108,6 +110,16 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
       deps.onAccepted();
     }
     return await answerSettlement(c, row);
+  });
+
+  app.post('/agent-edge/settlements/:key/notes', async (c) => {
+    const { id } = await identifyAgent(deps, c);
+    const key = c.req.param('key');
+    const delivery = await readJson(c, deliverySchema);
+    if (!isIdempotencyKey(key)) {
+      throw new PoolError('invalid_request', 'the key in the path is not an Idempotency-Key');
+    }
+    return await answerSettlement(c, await redeliverNotes(deps, id, key, delivery));
   });
 
   app.get('/agent-edge/notes', async (c) => {

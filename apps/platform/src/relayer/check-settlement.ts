@@ -9,13 +9,13 @@ import { setImmediate } from 'node:timers/promises';
 import {
   computeAssetId,
   computeBatchId,
+  type Delivery,
   type EvmChainSettings,
   fieldToHex,
   isPoolError,
   PoolError,
   parseEvmAddress,
   parseField,
-  type SettlementRequest,
 } from '@pool/core';
 import {
   computeBatchRoot,
@@ -36,7 +36,7 @@ const keysPerTurn = 8;
  * @throws PoolError `invalid_settlement` naming the first thing that does not fit
  */
 export async function assertSettlement(
-  request: SettlementRequest,
+  request: Delivery,
   settings: EvmChainSettings,
 ): Promise<FundPublicInputs> {
   const { batch, sealedNotes } = request;

@@ -6,6 +6,7 @@
  */
 import {
   computeBatchId,
+  type Delivery,
   type FundBatchWire,
   fieldToHex,
   type Hex32,
@@ -89,36 +90,13 @@ export async function insertSettlement(
   nowMs: number,
   supersedes?: number,
 ): Promise<SettlementRow> {
-  const { sealedNotes, ...call } = request;
-  const { batch } = request;
-  const now = new Date(nowMs).toISOString();
-  const values: Insertable<SettlementTable> = {
-    employer_id: employerId,
-    key,
-    chain: request.chain,
-    batch_nonce: batch.batchNonce,
-    batch_id: batchIdOf(batch),
-    batch_root: batch.batchRoot,
-    sealed_notes_hash: batch.sealedNotesHash,
-    funder: batch.funder.toLowerCase(),
-    token: batch.token.toLowerCase(),
-    total: batch.total,
-    deadline: batch.deadline,
-    request: JSON.stringify(call),
-    state: 'accepted',
-    tx_hash: null,
-    block_number: null,
-    gas_used: null,
-    error_code: null,
-    error_message: null,
-    superseded_at: null,
-    created_at: now,
-  };
+  const { sealedNotes: _stored, ...call } = request;
+  const values = createValues(employerId, key, request, JSON.stringify(call), nowMs);
   return await db.transaction().execute(async (trx) => {
     if (supersedes !== undefined) {
       await trx
         .updateTable('settlements')
-        .set({ superseded_at: now })
+        .set({ superseded_at: values.created_at })
         .where('id', '=', supersedes)
         .where('state', '!=', 'settled')
         .execute();
@@ -132,18 +110,7 @@ export async function insertSettlement(
     if (row === undefined) {
       throw idempotencyConflict();
     }
-    await trx
-      .insertInto('sealed_notes')
-      .values(
-        sealedNotes.map(({ encryptionPublicKey, sealed }, slot) => ({
-          settlement_id: row.id,
-          slot,
-          commitment: batch.commitments[slot] ?? '',
-          encryption_public_key: encryptionPublicKey,
-          sealed,
-        })),
-      )
-      .execute();
+    await insertSealedNotes(trx, row.id, request);
     return row;
   });
 }
@@ -156,6 +123,88 @@ const noOutcome = {
   error_code: null,
   error_message: null,
 } as const;
+
+/** A new row. @param request - JSON of what was posted, without the sealed notes */
+function createValues(
+  employerId: string,
+  key: string,
+  { chain, batch }: Delivery,
+  request: string,
+  nowMs: number,
+): Insertable<SettlementTable> {
+  return {
+    employer_id: employerId,
+    key,
+    chain,
+    batch_nonce: batch.batchNonce,
+    batch_id: batchIdOf(batch),
+    batch_root: batch.batchRoot,
+    sealed_notes_hash: batch.sealedNotesHash,
+    funder: batch.funder.toLowerCase(),
+    token: batch.token.toLowerCase(),
+    total: batch.total,
+    deadline: batch.deadline,
+    request,
+    state: 'accepted',
+    tx_hash: null,
+    block_number: null,
+    gas_used: null,
+    error_code: null,
+    error_message: null,
+    superseded_at: null,
+    created_at: new Date(nowMs).toISOString(),
+  };
+}
+
+/** The batch's sealed notes with their commitments. Fails when the settlement has notes. */
+export async function insertSealedNotes(
+  db: PlatformDatabase,
+  settlementId: number,
+  { batch, sealedNotes }: Delivery,
+): Promise<void> {
+  await db
+    .insertInto('sealed_notes')
+    .values(
+      sealedNotes.map(({ encryptionPublicKey, sealed }, slot) => ({
+        settlement_id: settlementId,
+        slot,
+        commitment: batch.commitments[slot] ?? '',
+        encryption_public_key: encryptionPublicKey,
+        sealed,
+      })),
+    )
+    .execute();
+}
+
+/**
+ * A row for a batch that the index has and this platform forgot. It is settled from the start, so nothing is ever sent for it.
+ * @throws PoolError `idempotency_conflict` (409) when the key or the batch has a row
+ */
+export async function insertSettled(
+  db: PlatformDatabase,
+  employerId: string,
+  key: string,
+  delivery: Delivery,
+  landed: { readonly tx_hash: string; readonly block_number: number },
+  nowMs: number,
+): Promise<SettlementRow> {
+  const { sealedNotes: _stored, ...call } = delivery;
+  const row = await db
+    .insertInto('settlements')
+    .values({
+      ...createValues(employerId, key, delivery, JSON.stringify(call), nowMs),
+      state: 'settled',
+      tx_hash: landed.tx_hash,
+      block_number: landed.block_number,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw idempotencyConflict();
+  }
+  return row;
+}
 
 /** Takes a reverted row up again with a fresh proof, root, digest or permit of the same authorisation. */
 export async function reopenSettlement(

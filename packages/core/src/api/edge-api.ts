@@ -7,6 +7,7 @@ import * as v from 'valibot';
 import {
   bootstrapRequestSchema,
   bootstrapResponseSchema,
+  deliverySchema,
   notesResponseSchema,
   recipientLookupRequestSchema,
   recipientLookupResponseSchema,
@@ -126,6 +127,30 @@ export const edgeRoutes = {
       429: limited,
     },
   }),
+  redeliverNotes: defineRoute({
+    id: 'redeliverNotes',
+    method: 'POST',
+    path: '/agent-edge/settlements/{key}/notes',
+    summary: 'Hand over the sealed notes of a settled batch once more',
+    description:
+      'For a platform that lost them. Taken only when a final block has the batch and names the hash of exactly these notes. Doing it again changes nothing.',
+    auth: edgeToken,
+    params: { key: jobKeyParamSchema },
+    body: deliverySchema,
+    answers: {
+      200: settlement('The notes are stored and served.'),
+      202: settlement('The notes are stored; the index settles the batch next.'),
+    },
+    errors: {
+      400: ['invalid_request', 'invalid-chain', 'invalid_settlement'],
+      401: unauthorized,
+      403: foreign,
+      409: ['not_settled', 'idempotency_conflict'],
+      413: tooLarge,
+      503: chainDown,
+      429: limited,
+    },
+  }),
   getNotes: defineRoute({
     id: 'getNotes',
     method: 'GET',
@@ -167,6 +192,7 @@ export const edgeApi: Api = {
     SettlementRequest: settlementRequestSchema,
     SettlementRecord: settlementRecordSchema,
     VoidRequest: voidRequestSchema,
+    Delivery: deliverySchema,
   },
   routes: Object.values(edgeRoutes),
   examples: edgeExamples,

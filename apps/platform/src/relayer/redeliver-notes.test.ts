@@ -1,0 +1,191 @@
+/** A platform that lost its notes gets them back from the funder, on the chain's word alone. */
+import { computeAssetId, type Delivery, fieldToHex, parseField } from '@pool/core';
+import { computeWalletId, openNote } from '@pool/notes';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
+import { listServedNotes } from '../edge/served-notes.ts';
+import { fakeProofCheck } from '../fixtures/fake-proof-check.ts';
+import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestHolder } from '../fixtures/test-holder.ts';
+import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
+import { createIndexer, type Indexer } from '../indexer/indexer.ts';
+import { createLog } from '../log.ts';
+import { acceptSettlement } from './accept-settlement.ts';
+import { redeliverNotes } from './redeliver-notes.ts';
+import { runRelayerPass } from './relayer.ts';
+
+const log = createLog('silent', 'test');
+const eligibilityRoot = 12345n;
+const otherEmployerId = '00000000-0000-4000-8000-000000000002';
+
+describe('redelivery', () => {
+  let chain: TestChain;
+  let poolChain: PoolChain;
+  let database: TestDatabase;
+  let indexer: Indexer;
+  let snapshot: string;
+
+  beforeAll(async () => {
+    [chain, database] = await Promise.all([startTestChain(), openTestDatabase()]);
+    await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
+    await chain.fundFunder(1_000_000n);
+  });
+  afterAll(async () => {
+    await Promise.all([chain.stop(), database.close()]);
+  });
+  beforeEach(async () => {
+    snapshot = await chain.takeSnapshot();
+    await loseEverything();
+  });
+  afterEach(async () => {
+    poolChain.close();
+    await chain.restore(snapshot);
+  });
+
+  /** An empty database on the same chain, with the two employers registered anew. */
+  async function loseEverything(): Promise<void> {
+    poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
+    await database.reset();
+    indexer = createIndexer({ db: database.db, chain: poolChain, log, nowMs: Date.now });
+    for (const [id, address] of [
+      [testEmployerId, '0xE'],
+      [otherEmployerId, '0xF'],
+    ] as const) {
+      await database.db
+        .insertInto('employers')
+        .values({ id, address, name: null, created_at: 'now' })
+        .execute();
+    }
+  }
+
+  const shared = () => ({
+    db: database.db,
+    chains: new Map([['anvil', poolChain]]),
+    nowMs: Date.now,
+  });
+
+  /** A batch in a final block. */
+  async function settle(): Promise<Delivery> {
+    const { request } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+    });
+    await acceptSettlement(
+      { ...shared(), proofs: fakeProofCheck },
+      testEmployerId,
+      'job-1',
+      request,
+    );
+    const relay = () =>
+      runRelayerPass({
+        db: database.db,
+        chain: poolChain,
+        log,
+        nowMs: Date.now,
+        replaceAfterMs: 120_000,
+      });
+    await relay();
+    await chain.mine(2);
+    await relay();
+    await indexer.pass();
+    return { chain: request.chain, batch: request.batch, sealedNotes: request.sealedNotes };
+  }
+
+  const redeliver = (delivery: Delivery, employerId = testEmployerId, key = 'job-1') =>
+    redeliverNotes({ ...shared(), refreshIndex: () => indexer.pass() }, employerId, key, delivery);
+
+  /** What the holder of the first note opens of what the platform serves. */
+  async function openAmounts(): Promise<readonly bigint[]> {
+    const holder = await createTestHolder('a');
+    const { notes } = await listServedNotes(database.db, {
+      chain: 'anvil',
+      tokenSymbol: 'USDC',
+      tokenAddress: chain.token,
+      encryptionPublicKey: holder.encryptionPublicKey,
+      cursor: undefined,
+    });
+    const assetId = computeAssetId(chain.settings.chainId, chain.settings.pool, chain.token);
+    return notes.flatMap(({ sealed, commitment }) => {
+      const opened = openNote({
+        sealed,
+        viewingKey: holder.viewingKey,
+        walletId: computeWalletId(holder.walletPub),
+        commitment: parseField(commitment),
+        assetId,
+      });
+      return opened === undefined ? [] : [opened.amount];
+    });
+  }
+
+  it('serves the notes again after the database was lost, whoever asks twice', async () => {
+    const delivery = await settle();
+    expect(await openAmounts()).toEqual([1_000n]);
+    await loseEverything();
+    await indexer.pass();
+    expect(await openAmounts()).toEqual([]);
+
+    const row = await redeliver(delivery);
+    expect(row).toMatchObject({ state: 'settled', key: 'job-1', total: delivery.batch.total });
+    expect(row.tx_hash).toMatch(/^0x[0-9a-f]{64}$/);
+    expect((await redeliver(delivery)).id).toBe(row.id);
+    expect(await openAmounts()).toEqual([1_000n]);
+    // Nothing is sent for it, now or later.
+    await runRelayerPass({
+      db: database.db,
+      chain: poolChain,
+      log,
+      nowMs: Date.now,
+      replaceAfterMs: 0,
+    });
+    expect(await database.db.selectFrom('relayer_transactions').selectAll().execute()).toEqual([]);
+  });
+
+  it('fills the notes of a row that lost them', async () => {
+    const delivery = await settle();
+    await database.db.deleteFrom('sealed_notes').execute();
+    expect(await openAmounts()).toEqual([]);
+    await redeliver(delivery);
+    expect(await openAmounts()).toEqual([1_000n]);
+  });
+
+  it('takes nothing of a batch that is not in a final block', async () => {
+    const { request } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+    });
+    const { chain: key, batch, sealedNotes } = request;
+    await expect(redeliver({ chain: key, batch, sealedNotes })).rejects.toMatchObject({
+      code: 'not_settled',
+      status: 409,
+    });
+    expect(await database.db.selectFrom('settlements').selectAll().execute()).toEqual([]);
+  });
+
+  it('refuses other sealed notes than those whose hash is on chain', async () => {
+    const delivery = await settle();
+    await loseEverything();
+    const [first, second, ...rest] = delivery.sealedNotes;
+    if (first === undefined || second === undefined) throw new Error('too few notes');
+    const swapped = { ...delivery, sealedNotes: [second, first, ...rest] };
+    await expect(redeliver(swapped)).rejects.toMatchObject({ code: 'invalid_settlement' });
+    const { batch } = await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot,
+      jobKey: 'another',
+    }).then(({ request }) => request);
+    const foreign = { ...delivery, batch: { ...delivery.batch, batchNonce: batch.batchNonce } };
+    await expect(redeliver(foreign)).rejects.toMatchObject({ code: 'invalid_settlement' });
+    expect(await openAmounts()).toEqual([]);
+  });
+
+  it('leaves a batch with the account and the key that have it', async () => {
+    const delivery = await settle();
+    for (const [employerId, key] of [
+      [otherEmployerId, 'job-1'],
+      [testEmployerId, 'job-2'],
+    ] as const) {
+      await expect(redeliver(delivery, employerId, key)).rejects.toMatchObject({
+        code: 'idempotency_conflict',
+      });
+    }
+    expect(await openAmounts()).toEqual([1_000n]);
+  });
+});

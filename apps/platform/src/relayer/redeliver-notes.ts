@@ -1,0 +1,91 @@
+/**
+ * Sealed notes of a batch that settled before, handed over once more by its funder (docs/decisions/0026): for a platform
+ * whose database was lost or restored from an older backup. The chain decides what is taken: the batch must be in a final
+ * block, and these must be the sealed notes whose hash it names. Whoever knows all of them is the funder, or had them from it.
+ *
+ * @module
+ */
+import { type Delivery, PoolError } from '@pool/core';
+import type { PoolChain } from '../chain/pool-chain.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { assertSettlement } from './check-settlement.ts';
+import {
+  batchIdOf,
+  findSettlement,
+  idempotencyConflict,
+  insertSealedNotes,
+  insertSettled,
+  isSameAuthorisation,
+  type SettlementRow,
+} from './settlement-store.ts';
+
+export type RedeliveryDeps = {
+  readonly db: PlatformDatabase;
+  readonly chains: ReadonlyMap<string, PoolChain>;
+  readonly nowMs: () => number;
+  /** Brings the index up to the chain's final block. */
+  readonly refreshIndex: (chain: string) => Promise<void>;
+};
+
+/**
+ * Stores the notes and makes them servable. Doing it again changes nothing.
+ * @throws PoolError `invalid-chain`, `invalid_settlement` (400), `not_settled`, `idempotency_conflict` (409)
+ */
+export async function redeliverNotes(
+  deps: RedeliveryDeps,
+  employerId: string,
+  key: string,
+  delivery: Delivery,
+): Promise<SettlementRow> {
+  const chain = deps.chains.get(delivery.chain);
+  if (chain === undefined) {
+    throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
+  }
+  await assertSettlement(delivery, chain.settings);
+  await deps.refreshIndex(delivery.chain);
+  return await deps.db.transaction().execute(async (trx) => {
+    const landed = await findLanded(trx, delivery);
+    const standing = await findSettlement(trx, employerId, key);
+    if (standing !== undefined && !isSameAuthorisation(standing, delivery.chain, delivery.batch)) {
+      throw idempotencyConflict();
+    }
+    if (landed.settlement_id !== null && landed.settlement_id !== standing?.id) {
+      throw new PoolError(
+        'idempotency_conflict',
+        'this platform has the batch, under another account or another Idempotency-Key',
+        { status: 409 },
+      );
+    }
+    const row =
+      standing ?? (await insertSettled(trx, employerId, key, delivery, landed, deps.nowMs()));
+    // The stored ones may be incomplete. These are the ones that the chain names.
+    await trx.deleteFrom('sealed_notes').where('settlement_id', '=', row.id).execute();
+    await insertSealedNotes(trx, row.id, delivery);
+    await trx
+      .updateTable('batches')
+      .set({ settlement_id: row.id })
+      .where('chain', '=', delivery.chain)
+      .where('leaf_index', '=', landed.leaf_index)
+      .execute();
+    return row;
+  });
+}
+
+async function findLanded(db: PlatformDatabase, { chain, batch }: Delivery) {
+  const landed = await db
+    .selectFrom('batches')
+    .selectAll()
+    .where('chain', '=', chain)
+    .where('batch_id', '=', batchIdOf(batch))
+    .where('batch_root', '=', batch.batchRoot)
+    .where('sealed_notes_hash', '=', batch.sealedNotesHash)
+    .executeTakeFirst();
+  if (landed === undefined) {
+    throw new PoolError(
+      'not_settled',
+      'no final block of the chain has this batch with these sealed notes; only the notes of a settled batch can be delivered again',
+      { status: 409 },
+    );
+  }
+  return landed;
+}
