@@ -31,6 +31,7 @@ export const settlementFlow = testsOf('apps/platform/src/relayer/settlement-flow
 export const platformProcesses = testsOf('apps/platform/src/platform.e2e.test.ts');
 export const access = testsOf('apps/sandbox/src/access.e2e.test.ts');
 export const deployment = testsOf('apps/sandbox/src/disburse.e2e.test.ts');
+export const cancelled = testsOf('apps/sandbox/src/cancel.e2e.test.ts');
 export const lateLanding = testsOf('apps/sandbox/src/late-landing.e2e.test.ts');
 export const lies = testsOf('apps/sandbox/src/lies.e2e.test.ts');
 export const payRunCommand = testsOf('apps/sandbox/src/pay-run.e2e.test.ts');

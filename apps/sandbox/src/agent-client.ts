@@ -15,6 +15,8 @@ export type AgentAnswer = {
 export type AgentClient = {
   disburse(key: string, request: DisburseRequest): Promise<AgentAnswer>;
   getJob(key: string): Promise<AgentAnswer>;
+  /** Waits for the end of the job. */
+  cancel(key: string): Promise<AgentAnswer>;
   /**
    * Polls until the job is `done` or `failed`. An agent that does not answer is asked again: it may be
    * restarting.
@@ -44,8 +46,8 @@ export function createAgentClient(agent: {
     return { status: response.status, body: (await response.json()) as AgentAnswer['body'] };
   }
 
-  const getJob = (key: string): Promise<AgentAnswer> =>
-    call(`/api/disburse/${encodeURIComponent(key)}`, { method: 'GET' });
+  const pathOf = (key: string): string => `/api/disburse/${encodeURIComponent(key)}`;
+  const getJob = (key: string): Promise<AgentAnswer> => call(pathOf(key), { method: 'GET' });
 
   return {
     disburse: (key, request) =>
@@ -55,6 +57,7 @@ export function createAgentClient(agent: {
         body: JSON.stringify(request),
       }),
     getJob,
+    cancel: (key) => call(pathOf(key), { method: 'DELETE' }),
     async waitForJob(key, { timeoutMs = 300_000, onStage } = {}) {
       const deadline = performance.now() + timeoutMs;
       let seen: JobStage | undefined;

@@ -9,6 +9,7 @@ import {
   agentReadiness,
   agentValidate,
   cancellation,
+  cancelled,
   deployment,
   edgeRoutes,
   paidElsewhere,
@@ -155,6 +156,7 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
         'ends before anything is done for it when it had not begun',
         'at %s sends nothing',
       ),
+      cancelled('before its batch has left ends at once, and moves nothing'),
     ),
   ],
   [
