@@ -1,7 +1,10 @@
 // A payment that is taken back, on the real processes (docs/decisions/0019).
+import { connectErc20, connectShieldedPool } from '@pool/contracts';
+import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
+import { deriveRoleKey } from './sandbox-keys.ts';
 
 describe('a payment that is cancelled', () => {
   let stack: TestStack;
@@ -46,5 +49,35 @@ describe('a payment that is cancelled', () => {
       body: { state: 'done', result: { status: 'completed' } },
     });
     expect(await countFundedBatches(place)).toBe(1);
+  });
+
+  it('after it was refused for want of tokens is withdrawn by its funder, and never paid', async () => {
+    const { client, place, employer, rpcUrl } = stack;
+    const provider = new JsonRpcProvider(rpcUrl, undefined, { cacheTimeout: -1 });
+    try {
+      // A paused pool refuses the batch once it is signed; meanwhile the funder's tokens go elsewhere.
+      const guardian = new Wallet(deriveRoleKey('guardian').reveal(), provider);
+      await (await connectShieldedPool(place.contracts.pool, guardian).pauseFunding()).wait();
+      await client.disburse('refused', stack.createRequest({ 0: 70n }));
+      await expect
+        .poll(async () => (await client.getJob('refused')).body.stage, {
+          timeout: 120_000,
+          interval: 100,
+        })
+        .toBe('settlement-refused');
+      const funder = new Wallet(employer.privateKey, provider);
+      const usdc = connectErc20(place.tokens['USDC']!.address, funder);
+      const funds = await usdc.balanceOf(employer.address);
+      await (await usdc.transfer(stack.holders[5]!.address, funds)).wait();
+
+      expect(await client.cancel('refused')).toMatchObject({
+        status: 200,
+        body: { state: 'failed', error: { code: 'cancelled' } },
+      });
+      expect(await countFundedBatches(place)).toBe(1);
+      expect(await fetchPoolBalance(place, 'USDC')).toBe(70n);
+    } finally {
+      provider.destroy();
+    }
   });
 });

@@ -169,6 +169,9 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
         'waits for the deadline while %s',
         'and dies at %s, goes on cancelling when it is started again',
       ),
+      cancelled(
+        'after it was refused for want of tokens is withdrawn by its funder, and never paid',
+      ),
     ),
   ],
 ]);
