@@ -12,9 +12,11 @@ import { type CircuitName, openProductionKeys, type ProductionKeys } from '@pool
 import { errorCodeOf } from '@pool/core';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import {
+  createFingerprinter,
   createKeyLock,
   createProverPort,
   eraseExpired,
+  type Fingerprinter,
   type JobEvent,
   type JobRunner,
   type JobRunnerOptions,
@@ -32,6 +34,7 @@ import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { openEvidencePins } from './evidence-pins.ts';
 import { createFault } from './fault.ts';
+import { ensureFingerprintKey } from './fingerprint-key.ts';
 import type { AgentVariables } from './http-guards.ts';
 import { createJobProgress } from './job-progress.ts';
 import { createKeyGate } from './key-gate.ts';
@@ -60,6 +63,9 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
   const keys = openConfiguredKeys(config);
   // Before anything is reached: with a key that anybody can forge proofs under, this agent must not be up.
   await keys?.checkKeys();
+  const fingerprints = createFingerprinter(
+    ensureFingerprintKey(config.home, config.fingerprintKey),
+  );
   const parts = await createParts(config);
   for (const { variable, message } of config.warnings) {
     log.warn({ variable }, message);
@@ -93,7 +99,8 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     log,
     onAnswer: ({ gate }) => parts.gates.update(gate),
     onReady: ({ employerId: scope }) => {
-      runner = startRunner({ config, parts, store, scope, prover, keys, paidKeys, reach, onEvent });
+      const work = { config, parts, store, scope, prover, keys, paidKeys, fingerprints };
+      runner = startRunner({ ...work, reach, onEvent });
     },
     onRefused: () => {
       const refused = runner;
@@ -136,6 +143,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
       limiter,
     },
     acceptingEmployerId: () => tenant.current().employerId,
+    settlements: { platform: parts.edge, fingerprints },
     validation: parts.createValidation({
       bootstrap: tenant.current,
       pins,
@@ -217,6 +225,7 @@ function startRunner(input: {
   readonly parts: AgentParts;
   readonly store: JobStore;
   readonly scope: string;
+  readonly fingerprints: Fingerprinter;
   readonly prover: Prover<CircuitName>;
   readonly keys: ProductionKeys | undefined;
   readonly paidKeys: PaidKeys;
@@ -239,6 +248,7 @@ function startRunner(input: {
       findChain: (key) => parts.contexts.get(key),
       platform: parts.edge,
       paidKeys: input.paidKeys,
+      fingerprints: input.fingerprints,
       // Read at the start of each job: bootstrap may vend another gate in the meantime.
       get gate() {
         return parts.gates.port();

@@ -1,5 +1,5 @@
 // Routes, statuses and codes (README.md "HTTP", docs/decisions/0009), through app.request().
-import { PoolError } from '@pool/core';
+import { PoolError, type SettlementRecord } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import {
   apiKey,
@@ -373,4 +373,38 @@ it('accepts nothing while the platform names another employer, and still shows w
   expect((await get('/api/disburse/june')).status).toBe(200);
   expect((await get('/api/disburse/july')).status).toBe(404);
   expect(state.wakes).toBe(1);
+});
+
+describe('a key that another agent of the employer has used', () => {
+  async function useElsewhere(test: ReturnType<typeof createTestApp>, amount: string) {
+    const [first, ...others] = test.request.recipients;
+    const body = { ...test.request, recipients: [{ ...first!, amount }, ...others] };
+    const row = { bodyFingerprint: test.fingerprints.compute('june', body) };
+    test.platform.rows.set('june', row as SettlementRecord);
+  }
+
+  it('is a conflict for another body, before anything is accepted', async () => {
+    const test = createTestApp();
+    await useElsewhere(test, '6');
+    const answer = await test.post('june', test.request);
+    expect(answer.status).toBe(409);
+    expect(await answer.json()).toMatchObject({ code: 'idempotency_conflict' });
+    expect((await test.get('/api/disburse/june')).status).toBe(404);
+    expect(test.state.wakes).toBe(0);
+  });
+
+  it('is accepted for the same body, whose job finds out what was paid', async () => {
+    const test = createTestApp();
+    await useElsewhere(test, '5');
+    expect((await test.post('june', test.request)).status).toBe(202);
+  });
+
+  it('is accepted while the platform cannot say: the worker asks again before it proves', async () => {
+    const test = createTestApp();
+    await useElsewhere(test, '6');
+    test.platform.getSettlement = async () => {
+      throw new PoolError('platform_unreachable', 'down', { status: 503, retryable: true });
+    };
+    expect((await test.post('june', test.request)).status).toBe(202);
+  });
 });

@@ -23,6 +23,7 @@ import {
   createRecord,
   deserializeRecord,
   fingerprintRequest,
+  refuseOtherRequest,
   serializeRecord,
   type ValidateDeps,
   validateDisbursement,
@@ -60,6 +61,8 @@ export type AppDeps = {
    * @throws PoolError 503 `platform_unavailable` before bootstrap, `employer_mismatch` when it names another one
    */
   readonly acceptingEmployerId: () => string;
+  /** Where another agent's use of a key shows. */
+  readonly settlements: Parameters<typeof refuseOtherRequest>[2];
   /** The checks of `disburse`, and what a dry run looks at besides. */
   readonly validation: ValidateDeps;
   readonly readiness: Readiness;
@@ -131,6 +134,7 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
       return answerReplay(known, await fingerprintRequest(body));
     }
     const checked = await checkDisbursement(body, deps.validation.checks);
+    await refuseOtherRequest(key, checked.request, deps.settlements);
     await deps.reach('claim.before-store');
     const fingerprint = canonicalDigest(checked.request);
     const claim = await store.claim({

@@ -12,9 +12,17 @@ import { bootstrap, employerId, pool } from './fixtures/test-app.ts';
 
 const edgeToken = 'pool_edge_canaryEdge1234567890';
 const funderKey = `0x${'c0ffee'.repeat(10)}c0ff`;
+const fingerprintKey = `0x${'feedface'.repeat(8)}`;
 const gateSecret = 'canaryGateSecret1234567890';
 const bearer = `pool_live_CanaryCa_${'canaryKey'.padEnd(43, 'Z')}`;
-const canaries = [edgeToken, funderKey, funderKey.slice(2), gateSecret, bearer];
+const canaries = [
+  edgeToken,
+  funderKey,
+  funderKey.slice(2),
+  fingerprintKey.slice(2),
+  gateSecret,
+  bearer,
+];
 
 let home: string;
 let platform: Server;
@@ -103,6 +111,7 @@ it('keeps every secret to itself', async () => {
       POOL_GATE_OAUTH_CLIENT_ID: 'agent',
       POOL_GATE_OAUTH_CLIENT_SECRET: gateSecret,
       DISBURSE_FUNDER_PRIVATE_KEY: funderKey,
+      DISBURSE_FINGERPRINT_KEY: fingerprintKey,
     },
   });
   const url = `http://127.0.0.1:${port}`;

@@ -203,4 +203,12 @@ export const privateKey = secret(
   ),
 );
 
+export const secretBytes = secret(
+  matching(
+    '32 bytes of hex',
+    (value) => /^0x[0-9a-f]{64}$/.test(value),
+    'must be 32 bytes of lower-case hex with 0x',
+  ),
+);
+
 export const opaqueSecret = secret(text);

@@ -96,6 +96,23 @@ describe('credentials that must differ', () => {
     ).toEqual([]);
   });
 
+  it('does not let the fingerprint key be the funder key, which signs, or any other', () => {
+    const key = `0x${'ab'.repeat(32)}`;
+    const { problems } = resolve({
+      DISBURSE_FINGERPRINT_KEY: key,
+      DISBURSE_FUNDER_PRIVATE_KEY: key,
+    });
+    expect(messagesOf(problems)).toEqual([
+      expect.stringContaining(
+        'DISBURSE_FINGERPRINT_KEY must differ from DISBURSE_FUNDER_PRIVATE_KEY',
+      ),
+    ]);
+    const short = resolve({ DISBURSE_FINGERPRINT_KEY: '0xabc' });
+    expect(messagesOf(short.problems)).toEqual([
+      expect.stringContaining('DISBURSE_FINGERPRINT_KEY must be 32 bytes'),
+    ]);
+  });
+
   it('does not let the monitoring hold the token that pays', () => {
     const { problems } = resolve(
       { DISBURSE_METRICS_TOKEN: 'f'.repeat(64) },

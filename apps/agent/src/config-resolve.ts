@@ -47,6 +47,7 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
     metricsToken: read.optional(variables.metricsToken),
     verifyUrl: read.optional(variables.verifyUrl),
     employerId: read.optional(variables.employerId),
+    fingerprintKey: read.optional(variables.fingerprintKey),
     chain: read.optional(variables.chain),
     chainsFile: resolve(read.defaulted(variables.chainsFile)),
     gate: readGate(read, problems),

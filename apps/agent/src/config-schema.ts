@@ -45,6 +45,15 @@ export const variables = {
     kind: kinds.uuid,
     whenUnset: 'the pinned one',
   },
+  fingerprintKey: {
+    name: 'DISBURSE_FINGERPRINT_KEY',
+    role: 'disburse',
+    purpose:
+      'lets the agents of one employer tell whether a key was paid for the same request: copy `fingerprint.key` of the first agent to every further one. Never give it to the platform. Refused if it equals any other credential',
+    kind: kinds.secretBytes,
+    whenUnset: '`fingerprint.key` in the agent directory, made at first start',
+    credential: { fields: ['fingerprintKey'] },
+  },
   chain: {
     name: 'DISBURSE_CHAIN',
     role: 'disburse, holder',

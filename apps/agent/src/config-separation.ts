@@ -35,6 +35,10 @@ const separations: readonly Separation[] = [
     variable: 'DISBURSE_METRICS_TOKEN',
     reason: 'monitoring must hold nothing that reaches more than the metrics',
   },
+  {
+    variable: 'DISBURSE_FINGERPRINT_KEY',
+    reason: 'it is copied between agents, and nobody else may guess what was paid with it',
+  },
 ];
 
 /** @param credentials - by name, as they are in effect: inline or out of a file makes no difference */

@@ -63,6 +63,8 @@ export type Config = {
   readonly verifyUrl: string | undefined;
   /** Lower case. Absent: the one that is pinned in the agent directory. */
   readonly employerId: string | undefined;
+  /** 32 bytes of hex. Absent: the one in the agent directory. */
+  readonly fingerprintKey: Secret | undefined;
   /** Absent: what bootstrap vends. */
   readonly chain: string | undefined;
   readonly chainsFile: string;

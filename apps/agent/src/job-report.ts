@@ -7,7 +7,7 @@ import type { DisbursementJob } from '@pool/core';
 import { exitCodes } from './exit-codes.ts';
 import type { JobTrace } from './job-trace.ts';
 import { describeSkipped, locateSkipped } from './pay-run-echo.ts';
-import { hasNoEffect } from './pay-run-find.ts';
+import { adviseOnUsedKey, hasNoEffect } from './pay-run-find.ts';
 import { formatSeconds, insufficientAllowanceLine } from './progress-view.ts';
 import type { RosterEntry } from './roster-csv.ts';
 import { skippedLine } from './split-report.ts';
@@ -43,9 +43,7 @@ export function describeJob(
     if (hasNoEffect(job)) {
       lines.push('nothing was paid: mend the cause, then run again with --split --retry 1');
     } else {
-      lines.push(
-        'it was paid, by the transaction named: have somebody look before it is paid again',
-      );
+      lines.push(adviseOnUsedKey(job));
     }
   }
   const { result } = job;

@@ -18,9 +18,19 @@ export type PartJob = {
 /** No chain's settings allow more recipients in a call. */
 const highestCeiling = Math.max(...batchSizes);
 
-/** True for a job that has had, and can have, no effect on chain. */
+/** Another agent has paid the key, or may have. */
+const usedElsewhere: readonly unknown[] = ['settled_elsewhere', 'idempotency_conflict'];
+
+/** What to do about a `failed` job whose key has had an effect. */
+export function adviseOnUsedKey(job: DisbursementJob): string {
+  return job.error?.code === 'idempotency_conflict'
+    ? 'another agent was given this key for another payment: have somebody look before it is paid again'
+    : 'it was paid, by the transaction that the message names: have somebody look before it is paid again';
+}
+
+/** True for a job whose key has had, and can have, no effect on chain. */
 export function hasNoEffect(job: DisbursementJob): boolean {
-  return job.state === 'failed' && job.error?.code !== 'settled_elsewhere';
+  return job.state === 'failed' && !usedElsewhere.includes(job.error?.code);
 }
 
 /**

@@ -45,8 +45,10 @@ export async function sendPart(
     return job;
   } catch (error) {
     if (!isRefusal(error)) {
-      // 503 comes from the agent itself, which took no job.
-      throw isPoolError(error) && error.status !== 503 ? addDoubt(error) : error;
+      // 503 comes from the agent itself, which took no job. A conflict is about another agent's job: it may be paid.
+      const isKnown =
+        isPoolError(error) && (error.status === 503 || error.code === 'idempotency_conflict');
+      throw isPoolError(error) && !isKnown ? addDoubt(error) : error;
     }
     // That this try was refused says nothing of an earlier one, whose answer was not seen.
     if (before.sent !== 'sending' || before.attempt !== place.attempt) {
@@ -117,16 +119,18 @@ function addDoubt(error: PoolError): PoolError {
  * lines in another order, or another rule for the unregistered. It is the one to follow.
  */
 export async function submitOrFind(
-  client: Pick<AgentClient, 'submit' | 'job'>,
+  client: Pick<AgentClient, 'submit' | 'find'>,
   key: string,
   request: DisburseRequest,
 ): Promise<DisbursementJob> {
   try {
     return await client.submit(key, request);
   } catch (error) {
-    if (errorCodeOf(error) === 'idempotency_conflict') {
-      return client.job(key);
+    const job = errorCodeOf(error) === 'idempotency_conflict' ? await client.find(key) : undefined;
+    if (job !== undefined) {
+      return job;
     }
+    // The agent has no job of this key: another agent of this employer has used it.
     throw error;
   }
 }

@@ -14,7 +14,7 @@ import { exitCodeOfError, exitCodes } from './exit-codes.ts';
 import { followJob, isTerminal } from './follow-job.ts';
 import type { JobTrace } from './job-trace.ts';
 import { assertNoneLost, claimPayRun, findPayRun } from './pay-run-claim.ts';
-import { findPart, hasNoEffect } from './pay-run-find.ts';
+import { adviseOnUsedKey, findPart, hasNoEffect } from './pay-run-find.ts';
 import { computePartKey, cutRoster, type PartName } from './pay-run-key.ts';
 import { noteKnown, sendPart, submitOrFind } from './pay-run-send.ts';
 import { type LabelledPayRun, resolveSpelling, type SpellingDeps } from './pay-run-spelling.ts';
@@ -165,9 +165,7 @@ function prepareRetries(
       );
     }
     if (!hasNoEffect(job)) {
-      throw invalidRetry(
-        `part ${part} was paid by a transaction that its message names; have somebody look before it is paid again`,
-      );
+      throw invalidRetry(`part ${part} cannot be sent again: ${adviseOnUsedKey(job)}`);
     }
     const attempt = found.attempt + 1;
     const key = computePartKey({ payRun, digest, part, count: of, attempt });

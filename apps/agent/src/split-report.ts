@@ -7,7 +7,7 @@
 import type { DisbursementJob } from '@pool/core';
 import { exitCodes } from './exit-codes.ts';
 import { describeSkipped, locateSkipped, type SkippedEntry } from './pay-run-echo.ts';
-import { hasNoEffect } from './pay-run-find.ts';
+import { adviseOnUsedKey, hasNoEffect } from './pay-run-find.ts';
 import type { PayRunName } from './pay-run-ledger.ts';
 import { sumAmounts } from './roster-amount.ts';
 import type { RosterEntry } from './roster-csv.ts';
@@ -126,7 +126,7 @@ function adviseOn(part: number, job: DisbursementJob | undefined): string | unde
     case 'failed':
       return hasNoEffect(job)
         ? `nothing of it was paid: mend the cause, then run the same command with --retry ${part}`
-        : 'it was paid, by the transaction that the message names: have somebody look before it is paid again';
+        : adviseOnUsedKey(job);
     case 'reverted':
       return 'nothing of it was paid, and its key is used up: find the cause, then pay its people, whom --dry-run --split --json lists, under a label of their own';
     case 'running':

@@ -13,7 +13,10 @@ export type StoredKey = {
   readonly employerId: string;
   readonly key: string;
   readonly state: string;
-  /** `open`: the job is underway and may still pay. `unknown`: another version of the agent stored it. */
+  /**
+   * `open`: the job is underway and may still pay. `unknown`: another agent has used the key, or another version
+   * of this one stored the job.
+   */
   readonly paid: 'yes' | 'no' | 'open' | 'unknown';
   readonly createdAtMs: number;
 };
@@ -96,6 +99,9 @@ function judge({ state, payload }: StoredJob): StoredKey['paid'] {
     const { result, error } = deserializeRecord(payload);
     if (state === 'done') {
       return result?.status === 'partial' ? 'no' : 'yes';
+    }
+    if (error?.code === 'idempotency_conflict') {
+      return 'unknown';
     }
     return error?.code === 'settled_elsewhere' ? 'yes' : 'no';
   } catch (error) {

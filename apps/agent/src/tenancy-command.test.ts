@@ -91,6 +91,13 @@ describe('tenancy show', () => {
     expect(code).toBe(exitCodes.ok);
     expect(printed).toContain('the platform: does not tell');
   });
+
+  it('names the fingerprint key by its id, so that two agents can be compared', async () => {
+    const secret = `0x${'12'.repeat(32)}`;
+    const { printed } = await run(['tenancy', 'show'], [`DISBURSE_FINGERPRINT_KEY=${secret}`]);
+    expect(printed).toMatch(/fingerprint key: 0x[0-9a-f]{16}\n/);
+    expect(printed).not.toContain('1212');
+  });
 });
 
 it('tenancy keys prints every key and whether it was paid, as CSV', async () => {
@@ -177,7 +184,7 @@ it('a dry run says that the platform names another employer', async () => {
   const { code, printed } = await run([
     ...['disburse', '--dry-run', '--file', roster, '--pay-run', 'june'],
   ]);
-  expect(code).toBe(exitCodes.refused);
+  expect(code).toBe(exitCodes.notNow);
   expect(printed).toContain('employer_mismatch');
   expect(printed).not.toContain('platform_unavailable');
 });

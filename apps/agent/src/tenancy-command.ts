@@ -5,9 +5,11 @@
  * @module
  */
 import { errorCodeOf, PoolError } from '@pool/core';
+import { createFingerprinter } from '@pool/operations';
 import { createEdgeClient } from '@pool/platform-client';
 import { type Config, readConfig } from './config.ts';
 import { exitCodes } from './exit-codes.ts';
+import { findFingerprintKey } from './fingerprint-key.ts';
 import { probeTimeoutMs } from './readiness.ts';
 import { isAtRisk, listStoredKeys, type StoredKey } from './stored-keys.ts';
 import { createTenancy } from './tenancy.ts';
@@ -47,6 +49,7 @@ export async function showTenancy(options: TenancyOptions, { out }: Print): Prom
         (one) => `earlier employer: ${one.employerId}, until ${one.until}`,
       ),
       ...describeEmployers(keys),
+      `fingerprint key: ${describeFingerprintKey(config)}`,
       verdict ?? 'directory, variable and platform agree',
     ].join('\n'),
   );
@@ -170,6 +173,12 @@ async function judge(
   }
 }
 
+/** The same at every agent of an employer, so that they can tell each other's requests apart. */
+function describeFingerprintKey({ home, fingerprintKey }: Config): string {
+  const key = fingerprintKey ?? findFingerprintKey(home);
+  return key === undefined ? 'made at the first start' : createFingerprinter(key).keyId;
+}
+
 function describePin(config: Config, pin: TenancyPin | undefined): string {
   const path = tenancyPinPath(config.home);
   return pin === undefined
@@ -208,7 +217,7 @@ function describePaid(paid: StoredKey['paid']): string {
       return 'underway';
     case 'no':
     case 'unknown':
-      return 'stored by another version of the agent';
+      return 'perhaps paid';
   }
 }
 

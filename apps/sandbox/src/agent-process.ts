@@ -50,6 +50,7 @@ type Surroundings = {
     readonly platformUrl: string;
     readonly edgeToken: string;
     readonly chain: string;
+    readonly fingerprintKey: string;
   };
   readonly environment: Readonly<Record<string, string>>;
 };

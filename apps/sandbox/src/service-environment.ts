@@ -65,6 +65,8 @@ export type AgentSettings = {
   readonly edgeToken: string;
   readonly port: number;
   readonly chain: string;
+  /** All agents of a sandbox are one employer's. */
+  readonly fingerprintKey: string;
 };
 
 /** The agent's own `agent.env`, as an operator would write it. */
@@ -74,6 +76,7 @@ export function createAgentFile(settings: AgentSettings): string {
     DISBURSE_PLATFORM_TOKEN: settings.edgeToken,
     DISBURSE_PLATFORM_VERIFY_URL: `${settings.platformUrl}/api/employers/verify-key`,
     DISBURSE_CHAIN: settings.chain,
+    DISBURSE_FINGERPRINT_KEY: settings.fingerprintKey,
     DISBURSE_PORT: String(settings.port),
     DISBURSE_FUNDER_PRIVATE_KEY: deriveEmployerKey().reveal(),
   };

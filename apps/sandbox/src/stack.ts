@@ -194,7 +194,12 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
     logs,
     track,
     chains,
-    defaults: { platformUrl, edgeToken, chain: chainKey },
+    defaults: {
+      platformUrl,
+      edgeToken,
+      chain: chainKey,
+      fingerprintKey: `0x${randomBytes(32).toString('hex')}`,
+    },
     environment: options.agentEnvironment ?? {},
   });
   const agent = await startAgent({ name: 'agent' });

@@ -1,4 +1,6 @@
-// One directory, one employer: what an agent does when its platform suddenly names another one.
+// One directory, one employer: what an agent does when its platform suddenly names another one, and what a
+// second agent says about a key that the first has paid.
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Secret } from '@pool/core';
@@ -96,5 +98,32 @@ describe('an agent whose employer changes', () => {
     expect(await countFundedBatches(stack.place)).toBe(before);
     expect(proxy.told[0]).toBeGreaterThan(0);
     await deceived.process.stop();
+  });
+
+  it('tells a second agent that a key was paid with another body', async () => {
+    const request = stack.createRequest({ 0: 100n, 1: 200n });
+    const swapped = stack.createRequest({ 0: 200n, 1: 100n });
+    await stack.client.disburse('august', request);
+    expect((await stack.client.waitForJob('august')).result?.status).toBe('completed');
+    const batches = await countFundedBatches(stack.place);
+
+    const second = await stack.startAgent({ name: 'second' });
+    const conflict = await clientOf(second).disburse('august', swapped);
+    expect(conflict).toMatchObject({ status: 409, body: { code: 'idempotency_conflict' } });
+    expect((await clientOf(second).getJob('august')).status).toBe(404);
+    await clientOf(second).disburse('august', request);
+    const same = await clientOf(second).waitForJob('august');
+    expect(same.result?.notes.map(({ amount }) => amount)).toEqual(['100', '200']);
+    await second.process.stop();
+
+    const keyed = await stack.startAgent({
+      name: 'other-key',
+      env: { DISBURSE_FINGERPRINT_KEY: `0x${randomBytes(32).toString('hex')}` },
+    });
+    await clientOf(keyed).disburse('august', swapped);
+    const job = await clientOf(keyed).waitForJob('august');
+    expect(job).toMatchObject({ state: 'failed', error: { code: 'settled_elsewhere' } });
+    expect(job.error?.message).toContain('DISBURSE_FINGERPRINT_KEY');
+    expect(await countFundedBatches(stack.place)).toBe(batches);
   });
 });

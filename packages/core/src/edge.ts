@@ -118,6 +118,13 @@ const sealedNotesSchema = v.pipe(
   v.maxLength(256),
 );
 
+/**
+ * Says whether two requests under one Idempotency-Key are the same, to whoever has the key it was made with.
+ * `keyId` names that key.
+ */
+const bodyFingerprintSchema = v.strictObject({ keyId: hexSchema(8), value: hex32Schema });
+export type BodyFingerprint = v.InferOutput<typeof bodyFingerprintSchema>;
+
 /** `POST /agent-edge/settlements`, header Idempotency-Key = the job's key. */
 export const settlementRequestSchema = v.strictObject({
   chain: chainKeySchema,
@@ -125,6 +132,8 @@ export const settlementRequestSchema = v.strictObject({
   proof: groth16ProofSchema,
   funderSignature: v.pipe(v.string(), v.regex(/^0x(?:[0-9a-f]{2}){65,1024}$/)),
   permit: v.optional(permitSchema),
+  /** Of the request that this batch pays. */
+  bodyFingerprint: v.optional(bodyFingerprintSchema),
   sealedNotes: sealedNotesSchema,
 });
 export type SettlementRequest = v.InferOutput<typeof settlementRequestSchema>;
@@ -152,6 +161,8 @@ export const settlementRecordSchema = v.strictObject({
   state: v.picklist(settlementStates),
   chain: chainKeySchema,
   batch: fundBatchSchema,
+  /** As the first post of this batch brought it. Absent: it brought none. */
+  bodyFingerprint: v.optional(bodyFingerprintSchema),
   sealedNotes: v.array(
     v.strictObject({ encryptionPublicKey: hexSchema(32), sealed: hexSchema(209) }),
   ),

@@ -80,6 +80,7 @@ export {
   stepRequest,
 } from './disbursement.ts';
 export {
+  type BodyFingerprint,
   type Bootstrap,
   bootstrapRequestSchema,
   bootstrapResponseSchema,

@@ -71,12 +71,13 @@ async function recordPaidKeys(run: Run): Promise<void> {
 
 async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
   const { platform } = run.deps;
-  const { key, employerId, recipients } = run.record();
+  const { key, employerId, recipients, request } = run.record();
   // Both answers are needed to tell what was paid, and there is no hurry: the money has moved.
   const row = await persist(run, () => platform.getSettlement(key));
   const transferred = await persist(run, () => fetchPaid(run, funded));
   const verdict = decideElsewhere({
     row,
+    fingerprint: run.deps.fingerprints.compute(key, request),
     funded,
     batchNonce: computeJobNonce(run, employerId, key),
     recipients,

@@ -24,7 +24,7 @@ export async function keepDelivery(run: Run, batch: DatedBatch): Promise<void> {
     chain,
     batch: wire,
     sealedNotes,
-  } = createSettlementRequest(batch, proved, run.record(), signature);
+  } = createSettlementRequest(batch, proved, run.record(), signature, run.deps.fingerprints);
   const delivery: Delivery = { chain, batch: wire, sealedNotes };
   await run.journal.putOnce(deliveryName, JSON.stringify(delivery));
 }

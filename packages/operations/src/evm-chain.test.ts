@@ -124,7 +124,14 @@ async function createRealWorld() {
         ? noPermit
         : { ...permit, value: BigInt(permit.value), deadline: BigInt(permit.deadline) },
     ] as const;
-    const base = { key: jobKey, chain: sent.chain, batch: sent.batch, sealedNotes };
+    const { bodyFingerprint } = sent;
+    const base = {
+      key: jobKey,
+      chain: sent.chain,
+      batch: sent.batch,
+      sealedNotes,
+      ...(bodyFingerprint === undefined ? {} : { bodyFingerprint }),
+    };
     let row: SettlementRecord;
     try {
       const response = await pool.fund(

@@ -1,5 +1,7 @@
 /** @pool/operations: the disbursement pipeline over ports. */
+
 export { computeBatchDeadline, defaultBatchDeadlineSeconds } from './batch-deadline.ts';
+export { createFingerprinter, type Fingerprinter, refuseOtherRequest } from './body-fingerprint.ts';
 export { serializeCancellation } from './cancellation.ts';
 export { checkDisbursement } from './check-disbursement.ts';
 export type {

@@ -8,6 +8,7 @@
 import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
 import { authorizeBatch } from './authorize-batch.ts';
 import { type Batch, computeJobNonce, ensureBatch, loadBatch } from './batch.ts';
+import { assertSameRequest } from './body-fingerprint.ts';
 import { assertNotCancelled } from './cancellation.ts';
 import { concludeFailed, concludeRun } from './conclude.ts';
 import { decideSettlement } from './decide-settlement.ts';
@@ -152,6 +153,9 @@ async function prepareBatch(run: Run): Promise<Prepared> {
   if (past !== undefined) {
     return past;
   }
+  // The row may be on other terms (chain, pool, funder), under which this key may have been paid.
+  const { key, request } = run.record();
+  await run.retry(() => assertSameRequest(key, request, run.deps));
   const eligibility = await confirmEligibility(run);
   await observe(run);
   return { kind: 'ready', batch: await prove(run, eligibility) };

@@ -11,6 +11,7 @@ import {
   parseEvmAddress,
 } from '@pool/core';
 import { type AllowanceHold, createAllowanceHold } from './allowance-hold.ts';
+import type { Fingerprinter } from './body-fingerprint.ts';
 import type { FaultPoint } from './fault-points.ts';
 import { createJobPace, type Pace } from './give-way.ts';
 import { InterruptedRunError } from './interrupted-run.ts';
@@ -48,6 +49,8 @@ export type DisbursementDeps = {
   readonly findChain: (key: string) => ChainContext | undefined;
   readonly platform: PlatformPort;
   readonly paidKeys: PaidKeys;
+  /** Tells whether another agent was given the same request under a key. */
+  readonly fingerprints: Fingerprinter;
   /** Undefined: the deployment has no gate. */
   readonly gate: GatePort | undefined;
   readonly prover: ProverPort;

@@ -120,7 +120,8 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
       if (proved === undefined || signature === undefined) {
         return;
       }
-      const request = createSettlementRequest(batch, proved, run.record(), signature);
+      const { fingerprints } = run.deps;
+      const request = createSettlementRequest(batch, proved, run.record(), signature, fingerprints);
       try {
         await note(await platform.postSettlement(key, request));
       } catch (error) {

@@ -2,7 +2,20 @@
 // lies does not.
 import type { SettlementRecord } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { createWorld, viewOf } from './fixtures/fake-world.ts';
+import { createWorld, viewOf, type World } from './fixtures/fake-world.ts';
+
+function withKeyId(row: SettlementRecord, keyId: `0x${string}`): SettlementRecord {
+  const { bodyFingerprint } = row;
+  return bodyFingerprint === undefined
+    ? row
+    : { ...row, bodyFingerprint: { ...bodyFingerprint, keyId } };
+}
+
+/** As if the same employer's other agent had used `key` for the request that the row pays. */
+function withFingerprintOf(world: World, row: SettlementRecord, key: string): SettlementRecord {
+  const bodyFingerprint = world.fingerprints.compute(key, world.createRequest());
+  return { ...row, key, bodyFingerprint };
+}
 
 describe('a key that another agent has paid', () => {
   async function payTwice(tamper: (row: SettlementRecord) => SettlementRecord = (row) => row) {
@@ -95,6 +108,71 @@ describe('a key that another agent has paid', () => {
     const second = await world.accept('shared', { recipients: [one!, two!] });
     await world.run(second);
     expect(viewOf(second).error?.code).toBe('settled_elsewhere');
+  });
+
+  const swapAmounts = (world: World) => {
+    const [one, two, ...rest] = world.createRequest().recipients;
+    return {
+      recipients: [{ ...one!, amount: two!.amount }, { ...two!, amount: one!.amount }, ...rest],
+    };
+  };
+
+  it('fails with settled_elsewhere when other amounts were paid to the same people, total and all', async () => {
+    const world = await createWorld({ permit: true });
+    await world.run(await world.accept('shared'));
+    const second = await world.accept('shared', swapAmounts(world));
+    await world.run(second);
+    expect(viewOf(second).error).toMatchObject({
+      code: 'settled_elsewhere',
+      message: expect.stringContaining('another body'),
+    });
+    expect(world.chain.funds).toBe(1);
+    expect(world.prover.proofs).toBe(1);
+  });
+
+  it('waits for the other agent and ends alike when that one is still underway', async () => {
+    const world = await createWorld({ permit: true, finalityBlocks: 20 });
+    const first = await world.accept('shared');
+    await expect(
+      world.run(first, (point) => {
+        if (point === 'settling.posted') {
+          throw new Error('crash');
+        }
+      }),
+    ).rejects.toThrow('interrupted');
+    const second = await world.accept('shared', swapAmounts(world));
+    await world.run(second);
+    expect(viewOf(second).error?.code).toBe('settled_elsewhere');
+    expect(world.prover.proofs).toBe(1);
+    expect(world.chain.funds).toBe(1);
+  });
+
+  it.each<[string, (row: SettlementRecord) => SettlementRecord]>([
+    ['has another fingerprint key', (row) => withKeyId(row, `0x${'0c'.repeat(8)}`)],
+    ['sent no fingerprint', ({ bodyFingerprint: _none, ...row }) => row],
+  ])(
+    'fails with settled_elsewhere when the agent that paid %s, although the body is the same',
+    async (_what, change) => {
+      const { second, world } = await payTwice(change);
+      expect(viewOf(second).error).toMatchObject({
+        code: 'settled_elsewhere',
+        message: expect.stringContaining('DISBURSE_FINGERPRINT_KEY'),
+      });
+      expect(world.chain.funds).toBe(1);
+    },
+  );
+
+  it('proves nothing for a key that another agent has used for another request on other terms', async () => {
+    const world = await createWorld({ permit: true });
+    await world.run(await world.accept('shared'));
+    const row = world.platform.rows.get('shared');
+    // On another chain, for example: the batch nonce is another one, so the chain knows nothing of it.
+    const job = await world.accept('other', swapAmounts(world));
+    world.platform.rows.set('other', withFingerprintOf(world, row!, 'other'));
+    await world.run(job);
+    expect(viewOf(job).error).toMatchObject({ code: 'idempotency_conflict' });
+    expect(world.prover.proofs).toBe(1);
+    expect(world.chain.funds).toBe(1);
   });
 
   it('waits for another agent that is underway instead of proving', async () => {

@@ -3,18 +3,22 @@
  * its store was lost, has paid the key (protocol §8, case (c)). The platform's row for the key tells what
  * was paid; it counts only as far as the chain's own event and our request confirm it.
  *
- * What stays the platform's word: which commitment belongs to which P. Amounts are not on chain one by
- * one; they are taken from our request, whose sum the chain confirms.
+ * Amounts are not on chain one by one: they are taken from our request, whose sum the chain confirms, and only
+ * when the keyed fingerprint in the row says that the other agent was given the same request. What stays the
+ * platform's word is which commitment belongs to which P.
  *
  * @module
  */
-import type { EvmAddress, Hex32, SettlementRecord } from '@pool/core';
+import type { BodyFingerprint, EvmAddress, Hex32, SettlementRecord } from '@pool/core';
 import { computeSealedNotesHash } from '@pool/notes';
+import { compareFingerprints } from './body-fingerprint.ts';
 import type { FundedBatch } from './ports.ts';
 import type { RecordedRecipient } from './record.ts';
 
 export type ElsewhereInput = {
   readonly row: SettlementRecord | undefined;
+  /** Of our own request. */
+  readonly fingerprint: BodyFingerprint;
   /** What the chain has under the batchId of funder and batchNonce. */
   readonly funded: FundedBatch;
   /** Of this job. */
@@ -38,6 +42,16 @@ export function decideElsewhere(input: ElsewhereInput): ElsewhereVerdict {
   const { row, funded } = input;
   if (row === undefined) {
     return unproven('the platform has no settlement of this key');
+  }
+  switch (compareFingerprints(input.fingerprint, row.bodyFingerprint)) {
+    case 'same':
+      break;
+    case 'other':
+      return unproven('another body was paid under it');
+    case 'unknown':
+      return unproven(
+        'the agent that paid it has another DISBURSE_FINGERPRINT_KEY or none, so nobody can tell whether the body was the same',
+      );
   }
   const { batch } = row;
   if (

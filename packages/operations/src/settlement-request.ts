@@ -11,6 +11,7 @@ import {
   type SettlementRequest,
 } from '@pool/core';
 import type { Batch } from './batch.ts';
+import type { Fingerprinter } from './body-fingerprint.ts';
 import type { DisbursementRecord } from './record.ts';
 import type { DatedBatch } from './release-record.ts';
 
@@ -20,6 +21,7 @@ export function createSettlementRequest(
   proved: NonNullable<DisbursementRecord['proved']>,
   record: DisbursementRecord,
   signature: string,
+  fingerprints: Fingerprinter,
 ): SettlementRequest {
   const { manifest, plan } = batch;
   return {
@@ -39,6 +41,7 @@ export function createSettlementRequest(
     proof: proved.proof,
     funderSignature: signature,
     ...(record.permit === undefined ? {} : { permit: record.permit.wire }),
+    bodyFingerprint: fingerprints.compute(record.key, record.request),
     sealedNotes: plan.sealedNotes.map(({ encryptionPublicKey, sealed }) => ({
       encryptionPublicKey,
       sealed,

@@ -125,6 +125,9 @@ export function createFakePlatform(chain: FakePoolChain) {
       key,
       chain: request.chain,
       batch: request.batch,
+      ...(request.bodyFingerprint === undefined
+        ? {}
+        : { bodyFingerprint: request.bodyFingerprint }),
       sealedNotes: request.sealedNotes,
     };
     if (platform.holdBack) {

@@ -13,6 +13,7 @@ import {
   employerRoutes,
   lateLanding,
   lies,
+  paidElsewhere,
   realChain,
   sandbox,
   sharedTurn,
@@ -95,7 +96,15 @@ export const disbursementErrors = section('Errors of a disbursement', [
   [
     'error.idempotency-conflict',
     'A key reused with another body is 409 `idempotency_conflict`.',
-    shown(agentApp('answers 409 to another body under the same key')),
+    shown(
+      agentApp(
+        'answers 409 to another body under the same key',
+        'a key that another agent of the employer has used > is a conflict for another body, before anything is accepted',
+      ),
+      paidElsewhere(
+        'fails with settled_elsewhere when other amounts were paid to the same people, total and all',
+      ),
+    ),
   ],
   [
     'error.not-found',

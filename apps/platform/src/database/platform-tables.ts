@@ -140,6 +140,9 @@ export type SettlementTable = {
   gas_used: string | null;
   error_code: string | null;
   error_message: string | null;
+  /** Of the request that the batch pays, and the name of the key it was made with: from the first post. */
+  body_fingerprint: string | null;
+  body_fingerprint_key: string | null;
   /** Set when a later attempt took over the key: the row is history then. */
   superseded_at: string | null;
   created_at: string;
@@ -311,4 +314,13 @@ export const platformMigrations: readonly Migration[] = [
     ],
   },
   { number: 9, statements: [`alter table settlements add column void_signature text`] },
+  {
+    number: 10,
+    statements: [
+      `alter table settlements add column body_fingerprint text`,
+      `alter table settlements add column body_fingerprint_key text`,
+      `alter table settlements add constraint settlements_body_fingerprint
+        check ((body_fingerprint is null) = (body_fingerprint_key is null))`,
+    ],
+  },
 ];

@@ -90,8 +90,12 @@ export async function insertSettlement(
   nowMs: number,
   supersedes?: number,
 ): Promise<SettlementRow> {
-  const { sealedNotes: _stored, ...call } = request;
-  const values = createValues(employerId, key, request, JSON.stringify(call), nowMs);
+  const { sealedNotes: _stored, bodyFingerprint, ...call } = request;
+  const values = {
+    ...createValues(employerId, key, request, JSON.stringify(call), nowMs),
+    body_fingerprint: bodyFingerprint?.value ?? null,
+    body_fingerprint_key: bodyFingerprint?.keyId ?? null,
+  };
   return await db.transaction().execute(async (trx) => {
     if (supersedes !== undefined) {
       await trx
@@ -151,6 +155,9 @@ function createValues(
     gas_used: null,
     error_code: null,
     error_message: null,
+    // Whoever delivers notes again brings none: nobody can tell then which request was paid.
+    body_fingerprint: null,
+    body_fingerprint_key: null,
     superseded_at: null,
     created_at: new Date(nowMs).toISOString(),
   };
@@ -212,7 +219,7 @@ export async function reopenSettlement(
   id: number,
   request: SettlementRequest,
 ): Promise<void> {
-  const { sealedNotes: _unchanged, ...call } = request;
+  const { sealedNotes: _unchanged, bodyFingerprint: _kept, ...call } = request;
   await db
     .updateTable('settlements')
     .set({
@@ -270,6 +277,14 @@ export async function describeSettlement(
     state: row.state,
     chain: row.chain,
     batch: parseStoredCall(row).batch,
+    ...(row.body_fingerprint === null || row.body_fingerprint_key === null
+      ? {}
+      : {
+          bodyFingerprint: {
+            keyId: hex(row.body_fingerprint_key),
+            value: hex(row.body_fingerprint),
+          },
+        }),
     sealedNotes: notes.map((note) => ({
       encryptionPublicKey: hex(note.encryption_public_key),
       sealed: hex(note.sealed),

@@ -141,6 +141,11 @@ const meanings: Readonly<Record<string, string>> = {
   v: 'Of the signature.',
   r: 'Of the signature.',
   s: 'Of the signature.',
+  bodyFingerprint:
+    'HMAC of the request that the batch pays, under a key of the employer’s agents that the platform never sees; `keyId` names that key. ' +
+    'It lets a second agent tell whether a key was paid for the same request.',
+  'bodyFingerprint.keyId': 'Names the key that the fingerprint was made with.',
+  'bodyFingerprint.value': 'HMAC-SHA-256.',
   sealedNotes: 'One for each slot, in slot order.',
   sealed: 'The note, readable with the private half of P alone: 209 bytes of hex.',
   'SettlementRecord.key': 'The job’s key.',

@@ -1,0 +1,57 @@
+/**
+ * The key under which requests are fingerprinted for other agents of the same employer (docs/decisions/0024).
+ * Made in the agent directory at first start, unless `DISBURSE_FINGERPRINT_KEY` brings the key of another agent.
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PoolError, Secret } from '@pool/core';
+import { createDurableFile, isCode } from './durable-file.ts';
+
+export function fingerprintKeyPath(home: string): string {
+  return join(home, 'fingerprint.key');
+}
+
+/** The configured key, else the one in the directory, which is made when it is missing. */
+export function ensureFingerprintKey(home: string, configured: Secret | undefined): Secret {
+  const known = configured ?? findFingerprintKey(home);
+  if (known !== undefined) {
+    return known;
+  }
+  createDurableFile(fingerprintKeyPath(home), `0x${randomBytes(32).toString('hex')}\n`);
+  const made = findFingerprintKey(home);
+  if (made === undefined) {
+    throw createDamaged(home);
+  }
+  return made;
+}
+
+/**
+ * @returns undefined when the directory has none
+ * @throws PoolError `fingerprint_key_damaged`
+ */
+export function findFingerprintKey(home: string): Secret | undefined {
+  let content: string;
+  try {
+    content = readFileSync(fingerprintKeyPath(home), 'utf8').trim();
+  } catch (cause) {
+    if (isCode(cause, 'ENOENT')) {
+      return undefined;
+    }
+    throw createDamaged(home, cause);
+  }
+  if (!/^0x[0-9a-f]{64}$/.test(content)) {
+    throw createDamaged(home);
+  }
+  return new Secret(content);
+}
+
+function createDamaged(home: string, cause?: unknown): PoolError {
+  return new PoolError(
+    'fingerprint_key_damaged',
+    `${fingerprintKeyPath(home)} cannot be read or does not hold 32 bytes of hex: restore it from a backup. Without one, delete it: keys that were paid before then end as settled_elsewhere if this job store is lost`,
+    { cause },
+  );
+}

@@ -1,0 +1,51 @@
+// The fingerprint of the request that a settlement pays: kept with the row as the first post brought it.
+import type { SettlementRequest } from '@pool/core';
+import { createEdgeClient } from '@pool/platform-client';
+import { Wallet } from 'ethers';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { PoolChain } from '../chain/pool-chain.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestHolder } from '../fixtures/test-holder.ts';
+import { createFakeGate, createTestPlatform, testSettings } from '../fixtures/test-platform.ts';
+import { createTestSettlement } from '../fixtures/test-settlement.ts';
+
+let database: TestDatabase;
+let request: SettlementRequest;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  const funder = new Wallet(`0x${'11'.repeat(32)}`);
+  const token = testSettings.tokens['USDC']?.address ?? '';
+  const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
+  ({ request } = await createTestSettlement(target, { eligibilityRoot: 5n }));
+});
+afterAll(() => database.close());
+beforeEach(() => database.reset());
+
+async function createClient() {
+  const platform = createTestPlatform(database, {
+    gate: createFakeGate(() => Promise.resolve({ status: 'whitelisted' })),
+    poolChains: new Map([['anvil', { key: 'anvil', settings: testSettings } as PoolChain]]),
+  });
+  const { address } = await createTestHolder('a');
+  const { token } = await platform.edgeToken(address);
+  return createEdgeClient({ url: `${platform.url}/agent-edge`, token, fetch: platform.fetch });
+}
+
+it('keeps the fingerprint of the first post', async () => {
+  const client = await createClient();
+  const bodyFingerprint = {
+    keyId: `0x${'1a'.repeat(8)}`,
+    value: `0x${'2b'.repeat(32)}`,
+  } as const;
+  const posted = await client.postSettlement('job', { ...request, bodyFingerprint });
+  expect(posted.bodyFingerprint).toEqual(bodyFingerprint);
+  const other = { ...bodyFingerprint, value: `0x${'3c'.repeat(32)}` } as const;
+  await client.postSettlement('job', { ...request, bodyFingerprint: other });
+  expect((await client.getSettlement('job'))?.bodyFingerprint).toEqual(bodyFingerprint);
+});
+
+it('does without one', async () => {
+  const client = await createClient();
+  await client.postSettlement('job', request);
+  expect(await client.getSettlement('job')).not.toHaveProperty('bodyFingerprint');
+});
