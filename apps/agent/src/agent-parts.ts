@@ -59,7 +59,21 @@ export async function createParts(config: Config): Promise<AgentParts> {
   const gates = createGateSource(config.gate);
   const funder = await createConfiguredFunder(config, chainsFile);
   const probing = createEdgeClient({ ...edgeOptions, timeoutMs: probeTimeoutMs });
-  const platform = createPlatformProbe(() => probing.bootstrap(), [...contexts.keys()]);
+  const platform = createPlatformProbe(
+    () => probing.bootstrap(),
+    [...contexts.keys()],
+    (key, bootstrap) => {
+      const route = routeChain(key, {
+        contexts,
+        bootstrap,
+        defaultChain: undefined,
+        // A missing signer is what the check of the signer says.
+        signerCurves: ['secp256k1', 'ed25519'],
+        poolless: chainsFile.poolless,
+      });
+      return route.kind === 'invalid' ? route.reason : undefined;
+    },
+  );
   return {
     contexts,
     edge,

@@ -4,7 +4,14 @@
  *
  * @module
  */
-import { type DisburseRequest, type EvmAddress, isPoolError, PoolError } from '@pool/core';
+import {
+  type Bootstrap,
+  type DisburseRequest,
+  type EvmAddress,
+  explainPlatformFailure,
+  isPoolError,
+  PoolError,
+} from '@pool/core';
 import {
   type ChainRoute,
   inspectRecipients,
@@ -16,7 +23,6 @@ import { createParts } from './agent-parts.ts';
 import { readChainsFile, routeChain } from './chains.ts';
 import type { Config } from './config.ts';
 import { openEvidencePins } from './evidence-pins.ts';
-import { optional } from './follow-job.ts';
 import { openRecordedPaidKeys } from './paid-keys.ts';
 import { createReadiness } from './readiness.ts';
 import { listStoredEmployers } from './stored-keys.ts';
@@ -42,7 +48,7 @@ export async function withLocalChecks<T>(
   const pins = openEvidencePins(':memory:');
   const paidKeys = openRecordedPaidKeys(config.home);
   try {
-    const vended = await optional(() => parts.edge.bootstrap());
+    const { vended, failure } = await askBootstrap(() => parts.edge.bootstrap());
     const refusal = vended === undefined ? undefined : await findRefusal(config, vended.employerId);
     parts.gates.update(vended?.gate);
     const { check } = createReadiness(
@@ -53,15 +59,12 @@ export async function withLocalChecks<T>(
       },
       { nowMs: () => performance.now() },
     );
-    const bootstrap = (): NonNullable<typeof vended> => {
+    const bootstrap = (): Bootstrap => {
+      if (vended === undefined) {
+        throw failure;
+      }
       if (refusal !== undefined) {
         throw refusal;
-      }
-      if (vended === undefined) {
-        throw new PoolError('platform_unavailable', 'the platform does not answer', {
-          status: 503,
-          retryable: true,
-        });
       }
       return vended;
     };
@@ -98,6 +101,24 @@ export async function withLocalChecks<T>(
     pins.close();
     paidKeys.close();
     parts.close();
+  }
+}
+
+type BootstrapOutcome =
+  | { readonly vended: Bootstrap; readonly failure?: undefined }
+  | { readonly vended?: undefined; readonly failure: PoolError };
+
+/** A platform that does not answer as it should is a finding of the dry run, not its end. */
+async function askBootstrap(bootstrap: () => Promise<Bootstrap>): Promise<BootstrapOutcome> {
+  try {
+    return { vended: await bootstrap() };
+  } catch (error) {
+    if (isPoolError(error)) {
+      return {
+        failure: explainPlatformFailure(error, 'bootstrap', 'the platform does not answer'),
+      };
+    }
+    throw error;
   }
 }
 

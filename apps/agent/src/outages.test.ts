@@ -12,15 +12,20 @@ const up: Finding = { ok: true, detail: { kind: 'reachable', message: 'it answer
 function createAgent(...chains: string[]) {
   const state = {
     relayer: undefined as Bootstrap['relayer'],
-    isDown: false,
+    failure: undefined as PoolError | undefined,
+    invalid: {} as Record<string, string>,
     gate: up,
   };
-  const platform = createPlatformProbe(async () => {
-    if (state.isDown) {
-      throw new PoolError('platform_unreachable', 'it is down', { status: 503 });
-    }
-    return { ...bootstrap, ...(state.relayer === undefined ? {} : { relayer: state.relayer }) };
-  }, chains);
+  const platform = createPlatformProbe(
+    async () => {
+      if (state.failure !== undefined) {
+        throw state.failure;
+      }
+      return { ...bootstrap, ...(state.relayer === undefined ? {} : { relayer: state.relayer }) };
+    },
+    chains,
+    (key) => state.invalid[key],
+  );
   const { check } = createReadiness(
     {
       accelerator: async () => up,
@@ -89,10 +94,60 @@ describe('the relayer behind a platform that answers', () => {
     const { state, check, codes } = createAgent('anvil');
     state.relayer = { anvil: { ok: false, code: 'stalled' } };
     expect(await codes('anvil')).toEqual(['relayer_unavailable']);
-    state.isDown = true;
+    state.failure = new PoolError('platform_unreachable', 'it is down', { status: 503 });
     expect(await codes('anvil')).toEqual(['platform_unavailable']);
     expect(await check()).toMatchObject({ ok: false, kind: 'unreachable' });
-    Object.assign(state, { isDown: false, relayer: undefined });
+    Object.assign(state, { failure: undefined, relayer: undefined });
     expect(await codes('anvil')).toEqual([]);
+  });
+});
+
+describe('a platform that answers, and not as it should', () => {
+  it('is not called an outage when it refuses the edge token, and says what to do', async () => {
+    const { state, check, findings } = createAgent('anvil');
+    state.failure = new PoolError('unauthorized', 'canary', { status: 401 });
+    const message = expect.stringContaining('platform edge-token create');
+    expect(await findings('anvil')).toEqual([{ code: 'edge_token_refused', message }]);
+    expect(await check()).toEqual({ ok: false, kind: 'edge_token_refused', message });
+  });
+
+  it('is not called an outage when its answer is malformed, and says where', async () => {
+    const { state, check, findings } = createAgent('anvil');
+    const message = "the platform's answer is malformed: chain: missing";
+    state.failure = new PoolError('platform_invalid_response', message, { status: 502 });
+    const found = expect.stringContaining('chain: missing');
+    expect(await findings('anvil')).toEqual([
+      { code: 'platform_invalid_response', message: found },
+    ]);
+    expect(await check()).toEqual({ ok: false, kind: 'platform_invalid_response', message: found });
+  });
+});
+
+describe('chains that the platform describes otherwise', () => {
+  it('take the agent out of service once none is left', async () => {
+    const { state, check, codes } = createAgent('anvil', 'base');
+    state.invalid = { anvil: 'why not anvil' };
+    expect(await check()).toMatchObject({
+      ok: true,
+      kind: 'chain_invalid',
+      message: expect.stringContaining('why not anvil'),
+    });
+    state.invalid = { anvil: 'why not anvil', base: 'why not base' };
+    expect(await check()).toEqual({
+      ok: false,
+      kind: 'invalid-chain',
+      message: expect.stringMatching(/why not anvil; why not base/),
+    });
+    // The checks of a batch say it themselves.
+    expect(await codes(undefined)).toEqual([]);
+  });
+
+  it('leave only those that the relayer serves', async () => {
+    const { state, check } = createAgent('anvil', 'base');
+    state.invalid = { anvil: 'why not anvil' };
+    state.relayer = { base: { ok: false, code: 'stalled' } };
+    const { ok, kind, message } = await check();
+    expect([ok, kind]).toEqual([false, 'relayer_unavailable']);
+    expect(message).toContain('why not anvil');
   });
 });

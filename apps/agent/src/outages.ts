@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { RelayerHealth } from '@pool/core';
+import { edgeTokenRefused, platformInvalidResponse, type RelayerHealth } from '@pool/core';
 import { findRelayerOutage, type PreflightFinding } from '@pool/operations';
-import { relayerDown } from './platform-probe.ts';
+import { chainsInvalid, relayerDown } from './platform-probe.ts';
 import type { ReadinessCheck } from './readiness.ts';
 import { employerMismatch } from './tenancy.ts';
 
@@ -27,12 +27,15 @@ export async function findOutages(
     deps.hasGate() ? deps.check('poolGate') : undefined,
   ]);
   const findings: PreflightFinding[] = [];
-  if (!platform.ok && platform.detail.kind === employerMismatch) {
-    findings.push({ code: 'employer_mismatch', message: platform.detail.message });
-  } else if (!platform.ok && platform.detail.kind !== relayerDown) {
+  const { kind, message } = platform.detail;
+  const answered = [employerMismatch, edgeTokenRefused, platformInvalidResponse] as const;
+  const code = answered.find((known) => known === kind);
+  if (!platform.ok && code !== undefined) {
+    findings.push({ code, message });
+  } else if (!platform.ok && kind !== relayerDown && kind !== chainsInvalid) {
     findings.push({
       code: 'platform_unavailable',
-      message: `the platform, which settles the batch: ${platform.detail.message}`,
+      message: `the platform, which settles the batch: ${message}`,
     });
   } else if (chain !== undefined) {
     const outage = findRelayerOutage(chain, deps.readRelayer(chain));

@@ -9,7 +9,7 @@ import type { Probe } from './readiness.ts';
 import { normalizeEmployerId, pinFirstEmployer, readTenancyPin } from './tenancy-pin.ts';
 
 /** The code of every refusal, in answers, in readiness and in a dry run. */
-export const employerMismatch = 'employer_mismatch';
+export const employerMismatch = 'employer_mismatch' as const;
 
 export type Tenancy = {
   /** Whose agent this is. Undefined: nothing says so yet. @throws PoolError 503, as {@link Tenancy.assert} */

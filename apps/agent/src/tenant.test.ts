@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Bootstrap } from '@pool/core';
+import { type Bootstrap, PoolError } from '@pool/core';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { bootstrap } from './fixtures/test-app.ts';
 import { createTenancy } from './tenancy.ts';
@@ -73,6 +73,24 @@ it('refuses to say whose agent this is until bootstrap answers, and asks on', as
   await vi.advanceTimersByTimeAsync(1_000);
   expect(tenant.current()).toEqual(bootstrap);
   expect(await tenant.ready).toEqual(bootstrap);
+  tenant.stop();
+});
+
+it('says that the edge token is refused while it is, and not that nobody answers', async () => {
+  const dead = new PoolError('unauthorized', 'm', { status: 401 });
+  const { tenant } = start([dead, dead, new Error('down'), bootstrap]);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(() => tenant.current()).toThrow(
+    expect.objectContaining({
+      code: 'edge_token_refused',
+      status: 503,
+      message: expect.stringContaining('DISBURSE_PLATFORM_TOKEN'),
+    }),
+  );
+  await vi.advanceTimersByTimeAsync(1_500);
+  expect(() => tenant.current()).toThrow(expect.objectContaining({ code: 'platform_unavailable' }));
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(tenant.current()).toEqual(bootstrap);
   tenant.stop();
 });
 

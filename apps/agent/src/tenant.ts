@@ -7,14 +7,15 @@
  *
  * @module
  */
-import { type Bootstrap, errorCodeOf, isPoolError, PoolError } from '@pool/core';
+import { type Bootstrap, explainPlatformFailure, isPoolError, PoolError } from '@pool/core';
 import type { AgentLog } from './agent-log.ts';
 import { createMismatch, type Tenancy } from './tenancy.ts';
 
 export type Tenant = {
   /**
    * The newest answer.
-   * @throws PoolError 503 `platform_unavailable` while bootstrap has not succeeded, `employer_mismatch` or
+   * @throws PoolError 503 `platform_unavailable`, `edge_token_refused` or `platform_invalid_response` while bootstrap has
+   * not succeeded, `employer_mismatch` or
    * `tenancy_unreadable` while its answer is refused
    */
   current(): Bootstrap;
@@ -45,10 +46,14 @@ const firstWaitMs = 500;
 const longestWaitMs = 15_000;
 const defaultRefreshMs = 60_000;
 
+const notAnswered =
+  'the platform has not answered bootstrap yet; check DISBURSE_PLATFORM_URL and DISBURSE_PLATFORM_TOKEN, then try again';
+
 export function startTenant(options: TenantOptions): Tenant {
   const { tenancy, log, refreshMs = defaultRefreshMs } = options;
   let answer: Bootstrap | undefined;
   let refusal: PoolError | undefined;
+  let failure: PoolError | undefined;
   let isWorking = false;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -114,7 +119,14 @@ export function startTenant(options: TenantOptions): Tenant {
       }
     } catch (error) {
       const retryInMs = isWorking ? refreshMs : waitMs;
-      log.warn({ code: errorCodeOf(error), retryInMs }, 'bootstrap failed, trying again');
+      failure = explainPlatformFailure(error, 'bootstrap', notAnswered);
+      const { code, retryable, details } = failure;
+      log.warn(
+        { code: details?.['reason'] ?? code, retryInMs },
+        retryable
+          ? 'bootstrap failed, trying again'
+          : `bootstrap failed, trying again: ${failure.message}`,
+      );
       askLater(retryInMs, Math.min(2 * waitMs, longestWaitMs));
     }
   }
@@ -124,10 +136,9 @@ export function startTenant(options: TenantOptions): Tenant {
       throw refusal;
     }
     if (answer === undefined) {
-      throw new PoolError(
-        'platform_unavailable',
-        'the platform has not answered bootstrap yet; check DISBURSE_PLATFORM_URL and DISBURSE_PLATFORM_TOKEN, then try again',
-        { status: 503, retryable: true },
+      throw (
+        failure ??
+        new PoolError('platform_unavailable', notAnswered, { status: 503, retryable: true })
       );
     }
     return answer;

@@ -166,6 +166,11 @@ export {
   releaseRecordSchema,
 } from './manifest.ts';
 export { findMemoProblem, maxMemoBytes } from './memo.ts';
+export {
+  edgeTokenRefused,
+  explainPlatformFailure,
+  platformInvalidResponse,
+} from './platform-failure.ts';
 export { parseWire } from './schema.ts';
 export { Secret } from './secret.ts';
 export {

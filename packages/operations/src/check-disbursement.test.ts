@@ -1,5 +1,5 @@
 // The order of checks and every code of a refused disbursement (docs/decisions/0009).
-import { parseHex } from '@pool/core';
+import { PoolError, parseHex } from '@pool/core';
 import { createFakeHolder, signFakeEvidence } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { checkDisbursement, collectIssues } from './check-disbursement.ts';
@@ -370,5 +370,17 @@ describe('registration', () => {
       status: 503,
       retryable: true,
     });
+  });
+
+  it.each([
+    ['edge_token_refused', new PoolError('unauthorized', 'm', { status: 401 })],
+    ['platform_invalid_response', new PoolError('invalid_request', 'm', { status: 400 })],
+    ['platform_invalid_response', new PoolError('platform_invalid_response', 'm', { status: 502 })],
+  ])('says %s where the platform answers, and not as it should', async (code, error) => {
+    const world = await createWorld();
+    const platform = { lookupRecipients: () => Promise.reject(error) };
+    await expect(
+      checkDisbursement(world.createRequest(), { ...world.checks, platform }),
+    ).rejects.toMatchObject({ code, status: 503 });
   });
 });

@@ -7,8 +7,7 @@
 import {
   type Amount,
   type EvmAddress,
-  errorCodeOf,
-  PoolError,
+  explainPlatformFailure,
   type ReadRequest,
   type RecipientRecord,
   type SkippedRecipient,
@@ -41,7 +40,8 @@ const maxJudgedRecipients = 10_000;
 
 /**
  * Look-up by look-up, so that what was found is told even where a later one gets no answer.
- * @throws PoolError 503 `platform_unavailable` when a look-up got no answer
+ * @throws PoolError 503 `platform_unavailable` when a look-up got no answer, `edge_token_refused`,
+ * `platform_invalid_response`
  */
 export async function* walkRegistration(
   request: Pick<ReadRequest, 'unregistered'>,
@@ -158,10 +158,10 @@ async function lookup(
     const byAddress = new Map(records.map((record) => [record.address.toLowerCase(), record]));
     return entries.map(({ address }) => byAddress.get(address.toLowerCase()));
   } catch (cause) {
-    throw new PoolError(
-      'platform_unavailable',
+    throw explainPlatformFailure(
+      cause,
+      'the recipient look-up',
       'the platform did not answer the recipient look-up; nothing was accepted, send the same request again',
-      { status: 503, retryable: true, cause, details: { reason: errorCodeOf(cause) ?? 'unknown' } },
     );
   }
 }

@@ -39,7 +39,7 @@ const addressesPerLookup = 256;
 
 /**
  * One standing per address, in their order.
- * @throws PoolError 503 `platform_unavailable`
+ * @throws PoolError 503 `platform_unavailable`, `edge_token_refused`, `platform_invalid_response`
  */
 export async function inspectRecipients(
   addresses: readonly EvmAddress[],

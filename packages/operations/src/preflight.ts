@@ -7,7 +7,9 @@
 import {
   type AllowanceState,
   type EvmAddress,
+  edgeTokenRefused,
   parseEvmAddress,
+  platformInvalidResponse,
   type RelayerHealth,
 } from '@pool/core';
 import type { PaymentTarget } from './checks.ts';
@@ -21,6 +23,8 @@ export const preflightCodes = [
   'chain_unavailable',
   'gate_unavailable',
   'platform_unavailable',
+  edgeTokenRefused,
+  platformInvalidResponse,
   'relayer_unavailable',
   'recipient_key_rotated',
 ] as const;

@@ -334,6 +334,14 @@ describe('preflight', () => {
         },
       },
     });
+    const dead = {
+      ...world.checks,
+      routeChain: () => {
+        throw new PoolError('edge_token_refused', 'm', { status: 503 });
+      },
+    };
+    const { preflight } = await validate(undefined, { checks: dead });
+    expect(preflight).toEqual([{ code: 'edge_token_refused', message: 'm' }]);
     const report = await validate(undefined, failing(503));
     expect(report).toMatchObject({ ok: false, allowanceState: 'unknown', issues: [] });
     expect(codesOf(report.preflight)).toEqual(['platform_unavailable']);

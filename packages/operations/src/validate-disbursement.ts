@@ -4,7 +4,13 @@
  *
  * @module
  */
-import type { AllowanceState, EvmAddress, SkippedRecipient } from '@pool/core';
+import {
+  type AllowanceState,
+  type EvmAddress,
+  edgeTokenRefused,
+  platformInvalidResponse,
+  type SkippedRecipient,
+} from '@pool/core';
 import { collectIssues } from './check-disbursement.ts';
 import type { CheckDeps, Issue } from './checks.ts';
 import { describeRotation } from './key-rotations.ts';
@@ -53,11 +59,10 @@ export async function validateDisbursement(
     deps.findOutages(target?.context.key),
   ]);
   const findings = [...(funds?.findings ?? []), ...outages, ...rotations.map(describeRotation)];
-  const isExplained = findings.some(
-    ({ code }) => code === 'platform_unavailable' || code === 'employer_mismatch',
-  );
+  const isExplained = findings.some(({ code }) => isPlatformFailure(code));
   if (interrupted !== undefined && !isExplained) {
-    findings.push({ code: 'platform_unavailable', message: interrupted.message });
+    const { code, message } = interrupted;
+    findings.push({ code: isPlatformFailure(code) ? code : 'platform_unavailable', message });
   }
   // An amount that was refused is missing from the total: enough for the rest need not be enough.
   const isWhole = issues.every(
@@ -66,6 +71,17 @@ export async function validateDisbursement(
   const seen = funds?.allowanceState ?? 'unknown';
   const allowanceState = isWhole || seen === 'insufficient' ? seen : 'unknown';
   return createReport({ issues, allowanceState, findings, skipped });
+}
+
+const platformFailures = [
+  'platform_unavailable',
+  'employer_mismatch',
+  edgeTokenRefused,
+  platformInvalidResponse,
+] as const;
+
+function isPlatformFailure(code: string): code is (typeof platformFailures)[number] {
+  return platformFailures.some((known) => known === code);
 }
 
 /** The report on a body that is not even JSON. @param message - says what to do, repeats nothing */

@@ -4,7 +4,13 @@
  *
  * @module
  */
-import { PoolError, type Secret, type VerifiedKey, verifyKeyResponseSchema } from '@pool/core';
+import {
+  explainPlatformFailure,
+  PoolError,
+  type Secret,
+  type VerifiedKey,
+  verifyKeyResponseSchema,
+} from '@pool/core';
 import type { Fetch } from './bounded-fetch.ts';
 import { callJson } from './json-call.ts';
 import { parseServiceUrl } from './service-url.ts';
@@ -50,11 +56,16 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
         });
         return value;
       } catch (cause) {
-        throw new PoolError(
-          'verification_unavailable',
+        const why = explainPlatformFailure(
+          cause,
+          'the verification of the API key',
           'the API key could not be verified with the platform; try again',
-          { status: 503, retryable: true, cause },
         );
+        throw new PoolError('verification_unavailable', why.message, {
+          status: 503,
+          retryable: true,
+          cause,
+        });
       }
     },
   };

@@ -10,6 +10,7 @@ import {
   disbursementResultSchema,
   disburseRequestSchema,
 } from '../disbursement.ts';
+import { edgeTokenRefused, platformInvalidResponse } from '../platform-failure.ts';
 import { agentExamples } from './agent-examples.ts';
 import { type Api, defineRoute } from './route.ts';
 import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.ts';
@@ -75,7 +76,12 @@ const tooLarge = ['payload_too_large'] as const;
 const unauthorized = ['unauthorized'] as const;
 const forbidden = ['forbidden', 'forbidden_host'] as const;
 const rateLimited = ['rate_limited'] as const;
-const unavailable = ['verification_unavailable', 'platform_unavailable'] as const;
+const unavailable = [
+  'verification_unavailable',
+  'platform_unavailable',
+  edgeTokenRefused,
+  platformInvalidResponse,
+] as const;
 
 export const agentRoutes = {
   livez: defineRoute({
