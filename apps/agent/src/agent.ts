@@ -9,7 +9,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type CircuitName, openProductionKeys, type ProductionKeys } from '@pool/circuits';
-import { errorCodeOf } from '@pool/core';
+import { deriveTraceId, errorCodeOf } from '@pool/core';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import {
   createFingerprinter,
@@ -27,7 +27,7 @@ import { createKeyVerifier } from '@pool/platform-client';
 import type { Prover } from '@pool/prover';
 import type { Hono } from 'hono';
 import { ensureAgentHome, ensureLoopbackToken } from './agent-home.ts';
-import type { AgentLog } from './agent-log.ts';
+import type { AgentLog, LogFields } from './agent-log.ts';
 import { type AgentParts, createParts } from './agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './agent-prover.ts';
 import { createApp } from './app.ts';
@@ -86,7 +86,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
 
   const onEvent: JobRunnerOptions['onEvent'] = (key, event, requestId) => {
     progress.note(key, event);
-    logJobEvent(log, event, requestId);
+    logJobEvent(log, event, { trace: deriveTraceId(key), requestId });
   };
   const tenant = startTenant({
     bootstrap: () => parts.edge.bootstrap(),
@@ -265,32 +265,29 @@ function startRunner(input: {
   });
 }
 
-/** Keys name people's payments, so lines carry stages, codes and the id of the request that began it only. */
-function logJobEvent(log: AgentLog, event: JobEvent, requestId: string | undefined): void {
+/** Keys name people's payments, so lines carry the trace id instead, stages, codes and the id of the first request. */
+function logJobEvent(log: AgentLog, event: JobEvent, ids: LogFields): void {
   switch (event.kind) {
     case 'stage':
-      log.info({ requestId, stage: event.stage }, 'job entered a stage');
+      log.info({ ...ids, stage: event.stage }, 'job entered a stage');
       return;
     case 'retry':
       log.warn(
-        { requestId, stage: event.stage, code: event.code, cause: event.cause },
+        { ...ids, stage: event.stage, code: event.code, cause: event.cause },
         'job is trying again',
       );
       return;
     case 'refused':
       log.warn(
-        { requestId, stage: event.stage, code: event.code },
+        { ...ids, stage: event.stage, code: event.code },
         'the settlement was refused; it is sent again while it may land',
       );
       return;
     case 'outcome':
-      log.info({ requestId, state: event.state, code: event.code }, 'job ended');
+      log.info({ ...ids, state: event.state, code: event.code }, 'job ended');
       return;
     case 'interrupted':
-      log.warn(
-        { requestId, reason: event.reason },
-        'job was interrupted and will be taken up again',
-      );
+      log.warn({ ...ids, reason: event.reason }, 'job was interrupted and will be taken up again');
       return;
     case 'progress':
       return;

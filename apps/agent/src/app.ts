@@ -10,6 +10,7 @@ import {
   canonicalDigest,
   createApiPages,
   type DisbursementJob,
+  deriveTraceId,
   isPoolError,
   type JobState,
   PoolError,
@@ -126,6 +127,8 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
 
   app.post('/api/disburse', requireBearer('disburse'), limitBody(), async (context) => {
     const key = parseIdempotencyKey(context.req.header('idempotency-key'));
+    const trace = deriveTraceId(key);
+    context.set('trace', trace);
     const body = await readJson(context);
     const scope = deps.acceptingEmployerId();
 
@@ -152,12 +155,12 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
     }
     deps.wake();
     deps.log.info(
-      { requestId: context.get('requestId'), recipients: checked.recipients.length },
+      { requestId: context.get('requestId'), trace, recipients: checked.recipients.length },
       'disbursement accepted',
     );
     for (const { requestIndex } of checked.rotations) {
       deps.log.warn(
-        { requestId: context.get('requestId'), requestIndex },
+        { requestId: context.get('requestId'), trace, requestIndex },
         'a recipient changed its encryption key since its last payment',
       );
     }
@@ -199,13 +202,16 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
   );
 
   app.get('/api/disburse/:key', requireBearer('disburse'), async (context) => {
-    return context.json(viewOf(await findJob(context.req.param('key'))));
+    return context.json(viewOf(await findJob(context)));
   });
 
   // Answered at the end of the job: what was cancelled can never be paid.
   app.delete('/api/disburse/:key', requireBearer('disburse'), async (context) => {
-    const job = await findJob(context.req.param('key'));
-    deps.log.info({ requestId: context.get('requestId') }, 'cancellation asked for');
+    const job = await findJob(context);
+    deps.log.info(
+      { requestId: context.get('requestId'), trace: context.get('trace') },
+      'cancellation asked for',
+    );
     return context.json(viewOf(await cancelJob(job, deps, context.req.raw.signal)));
   });
 
@@ -214,7 +220,7 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
     if (context.get('principal').kind !== 'loopback') {
       throw new PoolError('forbidden', 'this route takes the loopback token only', { status: 403 });
     }
-    const job = await findJob(context.req.param('key'));
+    const job = await findJob(context);
     return context.json(
       createJobTrace(
         deserializeRecord(job.payload),
@@ -225,7 +231,9 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
     );
   });
 
-  async function findJob(key: string): Promise<StoredJob> {
+  async function findJob(context: Context<AgentVariables>): Promise<StoredJob> {
+    const key = context.req.param('key') ?? '';
+    context.set('trace', deriveTraceId(key));
     const job = await store.get(bearer.employerId(), key);
     if (job === undefined) {
       throw new PoolError('not_found', 'this agent has never seen that key', { status: 404 });

@@ -12,6 +12,7 @@ import { readAgentAddress } from './config.ts';
 import { createClient } from './disburse-command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { isTerminal, optional } from './follow-job.ts';
+import { describeTraceId } from './job-report.ts';
 
 export type CancelOptions = { readonly json?: boolean; readonly envFile?: string };
 
@@ -65,7 +66,9 @@ function describe(job: DisbursementJob, hadEnded: boolean): string {
   const txHash = job.result?.batches[0]?.txHash ?? 'unknown';
   const tooLate = hadEnded ? 'the job had ended before, so there was nothing to cancel' : undefined;
   const outcome = describeOutcome(job, txHash);
-  return [tooLate, ...outcome, `key: ${job.key}`].filter((line) => line !== undefined).join('\n');
+  return [tooLate, ...outcome, `key: ${job.key}`, describeTraceId(job.key)]
+    .filter((line) => line !== undefined)
+    .join('\n');
 }
 
 function describeOutcome(job: DisbursementJob, txHash: string): readonly string[] {

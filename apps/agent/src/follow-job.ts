@@ -4,7 +4,7 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DisbursementJob, isPoolError } from '@pool/core';
+import { type DisbursementJob, deriveTraceId, isPoolError } from '@pool/core';
 import type { AgentClient } from './agent-client.ts';
 import type { JobTrace } from './job-trace.ts';
 import { createProgressView, type Terminal } from './progress-view.ts';
@@ -34,6 +34,9 @@ export async function followJob(
   const { signal } = options;
   let job = first;
   const view = createProgressView(terminal);
+  if (terminal.isTty) {
+    terminal.write(`  trace id in all logs: ${deriveTraceId(key)}\n`);
+  }
   while (!isTerminal(job)) {
     view.show(job.state, job.stage, await optional(() => client.trace(key)));
     await pause(options);

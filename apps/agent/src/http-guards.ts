@@ -17,7 +17,14 @@ import type { Principal } from './bearer.ts';
 /** Holds 10,000 recipients with memos. */
 const maxBodyBytes = 4 * 1024 * 1024;
 
-export type AgentVariables = { Variables: { requestId: string; principal: Principal } };
+export type AgentVariables = {
+  Variables: {
+    requestId: string;
+    /** Of the job that the request is about, once that is known. */
+    trace: string | undefined;
+    principal: Principal;
+  };
+};
 
 /** Hexadecimal with dashes, like a UUID or a trace id: no credential of ours has that form. */
 const callersIdPattern = /^[0-9a-f-]{16,36}$/i;
@@ -32,7 +39,11 @@ export function assignRequestId(log: AgentLog): MiddlewareHandler<AgentVariables
       context.header(name, value);
     }
     await next();
-    log.debug({ requestId, method: context.req.method, status: context.res.status }, 'answered');
+    const trace = context.get('trace');
+    log.debug(
+      { requestId, trace, method: context.req.method, status: context.res.status },
+      'answered',
+    );
   };
 }
 
@@ -85,14 +96,15 @@ export function answerError(
   log: AgentLog,
 ): Response {
   const requestId = context.get('requestId');
+  const trace = context.get('trace');
   // The caller went away while the body was read: nobody hears the answer, and nothing of ours failed.
   if (context.req.raw.signal.aborted) {
-    log.debug({ requestId }, 'request broken off');
+    log.debug({ requestId, trace }, 'request broken off');
     return context.json({ code: 'invalid_request', message: 'the request was broken off' }, 400);
   }
   if (!isPoolError(error)) {
     log.error(
-      { requestId, error: error instanceof Error ? error.name : 'unknown' },
+      { requestId, trace, error: error instanceof Error ? error.name : 'unknown' },
       'route failed',
     );
     return context.json(
@@ -110,7 +122,7 @@ export function answerError(
   if (error.status === 429 && typeof retryAfterSeconds === 'number') {
     context.header('retry-after', String(retryAfterSeconds));
   }
-  log.info({ requestId, code: error.code, status: error.status }, 'request refused');
+  log.info({ requestId, trace, code: error.code, status: error.status }, 'request refused');
   return context.json(
     { code: error.code, message: error.message },
     error.status as ContentfulStatusCode,

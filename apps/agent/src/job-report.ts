@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DisbursementJob } from '@pool/core';
+import { type DisbursementJob, deriveTraceId } from '@pool/core';
 import { exitCodes } from './exit-codes.ts';
 import type { JobTrace } from './job-trace.ts';
 import { describeSkipped, locateSkipped } from './pay-run-echo.ts';
@@ -19,7 +19,8 @@ export function createJobDocument(
   entries: readonly RosterEntry[],
 ): object {
   const skipped = locateSkipped(entries, job.result?.skipped);
-  return { job, ...pickTrace(trace), ...(skipped.length === 0 ? {} : { skipped }) };
+  const traceId = deriveTraceId(job.key);
+  return { job, traceId, ...pickTrace(trace), ...(skipped.length === 0 ? {} : { skipped }) };
 }
 
 function pickTrace(trace: JobTrace | undefined): Partial<JobTrace> {
@@ -66,7 +67,7 @@ export function describeJob(
   const seconds = (trace?.timings ?? []).map(
     (timing) => `${timing.stage} ${formatSeconds(timing.seconds)}`,
   );
-  lines.push(`key: ${job.key}`);
+  lines.push(`key: ${job.key}`, describeTraceId(job.key));
   if (seconds.length > 0) {
     lines.push(`time: ${seconds.join(', ')}`);
   }
@@ -74,6 +75,11 @@ export function describeJob(
     lines.push(`gas used: ${trace.settlement.gasUsed}`);
   }
   return lines.join('\n');
+}
+
+/** The id that stands in every log line of agent and platform about this key. */
+export function describeTraceId(key: string): string {
+  return `trace id in all logs: ${deriveTraceId(key)}`;
 }
 
 export function exitCodeOfJob(job: DisbursementJob): number {

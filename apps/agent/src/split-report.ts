@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { DisbursementJob } from '@pool/core';
+import { type DisbursementJob, deriveTraceId } from '@pool/core';
 import { exitCodes } from './exit-codes.ts';
 import { describeSkipped, locateSkipped, type SkippedEntry } from './pay-run-echo.ts';
 import { adviseOnUsedKey, hasNoEffect } from './pay-run-find.ts';
@@ -61,6 +61,7 @@ export function createSplitDocument(name: PayRunName, outcome: SplitOutcome): ob
       part,
       of,
       key,
+      traceId: deriveTraceId(key),
       attempt,
       state: stateOf(job, isUnseen),
       recipients: entries.length,

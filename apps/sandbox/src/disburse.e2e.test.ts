@@ -1,6 +1,6 @@
 // The main job over real processes: pay, pay again, be refused. One deployment, tests in order.
 import { connectErc20 } from '@pool/contracts';
-import { disbursementJobSchema, fieldToHex, parseWire, Secret } from '@pool/core';
+import { deriveTraceId, disbursementJobSchema, fieldToHex, parseWire, Secret } from '@pool/core';
 import { computeWalletId } from '@pool/notes';
 import { createGateClient } from '@pool/platform-client';
 import { JsonRpcProvider, Wallet } from 'ethers';
@@ -188,6 +188,26 @@ describe('a deployment', () => {
     expect(job).toMatchObject({ state: 'failed', error: { code: 'unregistered-recipient' } });
     expect(job.result).toBeUndefined();
     expect(await countFundedBatches(place)).toBe(before);
+  });
+
+  it('finds a payment in the logs of agent and platform by one id, and its key in none', () => {
+    const logs = stack.readLogs();
+    const traced = logs
+      .split('\n')
+      .filter((line) => line.includes(deriveTraceId('june')))
+      .map((line) => JSON.parse(line) as { msg: string });
+    const messages = traced.map(({ msg }) => msg);
+    // The agent from acceptance to the end, the platform from the handover to the final block.
+    for (const message of [
+      'disbursement accepted',
+      'job ended',
+      'settlement handed over',
+      'settlement sent',
+      'settled',
+    ]) {
+      expect(messages).toContain(message);
+    }
+    expect(logs).not.toContain('june');
   });
 
   it('keeps every secret out of every log and every job', async () => {

@@ -187,6 +187,7 @@ export {
   type VerifiedEvidence,
   verifyEvidence,
 } from './sign-in.ts';
+export { deriveTraceId } from './trace-id.ts';
 export {
   computeWalletAddress,
   decodeWalletPub,

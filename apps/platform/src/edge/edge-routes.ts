@@ -7,6 +7,7 @@
 import {
   bootstrapRequestSchema,
   deliverySchema,
+  deriveTraceId,
   errorCodeOf,
   isIdempotencyKey,
   PoolError,
@@ -66,6 +67,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
   app.post('/agent-edge/settlements', async (c) => {
     const { id, edgeTokenId } = await identifyAgent(deps, c);
     const key = readIdempotencyKey(c);
+    traceJob(c, key);
     const request = await readJson(c, settlementRequestSchema);
     const row = await acceptSettlement(deps, id, key, request).catch(async (error: unknown) => {
       if (errorCodeOf(error) === 'proof_invalid') {
@@ -74,6 +76,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
       }
       throw error;
     });
+    c.get('log').info({ settlement: row.id, state: row.state }, 'settlement handed over');
     if (row.state === 'accepted') {
       deps.onAccepted();
     }
@@ -84,6 +87,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     const { id } = await identifyAgent(deps, c);
     // In the path the key stands as it is: quotes are part of it there.
     const key = c.req.param('key');
+    traceJob(c, key);
     const row = isIdempotencyKey(key) ? await findSettlement(db, id, key) : undefined;
     if (row === undefined) {
       throw new PoolError('settlement_not_found', 'there is no settlement of that key', {
@@ -100,12 +104,10 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
 
   app.post('/agent-edge/settlements/:key/void', async (c) => {
     const { id } = await identifyAgent(deps, c);
-    const row = await acceptVoid(
-      deps,
-      id,
-      c.req.param('key'),
-      await readJson(c, voidRequestSchema),
-    );
+    const key = c.req.param('key');
+    traceJob(c, key);
+    const row = await acceptVoid(deps, id, key, await readJson(c, voidRequestSchema));
+    c.get('log').info({ settlement: row.id, state: row.state }, 'withdrawal handed over');
     if (isUnfinished(row)) {
       deps.onAccepted();
     }
@@ -151,6 +153,11 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
       }),
     );
   });
+}
+
+/** From here on every line of the request carries the id by which the job is found in all logs. */
+function traceJob(c: ShellContext, key: string): void {
+  c.set('log', c.get('log').child({ trace: deriveTraceId(key) }));
 }
 
 function isUnfinished({ state }: SettlementRow): boolean {

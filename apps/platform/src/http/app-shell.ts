@@ -18,7 +18,7 @@ export type ShellEnv = {
   Bindings: Connection;
   Variables: {
     requestId: string;
-    /** Writes the request's id into every line. */
+    /** Writes the request's id into every line, and the job's trace id once it is known. */
     log: Log;
     /** Address or network the request came from, for limits. */
     callerAddress: string;
@@ -69,7 +69,8 @@ export function createShell(options: ShellOptions): Shell {
     if (refused === undefined) {
       await next();
     }
-    log.info(
+    // A handler that learned which job it is about has set a log that says so.
+    c.get('log').info(
       {
         method: c.req.method,
         route: refusal === undefined ? c.req.routePath : refusal.code,

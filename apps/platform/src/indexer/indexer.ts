@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { fieldToHex, PoolError, parseField } from '@pool/core';
+import { deriveTraceId, fieldToHex, PoolError, parseField } from '@pool/core';
 import { createLeanImt, type LeanImt } from '@pool/notes';
 import type { FundedBatch, PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
@@ -237,6 +237,7 @@ async function settleLandedBatches({ db, chain, log }: IndexerDeps): Promise<voi
     )
     .select([
       's.id as id',
+      's.key as key',
       's.sealed_notes_hash as ownHash',
       'b.sealed_notes_hash as chainHash',
       'b.tx_hash as txHash',
@@ -246,7 +247,7 @@ async function settleLandedBatches({ db, chain, log }: IndexerDeps): Promise<voi
     .where('s.chain', '=', chain.key)
     .where('s.state', '!=', 'settled')
     .execute();
-  for (const { id, ownHash, chainHash, txHash, blockNumber, leafIndex } of landed) {
+  for (const { id, key, ownHash, chainHash, txHash, blockNumber, leafIndex } of landed) {
     const receipt = await chain.fetchReceipt(txHash);
     await db.transaction().execute(async (trx) => {
       await trx
@@ -270,6 +271,6 @@ async function settleLandedBatches({ db, chain, log }: IndexerDeps): Promise<voi
           .execute();
       }
     });
-    log.info({ settlement: id, txHash, blockNumber }, 'settled');
+    log.info({ settlement: id, trace: deriveTraceId(key), txHash, blockNumber }, 'settled');
   }
 }

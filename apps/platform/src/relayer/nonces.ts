@@ -172,7 +172,7 @@ async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock):
     await insertTransaction(deps, newest.settlement_id, purpose, signed);
   }
   log.warn(
-    { settlement: newest.settlement_id, nonce: newest.nonce, isCancel, txHash: signed.txHash },
+    { nonce: newest.nonce, isCancel, txHash: signed.txHash },
     'not mined for long: replacing at higher fees',
   );
   await chain.broadcast(signed.rawTransaction);
@@ -195,7 +195,7 @@ async function withdrawAtNonce(
     return;
   }
   await insertTransaction(deps, settlement_id, 'void', signed);
-  log.info({ settlement: settlement_id, nonce, txHash: signed.txHash }, 'withdrawal sent');
+  log.info({ nonce, txHash: signed.txHash }, 'withdrawal sent');
   await chain.broadcast(signed.rawTransaction);
 }
 

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { type ErrorBody, errorCodeOf } from '@pool/core';
+import { deriveTraceId, type ErrorBody, errorCodeOf } from '@pool/core';
 import type { FinalBlock } from '../chain/finality.ts';
 import type { VoidCall } from '../chain/pool-chain.ts';
 import { describeFailure } from '../log.ts';
@@ -27,10 +27,11 @@ export type { RelayerDeps } from './nonces.ts';
 export async function runRelayerPass(deps: RelayerDeps): Promise<void> {
   const final = await deps.chain.fetchFinalBlock();
   for (const sent of await selectOpenNonces(deps)) {
-    await isolate(deps, sent[0].settlement_id, () => followNonce(deps, sent, final));
+    const { id, key } = await selectSettlement(deps, sent[0].settlement_id);
+    await isolate(deps, id, key, (own) => followNonce(own, sent, final));
   }
   for (const row of await selectUnfinished(deps)) {
-    await isolate(deps, row.id, () => advance(deps, row, final));
+    await isolate(deps, row.id, row.key, (own) => advance(own, row, final));
   }
 }
 
@@ -45,14 +46,20 @@ async function advance(deps: RelayerDeps, row: SettlementRow, final: FinalBlock)
   }
 }
 
-// One settlement's trouble must not hold up the others.
-async function isolate(deps: RelayerDeps, id: number, work: () => Promise<void>): Promise<void> {
+/** One settlement's trouble must not hold up the others. Every line of `work` tells which settlement and job it is. */
+async function isolate(
+  deps: RelayerDeps,
+  id: number,
+  key: string,
+  work: (own: RelayerDeps) => Promise<void>,
+): Promise<void> {
+  const log = deps.log.child({ settlement: id, trace: deriveTraceId(key) });
   try {
-    await work();
+    await work({ ...deps, log });
   } catch (error) {
     // Fees above the cap last for many passes; the health of the relayer tells it once.
     const level = errorCodeOf(error) === 'fee_cap_reached' ? 'debug' : 'warn';
-    deps.log[level]({ settlement: id, ...describeFailure(error) }, 'settlement step failed');
+    log[level]({ ...describeFailure(error) }, 'settlement step failed');
   }
   deps.onStep?.();
 }
@@ -66,7 +73,7 @@ async function send(deps: RelayerDeps, row: SettlementRow, final: FinalBlock): P
   const call = parseStoredCall(row);
   const refusal = await chain.simulateFund(call);
   if (refusal !== undefined) {
-    log.info({ settlement: row.id, code: refusal.code }, 'simulation refused');
+    log.info({ code: refusal.code }, 'simulation refused');
     await markReverted(deps, row.id, refusal);
     return;
   }
@@ -75,7 +82,7 @@ async function send(deps: RelayerDeps, row: SettlementRow, final: FinalBlock): P
     return;
   }
   await chain.broadcast(signed.rawTransaction);
-  log.info({ settlement: row.id, txHash: signed.txHash }, 'settlement sent');
+  log.info({ txHash: signed.txHash }, 'settlement sent');
 }
 
 /**
@@ -108,7 +115,7 @@ async function withdraw(
   }
   const refusal = await chain.simulateVoid(withdrawal);
   if (refusal !== undefined) {
-    log.debug({ settlement: row.id, code: refusal.code }, 'withdrawal refused');
+    log.debug({ code: refusal.code }, 'withdrawal refused');
     return;
   }
   const signed = await chain.signVoid(withdrawal, await nextNonce(deps));
@@ -122,7 +129,7 @@ async function withdraw(
       .execute();
   });
   await chain.broadcast(signed.rawTransaction);
-  log.info({ settlement: row.id, txHash: signed.txHash }, 'withdrawal sent');
+  log.info({ txHash: signed.txHash }, 'withdrawal sent');
 }
 
 async function isUnderWay({ db }: RelayerDeps, row: SettlementRow): Promise<boolean> {
@@ -192,6 +199,14 @@ async function markReverted(deps: RelayerDeps, id: number, reason: ErrorBody): P
     .where('id', '=', id)
     .where('state', '!=', 'settled')
     .execute();
+}
+
+async function selectSettlement({ db }: RelayerDeps, id: number) {
+  return await db
+    .selectFrom('settlements')
+    .select(['id', 'key'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
 }
 
 async function selectUnfinished({ db, chain }: RelayerDeps): Promise<SettlementRow[]> {
