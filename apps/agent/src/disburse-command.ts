@@ -6,6 +6,7 @@
  */
 import { PoolError } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
+import { noteAbsence } from './agent-absence.ts';
 import { type AgentClient, createAgentClient } from './agent-client.ts';
 import { readLoopbackToken } from './agent-home.ts';
 import type { Output } from './command-output.ts';
@@ -14,8 +15,8 @@ import { createApproval } from './confirm-payment.ts';
 import { resolveTarget } from './disburse-target.ts';
 import { runDry } from './dry-run-command.ts';
 import { exitCodes } from './exit-codes.ts';
-import { followJob } from './follow-job.ts';
-import { createJobDocument, describeJob, exitCodeOfJob } from './job-report.ts';
+import { followWhole } from './follow-whole.ts';
+import { withInterruption } from './interruption.ts';
 import { withLocalChecks } from './local-checks.ts';
 import { parsePayRun } from './pay-run-label.ts';
 import { openPayRunLedger, payRunLedgerPath } from './pay-run-ledger.ts';
@@ -26,7 +27,7 @@ import { parseRoster } from './roster-csv.ts';
 import { readRosterText } from './roster-file.ts';
 import { createRosterError, RosterError, type RosterProblem } from './roster-problems.ts';
 import { paySplit, type SplitPlan } from './split-pay-run.ts';
-import { createSplitDocument, describeSplit, exitCodeOfSplit, repeatLine } from './split-report.ts';
+import { createSplitDocument, describeSplit, exitCodeOfSplit } from './split-report.ts';
 
 export type DisburseOptions = {
   readonly file: string;
@@ -80,7 +81,9 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
     retry,
   };
   if (options.dryRun === true) {
-    return runDry(config, plan, { ...options, decimals, nowMs: Date.now }, output);
+    const code = await runDry(config, plan, { ...options, decimals, nowMs: Date.now }, output);
+    await noteAbsence(urlOf(config), output.terminal);
+    return code;
   }
   const address = readAgentAddress(options.envFile);
   // Before the ledger: without a token there has been no agent in this directory.
@@ -97,16 +100,7 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
       return await runSplit(config, plan, deps, options, output);
     }
     const first = await payWhole(plan, deps);
-    const { job, trace } = await followJob(client, first.job, terminal);
-    output.out(
-      options.json === true
-        ? JSON.stringify(createJobDocument(job, trace, plan.entries), null, 2)
-        : [
-            describeJob(job, trace, plan.entries, terminal.isTty),
-            ...(first.isRepeat ? [repeatLine] : []),
-          ].join('\n'),
-    );
-    return exitCodeOfJob(job);
+    return await followWhole(client, first, plan.entries, options, output);
   } catch (error) {
     if (error instanceof RosterError) {
       return refuseRoster(error.problems, options, output);
@@ -125,25 +119,20 @@ async function runSplit(
   options: DisburseOptions,
   output: Output,
 ): Promise<number> {
-  const interruption = new AbortController();
-  const interrupt = (): void => interruption.abort();
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  try {
-    const outcome = await paySplit(plan, {
+  const outcome = await withInterruption((signal) =>
+    paySplit(plan, {
       ...deps,
       readCeiling: () =>
         withLocalChecks(config, async ({ readCeiling }) => readCeiling(plan.chain)),
-      signal: interruption.signal,
-    });
-    output.out(
-      options.json === true
-        ? JSON.stringify(createSplitDocument(plan, outcome), null, 2)
-        : describeSplit(plan, outcome),
-    );
-    return exitCodeOfSplit(outcome);
-  } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
-  }
+      signal,
+    }),
+  );
+  output.out(
+    options.json === true
+      ? JSON.stringify(createSplitDocument(plan, outcome), null, 2)
+      : describeSplit(plan, outcome),
+  );
+  return exitCodeOfSplit(outcome);
 }
 
 /** @returns the exit code */
@@ -161,7 +150,11 @@ function refuseRoster(
 
 /** A client of the agent on this machine. */
 export function createClient(address: AgentAddress): AgentClient {
+  return createAgentClient(urlOf(address), readLoopbackToken(address.home));
+}
+
+function urlOf(address: Pick<AgentAddress, 'host' | 'port'>): string {
   const host = address.host === '0.0.0.0' ? '127.0.0.1' : address.host;
   const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
-  return createAgentClient(`http://${name}:${address.port}`, readLoopbackToken(address.home));
+  return `http://${name}:${address.port}`;
 }

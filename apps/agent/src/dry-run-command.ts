@@ -20,7 +20,7 @@ import {
 import { computePayRunDigest } from './pay-run-key.ts';
 import { listPayRuns, type PayRunRecord } from './pay-run-ledger.ts';
 import { chooseRecord, findRecords } from './pay-run-spelling.ts';
-import { insufficientAllowanceLine } from './progress-view.ts';
+import { allowanceNote, insufficientAllowanceLine } from './progress-view.ts';
 import type { RosterEntry } from './roster-csv.ts';
 import {
   describeProblem,
@@ -149,8 +149,8 @@ function describeReport(
 ): readonly string[] {
   const allowance =
     report.allowanceState === 'insufficient'
-      ? insufficientAllowanceLine
-      : `allowance: ${report.allowanceState}`;
+      ? [insufficientAllowanceLine, allowanceNote]
+      : [`allowance: ${report.allowanceState}`];
   const verdict =
     report.issues.length > 0
       ? 'dry run: the batch would be refused'
@@ -162,6 +162,6 @@ function describeReport(
       (finding) =>
         `${finding.severity === 'warning' ? 'warning: ' : ''}${describeProblem(locateFinding(entries, finding))}`,
     ),
-    allowance,
+    ...allowance,
   ];
 }

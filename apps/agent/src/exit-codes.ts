@@ -21,7 +21,7 @@ export const exitCodes = {
   notNow: 6,
   /** `cancel`: the batch was paid before it could be withdrawn. */
   paidAnyway: 7,
-  /** A signal between two looks at a split pay run: 128 and SIGINT. */
+  /** A signal while a payment was followed, which goes on: 128 and SIGINT. */
   interrupted: 130,
 } as const;
 

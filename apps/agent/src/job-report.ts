@@ -8,7 +8,7 @@ import { exitCodes } from './exit-codes.ts';
 import type { JobTrace } from './job-trace.ts';
 import { describeSkipped, locateSkipped } from './pay-run-echo.ts';
 import { adviseOnUsedKey, hasNoEffect } from './pay-run-find.ts';
-import { formatSeconds, insufficientAllowanceLine } from './progress-view.ts';
+import { allowanceNote, formatSeconds, insufficientAllowanceLine } from './progress-view.ts';
 import type { RosterEntry } from './roster-csv.ts';
 import { skippedLine } from './split-report.ts';
 
@@ -61,7 +61,7 @@ export function describeJob(
     }
     // On a terminal the line already stands where the check happened.
     if (result.allowance.state === 'insufficient' && !isTty) {
-      lines.push(insufficientAllowanceLine);
+      lines.push(insufficientAllowanceLine, allowanceNote);
     }
   }
   const seconds = (trace?.timings ?? []).map(

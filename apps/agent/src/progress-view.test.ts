@@ -21,3 +21,16 @@ it.each([true, false])('tells once why a settlement is refused (terminal: %s)', 
   expect(lines[1]).toContain('erc20-insufficient-balance: The balance is too small.');
   expect(lines[1]).toContain('disburse-agent cancel <key>');
 });
+
+it('says under an insufficient allowance that nobody has to do anything', () => {
+  let written = '';
+  const view = createProgressView({
+    isTty: true,
+    write: (text) => {
+      written += text;
+    },
+  });
+  view.show('submitted', 'proving', { ...refused, refusal: undefined, allowance: 'insufficient' });
+  expect(written).toContain('allowance: insufficient at the pre-proof check\n');
+  expect(written).toContain('(the agent grants exactly what the payment needs itself)\n');
+});

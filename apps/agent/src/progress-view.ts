@@ -34,7 +34,7 @@ export function createProgressView(terminal: Terminal): ProgressView {
     }
     if (trace?.allowance === 'insufficient' && !saidAllowance) {
       saidAllowance = true;
-      terminal.write(`\r\u001b[K  ${insufficientAllowanceLine}\n`);
+      terminal.write(`\r\u001b[K  ${insufficientAllowanceLine}\n  ${allowanceNote}\n`);
     }
   }
 
@@ -78,6 +78,9 @@ function createRefusalPrinter(terminal: Terminal): (trace: JobTrace | undefined)
 
 /** How the command form renders an insufficient pre-proof allowance. */
 export const insufficientAllowanceLine = 'allowance: insufficient at the pre-proof check';
+
+/** Stands under it, since it reads like something to do. */
+export const allowanceNote = '  (the agent grants exactly what the payment needs itself)';
 
 function drawBar(fraction: number): string {
   const full = Math.round(Math.min(1, Math.max(0, fraction)) * barWidth);

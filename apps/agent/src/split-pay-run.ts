@@ -273,7 +273,7 @@ function interrupted(during?: PoolError): PoolError {
   const { details } = during ?? {};
   return new PoolError(
     'interrupted',
-    'interrupted; the agent goes on with what it has accepted',
+    'interrupted; the agent goes on with what it has accepted: run the same command again to follow it and to send the rest, or "disburse-agent cancel <key>" to stop a part',
     details === undefined ? {} : { details },
   );
 }

@@ -32,7 +32,7 @@ async function run(args: readonly string[], lines: readonly string[] = []) {
   const code = await runCli([...args, '--env-file', path], {
     out: print,
     err: print,
-    terminal: { isTty: false, write: () => undefined },
+    terminal: { isTty: false, write: print },
   });
   return { code, printed };
 }
@@ -187,6 +187,8 @@ it('a dry run says that the platform names another employer', async () => {
   expect(code).toBe(exitCodes.notNow);
   expect(printed).toContain('employer_mismatch');
   expect(printed).not.toContain('platform_unavailable');
+  // The payment needs an agent, and none runs here.
+  expect(printed).toContain('note: no agent answers at http://127.0.0.1:');
 });
 
 it('config check names a DISBURSE_EMPLOYER_ID that is not the employer of the directory', async () => {
