@@ -3,6 +3,7 @@ import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from './exit-codes.ts';
 import { createTestPayRun, type TestPayRun } from './fixtures/test-pay-run.ts';
+import { describeSplitDryRun, dryRunSplit } from './split-dry-run.ts';
 import { exitCodeOfSplit } from './split-report.ts';
 
 const declined = (): never => {
@@ -135,3 +136,38 @@ describe('somebody who is not enrolled, under --unregistered skip', () => {
     expect(exitCodes.someUnpaid).toBe(5);
   });
 });
+
+it.each(['whole', 'split', 'dry run'] as const)(
+  'tells of a changed key once for each payee it concerns, %s, and stops nothing',
+  async (how) => {
+    const test = createTestPayRun({ people: how === 'whole' ? 2 : 5 });
+    const message = 'recipients[0]: the encryption key changed';
+    test.outages.push({ code: 'recipient_key_rotated', message, severity: 'warning' });
+    let lines: readonly string[] = test.state.lines;
+    if (how === 'whole') {
+      await test.whole();
+    } else if (how === 'split') {
+      await test.split();
+    } else {
+      lines = describeSplitDryRun(
+        await dryRunSplit(
+          { chain: 'anvil', token: 'USDC', payRun: '2026-11', entries: test.entries, retry: [] },
+          {
+            record: undefined,
+            readCeiling: () => test.state.ceiling,
+            validate: (request) => test.plain.validate(request),
+          },
+        ),
+      );
+    }
+    const told = lines.filter((line) => line.includes('the encryption key changed'));
+    const addresses = told.map((line) => /0x[0-9a-fA-F]{40}/.exec(line)?.[0]);
+    // The first payee of each part.
+    expect(new Set(addresses).size).toBe(how === 'whole' ? 1 : 3);
+    expect(told).toHaveLength(how === 'whole' ? 1 : 3);
+    const known = test.entries.map(({ recipientAddress }) => recipientAddress);
+    expect(known).toEqual(expect.arrayContaining(addresses));
+    expect(told.every((line) => line.startsWith('warning: '))).toBe(true);
+    expect(test.state.submitted).toHaveLength({ whole: 1, split: 3, 'dry run': 0 }[how]);
+  },
+);
