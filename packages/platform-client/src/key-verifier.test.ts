@@ -56,4 +56,11 @@ describe('createKeyVerifier', () => {
       retryable: true,
     });
   });
+
+  it('says that the edge token is refused, since trying again would not help', async () => {
+    const { verifier } = verifierOf(() =>
+      Response.json({ code: 'unauthorized', message: 'canary' }, { status: 401 }),
+    );
+    await expect(verifier.verify(apiKey)).rejects.toThrow(/edge token.*DISBURSE_PLATFORM_TOKEN/);
+  });
 });
