@@ -29,7 +29,7 @@ export function resolveTarget(
   if (chain === undefined || settings === undefined) {
     throw new PoolError(
       'invalid-chain',
-      'that chain does not stand in the chains file of this agent, or stands there without a pool',
+      'that chain is not in chains.json of this agent, or has no pool there',
     );
   }
   const token = options.token ?? 'USDC';

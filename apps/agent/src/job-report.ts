@@ -77,7 +77,7 @@ export function describeJob(
   return lines.join('\n');
 }
 
-/** The id that stands in every log line of agent and platform about this key. */
+/** The id in every log line of agent and platform about this key. */
 export function describeTraceId(key: string): string {
   return `trace id in all logs: ${deriveTraceId(key)}`;
 }

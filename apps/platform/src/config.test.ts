@@ -97,7 +97,7 @@ describe('configuration', () => {
     }
   });
 
-  it('takes production keys by folder and manifest, and wants them in production', () => {
+  it('takes production keys by folder and manifest, and requires them in production', () => {
     const keys = { PLATFORM_ARTIFACTS_DIR: '/keys', PLATFORM_ARTIFACTS_MANIFEST: '/keys.json' };
     expect(parsePlatformConfig(platform).productionKeys).toBeUndefined();
     expect(

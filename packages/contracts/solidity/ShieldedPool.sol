@@ -36,8 +36,8 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     uint256 private constant MAX_TOTAL = type(uint128).max;
     /// @dev Flag beside a cached asset id, which needs 254 bits: one storage read answers both questions.
     uint256 private constant ENABLED = 1 << 255;
-    /// @dev Stands where a batch root would, and is none: roots are below r. One storage read answers "used?"
-    /// and "voided?".
+    /// @dev Stored in place of a batch root for a voided batchId. No batch root equals it, since roots are below r.
+    /// One storage read answers both "used?" and "voided?".
     bytes32 private constant VOIDED = bytes32(type(uint256).max);
     /// @dev Elements of the fund circuits' public vector before the commitments.
     uint256 private constant FUND_HEAD = 5;

@@ -10,7 +10,7 @@ type Issue = v.BaseIssue<unknown>;
 
 /**
  * The first three problems: `recipients[3].amount: missing`. Never echoes a value.
- * @param within - where the value stands in what was sent
+ * @param within - path of the value in what was sent
  */
 export function describeIssues(
   issues: readonly Issue[],
