@@ -72,10 +72,16 @@ export type Stack = {
   };
   readonly holders: readonly Holder[];
   readonly ledger: ProcessLedger;
+  /** The first platform process; {@link Stack.restartPlatform} replaces it. */
   readonly platform: ManagedProcess;
   readonly gate: ManagedProcess;
   /** The agent that every stack starts with, its home at `agent-home`. */
   readonly agent: Agent;
+  /**
+   * Stops the platform, lets the caller work on its stopped data directory, and starts it again.
+   * @param work - gets the path of the data directory
+   */
+  restartPlatform(work: (dataDirectory: string) => void): Promise<void>;
   /** Starts one more agent, by default of the same employer with a home and job store of its own. */
   startAgent(options: StartAgentOptions): Promise<Agent>;
   /** Ends everything that was started, agents included. Safe to call twice. */
@@ -161,7 +167,8 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
       dataDirectory: join(directory, 'gate-data'),
     }),
   );
-  const platform = startService('platform', ['serve'], platformEnvironment);
+  const startPlatform = () => startService('platform', ['serve'], platformEnvironment);
+  const platform = startPlatform();
   await waitUntilReady(platform, () => isAnswering(platformUrl));
   await waitUntilReady(gate, () => isAnswering(gateUrl));
 
@@ -203,6 +210,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
     environment: options.agentEnvironment ?? {},
   });
   const agent = await startAgent({ name: 'agent' });
+  let running = platform;
 
   return {
     directory,
@@ -225,6 +233,12 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
     platform,
     gate,
     agent,
+    restartPlatform: async (work) => {
+      await running.stop();
+      work(platformData);
+      running = startPlatform();
+      await waitUntilReady(running, () => isAnswering(platformUrl));
+    },
     startAgent,
     stop: () => ledger.endAll(),
   };
