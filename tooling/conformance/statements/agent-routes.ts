@@ -145,7 +145,7 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
         'answers a job that had ended as it is, and stores nothing',
         'answers 404 to a key never seen, and to one of another employer',
       ),
-      agentAccess('DELETE /api/disburse/:key > meets a %s key'),
+      agentAccess('meets a %s key'),
     ),
   ],
   [

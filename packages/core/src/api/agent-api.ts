@@ -144,7 +144,7 @@ export const agentRoutes = {
       409: ['idempotency_conflict'],
       413: tooLarge,
       429: rateLimited,
-      503: unavailable,
+      503: [...unavailable, 'employer_mismatch', 'tenancy_unreadable'],
     },
   }),
   validate: defineRoute({
