@@ -21,6 +21,7 @@ describe('the _FILE form', () => {
   it('exists for every credential', () => {
     expect(credentials.map(({ name }) => name).sort()).toEqual([
       'DISBURSE_BALANCE_TOKEN',
+      'DISBURSE_FINGERPRINT_KEY',
       'DISBURSE_FUNDER_ED25519_KEY',
       'DISBURSE_FUNDER_PRIVATE_KEY',
       'DISBURSE_HOLDER_PRIVATE_KEY',

@@ -64,6 +64,7 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
   let mayBeUsed = true;
   // What the platform answered to the last post, when it refused it.
   let postRefusal: unknown;
+  let hasPosted = false;
   const resending = createPacer(run);
   const withdrawing = createPacer(run);
 
@@ -108,13 +109,16 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
       await setRefusal(run, undefined);
       return true;
     }
-    await setRefusal(run, toRefusal(row, postRefusal));
+    // A run that has posted nothing yet knows no better than the one before it.
+    const known = hasPosted ? undefined : (run.record().refusal ?? undefined);
+    await setRefusal(run, toRefusal(row, postRefusal) ?? known);
     return false;
   }
 
   async function post(): Promise<void> {
     resending.next();
     postRefusal = undefined;
+    hasPosted = true;
     await attempt(async () => {
       const { proved, signature } = run.record();
       if (proved === undefined || signature === undefined) {

@@ -115,6 +115,46 @@ describe('a settlement that is refused', () => {
   });
 });
 
+describe('a settlement that the platform never took', () => {
+  it('holds up no other batch once it is to be cancelled by a run that has posted nothing', async () => {
+    const world = await createWorld({ permit: true, finalityBlocks: 5 });
+    const { PoolError } = await import('@pool/core');
+    const refuse = (code: string, status: number) => (): Promise<never> =>
+      Promise.reject(new PoolError(code, 'refused', { status }));
+    const platform = {
+      ...world.platform,
+      postSettlement: refuse('invalid_settlement', 400),
+      postVoid: refuse('not_found', 404),
+    };
+    const large = await world.accept('large');
+    const locks = createKeyLock();
+    await expect(
+      world.run(large, undefined, {
+        locks,
+        platform,
+        clock: {
+          nowMs: world.clock.nowMs,
+          async sleep(milliseconds, signal) {
+            if (large.record().stage === 'settlement-refused') {
+              throw new Error('power cut');
+            }
+            await world.clock.sleep(milliseconds, signal);
+          },
+        },
+      }),
+    ).rejects.toThrow();
+    large.values.set(cancellationName, '{"askedAtMs":1}');
+    const running = world.run(large, undefined, { locks, platform });
+    const [first] = world.createRequest().recipients;
+    const small = await world.accept('small', { recipients: [{ ...first!, amount: '1' }] });
+    await world.run(small, undefined, { locks });
+    expect(viewOf(small).result?.status).toBe('completed');
+    expect(large.state()).toBe('submitted');
+    await running;
+    expect(viewOf(large).error?.code).toBe('cancelled');
+  });
+});
+
 describe.each(allowances)('a batch that cannot be collected, %s', (_, options) => {
   it('holds up no other batch of its funder and token', async () => {
     const { world, large, running, payOne } = await createUnderfunded(options);

@@ -162,9 +162,11 @@ describe('the proof of a settlement', () => {
     expect(JSON.parse(request)).toMatchObject({ proof: good.proof });
   });
 
-  it.each<[string, () => ProofCheck | Promise<ProofCheck>]>([
+  it.each<[string, string, number, () => ProofCheck | Promise<ProofCheck>]>([
     [
       'the verifier fails',
+      'verifier_unavailable',
+      503,
       async () =>
         createProofCheck(
           {
@@ -176,13 +178,18 @@ describe('the proof of a settlement', () => {
           await loadVerificationKeys(undefined),
         ),
     ],
-    ['there is no key for its size', () => createProofCheck(verifier, new Map())],
-  ])('is never believed when %s: 503, and nothing is stored', async (_name, check) => {
+    [
+      'there is no key for its size',
+      'batch_size_unsupported',
+      400,
+      () => createProofCheck(verifier, new Map()),
+    ],
+  ])('is never believed when %s: %s, and nothing is stored', async (_name, code, status, check) => {
     const client = await open(await check());
     await expect(client.postSettlement('job', good)).rejects.toMatchObject({
-      code: 'verifier_unavailable',
-      status: 503,
-      retryable: true,
+      code,
+      status,
+      retryable: status === 503,
     });
     expect(await countStored()).toBe(0);
   });

@@ -190,10 +190,10 @@ async function withdrawAtNonce(
   if ((await chain.fetchNonce()) > nonce || (await chain.simulateVoid(withdrawal)) !== undefined) {
     return;
   }
-  const signed = await signWithinCap(chain, newest, withdrawal);
-  if (signed === undefined) {
-    return;
-  }
+  // Without a better offer it goes out at what the cap allows: a node that still has the fund() refuses it, one that lost
+  // the fund() takes it, and the nonce does not stay empty for everybody behind it.
+  const signed =
+    (await signWithinCap(chain, newest, withdrawal)) ?? (await chain.signVoid(withdrawal, nonce));
   await insertTransaction(deps, settlement_id, 'void', signed);
   log.info({ nonce, txHash: signed.txHash }, 'withdrawal sent');
   await chain.broadcast(signed.rawTransaction);

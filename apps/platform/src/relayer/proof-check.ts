@@ -13,7 +13,7 @@ import type { VerificationKeys } from './verification-keys.ts';
 export type ProofCheck = {
   /**
    * @param size - slots of the batch
-   * @throws PoolError `proof_invalid` (400), `verifier_unavailable` (503, retryable)
+   * @throws PoolError `proof_invalid`, `batch_size_unsupported` (400), `verifier_unavailable` (503, retryable)
    */
   assertProof(size: number, publicInputs: FundPublicInputs, proof: SolidityProof): Promise<void>;
 };
@@ -26,8 +26,10 @@ export function createProofCheck(
     async assertProof(size, { digest, z, y }, proof) {
       const key = keys.get(size);
       if (key === undefined) {
-        throw unavailable(
-          `this platform has no verification key for batches of ${size} slots; its operator must add one`,
+        // Not "try again": an agent that does so would keep its funder's other batches waiting.
+        throw new PoolError(
+          'batch_size_unsupported',
+          `settlement refused: this platform has no verification key for batches of ${size} slots; its operator must add one`,
         );
       }
       const signals = [digest, z, y].map(String);

@@ -74,7 +74,7 @@ async function send(deps: RelayerDeps, row: SettlementRow, final: FinalBlock): P
   const refusal = await chain.simulateFund(call);
   if (refusal !== undefined) {
     log.info({ code: refusal.code }, 'simulation refused');
-    await markReverted(deps, row.id, refusal);
+    await markRefused(deps, row.id, refusal);
     return;
   }
   const signed = await chain.signFund(call, await nextNonce(deps));
@@ -190,6 +190,17 @@ async function isNonceTaken(
     });
   }
   return true;
+}
+
+/** Refused by the simulation. A withdrawal that came meanwhile is still to be sent, so its row stays unfinished. */
+async function markRefused(deps: RelayerDeps, id: number, reason: ErrorBody): Promise<void> {
+  await deps.db
+    .updateTable('settlements')
+    .set({ state: 'reverted', error_code: reason.code, error_message: reason.message })
+    .where('id', '=', id)
+    .where('state', '!=', 'settled')
+    .where('void_signature', 'is', null)
+    .execute();
 }
 
 async function markReverted(deps: RelayerDeps, id: number, reason: ErrorBody): Promise<void> {

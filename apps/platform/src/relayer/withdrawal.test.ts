@@ -1,6 +1,6 @@
 /** Withdrawn batches, from the edge's route to the chain, with the real contracts (the verifier alone is a fake). */
 import { connectShieldedPool } from '@pool/contracts';
-import { computeVoidBatchData, type Hex32, type VoidRequest } from '@pool/core';
+import { computeVoidBatchData, type Hex32, PoolError, type VoidRequest } from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { Transaction } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -219,6 +219,39 @@ describe('a batch that its funder withdraws', () => {
     });
     expect([await transactions(), await sentCount()]).toEqual([[], 0]);
     await relay();
+    await settleDown();
+    expect(await outcome()).toEqual(['reverted', 'batch_voided']);
+    expect(await batchCount()).toBe(0n);
+  });
+
+  it('is sent although a simulation of fund() refuses while the withdrawal comes', async () => {
+    const settlement = await settle();
+    await edge.postSettlement('job-1', settlement.request);
+    const request = await withdraw(settlement);
+    await relay({
+      ...poolChain,
+      simulateFund: async () => {
+        await edge.postVoid('job-1', request);
+        return { code: 'erc20-insufficient-balance', message: 'too little' };
+      },
+    });
+    await relay();
+    await settleDown();
+    expect(await outcome()).toEqual(['reverted', 'batch_voided']);
+  });
+
+  it('takes the nonce at capped fees when no better offer is allowed', async () => {
+    const settlement = await settle();
+    await edge.postSettlement('job-1', settlement.request);
+    // It is signed and stored, and no node has it.
+    await relay({ ...poolChain, broadcast: async () => undefined });
+    await edge.postVoid('job-1', await withdraw(settlement));
+    await relay({
+      ...poolChain,
+      signReplacement: async () => {
+        throw new PoolError('fee_cap_reached', 'above the cap', { retryable: true });
+      },
+    });
     await settleDown();
     expect(await outcome()).toEqual(['reverted', 'batch_voided']);
     expect(await batchCount()).toBe(0n);

@@ -77,7 +77,13 @@ export const edgeRoutes = {
       202: settlement('Stored, or under way.'),
     },
     errors: {
-      400: ['invalid_request', 'invalid-chain', 'invalid_settlement', 'proof_invalid'],
+      400: [
+        'invalid_request',
+        'invalid-chain',
+        'invalid_settlement',
+        'proof_invalid',
+        'batch_size_unsupported',
+      ],
       401: unauthorized,
       403: foreign,
       409: ['idempotency_conflict'],
