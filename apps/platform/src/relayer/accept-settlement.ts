@@ -37,8 +37,8 @@ type Meaning =
 /**
  * Stores the settlement, or finds the one that stands. The proof comes last of all checks, since it takes the
  * longest, and before anything is stored. A replay stores nothing, so its proof is not verified again.
- * @throws PoolError `invalid-chain`, `invalid_settlement`, `proof_invalid` (400), `idempotency_conflict` (409),
- *   `verifier_unavailable` (503)
+ * @throws PoolError `invalid-chain`, `invalid_settlement`, `proof_invalid`, `batch_size_unsupported` (400),
+ *   `idempotency_conflict` (409), `verifier_unavailable` (503)
  */
 export async function acceptSettlement(
   deps: AcceptDeps,

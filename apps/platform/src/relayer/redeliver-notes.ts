@@ -83,7 +83,7 @@ async function findLanded(db: PlatformDatabase, { chain, batch }: Delivery) {
   if (landed === undefined) {
     throw new PoolError(
       'not_settled',
-      'no final block of the chain has this batch with these sealed notes; only the notes of a settled batch can be delivered again',
+      'the index of this platform has no final block with this batch and these sealed notes; only a settled batch can be delivered again. If the platform is still reading the chain, try again later',
       { status: 409 },
     );
   }
