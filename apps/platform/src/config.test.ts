@@ -97,6 +97,21 @@ describe('configuration', () => {
     }
   });
 
+  it('knows a production environment by NODE_ENV alone', () => {
+    const keys = { PLATFORM_ARTIFACTS_DIR: '/keys', PLATFORM_ARTIFACTS_MANIFEST: '/keys.json' };
+    for (const [NODE_ENV, isProduction] of [
+      [undefined, false],
+      ['development', false],
+      ['test', false],
+      ['production', true],
+    ] as const) {
+      expect(parsePlatformConfig({ ...platform, ...keys, NODE_ENV })).toMatchObject({
+        isProduction,
+      });
+      expect(parseGateConfig({ ...gate, NODE_ENV })).toMatchObject({ isProduction });
+    }
+  });
+
   it('takes production keys by folder and manifest, and requires them in production', () => {
     const keys = { PLATFORM_ARTIFACTS_DIR: '/keys', PLATFORM_ARTIFACTS_MANIFEST: '/keys.json' };
     expect(parsePlatformConfig(platform).productionKeys).toBeUndefined();

@@ -38,6 +38,8 @@ export type GateAccessConfig = {
 export type KeyFolder = { readonly folder: string; readonly manifest: string };
 
 export type PlatformConfig = {
+  /** `NODE_ENV=production`: what is meant for development alone is refused. */
+  readonly isProduction: boolean;
   readonly listen: ListenConfig;
   readonly dataDirectory: string;
   readonly chains: ChainsFile;
@@ -69,6 +71,8 @@ export type PlatformConfig = {
 };
 
 export type GateConfig = {
+  /** `NODE_ENV=production`: what is meant for development alone is refused. */
+  readonly isProduction: boolean;
   readonly listen: ListenConfig;
   readonly dataDirectory: string;
   readonly chain: EvmChainSettings;
@@ -90,13 +94,15 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
   const read = createReader(env);
   const chains = read.chains('PLATFORM_CHAINS_FILE');
   const chainIds = Object.values(chains?.chains ?? {}).map((chain) => chain.chainId);
+  const isProduction = readIsProduction(read);
   const config = {
+    isProduction,
     listen: readListen(read, 'PLATFORM', 8080),
     dataDirectory: read.text('PLATFORM_DATA_DIR'),
     chains,
     defaultChain: read.text('PLATFORM_DEFAULT_CHAIN'),
     relayerKey: read.privateKey('PLATFORM_RELAYER_KEY'),
-    productionKeys: readProductionKeys(read),
+    productionKeys: readProductionKeys(read, isProduction),
     gate: readGateAccess(read),
     allowedOrigins: read.list('PLATFORM_ALLOWED_ORIGINS'),
     allowedHosts: read.list('PLATFORM_ALLOWED_HOSTS'),
@@ -133,6 +139,7 @@ export function parseGateConfig(env: Environment): GateConfig {
     read.problem('GATE_CHAIN', 'names no chain of GATE_CHAINS_FILE');
   }
   const config = {
+    isProduction: readIsProduction(read),
     listen: readListen(read, 'GATE', 8090),
     dataDirectory: read.text('GATE_DATA_DIR'),
     publisherKey: read.privateKey('GATE_PUBLISHER_KEY'),
@@ -174,11 +181,15 @@ function readListen(read: Reader, prefix: string, port: number): ListenConfig {
   return { host, port: read.integer(`${prefix}_PORT`, port, 0, 65_535) };
 }
 
-function readProductionKeys(read: Reader): KeyFolder | undefined {
+function readIsProduction(read: Reader): boolean {
+  return read.optional('NODE_ENV') === 'production';
+}
+
+function readProductionKeys(read: Reader, isProduction: boolean): KeyFolder | undefined {
   const folder = read.optional('PLATFORM_ARTIFACTS_DIR');
   const manifest = read.optional('PLATFORM_ARTIFACTS_MANIFEST');
   if (manifest === undefined) {
-    if (folder !== undefined || read.optional('NODE_ENV') === 'production') {
+    if (folder !== undefined || isProduction) {
       read.problem(
         'PLATFORM_ARTIFACTS_MANIFEST',
         'must name the manifest of the production keys: anybody can forge proofs under development keys',
