@@ -10,6 +10,8 @@ import {
   platformApi,
   type RelayerHealth,
 } from '@pool/core';
+import type { CredentialMint } from './accounts/credential.ts';
+import { createCredentialMemory } from './accounts/credential-memory.ts';
 import { addEmployerRoutes } from './accounts/employer-routes.ts';
 import type { EnrolmentGate } from './accounts/gate-confirmation.ts';
 import { addAuthRoutes } from './auth/auth-routes.ts';
@@ -26,6 +28,7 @@ import type { ProofCheck } from './relayer/proof-check.ts';
 
 export type PlatformAppDeps = {
   readonly db: PlatformDatabase;
+  readonly credentials: CredentialMint;
   readonly log: Log;
   readonly nowMs: () => number;
   readonly chains: ChainsFile;
@@ -52,7 +55,7 @@ export type PlatformAppDeps = {
 const maxBodyBytes = 512 * 1024;
 
 export function createPlatformApp(deps: PlatformAppDeps): Shell {
-  const { db, log, nowMs } = deps;
+  const { db, credentials, log, nowMs } = deps;
   const limits = createRateLimits(deps.rateLimits, nowMs);
   const { domain, uri } = deps.chains.evidence;
   const app = createShell({
@@ -66,6 +69,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
   addApiPages(app, [...createApiPages(platformApi), ...createApiPages(edgeApi, '/agent-edge')]);
   addAuthRoutes(app, {
     db,
+    credentials,
     nowMs,
     limits,
     contracts: createContractWallets(deps.poolChains.values()),
@@ -78,11 +82,10 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     },
   });
   const { gate, gateWaitMs } = deps;
-  addEmployerRoutes(app, { db, log, nowMs, limits, gate, gateWaitMs });
+  const callers = { db, credentials, memory: createCredentialMemory(), limits, nowMs };
+  addEmployerRoutes(app, { ...callers, log, gate, gateWaitMs });
   addEdgeRoutes(app, {
-    db,
-    nowMs,
-    limits,
+    ...callers,
     chains: deps.poolChains,
     proofs: deps.proofs,
     hasGate: gate !== undefined,

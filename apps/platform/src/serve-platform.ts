@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodeOf, type Secret } from '@pool/core';
 import { createGateClient } from '@pool/platform-client';
 import { createProofVerifier } from '@pool/prover';
+import { openCredentialMint } from './accounts/credential-key.ts';
 import { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
 import type { PlatformConfig } from './config.ts';
 import { openDatabase } from './database/open-database.ts';
@@ -32,6 +33,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   const verificationKeys = await loadVerificationKeys(config.productionKeys);
   const database = await openDatabase<PlatformTables>(config.dataDirectory, platformMigrations);
   const { db } = database;
+  const credentials = await openCredentialMint(db);
   const nowMs = Date.now;
   const chains = createPoolChains(config);
   await Promise.all(chains.map((chain) => assertChain(chain, log)));
@@ -69,6 +71,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   const app = createPlatformApp({
     ...config,
     db,
+    credentials,
     log,
     nowMs,
     poolChains: new Map(chains.map((chain) => [chain.key, chain])),
@@ -91,7 +94,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   const control =
     config.dataDirectory === 'memory:'
       ? undefined
-      : await startControl(config.dataDirectory, { db, log, nowMs });
+      : await startControl(config.dataDirectory, { db, credentials, log, nowMs });
   const listening = await listen((request, from) => app.fetch(request, from), config.listen, log);
   return {
     url: listening.url,

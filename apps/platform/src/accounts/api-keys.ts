@@ -14,9 +14,9 @@ import type { InferOutput } from 'valibot';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import {
   apiKeyPrefix,
+  type CredentialMint,
   hashCredential,
   isSameHash,
-  mintCredential,
   parsePublicId,
 } from './credential.ts';
 import type { Employer } from './employers.ts';
@@ -29,12 +29,13 @@ export type MintedKey = KeyMetadata & { readonly apiKey: string };
 /** @throws PoolError `key_limit_reached` (409) */
 export async function mintApiKey(
   db: PlatformDatabase,
+  credentials: CredentialMint,
   employer: Employer,
   capability: Capability,
   name: string,
   nowMs: number,
 ): Promise<MintedKey> {
-  const minted = mintCredential(apiKeyPrefix);
+  const minted = credentials.mint(apiKeyPrefix);
   const createdAt = new Date(nowMs).toISOString();
   const id = await db.transaction().execute(async (trx) => {
     // One mint of a wallet at a time: two that count at once would both see room for the last key.

@@ -1,10 +1,11 @@
 /**
- * Bearer credentials of this platform: `<prefix>_<8-character id>_<32 random bytes, base58>`, stored as
- * SHA-256 and compared in constant time (docs/decisions/0008).
+ * Credentials of this platform. A bearer credential is `<prefix>_<8-character id>_<32 random bytes, base58><tag>`,
+ * stored as SHA-256 and compared in constant time (docs/decisions/0008). The tag is a MAC under a key of this
+ * platform: a guess is refused by it, and the database is not asked (docs/decisions/0032).
  *
  * @module
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { bytesToHex, Secret } from '@pool/core';
 import { encodeBase58 } from 'ethers';
 
@@ -21,20 +22,66 @@ export type MintedCredential = {
   readonly hash: string;
 };
 
-const idAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
+/**
+ * What a presented credential says about itself. `tagged`: this platform made it; whether it is still good, its row
+ * decides. `untagged`: has the form of credentials from before there were tags. `forged`: neither.
+ */
+export type CredentialStanding = 'tagged' | 'untagged' | 'forged';
 
-export function mintCredential(prefix: string): MintedCredential {
-  const publicId = Array.from(randomBytes(8), (byte) => idAlphabet[byte % idAlphabet.length]).join(
-    '',
-  );
-  const displayPrefix = `${prefix}_${publicId}`;
-  const credential = `${displayPrefix}_${encodeBase58(randomBytes(32))}`;
-  return {
-    credential: new Secret(credential),
-    publicId,
-    displayPrefix,
-    hash: hashCredential(credential),
+/** Makes credentials, and tells those it made from guesses. */
+export type CredentialMint = {
+  mint(prefix: string): MintedCredential;
+  mintCookie(): Secret;
+  judge(prefix: string, credential: string): CredentialStanding;
+  judgeCookie(cookie: string): Exclude<CredentialStanding, 'untagged'>;
+};
+
+const idAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
+const tagLength = 10;
+/** What 32 bytes have in base58. */
+const longestRandom = 44;
+
+/** @param key - 32 bytes; whoever knows them can make guesses that cost a question, and no credential that is good */
+export function createCredentialMint(key: Uint8Array): CredentialMint {
+  const tag = (text: string): string => {
+    const mac = createHmac('sha256', key).update(text, 'utf8').digest();
+    return toIdCharacters(mac.subarray(0, tagLength));
   };
+  const isTagged = (credential: string): boolean =>
+    isSameHash(tag(credential.slice(0, -tagLength)), credential.slice(-tagLength));
+  return {
+    mint(prefix) {
+      const publicId = toIdCharacters(randomBytes(8));
+      const displayPrefix = `${prefix}_${publicId}`;
+      const body = `${displayPrefix}_${encodeBase58(randomBytes(32))}`;
+      const credential = `${body}${tag(body)}`;
+      return {
+        credential: new Secret(credential),
+        publicId,
+        displayPrefix,
+        hash: hashCredential(credential),
+      };
+    },
+    mintCookie() {
+      const body = randomBytes(32).toString('base64url');
+      return new Secret(`${body}${tag(body)}`);
+    },
+    judge(prefix, credential) {
+      if (parsePublicId(prefix, credential) === undefined) {
+        return 'forged';
+      }
+      if (isTagged(credential)) {
+        return 'tagged';
+      }
+      const random = credential.slice(credential.lastIndexOf('_') + 1);
+      return random.length <= longestRandom ? 'untagged' : 'forged';
+    },
+    judgeCookie: (cookie) => (isTagged(cookie) ? 'tagged' : 'forged'),
+  };
+}
+
+function toIdCharacters(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => idAlphabet[byte % idAlphabet.length]).join('');
 }
 
 /** The id inside a credential, or undefined when it is not one of the prefix. */

@@ -7,10 +7,10 @@
 import { PoolError, type Secret } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import {
+  type CredentialMint,
   edgeTokenPrefix,
   hashCredential,
   isSameHash,
-  mintCredential,
   parsePublicId,
 } from './credential.ts';
 import type { Employer } from './employers.ts';
@@ -31,11 +31,12 @@ export type EdgeCaller = Employer & { readonly edgeTokenId: number };
 
 export async function createEdgeToken(
   db: PlatformDatabase,
+  credentials: CredentialMint,
   employer: Employer,
   name: string,
   nowMs: number,
 ): Promise<EdgeTokenMetadata & { readonly token: Secret }> {
-  const minted = mintCredential(edgeTokenPrefix);
+  const minted = credentials.mint(edgeTokenPrefix);
   const createdAt = new Date(nowMs).toISOString();
   const { id } = await db
     .insertInto('edge_tokens')

@@ -14,6 +14,7 @@ import {
 import type { Shell } from '../http/app-shell.ts';
 import { readJson } from '../http/read-request.ts';
 import { listApiKeys, mintApiKey, revokeApiKey, verifyApiKey } from './api-keys.ts';
+import { apiKeyPrefix } from './credential.ts';
 import { getEmployer, registerEmployer } from './employers.ts';
 import { enrolHolder, findSubject, type Subject } from './enrolment.ts';
 import type { ConfirmationDeps } from './gate-confirmation.ts';
@@ -67,7 +68,7 @@ export function addEmployerRoutes(app: Shell, deps: ConfirmationDeps & CallerDep
       assertHolder(session);
     }
     const employer = await getEmployer(db, session);
-    const minted = await mintApiKey(db, employer, capability, name, nowMs());
+    const minted = await mintApiKey(db, deps.credentials, employer, capability, name, nowMs());
     return c.json({ success: true, ...minted }, 201);
   });
 
@@ -89,7 +90,9 @@ export function addEmployerRoutes(app: Shell, deps: ConfirmationDeps & CallerDep
   app.post('/api/employers/verify-key', async (c) => {
     await identifyAgent(deps, c);
     const { apiKey } = await readJson(c, verifyKeyRequestSchema);
-    return c.json(await verifyApiKey(db, apiKey));
+    // A guess that an agent passes on is known for one without a question.
+    const isForged = deps.credentials.judge(apiKeyPrefix, apiKey) === 'forged';
+    return c.json(isForged ? { valid: false } : await verifyApiKey(db, apiKey));
   });
 }
 

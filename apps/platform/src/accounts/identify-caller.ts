@@ -1,6 +1,7 @@
 /**
  * Who calls: a session's wallet, an agent by its edge token, or a holder by an API key. Each has a limit of
- * its own; whoever shows no good credential draws on the limit of his address.
+ * its own; whoever shows no good credential draws on the limit of his address. A limit is taken before the database
+ * is asked, wherever it is known by then whose it is (docs/decisions/0032).
  *
  * @module
  */
@@ -9,31 +10,40 @@ import { getCookie } from 'hono/cookie';
 import { findSession, type KeySession, type Session, sessionCookie } from '../auth/sessions.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { ShellContext } from '../http/app-shell.ts';
-import type { RateLimits } from '../http/rate-limit.ts';
+import type { RateLimiter, RateLimits } from '../http/rate-limit.ts';
 import { readBearer, unauthorized } from '../http/read-request.ts';
 import { verifyApiKey } from './api-keys.ts';
-import { hashCredential } from './credential.ts';
+import {
+  apiKeyPrefix,
+  type CredentialMint,
+  type CredentialStanding,
+  edgeTokenPrefix,
+  hashCredential,
+} from './credential.ts';
+import type { CredentialMemory } from './credential-memory.ts';
 import { type EdgeCaller, findEdgeEmployer } from './edge-tokens.ts';
 
 export type CallerDeps = {
   readonly db: PlatformDatabase;
   readonly limits: RateLimits;
+  readonly credentials: CredentialMint;
+  readonly memory: CredentialMemory;
   readonly nowMs: () => number;
 };
 
 /** @throws PoolError `unauthorized` (401), `rate_limited` (429) */
 export async function identifySession(deps: CallerDeps, c: ShellContext): Promise<Session> {
-  const session = await findSession(deps.db, getCookie(c, sessionCookie), deps.nowMs());
-  if (session === undefined) {
-    deps.limits.address.take(c.get('callerAddress'));
-    throw unauthorized('sign in first: the sessionId cookie is missing or expired');
-  }
-  // By wallet: opening more sessions must not raise its limit. A contract of another chain is another wallet.
-  const { address, contractChainId } = session;
-  deps.limits.session.take(
-    contractChainId === undefined ? address : `${address} ${contractChainId}`,
-  );
-  return session;
+  const cookie = getCookie(c, sessionCookie) ?? '';
+  return await identify(deps, c, {
+    hash: hashCredential(cookie),
+    standing: deps.credentials.judgeCookie(cookie),
+    find: () => findSession(deps.db, cookie, deps.nowMs()),
+    limiter: deps.limits.session,
+    // By wallet: opening more sessions must not raise its limit. A contract of another chain is another wallet.
+    callerOf: ({ address, contractChainId }) =>
+      contractChainId === undefined ? address : `${address} ${contractChainId}`,
+    refusal: 'sign in first: the sessionId cookie is missing or expired',
+  });
 }
 
 /**
@@ -61,13 +71,14 @@ export function assertHolder(session: Session): asserts session is KeySession {
 /** The employer whose edge token it is. @throws PoolError `unauthorized` (401), `rate_limited` (429) */
 export async function identifyAgent(deps: CallerDeps, c: ShellContext): Promise<EdgeCaller> {
   const token = readLimitedBearer(deps, c);
-  const employer = await findEdgeEmployer(deps.db, token);
-  if (employer === undefined) {
-    deps.limits.address.take(c.get('callerAddress'));
-    throw unauthorized();
-  }
-  deps.limits.edge.take(hashCredential(token));
-  return employer;
+  const hash = hashCredential(token);
+  return await identify(deps, c, {
+    hash,
+    standing: deps.credentials.judge(edgeTokenPrefix, token),
+    find: () => findEdgeEmployer(deps.db, token),
+    limiter: deps.limits.edge,
+    callerOf: () => hash,
+  });
 }
 
 /** What the API key is good for. @throws PoolError `unauthorized` (401), `rate_limited` (429) */
@@ -76,13 +87,65 @@ export async function identifyKey(
   c: ShellContext,
 ): Promise<VerifiedKey & { readonly valid: true }> {
   const apiKey = readLimitedBearer(deps, c);
-  const key = await verifyApiKey(deps.db, apiKey);
-  if (!key.valid) {
-    deps.limits.address.take(c.get('callerAddress'));
-    throw unauthorized();
+  const hash = hashCredential(apiKey);
+  return await identify(deps, c, {
+    hash,
+    standing: deps.credentials.judge(apiKeyPrefix, apiKey),
+    async find() {
+      const key = await verifyApiKey(deps.db, apiKey);
+      return key.valid ? key : undefined;
+    },
+    limiter: deps.limits.edge,
+    callerOf: () => hash,
+  });
+}
+
+type Presented<T> = {
+  readonly hash: string;
+  readonly standing: CredentialStanding;
+  /** Asks the database. */
+  find(): Promise<T | undefined>;
+  readonly limiter: RateLimiter;
+  /** Whose limit a good one takes. */
+  callerOf(found: T): string;
+  readonly refusal?: string;
+};
+
+async function identify<T>(
+  { limits, memory }: CallerDeps,
+  c: ShellContext,
+  { hash, standing, find, limiter, callerOf, refusal }: Presented<T>,
+): Promise<T> {
+  const address = c.get('callerAddress');
+  const known = memory.recall(hash);
+  if (standing === 'forged' || known?.kind === 'dead') {
+    limits.address.take(address);
+    throw unauthorized(refusal);
   }
-  deps.limits.edge.take(hashCredential(apiKey));
-  return key;
+  if (known?.kind === 'good') {
+    limiter.take(known.caller);
+  } else if (standing === 'untagged') {
+    limits.address.take(address);
+  }
+  // What this platform tagged is asked about whatever the address has left: others behind it may be guessing.
+  const found = await find();
+  if (found === undefined) {
+    // Guesses are not remembered: none comes twice, and together they would push out what is worth remembering.
+    if (known?.kind === 'good' || standing === 'tagged') {
+      memory.remember(hash, { kind: 'dead' });
+      limits.address.take(address);
+    }
+    throw unauthorized(refusal);
+  }
+  const caller = callerOf(found);
+  memory.remember(hash, { kind: 'good', caller });
+  if (known === undefined) {
+    if (standing === 'untagged') {
+      limits.address.giveBack(address);
+    }
+    limiter.take(caller);
+  }
+  return found;
 }
 
 function readLimitedBearer(deps: CallerDeps, c: ShellContext): string {

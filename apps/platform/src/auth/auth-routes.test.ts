@@ -60,7 +60,7 @@ describe('sign-in', () => {
       expiresAt: '2026-11-21T11:00:00.000Z',
     });
     expect(response.headers.get('set-cookie')).toMatch(
-      /^sessionId=[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      /^sessionId=[\w-]{53}; Max-Age=3600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     );
   });
 
@@ -104,7 +104,7 @@ describe('sign-in', () => {
     platform = createTestPlatform(database, { evidence });
     const response = await verify(await messageOf(evidence));
     expect(response.headers.get('set-cookie')).toMatch(
-      /^sessionId=[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; SameSite=Lax$/,
+      /^sessionId=[\w-]{53}; Max-Age=3600; Path=\/; HttpOnly; SameSite=Lax$/,
     );
   });
 

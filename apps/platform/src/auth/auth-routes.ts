@@ -6,6 +6,7 @@
 import { verifySessionRequestSchema } from '@pool/core';
 import { isLoopbackHost } from '@pool/platform-client';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import type { CredentialMint } from '../accounts/credential.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Shell } from '../http/app-shell.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
@@ -16,6 +17,7 @@ import { createSignInNonce } from './sign-in-nonces.ts';
 
 export type AuthDeps = {
   readonly db: PlatformDatabase;
+  readonly credentials: CredentialMint;
   readonly settings: SessionSettings;
   readonly contracts: (caller: string) => ContractWallets;
   readonly nowMs: () => number;
@@ -24,7 +26,7 @@ export type AuthDeps = {
 
 export function addAuthRoutes(
   app: Shell,
-  { db, settings, contracts, nowMs, limits }: AuthDeps,
+  { db, credentials, settings, contracts, nowMs, limits }: AuthDeps,
 ): void {
   // Cookies of a loopback platform travel over plain http; anywhere else they must not.
   const secure = !isLoopbackHost(new URL(settings.uri).hostname);
@@ -40,7 +42,14 @@ export function addAuthRoutes(
     limits.address.take(caller);
     const evidence = await readJson(c, verifySessionRequestSchema);
     // A session is always a new one: a cookie that was there before is never taken over, and its session ends.
-    const { cookie, session } = await openSession(db, settings, contracts(caller), evidence, nowMs);
+    const { cookie, session } = await openSession(
+      db,
+      credentials,
+      settings,
+      contracts(caller),
+      evidence,
+      nowMs,
+    );
     await closeSession(db, getCookie(c, sessionCookie));
     setCookie(c, sessionCookie, cookie.reveal(), {
       path: '/',

@@ -108,7 +108,7 @@ describe('a contract wallet', () => {
       200,
       { success: true, address: treasury, expiresAt: '2026-11-21T11:00:00.000Z' },
     ]);
-    expect(cookieOf(response)).toMatch(/^sessionId=[\w-]{43}$/);
+    expect(cookieOf(response)).toMatch(/^sessionId=[\w-]{53}$/);
     expect(asked).toEqual([treasury]);
   });
 

@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { randomBytes } from 'node:crypto';
-import { type EvmAddress, Secret, type SignInEvidence, type WalletPub } from '@pool/core';
-import { hashCredential } from '../accounts/credential.ts';
+import type { EvmAddress, Secret, SignInEvidence, WalletPub } from '@pool/core';
+import { type CredentialMint, hashCredential } from '../accounts/credential.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { ContractWallets } from './contract-wallets.ts';
 import { type SignInSettings, verifySignIn } from './verify-sign-in.ts';
@@ -47,6 +46,7 @@ export type OpenedSession = { readonly cookie: Secret; readonly session: Session
  */
 export async function openSession(
   db: PlatformDatabase,
+  credentials: CredentialMint,
   settings: SessionSettings,
   contracts: ContractWallets,
   evidence: SignInEvidence,
@@ -54,7 +54,8 @@ export async function openSession(
 ): Promise<OpenedSession> {
   const { address, signer } = await verifySignIn(db, settings, contracts, evidence, nowMs);
   const openedAtMs = nowMs();
-  const cookie = randomBytes(32).toString('base64url');
+  const cookie = credentials.mintCookie();
+  const idHash = hashCredential(cookie.reveal());
   const expiresAt = new Date(openedAtMs + settings.sessionTtlSeconds * 1000).toISOString();
   await db.transaction().execute(async (trx) => {
     await trx
@@ -64,7 +65,7 @@ export async function openSession(
     await trx
       .insertInto('sessions')
       .values({
-        id_hash: hashCredential(cookie),
+        id_hash: idHash,
         address,
         wallet_pub: signer.walletPub ?? null,
         contract_chain_id: signer.contractChainId ?? null,
@@ -73,9 +74,9 @@ export async function openSession(
         expires_at: expiresAt,
       })
       .execute();
-    await endSurplus(trx, address, signer.contractChainId, hashCredential(cookie));
+    await endSurplus(trx, address, signer.contractChainId, idHash);
   });
-  return { cookie: new Secret(cookie), session: { address, evidence, expiresAt, ...signer } };
+  return { cookie, session: { address, evidence, expiresAt, ...signer } };
 }
 
 // Whoever signs in again and again must not fill the table: a session lives for hours. Nor may the owner of a

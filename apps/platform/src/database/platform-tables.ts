@@ -58,6 +58,8 @@ export type PlatformTables = {
     created_at: string;
     revoked_at: string | null;
   };
+  /** Keys that this platform made for itself, hex, and that are backed up with what was made with them. */
+  platform_keys: { name: string; value: string };
   edge_tokens: {
     id: Generated<number>;
     employer_id: string;
@@ -322,5 +324,10 @@ export const platformMigrations: readonly Migration[] = [
       `alter table settlements add constraint settlements_body_fingerprint
         check ((body_fingerprint is null) = (body_fingerprint_key is null))`,
     ],
+  },
+  {
+    // Cookies carry a tag from here on. One without is refused: its wallet signs in once more.
+    number: 11,
+    statements: [`create table platform_keys (name text primary key, value text not null)`],
   },
 ];

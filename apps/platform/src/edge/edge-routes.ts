@@ -17,9 +17,8 @@ import {
 } from '@pool/core';
 import { countRefusedProof } from '../accounts/edge-tokens.ts';
 import { findSubject } from '../accounts/enrolment.ts';
-import { identifyAgent, identifyKey } from '../accounts/identify-caller.ts';
+import { type CallerDeps, identifyAgent, identifyKey } from '../accounts/identify-caller.ts';
 import type { Shell, ShellContext } from '../http/app-shell.ts';
-import type { RateLimits } from '../http/rate-limit.ts';
 import { readIdempotencyKey, readJson } from '../http/read-request.ts';
 import { type AcceptDeps, acceptSettlement } from '../relayer/accept-settlement.ts';
 import { acceptVoid } from '../relayer/accept-void.ts';
@@ -33,16 +32,16 @@ import { type BootstrapSettings, describeBootstrap } from './bootstrap.ts';
 import { lookupRecipients } from './recipient-lookup.ts';
 import { listServedNotes } from './served-notes.ts';
 
-export type EdgeDeps = AcceptDeps & {
-  readonly limits: RateLimits;
-  readonly bootstrap: BootstrapSettings;
-  /** Whether this deployment has a gate to be confirmed by. */
-  readonly hasGate: boolean;
-  /** Tells the relayer that there is something to send. */
-  readonly onAccepted: () => void;
-  /** Brings the index up to the chain's final block, as far as that takes a moment only. */
-  readonly refreshIndex: (chain: string) => Promise<void>;
-};
+export type EdgeDeps = AcceptDeps &
+  CallerDeps & {
+    readonly bootstrap: BootstrapSettings;
+    /** Whether this deployment has a gate to be confirmed by. */
+    readonly hasGate: boolean;
+    /** Tells the relayer that there is something to send. */
+    readonly onAccepted: () => void;
+    /** Brings the index up to the chain's final block, as far as that takes a moment only. */
+    readonly refreshIndex: (chain: string) => Promise<void>;
+  };
 
 export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
   const { db, bootstrap } = deps;

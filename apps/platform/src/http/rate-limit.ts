@@ -9,6 +9,8 @@ import { PoolError } from '@pool/core';
 export type RateLimiter = {
   /** Takes one call of the caller's. @throws PoolError `rate_limited` (429) with `retryAfterSeconds` */
   take(caller: string): void;
+  /** Undoes one {@link take} of a moment ago. */
+  giveBack(caller: string): void;
 };
 
 /** Calls a second that are allowed for long; ten seconds' worth may come at once. */
@@ -66,6 +68,12 @@ export function createRateLimiter(perSecond: number, nowMs: () => number): RateL
           buckets.delete(oldest);
           break;
         }
+      }
+    },
+    giveBack(caller) {
+      const bucket = buckets.get(caller);
+      if (bucket !== undefined) {
+        buckets.set(caller, { ...bucket, calls: Math.min(burst, bucket.calls + 1) });
       }
     },
   };

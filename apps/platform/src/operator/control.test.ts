@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findEdgeEmployer } from '../accounts/edge-tokens.ts';
 import { registerEmployer } from '../accounts/employers.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { testCredentials } from '../fixtures/test-platform.ts';
 import { createLog } from '../log.ts';
 import { createControlApp } from './control.ts';
 
@@ -23,7 +24,7 @@ describe('createControlApp', () => {
 
   async function resume(chain: string, token = 'operator'): Promise<[number, unknown]> {
     const log = createLog('silent', 'test');
-    const deps = { db: database.db, log, nowMs: Date.now };
+    const deps = { db: database.db, credentials: testCredentials, log, nowMs: Date.now };
     const response = await createControlApp(deps, new Secret('operator')).request(
       'http://127.0.0.1/indexer/resume',
       {
@@ -50,7 +51,12 @@ describe('createControlApp', () => {
     path = '',
     body?: unknown,
   ): Promise<[number, Record<string, unknown>]> {
-    const deps = { db: database.db, log: createLog('silent', 'test'), nowMs: () => 0 };
+    const deps = {
+      db: database.db,
+      credentials: testCredentials,
+      log: createLog('silent', 'test'),
+      nowMs: () => 0,
+    };
     const response = await createControlApp(deps, new Secret('operator')).request(
       `http://127.0.0.1/edge-tokens${path}`,
       {

@@ -10,7 +10,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { labelSchema, PoolError, parseEvmAddress, Secret } from '@pool/core';
 import * as v from 'valibot';
-import { hashCredential, isSameHash } from '../accounts/credential.ts';
+import { type CredentialMint, hashCredential, isSameHash } from '../accounts/credential.ts';
 import { createEdgeToken, listEdgeTokens, revokeEdgeToken } from '../accounts/edge-tokens.ts';
 import { getEmployerOfAddress } from '../accounts/employers.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
@@ -22,6 +22,7 @@ import type { Log } from '../log.ts';
 
 export type ControlDeps = {
   readonly db: PlatformDatabase;
+  readonly credentials: CredentialMint;
   readonly log: Log;
   readonly nowMs: () => number;
 };
@@ -66,7 +67,7 @@ export async function startControl(
 const controlFileName = 'control.json';
 
 /** The routes of the control listener: edge tokens, and the lifting of an indexer's halt. */
-export function createControlApp({ db, log, nowMs }: ControlDeps, token: Secret) {
+export function createControlApp({ db, credentials, log, nowMs }: ControlDeps, token: Secret) {
   const app = createShell({ log, allowedHosts: [], allowedOrigins: [], maxBodyBytes: 16 * 1024 });
   const expected = hashCredential(token.reveal());
   app.use(async (c, next) => {
@@ -79,7 +80,7 @@ export function createControlApp({ db, log, nowMs }: ControlDeps, token: Secret)
     const { address, name, contractChainId } = await readJson(c, createRequestSchema);
     const holder = { address: parseEvmAddress(address), contractChainId };
     const employer = await getEmployerOfAddress(db, holder);
-    const created = await createEdgeToken(db, employer, name, nowMs());
+    const created = await createEdgeToken(db, credentials, employer, name, nowMs());
     return c.json({ ...created, token: created.token.reveal() });
   });
   app.get('/edge-tokens', async (c) => c.json({ edgeTokens: await listEdgeTokens(db) }));

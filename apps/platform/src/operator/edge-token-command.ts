@@ -5,6 +5,7 @@
  * @module
  */
 import { Secret } from '@pool/core';
+import { openCredentialMint } from '../accounts/credential-key.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { type PlatformTables, platformMigrations } from '../database/platform-tables.ts';
 import { createLog } from '../log.ts';
@@ -27,7 +28,13 @@ export async function withControl<T>(
   const database = await openDatabase<PlatformTables>(directory, platformMigrations);
   try {
     const token = new Secret('local');
-    const deps = { db: database.db, log: createLog('silent', 'platform'), nowMs: Date.now };
+    const credentials = await openCredentialMint(database.db);
+    const deps = {
+      db: database.db,
+      credentials,
+      log: createLog('silent', 'platform'),
+      nowMs: Date.now,
+    };
     const app = createControlApp(deps, token);
     return await work(async (method, path, body) => {
       const response = await app.request(`http://127.0.0.1${path}`, {

@@ -1,0 +1,27 @@
+/**
+ * The key under which this platform tags the credentials it makes. It lives as long as they do, so it is kept beside
+ * them, in the database: a backup restores both.
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { bytesToHex, hexToBytes } from '@pool/core';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { type CredentialMint, createCredentialMint } from './credential.ts';
+
+const credentialKeyName = 'credential-tag';
+
+/** Reads the key, and makes it at the first start. */
+export async function openCredentialMint(db: PlatformDatabase): Promise<CredentialMint> {
+  await db
+    .insertInto('platform_keys')
+    .values({ name: credentialKeyName, value: bytesToHex(randomBytes(32)) })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const { value } = await db
+    .selectFrom('platform_keys')
+    .select('value')
+    .where('name', '=', credentialKeyName)
+    .executeTakeFirstOrThrow();
+  return createCredentialMint(hexToBytes(value));
+}
