@@ -251,3 +251,13 @@ export const gateRootResponseSchema = v.strictObject({
   /** Absent while no root has been published. */
   txHash: v.optional(hex32Schema),
 });
+
+/** Pool-gate `GET /v1/capacity` */
+export const gateCapacityResponseSchema = v.strictObject({
+  /** Leaves of the eligibility tree. */
+  capacity: v.number(),
+  /** Leaves that a wallet has: listed, about to be listed, or about to be removed. */
+  used: v.number(),
+  /** Whether 80 % of them are used. */
+  nearlyFull: v.boolean(),
+});

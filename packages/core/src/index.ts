@@ -90,6 +90,7 @@ export {
   eligibilityDepth,
   type FundBatchWire,
   type GateWallet,
+  gateCapacityResponseSchema,
   gatePathsRequestSchema,
   gatePathsResponseSchema,
   gateRootResponseSchema,

@@ -6,6 +6,7 @@
  */
 import {
   type GateWallet,
+  gateCapacityResponseSchema,
   gatePathsResponseSchema,
   gateRootResponseSchema,
   gateWalletResponseSchema,
@@ -31,12 +32,15 @@ export type GateClientOptions = {
 
 export type GatePaths = InferOutput<typeof gatePathsResponseSchema>;
 export type GateRoot = InferOutput<typeof gateRootResponseSchema>;
+export type GateCapacity = InferOutput<typeof gateCapacityResponseSchema>;
 
 /** Every call throws `PoolError`: the gate's code, `gate_unreachable`, `gate_unauthorized`, `gate_invalid_response`. */
 export type GateClient = {
   /** @param walletIds - 32-byte hex field elements, at most 256 */
   paths(walletIds: readonly string[]): Promise<GatePaths>;
   root(): Promise<GateRoot>;
+  /** How full the eligibility tree is. */
+  capacity(): Promise<GateCapacity>;
   /** Answers once the root that holds the wallet is final on chain. Scope `gate.write`. */
   putWallet(walletId: string, walletPub: string): Promise<GateWallet>;
   /** Answers once the root without the wallet is final on chain. Scope `gate.write`. */
@@ -86,6 +90,7 @@ export function createGateClient(options: GateClientOptions): GateClient {
     paths: (walletIds) =>
       call('POST', '/v1/paths', gatePathsResponseSchema, { body: { walletIds } }),
     root: () => call('GET', '/v1/root', gateRootResponseSchema),
+    capacity: () => call('GET', '/v1/capacity', gateCapacityResponseSchema),
     putWallet: (walletId, walletPub) =>
       call('PUT', `/v1/wallets/${encodeURIComponent(walletId)}`, gateWalletResponseSchema, {
         body: { walletPub },

@@ -8,6 +8,7 @@ export {
 } from './edge-client.ts';
 export {
   createGateClient,
+  type GateCapacity,
   type GateClient,
   type GateClientOptions,
   type GatePaths,

@@ -13,6 +13,7 @@ import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import { createLog } from '../log.ts';
 import { createGateApp } from './gate-app.ts';
 import { type GateTables, gateMigrations } from './gate-tables.ts';
+import { createLeaves } from './leaves.ts';
 import { createTokenService } from './oauth.ts';
 import { type Publisher, startPublisher } from './publisher.ts';
 import { createFileScreening, passEverybody, type Screening } from './screening.ts';
@@ -39,7 +40,9 @@ describe('pool-gate', () => {
     await rm(directory, { recursive: true, force: true });
   });
   beforeEach(async () => {
-    await sql.raw('truncate wallets, publications restart identity').execute(database.db);
+    await sql
+      .raw('truncate wallets, free_leaves, publications restart identity')
+      .execute(database.db);
     fake = createFakeRegistry();
     nowMs = Date.parse('2026-11-21T10:00:00Z');
     await start();
@@ -79,6 +82,7 @@ describe('pool-gate', () => {
     return createGateApp({
       db: database.db,
       publisher,
+      leaves: createLeaves(database.db, log),
       log,
       screening,
       allowedHosts: [],
@@ -173,7 +177,7 @@ describe('pool-gate', () => {
       expect((await client.paths([idOf(a)])).missing).toEqual([]);
     });
 
-    it('takes a wallet off, and gives it its old place when it returns', async () => {
+    it('takes a wallet off, and gives it the lowest free place when it returns', async () => {
       const client = clientOf(appOf());
       await put(client, a);
       await put(client, b);

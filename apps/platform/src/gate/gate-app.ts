@@ -22,6 +22,7 @@ import { createShell, type Shell, type ShellContext } from '../http/app-shell.ts
 import { readBearer, readJson } from '../http/read-request.ts';
 import type { Log } from '../log.ts';
 import type { GateDatabase } from './gate-tables.ts';
+import type { Leaves } from './leaves.ts';
 import type { TokenService } from './oauth.ts';
 import type { Publisher } from './publisher.ts';
 import type { Screening } from './screening.ts';
@@ -34,12 +35,13 @@ export type GateAppDeps = {
   readonly screening: Screening;
   readonly log: Log;
   readonly allowedHosts: readonly string[];
+  readonly leaves: Leaves;
 };
 
 const maxBodyBytes = 64 * 1024;
 
 export function createGateApp(deps: GateAppDeps): Shell {
-  const { db, publisher, tokens } = deps;
+  const { db, publisher, tokens, leaves } = deps;
   const app = createShell({
     log: deps.log,
     allowedHosts: deps.allowedHosts,
@@ -102,6 +104,11 @@ export function createGateApp(deps: GateAppDeps): Shell {
     });
   });
 
+  app.get('/v1/capacity', async (c) => {
+    tokens.assertScope(readBearer(c), 'gate.read');
+    return c.json(await leaves.count());
+  });
+
   app.put('/v1/wallets/:walletId', async (c) => {
     tokens.assertScope(readBearer(c), 'gate.write');
     const walletId = parseField(c.req.param('walletId'));
@@ -117,7 +124,8 @@ export function createGateApp(deps: GateAppDeps): Shell {
     }
     const known = await findWallet(db, word);
     if (known === undefined || !known.wanted || !known.published) {
-      await wantWallet(db, word, walletPub);
+      await wantWallet(db, word, walletPub, leaves.capacity);
+      await leaves.watch();
       await publisher.publishWanted();
     }
     const row = await findWallet(db, word);

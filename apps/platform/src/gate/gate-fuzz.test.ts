@@ -11,6 +11,7 @@ import type { Shell } from '../http/app-shell.ts';
 import { createLog } from '../log.ts';
 import { createGateApp } from './gate-app.ts';
 import { type GateTables, gateMigrations } from './gate-tables.ts';
+import { createLeaves } from './leaves.ts';
 import { createTokenService } from './oauth.ts';
 import { type Publisher, startPublisher } from './publisher.ts';
 import { passEverybody } from './screening.ts';
@@ -44,6 +45,7 @@ describe('the gate and its document', () => {
     app = createGateApp({
       db: database.db,
       publisher,
+      leaves: createLeaves(database.db, log),
       log,
       screening: passEverybody,
       allowedHosts: [],

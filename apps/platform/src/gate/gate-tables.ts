@@ -11,7 +11,7 @@ export type GateTables = {
   wallets: {
     wallet_id: string;
     wallet_pub: string;
-    /** Position in the tree, for good: a wallet that returns finds its old place. */
+    /** Position in the tree, as long as this row is there. */
     leaf_index: number;
     /** Whether it should be on the list. */
     wanted: boolean;
@@ -19,10 +19,12 @@ export type GateTables = {
     published: boolean;
     whitelisted_at: string | null;
   };
+  /** Positions below the highest ever used that no wallet has. */
+  free_leaves: { leaf_index: number };
   publications: {
     id: Generated<number>;
     root: string;
-    /** JSON list of `{walletId, wanted}`: what this root changes. */
+    /** JSON list of `{walletId, leafIndex, wanted}`: what this root changes. */
     changes: string;
     nonce: number;
     tx_hash: string;
@@ -69,6 +71,14 @@ export const gateMigrations: readonly Migration[] = [
       `alter table publications add column sent_at text`,
       `update publications set sent_at = created_at`,
       `alter table publications alter column sent_at set not null`,
+    ],
+  },
+  {
+    // Wallets that were removed kept their rows, and so their leaves; the publisher frees those at its next start.
+    number: 3,
+    statements: [
+      `create table free_leaves (leaf_index integer primary key)`,
+      `create index wallets_unused on wallets (wallet_id) where not wanted and not published`,
     ],
   },
 ];

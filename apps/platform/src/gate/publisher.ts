@@ -13,6 +13,7 @@ import type { RegistryChain } from '../chain/registry-chain.ts';
 import { isReplacementDue } from '../chain/replacement.ts';
 import { describeFailure, type Log } from '../log.ts';
 import type { GateDatabase, GateTables } from './gate-tables.ts';
+import { lockLeaves, releaseLeaves } from './leaves.ts';
 
 export type PublisherDeps = {
   readonly db: GateDatabase;
@@ -50,6 +51,10 @@ const gatherMs = 100;
 export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
   const { db, chain, log } = deps;
   const tree = createEligibilityTree();
+  // Before anything can be published: later, only the publication under way knows what may still land.
+  if ((await selectOpen(db)) === undefined) {
+    await releaseUnused(db);
+  }
   const rows = await db.selectFrom('wallets').selectAll().where('published', '=', true).execute();
   for (const row of rows) {
     tree.set(row.leaf_index, parseField(row.wallet_id));
@@ -114,6 +119,7 @@ async function publishOnce(deps: PublisherDeps, tree: EligibilityTree): Promise<
   if (open !== undefined) {
     await finish(deps, tree, open);
   }
+  await releaseUnused(db);
   await delay(gatherMs, undefined, { signal: deps.signal }).catch(() => undefined);
   const changes = await selectChanges(db);
   const root = fieldToHex(computeRootWith(tree, changes));
@@ -164,16 +170,21 @@ async function finish(
 ): Promise<void> {
   const { outcome, txHash } = await waitUntilFinal(deps, publication);
   if (outcome !== 'final') {
-    await deps.db
-      .updateTable('publications')
-      .set({ state: outcome, tx_hash: txHash })
-      .where('id', '=', publication.id)
-      .execute();
+    await deps.db.transaction().execute(async (trx) => {
+      await lockLeaves(trx);
+      await trx
+        .updateTable('publications')
+        .set({ state: outcome, tx_hash: txHash })
+        .where('id', '=', publication.id)
+        .execute();
+      await releaseLeaves(trx);
+    });
     throw publicationFailed(outcome === 'reverted' ? 'was reverted' : 'was displaced');
   }
   const changes = JSON.parse(publication.changes) as Change[];
   const now = new Date(deps.nowMs()).toISOString();
   await deps.db.transaction().execute(async (trx) => {
+    await lockLeaves(trx);
     for (const { walletId, wanted } of changes) {
       await trx
         .updateTable('wallets')
@@ -186,6 +197,8 @@ async function finish(
       .set({ state: 'final', tx_hash: txHash })
       .where('id', '=', publication.id)
       .execute();
+    // In the same transaction: a leaf is free exactly when a final root no longer has its wallet.
+    await releaseLeaves(trx);
   });
   applyChanges(tree, changes);
 }
@@ -289,6 +302,13 @@ async function selectChanges(db: GateDatabase): Promise<Change[]> {
     leafIndex: row.leaf_index,
     wanted: row.wanted,
   }));
+}
+
+async function releaseUnused(db: GateDatabase): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await lockLeaves(trx);
+    await releaseLeaves(trx);
+  });
 }
 
 function applyChanges(tree: EligibilityTree, changes: readonly Change[]): void {

@@ -10,6 +10,7 @@ import { listen } from '../http/listen.ts';
 import type { Log } from '../log.ts';
 import { createGateApp } from './gate-app.ts';
 import { type GateTables, gateMigrations } from './gate-tables.ts';
+import { createLeaves } from './leaves.ts';
 import { createTokenService } from './oauth.ts';
 import { startPublisher } from './publisher.ts';
 import { createFileScreening, passEverybody } from './screening.ts';
@@ -34,8 +35,11 @@ export async function serveGate(
     replaceAfterMs: config.replaceAfterMs,
     signal: stopping.signal,
   });
+  const leaves = createLeaves(db, log);
+  await leaves.watch();
   const app = createGateApp({
     db,
+    leaves,
     publisher,
     log,
     tokens: createTokenService(

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
-import { eligibilityCapacity } from '@pool/notes';
 import type { Selectable } from 'kysely';
 import type { GateDatabase, GateTables } from './gate-tables.ts';
+import { lockLeaves, takeLowestLeaf } from './leaves.ts';
 
 export type WalletRow = Selectable<GateTables['wallets']>;
 
@@ -21,13 +20,18 @@ export async function findWallet(
     .executeTakeFirst();
 }
 
-/** Puts a wallet on the wanted list; it keeps the position it ever had. @throws PoolError `tree_full` */
+/**
+ * Puts a wallet on the wanted list, at the lowest free leaf unless it has one.
+ * @throws PoolError `tree_full` (503)
+ */
 export async function wantWallet(
   db: GateDatabase,
   walletId: string,
   walletPub: string,
+  capacity: number,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
+    await lockLeaves(trx);
     const known = await trx
       .updateTable('wallets')
       .set({ wanted: true })
@@ -37,15 +41,7 @@ export async function wantWallet(
     if (known !== undefined) {
       return;
     }
-    const last = await trx
-      .selectFrom('wallets')
-      .select((eb) => eb.fn.max('leaf_index').as('index'))
-      .executeTakeFirst();
-    const highest = last?.index ?? null;
-    const leafIndex = highest === null ? 0 : Number(highest) + 1;
-    if (leafIndex >= eligibilityCapacity) {
-      throw new PoolError('tree_full', 'the eligibility list is full', { status: 503 });
-    }
+    const leafIndex = await takeLowestLeaf(trx, capacity);
     await trx
       .insertInto('wallets')
       .values({
@@ -60,6 +56,7 @@ export async function wantWallet(
   });
 }
 
+/** Takes a wallet off the wanted list. It keeps its leaf until the publisher has freed it. */
 export async function unwantWallet(db: GateDatabase, walletId: string): Promise<void> {
   await db
     .updateTable('wallets')

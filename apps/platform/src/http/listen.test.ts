@@ -16,6 +16,7 @@ import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.t
 import { createTestPlatform } from '../fixtures/test-platform.ts';
 import { createGateApp } from '../gate/gate-app.ts';
 import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
+import { createLeaves } from '../gate/leaves.ts';
 import { createTokenService } from '../gate/oauth.ts';
 import { startPublisher } from '../gate/publisher.ts';
 import { passEverybody } from '../gate/screening.ts';
@@ -56,6 +57,7 @@ async function createGate(): Promise<Shell> {
   const { db } = gateDatabase;
   return createGateApp({
     db,
+    leaves: createLeaves(db, log),
     log,
     screening: passEverybody,
     allowedHosts: [],

@@ -178,6 +178,9 @@ const meanings: Readonly<Record<string, string>> = {
   status: 'Where the wallet stands now.',
   whitelistedAt: 'Since when it is on the list, ISO 8601.',
   wallets: 'How many are on the list.',
+  capacity: 'Places of the eligibility tree.',
+  used: 'Places that a wallet has: listed, about to be listed, or about to be removed.',
+  nearlyFull: 'Whether 80 % of the places are used.',
 };
 
 /** The schema with the meaning of each field that has no description of its own. @param scope - component or operation */

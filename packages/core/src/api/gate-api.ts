@@ -6,6 +6,7 @@
 import * as v from 'valibot';
 import {
   eligibilityPathSchema,
+  gateCapacityResponseSchema,
   gatePathsRequestSchema,
   gatePathsResponseSchema,
   gateRootResponseSchema,
@@ -98,6 +99,15 @@ export const gateRoutes = {
     answers: { 200: { description: 'The root.', schema: gateRootResponseSchema } },
     errors: { 401: unauthorized, 403: ['forbidden', ...foreign] },
   }),
+  getCapacity: defineRoute({
+    id: 'getCapacity',
+    method: 'GET',
+    path: '/v1/capacity',
+    summary: 'How full the eligibility tree is',
+    auth: read,
+    answers: { 200: { description: 'Its places.', schema: gateCapacityResponseSchema } },
+    errors: { 401: unauthorized, 403: ['forbidden', ...foreign] },
+  }),
   putWallet: defineRoute({
     id: 'putWallet',
     method: 'PUT',
@@ -121,7 +131,8 @@ export const gateRoutes = {
     method: 'DELETE',
     path: '/v1/wallets/{walletId}',
     summary: 'Take a wallet off the list',
-    description: 'Answers once the root without it is final on chain.',
+    description:
+      'Answers once the root without it is final on chain. Its place in the tree is free from then on.',
     auth: write,
     params: { walletId: hex32Schema },
     answers: { 200: { description: 'It is off the list.', schema: gateWalletResponseSchema } },

@@ -53,6 +53,7 @@ export const gateExamples: Readonly<Record<string, RouteExample>> = {
       },
     },
   },
+  getCapacity: { answers: { 200: { capacity: 1_048_576, used: 6, nearlyFull: false } } },
   putWallet: {
     parameters: { walletId },
     body: { walletPub },

@@ -1,0 +1,111 @@
+/**
+ * Which wallet has which leaf of the eligibility tree (decision 31). A leaf belongs to a wallet's row: a removed
+ * wallet keeps its leaf until the root without it is final, and its row and its leaf go in one transaction. So a
+ * leaf never has two wallets, in the database or in any published root.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import { eligibilityCapacity } from '@pool/notes';
+import { sql } from 'kysely';
+import type { Log } from '../log.ts';
+import type { GateDatabase } from './gate-tables.ts';
+
+/** Share of all leaves from which on the operator is warned. */
+export const nearlyFullPercent = 80;
+
+export type LeafCount = {
+  /** Leaves of the tree. */
+  readonly capacity: number;
+  /** Leaves that a wallet has: listed, about to be listed, or about to be removed. */
+  readonly used: number;
+  /** Whether {@link nearlyFullPercent} of them are used. */
+  readonly nearlyFull: boolean;
+};
+
+/** First statement of each transaction that gives leaves away or frees them: two must not find the same one. */
+export async function lockLeaves(trx: GateDatabase): Promise<void> {
+  await sql`lock table free_leaves in exclusive mode`.execute(trx);
+}
+
+/**
+ * Takes the lowest leaf that nobody has, after {@link lockLeaves}, in the transaction that stores the wallet.
+ * @throws PoolError `tree_full` (503)
+ */
+export async function takeLowestLeaf(trx: GateDatabase, capacity: number): Promise<number> {
+  const lowest = trx.selectFrom('free_leaves').select((eb) => eb.fn.min('leaf_index').as('leaf'));
+  const freed = await trx
+    .deleteFrom('free_leaves')
+    .where('leaf_index', '=', lowest)
+    .returning('leaf_index')
+    .executeTakeFirst();
+  const leaf = freed?.leaf_index ?? (await selectNextLeaf(trx));
+  if (leaf >= capacity) {
+    throw new PoolError(
+      'tree_full',
+      `all ${capacity} places of the eligibility tree are taken: no wallet can be enrolled until the operator has removed another one`,
+      { status: 503, retryable: true },
+    );
+  }
+  return leaf;
+}
+
+/**
+ * Forgets wallets that are neither wanted nor published, and frees their leaves, after {@link lockLeaves}. Only
+ * while no publication is open: one that was sent may still put such a wallet under a root.
+ */
+export async function releaseLeaves(trx: GateDatabase): Promise<void> {
+  await sql`with removed as (delete from wallets where not wanted and not published returning leaf_index)
+    insert into free_leaves (leaf_index) select leaf_index from removed`.execute(trx);
+}
+
+/** The leaves of one gate, and the warning when few are left. */
+export type Leaves = {
+  readonly capacity: number;
+  count(): Promise<LeafCount>;
+  /** Counts, and warns in the log once for each percent from {@link nearlyFullPercent} on. */
+  watch(): Promise<void>;
+};
+
+/** @param capacity - leaves of the tree; fewer in tests */
+export function createLeaves(
+  db: GateDatabase,
+  log: Log,
+  capacity: number = eligibilityCapacity,
+): Leaves {
+  let warnedPercent = 0;
+  async function count(): Promise<LeafCount> {
+    const { free } = await db
+      .selectFrom('free_leaves')
+      .select((eb) => eb.fn.countAll().as('free'))
+      .executeTakeFirstOrThrow();
+    const used = (await selectNextLeaf(db)) - Number(free);
+    return { capacity, used, nearlyFull: used * 100 >= capacity * nearlyFullPercent };
+  }
+  return {
+    capacity,
+    count,
+    async watch() {
+      const { used, nearlyFull } = await count();
+      const percent = Math.floor((used * 100) / capacity);
+      if (nearlyFull && percent > warnedPercent) {
+        log.warn(
+          { used, capacity, percent },
+          'the eligibility tree is filling up: see "The eligibility tree fills up" in docs/operations',
+        );
+      }
+      // Emptied below the limit, it warns anew when it fills again.
+      warnedPercent = nearlyFull ? Math.max(warnedPercent, percent) : 0;
+    },
+  };
+}
+
+// All leaves below the highest one are in `wallets` or in `free_leaves`.
+async function selectNextLeaf(db: GateDatabase): Promise<number> {
+  const { rows } = await sql<{ highest: number | null }>`select greatest(
+    (select max(leaf_index) from wallets), (select max(leaf_index) from free_leaves)) as highest`.execute(
+    db,
+  );
+  const highest = rows[0]?.highest ?? null;
+  return highest === null ? 0 : Number(highest) + 1;
+}
