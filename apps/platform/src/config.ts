@@ -16,6 +16,7 @@ import {
 import { isLoopbackHost, parseServiceUrl } from '@pool/platform-client';
 import * as v from 'valibot';
 import { type FeeCaps, parseFeeCaps } from './chain/fee-caps.ts';
+import type { TokenLimits } from './gate/oauth.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -82,7 +83,10 @@ export type GateConfig = {
   /** JSON `{mode, addresses}`; absent: every wallet passes. */
   readonly screeningFile: string | undefined;
   readonly allowedHosts: readonly string[];
+  /** Proxies of our own in front: where `X-Forwarded-For` is believed. */
+  readonly proxyHops: number;
   readonly tokenTtlSeconds: number;
+  readonly tokenLimits: TokenLimits;
   /** How long a publication waits to be mined before one of higher fees takes its place. */
   readonly replaceAfterMs: number;
   readonly pollIntervalMs: number;
@@ -147,7 +151,12 @@ export function parseGateConfig(env: Environment): GateConfig {
     writer: readClient(read, 'GATE_WRITE'),
     screeningFile: read.optional('GATE_SCREENING_FILE'),
     allowedHosts: read.list('GATE_ALLOWED_HOSTS'),
+    proxyHops: read.integer('GATE_PROXY_HOPS', 0, 0, 8),
     tokenTtlSeconds: read.integer('GATE_TOKEN_TTL_SECONDS', 900, 10, 86_400),
+    tokenLimits: {
+      addressPerSecond: read.integer('GATE_RATE_ADDRESS', 10, 1, 1_000_000),
+      clientPerSecond: read.integer('GATE_RATE_CLIENT', 10, 1, 1_000_000),
+    },
     replaceAfterMs: read.integer('GATE_REPLACE_AFTER_SECONDS', 120, 10, 86_400) * 1_000,
     pollIntervalMs: read.integer('GATE_POLL_MS', 1_000, 20, 60_000),
     logLevel: read.logLevel('GATE_LOG_LEVEL'),

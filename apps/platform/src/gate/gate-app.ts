@@ -18,12 +18,13 @@ import {
 } from '@pool/core';
 import { computeWalletId } from '@pool/notes';
 import { addApiPages } from '../http/api-pages.ts';
-import { createShell, type Shell, type ShellContext } from '../http/app-shell.ts';
+import { createShell, type Shell } from '../http/app-shell.ts';
 import { readBearer, readJson } from '../http/read-request.ts';
 import type { Log } from '../log.ts';
 import type { GateDatabase } from './gate-tables.ts';
 import type { Leaves } from './leaves.ts';
 import type { TokenService } from './oauth.ts';
+import { addTokenRoute } from './oauth-route.ts';
 import type { Publisher } from './publisher.ts';
 import type { Screening } from './screening.ts';
 import { findWallet, unwantWallet, wantWallet } from './wallet-list.ts';
@@ -36,6 +37,8 @@ export type GateAppDeps = {
   readonly log: Log;
   readonly allowedHosts: readonly string[];
   readonly leaves: Leaves;
+  /** Proxies of our own in front, whose `X-Forwarded-For` counts. Default: none. */
+  readonly proxyHops?: number;
 };
 
 const maxBodyBytes = 64 * 1024;
@@ -47,40 +50,13 @@ export function createGateApp(deps: GateAppDeps): Shell {
     allowedHosts: deps.allowedHosts,
     allowedOrigins: [],
     maxBodyBytes,
+    ...(deps.proxyHops === undefined ? {} : { proxyHops: deps.proxyHops }),
   });
 
   app.get('/livez', (c) => c.json({ ok: true }));
   addApiPages(app, createApiPages(gateApi));
 
-  app.post('/oauth/token', async (c) => {
-    const form = new URLSearchParams(await c.req.text());
-    const { clientId, clientSecret } = readClientCredentials(c, form);
-    try {
-      const granted = tokens.grant({
-        clientId,
-        clientSecret,
-        grantType: form.get('grant_type') ?? undefined,
-        scope: form.get('scope') ?? undefined,
-      });
-      return c.json({
-        access_token: granted.accessToken.reveal(),
-        token_type: 'Bearer',
-        expires_in: granted.expiresInSeconds,
-        scope: granted.scope,
-      });
-    } catch (error) {
-      if (!(error instanceof PoolError)) {
-        throw error;
-      }
-      // RFC 6749 §5.2 wants `error`; the house wants `{code, message}`: both are there.
-      const { code, message } = error;
-      if (error.status === 401) {
-        c.header('www-authenticate', 'Basic realm="pool-gate"');
-      }
-      const body = { error: code, error_description: message, code, message };
-      return c.json(body, error.status === 401 ? 401 : 400);
-    }
-  });
+  addTokenRoute(app, tokens);
 
   app.post('/v1/paths', async (c) => {
     tokens.assertScope(readBearer(c), 'gate.read');
@@ -167,28 +143,4 @@ export function createGateApp(deps: GateAppDeps): Shell {
   }
 
   return app;
-}
-
-/** Client id and secret from HTTP Basic (form-encoded per RFC 6749 §2.3.1) or from the form. */
-function readClientCredentials(
-  c: ShellContext,
-  form: URLSearchParams,
-): { clientId: string; clientSecret: string } {
-  const basic = /^Basic ([A-Za-z0-9+/=]{1,1024})$/i.exec(c.req.header('authorization') ?? '')?.[1];
-  if (basic !== undefined) {
-    const text = Buffer.from(basic, 'base64').toString('utf8');
-    const colon = text.indexOf(':');
-    return {
-      clientId: decodeForm(text.slice(0, Math.max(0, colon))),
-      clientSecret: decodeForm(text.slice(colon + 1)),
-    };
-  }
-  return {
-    clientId: form.get('client_id') ?? '',
-    clientSecret: form.get('client_secret') ?? '',
-  };
-}
-
-function decodeForm(value: string): string {
-  return new URLSearchParams(`v=${value}`).get('v') ?? '';
 }

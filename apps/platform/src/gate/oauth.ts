@@ -1,5 +1,5 @@
 /**
- * OAuth 2.0 client credentials (RFC 6749 §4.4) for the gate's two clients. Access tokens are random and
+ * OAuth 2.0 client credentials (RFC 6749 §4.4) of the gate. Access tokens are random and
  * live in memory: a restart ends them, and clients ask anew.
  *
  * @module
@@ -7,6 +7,8 @@
 import { randomBytes } from 'node:crypto';
 import { PoolError, Secret } from '@pool/core';
 import { hashCredential, isSameHash } from '../accounts/credential.ts';
+import { createRateLimiter } from '../http/rate-limit.ts';
+import { createAccessTokens } from './access-tokens.ts';
 
 export type GateScope = 'gate.read' | 'gate.write';
 
@@ -23,36 +25,96 @@ export type GrantedToken = {
   readonly scope: string;
 };
 
+/** Requests for tokens a second that are allowed for long; ten seconds' worth may come at once. */
+export type TokenLimits = {
+  /** Of one address, whose credentials are not good. */
+  readonly addressPerSecond: number;
+  /** Of one client, from wherever. */
+  readonly clientPerSecond: number;
+};
+
+export const defaultTokenLimits: TokenLimits = { addressPerSecond: 10, clientPerSecond: 10 };
+
 export type TokenService = {
-  /** @throws PoolError `invalid_client` (401), `unsupported_grant_type`, `invalid_scope` (400) */
+  /**
+   * @throws PoolError `invalid_client` (401), `unsupported_grant_type`, `invalid_scope` (400), `rate_limited` (429)
+   */
   grant(request: {
     readonly clientId: string;
     readonly clientSecret: string;
     readonly grantType: string | undefined;
     readonly scope: string | undefined;
+    /** Where the request comes from, for limits. */
+    readonly address: string;
   }): GrantedToken;
   /** @throws PoolError `unauthorized` (401), `forbidden` (403) when the token lacks the scope */
   assertScope(token: string, scope: GateScope): void;
 };
+
+type KnownClient = {
+  readonly secretHash: string;
+  readonly scopes: readonly GateScope[];
+  /** Whether its secret is too short to be beyond guessing. */
+  readonly isGuessable: boolean;
+};
+
+/** Nobody guesses a random secret of that many characters. */
+const unguessableLength = 32;
 
 /** @throws PoolError `invalid_config` for a client without id or secret: an empty secret lets everybody in */
 export function createTokenService(
   clients: readonly OAuthClient[],
   ttlSeconds: number,
   nowMs: () => number,
+  options: { readonly limits?: TokenLimits } = {},
 ): TokenService {
   if (clients.some((client) => client.clientId === '' || client.clientSecret.reveal() === '')) {
     throw new PoolError('invalid_config', 'every client of the gate needs an id and a secret');
   }
-  const tokens = new Map<string, { scopes: ReadonlySet<string>; expiresAtMs: number }>();
-  return {
-    grant({ clientId, clientSecret, grantType, scope }) {
-      const client = clients.find((candidate) => candidate.clientId === clientId);
-      const given = hashCredential(clientSecret);
-      const wanted = hashCredential(client?.clientSecret.reveal() ?? '');
-      if (!isSameHash(given, wanted) || client === undefined) {
-        throw new PoolError('invalid_client', 'unknown client or wrong secret', { status: 401 });
+  const { addressPerSecond, clientPerSecond } = options.limits ?? defaultTokenLimits;
+  const addresses = createRateLimiter(addressPerSecond, nowMs);
+  const turns = createRateLimiter(clientPerSecond, nowMs);
+  const known = new Map<string, KnownClient>(
+    clients.map(({ clientId, clientSecret, scopes }) => [
+      clientId,
+      {
+        secretHash: hashCredential(clientSecret.reveal()),
+        scopes,
+        isGuessable: clientSecret.reveal().length < unguessableLength,
+      },
+    ]),
+  );
+  // Who is no client takes as long to refuse as a wrong secret.
+  const nobody = hashCredential(randomBytes(32).toString('base64url'));
+  const tokens = createAccessTokens<ReadonlySet<string>>();
+
+  /**
+   * The limit of the address comes first, or an address over its limit would still learn by the answer whether it
+   * guessed right. A secret beyond guessing is compared first, so that others behind one address cannot lock it out.
+   */
+  function authenticate(clientId: string, clientSecret: string, address: string): KnownClient {
+    const client = known.get(clientId);
+    const isGuessable = client?.isGuessable ?? true;
+    if (isGuessable) {
+      addresses.take(address);
+    }
+    const isRight = isSameHash(hashCredential(clientSecret), client?.secretHash ?? nobody);
+    if (client === undefined || !isRight) {
+      if (!isGuessable) {
+        addresses.take(address);
       }
+      throw new PoolError('invalid_client', 'unknown client or wrong secret', { status: 401 });
+    }
+    if (isGuessable) {
+      addresses.giveBack(address);
+    }
+    turns.take(clientId);
+    return client;
+  }
+
+  return {
+    grant({ clientId, clientSecret, grantType, scope, address }) {
+      const client = authenticate(clientId, clientSecret, address);
       if (grantType !== 'client_credentials') {
         throw new PoolError('unsupported_grant_type', 'only client_credentials is supported');
       }
@@ -61,16 +123,8 @@ export function createTokenService(
         throw new PoolError('invalid_scope', 'this client may not have that scope');
       }
       const now = nowMs();
-      for (const [hash, { expiresAtMs }] of tokens) {
-        if (expiresAtMs <= now) {
-          tokens.delete(hash);
-        }
-      }
       const token = randomBytes(32).toString('base64url');
-      tokens.set(hashCredential(token), {
-        scopes: new Set(asked),
-        expiresAtMs: now + ttlSeconds * 1000,
-      });
+      tokens.add(token, new Set(asked), { nowMs: now, expiresAtMs: now + ttlSeconds * 1000 });
       return {
         accessToken: new Secret(token),
         expiresInSeconds: ttlSeconds,
@@ -78,11 +132,11 @@ export function createTokenService(
       };
     },
     assertScope(token, scope) {
-      const known = tokens.get(hashCredential(token));
-      if (known === undefined || known.expiresAtMs <= nowMs()) {
+      const scopes = tokens.find(token, nowMs());
+      if (scopes === undefined) {
         throw new PoolError('unauthorized', 'a valid access token is required', { status: 401 });
       }
-      if (!known.scopes.has(scope)) {
+      if (!scopes.has(scope)) {
         throw new PoolError('forbidden', `this token lacks the scope ${scope}`, { status: 403 });
       }
     },

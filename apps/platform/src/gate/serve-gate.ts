@@ -49,12 +49,14 @@ export async function serveGate(
       ],
       config.tokenTtlSeconds,
       nowMs,
+      { limits: config.tokenLimits },
     ),
     screening:
       config.screeningFile === undefined
         ? passEverybody
         : createFileScreening(config.screeningFile),
     allowedHosts: config.allowedHosts,
+    proxyHops: config.proxyHops,
   });
   const listening = await listen((request, from) => app.fetch(request, from), config.listen, log);
   return {

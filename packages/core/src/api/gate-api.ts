@@ -73,7 +73,7 @@ export const gateRoutes = {
       },
       401: { description: 'Not a client.', schema: tokenErrorSchema(['invalid_client']) },
     },
-    errors: { 403: foreign, 413: tooLarge },
+    errors: { 403: foreign, 413: tooLarge, 429: ['rate_limited'] },
   }),
   findPaths: defineRoute({
     id: 'findPaths',
