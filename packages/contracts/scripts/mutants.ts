@@ -245,6 +245,24 @@ const mutants: readonly Mutant[] = [
     replace: 'return false && ',
   },
   {
+    name: 'a wallet may burn all the gas',
+    file: signature,
+    find: 'staticcall(ERC1271_GAS, wallet',
+    replace: 'staticcall(gas(), wallet',
+  },
+  {
+    name: 'a wallet is asked with less gas than it may use',
+    file: signature,
+    find: 'if (gasleft() < (ERC1271_GAS * 64) / 63 + CALL_GAS) revert SignatureGasMissing();',
+    replace: '',
+  },
+  {
+    name: 'a wallet that answers nothing consents',
+    file: signature,
+    find: 'and(answered, and(gt(returndatasize(), 0x1f), eq(mload(0), ERC1271_SELECTOR)))',
+    replace: 'answered',
+  },
+  {
     name: 'past roots are forgotten',
     file: tree,
     find: 'self.madeBy[root] = index + 1;',

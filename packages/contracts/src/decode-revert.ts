@@ -28,6 +28,8 @@ const sentences: Readonly<Record<string, string>> = {
   EligibilityRootNotAccepted:
     'The registry does not accept the eligibility root of this proof. Prove again against the current root.',
   InvalidFunderSignature: 'The authorisation is not signed by the funder.',
+  SignatureGasMissing:
+    'The transaction has too little gas to ask the contract wallet. Send it with more gas.',
   InvalidProof: 'The proof does not hold for this batch.',
   WrongAmountReceived:
     'The token moved another amount than the total; fee-taking tokens cannot be used.',

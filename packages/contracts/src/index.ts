@@ -24,6 +24,7 @@ export {
   type BatchFunded,
   type Coordinate,
   connectShieldedPool,
+  erc1271Gas,
   type FundBatch,
   type Groth16Proof,
   noPermit,

@@ -16,6 +16,9 @@ import { shieldedPoolArtifact } from './generated/shielded-pool.ts';
 export const shieldedPoolAbi = shieldedPoolArtifact.abi;
 export const shieldedPoolInterface = new Interface(shieldedPoolAbi);
 
+/** Gas that the contract gives a contract wallet to answer for a signature (`FunderSignature.ERC1271_GAS`). */
+export const erc1271Gas = 1_000_000n;
+
 /** One batch as the contract takes it. All of it becomes public on chain. */
 export type FundBatch = {
   readonly funder: string;
