@@ -6,9 +6,9 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { labelSchema, PoolError, parseEvmAddress, Secret } from '@pool/core';
+import { labelSchema, parseEvmAddress, Secret } from '@pool/core';
 import * as v from 'valibot';
 import { type CredentialMint, hashCredential, isSameHash } from '../accounts/credential.ts';
 import { createEdgeToken, listEdgeTokens, revokeEdgeToken } from '../accounts/edge-tokens.ts';
@@ -19,6 +19,7 @@ import { listen } from '../http/listen.ts';
 import { readBearer, readJson, unauthorized } from '../http/read-request.ts';
 import { resumeIndexer } from '../indexer/indexer.ts';
 import type { Log } from '../log.ts';
+import { type ControlFile, computeControlProof, controlFileName } from './control-client.ts';
 
 export type ControlDeps = {
   readonly db: PlatformDatabase;
@@ -36,8 +37,6 @@ const createRequestSchema = v.strictObject({
 
 const resumeRequestSchema = v.strictObject({ chain: v.pipe(v.string(), v.maxLength(64)) });
 
-const controlFileSchema = v.strictObject({ url: v.string(), token: v.string() });
-
 /** Starts the listener and writes the file. */
 export async function startControl(
   directory: string,
@@ -52,7 +51,8 @@ export async function startControl(
   );
   const path = join(directory, controlFileName);
   await rm(path, { force: true });
-  await writeFile(path, JSON.stringify({ url: listening.url, token: token.reveal() }), {
+  const file: ControlFile = { url: listening.url, token: token.reveal(), pid: process.pid };
+  await writeFile(path, JSON.stringify(file), {
     mode: 0o600,
     flag: 'wx',
   });
@@ -64,12 +64,14 @@ export async function startControl(
   };
 }
 
-const controlFileName = 'control.json';
-
 /** The routes of the control listener: edge tokens, and the lifting of an indexer's halt. */
 export function createControlApp({ db, credentials, log, nowMs }: ControlDeps, token: Secret) {
   const app = createShell({ log, allowedHosts: [], allowedOrigins: [], maxBodyBytes: 16 * 1024 });
   const expected = hashCredential(token.reveal());
+  // Before the token is asked for: whoever has the file learns here whether this is the process that wrote it.
+  app.get('/identity/:challenge{[0-9a-f]{64}}', (c) =>
+    c.text(computeControlProof(token.reveal(), c.req.param('challenge'))),
+  );
   app.use(async (c, next) => {
     if (!isSameHash(hashCredential(readBearer(c)), expected)) {
       throw unauthorized();
@@ -95,59 +97,4 @@ export function createControlApp({ db, credentials, log, nowMs }: ControlDeps, t
     return c.json({ resumed: reason !== undefined, ...(reason === undefined ? {} : { reason }) });
   });
   return app;
-}
-
-export type ControlCall = (
-  method: 'GET' | 'POST' | 'DELETE',
-  path: string,
-  body?: unknown,
-) => Promise<unknown>;
-
-/** A way to call the running platform of a data directory; undefined when none runs there. */
-export async function connectControl(directory: string): Promise<ControlCall | undefined> {
-  let content: string;
-  try {
-    content = await readFile(join(directory, controlFileName), 'utf8');
-  } catch {
-    return undefined;
-  }
-  const { url, token } = v.parse(controlFileSchema, JSON.parse(content));
-  const call: ControlCall = (method, path, body) => callControl(url, token, method, path, body);
-  try {
-    await call('GET', '/edge-tokens');
-    return call;
-  } catch (error) {
-    if (error instanceof PoolError) {
-      throw error;
-    }
-    // A file left by a killed platform: nobody listens there.
-    return undefined;
-  }
-}
-
-async function callControl(
-  url: string,
-  token: string,
-  method: string,
-  path: string,
-  body: unknown,
-): Promise<unknown> {
-  const response = await fetch(`${url}${path}`, {
-    method,
-    redirect: 'error',
-    signal: AbortSignal.timeout(10_000),
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return await readControlAnswer(response);
-}
-
-/** @throws PoolError with the answer's own code */
-export async function readControlAnswer(response: Response): Promise<unknown> {
-  const answer: unknown = await response.json();
-  if (!response.ok) {
-    const { code, message } = v.parse(v.object({ code: v.string(), message: v.string() }), answer);
-    throw new PoolError(code, message, { status: response.status });
-  }
-  return answer;
 }

@@ -4,28 +4,44 @@
  *
  * @module
  */
-import { Secret } from '@pool/core';
+import { errorCodeOf, PoolError, Secret } from '@pool/core';
 import { openCredentialMint } from '../accounts/credential-key.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { type PlatformTables, platformMigrations } from '../database/platform-tables.ts';
 import { createLog } from '../log.ts';
+import { createControlApp } from './control.ts';
 import {
   type ControlCall,
   connectControl,
-  createControlApp,
+  controlFileName,
   readControlAnswer,
-} from './control.ts';
+} from './control-client.ts';
 
-/** Runs `work` with a way to call the control routes. @throws PoolError `data_directory_locked` */
+/**
+ * Runs `work` with a way to call the control routes.
+ * @throws PoolError `data_directory_locked`, `control_file_stale`
+ */
 export async function withControl<T>(
   directory: string,
   work: (call: ControlCall) => Promise<T>,
 ): Promise<T> {
   const running = await connectControl(directory);
-  if (running !== undefined) {
-    return await work(running);
+  if (running.kind === 'running') {
+    return await work(running.call);
   }
-  const database = await openDatabase<PlatformTables>(directory, platformMigrations);
+  const database = await openDatabase<PlatformTables>(directory, platformMigrations).catch(
+    (error: unknown) => {
+      if (running.kind === 'stranger' && errorCodeOf(error) === 'data_directory_locked') {
+        throw new PoolError(
+          'control_file_stale',
+          `${controlFileName} in this data directory leads to a process that is not the platform using it; nothing was sent there. ` +
+            'If the platform is starting, try again; otherwise restart the platform, which writes the file anew',
+          { cause: error },
+        );
+      }
+      throw error;
+    },
+  );
   try {
     const token = new Secret('local');
     const credentials = await openCredentialMint(database.db);

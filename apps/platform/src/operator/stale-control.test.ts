@@ -1,0 +1,117 @@
+// A control file that was left by a dead process, and whose port belongs to another one now.
+
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { lockDirectory } from '../database/directory-lock.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { testCredentials } from '../fixtures/test-platform.ts';
+import { createLog } from '../log.ts';
+import { startControl } from './control.ts';
+import { withControl } from './edge-token-command.ts';
+
+describe('a control file', () => {
+  const token = 'CANARY-of-a-dead-platform';
+  let directory: string;
+  let database: TestDatabase;
+  let stranger: Server;
+  let heard: string[];
+  let answer: (path: string) => unknown;
+  const read = async (request: IncomingMessage): Promise<string> => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request) {
+      chunks.push(chunk as Uint8Array);
+    }
+    return [request.url, ...request.rawHeaders, Buffer.concat(chunks).toString()].join('\n');
+  };
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'pool-control-'));
+    heard = [];
+    answer = () => ({ edgeTokens: [], revoked: true });
+    stranger = createServer((request, response) => {
+      void read(request).then((text) => {
+        heard.push(text);
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify(answer(request.url ?? '')));
+      });
+    });
+    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(async () => {
+    stranger.closeAllConnections();
+    await new Promise((resolve) => stranger.close(resolve));
+    await rm(directory, { recursive: true, force: true });
+  });
+  const leaveFile = async (url?: string): Promise<void> => {
+    const { port } = stranger.address() as AddressInfo;
+    const content = { url: url ?? `http://127.0.0.1:${port}`, token };
+    await writeFile(join(directory, 'control.json'), JSON.stringify(content), { mode: 0o600 });
+  };
+  const list = () => withControl(directory, (call) => call('GET', '/edge-tokens'));
+  const revoke = () => withControl(directory, (call) => call('DELETE', '/edge-tokens/7'));
+
+  it('does not send its token to whatever listens on that port now', async () => {
+    await leaveFile();
+    expect(await list()).toEqual({ edgeTokens: [] });
+    expect(heard).toHaveLength(1);
+    expect(heard.join('\n')).not.toContain('CANARY');
+    expect(heard.join('\n').toLowerCase()).not.toContain('authorization');
+  });
+
+  it('does not believe a stranger that an edge token is revoked', async () => {
+    await leaveFile();
+    await expect(revoke()).rejects.toMatchObject({ code: 'not_found' });
+    answer = () => ({ proof: '0'.repeat(64) });
+    await expect(revoke()).rejects.toMatchObject({ code: 'not_found' });
+    answer = () => 'x'.repeat(100_000);
+    await expect(revoke()).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('says what to do when the directory is in use and its file leads to a stranger', async () => {
+    await leaveFile();
+    const lock = lockDirectory(directory);
+    await expect(list()).rejects.toMatchObject({
+      code: 'control_file_stale',
+      message: expect.stringMatching(/nothing was sent.*restart the platform/s),
+    });
+    lock.release();
+    expect(heard.join('\n')).not.toContain('CANARY');
+  });
+
+  it.each(['http://198.51.100.7:80', 'http://127.0.0.1.evil.test', 'file:///etc/passwd', 'x'])(
+    'is not followed to %s',
+    async (url) => {
+      await leaveFile(url);
+      expect(await list()).toEqual({ edgeTokens: [] });
+    },
+  );
+
+  it.each(['', '{', '{"url":1}', 'null'])('that holds %j is as good as none', async (content) => {
+    await writeFile(join(directory, 'control.json'), content);
+    expect(await list()).toEqual({ edgeTokens: [] });
+  });
+
+  it('leads to the platform that wrote it', async () => {
+    const control = await startControl(directory, {
+      db: database.db,
+      credentials: testCredentials,
+      log: createLog('silent', 'test'),
+      nowMs: Date.now,
+    });
+    const lock = lockDirectory(directory);
+    expect(await list()).toEqual({ edgeTokens: [] });
+    const content = JSON.parse(await readFile(join(directory, 'control.json'), 'utf8')) as object;
+    expect(content).toMatchObject({ pid: process.pid });
+    lock.release();
+    await control.close();
+    await expect(readFile(join(directory, 'control.json'))).rejects.toThrow();
+  });
+});
