@@ -280,7 +280,7 @@ function logJobEvent(log: AgentLog, event: JobEvent, ids: LogFields): void {
     case 'refused':
       log.warn(
         { ...ids, stage: event.stage, code: event.code },
-        'the settlement was refused; it is sent again while it may land',
+        'the settlement was refused; the job waits',
       );
       return;
     case 'outcome':

@@ -154,6 +154,7 @@ it.each(['whole', 'split', 'dry run'] as const)(
           { chain: 'anvil', token: 'USDC', payRun: '2026-11', entries: test.entries, retry: [] },
           {
             record: undefined,
+            findForeignUse: async () => undefined,
             readCeiling: () => test.state.ceiling,
             validate: (request) => test.plain.validate(request),
           },

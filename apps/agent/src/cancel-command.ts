@@ -13,6 +13,7 @@ import { createClient } from './disburse-command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { isTerminal, optional } from './follow-job.ts';
 import { describeTraceId } from './job-report.ts';
+import { adviseOnUsedKey, isUsedElsewhere } from './pay-run-find.ts';
 
 export type CancelOptions = { readonly json?: boolean; readonly envFile?: string };
 
@@ -74,6 +75,11 @@ function describe(job: DisbursementJob, hadEnded: boolean): string {
 function describeOutcome(job: DisbursementJob, txHash: string): readonly string[] {
   if (job.result?.status === 'completed') {
     return [`not cancelled: the batch was PAID, in ${txHash}`];
+  }
+  if (isUsedElsewhere(job)) {
+    const { code, message } = job.error ??
+      job.result?.batches[0]?.error ?? { code: '', message: '' };
+    return [`${code}: ${message}`, adviseOnUsedKey(job)];
   }
   if (job.result?.status === 'partial') {
     return [`nothing was paid: the transaction ${txHash} reverted, and the batch can never land`];

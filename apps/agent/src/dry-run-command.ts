@@ -17,7 +17,7 @@ import {
   type PendingPayment,
   summarizePayment,
 } from './pay-run-echo.ts';
-import { computePayRunDigest } from './pay-run-key.ts';
+import { computePartKey, computePayRunDigest } from './pay-run-key.ts';
 import { listPayRuns, type PayRunRecord } from './pay-run-ledger.ts';
 import { chooseRecord, findRecords } from './pay-run-spelling.ts';
 import { allowanceNote, insufficientAllowanceLine } from './progress-view.ts';
@@ -82,12 +82,27 @@ async function dryRunWhole(
 ): Promise<Finding> {
   const { entries } = plan;
   const request = createRequest(plan, entries, plan.unregistered);
-  const report = await withLocalChecks(config, ({ validate }) => validate(request));
-  const problems = mergeProblems(entries, [], report.issues);
+  const key = computePartKey({
+    ...{ payRun: plan.payRun, digest: computePayRunDigest(plan) },
+    ...{ part: 1, count: 1, attempt: 1 },
+  });
+  const { report: checked, use } = await withLocalChecks(config, async (checks) => ({
+    report: await checks.validate(request),
+    use: await checks.findForeignUse(plan.chain, key),
+  }));
+  const report = { ...checked, ok: checked.ok && use === undefined };
+  const problems = [
+    ...(use === undefined ? [] : [use]),
+    ...mergeProblems(entries, [], report.issues),
+  ];
   const skipped = locateSkipped(entries, report.skipped);
   const payment: PendingPayment = { ...plan, skipped, parts: 1 };
   return {
-    exitCode: decideExitCode(report.issues.length > 0, report.ok, skipped.length > 0),
+    exitCode: decideExitCode(
+      report.issues.length > 0 || use !== undefined,
+      report.ok,
+      skipped.length > 0,
+    ),
     lines: [...describeReport(report, problems, entries), ...describePayment(payment, decimals)],
     document: {
       ...report,
@@ -104,8 +119,13 @@ async function dryRunParts(
   record: PayRunRecord | undefined,
   { decimals }: DryRunOptions,
 ): Promise<Finding> {
-  const report = await withLocalChecks(config, ({ validate, readCeiling }) =>
-    dryRunSplit(plan, { record, validate, readCeiling: () => readCeiling(plan.chain) }),
+  const report = await withLocalChecks(config, ({ validate, readCeiling, findForeignUse }) =>
+    dryRunSplit(plan, {
+      record,
+      validate,
+      readCeiling: () => readCeiling(plan.chain),
+      findForeignUse: (key) => findForeignUse(plan.chain, key),
+    }),
   );
   const open = report.parts.filter(({ submitted }) => !submitted);
   const payment: PendingPayment = {
@@ -152,7 +172,7 @@ function describeReport(
       ? [insufficientAllowanceLine, allowanceNote]
       : [`allowance: ${report.allowanceState}`];
   const verdict =
-    report.issues.length > 0
+    problems.length > 0
       ? 'dry run: the batch would be refused'
       : 'dry run: the batch would be accepted, and not settled now';
   return [

@@ -7,7 +7,7 @@ import { type DisbursementJob, deriveTraceId } from '@pool/core';
 import { exitCodes } from './exit-codes.ts';
 import type { JobTrace } from './job-trace.ts';
 import { describeSkipped, locateSkipped } from './pay-run-echo.ts';
-import { adviseOnUsedKey, hasNoEffect } from './pay-run-find.ts';
+import { adviseOnUsedKey, hasNoEffect, isUsedElsewhere } from './pay-run-find.ts';
 import { allowanceNote, formatSeconds, insufficientAllowanceLine } from './progress-view.ts';
 import type { RosterEntry } from './roster-csv.ts';
 import { skippedLine } from './split-report.ts';
@@ -51,7 +51,10 @@ export function describeJob(
   if (result !== undefined) {
     const [batch] = result.batches;
     lines.push(`${result.status}: ${batch?.recipientCount ?? 0} recipient(s) in ${batch?.txHash}`);
-    if (batch?.error !== undefined) {
+    if (batch?.error !== undefined && isUsedElsewhere(job)) {
+      lines.push(`this transaction reverted: ${batch.error.code}: ${batch.error.message}`);
+      lines.push(adviseOnUsedKey(job));
+    } else if (batch?.error !== undefined) {
       lines.push(`nothing was paid: ${batch.error.code}: ${batch.error.message}`);
       lines.push('its key is used up: find the cause, then pay under a label of its own');
     }

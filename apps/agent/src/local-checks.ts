@@ -7,19 +7,23 @@
 import {
   type Bootstrap,
   type DisburseRequest,
+  type ErrorBody,
   type EvmAddress,
   explainPlatformFailure,
   isPoolError,
   PoolError,
 } from '@pool/core';
 import {
+  type ChainContext,
   type ChainRoute,
+  type FunderPort,
+  findForeignUse,
   inspectRecipients,
   type RecipientStanding,
   type ValidationReport,
   validateDisbursement,
 } from '@pool/operations';
-import { createParts } from './agent-parts.ts';
+import { type AgentParts, createParts } from './agent-parts.ts';
 import { readChainsFile, routeChain } from './chains.ts';
 import type { Config } from './config.ts';
 import { openEvidencePins } from './evidence-pins.ts';
@@ -36,6 +40,11 @@ export type LocalChecks = {
    * @throws PoolError `invalid-chain`, or 503 when the platform does not say
    */
   readCeiling(chain: string): number;
+  /**
+   * Why a payment under this key would end unpaid: the key has a settlement under other settings, which is paid or may
+   * be. Undefined: it has none, or the platform does not say.
+   */
+  findForeignUse(chain: string, key: string): Promise<ErrorBody | undefined>;
   /** Who could be paid there. @throws PoolError 503 when the platform does not answer */
   inspect(chain: string, addresses: readonly EvmAddress[]): Promise<readonly RecipientStanding[]>;
 };
@@ -86,6 +95,10 @@ export async function withLocalChecks<T>(
     };
     return await work({
       validate: (request) => validateDisbursement(request, validation),
+      findForeignUse: (chain, key) =>
+        parts.funder === undefined || vended === undefined || refusal !== undefined
+          ? Promise.resolve(undefined)
+          : askForeignUse(parts, { chain, key, employerId: vended.employerId }, parts.funder),
       readCeiling: (chain) => route(chain).maxRecipients,
       inspect: (chain, addresses) =>
         inspectRecipients(addresses, route(chain).context, {
@@ -101,6 +114,23 @@ export async function withLocalChecks<T>(
     pins.close();
     paidKeys.close();
     parts.close();
+  }
+}
+
+/** A platform that does not answer is told by the other checks. */
+async function askForeignUse(
+  { contexts, edge }: Pick<AgentParts, 'contexts' | 'edge'>,
+  { chain, key, employerId }: { chain: string; key: string; employerId: string },
+  { address: funder }: FunderPort,
+): Promise<ErrorBody | undefined> {
+  const findChain = (name: string): ChainContext | undefined => contexts.get(name);
+  try {
+    return await findForeignUse({ employerId, key, findChain }, { chain, funder }, edge);
+  } catch (error) {
+    if (isPoolError(error)) {
+      return undefined;
+    }
+    throw error;
   }
 }
 

@@ -21,16 +21,25 @@ const highestCeiling = Math.max(...batchSizes);
 /** Another agent has paid the key, or may have. */
 const usedElsewhere: readonly unknown[] = ['settled_elsewhere', 'idempotency_conflict'];
 
-/** What to do about a `failed` job whose key has had an effect. */
+/** What to do about a job whose key has had an effect, or may have, that is not its own. */
 export function adviseOnUsedKey(job: DisbursementJob): string {
-  return job.error?.code === 'idempotency_conflict'
+  return codeOf(job) === 'idempotency_conflict'
     ? 'another agent was given this key for another payment: have somebody look before it is paid again'
-    : 'it was paid, by the transaction that the message names: have somebody look before it is paid again';
+    : 'it was paid, or may still be, as the message says: have somebody look before it is paid again';
 }
 
 /** True for a job whose key has had, and can have, no effect on chain. */
 export function hasNoEffect(job: DisbursementJob): boolean {
-  return job.state === 'failed' && !usedElsewhere.includes(job.error?.code);
+  return job.state === 'failed' && !isUsedElsewhere(job);
+}
+
+/** True for a job that paid nothing itself, and whose key is paid, or may be, by another settlement. */
+export function isUsedElsewhere(job: DisbursementJob): boolean {
+  return usedElsewhere.includes(codeOf(job));
+}
+
+function codeOf({ error, result }: DisbursementJob): string | undefined {
+  return error?.code ?? result?.batches[0]?.error?.code;
 }
 
 /**

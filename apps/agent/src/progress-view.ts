@@ -70,10 +70,16 @@ function createRefusalPrinter(terminal: Terminal): (trace: JobTrace | undefined)
       const start = terminal.isTty ? '\r\u001b[K  ' : '';
       terminal.write(
         `${start}settlement refused: ${refusal.code}: ${refusal.message}\n` +
-          `${terminal.isTty ? '  ' : ''}it is sent again until its deadline; "disburse-agent cancel <key>" takes it back\n`,
+          `${terminal.isTty ? '  ' : ''}${adviseOn(refusal.code)}\n`,
       );
     }
   };
+}
+
+function adviseOn(code: string): string {
+  return code === 'settled_elsewhere'
+    ? 'it is not sent again; the job ends when the chain shows that this batch can never land'
+    : 'it is sent again until its deadline; "disburse-agent cancel <key>" takes it back';
 }
 
 /** How the command form renders an insufficient pre-proof allowance. */

@@ -10,6 +10,7 @@ const stranger = { recipientAddress: '0xffffFFFfFFffffffffffffffFfFFFfffFFFfFFfE
 const dryRun = (
   test: ReturnType<typeof createTestPayRun>,
   entries: Parameters<typeof dryRunSplit>[0]['entries'] = test.entries,
+  findForeignUse: Parameters<typeof dryRunSplit>[1]['findForeignUse'] = async () => undefined,
 ) =>
   dryRunSplit(
     { ...name, entries, retry: [] },
@@ -17,6 +18,7 @@ const dryRun = (
       record: test.ledger().read(name),
       readCeiling: () => test.state.ceiling,
       validate: (request) => test.plain.validate(request),
+      findForeignUse,
     },
   );
 
@@ -40,6 +42,19 @@ describe('dryRunSplit', () => {
     expect(report.ok).toBe(false);
     expect(describeSplitDryRun(report).join('\n')).toContain(
       `part 2: unregistered-recipient: the recipient has not signed in and enrolled (${stranger.recipientAddress})`,
+    );
+  });
+
+  it('refuses a part whose key is paid, or may be, under other settings', async () => {
+    const test = createTestPayRun();
+    const { parts } = await dryRun(test);
+    const use = { code: 'settled_elsewhere', message: 'paid; do not resubmit' };
+    const report = await dryRun(test, undefined, async (key) =>
+      key === parts[1]?.key ? use : undefined,
+    );
+    expect(report).toMatchObject({ ok: false, isPayable: false });
+    expect(describeSplitDryRun(report).join('\n')).toContain(
+      'part 2: settled_elsewhere: paid; do not resubmit',
     );
   });
 

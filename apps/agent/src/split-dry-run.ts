@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ErrorBody } from '@pool/core';
 import type { CheckedRequest } from './agent-client.ts';
 import {
   checkParts,
@@ -48,6 +49,8 @@ export async function dryRunSplit(
   deps: {
     readonly record: PayRunRecord | undefined;
     readonly readCeiling: () => number;
+    /** Why a key would end unpaid: it was used under other settings. */
+    readonly findForeignUse: (key: string) => Promise<ErrorBody | undefined>;
     readonly validate: (request: ReturnType<typeof createRequest>) => Promise<CheckedRequest>;
   },
 ): Promise<SplitDryRun> {
@@ -67,16 +70,22 @@ export async function dryRunSplit(
       recipients,
     };
   });
-  const { issues, warnings, skipped } = await checkParts(
-    parts
-      .filter(({ submitted }) => !submitted)
-      .map(({ part, recipients }) => ({
-        part,
-        entries: recipients,
-        request: createRequest(plan, recipients, plan.unregistered),
-      })),
+  const open = parts.filter(({ submitted }) => !submitted);
+  const uses: PartIssue[] = [];
+  for (const { part, key } of open) {
+    const use = await deps.findForeignUse(key);
+    uses.push(...(use === undefined ? [] : [{ part, ...use }]));
+  }
+  const checked = await checkParts(
+    open.map(({ part, recipients }) => ({
+      part,
+      entries: recipients,
+      request: createRequest(plan, recipients, plan.unregistered),
+    })),
     deps.validate,
   );
+  const { warnings, skipped } = checked;
+  const issues = [...uses, ...checked.issues];
   const isPayable = issues.every(isFinding);
   return { ok: issues.length === 0, isPayable, payRun, parts, issues, warnings, skipped };
 }

@@ -7,7 +7,7 @@
 import { type DisbursementJob, deriveTraceId } from '@pool/core';
 import { exitCodes } from './exit-codes.ts';
 import { describeSkipped, locateSkipped, type SkippedEntry } from './pay-run-echo.ts';
-import { adviseOnUsedKey, hasNoEffect } from './pay-run-find.ts';
+import { adviseOnUsedKey, hasNoEffect, isUsedElsewhere } from './pay-run-find.ts';
 import type { PayRunName } from './pay-run-ledger.ts';
 import { sumAmounts } from './roster-amount.ts';
 import type { RosterEntry } from './roster-csv.ts';
@@ -129,6 +129,9 @@ function adviseOn(part: number, job: DisbursementJob | undefined): string | unde
         ? `nothing of it was paid: mend the cause, then run the same command with --retry ${part}`
         : adviseOnUsedKey(job);
     case 'reverted':
+      if (isUsedElsewhere(job)) {
+        return adviseOnUsedKey(job);
+      }
       return 'nothing of it was paid, and its key is used up: find the cause, then pay its people, whom --dry-run --split --json lists, under a label of their own';
     case 'running':
       return 'the agent goes on with it: run the same command again to follow it';

@@ -5,7 +5,7 @@
  * @module
  */
 import { existsSync } from 'node:fs';
-import { type Delivery, isPoolError } from '@pool/core';
+import { type Delivery, type DisbursementResult, isPoolError } from '@pool/core';
 import { type JobStore, openJobStore, type StoredJob } from '@pool/idempotency';
 import { deliveryName, deserializeRecord, parseDelivery } from '@pool/operations';
 
@@ -98,7 +98,7 @@ function judge({ state, payload }: StoredJob): StoredKey['paid'] {
   try {
     const { result, error } = deserializeRecord(payload);
     if (state === 'done') {
-      return result?.status === 'partial' ? 'no' : 'yes';
+      return result?.status === 'partial' ? judgeReverted(result) : 'yes';
     }
     if (error?.code === 'idempotency_conflict') {
       return 'unknown';
@@ -110,4 +110,9 @@ function judge({ state, payload }: StoredJob): StoredKey['paid'] {
     }
     throw error;
   }
+}
+
+/** Nothing of the job itself was paid; its key may be paid under other settings. */
+function judgeReverted({ batches }: DisbursementResult): 'no' | 'unknown' {
+  return batches[0]?.error?.code === 'settled_elsewhere' ? 'unknown' : 'no';
 }

@@ -39,7 +39,7 @@ async function run(args: readonly string[], lines: readonly string[] = []) {
 
 const outcomes = {
   paid: ['done', { result: { status: 'completed' } }],
-  reverted: ['done', { result: { status: 'partial' } }],
+  reverted: ['done', { result: { status: 'partial', batches: [] } }],
   elsewhere: ['failed', { error: { code: 'settled_elsewhere' } }],
   failed: ['failed', { error: { code: 'unregistered-recipient' } }],
   open: ['submitted', {}],

@@ -126,4 +126,25 @@ describe('an agent whose employer changes', () => {
     expect(job.error?.message).toContain('DISBURSE_FINGERPRINT_KEY');
     expect(await countFundedBatches(stack.place)).toBe(batches);
   });
+
+  it('tells an agent with a rotated funder key that a key was paid under the earlier one', async () => {
+    const request = stack.createRequest({ 0: 100n, 1: 200n });
+    await stack.client.disburse('september', request);
+    const paid = await stack.client.waitForJob('september');
+    expect(paid.result?.status).toBe('completed');
+    const batches = await countFundedBatches(stack.place);
+
+    // It has an empty job store too, so the platform alone knows of the payment.
+    const rotated = await stack.startAgent({
+      name: 'rotated',
+      env: { DISBURSE_FUNDER_PRIVATE_KEY: `0x${randomBytes(32).toString('hex')}` },
+    });
+    await clientOf(rotated).disburse('september', request);
+    const job = await clientOf(rotated).waitForJob('september');
+    expect(job).toMatchObject({ state: 'failed', error: { code: 'settled_elsewhere' } });
+    expect(job.error?.message).toContain('do not resubmit');
+    expect(job.error?.message).toContain(paid.result?.batches[0]?.txHash);
+    expect(await countFundedBatches(stack.place)).toBe(batches);
+    await rotated.process.stop();
+  });
 });

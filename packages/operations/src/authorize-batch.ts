@@ -11,6 +11,7 @@ import { assertCollectable } from './assert-collectable.ts';
 import type { Batch } from './batch.ts';
 import { isTooLateToRelease } from './batch-deadline.ts';
 import { assertNotCancelled } from './cancellation.ts';
+import { assertNotForeign } from './foreign-settlement.ts';
 import { grantAllowance } from './grant-allowance.ts';
 import { renewStaleProof } from './prove-batch.ts';
 import { type DatedBatch, ensureRelease } from './release-record.ts';
@@ -29,6 +30,7 @@ export async function authorizeBatch(run: Run, batch: Batch): Promise<DatedBatch
   await renewStaleProof(run, batch);
   const dated = await run.within('signing', async () => {
     await assertNotCancelled(run);
+    await assertNotForeign(run);
     const chosen = await ensureRelease(run, batch);
     await assertInTime(run, chosen);
     await assertCollectable(run);

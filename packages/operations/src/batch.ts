@@ -8,6 +8,8 @@ import {
   bytesToHex,
   chooseBatchSize,
   computeBatchNonce,
+  type EvmAddress,
+  type EvmChainSettings,
   type FundManifest,
   fieldToHex,
   type Hex32,
@@ -35,13 +37,22 @@ export type Batch = {
 
 /** The nonce under which the contract pays this job once, whoever asks (protocol §3). */
 export function computeJobNonce(base: RunBase, employerId: string, jobKey: string): Hex32 {
-  const { settings } = base.context;
+  return computeKeyNonce(base.context.settings, base.funder.address, employerId, jobKey);
+}
+
+/** The nonce of a key under any funder. */
+export function computeKeyNonce(
+  settings: Pick<EvmChainSettings, 'chainId' | 'pool'>,
+  funder: EvmAddress,
+  employerId: string,
+  jobKey: string,
+): Hex32 {
   return fieldToHex(
     computeBatchNonce({
       employerId,
       chainId: settings.chainId,
       pool: parseEvmAddress(settings.pool),
-      funder: base.funder.address,
+      funder,
       jobKey,
       attempt,
     }),

@@ -12,6 +12,7 @@ import {
   canonicalDigest,
   canonicalJson,
   type DisburseRequest,
+  type ErrorBody,
   hexToBytes,
   isPoolError,
   PoolError,
@@ -51,6 +52,13 @@ export function compareFingerprints(
   return found.value === own.value ? 'same' : 'other';
 }
 
+/** What is told when the bodies are known to differ. */
+export const usedForOther: ErrorBody = {
+  code: 'idempotency_conflict',
+  message:
+    'another agent has used this Idempotency-Key with another body, the order of recipients included; find out what it paid before you send a new key',
+};
+
 /**
  * Asks the platform whether another agent has used the key for another request. Only a refusal here says that
  * nothing was accepted; the worker compares again before it proves and before it calls anything paid.
@@ -67,11 +75,7 @@ export async function assertSameRequest(
   const row = await deps.platform.getSettlement(key);
   const own = deps.fingerprints.compute(key, request);
   if (row !== undefined && compareFingerprints(own, row.bodyFingerprint) === 'other') {
-    throw new PoolError(
-      'idempotency_conflict',
-      'another agent has used this Idempotency-Key with another body, the order of recipients included; find out what it paid before you send a new key',
-      { status: 409 },
-    );
+    throw new PoolError(usedForOther.code, usedForOther.message, { status: 409 });
   }
 }
 

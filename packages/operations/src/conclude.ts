@@ -12,10 +12,12 @@ import {
 } from '@pool/core';
 import { type Batch, computeJobNonce } from './batch.ts';
 import { describeCancelled, isCancelled } from './cancellation.ts';
+import { findForeign, pickForeign, rememberForeign } from './foreign-settlement.ts';
 import { withdrawAllowance } from './grant-allowance.ts';
+import { rethrowInterruption } from './interrupted-run.ts';
 import type { FundedBatch } from './ports.ts';
 import type { DisbursementRecord } from './record.ts';
-import type { Run } from './run.ts';
+import { createRetryEvent, type Run } from './run.ts';
 import type { Outcome } from './settle.ts';
 import { decideElsewhere } from './settled-elsewhere.ts';
 
@@ -122,18 +124,22 @@ async function concludeDead(
   batch: Batch | undefined,
   cause: 'expired' | 'voided',
 ): Promise<void> {
+  const foreign = await askForeign(run);
   const { revert, lastRefusal, lostPlace } = run.record();
   if (revert !== undefined) {
+    const error = foreign ?? revert.error;
     const remainder = await withdrawAllowance(run);
-    const message =
-      remainder === undefined ? revert.error.message : `${revert.error.message}; ${remainder}`;
+    const message = remainder === undefined ? error.message : `${error.message}; ${remainder}`;
     return run.finish('done', {
       result: createResult(run.record(), {
         txHash: revert.txHash,
         commitments: listCommitments(run, batch),
-        error: { code: revert.error.code, message },
+        error: { code: error.code, message },
       }),
     });
+  }
+  if (foreign !== undefined) {
+    return concludeFailed(run, foreign);
   }
   if (cause === 'voided' || (await isCancelled(run))) {
     return concludeFailed(run, { code: 'cancelled', message: describeCancelled(cause) });
@@ -148,13 +154,28 @@ async function concludeDead(
   });
 }
 
+/**
+ * That our own authorisation is dead says nothing about a settlement of this key on other terms. The platform must have
+ * said what it holds before anybody is told that nothing was paid.
+ */
+async function askForeign(run: Run): Promise<ErrorBody | undefined> {
+  const { key } = run.record();
+  const row = await persist(run, () => run.deps.platform.getSettlement(key));
+  const foreign = row === undefined ? undefined : pickForeign(run, row);
+  if (foreign !== undefined) {
+    await rememberForeign(run, foreign);
+  }
+  return findForeign(run, run.retry);
+}
+
 /** Asks until answered. Interruptions end it. */
 async function persist<T>(run: Run, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await run.retry(work);
     } catch (error) {
-      run.deps.onEvent({ kind: 'retry', stage: run.record().stage, code: 'settled_elsewhere' });
+      rethrowInterruption(error);
+      run.deps.onEvent(createRetryEvent(run.record().stage, error));
       await run.pause(Math.max(run.deps.pollMs, 1_000));
       if (run.signal.aborted) {
         throw error;

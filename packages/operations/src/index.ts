@@ -22,6 +22,7 @@ export {
 export { createEvmChain, type EvmChain } from './evm-chain.ts';
 export { type FaultPoint, faultPoints } from './fault-points.ts';
 export { fingerprintRequest } from './fingerprint-request.ts';
+export { findForeignUse } from './foreign-settlement.ts';
 export { createFunder } from './funder.ts';
 export { createPace } from './give-way.ts';
 export {

@@ -25,6 +25,7 @@ import {
   type SolidityProof,
 } from '@pool/core';
 import type { CheckedDisbursement } from './checks.ts';
+import type { ForeignSettlement } from './foreign-settlement.ts';
 
 /** A recipient as checked at acceptance. */
 export type RecordedRecipient = FundManifest['recipients'][number] & {
@@ -70,6 +71,8 @@ export type DisbursementRecord = {
   readonly releasedAtMs?: number;
   /** Unix seconds: another authorisation under our nonce was seen that lives longer than ours. */
   readonly latestDeadline?: number;
+  /** Settlements of this key on other terms that the platform has shown since the release. */
+  readonly foreign?: readonly ForeignSettlement[];
   /** A final, reverted transaction that carried our batch. */
   readonly revert?: { readonly txHash: Hex32; readonly error: ErrorBody };
   /** Why the settlement was refused last: told should the authorisation die. */

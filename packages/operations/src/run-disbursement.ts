@@ -13,6 +13,7 @@ import { assertNotCancelled } from './cancellation.ts';
 import { concludeFailed, concludeRun } from './conclude.ts';
 import { decideSettlement } from './decide-settlement.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
+import { judgeRow } from './foreign-settlement.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import { observeAllowance } from './observe-allowance.ts';
 import {
@@ -107,6 +108,9 @@ async function workOn(run: Run): Promise<void> {
     if (prepared.kind === 'outcome') {
       return await concludeRun(run, prepared.batch, prepared.outcome);
     }
+    if (prepared.kind === 'foreign') {
+      return await concludeFailed(run, prepared.error);
+    }
     if (prepared.kind === 'ready') {
       batch = await authorizeBatch(run, prepared.batch);
     }
@@ -136,12 +140,17 @@ async function concludeUnreleased(run: Run, error: ErrorBody): Promise<void> {
   if (past === undefined || (past.kind === 'outcome' && past.outcome.kind === 'dead')) {
     return concludeFailed(run, error);
   }
+  if (past.kind === 'foreign') {
+    return concludeFailed(run, past.error);
+  }
   return past.kind === 'outcome' ? concludeRun(run, past.batch, past.outcome) : finishReleased(run);
 }
 
 /** What became of this key before, here or elsewhere. */
 type Past =
   | { readonly kind: 'outcome'; readonly outcome: Outcome; readonly batch: Batch | undefined }
+  /** A settlement on other terms has paid the key, or may. */
+  | { readonly kind: 'foreign'; readonly error: ErrorBody }
   /** Our own authorisation is out, although the record did not know. */
   | { readonly kind: 'released' };
 
@@ -172,12 +181,18 @@ async function reconcile(run: Run): Promise<Past | undefined> {
       run.context.chain.fetchNonceState(run.funder.address, nonce),
     );
     const row = await run.retry(() => platform.getSettlement(key));
-    // A row under another nonce is about other terms (chain, pool, funder): it says nothing about this one.
     const live =
       row !== undefined && isUnderNonce(row, run.funder.address, nonce) ? row.batch : undefined;
     const deadline = live?.deadline;
     const decision = decideSettlement({ batchRoot: batch?.batchRoot, deadline, nonce: state });
-    if (decision.kind !== 'wait') {
+    if (decision.kind === 'settled' || decision.kind === 'settled-elsewhere') {
+      return { kind: 'outcome', outcome: decision, batch };
+    }
+    const error = state.pending ? undefined : await judgeRow(run, row, run.retry);
+    if (error !== undefined) {
+      return { kind: 'foreign', error };
+    }
+    if (decision.kind === 'dead') {
       return { kind: 'outcome', outcome: decision, batch };
     }
     if (live !== undefined && batch !== undefined && live.batchRoot === batch.batchRoot) {

@@ -39,7 +39,7 @@ export type RunEvent =
       /** Code of the underlying error, for whoever runs the agent. */
       readonly cause?: string;
     }
-  /** The settlement of a released batch was refused or reverted; it is sent again while it may land. */
+  /** The settlement of a released batch was refused or reverted, or is not sent again because its key was used elsewhere. */
   | { readonly kind: 'refused'; readonly stage: JobStage | undefined; readonly code: string }
   | { readonly kind: 'outcome'; readonly state: 'done' | 'failed'; readonly code?: string };
 

@@ -5,11 +5,17 @@
  *
  * @module
  */
-import type { SettlementRecord } from '@pool/core';
+import type { ErrorBody, SettlementRecord } from '@pool/core';
 import { computeJobNonce } from './batch.ts';
 import { isCancelled } from './cancellation.ts';
 import { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
 import { keepDelivery } from './delivery.ts';
+import {
+  findForeign,
+  pickForeign,
+  rememberForeign,
+  settledElsewhere,
+} from './foreign-settlement.ts';
 import { grantAllowance } from './grant-allowance.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import { createPacer } from './pacer.ts';
@@ -17,7 +23,7 @@ import { noteRevert, remember, setRefusal, toRefusal } from './refusal.ts';
 import type { DatedBatch } from './release-record.ts';
 import { canCollect, renewReleasedProof } from './resend.ts';
 import type { Run } from './run.ts';
-import { createSettlementRequest, isRowOf, isUnderNonce } from './settlement-request.ts';
+import { createSettlementRequest, isRowOf } from './settlement-request.ts';
 import { postVoid } from './void-batch.ts';
 
 export type Outcome = Exclude<SettlementDecision, { readonly kind: 'wait' }>;
@@ -41,6 +47,16 @@ export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome>
     await run.pause(run.deps.pollMs);
   }
 }
+
+/** What the platform shows under this key. */
+type RowView =
+  /** Something of our batch nonce may be out. */
+  | 'out'
+  /** Nothing of ours is out. */
+  | 'none'
+  /** A settlement on other terms is not known to be dead: ours must not be sent again. */
+  | 'foreign'
+  | 'unknown';
 
 type Watch = {
   /** What the chain says now. */
@@ -83,8 +99,9 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
   }
 
   async function note(row: SettlementRecord): Promise<void> {
-    if (!isUnderNonce(row, run.funder.address, nonce)) {
-      return;
+    const foreign = pickForeign(run, row);
+    if (foreign !== undefined) {
+      return rememberForeign(run, foreign);
     }
     if (row.batch.deadline > deadline) {
       deadline = row.batch.deadline;
@@ -95,24 +112,29 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
     }
   }
 
-  /** @returns whether the platform may have anything out under this key; undefined: it does not say */
-  async function readRow(): Promise<boolean | undefined> {
+  async function readRow(): Promise<RowView> {
     const answer = await attempt(async () => ({ row: await platform.getSettlement(key) }));
-    if (answer === undefined) {
-      return undefined;
-    }
-    const { row } = answer;
+    const row = answer?.row;
     if (row !== undefined) {
       await attempt(() => note(row));
     }
-    if (row !== undefined && (!isRowOf(batch, row) || row.state !== 'reverted')) {
+    const foreign = await findForeign(run);
+    if (foreign !== undefined) {
+      await setRefusal(run, foreign);
+      return 'foreign';
+    }
+    if (answer === undefined) {
+      return 'unknown';
+    }
+    const own = row === undefined || pickForeign(run, row) !== undefined ? undefined : row;
+    if (own !== undefined && (!isRowOf(batch, own) || own.state !== 'reverted')) {
       await setRefusal(run, undefined);
-      return true;
+      return 'out';
     }
     // A run that has posted nothing yet knows no better than the one before it.
-    const known = hasPosted ? undefined : (run.record().refusal ?? undefined);
-    await setRefusal(run, toRefusal(row, postRefusal) ?? known);
-    return false;
+    const known = hasPosted ? undefined : knownRefusal(run);
+    await setRefusal(run, toRefusal(own, postRefusal) ?? known);
+    return 'none';
   }
 
   async function post(): Promise<void> {
@@ -176,9 +198,12 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
         : decideSettlement({ batchRoot: batch.batchRoot, deadline, nonce: state });
     },
     async attend() {
-      const isOut = await readRow();
+      const view = await readRow();
       const canResend =
-        isOut !== true && !mayBeUsed && resending.isDue() && !(await isPastDeadline(run, batch));
+        (view === 'none' || view === 'unknown') &&
+        !mayBeUsed &&
+        resending.isDue() &&
+        !(await isPastDeadline(run, batch));
       if (!(canResend && (await resend()))) {
         shareTurn();
       }
@@ -194,6 +219,12 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
       await attempt(() => postVoid(run, batch));
     },
   };
+}
+
+/** What an earlier run was told, unless it was about a settlement on other terms: that one is dead by now. */
+function knownRefusal(run: Run): ErrorBody | undefined {
+  const { refusal } = run.record();
+  return refusal === null || refusal?.code === settledElsewhere ? undefined : refusal;
 }
 
 function isRefused(run: Run): boolean {

@@ -84,7 +84,9 @@ export function createFakePlatform(chain: FakePoolChain) {
       answer(() => {
         platform.posts += 1;
         platform.postedRoots.add(request.batch.batchRoot);
-        const known = rows.get(key);
+        const standing = rows.get(key);
+        // As the real one: a dead authorisation of another batch nonce gives way.
+        const known = standing !== undefined && mayFollow(standing, request) ? undefined : standing;
         if (known !== undefined && known.batch.batchRoot !== request.batch.batchRoot) {
           throw new PoolError('idempotency_conflict', 'another batch has this key', {
             status: 409,
@@ -115,6 +117,15 @@ export function createFakePlatform(chain: FakePoolChain) {
         return row;
       }),
   };
+
+  function mayFollow(standing: SettlementRecord, { batch }: SettlementRequest): boolean {
+    const refusal = chain.simulateFund(standing.batch, undefined)?.code ?? '';
+    return (
+      standing.batch.batchNonce !== batch.batchNonce &&
+      standing.state !== 'settled' &&
+      ['authorization-expired', 'batch-is-voided'].includes(refusal)
+    );
+  }
 
   function relay(
     key: string,

@@ -11,6 +11,7 @@ import {
   configRules,
   deployment,
   employerRoutes,
+  foreignSettlement,
   lateLanding,
   lies,
   paidElsewhere,
@@ -19,6 +20,7 @@ import {
   sharedTurn,
   solana,
   stellar,
+  tenancy,
 } from '../test-files.ts';
 
 const on400 = 'is 400 %s on disburse, code and message alone, and leaves no job';
@@ -146,6 +148,21 @@ export const jobFailures = section('Failures of a job', [
         'is told while the job waits: in its stage, its record and an event',
         'holds up no other batch of its funder and token',
       ),
+    ),
+  ],
+  [
+    'failure.settled-elsewhere',
+    'A key that is paid, or may be, on other terms (funder, pool, chain) is `settled_elsewhere`, and is not to be sent again.',
+    shown(
+      foreignSettlement(
+        'is not paid again by an agent whose funder key was rotated',
+        'is not paid again by an agent that lost its store and has another pool now',
+        'is not paid again on a second chain, and the first need not be known here',
+        'is not called dead by a deadline alone: another pool or an unread chain may have it',
+        'ends the job as settled_elsewhere once its own batch is dead, and sends it no second time',
+        'is told by a partial job too',
+      ),
+      tenancy('tells an agent with a rotated funder key that a key was paid under the earlier one'),
     ),
   ],
   [
