@@ -9,13 +9,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type CircuitName, openProductionKeys, type ProductionKeys } from '@pool/circuits';
-import { deriveTraceId, errorCodeOf } from '@pool/core';
+import { deriveTraceId } from '@pool/core';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import {
   createFingerprinter,
   createKeyLock,
   createProverPort,
-  eraseExpired,
   type Fingerprinter,
   type JobEvent,
   type JobRunner,
@@ -42,6 +41,7 @@ import { type ProcessUsage, renderAgentMetrics } from './metrics.ts';
 import { openPaidKeys, paidKeysPath } from './paid-keys.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createReadiness } from './readiness.ts';
+import { startRetention } from './retention.ts';
 import { listEmployersOf } from './stored-keys.ts';
 import { systemClock } from './system-clock.ts';
 import { createTenancy, withTenancy } from './tenancy.ts';
@@ -117,6 +117,10 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     { nowMs: () => performance.now() },
   );
 
+  const retention = startRetention({
+    ...{ store, days: config.retentionDays, log },
+    nowMs: systemClock.nowMs,
+  });
   const limiter = createRateLimiter(config.rateLimit, () => performance.now());
   const startedAtMs = systemClock.nowMs();
   const app = createApp({
@@ -154,7 +158,12 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     progress,
     metricsToken: config.metricsToken,
     renderMetrics: () =>
-      renderAgentMetrics({ version, prover: prover.metrics(), usage: readUsage(startedAtMs) }),
+      renderAgentMetrics({
+        version,
+        prover: prover.metrics(),
+        usage: readUsage(startedAtMs),
+        unerasedJobs: retention.failedJobs(),
+      }),
     // Read when it is asked for: the accelerator is chosen by the first proof.
     get prover() {
       return prover.accelerator;
@@ -165,7 +174,6 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     reach,
   });
 
-  const retention = startRetention(store, config.retentionDays, log);
   return {
     app,
     tenant,
@@ -173,7 +181,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     async close() {
       stopping.abort();
       tenant.stop();
-      clearInterval(retention);
+      retention.stop();
       await ended;
       await runner?.stop();
       await prover.close();
@@ -189,25 +197,6 @@ function readUsage(startedAtMs: number): ProcessUsage {
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   return { rssBytes: rss, heapBytes: heapUsed, cpuSeconds: (user + system) / 1e6, startedAtMs };
-}
-
-/** Once now and every hour: erases what retention no longer allows to keep. */
-function startRetention(store: JobStore, days: number, log: AgentLog): NodeJS.Timeout {
-  async function erase(): Promise<void> {
-    try {
-      let erased = 0;
-      do {
-        erased = await eraseExpired(store, days, systemClock.nowMs());
-        if (erased > 0) {
-          log.info({ erased }, 'recipients and seeds of old jobs erased');
-        }
-      } while (erased > 0);
-    } catch (error) {
-      log.warn({ code: errorCodeOf(error) }, 'retention could not erase, trying again in an hour');
-    }
-  }
-  void erase();
-  return setInterval(() => void erase(), 3_600_000);
 }
 
 /** Keys of a ceremony, if the configuration names their manifest. */

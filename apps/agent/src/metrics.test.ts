@@ -17,6 +17,7 @@ it('says what the process uses and what the prover does, each family once', asyn
     version: '1.2.3',
     prover: { ...prover.metrics(), circuits, queued: 4, residentKeys: 1, secondsBusy: 3.5 },
     usage: { rssBytes: 1000, heapBytes: 200, cpuSeconds: 1.5, startedAtMs: 5_500 },
+    unerasedJobs: 2,
   });
   await prover.close();
   const lines = text.split('\n');
@@ -25,6 +26,7 @@ it('says what the process uses and what the prover does, each family once', asyn
     'process_resident_memory_bytes 1000',
     'process_cpu_seconds_total 1.5',
     'process_start_time_seconds 5.5',
+    'disburse_agent_unerased_jobs 2',
     'prover_queued 4',
     'prover_busy_seconds_total 3.5',
     'prover_resident_keys 1',

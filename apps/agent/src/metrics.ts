@@ -46,8 +46,10 @@ export function renderAgentMetrics(input: {
   readonly version: string;
   readonly prover: ProverMetrics;
   readonly usage: ProcessUsage;
+  /** Old jobs that retention could not erase. */
+  readonly unerasedJobs: number;
 }): string {
-  const { version, prover, usage } = input;
+  const { version, prover, usage, unerasedJobs } = input;
   return [
     renderOne('disburse_agent_info', 'gauge', 'The agent.', 1, `{version="${version}"}`),
     renderOne(
@@ -68,6 +70,12 @@ export function renderAgentMetrics(input: {
       'gauge',
       'When the agent started, Unix time.',
       usage.startedAtMs / 1000,
+    ),
+    renderOne(
+      'disburse_agent_unerased_jobs',
+      'gauge',
+      'Jobs past their retention that could not be erased.',
+      unerasedJobs,
     ),
     renderProverMetrics(prover),
   ].join('');

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Delivery } from '@pool/core';
 import { openJobStore } from '@pool/idempotency';
 import { deliveryName } from '@pool/operations';
@@ -86,14 +87,22 @@ async function run(...args: string[]) {
   return { code, printed };
 }
 
-async function store(key: string, status: 'completed' | 'partial', kept?: Delivery): Promise<void> {
+async function store(
+  key: string,
+  status: 'completed' | 'partial',
+  kept?: Delivery | string,
+): Promise<void> {
   const jobs = openJobStore(`sqlite:${join(home, 'jobs.sqlite')}`);
   const payload = JSON.stringify({ version: 1, result: { status, batches: [] } });
   await jobs.claim({ scope, key, fingerprint: 'f', state: 'accepted', payload, nowMs: 1 });
   const lease = await jobs.lease({ workerId: 'w', states: ['accepted'], ttlMs: 9, nowMs: 1 });
   const fenced = { scope, key, fence: lease?.fence ?? 0 };
   if (kept !== undefined) {
-    await jobs.putOnce({ ...fenced, name: deliveryName, value: JSON.stringify(kept) });
+    await jobs.putOnce({
+      ...fenced,
+      name: deliveryName,
+      value: typeof kept === 'string' ? kept : JSON.stringify(kept),
+    });
   }
   await jobs.update({ ...fenced, state: 'done', payload, nowMs: 1 });
   await jobs.close();
@@ -117,6 +126,35 @@ it('hands over every paid key, and says which one the platform refused', async (
   expect(printed).toMatch(/june: not_settled/);
   expect(printed).toMatch(/1 of 3 were not delivered/);
   expect(sent.map(({ path }) => path.split('/').at(-2))).toEqual(['may', 'july']);
+});
+
+it.each([
+  ['is cut off', '{"chain": "anvil", "batch": {"salary-of-alice'],
+  ['is of another shape', '{"chain": "anvil", "salary": "of-alice"}'],
+])('hands over the others when a stored delivery %s, and names that one', async (_, damaged) => {
+  await store('may', 'completed', damaged);
+  await store('june', 'completed', delivery);
+  const { code, printed } = await run('--all');
+  expect(sent.map(({ path }) => path.split('/').at(-2))).toEqual(['june']);
+  expect(printed).toMatch(/may: delivery_damaged: .*backup/);
+  expect(printed).toMatch(/1 of 2 were not delivered/);
+  expect(printed).not.toContain('salary');
+  expect(code).toBe(exitCodes.error);
+
+  const path = join(home, 'notes.json');
+  const written = await run('--all', '--out', path);
+  expect(written.code).toBe(exitCodes.error);
+  expect(written.printed).toContain('may: delivery_damaged');
+  expect(JSON.parse(readFileSync(path, 'utf8')).batches).toHaveLength(1);
+});
+
+it('hands over the notes of a key whose job record is damaged', async () => {
+  await store('june', 'completed', delivery);
+  const database = new DatabaseSync(join(home, 'jobs.sqlite'));
+  database.exec("UPDATE job SET payload = '{damaged'");
+  database.close();
+  expect((await run('--all')).code).toBe(exitCodes.ok);
+  expect(sent).toHaveLength(1);
 });
 
 it('writes the notes of one recipient into a new file of its owner alone', async () => {

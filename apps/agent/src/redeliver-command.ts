@@ -6,6 +6,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { type Delivery, isPoolError, PoolError, parseHex } from '@pool/core';
+import { parseDelivery } from '@pool/operations';
 import { createEdgeClient } from '@pool/platform-client';
 import { type Config, readConfig } from './config.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -49,7 +50,7 @@ export async function runRedeliver(
   }
   return options.out === undefined
     ? await sendAll(config, found, out)
-    : writeDocument(found, options.out, options.for, out);
+    : await writeDocument(found, options.out, options.for, out);
 }
 
 /** One failure does not stop the others. */
@@ -59,45 +60,64 @@ async function sendAll(
   out: Print['out'],
 ): Promise<number> {
   const edge = createEdgeClient({ url: config.platformUrl, token: config.platformToken });
-  let failures = 0;
-  for (const { key, delivery } of found) {
-    try {
-      const { sealedNotes, txHash } = await edge.redeliverNotes(key, requireKept(delivery));
-      out(
-        `${key}: the platform has its ${sealedNotes.length} sealed notes (${txHash ?? 'settling'})`,
-      );
-    } catch (error) {
-      if (!isPoolError(error)) {
-        throw error;
-      }
-      failures += 1;
-      out(`${key}: ${error.code}: ${error.message}`);
-    }
-  }
+  const failures = await forEach(found, out, async ({ key, text }) => {
+    const { sealedNotes, txHash } = await edge.redeliverNotes(key, readKept(text));
+    out(
+      `${key}: the platform has its ${sealedNotes.length} sealed notes (${txHash ?? 'settling'})`,
+    );
+  });
   if (failures > 0) {
     out(`${failures} of ${found.length} were not delivered; run the command again`);
   }
   return failures === 0 ? exitCodes.ok : exitCodes.error;
 }
 
-function requireKept(delivery: Delivery | undefined): Delivery {
-  if (delivery === undefined) {
+/** @returns how many failed; each is printed */
+async function forEach(
+  found: readonly StoredDelivery[],
+  out: Print['out'],
+  work: (stored: StoredDelivery) => Promise<void>,
+): Promise<number> {
+  let failures = 0;
+  for (const stored of found) {
+    try {
+      await work(stored);
+    } catch (error) {
+      if (!isPoolError(error)) {
+        throw error;
+      }
+      failures += 1;
+      out(`${stored.key}: ${error.code}: ${error.message}`);
+    }
+  }
+  return failures;
+}
+
+/** @throws PoolError `delivery_not_kept`, `delivery_damaged` */
+function readKept(text: string | undefined): Delivery {
+  if (text === undefined) {
     throw new PoolError(
       'delivery_not_kept',
       'this agent did not keep its sealed notes: another agent built the batch, or an earlier version paid it',
     );
   }
-  return delivery;
+  return parseDelivery(text);
 }
 
-function writeDocument(
+async function writeDocument(
   found: readonly StoredDelivery[],
   path: string,
   recipient: string | undefined,
   out: Print['out'],
-): number {
+): Promise<number> {
   const encryptionPublicKey = recipient === undefined ? undefined : parseHex(recipient, 32);
-  const batches = found.map(({ delivery }) => describe(requireKept(delivery), encryptionPublicKey));
+  const batches: ReturnType<typeof describe>[] = [];
+  const failures = await forEach(found, out, async ({ text }) => {
+    batches.push(describe(readKept(text), encryptionPublicKey));
+  });
+  if (batches.length === 0) {
+    return exitCodes.error;
+  }
   const notes = batches.reduce((sum, batch) => sum + batch.notes.length, 0);
   if (notes === 0) {
     throw new PoolError('not_found', 'none of these batches has a note for that encryption key');
@@ -123,7 +143,10 @@ function writeDocument(
       ? `${path}: ${notes} sealed notes. It names the encryption key of every recipient: give a recipient a file of its own, with --for`
       : `${path}: ${notes} sealed note(s), which only the owner of that encryption key can open`,
   );
-  return exitCodes.ok;
+  if (failures > 0) {
+    out(`${failures} of ${found.length} batches are not in the file`);
+  }
+  return failures === 0 ? exitCodes.ok : exitCodes.error;
 }
 
 /** One batch in the file that a holder imports. */

@@ -5,9 +5,9 @@
  * @module
  */
 import { existsSync } from 'node:fs';
-import { type Delivery, type DisbursementResult, isPoolError } from '@pool/core';
+import { type DisbursementResult, isPoolError } from '@pool/core';
 import { type JobStore, openJobStore, type StoredJob } from '@pool/idempotency';
-import { deliveryName, deserializeRecord, parseDelivery } from '@pool/operations';
+import { deliveryName, deserializeRecord } from '@pool/operations';
 
 export type StoredKey = {
   readonly employerId: string;
@@ -50,11 +50,14 @@ export function isAtRisk({ paid }: StoredKey): boolean {
   return paid !== 'no';
 }
 
-/** A paid key with what was kept to deliver its notes again. Undefined: it was paid by an agent that kept nothing. */
-export type StoredDelivery = { readonly key: string; readonly delivery: Delivery | undefined };
+/**
+ * A paid key with the text that was kept to deliver its notes again, as it is stored. Undefined: it was paid by an agent
+ * that kept nothing.
+ */
+export type StoredDelivery = { readonly key: string; readonly text: string | undefined };
 
 /**
- * The paid jobs of the store, oldest first. Creates nothing.
+ * The paid jobs of the store, oldest first, and those whose record does not tell but which have a delivery. Creates nothing.
  * @param wanted - one key; default: all
  */
 export async function listDeliveries(
@@ -65,9 +68,10 @@ export async function listDeliveries(
     const deliveries: StoredDelivery[] = [];
     for (const { scope, key } of await store.listNames()) {
       const job = wanted === undefined || wanted === key ? await store.get(scope, key) : undefined;
-      if (job !== undefined && judge(job) === 'yes') {
+      const paid = job === undefined ? 'no' : judge(job);
+      if (paid === 'yes' || paid === 'unknown') {
         const text = await store.getValue(scope, key, deliveryName);
-        deliveries.push({ key, delivery: text === undefined ? undefined : parseDelivery(text) });
+        deliveries.push(...(paid === 'unknown' && text === undefined ? [] : [{ key, text }]));
       }
     }
     return deliveries;

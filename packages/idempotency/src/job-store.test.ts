@@ -253,6 +253,8 @@ describe.each<[string, () => JobStore]>([
     }
     const due = await store.listErasable({ states: ['done'], updatedBeforeMs: 99, limit: 2 });
     expect(due.map((job) => job.key)).toEqual(['a', 'b']);
+    const rest = { states: ['done'], updatedBeforeMs: 99, skip: 2, limit: 2 };
+    expect((await store.listErasable(rest)).map((job) => job.key)).toEqual(['c']);
   });
 
   it('refuses work after close, and closes twice', async () => {

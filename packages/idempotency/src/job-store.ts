@@ -82,6 +82,8 @@ export type ErasableInput = {
   readonly states: readonly string[];
   /** Only jobs last updated before this time. */
   readonly updatedBeforeMs: number;
+  /** How many of them to pass over, counted from the least recently updated. Default: 0. */
+  readonly skip?: number;
   readonly limit: number;
 };
 

@@ -170,6 +170,7 @@ export function createMemoryStore(): JobStore {
     async listErasable({
       states,
       updatedBeforeMs,
+      skip = 0,
       limit,
     }: ErasableInput): Promise<readonly StoredJob[]> {
       return all()
@@ -179,7 +180,7 @@ export function createMemoryStore(): JobStore {
         )
         .map(({ job }) => job)
         .sort((one, other) => one.updatedAtMs - other.updatedAtMs)
-        .slice(0, limit);
+        .slice(skip, skip + limit);
     },
 
     async close(): Promise<void> {

@@ -206,14 +206,14 @@ export function createSqliteStore(options: { readonly path: string }): JobStore 
       if (!database.isOpen) {
         throw closedError();
       }
-      const { states, updatedBeforeMs, limit } = input;
+      const { states, updatedBeforeMs, skip = 0, limit } = input;
       return database
         .prepare(
           `SELECT * FROM job
            WHERE erased = 0 AND state IN (${states.map(() => '?').join(', ')}) AND updated_at_ms < ?
-           ORDER BY updated_at_ms, id LIMIT ?`,
+           ORDER BY updated_at_ms, id LIMIT ? OFFSET ?`,
         )
-        .all(...states, updatedBeforeMs, limit)
+        .all(...states, updatedBeforeMs, limit, skip)
         .map(parseRow);
     },
 

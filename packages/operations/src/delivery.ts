@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Delivery, deliverySchema, parseWire } from '@pool/core';
+import { type Delivery, deliverySchema, PoolError, parseWire } from '@pool/core';
 import type { DisbursementRecord } from './record.ts';
 import type { DatedBatch } from './release-record.ts';
 import type { Run } from './run.ts';
@@ -29,9 +29,18 @@ export async function keepDelivery(run: Run, batch: DatedBatch): Promise<void> {
   await run.journal.putOnce(deliveryName, JSON.stringify(delivery));
 }
 
-/** @throws PoolError when it is not one that {@link keepDelivery} stored */
+/** @throws PoolError `delivery_damaged` when it is not one that {@link keepDelivery} stored */
 export function parseDelivery(text: string): Delivery {
-  return parseWire(deliverySchema, JSON.parse(text), 'the stored delivery');
+  try {
+    return parseWire(deliverySchema, JSON.parse(text), 'the stored delivery');
+  } catch {
+    // No cause: an error of the parser quotes what it read.
+    throw new PoolError(
+      'delivery_damaged',
+      'the sealed notes in the job store are damaged; restore the job store from a backup and run the command again',
+      { status: 500 },
+    );
+  }
 }
 
 /** Whether a job that ended put notes on chain. Of any other, the sealed notes are of no use to anybody. */

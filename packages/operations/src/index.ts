@@ -13,7 +13,7 @@ export type {
 } from './checks.ts';
 export { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
 export { deliveryName, hasNotesOnChain, parseDelivery } from './delivery.ts';
-export { eraseExpired } from './erase-expired.ts';
+export { type ErasurePass, eraseExpired } from './erase-expired.ts';
 export {
   createEvidenceVerifier,
   type EvidenceVerdict,

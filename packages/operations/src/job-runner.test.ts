@@ -246,10 +246,10 @@ describe('eraseExpired', () => {
     start(world, store);
     await untilDone(store, 'one');
     const before = deserializeRecord((await store.get(scope, 'one'))?.payload ?? '');
-    expect(await eraseExpired(store, 30, world.clock.nowMs())).toBe(0);
+    expect((await eraseExpired(store, 30, world.clock.nowMs())).erased).toBe(0);
     expect(await store.getValue(scope, 'one', manifestName)).toBeDefined();
 
-    expect(await eraseExpired(store, 30, world.clock.nowMs() + 31 * 86_400_000)).toBe(1);
+    expect((await eraseExpired(store, 30, world.clock.nowMs() + 31 * 86_400_000)).erased).toBe(1);
     const after = deserializeRecord((await store.get(scope, 'one'))?.payload ?? '');
     expect(await store.getValue(scope, 'one', manifestName)).toBeUndefined();
     expect(after.recipients).toEqual([]);
@@ -289,7 +289,7 @@ describe('eraseExpired', () => {
     const payload = lease?.job.payload ?? '';
     await store.update({ ...fenced, state: 'failed', payload, nowMs: 1 });
     expect(await store.getValue(scope, 'one', deliveryName)).toBe('sealed');
-    expect(await eraseExpired(store, 30, 31 * 86_400_000)).toBe(1);
+    expect((await eraseExpired(store, 30, 31 * 86_400_000)).erased).toBe(1);
     expect(await store.getValue(scope, 'one', deliveryName)).toBeUndefined();
   });
 
@@ -328,7 +328,7 @@ describe('eraseExpired', () => {
       }
     };
     setImmediate(tick);
-    expect(await eraseExpired(store, 30, world.clock.nowMs() + 31 * 86_400_000)).toBe(4);
+    expect((await eraseExpired(store, 30, world.clock.nowMs() + 31 * 86_400_000)).erased).toBe(4);
     isOver = true;
     expect(turns).toBeGreaterThanOrEqual(4);
   });

@@ -141,7 +141,7 @@ export function serializeRecord(record: DisbursementRecord): string {
 
 /** @throws PoolError `job_unreadable` for anything {@link serializeRecord} of this version did not write */
 export function deserializeRecord(payload: string): DisbursementRecord {
-  const value: unknown = JSON.parse(payload);
+  const value = parseStored(payload);
   if (typeof value !== 'object' || value === null || !('version' in value) || value.version !== 1) {
     throw new PoolError(
       'job_unreadable',
@@ -151,6 +151,19 @@ export function deserializeRecord(payload: string): DisbursementRecord {
   }
   // Written by this module, under a lease, into a store only this agent writes.
   return value as DisbursementRecord;
+}
+
+/** @throws PoolError `job_unreadable`; an error of the parser would quote the text */
+function parseStored(payload: string): unknown {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    throw new PoolError(
+      'job_unreadable',
+      'the stored job is damaged: it is not JSON; restore the job store from a backup',
+      { status: 500 },
+    );
+  }
 }
 
 /** Manifest and the seed everything random in the batch derives from. Secret. */

@@ -1,0 +1,38 @@
+// Retention as the agent runs it: what is logged and counted of a job that cannot be erased.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deriveTraceId } from '@pool/core';
+import { openJobStore } from '@pool/idempotency';
+import { expect, it } from 'vitest';
+import type { LogFields } from './agent-log.ts';
+import { startRetention } from './retention.ts';
+
+it('names a damaged job by trace id and code, counts it, and erases the others', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pool-retention-'));
+  const store = openJobStore(`sqlite:${join(folder, 'jobs.sqlite')}`);
+  const payload = JSON.stringify({ version: 1, request: {}, recipients: ['salary-of-alice'] });
+  const jobs = { 'pay-bob': 'salary-of-bob, damaged', 'pay-alice': payload };
+  for (const [key, text] of Object.entries(jobs)) {
+    const job = { scope: 's', key, fingerprint: 'f', state: 'failed', payload: text, nowMs: 1 };
+    await store.claim(job);
+  }
+  const lines: { fields: LogFields; message: string }[] = [];
+  const write = (fields: LogFields, message: string): void => void lines.push({ fields, message });
+  const retention = startRetention({
+    store,
+    days: 30,
+    nowMs: () => 31 * 86_400_000,
+    log: { debug: write, info: write, warn: write, error: write },
+  });
+  // The pass that began at the start is over when a second one is.
+  await retention.erase();
+  expect(retention.failedJobs()).toBe(1);
+  const traces = lines.flatMap(({ fields }) => (fields['code'] === undefined ? [] : [fields]));
+  expect(traces[0]).toEqual({ trace: deriveTraceId('pay-bob'), code: 'job_unreadable' });
+  expect(JSON.stringify(lines)).not.toMatch(/salary|pay-/);
+  expect((await store.get('s', 'pay-alice'))?.payload).not.toContain('salary-of-alice');
+  retention.stop();
+  await store.close();
+  rmSync(folder, { recursive: true });
+});

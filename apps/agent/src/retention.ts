@@ -1,0 +1,56 @@
+/**
+ * Erases what may not be kept any longer (docs/decisions/0009): at the start and every hour. A job that cannot be erased
+ * is reported in the log and in the metrics, and keeps no other job from being erased.
+ *
+ * @module
+ */
+import { deriveTraceId, errorCodeOf } from '@pool/core';
+import type { JobStore } from '@pool/idempotency';
+import { eraseExpired } from '@pool/operations';
+import type { AgentLog } from './agent-log.ts';
+
+const pauseMs = 3_600_000;
+
+export type Retention = {
+  /** One pass. Never throws. */
+  erase(): Promise<void>;
+  /** Jobs that the last whole pass could not erase; their recipients and amounts are still there. */
+  failedJobs(): number;
+  stop(): void;
+};
+
+export function startRetention(input: {
+  readonly store: JobStore;
+  readonly days: number;
+  readonly log: AgentLog;
+  readonly nowMs: () => number;
+}): Retention {
+  const { store, days, log, nowMs } = input;
+  let failedJobs = 0;
+
+  async function erase(): Promise<void> {
+    try {
+      const { erased, failed } = await eraseExpired(store, days, nowMs());
+      failedJobs = failed.length;
+      if (erased > 0) {
+        log.info({ erased }, 'recipients and seeds of old jobs erased');
+      }
+      for (const { key, code } of failed) {
+        log.error(
+          { trace: deriveTraceId(key), code },
+          'an old job could not be erased; its recipients and amounts are still in the job store',
+        );
+      }
+    } catch (error) {
+      log.warn({ code: errorCodeOf(error) }, 'retention could not erase, trying again in an hour');
+    }
+  }
+
+  void erase();
+  const timer = setInterval(() => void erase(), pauseMs);
+  return {
+    erase,
+    failedJobs: () => failedJobs,
+    stop: () => clearInterval(timer),
+  };
+}

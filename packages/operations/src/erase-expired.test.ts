@@ -1,0 +1,99 @@
+// Retention over a real SQLite file: what cannot be erased keeps nobody else's data.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type JobStore, openJobStore } from '@pool/idempotency';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { eraseExpired } from './erase-expired.ts';
+import { serializeRecord } from './record.ts';
+
+const dayMs = 86_400_000;
+const scope = 'employer';
+
+let folder: string;
+let path: string;
+let store: JobStore;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pool-retention-'));
+  path = join(folder, 'jobs.sqlite');
+  store = openJobStore(`sqlite:${path}`);
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Jobs that failed long ago, oldest first. */
+async function fill(count: number): Promise<readonly string[]> {
+  const keys = Array.from({ length: count }, (_, index) => `job-${index}`);
+  for (const [index, key] of keys.entries()) {
+    const payload = serializeRecord({
+      version: 1,
+      employerId: scope,
+      key,
+      chain: 'anvil',
+      tokenSymbol: 'USDC',
+      request: {
+        token: 'USDC',
+        recipients: [{ recipientAddress: 'salary-of-alice', amount: '1' }],
+      },
+      recipients: [],
+      skipped: [],
+      stageSeconds: {},
+      approvals: [],
+    });
+    await store.claim({ scope, key, fingerprint: key, state: 'failed', payload, nowMs: index });
+  }
+  return keys;
+}
+
+/** As a bad disk or another program would. */
+function damage(keys: readonly string[], payload: string): void {
+  const database = new DatabaseSync(path);
+  const write = database.prepare('UPDATE job SET payload = ? WHERE key = ?');
+  for (const key of keys) {
+    write.run(payload, key);
+  }
+  database.close();
+}
+
+async function listKept(keys: readonly string[]): Promise<readonly string[]> {
+  const jobs = await Promise.all(keys.map((key) => store.get(scope, key)));
+  return jobs.flatMap((job) =>
+    job?.payload.includes('salary-of-alice') === true ? [job.key] : [],
+  );
+}
+
+it('erases 299 of 300 jobs when the oldest is damaged, and names that one', async () => {
+  const keys = await fill(300);
+  damage(['job-0'], '{"recipients": ["salary-of-alice"');
+  expect(await eraseExpired(store, 30, 31 * dayMs)).toEqual({
+    erased: 299,
+    failed: [{ scope, key: 'job-0', code: 'job_unreadable' }],
+  });
+  expect(await listKept(keys)).toEqual(['job-0']);
+});
+
+it('passes over more damaged jobs than it takes at one go, tries each once, and tries again next time', async () => {
+  const keys = await fill(300);
+  const damaged = keys.slice(0, 150);
+  damage(damaged, '{"version": 2, "of": "salary-of-alice"}');
+  const first = await eraseExpired(store, 30, 31 * dayMs);
+  expect(first.erased).toBe(150);
+  expect(first.failed.map(({ key }) => key)).toEqual(damaged);
+  expect(await listKept(keys)).toEqual(damaged);
+  const second = await eraseExpired(store, 30, 31 * dayMs);
+  expect([second.erased, second.failed.length]).toEqual([0, 150]);
+});
+
+it('ends when the store is busy: that says nothing about a job', async () => {
+  await fill(3);
+  const busy = Object.assign(new Error('busy'), {
+    code: 'store_busy',
+    retryable: true,
+    status: 503,
+  });
+  const failing: JobStore = { ...store, erase: () => Promise.reject(busy) };
+  await expect(eraseExpired(failing, 30, 31 * dayMs)).rejects.toBe(busy);
+});
