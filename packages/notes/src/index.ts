@@ -1,3 +1,4 @@
+export { type BatchArithmetic, createBatchArithmetic } from './batch-arithmetic.ts';
 export { computeBatchRoot } from './batch-root.ts';
 export {
   computeEligibilityRootFromPath,

@@ -1,0 +1,48 @@
+// The kernels' answers beside those of the vectors and of the code that checks one by one.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import keyVectors from '../../../vectors/encryption-key.json' with { type: 'json' };
+import { type BatchArithmetic, createBatchArithmetic } from './batch-arithmetic.ts';
+import { computeBatchRoot } from './batch-root.ts';
+import { computeEncryptionPublicKey } from './encryption-key.ts';
+
+describe('batch arithmetic', () => {
+  let arithmetic: BatchArithmetic;
+  beforeAll(async () => {
+    arithmetic = await createBatchArithmetic({ threads: 1 });
+  });
+  afterAll(() => arithmetic.close());
+
+  const good = Array.from({ length: 256 }, (_, slot) =>
+    computeEncryptionPublicKey(BigInt(slot + 5) ** 20n),
+  );
+
+  it.each([1, 2, 16, 64, 256])('computes the root of %i commitments', async (count) => {
+    const commitments = Array.from({ length: count }, (_, slot) => BigInt(slot + 3) ** 31n);
+    expect(await arithmetic.computeBatchRoot(commitments)).toBe(computeBatchRoot(commitments));
+  });
+
+  it('computes no root of another number of commitments, nor of what is no field element', async () => {
+    for (const count of [0, 3, 255]) {
+      await expect(
+        arithmetic.computeBatchRoot(Array.from({ length: count }, () => 1n)),
+      ).rejects.toMatchObject({ code: 'invalid_batch_size' });
+    }
+    await expect(arithmetic.computeBatchRoot([1n, 2n ** 255n])).rejects.toMatchObject({
+      code: 'invalid_field_element',
+    });
+  });
+
+  it('takes the keys of the vectors and of a whole batch', async () => {
+    const keys = keyVectors.keys.map(({ encryptionPublicKey }) => encryptionPublicKey);
+    expect(await arithmetic.findInvalidKey(keys)).toBeUndefined();
+    expect(await arithmetic.findInvalidKey(good)).toBeUndefined();
+    expect(await arithmetic.findInvalidKey([])).toBeUndefined();
+  });
+
+  it.each(keyVectors.invalid)('finds $why at any slot', async ({ encryptionPublicKey }) => {
+    for (const slot of [0, 100, 255]) {
+      const keys = good.with(slot, encryptionPublicKey as `0x${string}`);
+      expect(await arithmetic.findInvalidKey(keys)).toBe(slot);
+    }
+  });
+});
