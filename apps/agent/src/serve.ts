@@ -29,10 +29,6 @@ export async function serveAgent(
     server = await serveHttp((request) => agent.app.fetch(request), {
       host: config.host,
       port: config.port,
-      limits: {
-        maxConnections: config.maxConnections,
-        maxConnectionsPerPeer: config.maxConnectionsPerPeer,
-      },
       onRefused: (refused) => log.info({ ...refused }, 'request refused'),
     });
   } catch (cause) {

@@ -14,6 +14,7 @@ import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { revokeEdgeToken } from './accounts/edge-tokens.ts';
 import type { PoolChain } from './chain/pool-chain.ts';
+import { createSettingsOnlyChain } from './fixtures/settings-only-chain.ts';
 import { openTestDatabase, type TestDatabase } from './fixtures/test-database.ts';
 import { createTestHolder, type TestHolder, testEvidenceDomain } from './fixtures/test-holder.ts';
 import {
@@ -29,11 +30,10 @@ const maxBodyBytes = 512 * 1024;
 const unlimited = 1_000_000;
 
 /** Its settings, and a pool that takes every withdrawal. */
-const fakeChain = {
-  key: 'anvil',
-  settings: testSettings,
+const fakeChain: PoolChain = {
+  ...createSettingsOnlyChain(testSettings, 'valid'),
   simulateVoid: () => Promise.resolve(undefined),
-} as unknown as PoolChain;
+};
 
 type Progress = 'signed in' | 'registered' | 'enrolled';
 

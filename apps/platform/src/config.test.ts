@@ -41,19 +41,6 @@ describe('configuration', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('caps the connections of one peer where peers can be told apart, and no proxy', () => {
-    const open = { PLATFORM_HOST: '0.0.0.0', PLATFORM_ALLOW_PUBLIC_BIND: 'behind-tls-proxy' };
-    const limitsOf = (more: Environment) =>
-      Object.values(parsePlatformConfig({ ...platform, ...more }).listen.limits ?? {});
-    expect(limitsOf({})).toEqual([512, 0]);
-    expect(limitsOf(open)).toEqual([512, 256]);
-    expect(limitsOf({ ...open, PLATFORM_PROXY_HOPS: '0' })).toEqual([512, 256]);
-    expect(limitsOf({ ...open, PLATFORM_PROXY_HOPS: '1' })).toEqual([512, 0]);
-    const configured = { PLATFORM_MAX_CONNECTIONS: '99', PLATFORM_MAX_CONNECTIONS_PER_PEER: '7' };
-    expect(limitsOf({ ...open, ...configured, PLATFORM_PROXY_HOPS: '1' })).toEqual([99, 7]);
-    expect(limitsOf({ ...configured, PLATFORM_MAX_CONNECTIONS_PER_PEER: '0' })).toEqual([99, 0]);
-  });
-
   it('takes defaults for what is not said', () => {
     expect(parsePlatformConfig(platform)).toMatchObject({
       listen: { host: '127.0.0.1', port: 8080 },
@@ -65,7 +52,12 @@ describe('configuration', () => {
       maxFeePerGas: new Map(),
       pollIntervalMs: 1_000,
       proxyHops: 0,
-      rateLimits: { addressPerSecond: 100, sessionPerSecond: 50, edgePerSecond: 1_000 },
+      rateLimits: {
+        addressPerSecond: 100,
+        sessionPerSecond: 50,
+        edgePerSecond: 1_000,
+        settlementsPerMinute: 60,
+      },
     });
     expect(
       parsePlatformConfig({
@@ -74,10 +66,16 @@ describe('configuration', () => {
         PLATFORM_RATE_ADDRESS: '2',
         PLATFORM_RATE_SESSION: '3',
         PLATFORM_RATE_EDGE: '4',
+        PLATFORM_RATE_SETTLEMENTS: '5',
       }),
     ).toMatchObject({
       proxyHops: 1,
-      rateLimits: { addressPerSecond: 2, sessionPerSecond: 3, edgePerSecond: 4 },
+      rateLimits: {
+        addressPerSecond: 2,
+        sessionPerSecond: 3,
+        edgePerSecond: 4,
+        settlementsPerMinute: 5,
+      },
     });
     expect(parseGateConfig(gate)).toMatchObject({
       listen: { host: '127.0.0.1', port: 8090 },

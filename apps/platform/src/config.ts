@@ -13,7 +13,6 @@ import {
   PoolError,
   Secret,
 } from '@pool/core';
-import type { HttpLimits } from '@pool/http-server';
 import { isLoopbackHost, parseServiceUrl } from '@pool/platform-client';
 import * as v from 'valibot';
 import { type FeeCaps, parseFeeCaps } from './chain/fee-caps.ts';
@@ -26,7 +25,6 @@ export type ListenConfig = {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  readonly limits?: Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerPeer'>;
 };
 
 export type GateAccessConfig = {
@@ -117,6 +115,7 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
       addressPerSecond: read.integer('PLATFORM_RATE_ADDRESS', 100, 1, 1_000_000),
       sessionPerSecond: read.integer('PLATFORM_RATE_SESSION', 50, 1, 1_000_000),
       edgePerSecond: read.integer('PLATFORM_RATE_EDGE', 1_000, 1, 1_000_000),
+      settlementsPerMinute: read.integer('PLATFORM_RATE_SETTLEMENTS', 60, 1, 1_000_000),
     },
     signInChainIds: chainIds,
     nonceTtlSeconds: read.integer('PLATFORM_NONCE_TTL_SECONDS', 300, 10, 86_400),
@@ -189,23 +188,7 @@ function readListen(read: Reader, prefix: string, port: number): ListenConfig {
       `is not loopback: set ${prefix}_ALLOW_PUBLIC_BIND=behind-tls-proxy once TLS stands in front`,
     );
   }
-  const maxConnections = read.integer(`${prefix}_MAX_CONNECTIONS`, 512, 1, 65_535);
-  // On loopback and behind a proxy, everybody comes from one address: a cap would be one for all of them together.
-  const isOnePeer = isLoopbackHost(host) || (read.optional(`${prefix}_PROXY_HOPS`) ?? '0') !== '0';
-  const fallback = isOnePeer ? 0 : Math.ceil(maxConnections / 2);
-  return {
-    host,
-    port: read.integer(`${prefix}_PORT`, port, 0, 65_535),
-    limits: {
-      maxConnections,
-      maxConnectionsPerPeer: read.integer(
-        `${prefix}_MAX_CONNECTIONS_PER_PEER`,
-        fallback,
-        0,
-        65_535,
-      ),
-    },
-  };
+  return { host, port: read.integer(`${prefix}_PORT`, port, 0, 65_535) };
 }
 
 function readIsProduction(read: Reader): boolean {

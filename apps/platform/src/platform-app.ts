@@ -24,7 +24,7 @@ import { addApiPages } from './http/api-pages.ts';
 import { createShell, type Shell } from './http/app-shell.ts';
 import { createRateLimits, type RateLimitConfig } from './http/rate-limit.ts';
 import type { Log } from './log.ts';
-import type { ProofCheck } from './relayer/proof-check.ts';
+import type { SettlementChecks } from './relayer/checks/settlement-checks.ts';
 
 export type PlatformAppDeps = {
   readonly db: PlatformDatabase;
@@ -34,7 +34,7 @@ export type PlatformAppDeps = {
   readonly chains: ChainsFile;
   readonly defaultChain: string;
   readonly poolChains: ReadonlyMap<string, PoolChain>;
-  readonly proofs: ProofCheck;
+  readonly checks: SettlementChecks;
   readonly gate: EnrolmentGate | undefined;
   readonly gateAccess: GateAccessConfig | undefined;
   readonly gateWaitMs: number;
@@ -87,7 +87,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
   addEdgeRoutes(app, {
     ...callers,
     chains: deps.poolChains,
-    proofs: deps.proofs,
+    checks: deps.checks,
     hasGate: gate !== undefined,
     bootstrap: {
       defaultChain: deps.defaultChain,

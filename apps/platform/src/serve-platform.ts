@@ -17,7 +17,9 @@ import { createIndexer } from './indexer/indexer.ts';
 import { describeFailure, type Log } from './log.ts';
 import { startControl } from './operator/control.ts';
 import { createPlatformApp } from './platform-app.ts';
-import { createProofCheck } from './relayer/proof-check.ts';
+import { createBatchChecker } from './relayer/checks/batch-checker.ts';
+import { createProofCheck } from './relayer/checks/check-proof.ts';
+import { createSettlementChecks } from './relayer/checks/settlement-checks.ts';
 import { runRelayerPass } from './relayer/relayer.ts';
 import { createRelayerWatch } from './relayer/relayer-health.ts';
 import { loadVerificationKeys } from './relayer/verification-keys.ts';
@@ -68,6 +70,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     }),
   );
   const verifier = createProofVerifier();
+  const batches = createBatchChecker();
   const app = createPlatformApp({
     ...config,
     db,
@@ -75,7 +78,10 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     log,
     nowMs,
     poolChains: new Map(chains.map((chain) => [chain.key, chain])),
-    proofs: createProofCheck(verifier, verificationKeys),
+    checks: createSettlementChecks({
+      batches,
+      proofs: createProofCheck(verifier, verificationKeys),
+    }),
     gate: createEnrolmentGate(config),
     gateAccess: config.gate,
     onAccepted: () => {
@@ -100,7 +106,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     url: listening.url,
     async close() {
       await Promise.all([listening.close(), control?.close()]);
-      await verifier.close();
+      await Promise.all([verifier.close(), batches.close()]);
       await Promise.all([...relayers, ...indexers.values()].map((loop) => loop.stop()));
       for (const chain of chains) {
         chain.close();

@@ -8,4 +8,3 @@ export {
   type HttpServerOptions,
   serveHttp,
 } from './http-server.ts';
-export { describePeer } from './peer.ts';

@@ -6,7 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deployOwnedWallet, strangeCode } from '../fixtures/contract-wallet.ts';
 import { type StubAnswer, startStubRpc } from '../fixtures/stub-rpc.ts';
 import { testSettings } from '../fixtures/test-platform.ts';
-import { type ContractVerdict, checkContractSignature } from './contract-signature.ts';
+import {
+  type ContractVerdict,
+  checkContractSignature,
+  signInQuestionGas as gas,
+} from './contract-signature.ts';
 import { createEvmProvider } from './evm-provider.ts';
 
 const text = 'a text';
@@ -36,7 +40,7 @@ describe('the word of a contract', () => {
 
   async function ask(address: string, said: Hex = signature): Promise<ContractVerdict> {
     const subject = { address, digest, signature: said };
-    return await checkContractSignature(provider, settings, subject, 5_000);
+    return await checkContractSignature(provider, settings, subject, { timeoutMs: 5_000, gas });
   }
   async function place(code: string): Promise<string> {
     const { address } = Wallet.createRandom();
@@ -89,7 +93,7 @@ describe('the word of a contract', () => {
       const connection = createEvmProvider(through);
       const subject = { address: wallet, digest, signature };
       try {
-        return await checkContractSignature(connection, through, subject, timeoutMs);
+        return await checkContractSignature(connection, through, subject, { timeoutMs, gas });
       } catch (error) {
         if (!isPoolError(error)) throw error;
         return `${error.status} ${error.code} ${error.retryable}`;

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { erc1271Gas } from '@pool/contracts';
 import {
   type EvmAddress,
   type EvmChainSettings,
@@ -25,8 +26,33 @@ export type ContractSignature = {
   readonly signature: Hex;
 };
 
+/** How the contract is asked. */
+export type Question = {
+  /** For all calls together. */
+  readonly timeoutMs: number;
+  /** What the contract may use; the call itself included. */
+  readonly gas: number;
+  /** The caller that the contract sees. Default: the zero address. */
+  readonly from?: EvmAddress;
+  /** Whether code that an account borrows (EIP-7702) is asked too. Default: no. */
+  readonly asksDelegated?: boolean;
+};
+
 /** Enough for a wallet of dozens of owners or a passkey checked in Solidity; little for a node. */
-const contractCallGas = 3_000_000;
+export const signInQuestionGas = 3_000_000;
+
+/** Of any call, and of each byte of its data at most. */
+const transactionGas = 21_000;
+const dataByteGas = 16;
+
+/** So that the contract gets no less than the pool gives it, and little more. */
+export function computeFunderQuestionGas({
+  signature,
+}: Pick<ContractSignature, 'signature'>): number {
+  // Selector, digest, offset, length, and the signature in whole words.
+  const dataBytes = 4 + 3 * 32 + 32 * Math.ceil((signature.length - 2) / 64);
+  return Number(erc1271Gas) + transactionGas + dataByteGas * dataBytes;
+}
 
 const erc1271 = new Interface([
   'function isValidSignature(bytes32 digest, bytes signature) view returns (bytes4)',
@@ -37,7 +63,6 @@ const consent = `0x1626ba7e${'0'.repeat(56)}`;
 const delegation = /^0xef0100[0-9a-f]{40}$/;
 
 /**
- * @param timeoutMs - for all questions together
  * @throws PoolError `chain_unreachable` (503, retryable) when the RPC does not answer, answers nonsense or
  *   serves another chain: silence is no consent
  */
@@ -45,16 +70,16 @@ export async function checkContractSignature(
   provider: JsonRpcProvider,
   settings: EvmChainSettings,
   subject: ContractSignature,
-  timeoutMs: number,
+  question: Question,
 ): Promise<ContractVerdict> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), timeoutMs);
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), question.timeoutMs);
   try {
-    return await Promise.race([ask(provider, settings, subject), late.promise]);
+    return await Promise.race([ask(provider, settings, subject, question), late.promise]);
   } catch (cause) {
     throw new PoolError(
       'chain_unreachable',
-      'the chain cannot be asked about the signature right now; sign in again shortly',
+      'the chain cannot be asked about the signature right now; try again shortly',
       { status: 503, retryable: true, cause },
     );
   } finally {
@@ -66,6 +91,7 @@ async function ask(
   provider: JsonRpcProvider,
   settings: EvmChainSettings,
   { address, digest, signature }: ContractSignature,
+  { gas: gasLimit, from, asksDelegated = false }: Question,
 ): Promise<ContractVerdict> {
   // The chain is made sure of each time: another one may have another contract at the same address.
   const [code] = await Promise.all([
@@ -78,13 +104,14 @@ async function ask(
   if (code === '0x') {
     return 'no-contract';
   }
-  if (delegation.test(code.toLowerCase())) {
+  if (!asksDelegated && delegation.test(code.toLowerCase())) {
     return 'delegated-account';
   }
   const data = erc1271.encodeFunctionData('isValidSignature', [digest, signature]);
-  const gas = `0x${contractCallGas.toString(16)}`;
+  const gas = `0x${gasLimit.toString(16)}`;
+  const call = { ...(from === undefined ? {} : { from }), to: address, data, gas };
   try {
-    const answer: unknown = await provider.send('eth_call', [{ to: address, data, gas }, 'latest']);
+    const answer: unknown = await provider.send('eth_call', [call, 'latest']);
     if (typeof answer !== 'string') {
       throw new Error('eth_call was answered with something else than bytes');
     }

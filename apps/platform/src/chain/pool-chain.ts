@@ -24,6 +24,8 @@ import {
   type ContractSignature,
   type ContractVerdict,
   checkContractSignature,
+  computeFunderQuestionGas,
+  signInQuestionGas,
 } from './contract-signature.ts';
 import { isEvmFailure } from './evm-failure.ts';
 import { assertChainId, createEvmProvider } from './evm-provider.ts';
@@ -101,10 +103,12 @@ export type PoolChain = {
   explainRevert(txHash: string): Promise<ErrorBody>;
   /** Asks the contract at an address (ERC-1271). @throws PoolError `chain_unreachable` (503, retryable) */
   checkContractSignature(subject: ContractSignature): Promise<ContractVerdict>;
+  /** The same as the pool asks it of a funder. @throws PoolError `chain_unreachable` (503, retryable) */
+  checkFunderContract(subject: ContractSignature): Promise<ContractVerdict>;
   close(): void;
 };
 
-/** Somebody waits at the sign-in. */
+/** Somebody waits at the sign-in, or an agent for its settlement. */
 const contractTimeoutMs = 5_000;
 
 const zeroWord = `0x${'0'.repeat(64)}`;
@@ -182,7 +186,17 @@ export function createEvmPoolChain(
     },
     explainRevert: (txHash) => explainRevert(provider, txHash),
     checkContractSignature: (subject) =>
-      checkContractSignature(provider, settings, subject, contractTimeoutMs),
+      checkContractSignature(provider, settings, subject, {
+        timeoutMs: contractTimeoutMs,
+        gas: signInQuestionGas,
+      }),
+    checkFunderContract: (subject) =>
+      checkContractSignature(provider, settings, subject, {
+        timeoutMs: contractTimeoutMs,
+        gas: computeFunderQuestionGas(subject),
+        from: settings.pool,
+        asksDelegated: true,
+      }),
     close: () => provider.destroy(),
   };
 }

@@ -3,7 +3,7 @@ import type { SettlementRequest } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { PoolChain } from '../chain/pool-chain.ts';
+import { createSettingsOnlyChain } from '../fixtures/settings-only-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
 import { createFakeGate, createTestPlatform, testSettings } from '../fixtures/test-platform.ts';
@@ -24,7 +24,7 @@ beforeEach(() => database.reset());
 async function createClient() {
   const platform = createTestPlatform(database, {
     gate: createFakeGate(() => Promise.resolve({ status: 'whitelisted' })),
-    poolChains: new Map([['anvil', { key: 'anvil', settings: testSettings } as PoolChain]]),
+    poolChains: new Map([['anvil', createSettingsOnlyChain(testSettings)]]),
   });
   const { address } = await createTestHolder('a');
   const { token } = await platform.edgeToken(address);

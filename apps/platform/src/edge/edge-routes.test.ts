@@ -3,7 +3,7 @@ import { createEdgeClient } from '@pool/platform-client';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { revokeEdgeToken } from '../accounts/edge-tokens.ts';
-import type { PoolChain } from '../chain/pool-chain.ts';
+import { createSettingsOnlyChain } from '../fixtures/settings-only-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import {
@@ -35,7 +35,7 @@ describe('agent edge', () => {
   beforeEach(async () => {
     await database.reset();
     // No pass of relayer or indexer runs here, so nothing of the chain but its settings is asked for.
-    const settingsOnly = { key: 'anvil', settings: testSettings } as PoolChain;
+    const settingsOnly = createSettingsOnlyChain(testSettings);
     platform = createTestPlatform(database, {
       gate: createFakeGate(() => Promise.resolve({ status: 'whitelisted' })),
       poolChains: new Map([['anvil', settingsOnly]]),

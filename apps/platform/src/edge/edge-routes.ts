@@ -19,6 +19,7 @@ import { countRefusedProof } from '../accounts/edge-tokens.ts';
 import { findSubject } from '../accounts/enrolment.ts';
 import { type CallerDeps, identifyAgent, identifyKey } from '../accounts/identify-caller.ts';
 import type { Shell, ShellContext } from '../http/app-shell.ts';
+import { settlementCost } from '../http/rate-limit.ts';
 import { readIdempotencyKey, readJson } from '../http/read-request.ts';
 import { type AcceptDeps, acceptSettlement } from '../relayer/accept-settlement.ts';
 import { acceptVoid } from '../relayer/accept-void.ts';
@@ -65,10 +66,13 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
 
   app.post('/agent-edge/settlements', async (c) => {
     const { id, edgeTokenId } = await identifyAgent(deps, c);
+    deps.limits.settlements.take(id, settlementCost.request);
     const key = readIdempotencyKey(c);
     traceJob(c, key);
     const request = await readJson(c, settlementRequestSchema);
-    const row = await acceptSettlement(deps, id, key, request).catch(async (error: unknown) => {
+    const beforeWork = (): void => deps.limits.settlements.take(id, settlementCost.checks);
+    const accepting = acceptSettlement({ ...deps, beforeWork }, id, key, request);
+    const row = await accepting.catch(async (error: unknown) => {
       if (errorCodeOf(error) === 'proof_invalid') {
         const refused = await countRefusedProof(db, edgeTokenId);
         c.get('log').warn({ employer: id, edgeToken: edgeTokenId, refused }, 'a proof was refused');
@@ -103,6 +107,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
 
   app.post('/agent-edge/settlements/:key/void', async (c) => {
     const { id } = await identifyAgent(deps, c);
+    deps.limits.settlements.take(id, settlementCost.request + settlementCost.checks);
     const key = c.req.param('key');
     traceJob(c, key);
     const row = await acceptVoid(deps, id, key, await readJson(c, voidRequestSchema));
@@ -115,6 +120,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
 
   app.post('/agent-edge/settlements/:key/notes', async (c) => {
     const { id } = await identifyAgent(deps, c);
+    deps.limits.settlements.take(id, settlementCost.request + settlementCost.checks);
     const key = c.req.param('key');
     const delivery = await readJson(c, deliverySchema);
     if (!isIdempotencyKey(key)) {

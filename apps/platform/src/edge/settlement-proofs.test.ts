@@ -6,23 +6,26 @@ import { createProofVerifier, type ProofVerifier, ProverError } from '@pool/prov
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listEdgeTokens } from '../accounts/edge-tokens.ts';
-import type { PoolChain } from '../chain/pool-chain.ts';
 import {
   changeProof,
   createProvenSettlement,
   provenSettings,
 } from '../fixtures/proven-settlement.ts';
+import { createSettingsOnlyChain } from '../fixtures/settings-only-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
 import { listen } from '../http/listen.ts';
 import { createLog } from '../log.ts';
-import { createProofCheck, type ProofCheck } from '../relayer/proof-check.ts';
+import { type BatchChecker, createBatchChecker } from '../relayer/checks/batch-checker.ts';
+import { createProofCheck, type ProofCheck } from '../relayer/checks/check-proof.ts';
+import { createSettlementChecks } from '../relayer/checks/settlement-checks.ts';
 import { loadVerificationKeys } from '../relayer/verification-keys.ts';
 
 describe('the proof of a settlement', () => {
   let database: TestDatabase;
   let verifier: ProofVerifier;
+  let batches: BatchChecker;
   let proofs: ProofCheck;
   let good: SettlementRequest;
   let lines: Record<string, unknown>[];
@@ -31,10 +34,11 @@ describe('the proof of a settlement', () => {
     database = await openTestDatabase();
     good = await createProvenSettlement();
     verifier = createProofVerifier();
+    batches = createBatchChecker();
     proofs = createProofCheck(verifier, await loadVerificationKeys(undefined));
   });
   afterAll(async () => {
-    await Promise.all([database.close(), verifier.close()]);
+    await Promise.all([database.close(), verifier.close(), batches.close()]);
   });
   beforeEach(async () => {
     await database.reset();
@@ -43,7 +47,7 @@ describe('the proof of a settlement', () => {
 
   async function openPlatform(check = proofs) {
     // Nothing of the chain but its settings is there: a simulation would fail the test.
-    const settingsOnly = { key: 'anvil', settings: provenSettings } as PoolChain;
+    const settingsOnly = createSettingsOnlyChain(provenSettings, 'valid');
     const sink = new Writable({
       write(chunk, _encoding, done) {
         lines.push(JSON.parse(String(chunk)) as Record<string, unknown>);
@@ -51,7 +55,7 @@ describe('the proof of a settlement', () => {
       },
     });
     const platform = createTestPlatform(database, {
-      proofs: check,
+      checks: createSettlementChecks({ batches, proofs: check }),
       poolChains: new Map([['anvil', settingsOnly]]),
       log: pino({ level: 'info' }, sink),
     });

@@ -17,9 +17,8 @@ export async function listen(
 ): Promise<HttpServer> {
   try {
     return await serveHttp(fetch, {
-      host: config.host,
-      port: config.port,
-      limits: { ...config.limits, ...limits },
+      ...config,
+      limits,
       onRefused: (refused) => log.info(refused, 'request refused'),
     });
   } catch (cause) {

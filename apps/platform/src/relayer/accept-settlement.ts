@@ -4,13 +4,24 @@
  *
  * @module
  */
-import { PoolError, type SettlementRequest } from '@pool/core';
+import {
+  computeFundAuthorizationData,
+  computeTypedDataDigest,
+  type Hex,
+  PoolError,
+  parseEvmAddress,
+  parseField,
+  type SettlementRequest,
+} from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { assertSettlement } from './check-settlement.ts';
-import type { ProofCheck } from './proof-check.ts';
+import { assertDelivery } from './checks/check-delivery.ts';
+import { assertNonceFree } from './checks/check-nonce.ts';
+import { attempt } from './checks/refuse-settlement.ts';
+import type { SettlementChecks } from './checks/settlement-checks.ts';
 import {
-  batchIdOf,
+  assertBatchFree,
+  assertSameNotes,
   findSettlement,
   idempotencyConflict,
   insertSettlement,
@@ -22,23 +33,18 @@ import {
 export type AcceptDeps = {
   readonly db: PlatformDatabase;
   readonly chains: ReadonlyMap<string, PoolChain>;
-  readonly proofs: ProofCheck;
+  readonly checks: SettlementChecks;
   readonly nowMs: () => number;
+  /** Called before the first check that is more than a look at what is stored. It may refuse by throwing. */
+  readonly beforeWork?: (() => void) | undefined;
 };
 
-/** What a request means beside what is stored. */
-type Meaning =
-  /** It changes nothing. */
-  | { readonly kind: 'replay'; readonly row: SettlementRow }
-  /** A fresh proof for an authorisation whose last transaction reverted. */
-  | { readonly kind: 'reopen'; readonly row: SettlementRow }
-  | { readonly kind: 'insert'; readonly supersedes: SettlementRow | undefined };
-
 /**
- * Stores the settlement, or finds the one that stands. The proof comes last of all checks, since it takes the
- * longest, and before anything is stored. A replay stores nothing, so its proof is not verified again.
+ * Stores the settlement, or finds the one that stands. What costs least comes first: what is stored, the request by
+ * itself, the funder's signature, the arithmetic of the batch, the proof. Nothing is stored before all of them, and a
+ * replay, which stores nothing, needs none.
  * @throws PoolError `invalid-chain`, `invalid_settlement`, `proof_invalid`, `batch_size_unsupported` (400),
- *   `idempotency_conflict` (409), `verifier_unavailable` (503)
+ *   `idempotency_conflict` (409), `rate_limited` (429), `chain_unreachable`, `verifier_unavailable` (503)
  */
 export async function acceptSettlement(
   deps: AcceptDeps,
@@ -46,51 +52,65 @@ export async function acceptSettlement(
   key: string,
   request: SettlementRequest,
 ): Promise<SettlementRow> {
-  const { db } = deps;
+  const { db, checks } = deps;
   const chain = deps.chains.get(request.chain);
   if (chain === undefined) {
     throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
   }
-  const publicInputs = await assertSettlement(request, chain.settings);
-  const meaning = await decideMeaning(deps, employerId, key, request);
-  if (meaning.kind === 'replay') {
-    return meaning.row;
+  const standing = await findSettlement(db, employerId, key);
+  const isSame =
+    standing !== undefined && isSameAuthorisation(standing, request.chain, request.batch);
+  if (isSame && !mayReopen(standing)) {
+    await assertSameNotes(db, standing, request);
+    return standing;
   }
-  await deps.proofs.assertProof(request.batch.commitments.length, publicInputs, request.proof);
+  deps.beforeWork?.();
+  assertDelivery(request, chain.settings);
+  const claim = computeClaim(request, chain);
+  if (!isSame) {
+    await assertBatchFree(db, request);
+  }
+  if (standing !== undefined && !isSame) {
+    await assertMayFollow(deps, standing);
+  }
+  await checks.assertSigned(employerId, chain, claim);
+  await assertNonceFree(chain, request.batch);
+  await checks.assertProven(employerId, request, chain.settings);
   // The rows may have changed in the meantime: both writes below hold only for the state that was seen.
-  if (meaning.kind === 'reopen') {
-    await reopenSettlement(db, meaning.row.id, request);
-    return (await findSettlement(db, employerId, key)) ?? meaning.row;
+  if (isSame) {
+    await reopenSettlement(db, standing.id, request);
+    return (await findSettlement(db, employerId, key)) ?? standing;
   }
-  return meaning.supersedes === undefined
+  return standing === undefined
     ? await insertOrReplay(deps, employerId, key, request)
-    : await insertSettlement(db, employerId, key, request, deps.nowMs(), meaning.supersedes.id);
+    : await insertSettlement(db, employerId, key, request, deps.nowMs(), standing.id);
 }
 
-/** @throws PoolError `idempotency_conflict` (409) */
-async function decideMeaning(
-  deps: AcceptDeps,
-  employerId: string,
-  key: string,
-  request: SettlementRequest,
-): Promise<Meaning> {
-  const standing = await findSettlement(deps.db, employerId, key);
-  if (standing === undefined) {
-    return { kind: 'insert', supersedes: undefined };
-  }
-  if (isSameAuthorisation(standing, request.chain, request.batch)) {
-    // What its funder withdrew is never taken up again.
-    const mayReopen = standing.state === 'reverted' && standing.void_signature === null;
-    return { kind: mayReopen ? 'reopen' : 'replay', row: standing };
-  }
-  const mayFollow =
-    batchIdOf(request.batch) !== standing.batch_id &&
-    standing.state !== 'settled' &&
-    (await isDead(deps, standing));
-  if (!mayFollow) {
+/** What its funder withdrew is never taken up again. */
+function mayReopen(row: SettlementRow): boolean {
+  return row.state === 'reverted' && row.void_signature === null;
+}
+
+/** Another authorisation may take the key of one that is dead. @throws PoolError `idempotency_conflict` (409) */
+async function assertMayFollow(deps: AcceptDeps, standing: SettlementRow): Promise<void> {
+  if (standing.state === 'settled' || !(await isDead(deps, standing))) {
     throw idempotencyConflict();
   }
-  return { kind: 'insert', supersedes: standing };
+}
+
+/** What the funder signed, by this chain's pool. */
+function computeClaim({ batch, funderSignature }: SettlementRequest, { settings }: PoolChain) {
+  const funder = parseEvmAddress(batch.funder);
+  const typed = computeFundAuthorizationData(settings.chainId, settings.pool, {
+    funder,
+    token: parseEvmAddress(batch.token),
+    total: BigInt(batch.total),
+    batchRoot: attempt('batch.batchRoot', () => parseField(batch.batchRoot)),
+    batchNonce: attempt('batch.batchNonce', () => parseField(batch.batchNonce)),
+    sealedNotesHash: batch.sealedNotesHash,
+    deadline: BigInt(batch.deadline),
+  });
+  return { funder, digest: computeTypedDataDigest(typed), signature: funderSignature as Hex };
 }
 
 // Two posts of one key can meet here: the loser of the insert is a replay like any other.

@@ -4,7 +4,18 @@
  *
  * @module
  */
-import { isIdempotencyKey, isPoolError, PoolError, type VoidRequest } from '@pool/core';
+import {
+  computeTypedDataDigest,
+  computeVoidBatchData,
+  errorCodeOf,
+  type Hex,
+  isIdempotencyKey,
+  isPoolError,
+  PoolError,
+  parseEvmAddress,
+  parseField,
+  type VoidRequest,
+} from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { AcceptDeps } from './accept-settlement.ts';
 import { findSettlement, type SettlementRow, storeWithdrawal } from './settlement-store.ts';
@@ -15,7 +26,7 @@ import { findSettlement, type SettlementRow, storeWithdrawal } from './settlemen
  * @throws PoolError `not_found` (404), `invalid-chain`, `invalid_void` (400), `chain_unreachable` (503)
  */
 export async function acceptVoid(
-  deps: Pick<AcceptDeps, 'db' | 'chains'>,
+  deps: Pick<AcceptDeps, 'db' | 'chains' | 'checks'>,
   employerId: string,
   key: string,
   request: VoidRequest,
@@ -35,6 +46,7 @@ export async function acceptVoid(
   if (row.void_signature !== null || row.state === 'settled') {
     return row;
   }
+  await assertSigned(deps, employerId, chain, request);
   const refusal = await simulateVoid(chain, request);
   if (refusal === 'batch-nonce-used') {
     // It landed: the indexer settles the row once that is final.
@@ -51,6 +63,29 @@ function isAbout(row: SettlementRow, { chain, funder, batchNonce }: VoidRequest)
   return (
     row.chain === chain && row.funder === funder.toLowerCase() && row.batch_nonce === batchNonce
   );
+}
+
+/** Before the pool is asked: what a funder's contract may burn there, everybody's node would pay for. */
+async function assertSigned(
+  { checks }: Pick<AcceptDeps, 'checks'>,
+  employerId: string,
+  chain: PoolChain,
+  { funder: spelled, batchNonce, signature }: VoidRequest,
+): Promise<void> {
+  const { chainId, pool } = chain.settings;
+  const funder = parseEvmAddress(spelled);
+  const typed = computeVoidBatchData(chainId, pool, funder, parseField(batchNonce));
+  const claim = { funder, digest: computeTypedDataDigest(typed), signature: signature as Hex };
+  try {
+    await checks.assertSigned(employerId, chain, claim);
+  } catch (cause) {
+    if (errorCodeOf(cause) === 'invalid_settlement') {
+      throw new PoolError('invalid_void', 'withdrawal refused: its funder did not sign it', {
+        cause,
+      });
+    }
+    throw cause;
+  }
 }
 
 /** @returns the code of the contract's refusal, or undefined */

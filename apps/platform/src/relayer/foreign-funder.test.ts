@@ -3,7 +3,7 @@ import { connectErc20, connectShieldedPool, mintTestToken, noPermit } from '@poo
 import { computeFundAuthorizationData, fieldToHex } from '@pool/core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { fakeProofCheck } from '../fixtures/fake-proof-check.ts';
+import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import {
@@ -77,7 +77,7 @@ it('settles a batch whose nonce was used before under another funder', async () 
   const deps = {
     db,
     chains: new Map([['anvil', poolChain]]),
-    proofs: fakeProofCheck,
+    checks: fakeChecks,
     nowMs: Date.now,
   };
   await acceptSettlement(deps, testEmployerId, 'job-1', settlement.request);

@@ -3,7 +3,7 @@ import { fieldToHex, type SettlementRequest } from '@pool/core';
 import { Transaction } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { fakeProofCheck } from '../fixtures/fake-proof-check.ts';
+import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
@@ -65,7 +65,7 @@ describe('a transaction on its way', () => {
     });
   async function accept(request: SettlementRequest, key = 'job-1') {
     const chains = new Map([['anvil', poolChain]]);
-    const deps = { db: database.db, chains, proofs: fakeProofCheck, nowMs: () => nowMs };
+    const deps = { db: database.db, chains, checks: fakeChecks, nowMs: () => nowMs };
     await acceptSettlement(deps, testEmployerId, key, request);
   }
   /** Accepted and sent, and then the base fee rises above what was offered. */

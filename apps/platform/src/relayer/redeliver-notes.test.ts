@@ -4,7 +4,7 @@ import { computeWalletId, openNote } from '@pool/notes';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { listServedNotes } from '../edge/served-notes.ts';
-import { fakeProofCheck } from '../fixtures/fake-proof-check.ts';
+import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
@@ -70,12 +70,7 @@ describe('redelivery', () => {
     const { request } = await createTestSettlement(await chain.settlementTarget(), {
       eligibilityRoot,
     });
-    await acceptSettlement(
-      { ...shared(), proofs: fakeProofCheck },
-      testEmployerId,
-      'job-1',
-      request,
-    );
+    await acceptSettlement({ ...shared(), checks: fakeChecks }, testEmployerId, 'job-1', request);
     const relay = () =>
       runRelayerPass({
         db: database.db,
@@ -92,7 +87,12 @@ describe('redelivery', () => {
   }
 
   const redeliver = (delivery: Delivery, employerId = testEmployerId, key = 'job-1') =>
-    redeliverNotes({ ...shared(), refreshIndex: () => indexer.pass() }, employerId, key, delivery);
+    redeliverNotes(
+      { ...shared(), checks: fakeChecks, refreshIndex: () => indexer.pass() },
+      employerId,
+      key,
+      delivery,
+    );
 
   /** What the holder of the first note opens of what the platform serves. */
   async function openAmounts(): Promise<readonly bigint[]> {
@@ -172,7 +172,10 @@ describe('redelivery', () => {
       jobKey: 'another',
     }).then(({ request }) => request);
     const foreign = { ...delivery, batch: { ...delivery.batch, batchNonce: batch.batchNonce } };
-    await expect(redeliver(foreign)).rejects.toMatchObject({ code: 'invalid_settlement' });
+    await expect(redeliver(foreign)).rejects.toMatchObject({ code: 'not_settled' });
+    const commitments = delivery.batch.commitments.toReversed();
+    const reordered = { ...delivery, batch: { ...delivery.batch, commitments } };
+    await expect(redeliver(reordered)).rejects.toMatchObject({ code: 'invalid_settlement' });
     expect(await openAmounts()).toEqual([]);
   });
 

@@ -8,10 +8,12 @@
 import { type Delivery, PoolError } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { assertSettlement } from './check-settlement.ts';
+import { assertDelivery } from './checks/check-delivery.ts';
+import type { SettlementChecks } from './checks/settlement-checks.ts';
 import {
   batchIdOf,
   findSettlement,
+  hasSameNotes,
   idempotencyConflict,
   insertSealedNotes,
   insertSettled,
@@ -22,14 +24,17 @@ import {
 export type RedeliveryDeps = {
   readonly db: PlatformDatabase;
   readonly chains: ReadonlyMap<string, PoolChain>;
+  readonly checks: Pick<SettlementChecks, 'assertBatch'>;
   readonly nowMs: () => number;
   /** Brings the index up to the chain's final block. */
   readonly refreshIndex: (chain: string) => Promise<void>;
 };
 
 /**
- * Stores the notes and makes them servable. Doing it again changes nothing.
- * @throws PoolError `invalid-chain`, `invalid_settlement` (400), `not_settled`, `idempotency_conflict` (409)
+ * Stores the notes and makes them servable. Doing it again changes nothing. What the chain has is looked up before the
+ * batch is checked, which takes longest.
+ * @throws PoolError `invalid-chain`, `invalid_settlement` (400), `not_settled`, `idempotency_conflict` (409),
+ *   `rate_limited` (429), `verifier_unavailable` (503)
  */
 export async function redeliverNotes(
   deps: RedeliveryDeps,
@@ -41,23 +46,23 @@ export async function redeliverNotes(
   if (chain === undefined) {
     throw new PoolError('invalid-chain', 'this platform settles on no chain of that key');
   }
-  await assertSettlement(delivery, chain.settings);
+  assertDelivery(delivery, chain.settings);
   await deps.refreshIndex(delivery.chain);
+  const { landed, standing } = await findPlace(deps.db, employerId, key, delivery);
+  if (
+    standing !== undefined &&
+    landed.settlement_id === standing.id &&
+    (await hasSameNotes(deps.db, standing, delivery))
+  ) {
+    return standing;
+  }
+  await deps.checks.assertBatch(employerId, delivery, chain.settings);
   return await deps.db.transaction().execute(async (trx) => {
-    const landed = await findLanded(trx, delivery);
-    const standing = await findSettlement(trx, employerId, key);
-    if (standing !== undefined && !isSameAuthorisation(standing, delivery.chain, delivery.batch)) {
-      throw idempotencyConflict();
-    }
-    if (landed.settlement_id !== null && landed.settlement_id !== standing?.id) {
-      throw new PoolError(
-        'idempotency_conflict',
-        'this platform has the batch, under another account or another Idempotency-Key',
-        { status: 409 },
-      );
-    }
+    // Anew: the rows may have changed in the meantime.
+    const place = await findPlace(trx, employerId, key, delivery);
     const row =
-      standing ?? (await insertSettled(trx, employerId, key, delivery, landed, deps.nowMs()));
+      place.standing ??
+      (await insertSettled(trx, employerId, key, delivery, place.landed, deps.nowMs()));
     // The stored ones may be incomplete. These are the ones that the chain names.
     await trx.deleteFrom('sealed_notes').where('settlement_id', '=', row.id).execute();
     await insertSealedNotes(trx, row.id, delivery);
@@ -65,10 +70,32 @@ export async function redeliverNotes(
       .updateTable('batches')
       .set({ settlement_id: row.id })
       .where('chain', '=', delivery.chain)
-      .where('leaf_index', '=', landed.leaf_index)
+      .where('leaf_index', '=', place.landed.leaf_index)
       .execute();
     return row;
   });
+}
+
+/** The batch on chain, and the settlement of the key. @throws PoolError `not_settled`, `idempotency_conflict` (409) */
+async function findPlace(
+  db: PlatformDatabase,
+  employerId: string,
+  key: string,
+  delivery: Delivery,
+) {
+  const landed = await findLanded(db, delivery);
+  const standing = await findSettlement(db, employerId, key);
+  if (standing !== undefined && !isSameAuthorisation(standing, delivery.chain, delivery.batch)) {
+    throw idempotencyConflict();
+  }
+  if (landed.settlement_id !== null && landed.settlement_id !== standing?.id) {
+    throw new PoolError(
+      'idempotency_conflict',
+      'this platform has the batch, under another account or another Idempotency-Key',
+      { status: 409 },
+    );
+  }
+  return { landed, standing };
 }
 
 async function findLanded(db: PlatformDatabase, { chain, batch }: Delivery) {

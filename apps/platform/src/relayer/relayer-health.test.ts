@@ -2,7 +2,7 @@
 import { fieldToHex } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { fakeProofCheck } from '../fixtures/fake-proof-check.ts';
+import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
@@ -85,7 +85,7 @@ describe('the health of the relayer', () => {
     const { request } = await createTestSettlement(target, { eligibilityRoot });
     const chains = new Map([['anvil', poolChain]]);
     await acceptSettlement(
-      { db: database.db, chains, proofs: fakeProofCheck, nowMs: () => nowMs },
+      { db: database.db, chains, checks: fakeChecks, nowMs: () => nowMs },
       testEmployerId,
       'job-1',
       request,

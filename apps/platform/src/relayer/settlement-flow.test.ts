@@ -3,7 +3,7 @@ import { connectShieldedPool, mintTestToken } from '@pool/contracts';
 import { computeVoidBatchData, fieldToHex, type SettlementRequest } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
-import { fakeProofCheck } from '../fixtures/fake-proof-check.ts';
+import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
@@ -61,13 +61,23 @@ describe('settlement flow', () => {
     const deps = {
       db,
       chains: new Map([['anvil', poolChain]]),
-      proofs: fakeProofCheck,
+      checks: fakeChecks,
       nowMs: Date.now,
     };
     return acceptSettlement(deps, testEmployerId, key, request);
   };
   const accept = (request: SettlementRequest, key = 'job-1') => acceptIn(database, request, key);
   const relay = () => runRelayerPass(deps());
+  async function sendElsewhere(request: SettlementRequest): Promise<void> {
+    const other = await openTestDatabase();
+    await other.db
+      .insertInto('employers')
+      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
+      .execute();
+    await acceptIn(other, request, 'job-1');
+    await runRelayerPass({ ...deps(), db: other.db });
+    await other.close();
+  }
   /** A block on top makes everything before it final, then both workers run. */
   async function settleDown(): Promise<void> {
     await chain.mine(2);
@@ -303,14 +313,7 @@ describe('settlement flow', () => {
     });
     await accept(request);
     // Another replica, restored from a backup, holds the same key and sends first.
-    const other = await openTestDatabase();
-    await other.db
-      .insertInto('employers')
-      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
-      .execute();
-    await acceptIn(other, request, 'job-1');
-    await runRelayerPass({ ...deps(), db: other.db });
-    await other.close();
+    await sendElsewhere(request);
     await relay();
     await settleDown();
     const record = await recordOf();
@@ -318,24 +321,23 @@ describe('settlement flow', () => {
     expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(1);
   });
 
-  it('closes a row whose nonce was used for another batch', async () => {
+  it('closes a row whose nonce is used for another batch, and takes none whose nonce was', async () => {
     const first = await createTestSettlement(await chain.settlementTarget(), { eligibilityRoot });
-    await accept(first.request, 'job-1');
-    await relay();
-    await settleDown();
-    // A second platform with an empty store gets another batch under the same nonce.
-    poolChain.close();
-    await openFreshPlatform();
     const second = await createTestSettlement(await chain.settlementTarget(), {
       eligibilityRoot,
       amounts: [5n, 6n],
     });
     expect(second.request.batch.batchNonce).toBe(first.request.batch.batchNonce);
     await accept(second.request);
-    await relay();
+    // A second platform with an empty store has the other batch, and sends first.
+    await sendElsewhere(first.request);
+    await settleDown();
     const record = await recordOf();
     expect([record.state, record.error?.code]).toEqual(['reverted', 'settled_elsewhere']);
-    expect(await batchCount()).toBe(1n);
+    poolChain.close();
+    await openFreshPlatform();
+    await expect(accept(second.request)).rejects.toMatchObject({ code: 'invalid_settlement' });
+    expect((await accept(first.request)).state).toBe('accepted');
   });
 
   it('holds the key against another authorisation until the first is provably dead', async () => {

@@ -4,11 +4,13 @@
  *
  * @module
  */
+import { setImmediate } from 'node:timers/promises';
 import {
   computeBatchId,
   type Delivery,
   type FundBatchWire,
   fieldToHex,
+  type Hex,
   type Hex32,
   hexToBigint,
   PoolError,
@@ -60,6 +62,25 @@ export function batchIdOf({ funder, batchNonce }: FundBatchWire): Hex32 {
   return fieldToHex(computeBatchId(funder, hexToBigint(batchNonce)));
 }
 
+/**
+ * A batch has one settlement, whoever handed it over. Told early, it costs nobody a check of the batch.
+ * @throws PoolError `idempotency_conflict` (409)
+ */
+export async function assertBatchFree(
+  db: PlatformDatabase,
+  { chain, batch }: Pick<Delivery, 'chain' | 'batch'>,
+): Promise<void> {
+  const taken = await db
+    .selectFrom('settlements')
+    .select('id')
+    .where('chain', '=', chain)
+    .where('batch_id', '=', batchIdOf(batch))
+    .executeTakeFirst();
+  if (taken !== undefined) {
+    throw idempotencyConflict();
+  }
+}
+
 /** True when both authorise the same payment: what the funder signed is equal part by part. */
 export function isSameAuthorisation(
   row: SettlementRow,
@@ -76,6 +97,65 @@ export function isSameAuthorisation(
     row.total === batch.total &&
     Number(row.deadline) === batch.deadline
   );
+}
+
+/** The sealed notes of a settlement, in slot order. */
+async function findSealedNotes(
+  db: PlatformDatabase,
+  settlementId: number,
+): Promise<Delivery['sealedNotes']> {
+  const notes = await db
+    .selectFrom('sealed_notes')
+    .select(['encryption_public_key', 'sealed'])
+    .where('settlement_id', '=', settlementId)
+    .orderBy('slot')
+    .execute();
+  return notes.map((note) => ({
+    encryptionPublicKey: note.encryption_public_key as Hex,
+    sealed: note.sealed as Hex,
+  }));
+}
+
+/**
+ * A request that repeats an authorisation brings the batch and the sealed notes that are stored with it: their hashes are
+ * in what was signed. Comparing them takes no hashing.
+ * @throws PoolError `invalid_settlement` (400)
+ */
+export async function assertSameNotes(
+  db: PlatformDatabase,
+  row: SettlementRow,
+  { batch, sealedNotes }: Delivery,
+): Promise<void> {
+  const stored = await findSealedNotes(db, row.id);
+  const { commitments } = parseStoredCall(row).batch;
+  const isSame =
+    commitments.join() === batch.commitments.join() &&
+    // None are stored any more when they were lost or erased: there is nothing to differ from.
+    (stored.length === 0 || joinSealed(stored) === joinSealed(sealedNotes));
+  if (!isSame) {
+    throw new PoolError(
+      'invalid_settlement',
+      'settlement refused: this authorisation is stored with other commitments or other sealed notes',
+    );
+  }
+}
+
+/** Whether the notes that are stored with a settlement are these, with the keys they are addressed to. */
+export async function hasSameNotes(
+  db: PlatformDatabase,
+  row: SettlementRow,
+  { sealedNotes }: Delivery,
+): Promise<boolean> {
+  const stored = await findSealedNotes(db, row.id);
+  const joinKeys = (notes: Delivery['sealedNotes']) =>
+    notes.map(({ encryptionPublicKey }) => encryptionPublicKey).join();
+  return (
+    joinSealed(stored) === joinSealed(sealedNotes) && joinKeys(stored) === joinKeys(sealedNotes)
+  );
+}
+
+function joinSealed(notes: Delivery['sealedNotes']): string {
+  return notes.map(({ sealed }) => sealed).join();
 }
 
 /**
@@ -163,24 +243,29 @@ function createValues(
   };
 }
 
+/** Notes of one statement. The embedded database works in the serving thread: others have their turn in between. */
+const notesAtOnce = 64;
+
 /** The batch's sealed notes with their commitments. Fails when the settlement has notes. */
 export async function insertSealedNotes(
   db: PlatformDatabase,
   settlementId: number,
   { batch, sealedNotes }: Delivery,
 ): Promise<void> {
-  await db
-    .insertInto('sealed_notes')
-    .values(
-      sealedNotes.map(({ encryptionPublicKey, sealed }, slot) => ({
-        settlement_id: settlementId,
-        slot,
-        commitment: batch.commitments[slot] ?? '',
-        encryption_public_key: encryptionPublicKey,
-        sealed,
-      })),
-    )
-    .execute();
+  const rows = sealedNotes.map(({ encryptionPublicKey, sealed }, slot) => ({
+    settlement_id: settlementId,
+    slot,
+    commitment: batch.commitments[slot] ?? '',
+    encryption_public_key: encryptionPublicKey,
+    sealed,
+  }));
+  for (let start = 0; start < rows.length; start += notesAtOnce) {
+    await setImmediate();
+    await db
+      .insertInto('sealed_notes')
+      .values(rows.slice(start, start + notesAtOnce))
+      .execute();
+  }
 }
 
 /**
@@ -213,24 +298,29 @@ export async function insertSettled(
   return row;
 }
 
-/** Takes a reverted row up again with a fresh proof, root, digest or permit of the same authorisation. */
+/**
+ * Takes a reverted row up again with a fresh proof, root, digest or permit of the same authorisation. Sealed notes that
+ * are not there any more are stored anew: no batch may land without them.
+ */
 export async function reopenSettlement(
   db: PlatformDatabase,
   id: number,
   request: SettlementRequest,
 ): Promise<void> {
-  const { sealedNotes: _unchanged, bodyFingerprint: _kept, ...call } = request;
-  await db
-    .updateTable('settlements')
-    .set({
-      state: 'accepted',
-      request: JSON.stringify(call),
-      ...noOutcome,
-    })
-    .where('id', '=', id)
-    .where('state', '=', 'reverted')
-    .where('void_signature', 'is', null)
-    .execute();
+  const { sealedNotes: _stored, bodyFingerprint: _kept, ...call } = request;
+  await db.transaction().execute(async (trx) => {
+    const reopened = await trx
+      .updateTable('settlements')
+      .set({ state: 'accepted', request: JSON.stringify(call), ...noOutcome })
+      .where('id', '=', id)
+      .where('state', '=', 'reverted')
+      .where('void_signature', 'is', null)
+      .returning('id')
+      .executeTakeFirst();
+    if (reopened !== undefined && (await findSealedNotes(trx, id)).length === 0) {
+      await insertSealedNotes(trx, id, request);
+    }
+  });
 }
 
 /** Stores the funder's withdrawal. A reverted row is taken up again: its authorisation could still land. */
@@ -265,13 +355,7 @@ export async function describeSettlement(
   db: PlatformDatabase,
   row: SettlementRow,
 ): Promise<SettlementRecord> {
-  const notes = await db
-    .selectFrom('sealed_notes')
-    .select(['encryption_public_key', 'sealed'])
-    .where('settlement_id', '=', row.id)
-    .orderBy('slot')
-    .execute();
-  const hex = (value: string) => value as `0x${string}`;
+  const hex = (value: string) => value as Hex;
   return {
     key: row.key,
     state: row.state,
@@ -285,10 +369,7 @@ export async function describeSettlement(
             value: hex(row.body_fingerprint),
           },
         }),
-    sealedNotes: notes.map((note) => ({
-      encryptionPublicKey: hex(note.encryption_public_key),
-      sealed: hex(note.sealed),
-    })),
+    sealedNotes: await findSealedNotes(db, row.id),
     ...(row.tx_hash === null ? {} : { txHash: hex(row.tx_hash) }),
     ...(row.block_number === null ? {} : { blockNumber: row.block_number }),
     ...(row.gas_used === null ? {} : { gasUsed: row.gas_used }),

@@ -6,35 +6,44 @@
  * @module
  */
 import { PoolError, type SolidityProof } from '@pool/core';
-import type { FundPublicInputs } from '@pool/notes';
 import { fromSolidityProof, type ProofVerifier, ProverError } from '@pool/prover';
-import type { VerificationKeys } from './verification-keys.ts';
+import type { VerificationKeys } from '../verification-keys.ts';
+import type { ProofInputs } from './check-batch.ts';
 
 export type ProofCheck = {
+  /** Before anything that takes long. @throws PoolError `batch_size_unsupported` (400) */
+  assertSize(size: number): void;
   /**
    * @param size - slots of the batch
    * @throws PoolError `proof_invalid`, `batch_size_unsupported` (400), `verifier_unavailable` (503, retryable)
    */
-  assertProof(size: number, publicInputs: FundPublicInputs, proof: SolidityProof): Promise<void>;
+  assertProof(size: number, inputs: ProofInputs, proof: SolidityProof): Promise<void>;
 };
 
 export function createProofCheck(
   verifier: Pick<ProofVerifier, 'verify'>,
   keys: VerificationKeys,
 ): ProofCheck {
+  function keyFor(size: number) {
+    const key = keys.get(size);
+    if (key === undefined) {
+      // Not "try again": an agent that does so would keep its funder's other batches waiting.
+      throw new PoolError(
+        'batch_size_unsupported',
+        `settlement refused: this platform has no verification key for batches of ${size} slots; its operator must add one`,
+      );
+    }
+    return key;
+  }
+
   return {
+    assertSize(size) {
+      keyFor(size);
+    },
     async assertProof(size, { digest, z, y }, proof) {
-      const key = keys.get(size);
-      if (key === undefined) {
-        // Not "try again": an agent that does so would keep its funder's other batches waiting.
-        throw new PoolError(
-          'batch_size_unsupported',
-          `settlement refused: this platform has no verification key for batches of ${size} slots; its operator must add one`,
-        );
-      }
       const signals = [digest, z, y].map(String);
       const isValid = await verifier
-        .verify(key, signals, fromSolidityProof(proof))
+        .verify(keyFor(size), signals, fromSolidityProof(proof))
         .catch((cause: unknown) => {
           throw unavailable(describe(cause), cause);
         });

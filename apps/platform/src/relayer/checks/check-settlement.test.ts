@@ -1,9 +1,11 @@
-import { fieldModulus, type SettlementRequest } from '@pool/core';
+/** What a settlement says of itself, in both halves: what the serving thread looks at, and what the thread beside it computes. */
+import { type EvmChainSettings, fieldModulus, type SettlementRequest } from '@pool/core';
 import { Wallet } from 'ethers';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { testSettings } from '../fixtures/test-platform.ts';
-import { createTestSettlement } from '../fixtures/test-settlement.ts';
-import { assertSettlement } from './check-settlement.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testSettings } from '../../fixtures/test-platform.ts';
+import { createTestSettlement } from '../../fixtures/test-settlement.ts';
+import { type BatchChecker, createBatchChecker } from './batch-checker.ts';
+import { assertDelivery } from './check-delivery.ts';
 
 type Change = (request: SettlementRequest) => SettlementRequest;
 const hex = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}` as const;
@@ -14,16 +16,25 @@ const batchWith =
 const swapCase = (text: string): string =>
   text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
 
-describe('assertSettlement', () => {
+describe('a settlement', () => {
   let good: SettlementRequest;
+  let batches: BatchChecker;
   beforeAll(async () => {
+    batches = createBatchChecker();
     const token = testSettings.tokens['USDC']?.address ?? '';
     const funder = new Wallet(`0x${'11'.repeat(32)}`);
     const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
     ({ request: good } = await createTestSettlement(target, { eligibilityRoot: 5n }));
   });
 
-  it('accepts what was authorised', async () => {
+  afterAll(() => batches.close());
+
+  async function assertSettlement(request: SettlementRequest, settings: EvmChainSettings) {
+    assertDelivery(request, settings);
+    return await batches.check(request, settings);
+  }
+
+  it('is accepted as it was authorised', async () => {
     const { digest } = await assertSettlement(good, testSettings);
     expect(hex(digest)).toBe(good.batch.digest);
   });

@@ -1,0 +1,201 @@
+/** What a tenant can make the platform do with settlements: whose batch it takes, what it repeats, how often it asks. */
+import type { Secret, SettlementRequest } from '@pool/core';
+import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
+import { Wallet } from 'ethers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { PoolChain } from '../chain/pool-chain.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestHolder } from '../fixtures/test-holder.ts';
+import { createTestPlatform, type TestPlatform, testSettings } from '../fixtures/test-platform.ts';
+import { createTestSettlement } from '../fixtures/test-settlement.ts';
+
+const token = testSettings.tokens['USDC']?.address ?? '';
+const funder = new Wallet(`0x${'11'.repeat(32)}`);
+const stranger = new Wallet(`0x${'12'.repeat(32)}`);
+const word = (digit: string) => `0x${digit.repeat(64)}` as const;
+
+describe('settlements of a hostile tenant', () => {
+  let database: TestDatabase;
+  let platform: TestPlatform;
+  let request: SettlementRequest;
+  /** What the chain says; a test changes it. */
+  let usedFor: () => Promise<string | undefined>;
+  let verdict: () => Promise<'valid' | 'invalid' | 'no-contract'>;
+  let asked: number;
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
+    ({ request } = await createTestSettlement(target, { eligibilityRoot: 5n }));
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    await database.reset();
+    usedFor = () => Promise.resolve(undefined);
+    verdict = () => Promise.resolve('no-contract');
+    asked = 0;
+    open();
+  });
+
+  function open(settlementsPerMinute = 10_000): void {
+    const chain: Partial<PoolChain> = {
+      key: 'anvil',
+      settings: testSettings,
+      fetchBatchRootOf: () => usedFor(),
+      checkFunderContract: () => {
+        asked += 1;
+        return verdict();
+      },
+    };
+    platform = createTestPlatform(database, {
+      poolChains: new Map([['anvil', chain as PoolChain]]),
+      rateLimits: { settlementsPerMinute },
+    });
+  }
+  async function employer(name: string): Promise<{ edge: EdgeClient; credential: Secret }> {
+    const { token: credential } = await platform.edgeToken((await createTestHolder(name)).address);
+    const { url, fetch } = platform;
+    const edge = createEdgeClient({ url: `${url}/agent-edge`, token: credential, fetch });
+    return { edge, credential };
+  }
+  async function signedBy(signer: Wallet): Promise<string> {
+    const target = { settings: testSettings, token, timestamp: 1_800_000_000 };
+    const forged = {
+      address: funder.address,
+      signTypedData: signer.signTypedData.bind(signer),
+    };
+    const made = await createTestSettlement({ ...target, funder: forged }, { eligibilityRoot: 5n });
+    return made.request.funderSignature;
+  }
+  const countStored = async (): Promise<number> =>
+    (await database.db.selectFrom('settlements').selectAll().execute()).length;
+
+  it('that its funder did not sign is not stored, and the batch stays free for whoever has its signature', async () => {
+    const { edge: hostile } = await employer('b');
+    const { edge: honest } = await employer('a');
+    for (const funderSignature of [await signedBy(stranger), `0x${'00'.repeat(65)}`]) {
+      await expect(
+        hostile.postSettlement('mine', { ...request, funderSignature }),
+      ).rejects.toMatchObject({ code: 'invalid_settlement', status: 400 });
+    }
+    expect(await countStored()).toBe(0);
+    expect((await honest.postSettlement('job', request)).state).toBe('accepted');
+  });
+
+  it('of a funder that is a contract is stored when the contract consents, and only then', async () => {
+    const { edge } = await employer('a');
+    const foreign = { ...request, funderSignature: await signedBy(stranger) };
+    verdict = () => Promise.resolve('invalid');
+    await expect(edge.postSettlement('job', foreign)).rejects.toMatchObject({
+      code: 'invalid_settlement',
+    });
+    verdict = () => Promise.reject(new Error('the node is down'));
+    await expect(edge.postSettlement('job', foreign)).rejects.toMatchObject({ status: 500 });
+    expect(await countStored()).toBe(0);
+    verdict = () => Promise.resolve('valid');
+    expect((await edge.postSettlement('job', foreign)).state).toBe('accepted');
+  });
+
+  it('asks no contract about a signature that the funder’s own key made', async () => {
+    const { edge } = await employer('a');
+    await edge.postSettlement('job', request);
+    expect(asked).toBe(0);
+  });
+
+  it('is not stored under a nonce that the chain has for another batch, nor while the chain is silent', async () => {
+    const { edge } = await employer('a');
+    usedFor = () => Promise.resolve(word('7'));
+    await expect(edge.postSettlement('job', request)).rejects.toMatchObject({
+      code: 'invalid_settlement',
+      status: 400,
+    });
+    usedFor = () => Promise.reject(new Error('connection refused'));
+    await expect(edge.postSettlement('job', request)).rejects.toMatchObject({
+      code: 'chain_unreachable',
+      status: 503,
+      retryable: true,
+    });
+    expect(await countStored()).toBe(0);
+    usedFor = () => Promise.resolve(request.batch.batchRoot);
+    expect((await edge.postSettlement('job', request)).state).toBe('accepted');
+  });
+
+  it('repeated is answered with what is stored, without a look at its keys, its proof or its signature', async () => {
+    const { edge } = await employer('a');
+    const stored = await edge.postSettlement('job', request);
+    usedFor = () => Promise.reject(new Error('not to be asked'));
+    const altered: SettlementRequest = {
+      ...request,
+      funderSignature: `0x${'00'.repeat(65)}`,
+      proof: { ...request.proof, a: [word('1'), word('2')] },
+      sealedNotes: request.sealedNotes.map((note) => ({
+        ...note,
+        encryptionPublicKey: word('f'),
+      })),
+    };
+    expect(await edge.postSettlement('job', altered)).toEqual(stored);
+    expect(await edge.getSettlement('job')).toEqual(stored);
+  });
+
+  it('repeated with other notes or commitments is refused, and changes nothing', async () => {
+    const { edge } = await employer('a');
+    const stored = await edge.postSettlement('job', request);
+    const { batch, sealedNotes } = request;
+    for (const altered of [
+      { ...request, sealedNotes: sealedNotes.toReversed() },
+      { ...request, sealedNotes: sealedNotes.slice(1) },
+      { ...request, batch: { ...batch, commitments: batch.commitments.toReversed() } },
+    ]) {
+      await expect(edge.postSettlement('job', altered)).rejects.toMatchObject({
+        code: 'invalid_settlement',
+        status: 400,
+      });
+    }
+    expect(await edge.getSettlement('job')).toEqual(stored);
+  });
+
+  describe('beyond its limit', () => {
+    const post = async (credential: Secret, path = '/agent-edge/settlements') =>
+      await platform.app.request(path, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'idempotency-key': 'job',
+          authorization: `Bearer ${credential.reveal()}`,
+        },
+        body: JSON.stringify({ ...request, funderSignature: `0x${'00'.repeat(65)}` }),
+      });
+
+    it('is refused with 429 and the time to come back, whichever token it shows, and others are served', async () => {
+      open(3);
+      const { credential } = await employer('b');
+      const { credential: second } = await employer('b');
+      const { edge: honest } = await employer('a');
+      const statuses = [];
+      for (const shown of [credential, second, credential, second]) {
+        statuses.push((await post(shown)).status);
+      }
+      expect(statuses).toEqual([400, 400, 400, 429]);
+      const refused = await post(credential);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1);
+      expect(await refused.json()).toMatchObject({ code: 'rate_limited' });
+      for (const path of ['notes', 'void']) {
+        expect((await post(second, `/agent-edge/settlements/job/${path}`)).status).toBe(429);
+      }
+      expect((await honest.postSettlement('job', request)).state).toBe('accepted');
+    });
+
+    it('counts a repetition for less, and limits it too', async () => {
+      open(2);
+      const { edge } = await employer('a');
+      await edge.postSettlement('job', request);
+      for (let times = 0; times < 5; times += 1) {
+        expect((await edge.postSettlement('job', request)).state).toBe('accepted');
+      }
+      await expect(edge.postSettlement('job', request)).rejects.toMatchObject({
+        code: 'rate_limited',
+        status: 429,
+      });
+    });
+  });
+});

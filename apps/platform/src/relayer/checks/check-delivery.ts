@@ -1,0 +1,40 @@
+/**
+ * What the platform sees of a settlement request at little cost (protocol §8): addresses, sizes, suites and the hash of
+ * the sealed notes. It comes before everything that takes long. What takes long is in check-batch.ts.
+ *
+ * @module
+ */
+import { type Delivery, type EvmChainSettings, parseEvmAddress } from '@pool/core';
+import { computeSealedNotesHash } from '@pool/notes';
+import { attempt, refuse } from './refuse-settlement.ts';
+
+/** Suite byte of a note sealed to a Baby Jubjub key, the only one an EVM pool carries. */
+const evmSuite = '0x01';
+
+/** @throws PoolError `invalid_settlement` naming the first thing that does not fit */
+export function assertDelivery(
+  { batch, sealedNotes }: Delivery,
+  settings: Pick<EvmChainSettings, 'tokens'>,
+): void {
+  const token = attempt('batch.token', () => parseEvmAddress(batch.token));
+  attempt('batch.funder', () => parseEvmAddress(batch.funder));
+  const tokens = Object.values(settings.tokens).map(({ address }) => address.toLowerCase());
+  assertThat(tokens.includes(token.toLowerCase()), 'batch.token is not a token of this chain');
+  assertThat(
+    sealedNotes.length === batch.commitments.length,
+    'sealedNotes and batch.commitments differ in number',
+  );
+  for (const [slot, { sealed }] of sealedNotes.entries()) {
+    assertThat(sealed.startsWith(evmSuite), `sealedNotes.${slot}.sealed is of another suite`);
+  }
+  assertThat(
+    computeSealedNotesHash(sealedNotes.map(({ sealed }) => sealed)) === batch.sealedNotesHash,
+    'batch.sealedNotesHash is not the hash of the sealed notes in slot order',
+  );
+}
+
+function assertThat(holds: boolean, message: string): void {
+  if (!holds) {
+    throw refuse(message);
+  }
+}

@@ -1,0 +1,144 @@
+/** In which order a settlement is checked: what costs little comes first, and none of the long work is in this thread. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { SettlementRequest } from '@pool/core';
+import { Wallet } from 'ethers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { PoolChain } from '../../chain/pool-chain.ts';
+import { plainBatchChecker } from '../../fixtures/fake-checks.ts';
+import { openTestDatabase, type TestDatabase } from '../../fixtures/test-database.ts';
+import { testSettings } from '../../fixtures/test-platform.ts';
+import { createTestSettlement, testEmployerId } from '../../fixtures/test-settlement.ts';
+import { acceptSettlement } from '../accept-settlement.ts';
+import { createSettlementChecks } from './settlement-checks.ts';
+
+describe('a settlement', () => {
+  let database: TestDatabase;
+  let request: SettlementRequest;
+  /** What was asked for, in its order. */
+  let steps: string[];
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    const funder = new Wallet(`0x${'11'.repeat(32)}`);
+    const token = testSettings.tokens['USDC']?.address ?? '';
+    const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
+    ({ request } = await createTestSettlement(target, { eligibilityRoot: 5n }));
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    await database.reset();
+    const employer = { id: testEmployerId, address: '0xE', name: null, created_at: 'now' };
+    await database.db.insertInto('employers').values(employer).execute();
+    steps = [];
+  });
+
+  async function accept(posted: SettlementRequest, key = 'job'): Promise<string> {
+    const chain: Partial<PoolChain> = {
+      key: 'anvil',
+      settings: testSettings,
+      async checkFunderContract() {
+        steps.push('contract');
+        return 'no-contract';
+      },
+      async fetchBatchRootOf() {
+        steps.push('nonce');
+        return undefined;
+      },
+    };
+    const checks = createSettlementChecks({
+      batches: {
+        ...plainBatchChecker,
+        async check(...given) {
+          steps.push('batch');
+          return await plainBatchChecker.check(...given);
+        },
+      },
+      proofs: {
+        assertSize: () => undefined,
+        async assertProof() {
+          steps.push('proof');
+        },
+      },
+    });
+    const deps = {
+      db: database.db,
+      chains: new Map([['anvil', chain as PoolChain]]),
+      checks,
+      nowMs: Date.now,
+      beforeWork: () => {
+        steps.push('limit');
+      },
+    };
+    try {
+      return (await acceptSettlement(deps, testEmployerId, key, posted)).state;
+    } catch (error) {
+      return error instanceof Error && 'code' in error ? String(error.code) : 'failed';
+    }
+  }
+
+  it('is checked by its cost: limit, signature, nonce, batch, proof', async () => {
+    expect(await accept(request)).toBe('accepted');
+    expect(steps).toEqual(['limit', 'nonce', 'batch', 'proof']);
+  });
+
+  it('that is stored is answered without any of it', async () => {
+    await accept(request);
+    steps = [];
+    expect(await accept(request)).toBe('accepted');
+    expect(steps).toEqual([]);
+  });
+
+  it('whose batch is stored under another key is refused before any of it', async () => {
+    await accept(request);
+    steps = [];
+    expect(await accept(request, 'other')).toBe('idempotency_conflict');
+    expect(steps).toEqual(['limit']);
+  });
+
+  it.each<[string, (good: SettlementRequest) => SettlementRequest, readonly string[]]>([
+    [
+      'sealed notes of another hash',
+      (good) => ({ ...good, sealedNotes: good.sealedNotes.toReversed() }),
+      ['limit'],
+    ],
+    ['a note too few', (good) => ({ ...good, sealedNotes: good.sealedNotes.slice(1) }), ['limit']],
+    [
+      'a signature of nobody',
+      (good) => ({ ...good, funderSignature: `0x${'00'.repeat(65)}` }),
+      ['limit', 'contract'],
+    ],
+    [
+      'commitments of another root',
+      (good) => ({
+        ...good,
+        batch: { ...good.batch, commitments: good.batch.commitments.toReversed() },
+      }),
+      ['limit', 'nonce', 'batch'],
+    ],
+  ])('with %s is refused there, and nothing after it is asked', async (_name, change, expected) => {
+    expect(await accept(change(request))).toBe('invalid_settlement');
+    expect(steps).toEqual(expected);
+  });
+});
+
+describe('the long work on a batch', () => {
+  const source = join(import.meta.dirname, '../..');
+  const longWork =
+    /\b(?:computeBatchRoot|decodeEncryptionPublicKey|computeFundPublicInputs|createBatchArithmetic|verifyProof)\b|import \{[^}]*\bcheckBatch\b/;
+
+  it('is imported by the modules of the thread beside, and by no other', () => {
+    const found = ['edge', 'relayer']
+      .flatMap((folder) =>
+        readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+          join(folder, file),
+        ),
+      )
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .filter((file) => longWork.test(readFileSync(join(source, file), 'utf8')));
+    expect(found.map((file) => relative('relayer/checks', file)).sort()).toEqual([
+      'batch-check-worker.ts',
+      'check-batch.ts',
+    ]);
+  });
+});

@@ -1,0 +1,76 @@
+/**
+ * The checks of a settlement that take long: asking a funder's contract, the arithmetic of its batch, its proof. Each has
+ * a thread or a chain that works on it, and employers take turns there.
+ *
+ * @module
+ */
+import type { Delivery, EvmChainSettings, SettlementRequest } from '@pool/core';
+import type { PoolChain } from '../../chain/pool-chain.ts';
+import type { BatchChecker } from './batch-checker.ts';
+import { assertFunderSigned, type FunderClaim } from './check-funder.ts';
+import type { ProofCheck } from './check-proof.ts';
+import { createTurns, type Turns } from './turns.ts';
+
+export type SettlementChecks = {
+  /**
+   * That the contract takes the signature as the funder's.
+   * @throws PoolError `invalid_settlement` (400), `rate_limited` (429), `chain_unreachable`,
+   *   `verifier_unavailable` (503)
+   */
+  assertSigned(
+    employerId: string,
+    chain: Pick<PoolChain, 'key' | 'checkFunderContract'>,
+    claim: FunderClaim,
+  ): Promise<void>;
+  /** @throws PoolError `invalid_settlement` (400), `rate_limited` (429), `verifier_unavailable` (503) */
+  assertBatch(employerId: string, delivery: Delivery, settings: EvmChainSettings): Promise<void>;
+  /**
+   * The batch, and the proof about it.
+   * @throws PoolError as `assertBatch`, and `proof_invalid`, `batch_size_unsupported` (400)
+   */
+  assertProven(
+    employerId: string,
+    request: SettlementRequest,
+    settings: EvmChainSettings,
+  ): Promise<void>;
+};
+
+/** Of one chain. A contract that burns its gas, or a slow node, keeps one place for some seconds. */
+const questionsAtOnce = 8;
+
+export function createSettlementChecks({
+  batches,
+  proofs,
+}: {
+  readonly batches: BatchChecker;
+  readonly proofs: ProofCheck;
+}): SettlementChecks {
+  // One for both threads: a proof is looked at once its batch was, by the same employer's turn.
+  const turns = createTurns();
+  const questions = new Map<string, Turns>();
+
+  function questionsOf(chain: string): Turns {
+    const known = questions.get(chain) ?? createTurns({ atOnce: questionsAtOnce });
+    questions.set(chain, known);
+    return known;
+  }
+
+  return {
+    assertSigned: (employerId, chain, claim) =>
+      assertFunderSigned(claim, (subject) =>
+        questionsOf(chain.key).run(employerId, () => chain.checkFunderContract(subject)),
+      ),
+    assertBatch: (employerId, delivery, settings) =>
+      turns.run(employerId, async () => {
+        await batches.check(delivery, settings);
+      }),
+    async assertProven(employerId, request, settings) {
+      const size = request.batch.commitments.length;
+      proofs.assertSize(size);
+      await turns.run(employerId, async () => {
+        const inputs = await batches.check(request, settings);
+        await proofs.assertProof(size, inputs, request.proof);
+      });
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * Whose settlement is checked next. Employers take turns, so the one who posts most does not keep the others waiting,
+ * and each has at most one under way.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+
+export type Turns = {
+  /**
+   * Runs the work when the caller's turn comes.
+   * @throws PoolError `rate_limited` (429) when too many of this caller wait, `verifier_unavailable` (503, retryable)
+   *   when too many wait or the turn does not come in time; what the work throws
+   */
+  run<T>(caller: string, work: () => Promise<T>): Promise<T>;
+};
+
+export type TurnLimits = {
+  /** Of different callers. */
+  readonly atOnce: number;
+  readonly maxWaiting: number;
+  readonly maxWaitingOfCaller: number;
+  readonly waitMs: number;
+};
+
+/** One proof and one batch are checked in some 60 ms. */
+const defaultLimits: TurnLimits = {
+  atOnce: 1,
+  maxWaiting: 64,
+  maxWaitingOfCaller: 8,
+  waitMs: 15_000,
+};
+
+type Begin = () => void;
+
+export function createTurns(limits: Partial<TurnLimits> = {}): Turns {
+  const { atOnce, maxWaiting, maxWaitingOfCaller, waitMs } = { ...defaultLimits, ...limits };
+  /** Lines of the callers, in the order in which their turns come. */
+  const lines = new Map<string, Begin[]>();
+  const busy = new Set<string>();
+  let waiting = 0;
+
+  function beginNext(): void {
+    for (const [caller, line] of lines) {
+      if (busy.size >= atOnce) {
+        return;
+      }
+      const begin = busy.has(caller) ? undefined : line.shift();
+      if (begin !== undefined) {
+        // Behind everybody else, if more of it waits.
+        lines.delete(caller);
+        if (line.length > 0) {
+          lines.set(caller, line);
+        }
+        waiting -= 1;
+        busy.add(caller);
+        begin();
+      }
+    }
+  }
+
+  function leave(caller: string, begin: Begin): void {
+    const line = lines.get(caller) ?? [];
+    line.splice(line.indexOf(begin), 1);
+    waiting -= 1;
+    if (line.length === 0) {
+      lines.delete(caller);
+    }
+  }
+
+  async function wait(caller: string): Promise<void> {
+    const line = lines.get(caller) ?? [];
+    if (line.length >= maxWaitingOfCaller) {
+      throw new PoolError(
+        'rate_limited',
+        'too many settlements of this employer wait to be checked; try again in 1 s',
+        { status: 429, retryable: true, details: { retryAfterSeconds: 1 } },
+      );
+    }
+    if (waiting >= maxWaiting) {
+      throw unavailable('too many settlements wait to be checked');
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const begin = (): void => resolve(undefined);
+    const timer = setTimeout(() => {
+      leave(caller, begin);
+      reject(unavailable('the settlement waited too long to be checked'));
+    }, waitMs);
+    line.push(begin);
+    lines.set(caller, line);
+    waiting += 1;
+    beginNext();
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return {
+    async run(caller, work) {
+      await wait(caller);
+      try {
+        return await work();
+      } finally {
+        busy.delete(caller);
+        beginNext();
+      }
+    },
+  };
+}
+
+function unavailable(reason: string): PoolError {
+  return new PoolError('verifier_unavailable', `${reason}; try again shortly`, {
+    status: 503,
+    retryable: true,
+  });
+}
