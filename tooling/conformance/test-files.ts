@@ -19,6 +19,7 @@ export const gateSource = testsOf('apps/agent/src/gate-source.test.ts');
 export const agentHome = testsOf('apps/agent/src/agent-home.test.ts');
 export const canary = testsOf('apps/agent/src/canary.test.ts');
 export const employerRoutes = testsOf('apps/platform/src/accounts/employer-routes.test.ts');
+export const admission = testsOf('apps/platform/src/accounts/admission.test.ts');
 export const gateConfirmation = testsOf('apps/platform/src/accounts/gate-confirmation.test.ts');
 export const keyRotation = testsOf('apps/platform/src/accounts/key-rotation.test.ts');
 export const authRoutes = testsOf('apps/platform/src/auth/auth-routes.test.ts');

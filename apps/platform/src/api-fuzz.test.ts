@@ -157,6 +157,8 @@ describe('the platform and its documents', () => {
         currentEncryptionPublicKey: [a.encryptionPublicKey],
         apiKey: apiKeys,
         id: ['1', '2', '3'],
+        addresses: [[a.address], [a.address, b.address]],
+        address: [a.address, b.address],
       },
       bodies: {
         onboard: [{ walletPub: a.walletPub, encryptionPublicKey: a.encryptionPublicKey }],
@@ -178,6 +180,8 @@ describe('the platform and its documents', () => {
   it('answers whatever is sent to the platform as documented', { timeout: 60_000 }, async () => {
     const cookie = await openSession();
     const { apiKey } = await createKey(cookie, 'disburse');
+    // An employer with an edge token may invite.
+    await platform.edgeToken(a.address);
     const seen = await fuzzPlatform(cookie, { runs: 80, apiKeys: [apiKey] });
     for (const [id, statuses] of seen) {
       const isReached = id === 'verifySession' || [...statuses].some((status) => status < 300);
@@ -193,9 +197,21 @@ describe('the platform and its documents', () => {
     [
       'signed in',
       [register],
-      { onboard: 409, rotateEncryptionKey: 409, mintKey: 409, listKeys: 409, revokeKey: 409 },
+      {
+        onboard: 409,
+        rotateEncryptionKey: 409,
+        mintKey: 409,
+        listKeys: 409,
+        revokeKey: 409,
+        invite: 409,
+        listInvitations: 409,
+      },
     ],
-    ['registered', [onboard], { rotateEncryptionKey: 409, getEnrollment: 200, mintKey: 201 }],
+    [
+      'registered',
+      [onboard],
+      { rotateEncryptionKey: 409, getEnrollment: 200, mintKey: 201, invite: 403 },
+    ],
     ['ended', [], { register: 401, onboard: 401, getEnrollment: 401, mintKey: 401, listKeys: 401 }],
   ])('answers whatever a session sends that is %s', async (progress, keepOut, expected) => {
     const cookie = await openSession(progress === 'ended' ? 'enrolled' : progress);

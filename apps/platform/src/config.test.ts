@@ -119,7 +119,8 @@ describe('configuration', () => {
       expect(parsePlatformConfig({ ...platform, ...keys, NODE_ENV })).toMatchObject({
         isProduction,
       });
-      expect(parseGateConfig({ ...gate, NODE_ENV })).toMatchObject({ isProduction });
+      const screened = { ...gate, GATE_SCREENING_FILE: '/screening.json' };
+      expect(parseGateConfig({ ...screened, NODE_ENV })).toMatchObject({ isProduction });
     }
   });
 
@@ -137,6 +138,43 @@ describe('configuration', () => {
     ] as const) {
       expect(() => parsePlatformConfig({ ...platform, ...wrong })).toThrow(problem);
     }
+  });
+
+  it('starts no production gate without a screening list, and says what to set', () => {
+    const parse = (more: Environment) => () =>
+      parseGateConfig({ ...gate, NODE_ENV: 'production', ...more });
+    expect(parse({})).toThrow('GATE_SCREENING_FILE must name a screening list');
+    expect(parse({ GATE_SCREENING_FILE: '/list.json' })().screeningFile).toBe('/list.json');
+    expect(parse({ NODE_ENV: 'test' })().screeningFile).toBeUndefined();
+  });
+
+  it('starts no production platform that lets everybody enrol, and says what to set', () => {
+    const parse = (more: Environment) => () =>
+      parsePlatformConfig({
+        ...platform,
+        PLATFORM_ARTIFACTS_DIR: '/keys',
+        PLATFORM_ARTIFACTS_MANIFEST: '/keys.json',
+        PLATFORM_GATE_URL: 'http://127.0.0.1:8090',
+        PLATFORM_GATE_WRITE_CLIENT_ID: 'w',
+        PLATFORM_GATE_WRITE_CLIENT_SECRET: 's',
+        NODE_ENV: 'production',
+        ...more,
+      });
+    expect(parse({})).toThrow('PLATFORM_INVITATIONS must be `required`');
+    expect(parse({ PLATFORM_INVITATIONS: 'off' })).toThrow('PLATFORM_INVITATIONS must be');
+    expect(parse({ PLATFORM_INVITATIONS: 'CANARY' })).toThrow('off, required or screened');
+    expect(parse({ PLATFORM_INVITATIONS: 'CANARY' })).not.toThrow('CANARY');
+    for (const invitations of ['required', 'screened']) {
+      expect(parse({ PLATFORM_INVITATIONS: invitations })().admission).toEqual({
+        invitations,
+        enrolmentsPerAddress: 1_000,
+        walletsPerEmployer: 1_000,
+        invitationDays: 90,
+      });
+    }
+    expect(parse({ NODE_ENV: 'development' })().admission.invitations).toBe('off');
+    // Without a gate there is no tree that could be filled.
+    expect(parse({ PLATFORM_GATE_URL: '' })().admission.invitations).toBe('off');
   });
 
   it('reports every problem at once, by name', () => {

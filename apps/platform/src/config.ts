@@ -15,6 +15,7 @@ import {
 } from '@pool/core';
 import { isLoopbackHost, parseServiceUrl } from '@pool/platform-client';
 import * as v from 'valibot';
+import type { AdmissionConfig } from './accounts/admission.ts';
 import { type FeeCaps, parseFeeCaps } from './chain/fee-caps.ts';
 import type { TokenLimits } from './gate/oauth.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';
@@ -61,6 +62,7 @@ export type PlatformConfig = {
   readonly sessionTtlSeconds: number;
   /** How long one onboard request waits for the gate before it answers `eligibility_pending`. */
   readonly gateWaitMs: number;
+  readonly admission: AdmissionConfig;
   /** How long a transaction waits to be mined before one of higher fees takes its place. */
   readonly replaceAfterMs: number;
   /** How long one waits before agents are told that the relayer is stuck. */
@@ -80,7 +82,7 @@ export type GateConfig = {
   readonly publisherKey: Secret;
   readonly reader: { readonly clientId: string; readonly clientSecret: Secret };
   readonly writer: { readonly clientId: string; readonly clientSecret: Secret };
-  /** JSON `{mode, addresses}`; absent: every wallet passes. */
+  /** JSON `{mode, wallets}`; absent: every wallet passes. */
   readonly screeningFile: string | undefined;
   readonly allowedHosts: readonly string[];
   /** Proxies of our own in front: where `X-Forwarded-For` is believed. */
@@ -121,6 +123,7 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
     nonceTtlSeconds: read.integer('PLATFORM_NONCE_TTL_SECONDS', 300, 10, 86_400),
     sessionTtlSeconds: read.integer('PLATFORM_SESSION_TTL_SECONDS', 43_200, 60, 2_592_000),
     gateWaitMs: read.integer('PLATFORM_GATE_WAIT_MS', 120_000, 0, 600_000),
+    admission: readAdmission(read, isProduction),
     replaceAfterMs: read.integer('PLATFORM_REPLACE_AFTER_SECONDS', 120, 10, 86_400) * 1_000,
     stuckAfterMs: read.integer('PLATFORM_STUCK_AFTER_SECONDS', 600, 10, 86_400) * 1_000,
     maxFeePerGas: readFeeCaps(read, chains),
@@ -143,14 +146,22 @@ export function parseGateConfig(env: Environment): GateConfig {
   if (chains !== undefined && chain === undefined) {
     read.problem('GATE_CHAIN', 'names no chain of GATE_CHAINS_FILE');
   }
+  const isProduction = readIsProduction(read);
+  const screeningFile = read.optional('GATE_SCREENING_FILE');
+  if (isProduction && screeningFile === undefined) {
+    read.problem(
+      'GATE_SCREENING_FILE',
+      'must name a screening list: without one every wallet may take a place of the eligibility tree',
+    );
+  }
   const config = {
-    isProduction: readIsProduction(read),
+    isProduction,
     listen: readListen(read, 'GATE', 8090),
     dataDirectory: read.text('GATE_DATA_DIR'),
     publisherKey: read.privateKey('GATE_PUBLISHER_KEY'),
     reader: readClient(read, 'GATE_READ'),
     writer: readClient(read, 'GATE_WRITE'),
-    screeningFile: read.optional('GATE_SCREENING_FILE'),
+    screeningFile,
     allowedHosts: read.list('GATE_ALLOWED_HOSTS'),
     proxyHops: read.integer('GATE_PROXY_HOPS', 0, 0, 8),
     tokenTtlSeconds: read.integer('GATE_TOKEN_TTL_SECONDS', 900, 10, 86_400),
@@ -214,6 +225,27 @@ function readProductionKeys(read: Reader, isProduction: boolean): KeyFolder | un
     );
   }
   return { folder: folder ?? '', manifest };
+}
+
+function readAdmission(read: Reader, isProduction: boolean): AdmissionConfig {
+  const name = 'PLATFORM_INVITATIONS';
+  const hasGate = read.optional('PLATFORM_GATE_URL') !== undefined;
+  const invitations = read.optional(name) ?? 'off';
+  if (invitations !== 'off' && invitations !== 'required' && invitations !== 'screened') {
+    read.problem(name, 'must be off, required or screened');
+  } else if (invitations === 'off' && isProduction && hasGate) {
+    read.problem(
+      name,
+      'must be `required`, or `screened` where the GATE_SCREENING_FILE of the gate is an allow-list: ' +
+        'else anybody can fill the eligibility tree',
+    );
+  }
+  return {
+    invitations: invitations === 'required' || invitations === 'screened' ? invitations : 'off',
+    enrolmentsPerAddress: read.integer('PLATFORM_ENROLMENTS_PER_ADDRESS', 1_000, 1, 1_000_000),
+    walletsPerEmployer: read.integer('PLATFORM_WALLETS_PER_EMPLOYER', 1_000, 0, 1_000_000),
+    invitationDays: read.integer('PLATFORM_INVITATION_DAYS', 90, 1, 3_650),
+  };
 }
 
 function readFeeCaps(read: Reader, chains: ChainsFile | undefined): FeeCaps {

@@ -1,5 +1,6 @@
 /**
- * The `platform` command: `serve`, `gate serve`, `edge-token create|list|revoke`, `indexer resume`.
+ * The `platform` command: `serve`, `gate serve`, `edge-token create|list|revoke`,
+ * `eligibility capacity|remove|limit|invite`, `indexer resume`.
  *
  * @module
  */
@@ -9,6 +10,7 @@ import { parseDataDirectory, parseGateConfig, parsePlatformConfig } from './conf
 import { serveGate } from './gate/serve-gate.ts';
 import { createLog, describeFailure, type Log } from './log.ts';
 import { withControl } from './operator/edge-token-command.ts';
+import { addEligibilityCommands } from './operator/eligibility-command.ts';
 import { type Served, servePlatform } from './serve-platform.ts';
 
 const program = new Command('platform').description('The platform and the pool-gate of Pool.');
@@ -74,6 +76,8 @@ program
   .action(async ({ chain }: { chain: string }) => {
     await print((call) => call('POST', '/indexer/resume', { chain }));
   });
+
+addEligibilityCommands(program, print);
 
 async function print(work: Parameters<typeof withControl<unknown>>[1]): Promise<void> {
   const answer = await withControl(parseDataDirectory(process.env), work);

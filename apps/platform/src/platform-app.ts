@@ -10,10 +10,12 @@ import {
   platformApi,
   type RelayerHealth,
 } from '@pool/core';
+import type { AdmissionConfig } from './accounts/admission.ts';
 import type { CredentialMint } from './accounts/credential.ts';
 import { createCredentialMemory } from './accounts/credential-memory.ts';
 import { addEmployerRoutes } from './accounts/employer-routes.ts';
 import type { EnrolmentGate } from './accounts/gate-confirmation.ts';
+import { addInvitationRoutes } from './accounts/invitation-routes.ts';
 import { addAuthRoutes } from './auth/auth-routes.ts';
 import { createContractWallets } from './auth/contract-wallets.ts';
 import type { PoolChain } from './chain/pool-chain.ts';
@@ -38,6 +40,7 @@ export type PlatformAppDeps = {
   readonly gate: EnrolmentGate | undefined;
   readonly gateAccess: GateAccessConfig | undefined;
   readonly gateWaitMs: number;
+  readonly admission: AdmissionConfig;
   readonly nonceTtlSeconds: number;
   readonly sessionTtlSeconds: number;
   readonly signInChainIds: readonly number[];
@@ -81,9 +84,10 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
       sessionTtlSeconds: deps.sessionTtlSeconds,
     },
   });
-  const { gate, gateWaitMs } = deps;
+  const { gate, gateWaitMs, admission } = deps;
   const callers = { db, credentials, memory: createCredentialMemory(), limits, nowMs };
-  addEmployerRoutes(app, { ...callers, log, gate, gateWaitMs });
+  addEmployerRoutes(app, { ...callers, log, gate, gateWaitMs, admission });
+  addInvitationRoutes(app, { ...callers, admission });
   addEdgeRoutes(app, {
     ...callers,
     chains: deps.poolChains,

@@ -71,6 +71,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   );
   const verifier = createProofVerifier();
   const batches = createBatchChecker();
+  const gate = createEnrolmentGate(config);
   const app = createPlatformApp({
     ...config,
     db,
@@ -82,7 +83,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       batches,
       proofs: createProofCheck(verifier, verificationKeys),
     }),
-    gate: createEnrolmentGate(config),
+    gate,
     gateAccess: config.gate,
     onAccepted: () => {
       for (const relayer of relayers) {
@@ -100,7 +101,13 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   const control =
     config.dataDirectory === 'memory:'
       ? undefined
-      : await startControl(config.dataDirectory, { db, credentials, log, nowMs });
+      : await startControl(config.dataDirectory, {
+          db,
+          credentials,
+          log,
+          nowMs,
+          eligibility: { gate, invitations: config.admission },
+        });
   const listening = await listen((request, from) => app.fetch(request, from), config.listen, log);
   return {
     url: listening.url,

@@ -157,6 +157,13 @@ export {
 } from './hex.ts';
 export { formatIdempotencyKey, isIdempotencyKey, parseIdempotencyKey } from './idempotency-key.ts';
 export {
+  type Invitation,
+  invitationSchema,
+  inviteRequestSchema,
+  inviteResponseSchema,
+  listInvitationsResponseSchema,
+} from './invitations.ts';
+export {
   type BatchSize,
   batchSizes,
   chooseBatchSize,

@@ -24,6 +24,8 @@ export { isLoopbackHost, parseServiceUrl } from './service-url.ts';
 export {
   createSessionClient,
   type Enrollment,
+  type InvitationList,
+  type InvitationQuota,
   type KeyList,
   type MintedKey,
   type Onboarding,

@@ -10,6 +10,8 @@ import {
   type EncryptionPublicKey,
   type EvmAddress,
   enrollmentResponseSchema,
+  inviteResponseSchema,
+  listInvitationsResponseSchema,
   listKeysResponseSchema,
   mintKeyResponseSchema,
   nonceResponseSchema,
@@ -61,6 +63,9 @@ export type MintedKey = Omit<v.InferOutput<typeof mintKeyResponseSchema>, 'apiKe
 };
 export type KeyList = v.InferOutput<typeof listKeysResponseSchema>['keys'];
 
+export type InvitationQuota = v.InferOutput<typeof inviteResponseSchema>;
+export type InvitationList = v.InferOutput<typeof listInvitationsResponseSchema>;
+
 /** Every call throws `PoolError`: the platform's code, `platform_unreachable`, `platform_invalid_response`. */
 export type SessionClient = {
   signIn(options: SignInOptions): Promise<Session>;
@@ -71,6 +76,11 @@ export type SessionClient = {
   /** Changes the P that notes are sealed to from now on; sign in first with a text that lists `next`. */
   rotateEncryptionKey(walletPub: string, current: string, next: string): Promise<Rotation>;
   getEnrollment(): Promise<Enrollment>;
+  /** Invites wallets to enrol, at most 500 in one call; counts where the deployment requires invitations. */
+  invite(addresses: readonly string[]): Promise<InvitationQuota>;
+  listInvitations(): Promise<InvitationList>;
+  /** Takes back an invitation that nobody has used. */
+  cancelInvitation(address: string): Promise<void>;
   mintKey(capability: Capability, name: string): Promise<MintedKey>;
   listKeys(): Promise<KeyList>;
   revokeKey(id: number): Promise<void>;
@@ -78,6 +88,8 @@ export type SessionClient = {
 
 // Onboarding waits for the gate, and the gate for the chain's finality.
 const onboardTimeoutMs = 180_000;
+
+const invitationsPath = '/api/employers/invitations';
 
 const signInStatement = 'Sign in to the Pool platform.';
 
@@ -167,6 +179,20 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
     async getEnrollment() {
       const path = '/api/employers/holder/enrollment';
       return (await call('GET', path, enrollmentResponseSchema)).value;
+    },
+
+    async invite(addresses) {
+      const rest = { body: { addresses } };
+      return (await call('POST', invitationsPath, inviteResponseSchema, rest)).value;
+    },
+
+    async listInvitations() {
+      return (await call('GET', invitationsPath, listInvitationsResponseSchema)).value;
+    },
+
+    async cancelInvitation(address) {
+      const path = `${invitationsPath}/${encodeURIComponent(address)}`;
+      await call('DELETE', path, successResponseSchema);
     },
 
     async mintKey(capability, name) {

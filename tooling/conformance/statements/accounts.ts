@@ -2,6 +2,7 @@
 import { accountOperations, section, shown } from '../statement.ts';
 import {
   access,
+  admission,
   agentAccess,
   deployment,
   edgeRoutes,
@@ -32,7 +33,11 @@ export const enrolment = section('Enrolment', [
   [
     'enrol.body',
     'Enrolment takes walletPub and encryptionPublicKey, both required.',
-    shown(employerRoutes(enrols), wire('without %s: only where it may be left out')),
+    shown(
+      employerRoutes(enrols),
+      admission('enrols an invited wallet by the same calls as ever, also after a rotation'),
+      wire('without %s: only where it may be left out'),
+    ),
   ],
   [
     'enrol.response',

@@ -16,8 +16,7 @@ import { readJson } from '../http/read-request.ts';
 import { listApiKeys, mintApiKey, revokeApiKey, verifyApiKey } from './api-keys.ts';
 import { apiKeyPrefix } from './credential.ts';
 import { getEmployer, registerEmployer } from './employers.ts';
-import { enrolHolder, findSubject, type Subject } from './enrolment.ts';
-import type { ConfirmationDeps } from './gate-confirmation.ts';
+import { type EnrolmentDeps, enrolHolder, findSubject, type Subject } from './enrolment.ts';
 import {
   assertHolder,
   type CallerDeps,
@@ -27,7 +26,7 @@ import {
 } from './identify-caller.ts';
 import { rotateEncryptionKey } from './key-rotation.ts';
 
-export function addEmployerRoutes(app: Shell, deps: ConfirmationDeps & CallerDeps): void {
+export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps & CallerDeps): void {
   const { db, nowMs } = deps;
 
   app.post('/api/employers/register', async (c) => {
@@ -41,7 +40,12 @@ export function addEmployerRoutes(app: Shell, deps: ConfirmationDeps & CallerDep
   app.post('/api/employers/holder/onboard', async (c) => {
     const holder = await identifyHolder(deps, c);
     const request = await readJson(c, onboardRequestSchema);
-    const { subject, created } = await enrolHolder({ ...deps, log: c.get('log') }, holder, request);
+    const { subject, created } = await enrolHolder(
+      { ...deps, log: c.get('log') },
+      holder,
+      request,
+      c.get('callerAddress'),
+    );
     return c.json({ success: true, created, ...describeSubject(subject) });
   });
 

@@ -9,23 +9,28 @@ import { computeWalletId, decodeEncryptionPublicKey } from '@pool/notes';
 import type { Selectable } from 'kysely';
 import type { KeySession } from '../auth/sessions.ts';
 import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
+import { type AdmissionDeps, admitWallet } from './admission.ts';
 import { getEmployer } from './employers.ts';
 import { assertEvidence, claimEncryptionKey, encryptionKeyTaken } from './encryption-keys.ts';
 import { type ConfirmationDeps, confirmAtGate } from './gate-confirmation.ts';
 
 export type Subject = Selectable<PlatformTables['subjects']>;
 
+export type EnrolmentDeps = ConfirmationDeps & AdmissionDeps;
+
 export type Enrolled = { readonly subject: Subject; readonly created: boolean };
 
 /**
  * Enrols the session's wallet; the same (W, P) again drives the gate again.
- * @throws PoolError `wallet_mismatch` (403), `use_rotate`, `evidence_required`, `encryption_key_taken`,
- *   `employer_not_found` (409)
+ * @param caller - the address that the request came from
+ * @throws PoolError `wallet_mismatch`, `not_invited` (403), `use_rotate`, `evidence_required`,
+ *   `encryption_key_taken`, `employer_not_found` (409), `too_many_enrolments` (429), `tree_full` (503)
  */
 export async function enrolHolder(
-  deps: ConfirmationDeps,
+  deps: EnrolmentDeps,
   session: KeySession,
   request: { readonly walletPub: string; readonly encryptionPublicKey: string },
+  caller: string,
 ): Promise<Enrolled> {
   const { encryptionPublicKey } = request;
   assertOwnWallet(session, request.walletPub);
@@ -34,7 +39,7 @@ export async function enrolHolder(
   let created = false;
   if ((await findSubject(deps.db, session.address)) === undefined) {
     assertEvidence(session, encryptionPublicKey);
-    created = await insertSubject(deps, session, encryptionPublicKey);
+    created = await insertSubject(deps, session, encryptionPublicKey, caller);
   }
   // Read after the insert: of two first enrolments at once, the one that came second sees the other's key.
   const known = await findSubject(deps.db, session.address);
@@ -48,6 +53,9 @@ export async function enrolHolder(
         'POST /api/employers/holder/rotate-encryption-key changes it',
       { status: 409 },
     );
+  }
+  if (deps.gate !== undefined && known.admitted_at === null) {
+    await admitKnown(deps, session.address, caller);
   }
   const confirmed = await confirmAtGate(deps, session.address);
   const subject = (await findSubject(deps.db, session.address)) ?? known;
@@ -81,10 +89,12 @@ export async function findSubject(
 
 /** @returns false when the wallet, or the encryption key, has a subject already */
 async function insertSubject(
-  deps: ConfirmationDeps,
+  deps: EnrolmentDeps,
   session: KeySession,
   encryptionPublicKey: string,
+  caller: string,
 ): Promise<boolean> {
+  const now = new Date(deps.nowMs()).toISOString();
   return await deps.db.transaction().execute(async (trx) => {
     const inserted = await trx
       .insertInto('subjects')
@@ -97,7 +107,8 @@ async function insertSubject(
         evidence_signature: session.evidence.signature,
         readiness: deps.gate === undefined ? 'eligibility_disabled' : 'eligibility_pending',
         whitelisted_at: null,
-        created_at: new Date(deps.nowMs()).toISOString(),
+        created_at: now,
+        admitted_at: deps.gate === undefined ? null : now,
       })
       .onConflict((conflict) => conflict.doNothing())
       .returning('address')
@@ -105,7 +116,26 @@ async function insertSubject(
     if (inserted === undefined) {
       return false;
     }
+    if (deps.gate !== undefined) {
+      await admitWallet(trx, deps, session.address, caller);
+    }
     await claimEncryptionKey(trx, session.address, encryptionPublicKey, deps.nowMs());
     return true;
+  });
+}
+
+// A wallet that the operator removed, or that was enrolled before there was a gate: it takes a leaf anew.
+async function admitKnown(deps: EnrolmentDeps, address: string, caller: string): Promise<void> {
+  await deps.db.transaction().execute(async (trx) => {
+    const admitted = await trx
+      .updateTable('subjects')
+      .set({ admitted_at: new Date(deps.nowMs()).toISOString() })
+      .where('address', '=', address)
+      .where('admitted_at', 'is', null)
+      .returning('address')
+      .executeTakeFirst();
+    if (admitted !== undefined) {
+      await admitWallet(trx, deps, address, caller);
+    }
   });
 }

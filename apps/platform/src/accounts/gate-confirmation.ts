@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { GateWallet, Readiness } from '@pool/core';
+import { errorCodeOf, type GateWallet, PoolError, type Readiness } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { describeFailure, type Log } from '../log.ts';
 
@@ -27,6 +27,7 @@ export type ConfirmationDeps = {
  * Writes the enrolled wallet to the gate and waits for the answer, for `gateWaitMs` at most.
  * @returns what this request has to report, which for a wallet that is on the list may differ from what is
  *   stored: its own write failed, and the wallet stays fundable
+ * @throws PoolError `tree_full` (503) when the gate has no place left for the wallet
  */
 export async function confirmAtGate(deps: ConfirmationDeps, address: string): Promise<Readiness> {
   const { gate, db } = deps;
@@ -50,6 +51,9 @@ export async function confirmAtGate(deps: ConfirmationDeps, address: string): Pr
     } catch (error) {
       deps.log.warn({ ...describeFailure(error) }, 'gate write failed');
       await recordFailure(db, address, attempt);
+      if (errorCodeOf(error) === 'tree_full') {
+        throw treeFull();
+      }
       return 'eligibility_failed';
     }
   })();
@@ -102,6 +106,15 @@ async function recordFailure(
     .where('gate_attempts', '=', attempt)
     .where('readiness', '!=', 'ready')
     .execute();
+}
+
+// Not a failure that the same call mends: it says so instead of `eligibility_failed`.
+function treeFull(): PoolError {
+  return new PoolError(
+    'tree_full',
+    'the eligibility tree is full: nobody can be enrolled until the operator of the platform makes room; wallets that are enrolled are not affected',
+    { status: 503, retryable: true },
+  );
 }
 
 async function within<T>(promise: Promise<T>, ms: number, otherwise: T): Promise<T> {

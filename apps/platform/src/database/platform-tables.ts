@@ -31,7 +31,20 @@ export type PlatformTables = {
     created_at: string;
     /** Of a contract wallet: the chain it is on. Another chain may have another contract at its address. */
     contract_chain_id: Generated<number | null>;
+    /** Wallets it may have invited and enrolled; null: what the configuration says. */
+    wallet_limit: Generated<number | null>;
   };
+  /** Wallets that employers let enrol. */
+  invitations: {
+    employer_id: string;
+    address: string;
+    created_at: string;
+    expires_at: string;
+    /** When the wallet used it. */
+    enrolled_at: string | null;
+  };
+  /** Enrolments of a caller's address within a day. `caller`: SHA-256 of the address. */
+  enrolment_windows: { caller: string; began_at: string; enrolments: number };
   subjects: {
     address: string;
     wallet_pub: string;
@@ -45,6 +58,8 @@ export type PlatformTables = {
     /** Gate writes begun for this wallet, and the highest of them that the gate has answered. */
     gate_attempts: Generated<number>;
     gate_answered: Generated<number>;
+    /** When it was let into the eligibility tree; null: never, or the operator removed it. */
+    admitted_at: string | null;
   };
   /** Whose each encryption key is, for good: a key that was rotated away is not free for another wallet. */
   encryption_keys: { encryption_public_key: string; address: string; created_at: string };
@@ -329,5 +344,27 @@ export const platformMigrations: readonly Migration[] = [
     // Cookies carry a tag from here on. One without is refused: its wallet signs in once more.
     number: 11,
     statements: [`create table platform_keys (name text primary key, value text not null)`],
+  },
+  {
+    // Who may take a leaf of the eligibility tree. Wallets that were written to a gate before are in.
+    number: 12,
+    statements: [
+      `alter table employers add column wallet_limit integer`,
+      `create table invitations (
+        employer_id text not null references employers (id),
+        address text not null,
+        created_at text not null,
+        expires_at text not null,
+        enrolled_at text,
+        primary key (employer_id, address))`,
+      `create index invitations_address on invitations (address)`,
+      `create table enrolment_windows (
+        caller text primary key,
+        began_at text not null,
+        enrolments integer not null)`,
+      `create index enrolment_windows_began on enrolment_windows (began_at)`,
+      `alter table subjects add column admitted_at text`,
+      `update subjects set admitted_at = created_at where readiness <> 'eligibility_disabled'`,
+    ],
   },
 ];

@@ -20,12 +20,15 @@ import { readBearer, readJson, unauthorized } from '../http/read-request.ts';
 import { resumeIndexer } from '../indexer/indexer.ts';
 import type { Log } from '../log.ts';
 import { type ControlFile, computeControlProof, controlFileName } from './control-client.ts';
+import { addEligibilityControl, type EligibilityControl } from './eligibility-control.ts';
 
 export type ControlDeps = {
   readonly db: PlatformDatabase;
   readonly credentials: CredentialMint;
   readonly log: Log;
   readonly nowMs: () => number;
+  /** Only of a running platform. */
+  readonly eligibility?: EligibilityControl;
 };
 
 const createRequestSchema = v.strictObject({
@@ -64,8 +67,9 @@ export async function startControl(
   };
 }
 
-/** The routes of the control listener: edge tokens, and the lifting of an indexer's halt. */
-export function createControlApp({ db, credentials, log, nowMs }: ControlDeps, token: Secret) {
+/** The routes of the control listener: edge tokens, the eligibility list, and the lifting of an indexer's halt. */
+export function createControlApp(deps: ControlDeps, token: Secret) {
+  const { db, credentials, log, nowMs } = deps;
   const app = createShell({ log, allowedHosts: [], allowedOrigins: [], maxBodyBytes: 16 * 1024 });
   const expected = hashCredential(token.reveal());
   // Before the token is asked for: whoever has the file learns here whether this is the process that wrote it.
@@ -91,6 +95,7 @@ export function createControlApp({ db, credentials, log, nowMs }: ControlDeps, t
     await revokeEdgeToken(db, Number(id ?? 0), nowMs());
     return c.json({ revoked: true });
   });
+  addEligibilityControl(app, { db, nowMs, eligibility: deps.eligibility });
   app.post('/indexer/resume', async (c) => {
     const { chain } = await readJson(c, resumeRequestSchema);
     const reason = await resumeIndexer(db, chain);

@@ -180,6 +180,13 @@ const meanings: Readonly<Record<string, string>> = {
   wallets: 'How many are on the list.',
   capacity: 'Places of the eligibility tree.',
   used: 'Places that a wallet has: listed, about to be listed, or about to be removed.',
+  'invite.addresses': 'Addresses of wallets; 500 at most.',
+  walletLimit:
+    'Wallets that the employer may have invited and enrolled at once; 0: it may not invite.',
+  walletsTaken: 'Open invitations, and wallets that enrolled by one.',
+  invitations: 'One entry a wallet, by address.',
+  'Invitation.expiresAt': 'When it ends unless it is used; absent once it is.',
+  enrolledAt: 'When the wallet enrolled by it; absent until then.',
   nearlyFull: 'Whether 80 % of the places are used.',
 };
 

@@ -23,6 +23,12 @@ import {
   verifySessionRequestSchema,
   verifySessionResponseSchema,
 } from '../accounts.ts';
+import {
+  invitationSchema,
+  inviteRequestSchema,
+  inviteResponseSchema,
+  listInvitationsResponseSchema,
+} from '../invitations.ts';
 import { platformExamples } from './platform-examples.ts';
 import { type Api, defineRoute } from './route.ts';
 import { okSchema } from './shared-schemas.ts';
@@ -116,17 +122,20 @@ export const platformRoutes = {
     method: 'POST',
     path: '/api/employers/holder/onboard',
     summary: 'Enrol the session’s wallet as a holder',
-    description: 'Idempotent for the same pair of keys; asked again it drives the gate again.',
+    description:
+      'Idempotent for the same pair of keys; asked again it drives the gate again. Where the deployment requires ' +
+      'invitations, an employer has invited the session’s address before.',
     auth: session,
     body: onboardRequestSchema,
     answers: { 200: { description: 'Enrolled.', schema: onboardResponseSchema } },
     errors: {
       400: ['invalid_request', 'invalid_wallet_pub', 'invalid_encryption_key'],
       401: unauthorized,
-      403: ['contract_wallet_unsupported', 'wallet_mismatch', ...foreign],
+      403: ['contract_wallet_unsupported', 'wallet_mismatch', 'not_invited', ...foreign],
       409: ['employer_not_found', 'use_rotate', 'evidence_required', 'encryption_key_taken'],
       413: tooLarge,
-      429: limited,
+      429: [...limited, 'too_many_enrolments'],
+      503: ['tree_full'],
     },
   }),
   rotateEncryptionKey: defineRoute({
@@ -163,6 +172,53 @@ export const platformRoutes = {
     auth: session,
     answers: { 200: { description: 'The enrolment.', schema: enrollmentResponseSchema } },
     errors: { 401: unauthorized, 403: foreign, 429: limited },
+  }),
+  invite: defineRoute({
+    id: 'invite',
+    method: 'POST',
+    path: '/api/employers/invitations',
+    summary: 'Invite wallets to enrol',
+    description:
+      'Counts only where the deployment requires invitations. All addresses are invited or none; one that was ' +
+      'invited before is invited for longer. The wallet itself enrols by the same calls as ever.',
+    auth: session,
+    body: inviteRequestSchema,
+    answers: { 200: { description: 'They are invited.', schema: inviteResponseSchema } },
+    errors: {
+      400: ['invalid_request', 'invalid-address'],
+      401: unauthorized,
+      403: ['may_not_invite', 'invitation_quota_exhausted', ...foreign],
+      409: noAccount,
+      413: tooLarge,
+      429: limited,
+    },
+  }),
+  listInvitations: defineRoute({
+    id: 'listInvitations',
+    method: 'GET',
+    path: '/api/employers/invitations',
+    summary: 'Wallets that the employer has invited, enrolled ones included',
+    auth: session,
+    answers: { 200: { description: 'By address.', schema: listInvitationsResponseSchema } },
+    errors: { 401: unauthorized, 403: foreign, 409: noAccount, 429: limited },
+  }),
+  cancelInvitation: defineRoute({
+    id: 'cancelInvitation',
+    method: 'DELETE',
+    path: '/api/employers/invitations/{address}',
+    summary: 'Take back an invitation that nobody has used',
+    auth: session,
+    params: { address: v.pipe(v.string(), v.maxLength(64)) },
+    answers: { 200: { description: 'It is taken back.', schema: successResponseSchema } },
+    errors: {
+      400: ['invalid-address'],
+      401: unauthorized,
+      403: foreign,
+      404: ['not_found'],
+      409: [...noAccount, 'invitation_used'],
+      413: tooLarge,
+      429: limited,
+    },
   }),
   mintKey: defineRoute({
     id: 'mintKey',
@@ -240,7 +296,7 @@ export const platformApi: Api = {
       description: 'The edge token of an agent, bound to one employer.',
     },
   },
-  schemas: { KeyMetadata: keyMetadataSchema },
+  schemas: { Invitation: invitationSchema, KeyMetadata: keyMetadataSchema },
   routes: Object.values(platformRoutes),
   examples: platformExamples,
 };

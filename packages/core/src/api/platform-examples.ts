@@ -69,6 +69,11 @@ export const platformExamples: Readonly<Record<string, RouteExample>> = {
     answers: {
       200: { created: true, ...enrolled },
       403: { code: 'wallet_mismatch', message: 'walletPub is not of the wallet that signed in' },
+      503: {
+        code: 'tree_full',
+        message:
+          'the eligibility tree is full; nobody can be enrolled until the operator makes room',
+      },
     },
   },
   rotateEncryptionKey: {
@@ -80,6 +85,27 @@ export const platformExamples: Readonly<Record<string, RouteExample>> = {
     answers: { 200: { rotated: true, ...enrolled, encryptionPublicKey: nextKey } },
   },
   getEnrollment: { answers: { 200: enrolled } },
+  invite: {
+    body: { addresses: [address] },
+    answers: {
+      200: { success: true, walletLimit: 1_000, walletsTaken: 1 },
+      403: {
+        code: 'may_not_invite',
+        message: 'this employer may not invite wallets; ask the operator of the platform',
+      },
+    },
+  },
+  listInvitations: {
+    answers: {
+      200: {
+        success: true,
+        walletLimit: 1_000,
+        walletsTaken: 1,
+        invitations: [{ address, createdAt: time, enrolledAt: time }],
+      },
+    },
+  },
+  cancelInvitation: { parameters: { address }, answers: { 200: { success: true } } },
   mintKey: {
     body: { capability: 'disburse', name: 'payroll server' },
     answers: {

@@ -1,0 +1,277 @@
+/** Who may take a leaf of the eligibility tree: quotas of addresses and employers, invitations, a full tree. */
+import { errorCodeOf, PoolError } from '@pool/core';
+import { createSessionClient, type SessionClient } from '@pool/platform-client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
+import {
+  createFakeGate,
+  createTestPlatform,
+  type TestPlatform,
+} from '../fixtures/test-platform.ts';
+import { revokeEdgeToken } from './edge-tokens.ts';
+
+const dayMs = 86_400_000;
+
+describe('admission to the eligibility tree', () => {
+  let database: TestDatabase;
+  let employer: TestHolder;
+  let holders: TestHolder[];
+  let gate: ReturnType<typeof createFakeGate>;
+  let isFull: boolean;
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    employer = await createTestHolder('employer');
+    holders = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => createTestHolder(`holder ${index}`)),
+    );
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    await database.reset();
+    isFull = false;
+    gate = createFakeGate(() =>
+      isFull
+        ? Promise.reject(new PoolError('tree_full', 'all places are taken', { status: 503 }))
+        : Promise.resolve({ status: 'whitelisted' }),
+    );
+  });
+
+  const start = (admission: Parameters<typeof createTestPlatform>[1] = {}) =>
+    createTestPlatform(database, { gate, proxyHops: 1, ...admission });
+  const holder = (index: number): TestHolder => {
+    const found = holders[index];
+    if (found === undefined) throw new Error('no such holder');
+    return found;
+  };
+
+  /** Signs in and registers through a proxy that saw that address. */
+  async function sessionOf(
+    platform: TestPlatform,
+    wallet: TestHolder,
+    from = '198.51.100.7',
+  ): Promise<SessionClient> {
+    const session = createSessionClient({
+      url: platform.url,
+      nowMs: () => platform.clock.nowMs,
+      fetch: (input, init) => {
+        const headers = new Headers(init.headers);
+        headers.set('x-forwarded-for', from);
+        return platform.fetch(input, { ...init, headers });
+      },
+    });
+    await platform.signInWith(session, wallet);
+    await session.register();
+    return session;
+  }
+  async function enrol(platform: TestPlatform, wallet: TestHolder, from?: string) {
+    const session = await sessionOf(platform, wallet, from);
+    return await session.onboard(wallet.walletPub, wallet.encryptionPublicKey);
+  }
+  /** The answer as it is on the wire, for its headers. */
+  async function enrolRaw(platform: TestPlatform, wallet: TestHolder): Promise<Response> {
+    let answer = new Response();
+    const session = createSessionClient({
+      url: platform.url,
+      nowMs: () => platform.clock.nowMs,
+      fetch: async (input, init) => {
+        const headers = new Headers(init.headers);
+        headers.set('x-forwarded-for', '198.51.100.7');
+        answer = await platform.fetch(input, { ...init, headers });
+        return answer.clone();
+      },
+    });
+    await platform.signInWith(session, wallet);
+    await session.register();
+    await session.onboard(wallet.walletPub, wallet.encryptionPublicKey).catch(() => undefined);
+    return answer;
+  }
+
+  describe('of one caller’s address', () => {
+    const limited = { admission: { enrolmentsPerAddress: 2 } };
+
+    it('ends at its quota, with the time when it goes on', async () => {
+      const platform = start(limited);
+      await enrol(platform, holder(0));
+      platform.clock.nowMs += 3_600_000;
+      await enrol(platform, holder(1));
+      const refused = await enrolRaw(platform, holder(2));
+      expect(refused.status).toBe(429);
+      expect(await refused.json()).toMatchObject({ code: 'too_many_enrolments' });
+      expect(Number(refused.headers.get('retry-after'))).toBe(82_800);
+      expect(gate.asked).toHaveLength(2);
+      expect((await enrol(platform, holder(2), '198.51.100.8')).readiness).toBe('ready');
+      platform.clock.nowMs += dayMs - 3_600_000;
+      expect((await enrol(platform, holder(3))).readiness).toBe('ready');
+    });
+
+    it('is not forgotten by a restart, and leaves nothing of a refused wallet', async () => {
+      await enrol(start(limited), holder(0));
+      await enrol(start(limited), holder(1));
+      const platform = start(limited);
+      const session = await sessionOf(platform, holder(2));
+      const { walletPub, encryptionPublicKey } = holder(2);
+      expect(await session.onboard(walletPub, encryptionPublicKey).catch(errorCodeOf)).toBe(
+        'too_many_enrolments',
+      );
+      expect((await session.getEnrollment()).readiness).toBe('not_enrolled');
+    });
+
+    it('counts a wallet once, however often it enrols, and a rotation not at all', async () => {
+      const platform = start(limited);
+      for (let i = 0; i < 4; i += 1) {
+        expect((await enrol(platform, holder(0))).readiness).toBe('ready');
+      }
+      const next = { ...holder(0), encryptionPublicKey: holder(5).encryptionPublicKey };
+      platform.clock.nowMs += 1_000;
+      const session = await sessionOf(platform, next);
+      const { walletPub, encryptionPublicKey } = holder(0);
+      await session.rotateEncryptionKey(walletPub, encryptionPublicKey, next.encryptionPublicKey);
+      await session.onboard(walletPub, next.encryptionPublicKey);
+      expect(new Set(gate.asked).size).toBe(1);
+      expect((await enrol(platform, holder(1))).readiness).toBe('ready');
+    });
+
+    it('lets no more in when many come at once', async () => {
+      const platform = start(limited);
+      const sessions = await Promise.all(holders.map((wallet) => sessionOf(platform, wallet)));
+      const answers = await Promise.all(
+        sessions.map((session, index) =>
+          session
+            .onboard(holder(index).walletPub, holder(index).encryptionPublicKey)
+            .then(({ readiness }) => readiness, errorCodeOf),
+        ),
+      );
+      expect(answers.filter((answer) => answer === 'ready')).toHaveLength(2);
+      expect(answers.filter((answer) => answer === 'too_many_enrolments')).toHaveLength(4);
+    });
+
+    it('is not asked for where there is no gate', async () => {
+      const platform = start({ ...limited, gate: undefined });
+      for (const wallet of holders) {
+        expect((await enrol(platform, wallet)).readiness).toBe('eligibility_disabled');
+      }
+    });
+  });
+
+  describe('where invitations are required', () => {
+    let platform: TestPlatform;
+    let inviting: SessionClient;
+    let tokenId: number;
+    beforeEach(async () => {
+      platform = start({ admission: { invitations: 'required', walletsPerEmployer: 2 } });
+      tokenId = (await platform.edgeToken(employer.address)).id;
+      inviting = await sessionOf(platform, employer);
+    });
+    const addresses = (...indices: number[]) => indices.map((index) => holder(index).address);
+    const enrolled = (index: number) => enrol(platform, holder(index)).catch(errorCodeOf);
+
+    it('refuses a wallet that nobody invited, and says what to do', async () => {
+      const session = await sessionOf(platform, holder(0));
+      const { walletPub, encryptionPublicKey } = holder(0);
+      await expect(session.onboard(walletPub, encryptionPublicKey)).rejects.toMatchObject({
+        code: 'not_invited',
+        status: 403,
+        message: expect.stringContaining('employer'),
+      });
+      expect(gate.asked).toEqual([]);
+      expect((await session.getEnrollment()).readiness).toBe('not_enrolled');
+    });
+
+    it('enrols an invited wallet by the same calls as ever, also after a rotation', async () => {
+      expect(await inviting.invite(addresses(0))).toMatchObject({
+        walletLimit: 2,
+        walletsTaken: 1,
+      });
+      expect(await enrolled(0)).toMatchObject({ created: true, readiness: 'ready' });
+      expect(await enrolled(0)).toMatchObject({ created: false, readiness: 'ready' });
+      const { invitations } = await inviting.listInvitations();
+      expect(invitations).toEqual([
+        {
+          address: holder(0).address,
+          createdAt: expect.any(String),
+          enrolledAt: expect.any(String),
+        },
+      ]);
+    });
+
+    it('counts invited and enrolled wallets of an employer, and invites all or none', async () => {
+      await inviting.invite(addresses(0));
+      await enrolled(0);
+      await expect(inviting.invite(addresses(1, 2))).rejects.toMatchObject({
+        code: 'invitation_quota_exhausted',
+        status: 403,
+        message: expect.stringContaining('operator'),
+      });
+      expect(await enrolled(1)).toBe('not_invited');
+      await inviting.invite(addresses(1));
+      await inviting.invite(addresses(1));
+      expect((await inviting.listInvitations()).walletsTaken).toBe(2);
+      // An enrolled wallet has its leaf: its invitation cannot be taken back to invite another one.
+      expect(await inviting.cancelInvitation(holder(0).address).catch(errorCodeOf)).toBe(
+        'invitation_used',
+      );
+      await inviting.cancelInvitation(holder(1).address);
+      expect(await enrolled(1)).toBe('not_invited');
+      await inviting.invite(addresses(2));
+      expect(await enrolled(2)).toMatchObject({ readiness: 'ready' });
+      expect(await inviting.cancelInvitation(holder(4).address).catch(errorCodeOf)).toBe(
+        'not_found',
+      );
+    });
+
+    it('lets no employer invite that the operator gave no edge token', async () => {
+      const stranger = await sessionOf(platform, holder(3));
+      expect(await stranger.invite(addresses(3)).catch(errorCodeOf)).toBe('may_not_invite');
+      expect((await stranger.listInvitations()).walletLimit).toBe(0);
+    });
+
+    it('ends the open invitations of an employer with its last edge token', async () => {
+      await inviting.invite(addresses(0, 1));
+      await enrolled(0);
+      await revokeEdgeToken(database.db, tokenId, platform.clock.nowMs);
+      expect(await enrolled(1)).toBe('not_invited');
+      expect(await enrolled(0)).toMatchObject({ readiness: 'ready' });
+    });
+
+    it('forgets an invitation that nobody used in its time', async () => {
+      await inviting.invite(addresses(0, 1));
+      await enrolled(0);
+      platform.clock.nowMs += 90 * dayMs;
+      expect(await enrolled(1)).toBe('not_invited');
+      inviting = await sessionOf(platform, employer);
+      expect(await inviting.invite(addresses(2))).toMatchObject({ walletsTaken: 2 });
+      expect(await enrolled(2)).toMatchObject({ readiness: 'ready' });
+    });
+
+    it('uses one invitation for one wallet, of the employer that invited first', async () => {
+      await platform.edgeToken(holder(4).address);
+      const other = await sessionOf(platform, holder(4));
+      await inviting.invite(addresses(0));
+      platform.clock.nowMs += 1_000;
+      await other.invite(addresses(0));
+      await enrolled(0);
+      expect((await inviting.listInvitations()).invitations[0]?.enrolledAt).toBeDefined();
+      expect((await other.listInvitations()).invitations[0]?.enrolledAt).toBeUndefined();
+    });
+
+    it('refuses what is no address', async () => {
+      expect(await inviting.invite(['0x12']).catch(errorCodeOf)).toBe('invalid-address');
+    });
+  });
+
+  it('says that the tree is full, keeps the wallet, and enrols it when there is room', async () => {
+    const platform = start();
+    await enrol(platform, holder(0));
+    isFull = true;
+    const refused = await enrolRaw(platform, holder(1));
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({ code: 'tree_full' });
+    expect(refused.headers.get('retry-after')).not.toBeNull();
+    const session = await sessionOf(platform, holder(1));
+    expect((await session.getEnrollment()).readiness).toBe('eligibility_failed');
+    expect((await (await sessionOf(platform, holder(0))).getEnrollment()).readiness).toBe('ready');
+    isFull = false;
+    expect((await enrol(platform, holder(1))).readiness).toBe('ready');
+  });
+});

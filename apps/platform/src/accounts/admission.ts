@@ -1,0 +1,85 @@
+/**
+ * Admission: whether a wallet that is not on the eligibility list may take a leaf of its tree (decision 31). It is
+ * decided in the transaction that stores it, once for a wallet, until the operator removes that wallet.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import { sql } from 'kysely';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { hashCredential } from './credential.ts';
+import { claimInvitation } from './invitations.ts';
+
+export type AdmissionConfig = {
+  /**
+   * `required`: an employer has invited the wallet. `screened`: the operator says that the gate's own list names
+   * who may enrol. `off`: anybody, for development.
+   */
+  readonly invitations: 'off' | 'required' | 'screened';
+  /** Wallets that may enrol from one address within a day. */
+  readonly enrolmentsPerAddress: number;
+  /** Wallets that an employer may have invited and enrolled at once, unless the operator gave it a limit of its own. */
+  readonly walletsPerEmployer: number;
+  /** Days after which an invitation that nobody used ends. */
+  readonly invitationDays: number;
+};
+
+export type AdmissionDeps = {
+  readonly admission: AdmissionConfig;
+  readonly nowMs: () => number;
+};
+
+const windowMs = 86_400_000;
+
+/**
+ * Admits a wallet, or refuses it by throwing: the caller's transaction undoes all of it then.
+ * @param caller - the address that the request came from
+ * @throws PoolError `not_invited` (403), `too_many_enrolments` (429)
+ */
+export async function admitWallet(
+  trx: PlatformDatabase,
+  { admission, nowMs }: AdmissionDeps,
+  address: string,
+  caller: string,
+): Promise<void> {
+  if (admission.invitations === 'required') {
+    await claimInvitation(trx, admission, address, nowMs());
+  }
+  await chargeCaller(trx, admission, caller, nowMs());
+}
+
+// One statement decides and counts, so that calls at once find each other's. Stored, so that a restart forgets none.
+async function chargeCaller(
+  trx: PlatformDatabase,
+  { enrolmentsPerAddress }: AdmissionConfig,
+  caller: string,
+  nowMs: number,
+): Promise<void> {
+  const callerHash = hashCredential(caller);
+  const now = new Date(nowMs).toISOString();
+  const over = new Date(nowMs - windowMs).toISOString();
+  await trx.deleteFrom('enrolment_windows').where('began_at', '<=', over).execute();
+  const { rows } = await sql<{ enrolments: number }>`
+    insert into enrolment_windows (caller, began_at, enrolments) values (${callerHash}, ${now}, 1)
+    on conflict (caller) do update set enrolments = enrolment_windows.enrolments + 1
+      where enrolment_windows.enrolments < ${enrolmentsPerAddress}
+    returning enrolments`.execute(trx);
+  if (rows.length > 0) {
+    return;
+  }
+  const { began_at } = await trx
+    .selectFrom('enrolment_windows')
+    .select('began_at')
+    .where('caller', '=', callerHash)
+    .executeTakeFirstOrThrow();
+  const endsInMs = Date.parse(began_at) + windowMs - nowMs;
+  throw new PoolError(
+    'too_many_enrolments',
+    `${enrolmentsPerAddress} wallets were enrolled from this address within a day; try again later, or from another network`,
+    {
+      status: 429,
+      retryable: true,
+      details: { retryAfterSeconds: Math.max(1, Math.ceil(endsInMs / 1000)) },
+    },
+  );
+}

@@ -1,0 +1,43 @@
+/**
+ * `/api/employers/invitations`: an employer says which wallets may enrol (decision 31).
+ *
+ * @module
+ */
+import { inviteRequestSchema } from '@pool/core';
+import type { Shell } from '../http/app-shell.ts';
+import { readJson } from '../http/read-request.ts';
+import type { AdmissionDeps } from './admission.ts';
+import { getEmployer } from './employers.ts';
+import { type CallerDeps, identifySession } from './identify-caller.ts';
+import {
+  cancelInvitation,
+  inviteWallets,
+  listInvitations,
+  readInvitationQuota,
+} from './invitations.ts';
+
+const path = '/api/employers/invitations';
+
+export function addInvitationRoutes(app: Shell, deps: CallerDeps & AdmissionDeps): void {
+  const { db, nowMs, admission } = deps;
+
+  app.post(path, async (c) => {
+    const employer = await getEmployer(db, await identifySession(deps, c));
+    const { addresses } = await readJson(c, inviteRequestSchema);
+    const quota = await inviteWallets(db, admission, employer, addresses, nowMs());
+    return c.json({ success: true, ...quota });
+  });
+
+  app.get(path, async (c) => {
+    const employer = await getEmployer(db, await identifySession(deps, c));
+    const quota = await readInvitationQuota(db, admission, employer, nowMs());
+    const invitations = await listInvitations(db, employer, nowMs());
+    return c.json({ success: true, ...quota, invitations });
+  });
+
+  app.delete(`${path}/:address`, async (c) => {
+    const employer = await getEmployer(db, await identifySession(deps, c));
+    await cancelInvitation(db, employer, c.req.param('address'));
+    return c.json({ success: true });
+  });
+}

@@ -1,0 +1,229 @@
+/**
+ * Invitations: which wallets an employer lets enrol where the deployment requires it (decision 31). An employer may
+ * invite once the operator has given it an edge token, and has a limit, since every employer shares one tree.
+ *
+ * @module
+ */
+import { type Invitation, isPoolError, PoolError, parseEvmAddress } from '@pool/core';
+import { sql } from 'kysely';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { Employer } from './employers.ts';
+
+export type InvitationConfig = {
+  readonly walletsPerEmployer: number;
+  readonly invitationDays: number;
+};
+
+export type InvitationQuota = { readonly walletLimit: number; readonly walletsTaken: number };
+
+const dayMs = 86_400_000;
+
+/**
+ * Invites all of these addresses or none; one that is invited already gets more time.
+ * @throws PoolError `invalid-address` (400), `may_not_invite`, `invitation_quota_exhausted` (403)
+ */
+export async function inviteWallets(
+  db: PlatformDatabase,
+  config: InvitationConfig,
+  employer: Employer,
+  addresses: readonly string[],
+  nowMs: number,
+): Promise<InvitationQuota> {
+  const wallets = [...new Set(addresses.map(parseInvited))];
+  return await db.transaction().execute(async (trx) => {
+    // Locked: two calls at once must not both find room for the last one.
+    await trx
+      .selectFrom('employers')
+      .select('id')
+      .where('id', '=', employer.id)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
+    const now = new Date(nowMs).toISOString();
+    await trx
+      .deleteFrom('invitations')
+      .where('employer_id', '=', employer.id)
+      .where('enrolled_at', 'is', null)
+      .where('expires_at', '<=', now)
+      .execute();
+    const expiresAt = new Date(nowMs + config.invitationDays * dayMs).toISOString();
+    await trx
+      .insertInto('invitations')
+      .values(
+        wallets.map((address) => ({
+          employer_id: employer.id,
+          address,
+          created_at: now,
+          expires_at: expiresAt,
+          enrolled_at: null,
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['employer_id', 'address']).doUpdateSet({ expires_at: expiresAt }),
+      )
+      .execute();
+    const quota = await readInvitationQuota(trx, config, employer, nowMs);
+    if (quota.walletLimit === 0) {
+      throw mayNotInvite();
+    }
+    if (quota.walletsTaken > quota.walletLimit) {
+      throw quotaExhausted(quota.walletLimit);
+    }
+    return quota;
+  });
+}
+
+/** What the employer may have invited and enrolled, and what it has. */
+export async function readInvitationQuota(
+  db: PlatformDatabase,
+  config: InvitationConfig,
+  employer: Employer,
+  nowMs: number,
+): Promise<InvitationQuota> {
+  const { wallets } = await db
+    .selectFrom('employers')
+    .select(walletLimitOf(config).as('wallets'))
+    .where('employers.id', '=', employer.id)
+    .executeTakeFirstOrThrow();
+  const { taken } = await db
+    .selectFrom('invitations')
+    .select((eb) => eb.fn.countAll().as('taken'))
+    .where('employer_id', '=', employer.id)
+    .where(isLive(nowMs))
+    .executeTakeFirstOrThrow();
+  return { walletLimit: Number(wallets), walletsTaken: Number(taken) };
+}
+
+/** Open and used invitations of an employer, by address. */
+export async function listInvitations(
+  db: PlatformDatabase,
+  employer: Employer,
+  nowMs: number,
+): Promise<Invitation[]> {
+  const rows = await db
+    .selectFrom('invitations')
+    .selectAll()
+    .where('employer_id', '=', employer.id)
+    .where(isLive(nowMs))
+    .orderBy('address')
+    .execute();
+  return rows.map((row) => ({
+    address: row.address,
+    createdAt: row.created_at,
+    ...(row.enrolled_at === null ? { expiresAt: row.expires_at } : { enrolledAt: row.enrolled_at }),
+  }));
+}
+
+/**
+ * Takes back an invitation that nobody has used. A used one has a leaf of the tree: taken back, it would let its
+ * employer invite another wallet while the leaf stays taken.
+ * @throws PoolError `invalid-address` (400), `not_found` (404), `invitation_used` (409)
+ */
+export async function cancelInvitation(
+  db: PlatformDatabase,
+  employer: Employer,
+  text: string,
+): Promise<void> {
+  const address = parseEvmAddress(text);
+  const cancelled = await db
+    .deleteFrom('invitations')
+    .where('employer_id', '=', employer.id)
+    .where('address', '=', address)
+    .where('enrolled_at', 'is', null)
+    .returning('address')
+    .executeTakeFirst();
+  if (cancelled !== undefined) {
+    return;
+  }
+  const used = await db
+    .selectFrom('invitations')
+    .select('address')
+    .where('employer_id', '=', employer.id)
+    .where('address', '=', address)
+    .executeTakeFirst();
+  if (used === undefined) {
+    throw new PoolError('not_found', 'this address is not invited', { status: 404 });
+  }
+  throw new PoolError(
+    'invitation_used',
+    'this wallet is enrolled; ask the operator of the platform to remove it from the eligibility list',
+    { status: 409 },
+  );
+}
+
+/**
+ * Uses the oldest open invitation of an address whose employer may still invite.
+ * @throws PoolError `not_invited` (403)
+ */
+export async function claimInvitation(
+  trx: PlatformDatabase,
+  config: InvitationConfig,
+  address: string,
+  nowMs: number,
+): Promise<void> {
+  const now = new Date(nowMs).toISOString();
+  const oldest = await trx
+    .selectFrom('invitations')
+    .innerJoin('employers', 'employers.id', 'invitations.employer_id')
+    .select('invitations.employer_id')
+    .where('invitations.address', '=', address)
+    .where('invitations.enrolled_at', 'is', null)
+    .where('invitations.expires_at', '>', now)
+    .where(walletLimitOf(config), '>', 0)
+    .orderBy('invitations.created_at')
+    .orderBy('invitations.employer_id')
+    .executeTakeFirst();
+  const claimed =
+    oldest === undefined
+      ? undefined
+      : await trx
+          .updateTable('invitations')
+          .set({ enrolled_at: now })
+          .where('employer_id', '=', oldest.employer_id)
+          .where('address', '=', address)
+          .where('enrolled_at', 'is', null)
+          .returning('address')
+          .executeTakeFirst();
+  if (claimed === undefined) {
+    throw new PoolError(
+      'not_invited',
+      'this wallet is not invited, or its invitation has ended: ask your employer to invite its address, then enrol again',
+      { status: 403 },
+    );
+  }
+}
+
+// The operator's own word for this employer; without one, the default for whoever has an edge token that is not revoked.
+const walletLimitOf = ({ walletsPerEmployer }: InvitationConfig) =>
+  sql<number>`coalesce(employers.wallet_limit, case when exists (
+    select 1 from edge_tokens where edge_tokens.employer_id = employers.id and edge_tokens.revoked_at is null)
+    then ${sql.lit(walletsPerEmployer)} else 0 end)`;
+
+const isLive = (nowMs: number) =>
+  sql<boolean>`(enrolled_at is not null or expires_at > ${new Date(nowMs).toISOString()})`;
+
+function parseInvited(text: string, index: number): string {
+  try {
+    return parseEvmAddress(text);
+  } catch (error) {
+    if (!isPoolError(error)) {
+      throw error;
+    }
+    throw new PoolError(error.code, `addresses[${index}]: ${error.message}`);
+  }
+}
+
+function mayNotInvite(): PoolError {
+  return new PoolError(
+    'may_not_invite',
+    'this employer may not invite wallets: ask the operator of the platform for an edge token, or for a limit',
+    { status: 403 },
+  );
+}
+
+function quotaExhausted(walletLimit: number): PoolError {
+  return new PoolError(
+    'invitation_quota_exhausted',
+    `this employer may have ${walletLimit} wallets invited and enrolled: cancel invitations that nobody uses, or ask the operator of the platform for more`,
+    { status: 403 },
+  );
+}

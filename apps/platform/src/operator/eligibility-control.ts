@@ -1,0 +1,134 @@
+/**
+ * The operator's routes about the eligibility list (decision 31): how full its tree is, who is removed from it, and
+ * which employer may invite whom. They need the running platform: its gate, and its configuration.
+ *
+ * @module
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { PoolError, parseEvmAddress } from '@pool/core';
+import type { GateClient } from '@pool/platform-client';
+import * as v from 'valibot';
+import { getEmployerOfAddress } from '../accounts/employers.ts';
+import { type InvitationConfig, inviteWallets } from '../accounts/invitations.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import type { Shell } from '../http/app-shell.ts';
+import { readJson } from '../http/read-request.ts';
+
+export type EligibilityControl = {
+  readonly gate: Pick<GateClient, 'capacity' | 'deleteWallet'> | undefined;
+  readonly invitations: InvitationConfig;
+};
+
+export type EligibilityControlDeps = {
+  readonly db: PlatformDatabase;
+  readonly nowMs: () => number;
+  /** Undefined: no platform is running. */
+  readonly eligibility: EligibilityControl | undefined;
+};
+
+const addressText = v.pipe(v.string(), v.maxLength(64));
+const contractChainId = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1)));
+const limitRequestSchema = v.strictObject({
+  address: addressText,
+  contractChainId,
+  /** Null: what the configuration says. */
+  wallets: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1_000_000))),
+});
+const inviteRequestSchema = v.strictObject({
+  address: addressText,
+  contractChainId,
+  wallets: v.pipe(v.array(addressText), v.minLength(1), v.maxLength(200)),
+});
+const removeRequestSchema = v.strictObject({ address: addressText });
+
+// The gate answers once the root without the wallet is final; the operator's command waits ten seconds.
+const removalWaitMs = 7_000;
+
+export function addEligibilityControl(app: Shell, deps: EligibilityControlDeps): void {
+  const { db, nowMs } = deps;
+
+  app.get('/eligibility/capacity', async (c) => c.json(await getGate(deps).capacity()));
+
+  app.post('/eligibility/limit', async (c) => {
+    const { address, contractChainId: chain, wallets } = await readJson(c, limitRequestSchema);
+    const holder = { address: parseEvmAddress(address), contractChainId: chain };
+    const employer = await getEmployerOfAddress(db, holder);
+    await db
+      .updateTable('employers')
+      .set({ wallet_limit: wallets })
+      .where('id', '=', employer.id)
+      .execute();
+    return c.json({ employerId: employer.id, walletLimit: wallets ?? 'default' });
+  });
+
+  app.post('/eligibility/invite', async (c) => {
+    const { address, contractChainId: chain, wallets } = await readJson(c, inviteRequestSchema);
+    const holder = { address: parseEvmAddress(address), contractChainId: chain };
+    const employer = await getEmployerOfAddress(db, holder);
+    const { invitations } = getRunning(deps);
+    return c.json(await inviteWallets(db, invitations, employer, wallets, nowMs()));
+  });
+
+  app.post('/eligibility/remove', async (c) => {
+    const { address: text } = await readJson(c, removeRequestSchema);
+    const address = parseEvmAddress(text);
+    const gate = getGate(deps);
+    const walletId = await withdrawAdmission(db, address);
+    const removal = gate.deleteWallet(walletId).then(async () => {
+      // Only now: an invitation that is free while its leaf is not would let the employer take another leaf.
+      await db
+        .deleteFrom('invitations')
+        .where('address', '=', address)
+        .where('enrolled_at', 'is not', null)
+        .execute();
+      return 'removed' as const;
+    });
+    const pending = delay(removalWaitMs, 'pending' as const, { ref: false });
+    return c.json({ address, state: await Promise.race([removal, pending]) });
+  });
+}
+
+/**
+ * Takes the right to a leaf away, before the gate is asked: whatever happens then, the wallet is not fundable and
+ * has to be admitted again, and answers of gate writes that are under way count no more.
+ * @returns the wallet's id at the gate
+ */
+async function withdrawAdmission(db: PlatformDatabase, address: string): Promise<string> {
+  const subject = await db
+    .updateTable('subjects')
+    .set((eb) => ({
+      admitted_at: null,
+      readiness: 'eligibility_failed',
+      whitelisted_at: null,
+      gate_attempts: eb('gate_attempts', '+', 1),
+      gate_answered: eb('gate_attempts', '+', 1),
+    }))
+    .where('address', '=', address)
+    .returning('wallet_id')
+    .executeTakeFirst();
+  if (subject === undefined) {
+    throw new PoolError('not_found', 'no wallet of this address is enrolled', { status: 404 });
+  }
+  return subject.wallet_id;
+}
+
+function getRunning({ eligibility }: EligibilityControlDeps): EligibilityControl {
+  if (eligibility === undefined) {
+    throw new PoolError(
+      'platform_not_running',
+      'this command needs the running platform: start it, then run the command again',
+      { status: 409 },
+    );
+  }
+  return eligibility;
+}
+
+function getGate(deps: EligibilityControlDeps) {
+  const { gate } = getRunning(deps);
+  if (gate === undefined) {
+    throw new PoolError('no_gate', 'this platform has no pool-gate: set PLATFORM_GATE_URL', {
+      status: 409,
+    });
+  }
+  return gate;
+}
