@@ -12,8 +12,8 @@ export type PinStore = EvidencePins & { close(): void };
 
 type Verdict = { readonly stands: boolean; readonly isNewest: boolean };
 
-/** How long a statement waits for another agent's write to the same file. */
-const busyTimeoutMs = 10_000;
+/** How long a statement waits for another agent's write to the same file. It blocks the renewal of leases, too. */
+const busyTimeoutMs = 1_500;
 
 /** @param path - a file, made 0600, or `:memory:` */
 export function openEvidencePins(path: string): PinStore {

@@ -12,8 +12,8 @@ import type { PaidKeys } from '@pool/operations';
 
 export type PaidKeyStore = PaidKeys & { close(): void };
 
-/** How long a statement waits for another agent's write to the same file. */
-const busyTimeoutMs = 10_000;
+/** How long a statement waits for another agent's write to the same file. It blocks the renewal of leases, too. */
+const busyTimeoutMs = 1_500;
 
 /** Name of the file in the agent directory. */
 const fileName = 'paid-keys.sqlite';

@@ -1,5 +1,5 @@
 // Model-based: random sequences of calls give the same answers from both stores, and keep the promises
-// that a model this simple can state. Time only moves forward, as a worker's clock does.
+// that a model this simple can state. The wall clock also steps, forwards and back, as NTP and a suspended machine make it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,17 +57,20 @@ const claims = fc.tuple(keys, fc.constantFrom('f1', 'f2')).map(([key, fingerprin
   }),
 );
 
-const leases = fc.integer({ min: 1, max: 20 }).map((ttlMs) =>
-  command(`lease ${ttlMs}`, async (model, real) => {
+const exceptions = fc.uniqueArray(keys, { maxLength: 2 });
+const leases = fc.tuple(fc.integer({ min: 1, max: 20 }), exceptions).map(([ttlMs, except]) =>
+  command(`lease ${ttlMs} except ${except.join()}`, async (model, real) => {
     const { nowMs } = model;
     const answer = await both(real, (store) =>
-      store.lease({ workerId: 'w', states, ttlMs, nowMs }),
+      store.lease({ workerId: 'w', states, except, ttlMs, nowMs }),
     );
     const lease = 'value' in answer ? answer.value : undefined;
     if (lease === undefined) {
       return;
     }
     const { job, fence } = lease as { job: { key: string }; fence: number };
+    // What a worker is busy with is not handed to it again, whatever its clock did.
+    expect(except).not.toContain(job.key);
     const holder = model.holders.get(job.key);
     expect(fence).toBeGreaterThan(holder?.fence ?? 0);
     expect(holder?.untilMs ?? 0).toBeLessThanOrEqual(nowMs);
@@ -82,15 +85,23 @@ function fenceOf(model: Model, key: string, offset: number): number {
   return (model.holders.get(key)?.fence ?? 0) + offset;
 }
 
+/** Whoever was given an earlier fence cannot write, however the clock stood when it lost its lease. */
+function expectFenced(model: Model, key: string, offset: number, answer: Settled): void {
+  if (offset < 0 && model.holders.has(key)) {
+    expect(answer).toEqual({ code: 'stale_fence' });
+  }
+}
+
 const updates = fc
   .tuple(keys, offsets, fc.constantFrom('submitted', 'done'))
   .map(([key, offset, state]) =>
     command(`update ${key} ${offset} ${state}`, async (model, real) => {
       const fence = fenceOf(model, key, offset);
       const { nowMs } = model;
-      await both(real, (store) =>
+      const answer = await both(real, (store) =>
         store.update({ scope, key, fence, state, payload: `{"f":${fence}}`, nowMs }),
       );
+      expectFenced(model, key, offset, answer);
     }),
   );
 
@@ -99,6 +110,7 @@ const puts = fc.tuple(keys, offsets, fc.constantFrom('m', 'n')).map(([key, offse
     const fence = fenceOf(model, key, offset);
     const value = `${fence}@${model.nowMs}`;
     const answer = await both(real, (store) => store.putOnce({ scope, key, fence, name, value }));
+    expectFenced(model, key, offset, answer);
     if ('value' in answer) {
       const first = model.values.get(`${key}/${name}`) ?? value;
       expect(answer.value).toBe(first);
@@ -141,6 +153,12 @@ const waits = fc.integer({ min: 1, max: 15 }).map((ms) =>
   }),
 );
 
+const steps = fc.integer({ min: -40, max: 200 }).map((ms) =>
+  command(`step ${ms}`, async (model) => {
+    model.nowMs = Math.max(1, model.nowMs + ms);
+  }),
+);
+
 describe('job stores against a model and each other', () => {
   it('answer alike, hand out one lease at a time with growing fences, keep first values', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pool-jobs-'));
@@ -148,7 +166,7 @@ describe('job stores against a model and each other', () => {
     try {
       await fc.assert(
         fc.asyncProperty(
-          fc.commands([claims, leases, updates, puts, renewals, releases, waits], {
+          fc.commands([claims, leases, updates, puts, renewals, releases, waits, steps], {
             maxCommands: 40,
             size: 'max',
           }),

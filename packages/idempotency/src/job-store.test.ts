@@ -186,6 +186,20 @@ describe.each<[string, () => JobStore]>([
     expect(await store.getValue(name.scope, 'absent', 'manifest/1')).toBeUndefined();
   });
 
+  it('hands out no job that the worker excludes, whatever the clock says', async () => {
+    await store.claim({ ...claim, key: 'mine', nowMs: 1 });
+    await store.lease(lease);
+    const stepped = { ...lease, nowMs: 9_000_000 };
+    expect(await store.lease({ ...stepped, except: ['mine'] })).toBeUndefined();
+    await store.claim({ ...claim, key: 'free', nowMs: 2 });
+    expect((await store.lease({ ...stepped, except: ['mine', "o'other"] }))?.job.key).toBe('free');
+    // Nobody took it over, so its holder still has it.
+    expect(await store.renew({ ...name, key: 'mine', fence: 1, ttlMs: 1, nowMs: 9_000_000 })).toBe(
+      true,
+    );
+    expect((await store.lease({ ...stepped, nowMs: 9_999_999 }))?.job.key).toBe('mine');
+  });
+
   it('leases the job of the asked key only', async () => {
     await store.claim({ ...claim, key: 'older', nowMs: 1 });
     await store.claim({ ...claim, key: 'newer' });

@@ -53,6 +53,11 @@ export type LeaseInput = {
   readonly scope?: string | undefined;
   /** Only jobs of this key. Default: of any. */
   readonly key?: string | undefined;
+  /**
+   * Keys that are not handed out: what this worker is busy with. A step of the wall clock makes its own leases look
+   * expired too.
+   */
+  readonly except?: readonly string[];
   readonly ttlMs: number;
   readonly nowMs: number;
 };
@@ -92,6 +97,11 @@ export type ErasableInput = {
  * Errors are {@link StoreError}s: `stale_fence`, `unknown_job`, `store_busy`, `store_closed`.
  */
 export type JobStore = {
+  /**
+   * How long a call may wait for another process before it fails with `store_busy`, milliseconds. A lease has to be
+   * several times as long, else its holder cannot renew it in time.
+   */
+  readonly longestWaitMs: number;
   /** Creates the job if its (scope, key) was never used; of any number of concurrent callers one creates. */
   claim(input: ClaimInput): Promise<ClaimOutcome>;
   get(scope: string, key: string): Promise<StoredJob | undefined>;

@@ -67,6 +67,8 @@ export function createMemoryStore(): JobStore {
   }
 
   return {
+    longestWaitMs: 0,
+
     async claim(input: ClaimInput): Promise<ClaimOutcome> {
       const known = find(input);
       if (known !== undefined) {
@@ -97,13 +99,15 @@ export function createMemoryStore(): JobStore {
       return find({ scope, key })?.job;
     },
 
-    async lease({ states, scope, key, ttlMs, nowMs }: LeaseInput): Promise<JobLease | undefined> {
+    async lease(input: LeaseInput): Promise<JobLease | undefined> {
+      const { states, scope, key, except = [], ttlMs, nowMs } = input;
       const free = all()
         .filter(
           ({ job, leaseUntilMs }) =>
             states.includes(job.state) &&
             (scope === undefined || scope === job.scope) &&
             (key === undefined || key === job.key) &&
+            !except.includes(job.key) &&
             (leaseUntilMs === undefined || leaseUntilMs <= nowMs),
         )
         .sort((one, other) => one.job.createdAtMs - other.job.createdAtMs)[0];

@@ -9,9 +9,6 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from './store-error.ts';
 
-/** How long a statement waits for another process's transaction. */
-const busyTimeoutMs = 10_000;
-
 const schemaVersion = 1;
 
 const schema = `
@@ -41,10 +38,11 @@ const schema = `
 `;
 
 /**
+ * @param busyTimeoutMs - how long a statement waits for another process's transaction
  * @param path - a file path; missing folders are made with mode 0700, the file gets mode 0600
  * @throws StoreError `invalid_store` when it cannot be opened or was written by another version
  */
-export function openDatabase(path: string): DatabaseSync {
+export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

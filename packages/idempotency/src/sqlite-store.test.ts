@@ -89,6 +89,24 @@ describe('the SQLite store', () => {
     }
   });
 
+  it('waits for another writer for less than any lease, and says that it is busy', async () => {
+    const store = createSqliteStore({ path });
+    await store.claim(job);
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    const startedMs = performance.now();
+    await expect(
+      store.update({ ...job, fence: 0, state: 'submitted', payload: 'late' }),
+    ).rejects.toMatchObject({ code: 'store_busy', retryable: true });
+    // The agent's lease is 6 s, and a renewal needs its turn within it.
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    other.exec('ROLLBACK');
+    other.close();
+    await store.update({ ...job, fence: 0, state: 'submitted', payload: 'now' });
+    expect((await store.get('s', 'k'))?.payload).toBe('now');
+    await store.close();
+  }, 15_000);
+
   it('leaves nothing of an erased job in its files', async () => {
     const store = createSqliteStore({ path });
     const secret = 'salary-of-alice-'.repeat(400);

@@ -26,9 +26,22 @@ import { closedError, StoreError, staleFenceError, unknownJobError } from './sto
 
 type Row = Record<string, SQLOutputValue>;
 
-/** @param options.path - the database file, made with mode 0600 in a folder of mode 0700 when missing */
-export function createSqliteStore(options: { readonly path: string }): JobStore {
-  const database = openDatabase(options.path);
+/**
+ * How long a statement waits for another process's transaction, by default. It blocks the thread, renewals of leases
+ * included, so it is far shorter than a lease.
+ */
+const defaultBusyTimeoutMs = 1_500;
+
+/**
+ * @param options.path - the database file, made with mode 0600 in a folder of mode 0700 when missing
+ * @param options.busyTimeoutMs - how long a call waits for another process. Default: 1.5 s
+ */
+export function createSqliteStore(options: {
+  readonly path: string;
+  readonly busyTimeoutMs?: number;
+}): JobStore {
+  const { path, busyTimeoutMs = defaultBusyTimeoutMs } = options;
+  const database = openDatabase(path, busyTimeoutMs);
 
   function first(sql: string, ...parameters: SQLInputValue[]): Row | undefined {
     if (!database.isOpen) {
@@ -77,6 +90,8 @@ export function createSqliteStore(options: { readonly path: string }): JobStore 
   }
 
   return {
+    longestWaitMs: busyTimeoutMs,
+
     async claim(input: ClaimInput): Promise<ClaimOutcome> {
       const { scope, key, fingerprint, state, payload, nowMs } = input;
       return write(() => {
@@ -100,7 +115,7 @@ export function createSqliteStore(options: { readonly path: string }): JobStore 
     },
 
     async lease(input: LeaseInput): Promise<JobLease | undefined> {
-      const { workerId, states, scope, key, ttlMs, nowMs } = input;
+      const { workerId, states, scope, key, except = [], ttlMs, nowMs } = input;
       if (states.length === 0) {
         return undefined;
       }
@@ -111,11 +126,13 @@ export function createSqliteStore(options: { readonly path: string }): JobStore 
              WHERE state IN (${states.map(() => '?').join(', ')})
                AND (? IS NULL OR scope = ?)
                AND (? IS NULL OR key = ?)
+               AND key NOT IN (SELECT value FROM json_each(?))
                AND (lease_until_ms IS NULL OR lease_until_ms <= ?)
              ORDER BY created_at_ms, id LIMIT 1
            ) RETURNING *`,
           ...[workerId, nowMs + ttlMs, ...states],
-          ...[scope ?? null, scope ?? null, key ?? null, key ?? null, nowMs],
+          ...[scope ?? null, scope ?? null, key ?? null, key ?? null],
+          ...[JSON.stringify(except), nowMs],
         ),
       );
       if (row === undefined) {

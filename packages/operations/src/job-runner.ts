@@ -6,10 +6,14 @@
  */
 import type { FencedName, JobLease, JobStore } from '@pool/idempotency';
 import { InterruptedRunError } from './interrupted-run.ts';
+import { keepLease, renewalsPerLease } from './keep-lease.ts';
 import type { Clock, JobJournal } from './ports.ts';
 import { deserializeRecord } from './record.ts';
 import type { DisbursementDeps, RunEvent } from './run.ts';
 import { runDisbursement } from './run-disbursement.ts';
+
+/** Counts on when the wall clock steps. */
+const monotonicMs = (): number => performance.now();
 
 export type JobEvent =
   | RunEvent
@@ -55,8 +59,14 @@ const openStates = ['accepted', 'submitted'] as const;
 const minRestMs = 3_000;
 const maxRestMs = 60_000;
 
+/** @throws Error when the store may wait so long for another process that a lease could not be renewed in time */
 export function startJobRunner(options: JobRunnerOptions): JobRunner {
   const { store, clock, leaseTtlMs } = options;
+  if (renewalsPerLease * store.longestWaitMs > leaseTtlMs) {
+    throw new Error(
+      `a lease of ${leaseTtlMs} ms is too short for a job store that may wait ${store.longestWaitMs} ms for another process; it takes at least ${renewalsPerLease} times as long`,
+    );
+  }
   const stopping = new AbortController();
   const active = new Set<Promise<void>>();
   /** How to break off the run of a key. */
@@ -70,9 +80,10 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
+      const takenAtMs = monotonicMs();
       const lease = await takeNext().catch(() => undefined);
       if (lease !== undefined) {
-        const work = runLeased(lease).finally(() => {
+        const work = runLeased(lease, takenAtMs).finally(() => {
           active.delete(work);
           wakeUp();
         });
@@ -111,6 +122,7 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
       states: openStates,
       scope: options.scope,
       key,
+      except: [...runs.keys()],
       ttlMs: leaseTtlMs,
       nowMs: clock.nowMs(),
     });
@@ -121,7 +133,8 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
     return openStates.some((open) => open === state);
   }
 
-  async function runLeased(lease: JobLease): Promise<void> {
+  /** @param takenAtMs - when the lease was asked for, on the clock that does not step */
+  async function runLeased(lease: JobLease, takenAtMs: number): Promise<void> {
     const { scope, key } = lease.job;
     const fenced = { scope, key, fence: lease.fence };
     const lost = new AbortController();
@@ -130,16 +143,11 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
     const signal = AbortSignal.any([lost.signal, stopping.signal]);
     let requestId: string | undefined;
     const tell = (event: JobEvent): void => options.onEvent(key, event, requestId);
-    const renewal = setInterval(
-      () => {
-        store
-          .renew({ ...fenced, ttlMs: leaseTtlMs, nowMs: clock.nowMs() })
-          .then((held) => (held ? undefined : lost.abort()))
-          // A busy store is asked again at the next turn; the fence protects every write meanwhile.
-          .catch(() => undefined);
-      },
-      Math.max(1, Math.floor(leaseTtlMs / 3)),
-    );
+    const held = keepLease({
+      ...{ store, fenced, ttlMs: leaseTtlMs, takenAtMs, monotonicMs },
+      nowMs: clock.nowMs,
+      onLost: () => lost.abort(),
+    });
     try {
       const record = deserializeRecord(lease.job.payload);
       ({ requestId } = record);
@@ -149,10 +157,10 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
       );
       rests.delete(key);
       cancelled.delete(key);
-      clearInterval(renewal);
+      held.end();
       await store.release(fenced).catch(() => undefined);
     } catch (error) {
-      clearInterval(renewal);
+      held.end();
       const isHurried = hurried.has(key);
       tell({ kind: 'interrupted', reason: isHurried ? 'it is cancelled' : describe(error) });
       await (isHurried ? store.release(fenced).catch(() => undefined) : restJob(fenced));
