@@ -59,6 +59,8 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
     jobStore: read.defaulted(variables.jobStore),
     batchDeadlineSeconds: read.defaulted(variables.batchDeadlineSeconds),
     retentionDays: read.defaulted(variables.retentionDays),
+    maxConnections: read.defaulted(variables.maxConnections),
+    maxConnectionsPerPeer: read.defaulted(variables.maxConnectionsPerPeer),
     rateLimit: read.defaulted(variables.rateLimit),
     fault: nodeEnv === 'test' ? read.optional(variables.fault) : undefined,
     holder: readHolder(read, layers, problems),

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { defaultBatchDeadlineSeconds } from '@pool/operations';
 import { destinations } from './config-destinations.ts';
 import * as kinds from './config-kinds.ts';
+import { listeningVariables } from './config-listening.ts';
 import { accelerators, logLevels } from './config-types.ts';
 import type { ConfigFamily, ConfigVariable } from './config-variable.ts';
 import { agentFaultPoints } from './fault.ts';
@@ -291,35 +292,7 @@ export const variables = {
     kind: kinds.path,
     whenUnset: '`agent.env` in the agent directory',
   },
-  host: {
-    name: 'DISBURSE_HOST',
-    role: 'all',
-    purpose: 'address to listen on',
-    kind: kinds.listenHost,
-    fallback: () => '127.0.0.1',
-  },
-  port: {
-    name: 'DISBURSE_PORT',
-    role: 'all',
-    purpose: 'port to listen on; 0 takes a free one',
-    kind: kinds.integer(0, 65_535),
-    fallback: () => 8787,
-  },
-  allowPublicBind: {
-    name: 'DISBURSE_ALLOW_PUBLIC_BIND',
-    role: 'all',
-    purpose:
-      'says that TLS is terminated in front of the agent: without it, only a loopback `DISBURSE_HOST` is taken',
-    kind: kinds.choice(['behind-tls-proxy']),
-    whenUnset: 'loopback only',
-  },
-  allowedHosts: {
-    name: 'DISBURSE_ALLOWED_HOSTS',
-    role: 'all',
-    purpose: 'more values of `Host` and `Origin` that requests may carry',
-    kind: kinds.hostNames,
-    whenUnset: 'loopback names and `DISBURSE_HOST`',
-  },
+  ...listeningVariables,
   metricsToken: {
     name: 'DISBURSE_METRICS_TOKEN',
     role: 'metrics',

@@ -53,6 +53,9 @@ export type Config = {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  readonly maxConnections: number;
+  /** 0: no cap. */
+  readonly maxConnectionsPerPeer: number;
   /** Host names requests may be addressed to. */
   readonly allowedHosts: readonly string[];
   readonly platformUrl: string;

@@ -29,6 +29,10 @@ export async function serveAgent(
     server = await serveHttp((request) => agent.app.fetch(request), {
       host: config.host,
       port: config.port,
+      limits: {
+        maxConnections: config.maxConnections,
+        maxConnectionsPerPeer: config.maxConnectionsPerPeer,
+      },
       onRefused: (refused) => log.info({ ...refused }, 'request refused'),
     });
   } catch (cause) {

@@ -41,6 +41,19 @@ describe('configuration', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
+  it('caps the connections of one peer where peers can be told apart, and no proxy', () => {
+    const open = { PLATFORM_HOST: '0.0.0.0', PLATFORM_ALLOW_PUBLIC_BIND: 'behind-tls-proxy' };
+    const limitsOf = (more: Environment) =>
+      Object.values(parsePlatformConfig({ ...platform, ...more }).listen.limits ?? {});
+    expect(limitsOf({})).toEqual([512, 0]);
+    expect(limitsOf(open)).toEqual([512, 256]);
+    expect(limitsOf({ ...open, PLATFORM_PROXY_HOPS: '0' })).toEqual([512, 256]);
+    expect(limitsOf({ ...open, PLATFORM_PROXY_HOPS: '1' })).toEqual([512, 0]);
+    const configured = { PLATFORM_MAX_CONNECTIONS: '99', PLATFORM_MAX_CONNECTIONS_PER_PEER: '7' };
+    expect(limitsOf({ ...open, ...configured, PLATFORM_PROXY_HOPS: '1' })).toEqual([99, 7]);
+    expect(limitsOf({ ...configured, PLATFORM_MAX_CONNECTIONS_PER_PEER: '0' })).toEqual([99, 0]);
+  });
+
   it('takes defaults for what is not said', () => {
     expect(parsePlatformConfig(platform)).toMatchObject({
       listen: { host: '127.0.0.1', port: 8080 },

@@ -13,6 +13,7 @@ import {
   PoolError,
   Secret,
 } from '@pool/core';
+import type { HttpLimits } from '@pool/http-server';
 import { isLoopbackHost, parseServiceUrl } from '@pool/platform-client';
 import * as v from 'valibot';
 import type { AdmissionConfig } from './accounts/admission.ts';
@@ -26,6 +27,7 @@ export type ListenConfig = {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  readonly limits?: Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerPeer'>;
 };
 
 export type GateAccessConfig = {
@@ -199,7 +201,23 @@ function readListen(read: Reader, prefix: string, port: number): ListenConfig {
       `is not loopback: set ${prefix}_ALLOW_PUBLIC_BIND=behind-tls-proxy once TLS stands in front`,
     );
   }
-  return { host, port: read.integer(`${prefix}_PORT`, port, 0, 65_535) };
+  const maxConnections = read.integer(`${prefix}_MAX_CONNECTIONS`, 512, 1, 65_535);
+  // On loopback and behind a proxy, everybody comes from one address: a cap would be one for all of them together.
+  const isOnePeer = isLoopbackHost(host) || (read.optional(`${prefix}_PROXY_HOPS`) ?? '0') !== '0';
+  const fallback = isOnePeer ? 0 : Math.ceil(maxConnections / 2);
+  return {
+    host,
+    port: read.integer(`${prefix}_PORT`, port, 0, 65_535),
+    limits: {
+      maxConnections,
+      maxConnectionsPerPeer: read.integer(
+        `${prefix}_MAX_CONNECTIONS_PER_PEER`,
+        fallback,
+        0,
+        65_535,
+      ),
+    },
+  };
 }
 
 function readIsProduction(read: Reader): boolean {

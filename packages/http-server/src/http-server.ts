@@ -21,6 +21,7 @@ import {
   readTarget,
   refusals,
 } from './http-refusal.ts';
+import { createPeerCount, describePeer } from './peer.ts';
 
 export type HttpLimits = {
   /** From the first byte, or from connecting, to the end of the headers. */
@@ -35,6 +36,8 @@ export type HttpLimits = {
   readonly maxHeaderBytes: number;
   readonly maxHeaders: number;
   readonly maxConnections: number;
+  /** Of one peer: an IPv4 address, or an IPv6 /64. 0: no cap. Behind a proxy, the proxy is the peer of everybody. */
+  readonly maxConnectionsPerPeer: number;
   readonly maxRequestsPerConnection: number;
   /** Requests of one connection that wait for the answer to the one before. */
   readonly maxPipelined: number;
@@ -53,6 +56,7 @@ const httpLimits: HttpLimits = {
   maxHeaderBytes: 16 * 1024,
   maxHeaders: 100,
   maxConnections: 512,
+  maxConnectionsPerPeer: 0,
   maxRequestsPerConnection: 1_000,
   maxPipelined: 16,
   unreadBytes: 8 * 1024 * 1024,
@@ -108,6 +112,7 @@ export function serveHttp(
   // One request of a connection at a time: so a client has as many under way as it holds connections.
   const turns = new Map<Duplex, Turn[]>();
   const taken = new WeakMap<Duplex, number>();
+  const peers = createPeerCount(limits.maxConnectionsPerPeer);
   let isStopping = false;
 
   const server = createServer(
@@ -126,7 +131,17 @@ export function serveHttp(
   server.on('checkExpectation', (_request, response) =>
     answerRefusal(response, refusals.noExpectation, onRefused),
   );
-  server.on('connection', (socket) => socket.once('close', () => turns.delete(socket)));
+  server.on('connection', (socket) => {
+    const peer = describePeer(socket.remoteAddress ?? '');
+    if (!peers.enter(peer)) {
+      socket.destroy();
+      return;
+    }
+    socket.once('close', () => {
+      peers.leave(peer);
+      turns.delete(socket);
+    });
+  });
   server.on('connect', (_request, socket) => endWith(refusals.noTunnel, socket));
   server.on('clientError', (error, socket) => endWith(findRefusalOfFailure(error), socket));
 

@@ -8,3 +8,4 @@ export {
   type HttpServerOptions,
   serveHttp,
 } from './http-server.ts';
+export { describePeer } from './peer.ts';

@@ -4,6 +4,7 @@
  * @module
  */
 import { isIP } from 'node:net';
+import { describePeer } from '@pool/http-server';
 
 /**
  * @param remote - address of the connection
@@ -20,24 +21,5 @@ export function parseCallerAddress(
   const seen = (forwardedFor ?? '').split(',').map((entry) => entry.trim());
   const forwarded = proxyHops === 0 ? undefined : seen.at(-proxyHops);
   const address = forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : remote;
-  return address === undefined ? 'unknown' : computeNetwork(address);
-}
-
-function computeNetwork(address: string): string {
-  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) {
-    return mapped;
-  }
-  if (isIP(address) !== 6) {
-    return address;
-  }
-  const [head = '', tail] = address.toLowerCase().split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
-  const groups = tail === undefined ? left : [...left, ...zeros, ...right];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`;
+  return address === undefined ? 'unknown' : describePeer(address);
 }

@@ -17,8 +17,9 @@ export async function listen(
 ): Promise<HttpServer> {
   try {
     return await serveHttp(fetch, {
-      ...config,
-      limits,
+      host: config.host,
+      port: config.port,
+      limits: { ...config.limits, ...limits },
       onRefused: (refused) => log.info(refused, 'request refused'),
     });
   } catch (cause) {
