@@ -1,5 +1,5 @@
-// `pnpm bench`: the rates of every `*.bench.ts` of this folder, then an agent under load, then whole proofs. `pnpm bench rates`,
-// `pnpm bench agent` and `pnpm bench prover` (see agent/main.ts and prover/main.ts for their options) are one of the three;
+// `pnpm bench`: the rates of every `*.bench.ts` of this folder, then an agent and a platform under load, then whole proofs. `pnpm bench
+// rates`, `pnpm bench agent`, `pnpm bench platform` and `pnpm bench prover` (see their main.ts for their options) are one of the four;
 // `pnpm bench <text>` shows the rates of the files whose names contain the text. Results with machine and date go to bench/RESULTS.md
 // at the root; nothing is compared with an older run. Each bench file exports `bench: BenchFile`.
 import { readdirSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { Bench } from 'tinybench';
 import { runAgentBench } from './agent/main.ts';
 import type { BenchFile } from './bench-file.ts';
 import { describeMachine } from './machine.ts';
+import { runPlatformBench } from './platform/main.ts';
 import { runProverBench } from './prover/main.ts';
 import type { Measurement } from './results.ts';
 import { saveRates } from './results-store.ts';
@@ -54,7 +55,7 @@ async function measureRates(filter: string): Promise<Measurement[]> {
 }
 
 const [what = '', ...rest] = process.argv.slice(2);
-if (what !== 'prover' && what !== 'agent') {
+if (what !== 'prover' && what !== 'agent' && what !== 'platform') {
   const measurements = await measureRates(what === 'rates' ? '' : what);
   // A part of the table would hide the rest.
   if (what === '' || what === 'rates') {
@@ -64,6 +65,9 @@ if (what !== 'prover' && what !== 'agent') {
 }
 if (what === '' || what === 'agent') {
   await runAgentBench(rest);
+}
+if (what === '' || what === 'platform') {
+  await runPlatformBench(rest);
 }
 if (what === '' || what === 'prover') {
   await runProverBench(rest);

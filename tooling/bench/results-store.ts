@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type AgentResults, renderAgentResults } from './agent/render.ts';
+import { type PlatformResults, renderPlatformResults } from './platform/render.ts';
 import {
   mergeProverResults,
   type ProverResults,
@@ -25,10 +26,12 @@ function writePages(): void {
   const gpu = read('prover-webgpu') as ProverResults | undefined;
   const rates = read('rates') as RateResults | undefined;
   const agent = read('agent') as AgentResults | undefined;
+  const platform = read('platform') as PlatformResults | undefined;
   const sections = [
     ...(cpu === undefined ? [] : [renderProverResults('Proofs on the processor', cpu)]),
     ...(gpu === undefined ? [] : [renderProverResults('Proofs on a GPU', gpu)]),
     ...(agent === undefined ? [] : [renderAgentResults(agent)]),
+    ...(platform === undefined ? [] : [renderPlatformResults(platform)]),
     ...(rates === undefined ? [] : [renderRates(rates)]),
   ];
   writeFileSync(
@@ -38,7 +41,10 @@ function writePages(): void {
   if (cpu !== undefined) writeFileSync(join(FOLDER, 'prover.svg'), renderProverPlot(cpu));
 }
 
-const write = (name: string, results: ProverResults | RateResults | AgentResults): void => {
+const write = (
+  name: string,
+  results: ProverResults | RateResults | AgentResults | PlatformResults,
+): void => {
   mkdirSync(join(FOLDER, 'results'), { recursive: true });
   writeFileSync(join(FOLDER, 'results', `${name}.json`), `${JSON.stringify(results, null, 1)}\n`);
   writePages();
@@ -52,6 +58,11 @@ export function saveRates(results: RateResults): void {
 /** Keeps what was measured of the agent and writes the pages anew. */
 export function saveAgentResults(results: AgentResults): void {
   write('agent', results);
+}
+
+/** Keeps what was measured of the platform and writes the pages anew. */
+export function savePlatformResults(results: PlatformResults): void {
+  write('platform', results);
 }
 
 /**

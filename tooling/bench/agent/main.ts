@@ -1,7 +1,7 @@
 // `pnpm bench agent [--seconds 60] [--rate 20] [--recipients 64]`: how many dry runs an agent answers in a second, asked with the
 // loopback token and with an API key, which the platform vouches for each time, beside its cheapest route; and whether it goes on
 // answering, and how late its event loop is, while it proves payments on the same cores. A whole deployment of real processes.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,7 +13,7 @@ import { type Stack, startStack } from '../../../apps/sandbox/src/stack.ts';
 import { describeMachine } from '../machine.ts';
 import { saveAgentResults } from '../results-store.ts';
 import { type Call, callAtRate, callAtWill, type LoadResult } from './load.ts';
-import type { LoopDelay } from './loop-delay-probe.ts';
+import { readLoopDelay } from './read-loop-delay.ts';
 import type { AgentMeasurement } from './render.ts';
 
 /** For the rates at will: as many as keep the agent busy, and no more. */
@@ -142,19 +142,6 @@ async function measure(
   await record(`validate by loopback token, ${rate} a second during proofs`, atRate(byLoopback));
   await record(`validate by API key, ${rate} a second during proofs`, atRate(byKey));
   return measurements;
-}
-
-/** Since the last call; the probe answers through a file. */
-async function readLoopDelay(pid: number, file: string): Promise<LoopDelay> {
-  rmSync(file, { force: true });
-  process.kill(pid, 'SIGUSR2');
-  const deadline = performance.now() + 10_000;
-  while (!existsSync(file)) {
-    if (performance.now() > deadline) throw new Error('the probe in the agent does not answer');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  // Written by the probe beside this file.
-  return JSON.parse(readFileSync(file, 'utf8')) as LoopDelay;
 }
 
 async function fetchBusySeconds({ agent }: Stack): Promise<number> {

@@ -1,0 +1,99 @@
+// Settlements of 256 that the platform and the chain take: signed, with a proof, their notes sealed to nobody in particular.
+import { randomBytes } from 'node:crypto';
+import {
+  bytesToHex,
+  computeAssetId,
+  computeBatchId,
+  computeFundAuthorizationData,
+  fieldToHex,
+  parseField,
+  parseHex,
+  reduceToField,
+  type SettlementRequest,
+} from '@pool/core';
+import {
+  computeEncryptionPublicKey,
+  computeFundPublicInputs,
+  computeSealedNotesHash,
+  createBatchArithmetic,
+} from '@pool/notes';
+import type { PlatformAlone } from '../../../apps/sandbox/src/platform-alone.ts';
+import type { TrapdoorKeys } from './trapdoor-keys.ts';
+
+export const slots = 256;
+const total = 1000n;
+const drawField = () => reduceToField(randomBytes(40));
+
+export interface BatchMaker {
+  make(): Promise<SettlementRequest>;
+  close(): Promise<void>;
+}
+
+export async function createBatchMaker(
+  platform: PlatformAlone,
+  keys: TrapdoorKeys,
+): Promise<BatchMaker> {
+  const arithmetic = await createBatchArithmetic({ threads: 1 });
+  const { settings, funder, chain } = platform;
+  const token = settings.tokens['USDC']?.address ?? '';
+  const eligibilityRoot = parseField(platform.eligibilityRoot);
+  const encryptionPublicKeys = Array.from({ length: slots }, (_, slot) =>
+    computeEncryptionPublicKey(BigInt(slot + 5) ** 20n),
+  );
+  return {
+    async make() {
+      const commitments = encryptionPublicKeys.map(drawField);
+      const sealedNotes = encryptionPublicKeys.map((encryptionPublicKey) => ({
+        encryptionPublicKey,
+        sealed: bytesToHex(Uint8Array.from([1, ...randomBytes(208)])),
+      }));
+      const batchRoot = await arithmetic.computeBatchRoot(commitments);
+      const batchNonce = drawField();
+      const { digest, z, y } = computeFundPublicInputs({
+        assetId: computeAssetId(settings.chainId, settings.pool, token),
+        total,
+        batchId: computeBatchId(funder.address, batchNonce),
+        eligibilityRoot,
+        batchRoot,
+        commitments,
+      });
+      const sealedNotesHash = computeSealedNotesHash(sealedNotes.map(({ sealed }) => sealed));
+      const deadline = Math.floor(Date.now() / 1000) + 3600;
+      const funderSignature = await funder.sign(
+        computeFundAuthorizationData(settings.chainId, settings.pool, {
+          funder: funder.address,
+          token,
+          total,
+          batchRoot,
+          batchNonce,
+          sealedNotesHash,
+          deadline: BigInt(deadline),
+        }),
+      );
+      const { a, b, c } = await keys.prove([digest, z, y]);
+      const pair = ([first, second]: readonly [string, string]): [`0x${string}`, `0x${string}`] => [
+        parseHex(first, 32),
+        parseHex(second, 32),
+      ];
+      return {
+        chain,
+        batch: {
+          funder: funder.address,
+          token,
+          total: total.toString(),
+          batchNonce: fieldToHex(batchNonce),
+          eligibilityRoot: fieldToHex(eligibilityRoot),
+          batchRoot: fieldToHex(batchRoot),
+          commitments: commitments.map(fieldToHex),
+          sealedNotesHash,
+          digest: fieldToHex(digest),
+          deadline,
+        },
+        proof: { a: pair(a), b: [pair(b[0]), pair(b[1])], c: pair(c) },
+        funderSignature,
+        sealedNotes,
+      };
+    },
+    close: () => arithmetic.close(),
+  };
+}

@@ -1,0 +1,205 @@
+// `pnpm bench platform [--seconds 60] [--settlements 50] [--sign-ins 10] [--only TEXT]`: whether people can sign in while employers hand
+// over settlements of 256: new ones, which are stored and sent to the chain, the same ones again, and ones whose proof does not hold.
+// A real platform process over HTTP, a real chain whose verifiers believe every proof. `--settlements` is by the minute, `--sign-ins` by
+// the second. One function a scenario, in `scenarios`; each measures what it is about with `measure`.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { SettlementRequest } from '@pool/core';
+import {
+  type PlatformAlone,
+  platformScript,
+  startPlatformAlone,
+} from '../../../apps/sandbox/src/platform-alone.ts';
+import { createProgress } from '../../../apps/sandbox/src/progress.ts';
+import { type Call, callAtRate, type LoadResult } from '../agent/load.ts';
+import { readLoopDelay } from '../agent/read-loop-delay.ts';
+import { describeMachine } from '../machine.ts';
+import { savePlatformResults } from '../results-store.ts';
+import { createBatchMaker } from './made-up-batches.ts';
+import type { PlatformMeasurement } from './render.ts';
+import { createTrapdoorKeys } from './trapdoor-keys.ts';
+
+export interface Bench {
+  readonly platform: PlatformAlone;
+  /** Of employers of their own. */
+  readonly edgeTokens: readonly string[];
+  readonly settlements: readonly SettlementRequest[];
+  readonly seconds: number;
+  readonly perMinute: number;
+  readonly signInsPerSecond: number;
+  /** Runs loads side by side and notes each with the event loop's delay over that time. */
+  measure(loads: Readonly<Record<string, () => Promise<LoadResult>>>): Promise<void>;
+}
+
+type Scenario = (bench: Bench) => Promise<void>;
+
+/** Employers of a payday: each within its limit. */
+const employers = 5;
+
+export const scenarios: Readonly<Record<string, Scenario>> = {
+  alone: (bench) =>
+    bench.measure({ [`sign-ins, ${bench.signInsPerSecond} a second`]: signIns(bench) }),
+  payday: async (bench) => {
+    await withSignIns(bench, 'new', (index) => post(bench, index, settlementOf(bench, index), 202));
+    await assertSettled(bench);
+  },
+  replays: (bench) =>
+    withSignIns(bench, 'repeated', (index) => post(bench, index, settlementOf(bench, index), 200)),
+  refusals: (bench) =>
+    withSignIns(bench, 'proof does not hold', async (index) => {
+      const settlement = settlementOf(bench, bench.settlements.length - 1 - index);
+      const proof = settlementOf(bench, 0).proof;
+      return await post(bench, index, { ...settlement, proof }, 400, 'refused');
+    }),
+};
+
+/** Runs the benchmark as the command line asks. */
+export async function runPlatformBench(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seconds: { type: 'string', default: '60' },
+      settlements: { type: 'string', default: '50' },
+      'sign-ins': { type: 'string', default: '10' },
+      only: { type: 'string', default: '' },
+    },
+  });
+  const [seconds, perMinute] = [Number(values.seconds), Number(values.settlements)];
+  const progress = createProgress({ stream: process.stderr, plainLines: false });
+  const directory = mkdtempSync(join(tmpdir(), 'pool-bench-platform-'));
+  const probeFile = join(directory, 'loop-delay.json');
+  const keys = await createTrapdoorKeys(join(directory, 'keys'));
+  const platform = await startPlatformAlone({
+    directory,
+    onStep: progress.step,
+    environment: {
+      ...keys.environment,
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, '../agent/loop-delay-probe.ts')}`,
+      BENCH_PROBE_FILE: probeFile,
+      BENCH_PROBE_PROGRAM: platformScript,
+    },
+  });
+  const maker = await createBatchMaker(platform, keys);
+  try {
+    progress.step('opening employers');
+    const edgeTokens: string[] = [];
+    for (let index = 0; index < employers; index += 1) {
+      edgeTokens.push(await platform.openEmployer(index));
+    }
+    progress.step('making settlements');
+    // Some more than are stored: refused ones must not be known.
+    const settlements: SettlementRequest[] = [];
+    const count = Math.ceil((perMinute * seconds) / 60);
+    while (settlements.length < 2 * count) settlements.push(await maker.make());
+    const measurements: PlatformMeasurement[] = [];
+    progress.step('measuring');
+    const bench: Bench = {
+      platform,
+      edgeTokens,
+      settlements,
+      seconds,
+      perMinute,
+      signInsPerSecond: Number(values['sign-ins']),
+      async measure(loads) {
+        await readLoopDelay(platform.pid, probeFile);
+        const found = await Promise.all(
+          Object.entries(loads).map(async ([name, load]) => ({ name, load: await load() })),
+        );
+        const loopDelay = await readLoopDelay(platform.pid, probeFile);
+        for (const one of found) {
+          measurements.push({ ...one, loopDelay });
+          process.stdout.write(
+            `  ${one.name}: ${one.load.requests} requests, ${one.load.errors} errors, p99 ${one.load.p99Ms.toFixed(1)} ms; ` +
+              `event loop p99 ${loopDelay.p99Ms.toFixed(1)} ms, max ${loopDelay.maxMs.toFixed(1)} ms\n`,
+          );
+        }
+      },
+    };
+    for (const [name, scenario] of Object.entries(scenarios)) {
+      if (name.includes(values.only)) await scenario(bench);
+    }
+    const date = new Date().toISOString().slice(0, 10);
+    // A part of the table would hide the rest.
+    if (values.only === '') {
+      savePlatformResults({ machine: describeMachine(), date, measurements });
+    }
+  } finally {
+    await Promise.all([platform.stop(), maker.close(), keys.close()]);
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+const signIns = (bench: Bench) => (): Promise<LoadResult> => {
+  let index = 0;
+  const call: Call = async () => {
+    index += 1;
+    await bench.platform.signIn(index);
+    return true;
+  };
+  return callAtRate(call, { perSecond: bench.signInsPerSecond, seconds: bench.seconds });
+};
+
+async function withSignIns(
+  bench: Bench,
+  what: string,
+  hand: (index: number) => Promise<boolean>,
+): Promise<void> {
+  const { perMinute, seconds } = bench;
+  let index = -1;
+  const call: Call = () => {
+    index += 1;
+    return hand(index);
+  };
+  await bench.measure({
+    [`settlements of 256, ${perMinute} a minute, ${what}`]: () =>
+      callAtRate(call, { perSecond: perMinute / 60, seconds }),
+    'sign-ins at the same time': signIns(bench),
+  });
+}
+
+function settlementOf({ settlements }: Bench, index: number): SettlementRequest {
+  const settlement = settlements[index];
+  if (settlement === undefined) throw new Error('too few settlements were made');
+  return settlement;
+}
+
+const keyOf = (index: number, label: string): string => `${label}-${index}`;
+
+async function post(
+  { platform, edgeTokens }: Bench,
+  index: number,
+  settlement: SettlementRequest,
+  status: number,
+  label = 'pay',
+): Promise<boolean> {
+  const response = await fetch(`${platform.url}/agent-edge/settlements`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${edgeTokens[index % edgeTokens.length] ?? ''}`,
+      'content-type': 'application/json',
+      'idempotency-key': keyOf(index, label),
+    },
+    body: JSON.stringify(settlement),
+  });
+  await response.arrayBuffer();
+  return response.status === status;
+}
+
+/** Every one that was stored is paid. */
+async function assertSettled({ platform, edgeTokens, perMinute, seconds }: Bench): Promise<void> {
+  const deadline = performance.now() + 120_000;
+  const count = Math.ceil((perMinute * seconds) / 60);
+  for (let index = 0; index < count; index += 1) {
+    for (;;) {
+      const url = `${platform.url}/agent-edge/settlements/${keyOf(index, 'pay')}`;
+      const authorization = `Bearer ${edgeTokens[index % edgeTokens.length] ?? ''}`;
+      const response = await fetch(url, { headers: { authorization } });
+      await response.arrayBuffer();
+      if (response.status === 200) break;
+      if (performance.now() > deadline) throw new Error(`settlement ${index} did not settle`);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// The platform benchmark as a section of RESULTS.md.
+
+import type { LoadResult } from '../agent/load.ts';
+import type { LoopDelay } from '../agent/loop-delay-probe.ts';
+
+export interface PlatformMeasurement {
+  readonly name: string;
+  readonly load: LoadResult;
+  /** Of the platform's main thread, over the same time. */
+  readonly loopDelay: LoopDelay;
+}
+
+export interface PlatformResults {
+  readonly machine: string;
+  /** YYYY-MM-DD */
+  readonly date: string;
+  readonly measurements: readonly PlatformMeasurement[];
+}
+
+const formatMs = (ms: number): string => `${ms.toFixed(ms < 100 ? 1 : 0)} ms`;
+
+export function renderPlatformResults(results: PlatformResults): string {
+  const rows = results.measurements.map(
+    ({ name, load, loopDelay }) =>
+      `| ${[
+        name,
+        load.requests,
+        load.errors,
+        formatMs(load.p50Ms),
+        formatMs(load.p99Ms),
+        formatMs(load.maxMs),
+        formatMs(loopDelay.p50Ms),
+        formatMs(loopDelay.p99Ms),
+        formatMs(loopDelay.maxMs),
+      ].join(' | ')} |`,
+  );
+  return [
+    '## The platform under load',
+    '',
+    `${results.machine}. ${results.date}. A platform process over HTTP with its embedded database; platform, chain and caller share the machine. A sign-in is a nonce, a signature by the caller, and its verification. An answer at a fixed rate is timed from the moment it was due. The event loop is that of the platform’s main thread, watched by a timer of 1 ms.`,
+    '',
+    '| what | requests | errors | p50 | p99 | slowest | event loop p50 | event loop p99 | event loop max |',
+    '|---|--:|--:|--:|--:|--:|--:|--:|--:|',
+    ...rows,
+    '',
+  ].join('\n');
+}
