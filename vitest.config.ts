@@ -1,6 +1,7 @@
-// One Vitest configuration for the repository, with two projects:
-//   unit  everything beside the source (`x.test.ts`, `x.prop.test.ts`), two workers;
-//   e2e   `x.e2e.test.ts`: real processes and a real chain, one file at a time, after the unit tests.
+// One Vitest configuration for the repository, with three projects:
+//   unit      everything beside the source (`x.test.ts`, `x.prop.test.ts`), two workers;
+//   postgres  the platform's files about its database once more, on a real PostgreSQL server in place of the embedded one;
+//   e2e       `x.e2e.test.ts`: real processes and a real chain, one file at a time, after the unit tests.
 // Packages resolve to their TypeScript sources through the condition `@pool/source`: tests need no build.
 import { defineConfig } from 'vitest/config';
 
@@ -33,6 +34,25 @@ export default defineConfig({
           name: 'unit',
           include: ['{packages,apps,examples}/*/**/*.test.ts', 'tooling/**/*.test.ts'],
           exclude: [...ignored, '**/*.e2e.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: [
+            'accounts/{employer-routes,key-rotation}',
+            'auth/auth-routes',
+            'database/races',
+            'gate/{gate-app,leaves}',
+            'indexer/indexer',
+            'relayer/{nonces,redeliver-notes,settlement-flow,withdrawal}',
+          ].map((file) => `apps/platform/src/${file}.test.ts`),
+          exclude: ignored,
+          globalSetup: 'apps/platform/src/fixtures/postgres-setup.ts',
           testTimeout: 60_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 0 },

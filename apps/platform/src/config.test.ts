@@ -2,11 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Environment, parseGateConfig, parsePlatformConfig } from './config.ts';
+import {
+  type Environment,
+  parseGateConfig,
+  parseOperatorConfig,
+  parsePlatformConfig,
+} from './config.ts';
 import { testEvidenceDomain } from './fixtures/test-holder.ts';
 import { testSettings } from './fixtures/test-platform.ts';
 
 const key = `0x${'ab'.repeat(32)}`;
+const DATABASE_URL = 'postgres://pool:CANARY@127.0.0.1/pool';
 
 describe('configuration', () => {
   let directory: string;
@@ -122,7 +128,11 @@ describe('configuration', () => {
   });
 
   it('knows a production environment by NODE_ENV alone', () => {
-    const keys = { PLATFORM_ARTIFACTS_DIR: '/keys', PLATFORM_ARTIFACTS_MANIFEST: '/keys.json' };
+    const keys = {
+      PLATFORM_ARTIFACTS_DIR: '/keys',
+      PLATFORM_ARTIFACTS_MANIFEST: '/keys.json',
+      DATABASE_URL,
+    };
     for (const [NODE_ENV, isProduction] of [
       [undefined, false],
       ['development', false],
@@ -133,7 +143,9 @@ describe('configuration', () => {
         isProduction,
       });
       const screened = { ...gate, GATE_SCREENING_FILE: '/screening.json' };
-      expect(parseGateConfig({ ...screened, NODE_ENV })).toMatchObject({ isProduction });
+      expect(parseGateConfig({ ...screened, DATABASE_URL, NODE_ENV })).toMatchObject({
+        isProduction,
+      });
     }
   });
 
@@ -141,7 +153,8 @@ describe('configuration', () => {
     const keys = { PLATFORM_ARTIFACTS_DIR: '/keys', PLATFORM_ARTIFACTS_MANIFEST: '/keys.json' };
     expect(parsePlatformConfig(platform).productionKeys).toBeUndefined();
     expect(
-      parsePlatformConfig({ ...platform, ...keys, NODE_ENV: 'production' }).productionKeys,
+      parsePlatformConfig({ ...platform, ...keys, DATABASE_URL, NODE_ENV: 'production' })
+        .productionKeys,
     ).toEqual({ folder: '/keys', manifest: '/keys.json' });
     const { PLATFORM_ARTIFACTS_DIR, PLATFORM_ARTIFACTS_MANIFEST } = keys;
     for (const [wrong, problem] of [
@@ -155,7 +168,7 @@ describe('configuration', () => {
 
   it('starts no production gate without a screening list, and says what to set', () => {
     const parse = (more: Environment) => () =>
-      parseGateConfig({ ...gate, NODE_ENV: 'production', ...more });
+      parseGateConfig({ ...gate, DATABASE_URL, NODE_ENV: 'production', ...more });
     expect(parse({})).toThrow('GATE_SCREENING_FILE must name a screening list');
     expect(parse({ GATE_SCREENING_FILE: '/list.json' })().screeningFile).toBe('/list.json');
     expect(parse({ NODE_ENV: 'test' })().screeningFile).toBeUndefined();
@@ -170,6 +183,7 @@ describe('configuration', () => {
         PLATFORM_GATE_URL: 'http://127.0.0.1:8090',
         PLATFORM_GATE_WRITE_CLIENT_ID: 'w',
         PLATFORM_GATE_WRITE_CLIENT_SECRET: 's',
+        DATABASE_URL,
         NODE_ENV: 'production',
         ...more,
       });
@@ -188,6 +202,72 @@ describe('configuration', () => {
     expect(parse({ NODE_ENV: 'development' })().admission.invitations).toBe('off');
     // Without a gate there is no tree that could be filled.
     expect(parse({ PLATFORM_GATE_URL: '' })().admission.invitations).toBe('off');
+  });
+
+  it('takes the embedded database for the data directory, and refuses it in production', () => {
+    expect(parsePlatformConfig(platform).database).toEqual({ kind: 'embedded', directory });
+    expect(parseGateConfig(gate).database).toEqual({ kind: 'embedded', directory });
+    const reason = 'DATABASE_URL is required under NODE_ENV=production: the embedded database';
+    for (const env of [{ NODE_ENV: 'production' }, { NODE_ENV: 'production', DATABASE_URL: ' ' }]) {
+      expect(() => parsePlatformConfig({ ...platform, ...env })).toThrow(reason);
+      expect(() => parseGateConfig({ ...gate, ...env })).toThrow(reason);
+      expect(() => parseOperatorConfig({ ...platform, ...env })).toThrow(reason);
+    }
+    expect(() => parseGateConfig({ ...gate, GATE_DATA_DIR: undefined })).toThrow(
+      'GATE_DATA_DIR is required without DATABASE_URL',
+    );
+  });
+
+  it('takes a PostgreSQL server by URL or from a file, and repeats nothing of it', () => {
+    const { GATE_DATA_DIR: _none, ...bareGate } = gate;
+    const expected = {
+      kind: 'postgres',
+      settings: { host: '127.0.0.1', port: 5432, database: 'pool', user: 'pool', tls: false },
+      poolSize: 10,
+      mustBeDurable: false,
+    };
+    const { database } = parseGateConfig({ ...bareGate, DATABASE_URL });
+    expect(database).toMatchObject({ ...expected, directory: undefined });
+    expect(JSON.stringify(database)).not.toContain('CANARY');
+    const file = join(directory, 'database-url');
+    writeFileSync(file, `${DATABASE_URL}\n`);
+    expect(
+      parsePlatformConfig({ ...platform, DATABASE_URL_FILE: file, DATABASE_POOL_SIZE: '4' }),
+    ).toMatchObject({ database: { ...expected, poolSize: 4, directory } });
+    for (const [wrong, problem] of [
+      [{ DATABASE_URL: 'postgres://CANARY' }, 'DATABASE_URL must be'],
+      [{ DATABASE_URL, DATABASE_POOL_SIZE: '1' }, 'DATABASE_POOL_SIZE'],
+      [{ DATABASE_URL_FILE: join(directory, 'none') }, 'DATABASE_URL_FILE names a file'],
+      [
+        { DATABASE_URL: 'postgres://u:CANARY@db/d?sslrootcert=/none' },
+        'DATABASE_URL names a file that cannot be read',
+      ],
+    ] as const) {
+      expect(() => parsePlatformConfig({ ...platform, ...wrong })).toThrow(problem);
+      expect(() => parsePlatformConfig({ ...platform, ...wrong })).not.toThrow('CANARY');
+    }
+  });
+
+  it('sends nothing in plain text to another machine in production, unless told', () => {
+    const parse = (url: string, more: Environment = {}) =>
+      parseGateConfig({
+        ...gate,
+        GATE_SCREENING_FILE: '/list.json',
+        NODE_ENV: 'production',
+        DATABASE_URL: url,
+        ...more,
+      }).database;
+    const plain = 'postgres://u:CANARY@db.example/d?sslmode=disable';
+    expect(() => parse(plain)).toThrow('DATABASE_ALLOW_PLAINTEXT=private-network');
+    expect(() => parse(plain, { DATABASE_ALLOW_PLAINTEXT: 'yes' })).toThrow('DATABASE_URL');
+    expect(parse(plain, { DATABASE_ALLOW_PLAINTEXT: 'private-network' })).toMatchObject({
+      settings: { tls: false },
+    });
+    expect(parse('postgres://u@db.example/d')).toMatchObject({
+      settings: { tls: true },
+      mustBeDurable: true,
+    });
+    expect(parse('postgres://u@127.0.0.1/d')).toMatchObject({ settings: { tls: false } });
   });
 
   it('reports every problem at once, by name', () => {

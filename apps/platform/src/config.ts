@@ -18,6 +18,8 @@ import { isLoopbackHost, parseServiceUrl } from '@pool/platform-client';
 import * as v from 'valibot';
 import type { AdmissionConfig } from './accounts/admission.ts';
 import { type FeeCaps, parseFeeCaps } from './chain/fee-caps.ts';
+import { readDatabase } from './database/database-config.ts';
+import type { DatabaseConfig } from './database/open-database.ts';
 import type { TokenLimits } from './gate/oauth.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';
 
@@ -45,7 +47,9 @@ export type PlatformConfig = {
   /** `NODE_ENV=production`: what is meant for development alone is refused. */
   readonly isProduction: boolean;
   readonly listen: ListenConfig;
+  /** Of `control.json`, and of the embedded database. */
   readonly dataDirectory: string;
+  readonly database: DatabaseConfig;
   readonly chains: ChainsFile;
   readonly defaultChain: string;
   readonly relayerKey: Secret;
@@ -79,7 +83,7 @@ export type GateConfig = {
   /** `NODE_ENV=production`: what is meant for development alone is refused. */
   readonly isProduction: boolean;
   readonly listen: ListenConfig;
-  readonly dataDirectory: string;
+  readonly database: DatabaseConfig;
   readonly chain: EvmChainSettings;
   readonly publisherKey: Secret;
   readonly reader: { readonly clientId: string; readonly clientSecret: Secret };
@@ -103,10 +107,12 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
   const chains = read.chains('PLATFORM_CHAINS_FILE');
   const chainIds = Object.values(chains?.chains ?? {}).map((chain) => chain.chainId);
   const isProduction = readIsProduction(read);
+  const dataDirectory = read.text('PLATFORM_DATA_DIR');
   const config = {
     isProduction,
     listen: readListen(read, 'PLATFORM', 8080),
-    dataDirectory: read.text('PLATFORM_DATA_DIR'),
+    dataDirectory,
+    database: readDatabase(read, isProduction, dataDirectory),
     chains,
     defaultChain: read.text('PLATFORM_DEFAULT_CHAIN'),
     relayerKey: read.privateKey('PLATFORM_RELAYER_KEY'),
@@ -159,7 +165,7 @@ export function parseGateConfig(env: Environment): GateConfig {
   const config = {
     isProduction,
     listen: readListen(read, 'GATE', 8090),
-    dataDirectory: read.text('GATE_DATA_DIR'),
+    database: readDatabase(read, isProduction, read.optional('GATE_DATA_DIR'), 'GATE_DATA_DIR'),
     publisherKey: read.privateKey('GATE_PUBLISHER_KEY'),
     reader: readClient(read, 'GATE_READ'),
     writer: readClient(read, 'GATE_WRITE'),
@@ -182,12 +188,15 @@ export function parseGateConfig(env: Environment): GateConfig {
   return { ...config, chain: read.present(chain) };
 }
 
-/** Where the operator commands find the data. @throws PoolError `invalid_config` */
-export function parseDataDirectory(env: Environment): string {
+export type OperatorConfig = Pick<PlatformConfig, 'dataDirectory' | 'database'>;
+
+/** Where the operator's commands find the platform and its data. @throws PoolError `invalid_config` */
+export function parseOperatorConfig(env: Environment): OperatorConfig {
   const read = createReader(env);
-  const directory = read.text('PLATFORM_DATA_DIR');
+  const dataDirectory = read.text('PLATFORM_DATA_DIR');
+  const database = readDatabase(read, readIsProduction(read), dataDirectory);
   read.finish();
-  return directory;
+  return { dataDirectory, database };
 }
 
 function readListen(read: Reader, prefix: string, port: number): ListenConfig {
@@ -322,7 +331,7 @@ function createReader(env: Environment) {
     }
     return value ?? '';
   };
-  const readFile = (name: string, path: string): string | undefined => {
+  const file = (name: string, path: string): string | undefined => {
     try {
       return readFileSync(path, 'utf8').trim();
     } catch {
@@ -336,7 +345,7 @@ function createReader(env: Environment) {
     if (path === undefined) {
       return new Secret(text(name));
     }
-    const content = readFile(`${name}_FILE`, path);
+    const content = file(`${name}_FILE`, path);
     if (content === '') {
       problem(`${name}_FILE`, 'names an empty file');
     }
@@ -346,6 +355,7 @@ function createReader(env: Environment) {
     problem,
     optional,
     text,
+    file,
     secret,
     privateKey(name: string): Secret {
       const value = secret(name);
@@ -391,7 +401,7 @@ function createReader(env: Environment) {
     },
     chains(name: string): ChainsFile | undefined {
       const path = text(name);
-      const content = path === '' ? undefined : readFile(name, path);
+      const content = path === '' ? undefined : file(name, path);
       if (content === undefined) {
         return undefined;
       }

@@ -6,7 +6,7 @@
  */
 import { isPoolError } from '@pool/core';
 import { Command } from 'commander';
-import { parseDataDirectory, parseGateConfig, parsePlatformConfig } from './config.ts';
+import { parseGateConfig, parseOperatorConfig, parsePlatformConfig } from './config.ts';
 import { serveGate } from './gate/serve-gate.ts';
 import { createLog, describeFailure, type Log } from './log.ts';
 import { withControl } from './operator/edge-token-command.ts';
@@ -80,7 +80,7 @@ program
 addEligibilityCommands(program, print);
 
 async function print(work: Parameters<typeof withControl<unknown>>[1]): Promise<void> {
-  const answer = await withControl(parseDataDirectory(process.env), work);
+  const answer = await withControl(parseOperatorConfig(process.env), work);
   process.stdout.write(`${JSON.stringify(answer)}\n`);
 }
 
@@ -102,6 +102,11 @@ function runUntilStopped(served: Served, log: Log): void {
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+  // Another process is at work on the database: whatever is under way here ends at once.
+  served.lost.then(
+    () => process.exit(1),
+    () => process.exit(1),
+  );
 }
 
 try {

@@ -24,6 +24,7 @@ import type { PlatformDatabase } from './database/platform-tables.ts';
 import { addEdgeRoutes } from './edge/edge-routes.ts';
 import { addApiPages } from './http/api-pages.ts';
 import { createShell, type Shell } from './http/app-shell.ts';
+import { addHealthRoutes } from './http/health-routes.ts';
 import { createRateLimits, type RateLimitConfig } from './http/rate-limit.ts';
 import type { Log } from './log.ts';
 import type { SettlementChecks } from './relayer/checks/settlement-checks.ts';
@@ -50,6 +51,8 @@ export type PlatformAppDeps = {
   readonly rateLimits: RateLimitConfig;
   readonly onAccepted: () => void;
   readonly refreshIndex: (chain: string) => Promise<void>;
+  /** Whether the database is ours and answers. Absent: always. */
+  readonly isReady?: () => boolean;
   /** What the relayer's worker saw last. */
   readonly readRelayerHealth: (chain: string) => RelayerHealth | undefined;
 };
@@ -68,7 +71,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     maxBodyBytes,
     proxyHops: deps.proxyHops,
   });
-  app.get('/livez', (c) => c.json({ ok: true }));
+  addHealthRoutes(app, deps.isReady);
   addApiPages(app, [...createApiPages(platformApi), ...createApiPages(edgeApi, '/agent-edge')]);
   addAuthRoutes(app, {
     db,

@@ -4,13 +4,13 @@
  * @module
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorCodeOf, type Secret } from '@pool/core';
+import { errorCodeOf, type PoolError, type Secret } from '@pool/core';
 import { createGateClient } from '@pool/platform-client';
 import { createProofVerifier } from '@pool/prover';
 import { openCredentialMint } from './accounts/credential-key.ts';
 import { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
 import type { PlatformConfig } from './config.ts';
-import { openDatabase } from './database/open-database.ts';
+import { openStore } from './database/open-database.ts';
 import { type PlatformTables, platformMigrations } from './database/platform-tables.ts';
 import { listen } from './http/listen.ts';
 import { createIndexer } from './indexer/indexer.ts';
@@ -28,13 +28,23 @@ import { startWorkerLoop } from './worker-loop.ts';
 /** Longest that one status request waits for the index. */
 const refreshMs = 3_000;
 
-export type Served = { readonly url: string; close(): Promise<void> };
+export type Served = {
+  readonly url: string;
+  /** Resolves when another process has taken over the database: this one has to end. */
+  readonly lost: Promise<PoolError>;
+  close(): Promise<void>;
+};
 
-/** @throws PoolError `data_directory_locked`, `wrong_chain`, and as `loadVerificationKeys` */
+/** @throws PoolError `wrong_chain`, and as `openStore` and `loadVerificationKeys` */
 export async function servePlatform(config: PlatformConfig, log: Log): Promise<Served> {
   const verificationKeys = await loadVerificationKeys(config.productionKeys);
-  const database = await openDatabase<PlatformTables>(config.dataDirectory, platformMigrations);
-  const { db } = database;
+  const database = await openStore<PlatformTables>(
+    config.database,
+    'platform',
+    platformMigrations,
+    log,
+  );
+  const { db, ownership } = database;
   const credentials = await openCredentialMint(db);
   const nowMs = Date.now;
   const chains = createPoolChains(config);
@@ -52,7 +62,10 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
         const watch = watches.get(chain.key);
         await watch?.look();
         const onStep = () => watch?.notePulse();
-        await runRelayerPass({ db, chain, log, nowMs, replaceAfterMs, onStep });
+        const { assertOwner } = ownership;
+        if (ownership.isHeld()) {
+          await runRelayerPass({ db, chain, log, nowMs, replaceAfterMs, assertOwner, onStep });
+        }
       },
       log,
     }),
@@ -63,7 +76,11 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       const loop = startWorkerLoop({
         name: `indexer ${chain.key}`,
         intervalMs: config.pollIntervalMs,
-        pass: () => indexer.pass(),
+        pass: async () => {
+          if (ownership.isHeld()) {
+            await indexer.pass();
+          }
+        },
         log,
       });
       return [chain.key, loop] as const;
@@ -97,6 +114,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       ]);
     },
     readRelayerHealth: (chain) => watches.get(chain)?.read(),
+    isReady: ownership.isHeld,
   });
   const control =
     config.dataDirectory === 'memory:'
@@ -111,6 +129,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   const listening = await listen((request, from) => app.fetch(request, from), config.listen, log);
   return {
     url: listening.url,
+    lost: ownership.lost,
     async close() {
       await Promise.all([listening.close(), control?.close()]);
       await Promise.all([verifier.close(), batches.close()]);

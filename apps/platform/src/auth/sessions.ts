@@ -6,6 +6,7 @@
  */
 import type { EvmAddress, Secret, SignInEvidence, WalletPub } from '@pool/core';
 import { type CredentialMint, hashCredential } from '../accounts/credential.ts';
+import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { ContractWallets } from './contract-wallets.ts';
 import { type SignInSettings, verifySignIn } from './verify-sign-in.ts';
@@ -58,6 +59,8 @@ export async function openSession(
   const idHash = hashCredential(cookie.reveal());
   const expiresAt = new Date(openedAtMs + settings.sessionTtlSeconds * 1000).toISOString();
   await db.transaction().execute(async (trx) => {
+    // One sign-in at a time: two at once would not see each other's session, and end the same expired ones.
+    await lockName(trx, 'sessions');
     await trx
       .deleteFrom('sessions')
       .where('expires_at', '<=', new Date(openedAtMs).toISOString())

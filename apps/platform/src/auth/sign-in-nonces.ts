@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { PoolError } from '@pool/core';
 import { hashCredential } from '../accounts/credential.ts';
+import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
 export type SignInNonce = { readonly nonce: string; readonly expiresAt: string };
@@ -32,6 +33,8 @@ export async function createSignInNonce(
   const nonce = randomBytes(16).toString('hex');
   const expiresAt = new Date(nowMs + ttlSeconds * 1000).toISOString();
   await db.transaction().execute(async (trx) => {
+    // Two that count at once would both see room for the last nonce.
+    await lockName(trx, 'sign_in_nonces');
     const now = new Date(nowMs).toISOString();
     await trx.deleteFrom('sign_in_nonces').where('expires_at', '<=', now).execute();
     const { live, own, oldest } = await trx

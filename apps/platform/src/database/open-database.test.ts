@@ -1,8 +1,9 @@
+import fs from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { getEmployer } from '../accounts/employers.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { type Migration, openDatabase } from './open-database.ts';
@@ -33,6 +34,27 @@ describe('openDatabase', () => {
     expect(columns.rows.map(({ name }) => name)).toEqual(['m', 'n']);
     expect(await again.db.selectFrom('t').select('n').execute()).toEqual([{ n: 7 }]);
     await again.close();
+  });
+
+  // Why it is refused in production (docs/decisions/0028). Should a later PGlite sync, this test says so.
+  it('never waits for the disk: a power cut can lose what it has answered', async () => {
+    const calls: string[] = [];
+    const spies = (['fsyncSync', 'fdatasyncSync', 'fsync', 'fdatasync'] as const).map((name) =>
+      vi.spyOn(fs, name).mockImplementation(() => {
+        calls.push(name);
+      }),
+    );
+    const writes = vi.spyOn(fs, 'writeSync');
+    const database = await openDatabase<{ t: { n: number } }>(directory, [first]);
+    await database.db.insertInto('t').values({ n: 7 }).execute();
+    await sql`checkpoint`.execute(database.db);
+    const settings = await sql`show fsync`.execute(database.db);
+    await database.close();
+    expect(writes).toHaveBeenCalled();
+    expect([calls, settings.rows]).toEqual([[], [{ fsync: 'off' }]]);
+    for (const spy of [...spies, writes]) {
+      spy.mockRestore();
+    }
   });
 
   it('locks its directory until it is released, and keeps it to its owner', () => {

@@ -1,22 +1,59 @@
 /**
- * Opens the embedded database of a data directory: locked, migrated, behind Kysely.
+ * Opens a database, locked and migrated, behind Kysely: the embedded one of a data directory, or one of a
+ * PostgreSQL server (docs/decisions/0028).
  *
  * @module
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
-import { type Kysely, Kysely as KyselyDatabase, PGliteDialect, sql } from 'kysely';
+import { PoolError } from '@pool/core';
+import { type Kysely, Kysely as KyselyDatabase, PGliteDialect, PostgresDialect } from 'kysely';
+import type { Log } from '../log.ts';
 import { lockDirectory } from './directory-lock.ts';
+import { type Migration, migrate } from './migrate.ts';
+import { createPostgresPool } from './postgres-pool.ts';
+import type { PostgresSettings } from './postgres-url.ts';
+import { holdProcessLock, type Ownership } from './process-lock.ts';
+import { assertDurable } from './server-durability.ts';
+import type { StorePart } from './store-claim.ts';
 
-/** A numbered change of the schema. Never edited once released; the next one gets the next number. */
-export type Migration = { readonly number: number; readonly statements: readonly string[] };
+export type { Migration } from './migrate.ts';
 
 export type OpenDatabase<T> = {
   readonly db: Kysely<T>;
+  readonly ownership: Ownership;
   close(): Promise<void>;
 };
 
+/** Where a process keeps its rows. */
+export type DatabaseConfig =
+  | { readonly kind: 'embedded'; readonly directory: string }
+  | {
+      readonly kind: 'postgres';
+      readonly settings: PostgresSettings;
+      /** Connections at most, besides the one that holds the lock. */
+      readonly poolSize: number;
+      /** Locked as well, where there is one: the operator's commands meet the process there. */
+      readonly directory: string | undefined;
+      /** A server that may lose what it has answered is refused. */
+      readonly mustBeDurable: boolean;
+    };
+
+/** @throws PoolError `data_directory_locked`, and as {@link openPostgres} */
+export async function openStore<T>(
+  config: DatabaseConfig,
+  part: StorePart,
+  migrations: readonly Migration[],
+  log: Log,
+): Promise<OpenDatabase<T>> {
+  return config.kind === 'embedded'
+    ? await openDatabase<T>(config.directory, migrations)
+    : await openPostgres<T>(config, part, migrations, log);
+}
+
 /**
+ * The embedded database.
  * @param directory - data directory; `memory:` keeps everything in memory (tests)
  * @throws PoolError `data_directory_locked`
  */
@@ -27,12 +64,13 @@ export async function openDatabase<T>(
   const inMemory = directory === 'memory:';
   const lock = inMemory ? undefined : lockDirectory(directory);
   try {
-    const pglite = inMemory ? new PGlite() : new PGlite(join(directory, 'database'));
+    const pglite = inMemory ? new PGlite() : new PGlite(embeddedFolder(directory));
     await pglite.waitReady;
     const db = new KyselyDatabase<T>({ dialect: new PGliteDialect({ pglite }) });
     await migrate(db, migrations);
     return {
       db,
+      ownership: ownedForLife,
       async close() {
         await db.destroy();
         lock?.release();
@@ -44,21 +82,78 @@ export async function openDatabase<T>(
   }
 }
 
-// Each migration and the record that it ran are one transaction: a crash leaves all of it or nothing.
-async function migrate<T>(db: Kysely<T>, migrations: readonly Migration[]): Promise<void> {
-  await sql`create table if not exists schema_migrations (
-    number integer primary key, applied_at timestamptz not null default now())`.execute(db);
-  const applied = await sql<{ number: number }>`select number from schema_migrations`.execute(db);
-  const done = new Set(applied.rows.map((row) => row.number));
-  for (const migration of migrations) {
-    if (done.has(migration.number)) {
-      continue;
+const embeddedFolder = (directory: string): string => join(directory, 'database');
+
+/** The lock of a directory goes with the process, and not before. */
+const ownedForLife: Ownership = {
+  isHeld: () => true,
+  assertOwner: () => Promise.resolve(),
+  lost: new Promise(() => undefined),
+};
+
+/**
+ * @throws PoolError `data_directory_locked`, `database_locked`, `database_unavailable`, `database_newer`,
+ *   `database_unsuitable`, `database_of_another_part`, `database_not_empty`, `embedded_database_unused`
+ */
+async function openPostgres<T>(
+  config: DatabaseConfig & { kind: 'postgres' },
+  part: StorePart,
+  migrations: readonly Migration[],
+  log: Log,
+): Promise<OpenDatabase<T>> {
+  const { directory, settings, poolSize, mustBeDurable } = config;
+  const directoryLock = directory === undefined ? undefined : lockDirectory(directory);
+  try {
+    assertNoEmbedded(directory);
+    const lock = await holdProcessLock(settings, part, log);
+    try {
+      const name = `pool-${part}`;
+      const migrating = createPostgresPool({ settings, name, size: 1, isUnlimited: true });
+      await useOnce<T>(migrating, async (db) => {
+        await assertDurable(db, mustBeDurable, log);
+        await migrate(db, migrations);
+      });
+      const pool = createPostgresPool({ settings, name, size: poolSize });
+      const db = new KyselyDatabase<T>({ dialect: new PostgresDialect({ pool }) });
+      return {
+        db,
+        ownership: lock,
+        async close() {
+          await db.destroy();
+          // Kysely ends a pool only after it has used it.
+          await pool.end();
+          await lock.release();
+          directoryLock?.release();
+        },
+      };
+    } catch (error) {
+      await lock.release();
+      throw error;
     }
-    await db.transaction().execute(async (trx) => {
-      for (const statement of migration.statements) {
-        await sql.raw(statement).execute(trx);
-      }
-      await sql`insert into schema_migrations (number) values (${migration.number})`.execute(trx);
-    });
+  } catch (error) {
+    directoryLock?.release();
+    throw error;
+  }
+}
+
+// A server that took over from the embedded database unnoticed would know no account and no settlement.
+function assertNoEmbedded(directory: string | undefined): void {
+  if (directory !== undefined && existsSync(embeddedFolder(directory))) {
+    throw new PoolError(
+      'embedded_database_unused',
+      'the data directory has an embedded database, which DATABASE_URL would leave aside; name another data directory, or take DATABASE_URL away',
+    );
+  }
+}
+
+async function useOnce<T>(
+  pool: ReturnType<typeof createPostgresPool>,
+  work: (db: Kysely<T>) => Promise<void>,
+): Promise<void> {
+  const db = new KyselyDatabase<T>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    await work(db);
+  } finally {
+    await db.destroy();
   }
 }

@@ -7,12 +7,13 @@ import { computeEligibilityRootFromPath, computeWalletId } from '@pool/notes';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
 import { createFakeRegistry } from '../fixtures/fake-registry.ts';
+import { openTestGateDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import { createLog } from '../log.ts';
 import { createGateApp } from './gate-app.ts';
-import { type GateTables, gateMigrations } from './gate-tables.ts';
+import type { GateTables } from './gate-tables.ts';
 import { createLeaves } from './leaves.ts';
 import { createTokenService } from './oauth.ts';
 import { type Publisher, startPublisher } from './publisher.ts';
@@ -31,7 +32,7 @@ describe('pool-gate', () => {
   let b: TestHolder;
 
   beforeAll(async () => {
-    database = await openDatabase('memory:', gateMigrations);
+    database = await openTestGateDatabase();
     directory = await mkdtemp(join(tmpdir(), 'pool-gate-'));
     [a, b] = [await createTestHolder('a'), await createTestHolder('b')];
   });

@@ -19,6 +19,7 @@ import {
 import { computeWalletId } from '@pool/notes';
 import { addApiPages } from '../http/api-pages.ts';
 import { createShell, type Shell } from '../http/app-shell.ts';
+import { addHealthRoutes } from '../http/health-routes.ts';
 import { readBearer, readJson } from '../http/read-request.ts';
 import type { Log } from '../log.ts';
 import type { GateDatabase } from './gate-tables.ts';
@@ -37,6 +38,8 @@ export type GateAppDeps = {
   readonly log: Log;
   readonly allowedHosts: readonly string[];
   readonly leaves: Leaves;
+  /** Whether the database is ours and answers. Absent: always. */
+  readonly isReady?: () => boolean;
   /** Proxies of our own in front, whose `X-Forwarded-For` counts. Default: none. */
   readonly proxyHops?: number;
 };
@@ -53,7 +56,7 @@ export function createGateApp(deps: GateAppDeps): Shell {
     ...(deps.proxyHops === undefined ? {} : { proxyHops: deps.proxyHops }),
   });
 
-  app.get('/livez', (c) => c.json({ ok: true }));
+  addHealthRoutes(app, deps.isReady);
   addApiPages(app, createApiPages(gateApi));
 
   addTokenRoute(app, tokens);

@@ -4,13 +4,14 @@ import { computeWalletId } from '@pool/notes';
 import { createRouteCaller } from '@pool/platform-client';
 import { fuzzApi } from '@pool/testkit/api-fuzz';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
 import { createFakeRegistry } from '../fixtures/fake-registry.ts';
+import { openTestGateDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
 import type { Shell } from '../http/app-shell.ts';
 import { createLog } from '../log.ts';
 import { createGateApp } from './gate-app.ts';
-import { type GateTables, gateMigrations } from './gate-tables.ts';
+import type { GateTables } from './gate-tables.ts';
 import { createLeaves } from './leaves.ts';
 import { createTokenService } from './oauth.ts';
 import { type Publisher, startPublisher } from './publisher.ts';
@@ -32,7 +33,7 @@ describe('the gate and its document', () => {
   });
 
   beforeAll(async () => {
-    database = await openDatabase('memory:', gateMigrations);
+    database = await openTestGateDatabase();
     publisher = await startPublisher({
       db: database.db,
       chain: createFakeRegistry().chain,

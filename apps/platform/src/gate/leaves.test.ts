@@ -4,10 +4,11 @@ import { errorCodeOf, fieldToHex } from '@pool/core';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { openTestGateDatabase } from '../fixtures/test-database.ts';
 import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
-import { type GateTables, gateMigrations } from './gate-tables.ts';
+import type { GateTables } from './gate-tables.ts';
 
 describe('leaves of the eligibility tree', () => {
   let database: OpenDatabase<GateTables>;
@@ -19,7 +20,7 @@ describe('leaves of the eligibility tree', () => {
   let e: TestHolder;
 
   beforeAll(async () => {
-    database = await openDatabase('memory:', gateMigrations);
+    database = await openTestGateDatabase();
     a = await createTestHolder('a');
     b = await createTestHolder('b');
     c = await createTestHolder('c');

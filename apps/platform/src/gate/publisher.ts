@@ -11,6 +11,7 @@ import { createEligibilityTree, type EligibilityTree } from '@pool/notes';
 import type { Selectable } from 'kysely';
 import type { RegistryChain } from '../chain/registry-chain.ts';
 import { isReplacementDue } from '../chain/replacement.ts';
+import type { Ownership } from '../database/process-lock.ts';
 import { describeFailure, type Log } from '../log.ts';
 import type { GateDatabase, GateTables } from './gate-tables.ts';
 import { lockLeaves, releaseLeaves } from './leaves.ts';
@@ -23,6 +24,8 @@ export type PublisherDeps = {
   readonly pollIntervalMs: number;
   /** How long a publication's first transaction waits to be mined before another one takes its place. */
   readonly replaceAfterMs: number;
+  /** Called in each transaction that stores signed bytes, as by the relayer. */
+  readonly assertOwner?: Ownership['assertOwner'];
   /** Aborted at shutdown: a wait for finality ends then, and is taken up again at the next start. */
   readonly signal: AbortSignal;
 };
@@ -140,21 +143,24 @@ async function sendPublication(
   const now = new Date(deps.nowMs()).toISOString();
   try {
     const signed = await chain.signPublish(root, await chain.fetchNonce());
-    const publication = await db
-      .insertInto('publications')
-      .values({
-        root,
-        changes: JSON.stringify(changes),
-        nonce: signed.nonce,
-        tx_hash: signed.txHash,
-        raw_transaction: signed.rawTransaction,
-        replaced_hashes: '[]',
-        sent_at: now,
-        state: 'open',
-        created_at: now,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const publication = await db.transaction().execute(async (trx) => {
+      await deps.assertOwner?.(trx);
+      return await trx
+        .insertInto('publications')
+        .values({
+          root,
+          changes: JSON.stringify(changes),
+          nonce: signed.nonce,
+          tx_hash: signed.txHash,
+          raw_transaction: signed.rawTransaction,
+          replaced_hashes: '[]',
+          sent_at: now,
+          state: 'open',
+          created_at: now,
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+    });
     log.info({ txHash: signed.txHash, changes: changes.length }, 'publishing a root');
     return publication;
   } catch (cause) {
@@ -258,17 +264,20 @@ async function sendAgain(deps: PublisherDeps, sent: Publication): Promise<Public
     return sent;
   }
   const signed = await chain.signReplacement(sent.raw_transaction);
-  const next = await db
-    .updateTable('publications')
-    .set({
-      tx_hash: signed.txHash,
-      raw_transaction: signed.rawTransaction,
-      replaced_hashes: JSON.stringify([sent.tx_hash, ...replaced]),
-      sent_at: new Date(nowMs()).toISOString(),
-    })
-    .where('id', '=', sent.id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const next = await db.transaction().execute(async (trx) => {
+    await deps.assertOwner?.(trx);
+    return await trx
+      .updateTable('publications')
+      .set({
+        tx_hash: signed.txHash,
+        raw_transaction: signed.rawTransaction,
+        replaced_hashes: JSON.stringify([sent.tx_hash, ...replaced]),
+        sent_at: new Date(nowMs()).toISOString(),
+      })
+      .where('id', '=', sent.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  });
   log.warn({ txHash: signed.txHash }, 'not mined for long: publishing again at higher fees');
   // It is stored: whether or not it leaves now, the next round sends it and looks for its receipt.
   await chain.broadcast(signed.rawTransaction).catch((error: unknown) => {

@@ -5,9 +5,10 @@
  */
 import { createEvmRegistryChain } from '../chain/registry-chain.ts';
 import type { GateConfig } from '../config.ts';
-import { openDatabase } from '../database/open-database.ts';
+import { openStore } from '../database/open-database.ts';
 import { listen } from '../http/listen.ts';
 import type { Log } from '../log.ts';
+import type { Served } from '../serve-platform.ts';
 import { createGateApp } from './gate-app.ts';
 import { type GateTables, gateMigrations } from './gate-tables.ts';
 import { createLeaves } from './leaves.ts';
@@ -15,13 +16,10 @@ import { createTokenService } from './oauth.ts';
 import { startPublisher } from './publisher.ts';
 import { createFileScreening, passEverybody } from './screening.ts';
 
-/** @throws PoolError `data_directory_locked`, `wrong_chain`, `chain_unreachable` */
-export async function serveGate(
-  config: GateConfig,
-  log: Log,
-): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const database = await openDatabase<GateTables>(config.dataDirectory, gateMigrations);
-  const { db } = database;
+/** @throws PoolError `wrong_chain`, `chain_unreachable`, and as `openStore` */
+export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
+  const database = await openStore<GateTables>(config.database, 'gate', gateMigrations, log);
+  const { db, ownership } = database;
   const nowMs = Date.now;
   const chain = createEvmRegistryChain(config.chain, config.publisherKey);
   const stopping = new AbortController();
@@ -33,6 +31,7 @@ export async function serveGate(
     nowMs,
     pollIntervalMs: config.pollIntervalMs,
     replaceAfterMs: config.replaceAfterMs,
+    assertOwner: ownership.assertOwner,
     signal: stopping.signal,
   });
   const leaves = createLeaves(db, log);
@@ -42,6 +41,7 @@ export async function serveGate(
     leaves,
     publisher,
     log,
+    isReady: ownership.isHeld,
     tokens: createTokenService(
       [
         { ...config.reader, scopes: ['gate.read'] },
@@ -61,6 +61,7 @@ export async function serveGate(
   const listening = await listen((request, from) => app.fetch(request, from), config.listen, log);
   return {
     url: listening.url,
+    lost: ownership.lost,
     async close() {
       stopping.abort();
       await listening.close();

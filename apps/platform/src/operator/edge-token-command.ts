@@ -6,7 +6,8 @@
  */
 import { errorCodeOf, PoolError, Secret } from '@pool/core';
 import { openCredentialMint } from '../accounts/credential-key.ts';
-import { openDatabase } from '../database/open-database.ts';
+import type { OperatorConfig } from '../config.ts';
+import { openStore } from '../database/open-database.ts';
 import { type PlatformTables, platformMigrations } from '../database/platform-tables.ts';
 import { createLog } from '../log.ts';
 import { createControlApp } from './control.ts';
@@ -19,29 +20,33 @@ import {
 
 /**
  * Runs `work` with a way to call the control routes.
- * @throws PoolError `data_directory_locked`, `control_file_stale`
+ * @throws PoolError `control_file_stale`, and as `openStore`
  */
 export async function withControl<T>(
-  directory: string,
+  { dataDirectory, database: config }: OperatorConfig,
   work: (call: ControlCall) => Promise<T>,
 ): Promise<T> {
-  const running = await connectControl(directory);
+  const running = await connectControl(dataDirectory);
   if (running.kind === 'running') {
     return await work(running.call);
   }
-  const database = await openDatabase<PlatformTables>(directory, platformMigrations).catch(
-    (error: unknown) => {
-      if (running.kind === 'stranger' && errorCodeOf(error) === 'data_directory_locked') {
-        throw new PoolError(
-          'control_file_stale',
-          `${controlFileName} in this data directory leads to a process that is not the platform using it; nothing was sent there. ` +
-            'If the platform is starting, try again; otherwise restart the platform, which writes the file anew',
-          { cause: error },
-        );
-      }
-      throw error;
-    },
-  );
+  const log = createLog('silent', 'platform');
+  const database = await openStore<PlatformTables>(
+    config,
+    'platform',
+    platformMigrations,
+    log,
+  ).catch((error: unknown) => {
+    if (running.kind === 'stranger' && errorCodeOf(error) === 'data_directory_locked') {
+      throw new PoolError(
+        'control_file_stale',
+        `${controlFileName} in this data directory leads to a process that is not the platform using it; nothing was sent there. ` +
+          'If the platform is starting, try again; otherwise restart the platform, which writes the file anew',
+        { cause: error },
+      );
+    }
+    throw error;
+  });
   try {
     const token = new Secret('local');
     const credentials = await openCredentialMint(database.db);

@@ -55,8 +55,13 @@ describe('a control file', () => {
     const content = { url: url ?? `http://127.0.0.1:${port}`, token };
     await writeFile(join(directory, 'control.json'), JSON.stringify(content), { mode: 0o600 });
   };
-  const list = () => withControl(directory, (call) => call('GET', '/edge-tokens'));
-  const revoke = () => withControl(directory, (call) => call('DELETE', '/edge-tokens/7'));
+  const config = () =>
+    ({
+      dataDirectory: directory,
+      database: { kind: 'embedded', directory },
+    }) as const;
+  const list = () => withControl(config(), (call) => call('GET', '/edge-tokens'));
+  const revoke = () => withControl(config(), (call) => call('DELETE', '/edge-tokens/7'));
 
   it('does not send its token to whatever listens on that port now', async () => {
     await leaveFile();

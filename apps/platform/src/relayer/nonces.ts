@@ -13,6 +13,7 @@ import type { PoolChain, Receipt, VoidCall } from '../chain/pool-chain.ts';
 import { isReplacementDue } from '../chain/replacement.ts';
 import type { SignedTransaction } from '../chain/transaction-signer.ts';
 import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
+import type { Ownership } from '../database/process-lock.ts';
 import { describeFailure, type Log } from '../log.ts';
 import { describeWithdrawal } from './settlement-store.ts';
 
@@ -23,6 +24,11 @@ export type RelayerDeps = {
   readonly nowMs: () => number;
   /** How long a nonce's first transaction waits to be mined before another one takes its place. */
   readonly replaceAfterMs: number;
+  /**
+   * Called in each transaction that stores signed bytes; it throws when another process owns the database by now.
+   * Absent: an embedded database, whose lock lives as long as the process.
+   */
+  readonly assertOwner?: Ownership['assertOwner'];
   /** After each nonce and each settlement of a pass, whatever became of it. */
   readonly onStep?: () => void;
 };
@@ -56,11 +62,19 @@ export async function selectOpenNonces({ db, chain }: RelayerDeps): Promise<Sent
 
 /** Stores signed bytes; they may be broadcast afterwards, and not before. */
 export async function insertTransaction(
-  { db, chain, nowMs }: RelayerDeps,
+  deps: RelayerDeps,
   settlementId: number,
   purpose: RelayerTransaction['purpose'],
   signed: SignedTransaction,
 ): Promise<void> {
+  const { db, chain, nowMs } = deps;
+  if (!db.isTransaction) {
+    await db
+      .transaction()
+      .execute((trx) => insertTransaction({ ...deps, db: trx }, settlementId, purpose, signed));
+    return;
+  }
+  await deps.assertOwner?.(db);
   await db
     .insertInto('relayer_transactions')
     .values({
@@ -86,6 +100,13 @@ export async function insertFund(
   signed: SignedTransaction,
 ): Promise<boolean> {
   return await deps.db.transaction().execute(async (trx) => {
+    // A withdrawal that is being stored comes first; one that comes later finds these bytes.
+    await trx
+      .selectFrom('settlements')
+      .select('id')
+      .where('id', '=', settlementId)
+      .forUpdate()
+      .execute();
     if ((await findWithdrawal(trx, settlementId)) !== undefined) {
       return false;
     }

@@ -106,6 +106,8 @@ async function findLanded(db: PlatformDatabase, { chain, batch }: Delivery) {
     .where('batch_id', '=', batchIdOf(batch))
     .where('batch_root', '=', batch.batchRoot)
     .where('sealed_notes_hash', '=', batch.sealedNotesHash)
+    // One delivery of a batch at a time: the second finds the row of the first.
+    .forUpdate()
     .executeTakeFirst();
   if (landed === undefined) {
     throw new PoolError(

@@ -57,6 +57,15 @@ export const gateRoutes = {
     answers: { 200: { description: 'It is.', schema: okSchema } },
     errors: { 403: foreign },
   }),
+  readyz: defineRoute({
+    id: 'readyz',
+    method: 'GET',
+    path: '/readyz',
+    summary: 'Can the process serve?',
+    description: 'It can while its database answers and no other process has taken it over.',
+    answers: { 200: { description: 'It can.', schema: okSchema } },
+    errors: { 403: foreign, 503: ['database_unavailable'] },
+  }),
   grantToken: defineRoute({
     id: 'grantToken',
     method: 'POST',

@@ -52,6 +52,15 @@ export const platformRoutes = {
     answers: { 200: { description: 'It is.', schema: okSchema } },
     errors: { 403: foreign },
   }),
+  readyz: defineRoute({
+    id: 'readyz',
+    method: 'GET',
+    path: '/readyz',
+    summary: 'Can the process serve?',
+    description: 'It can while its database answers and no other process has taken it over.',
+    answers: { 200: { description: 'It can.', schema: okSchema } },
+    errors: { 403: foreign, 503: ['database_unavailable'] },
+  }),
   createNonce: defineRoute({
     id: 'createNonce',
     method: 'GET',

@@ -1,0 +1,198 @@
+/**
+ * What two requests may do at the same moment. The embedded database does one thing at a time and passes by itself; the
+ * same file on a PostgreSQL server (Vitest's project `postgres`) has a connection for each.
+ */
+import type { Delivery, SettlementRequest } from '@pool/core';
+import { Wallet } from 'ethers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { mintApiKey } from '../accounts/api-keys.ts';
+import { openCredentialMint } from '../accounts/credential-key.ts';
+import { registerEmployer } from '../accounts/employers.ts';
+import { maxSessionsPerWallet } from '../auth/sessions.ts';
+import {
+  claimSignInNonce,
+  createSignInNonce,
+  maxLiveNoncesPerCaller,
+} from '../auth/sign-in-nonces.ts';
+import { fakeChecks } from '../fixtures/fake-checks.ts';
+import {
+  openTestDatabase,
+  openTestGateDatabase,
+  type TestDatabase,
+} from '../fixtures/test-database.ts';
+import { createTestHolder } from '../fixtures/test-holder.ts';
+import { createTestPlatform, testSettings } from '../fixtures/test-platform.ts';
+import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
+import { wantWallet } from '../gate/wallet-list.ts';
+import { createLog } from '../log.ts';
+import { insertFund } from '../relayer/nonces.ts';
+import { redeliverNotes } from '../relayer/redeliver-notes.ts';
+import { batchIdOf, insertSettlement } from '../relayer/settlement-store.ts';
+
+const nowMs = Date.parse('2026-11-22T08:00:00Z');
+const times = <T>(count: number, work: (index: number) => Promise<T>) =>
+  Promise.allSettled(Array.from({ length: count }, (_, index) => work(index)));
+const isDone = ({ status }: { status: string }) => status === 'fulfilled';
+
+describe('at the same moment', () => {
+  let database: TestDatabase;
+  let request: SettlementRequest;
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    const target = {
+      settings: testSettings,
+      token: testSettings.tokens['USDC']?.address ?? '',
+      funder: Wallet.createRandom(),
+      timestamp: nowMs / 1000,
+    };
+    ({ request } = await createTestSettlement(target, { eligibilityRoot: 1n }));
+  });
+  afterAll(() => database.close());
+  beforeEach(async () => {
+    await database.reset();
+    await database.db
+      .insertInto('employers')
+      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
+      .execute();
+  });
+  const insert = () => insertSettlement(database.db, testEmployerId, 'job-1', request, nowMs);
+
+  it('sixty keys are asked for: fifty are minted', async () => {
+    const mint = await openCredentialMint(database.db);
+    const employer = { id: testEmployerId, address: '0xE' } as const;
+    const minted = await times(60, (index) =>
+      mintApiKey(database.db, mint, employer, 'disburse', `key ${index}`, nowMs),
+    );
+    expect(minted.filter(isDone)).toHaveLength(50);
+  });
+
+  it('twenty nonces are asked for where five are left: five are given', async () => {
+    const ask = () => createSignInNonce(database.db, nowMs, 300, 'somebody');
+    await ask();
+    const [{ caller }] = (await database.db
+      .selectFrom('sign_in_nonces')
+      .select('caller')
+      .execute()) as [{ caller: string }];
+    await database.db
+      .insertInto('sign_in_nonces')
+      .values(
+        Array.from({ length: maxLiveNoncesPerCaller - 6 }, (_, index) => ({
+          nonce: `n${index}`,
+          caller,
+          expires_at: '2027-01-01T00:00:00.000Z',
+        })),
+      )
+      .execute();
+    expect((await times(20, ask)).filter(isDone)).toHaveLength(5);
+  });
+
+  it('a nonce is used ten times: it is good once', async () => {
+    const { nonce } = await createSignInNonce(database.db, nowMs, 300, 'somebody');
+    const claims = await Promise.all(
+      Array.from({ length: 10 }, () => claimSignInNonce(database.db, nonce, nowMs)),
+    );
+    expect(claims.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('a wallet signs in ten times: it has as many sessions as it may', async () => {
+    const platform = createTestPlatform(database);
+    const holder = await createTestHolder('a');
+    await platform.signIn(holder);
+    const [first] = await database.db.selectFrom('sessions').selectAll().execute();
+    if (first === undefined) throw new Error('no session');
+    await database.db
+      .insertInto('sessions')
+      .values(
+        Array.from({ length: maxSessionsPerWallet - 2 }, (_, index) => ({
+          ...first,
+          id_hash: `h${index}`,
+        })),
+      )
+      .execute();
+    expect((await times(10, () => platform.signIn(holder))).filter(isDone)).toHaveLength(10);
+    expect(await database.db.selectFrom('sessions').select('id_hash').execute()).toHaveLength(
+      maxSessionsPerWallet,
+    );
+  });
+
+  it('a wallet registers ten times: it has one account', async () => {
+    const registered = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        registerEmployer(database.db, { address: '0xA' }, undefined, nowMs),
+      ),
+    );
+    expect(new Set(registered.map(({ employer }) => employer.id)).size).toBe(1);
+    expect(registered.filter(({ created }) => created)).toHaveLength(1);
+  });
+
+  it('a settlement arrives ten times: it is stored once, with its notes', async () => {
+    const stored = await times(10, insert);
+    expect(stored.filter(isDone)).toHaveLength(1);
+    expect(stored.find((one) => !isDone(one))).toMatchObject({
+      reason: { code: 'idempotency_conflict' },
+    });
+    expect(await database.db.selectFrom('sealed_notes').select('slot').execute()).toHaveLength(
+      request.sealedNotes.length,
+    );
+  });
+
+  it('a withdrawal is stored while fund() is signed: fund() is not stored', async () => {
+    const { id } = await insert();
+    const withdrawing = await database.db.startTransaction().execute();
+    await withdrawing
+      .updateTable('settlements')
+      .set({ void_signature: '0x' })
+      .where('id', '=', id)
+      .execute();
+    const chain = { key: 'anvil' };
+    const deps = { db: database.db, chain, log: createLog('silent', 'test'), nowMs: Date.now };
+    const signed = { nonce: 0, txHash: '0x1', rawTransaction: '0x' };
+    const storing = insertFund({ ...deps, replaceAfterMs: 1 } as never, id, signed);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await withdrawing.commit().execute();
+    expect(await storing).toBe(false);
+    const sent = await database.db.selectFrom('relayer_transactions').selectAll().execute();
+    expect(sent).toEqual([]);
+  });
+
+  it('notes are delivered again eight times: all are told the same', async () => {
+    const { chain, batch, sealedNotes } = request;
+    await database.db
+      .insertInto('batches')
+      .values({
+        chain,
+        leaf_index: 0,
+        batch_root: batch.batchRoot,
+        batch_id: batchIdOf(batch),
+        sealed_notes_hash: batch.sealedNotesHash,
+        tx_hash: '0x1',
+        block_number: 1,
+        settlement_id: null,
+      })
+      .execute();
+    const deps = {
+      db: database.db,
+      chains: new Map([[chain, { settings: testSettings }]]) as never,
+      checks: fakeChecks,
+      nowMs: () => nowMs,
+      refreshIndex: () => Promise.resolve(),
+    };
+    const delivery: Delivery = { chain, batch, sealedNotes };
+    const delivered = await times(8, () => redeliverNotes(deps, testEmployerId, 'job-1', delivery));
+    expect(delivered.filter((one) => !isDone(one))).toEqual([]);
+    expect(await database.db.selectFrom('sealed_notes').select('slot').execute()).toHaveLength(
+      sealedNotes.length,
+    );
+  });
+
+  it('thirty wallets enrol: each has a leaf of its own, from the first on', async () => {
+    const gate = await openTestGateDatabase();
+    const wanted = await times(30, (index) => wantWallet(gate.db, `w${index}`, 'pub', 1_000));
+    expect(wanted.filter((one) => !isDone(one))).toEqual([]);
+    const rows = await gate.db.selectFrom('wallets').select('leaf_index').execute();
+    expect(rows.map((row) => row.leaf_index).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 30 }, (_, index) => index),
+    );
+    await gate.close();
+  });
+});

@@ -1,0 +1,21 @@
+/**
+ * What a supervisor and a load balancer ask: whether the process lives, and whether it can serve.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import type { Shell } from './app-shell.ts';
+
+/** @param isReady - whether the database is ours and answers, as its lock saw it within the last seconds */
+export function addHealthRoutes(app: Shell, isReady: () => boolean = () => true): void {
+  app.get('/livez', (c) => c.json({ ok: true }));
+  app.get('/readyz', (c) => {
+    if (!isReady()) {
+      throw new PoolError('database_unavailable', 'the database does not answer; try again', {
+        status: 503,
+        retryable: true,
+      });
+    }
+    return c.json({ ok: true });
+  });
+}
