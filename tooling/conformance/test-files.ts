@@ -26,6 +26,7 @@ export const authRoutes = testsOf('apps/platform/src/auth/auth-routes.test.ts');
 export const contractWallets = testsOf('apps/platform/src/auth/contract-wallets.test.ts');
 export const bootstrap = testsOf('apps/platform/src/edge/bootstrap.test.ts');
 export const edgeRoutes = testsOf('apps/platform/src/edge/edge-routes.test.ts');
+export const hostileSettlements = testsOf('apps/platform/src/edge/hostile-settlements.test.ts');
 export const settlementProofs = testsOf('apps/platform/src/edge/settlement-proofs.test.ts');
 export const gateApp = testsOf('apps/platform/src/gate/gate-app.test.ts');
 export const settlementFlow = testsOf('apps/platform/src/relayer/settlement-flow.test.ts');

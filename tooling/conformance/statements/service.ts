@@ -9,6 +9,7 @@ import {
   edgeRoutes,
   employerRoutes,
   fundBatch,
+  hostileSettlements,
   lies,
   localKey,
   pipeline,
@@ -84,6 +85,9 @@ export const service = section('What the service does', [
       settlementProofs(
         'is refused when its number %i is changed, and nothing is stored or simulated',
         'is verified for a request that came through HTTP',
+      ),
+      hostileSettlements(
+        'that its funder did not sign is not stored, and the batch stays free for whoever has its signature',
       ),
       settlementFlow(
         'sends nothing that the simulation refuses, and takes a fresh proof for the same authorisation',

@@ -1,14 +1,16 @@
 /** What contracts on a real chain say of a signature, and what their RPC may leave unsaid. */
+import { erc1271Gas } from '@pool/contracts';
 import { type EvmChainSettings, type Hex, type Hex32, isPoolError } from '@pool/core';
 import { ANVIL_MNEMONIC, type Anvil, startAnvil } from '@pool/testkit';
 import { HDNodeWallet, hashMessage, type JsonRpcProvider, NonceManager, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deployOwnedWallet, strangeCode } from '../fixtures/contract-wallet.ts';
+import { createBurningCode, deployOwnedWallet, strangeCode } from '../fixtures/contract-wallet.ts';
 import { type StubAnswer, startStubRpc } from '../fixtures/stub-rpc.ts';
 import { testSettings } from '../fixtures/test-platform.ts';
 import {
   type ContractVerdict,
   checkContractSignature,
+  computeFunderQuestionGas,
   signInQuestionGas as gas,
 } from './contract-signature.ts';
 import { createEvmProvider } from './evm-provider.ts';
@@ -65,6 +67,40 @@ describe('the word of a contract', () => {
   it('may go by something else than the signature', async () => {
     expect(await ask(await place(strangeCode.consents), '0x')).toBe('valid');
     expect(await ask(await place(strangeCode.consents), `0x${'ab'.repeat(4096)}`)).toBe('valid');
+  });
+
+  describe('asked as the pool asks a funder’s', () => {
+    /** Consents to one caller alone. */
+    const consentsTo = (caller: string) =>
+      `0x73${caller.slice(2).toLowerCase()}3314601d575f5ffd5b${strangeCode.consents.slice(2)}`;
+    const askAsPool = async (address: string, said: Hex = signature) => {
+      const subject = { address, digest, signature: said };
+      return await checkContractSignature(provider, settings, subject, {
+        timeoutMs: 5_000,
+        gas: computeFunderQuestionGas(subject),
+        from: settings.pool,
+        asksDelegated: true,
+      });
+    };
+
+    it('has the pool for its caller', async () => {
+      const picky = await place(consentsTo(settings.pool));
+      expect(await askAsPool(picky)).toBe('valid');
+      expect(await ask(picky)).toBe('invalid');
+    });
+
+    it('is asked where an account borrows code, too', async () => {
+      const delegated = await place(`0xef0100${wallet.slice(2).toLowerCase()}`);
+      expect(await askAsPool(delegated)).toBe('valid');
+    });
+
+    it.each([65, 1024])('has the pool’s gas beside a signature of %i bytes', async (bytes) => {
+      const said = `0x${'ab'.repeat(bytes)}` as const;
+      const allowed = Number(erc1271Gas);
+      expect(await askAsPool(await place(createBurningCode(allowed - 1_000)), said)).toBe('valid');
+      // Little more, of which the call itself takes the most.
+      expect(computeFunderQuestionGas({ signature: said }) - allowed).toBeLessThan(42_000);
+    });
   });
 
   it.each([
