@@ -2,12 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Environment,
-  parseGateConfig,
-  parseOperatorConfig,
-  parsePlatformConfig,
-} from './config.ts';
+import { parseGateConfig, parseOperatorConfig, parsePlatformConfig } from './config.ts';
+import type { Environment } from './config-reader.ts';
 import { testEvidenceDomain } from './fixtures/test-holder.ts';
 import { testSettings } from './fixtures/test-platform.ts';
 
@@ -101,6 +97,45 @@ describe('configuration', () => {
       chain: { chainId: 31337 },
       screeningFile: undefined,
     });
+  });
+
+  it('caps what a transaction may cost, in the chain’s coin, and the gate’s publications alike', () => {
+    const costOf = (text: string) => [
+      ...parsePlatformConfig({ ...platform, PLATFORM_RELAYER_MAX_COST_COIN: text }).maxCost,
+    ];
+    expect(costOf('')).toEqual([]);
+    expect(costOf('0.05')).toEqual([['anvil', 50_000_000_000_000_000n]]);
+    expect(costOf('anvil=0.000000000000000001')).toEqual([['anvil', 1n]]);
+    for (const text of ['0', '-1', '1e3', '0.0000000000000000001', 'other=1', '1,2']) {
+      expect(() => costOf(text)).toThrow('PLATFORM_RELAYER_MAX_COST_COIN');
+    }
+    expect(parseGateConfig(gate).publisherCaps).toEqual({});
+    expect(
+      parseGateConfig({
+        ...gate,
+        GATE_PUBLISHER_MAX_FEE_GWEI: '50',
+        GATE_PUBLISHER_MAX_COST_COIN: '0.05',
+      }).publisherCaps,
+    ).toEqual({ maxFeePerGas: 50_000_000_000n, maxCostWei: 50_000_000_000_000_000n });
+    expect(() => parseGateConfig({ ...gate, GATE_PUBLISHER_MAX_FEE_GWEI: 'x' })).toThrow(
+      'GATE_PUBLISHER_MAX_FEE_GWEI',
+    );
+  });
+
+  it('has a day’s gas for an employer, and a vote limit', () => {
+    expect(parsePlatformConfig(platform)).toMatchObject({
+      employerDailyGas: 100_000_000,
+      voteLimitSeconds: 0,
+    });
+    const set = { PLATFORM_EMPLOYER_DAILY_GAS: '5000000', PLATFORM_VOTE_LIMIT_SECONDS: '3600' };
+    expect(parsePlatformConfig({ ...platform, ...set })).toMatchObject({
+      employerDailyGas: 5_000_000,
+      voteLimitSeconds: 3_600,
+    });
+    // Too little for a single batch.
+    expect(() =>
+      parsePlatformConfig({ ...platform, PLATFORM_EMPLOYER_DAILY_GAS: '4999999' }),
+    ).toThrow('PLATFORM_EMPLOYER_DAILY_GAS');
   });
 
   it('caps the relayer’s fees for every chain or for those named, in gwei', () => {

@@ -4,26 +4,18 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
-import {
-  type ChainsFile,
-  chainsFileSchema,
-  describeIssues,
-  type EvmChainSettings,
-  PoolError,
-  Secret,
-} from '@pool/core';
+import type { ChainsFile, EvmChainSettings, Secret } from '@pool/core';
 import type { HttpLimits } from '@pool/http-server';
-import { isLoopbackHost, parseServiceUrl } from '@pool/platform-client';
-import * as v from 'valibot';
+import { isLoopbackHost } from '@pool/platform-client';
 import type { AdmissionConfig } from './accounts/admission.ts';
-import { type FeeCaps, parseFeeCaps } from './chain/fee-caps.ts';
+import { type FeeCaps, type feeUnits, parseFeeCaps } from './chain/fee-caps.ts';
+import type { TransactionCaps } from './chain/transaction-signer.ts';
+import { createReader, type Environment, type Reader } from './config-reader.ts';
 import { readDatabase } from './database/database-config.ts';
 import type { DatabaseConfig } from './database/open-database.ts';
 import type { TokenLimits } from './gate/oauth.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { defaultEmployerDailyGas } from './relayer/gas-budget.ts';
 
 export type ListenConfig = {
   readonly host: string;
@@ -75,6 +67,12 @@ export type PlatformConfig = {
   readonly stuckAfterMs: number;
   /** Wei for each unit of gas that the relayer never offers more than, by chain key; not there: no cap. */
   readonly maxFeePerGas: FeeCaps;
+  /** Wei that a transaction of the relayer may cost at most, by chain key; not there: no cap. */
+  readonly maxCost: FeeCaps;
+  /** Gas of each chain's relayer that one employer may take in 24 hours. */
+  readonly employerDailyGas: number;
+  /** How long a signer may need to agree: an authorisation may live so much longer. */
+  readonly voteLimitSeconds: number;
   readonly pollIntervalMs: number;
   readonly logLevel: string;
 };
@@ -86,6 +84,8 @@ export type GateConfig = {
   readonly database: DatabaseConfig;
   readonly chain: EvmChainSettings;
   readonly publisherKey: Secret;
+  /** What a publication may cost at most. */
+  readonly publisherCaps: TransactionCaps;
   readonly reader: { readonly clientId: string; readonly clientSecret: Secret };
   readonly writer: { readonly clientId: string; readonly clientSecret: Secret };
   /** JSON `{mode, wallets}`; absent: every wallet passes. */
@@ -134,7 +134,15 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
     admission: readAdmission(read, isProduction),
     replaceAfterMs: read.integer('PLATFORM_REPLACE_AFTER_SECONDS', 120, 10, 86_400) * 1_000,
     stuckAfterMs: read.integer('PLATFORM_STUCK_AFTER_SECONDS', 600, 10, 86_400) * 1_000,
-    maxFeePerGas: readFeeCaps(read, chains),
+    maxFeePerGas: readFeeCaps(read, 'PLATFORM_RELAYER_MAX_FEE_GWEI', 'gwei', chains?.chains),
+    maxCost: readFeeCaps(read, 'PLATFORM_RELAYER_MAX_COST_COIN', 'coin', chains?.chains),
+    employerDailyGas: read.integer(
+      'PLATFORM_EMPLOYER_DAILY_GAS',
+      defaultEmployerDailyGas,
+      5_000_000,
+      1_000_000_000_000,
+    ),
+    voteLimitSeconds: read.integer('PLATFORM_VOTE_LIMIT_SECONDS', 0, 0, 86_400),
     pollIntervalMs: read.integer('PLATFORM_POLL_MS', 1_000, 20, 60_000),
     logLevel: read.logLevel('PLATFORM_LOG_LEVEL'),
   };
@@ -167,6 +175,7 @@ export function parseGateConfig(env: Environment): GateConfig {
     listen: readListen(read, 'GATE', 8090),
     database: readDatabase(read, isProduction, read.optional('GATE_DATA_DIR'), 'GATE_DATA_DIR'),
     publisherKey: read.privateKey('GATE_PUBLISHER_KEY'),
+    publisherCaps: readPublisherCaps(read, chainKey),
     reader: readClient(read, 'GATE_READ'),
     writer: readClient(read, 'GATE_WRITE'),
     screeningFile,
@@ -275,17 +284,32 @@ function readAdmission(read: Reader, isProduction: boolean): AdmissionConfig {
   };
 }
 
-function readFeeCaps(read: Reader, chains: ChainsFile | undefined): FeeCaps {
-  const name = 'PLATFORM_RELAYER_MAX_FEE_GWEI';
+function readFeeCaps(
+  read: Reader,
+  name: string,
+  unit: keyof typeof feeUnits,
+  chains: Readonly<Record<string, unknown>> | undefined,
+): FeeCaps {
   if (chains === undefined) {
     return new Map();
   }
-  const caps = parseFeeCaps(read.list(name), Object.keys(chains.chains));
+  const caps = parseFeeCaps(read.list(name), Object.keys(chains), unit);
   if (typeof caps === 'string') {
     read.problem(name, caps);
     return new Map();
   }
   return caps;
+}
+
+/** The gate has one chain. */
+function readPublisherCaps(read: Reader, chainKey: string): TransactionCaps {
+  const chains = { [chainKey]: undefined };
+  const find = (name: string, unit: keyof typeof feeUnits): bigint | undefined =>
+    readFeeCaps(read, name, unit, chains).get(chainKey);
+  return {
+    maxFeePerGas: find('GATE_PUBLISHER_MAX_FEE_GWEI', 'gwei'),
+    maxCostWei: find('GATE_PUBLISHER_MAX_COST_COIN', 'coin'),
+  };
 }
 
 function readGateAccess(read: Reader): GateAccessConfig | undefined {
@@ -310,123 +334,5 @@ function readClient(read: Reader, prefix: string): { clientId: string; clientSec
   return {
     clientId: read.text(`${prefix}_CLIENT_ID`),
     clientSecret: read.secret(`${prefix}_CLIENT_SECRET`),
-  };
-}
-
-type Reader = ReturnType<typeof createReader>;
-
-function createReader(env: Environment) {
-  const problems: string[] = [];
-  const problem = (name: string, what: string): void => {
-    problems.push(`${name} ${what}`);
-  };
-  const optional = (name: string): string | undefined => {
-    const value = env[name]?.trim();
-    return value === undefined || value === '' ? undefined : value;
-  };
-  const text = (name: string): string => {
-    const value = optional(name);
-    if (value === undefined) {
-      problem(name, 'is required');
-    }
-    return value ?? '';
-  };
-  const file = (name: string, path: string): string | undefined => {
-    try {
-      return readFileSync(path, 'utf8').trim();
-    } catch {
-      problem(name, 'names a file that cannot be read');
-      return undefined;
-    }
-  };
-  // Every secret has a `_FILE` form, which wins over the inline one.
-  const secret = (name: string): Secret => {
-    const path = optional(`${name}_FILE`);
-    if (path === undefined) {
-      return new Secret(text(name));
-    }
-    const content = file(`${name}_FILE`, path);
-    if (content === '') {
-      problem(`${name}_FILE`, 'names an empty file');
-    }
-    return new Secret(content ?? '');
-  };
-  return {
-    problem,
-    optional,
-    text,
-    file,
-    secret,
-    privateKey(name: string): Secret {
-      const value = secret(name);
-      if (value.reveal() !== '' && !/^0x[0-9a-fA-F]{64}$/.test(value.reveal())) {
-        problem(name, 'must be 32 bytes of hex with 0x');
-      }
-      return value;
-    },
-    integer(name: string, fallback: number, min: number, max: number): number {
-      const value = optional(name);
-      if (value === undefined) {
-        return fallback;
-      }
-      const parsed = /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
-      if (!(parsed >= min && parsed <= max)) {
-        problem(name, `must be a whole number from ${min} to ${max}`);
-        return fallback;
-      }
-      return parsed;
-    },
-    list(name: string): string[] {
-      return (optional(name) ?? '')
-        .split(',')
-        .map((item) => item.trim())
-        .filter((item) => item !== '');
-    },
-    logLevel(name: string): string {
-      const value = optional(name) ?? 'info';
-      if (!['silent', 'fatal', 'error', 'warn', 'info', 'debug'].includes(value)) {
-        problem(name, 'must be silent, fatal, error, warn, info or debug');
-      }
-      return value;
-    },
-    serviceUrl(name: string, value: string): void {
-      try {
-        parseServiceUrl(value, name);
-      } catch (error) {
-        problem(
-          name,
-          error instanceof PoolError ? error.message.slice(name.length + 1) : 'is wrong',
-        );
-      }
-    },
-    chains(name: string): ChainsFile | undefined {
-      const path = text(name);
-      const content = path === '' ? undefined : file(name, path);
-      if (content === undefined) {
-        return undefined;
-      }
-      try {
-        const result = v.safeParse(chainsFileSchema, JSON.parse(content));
-        if (result.success) {
-          return result.output;
-        }
-        problem(name, `is malformed: ${describeIssues(result.issues)}`);
-      } catch {
-        problem(name, 'is not JSON');
-      }
-      return undefined;
-    },
-    finish(): void {
-      if (problems.length > 0) {
-        throw new PoolError('invalid_config', `configuration: ${problems.join('; ')}`);
-      }
-    },
-    /** After {@link finish}: a value whose absence was reported as a problem. */
-    present<T>(value: T | undefined): T {
-      if (value === undefined) {
-        throw new PoolError('invalid_config', 'configuration is incomplete');
-      }
-      return value;
-    },
   };
 }

@@ -28,6 +28,7 @@ import { addHealthRoutes } from './http/health-routes.ts';
 import { createRateLimits, type RateLimitConfig } from './http/rate-limit.ts';
 import type { Log } from './log.ts';
 import type { SettlementChecks } from './relayer/checks/settlement-checks.ts';
+import type { SettlementLimits } from './relayer/settlement-limits.ts';
 
 export type PlatformAppDeps = {
   readonly db: PlatformDatabase;
@@ -38,6 +39,8 @@ export type PlatformAppDeps = {
   readonly defaultChain: string;
   readonly poolChains: ReadonlyMap<string, PoolChain>;
   readonly checks: SettlementChecks;
+  /** What new settlements must keep to. Default: `defaultSettlementLimits`. */
+  readonly settlementLimits?: SettlementLimits;
   readonly gate: EnrolmentGate | undefined;
   readonly gateAccess: GateAccessConfig | undefined;
   readonly gateWaitMs: number;
@@ -95,6 +98,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     ...callers,
     chains: deps.poolChains,
     checks: deps.checks,
+    ...(deps.settlementLimits === undefined ? {} : { settlementLimits: deps.settlementLimits }),
     hasGate: gate !== undefined,
     bootstrap: {
       defaultChain: deps.defaultChain,

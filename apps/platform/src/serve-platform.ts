@@ -20,8 +20,9 @@ import { createPlatformApp } from './platform-app.ts';
 import { createBatchChecker } from './relayer/checks/batch-checker.ts';
 import { createProofCheck } from './relayer/checks/check-proof.ts';
 import { createSettlementChecks } from './relayer/checks/settlement-checks.ts';
-import { runRelayerPass } from './relayer/relayer.ts';
+import { createRelayer } from './relayer/relayer.ts';
 import { createRelayerWatch } from './relayer/relayer-health.ts';
+import { authorisationSeconds } from './relayer/settlement-limits.ts';
 import { loadVerificationKeys } from './relayer/verification-keys.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
@@ -54,22 +55,23 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
   const watches = new Map(
     chains.map((chain) => [chain.key, createRelayerWatch({ db, chain, log, nowMs, stuckAfterMs })]),
   );
-  const relayers = chains.map((chain) =>
-    startWorkerLoop({
+  const relayers = chains.map((chain) => {
+    const watch = watches.get(chain.key);
+    const onStep = () => watch?.notePulse();
+    const { assertOwner } = ownership;
+    const relayer = createRelayer({ db, chain, log, nowMs, replaceAfterMs, assertOwner, onStep });
+    return startWorkerLoop({
       name: `relayer ${chain.key}`,
       intervalMs: config.pollIntervalMs,
       pass: async () => {
-        const watch = watches.get(chain.key);
         await watch?.look();
-        const onStep = () => watch?.notePulse();
-        const { assertOwner } = ownership;
         if (ownership.isHeld()) {
-          await runRelayerPass({ db, chain, log, nowMs, replaceAfterMs, assertOwner, onStep });
+          await relayer.pass();
         }
       },
       log,
-    }),
-  );
+    });
+  });
   const indexers = new Map(
     chains.map((chain) => {
       const indexer = createIndexer({ db, chain, log, nowMs });
@@ -100,6 +102,10 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       batches,
       proofs: createProofCheck(verifier, verificationKeys),
     }),
+    settlementLimits: {
+      dailyGas: config.employerDailyGas,
+      deadlineSeconds: authorisationSeconds + config.voteLimitSeconds,
+    },
     gate,
     gateAccess: config.gate,
     onAccepted: () => {
@@ -145,17 +151,22 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
 function createPoolChains(config: PlatformConfig): PoolChain[] {
   const key: Secret = config.relayerKey;
   return Object.entries(config.chains.chains).map(([name, settings]) =>
-    createEvmPoolChain(name, settings, key, config.maxFeePerGas.get(name)),
+    createEvmPoolChain(name, settings, key, {
+      maxFeePerGas: config.maxFeePerGas.get(name),
+      maxCostWei: config.maxCost.get(name),
+    }),
   );
 }
 
 // A chain's fees have no limit of their own; without one of ours, what a settlement may cost has none.
-function warnOfUncapped({ chains, maxFeePerGas }: PlatformConfig, log: Log): void {
-  const uncapped = Object.keys(chains.chains).filter((name) => !maxFeePerGas.has(name));
+function warnOfUncapped({ chains, maxFeePerGas, maxCost }: PlatformConfig, log: Log): void {
+  const uncapped = Object.keys(chains.chains).filter(
+    (name) => !maxFeePerGas.has(name) && !maxCost.has(name),
+  );
   if (uncapped.length > 0) {
     log.warn(
       { chains: uncapped },
-      'PLATFORM_RELAYER_MAX_FEE_GWEI sets no cap here: the relayer pays whatever fees the chain asks for',
+      'neither PLATFORM_RELAYER_MAX_FEE_GWEI nor PLATFORM_RELAYER_MAX_COST_COIN sets a cap here: the relayer pays whatever fees the chain asks for',
     );
   }
 }

@@ -13,6 +13,9 @@ const unknownRevert: ErrorBody = {
   message: 'The transaction reverted; no node tells why.',
 };
 
+/** The platform took nothing and may for hours: the batch is sent again, and others need not wait for it. */
+const budgetCode = 'gas_budget_exceeded';
+
 /**
  * Why the platform has nothing of this batch out; undefined: it does not say so.
  * @param row - the platform's row of the batch, `reverted`; undefined: it has none
@@ -25,12 +28,12 @@ export function toRefusal(
   if (row !== undefined) {
     return row.error ?? unknownRevert;
   }
-  const isRefusedPost =
-    isPoolError(postError) &&
-    !postError.retryable &&
-    postError.status >= 400 &&
-    postError.status < 500;
-  return isRefusedPost ? { code: postError.code, message: postError.message } : undefined;
+  if (!isPoolError(postError)) {
+    return undefined;
+  }
+  const { code, status, retryable } = postError;
+  const isRefusedPost = code === budgetCode || (!retryable && status >= 400 && status < 500);
+  return isRefusedPost ? { code, message: postError.message } : undefined;
 }
 
 /** Persists and announces a refusal when it is news. @param refusal - undefined: there is none any more */

@@ -115,6 +115,55 @@ describe('a settlement that is refused', () => {
   });
 });
 
+describe('a settlement for which the platform has no gas left today', () => {
+  const spent = async () => {
+    const { PoolError } = await import('@pool/core');
+    return new PoolError('gas_budget_exceeded', 'later', { status: 429, retryable: true });
+  };
+
+  it('is told as refused, sent again, and paid when the platform has gas again', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    const stages = new Set<string | undefined>();
+    let refusals = 0;
+    await world.run(job, undefined, {
+      onEvent: () => {
+        stages.add(job.record().stage);
+      },
+      platform: {
+        ...world.platform,
+        async postSettlement(key, request) {
+          if (refusals < 3) {
+            refusals += 1;
+            throw await spent();
+          }
+          return await world.platform.postSettlement(key, request);
+        },
+      },
+    });
+    expect(refusals).toBe(3);
+    expect(stages).toContain('settlement-refused');
+    expect(viewOf(job).result?.status).toBe('completed');
+  });
+
+  it('fails after its deadline when that never happens, and says what was missing', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    await world.run(job, undefined, {
+      platform: {
+        ...world.platform,
+        postSettlement: async () => {
+          throw await spent();
+        },
+      },
+    });
+    expect(job.record().refusal?.code).toBe('gas_budget_exceeded');
+    const { error } = viewOf(job);
+    expect(error?.code).toBe('settlement_expired');
+    expect(error?.message).toContain('nothing was paid (last refusal: gas_budget_exceeded)');
+  });
+});
+
 describe('a settlement that the platform never took', () => {
   it('holds up no other batch once it is to be cancelled by a run that has posted nothing', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 5 });

@@ -10,9 +10,13 @@ import { FetchRequest, JsonRpcProvider, Network } from 'ethers';
 
 const callTimeoutMs = 20_000;
 
-export function createEvmProvider(settings: EvmChainSettings): JsonRpcProvider {
+/** @param timeoutMs - for one call, whatever becomes of it */
+export function createEvmProvider(
+  settings: EvmChainSettings,
+  timeoutMs: number = callTimeoutMs,
+): JsonRpcProvider {
   const request = new FetchRequest(settings.rpcUrl);
-  request.timeout = callTimeoutMs;
+  request.timeout = timeoutMs;
   const network = Network.from(settings.chainId);
   return new JsonRpcProvider(request, network, {
     staticNetwork: network,

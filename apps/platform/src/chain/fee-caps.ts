@@ -1,29 +1,38 @@
 /**
- * `PLATFORM_RELAYER_MAX_FEE_GWEI`: what a transaction of the relayer may cost at most for each unit of gas, one
- * amount for every chain or one for each of those named.
+ * What a transaction of the platform or of the gate may cost at most: `PLATFORM_RELAYER_MAX_FEE_GWEI` for each unit of gas,
+ * `PLATFORM_RELAYER_MAX_COST_COIN` for all of its gas, and the same of the gate's publisher. One amount for every chain, or
+ * one for each of those named.
  *
  * @module
  */
 
-/** Wei for each unit of gas, by chain key. A chain that is not there has no cap. */
+/** Wei by chain key. A chain that is not there has no cap. */
 export type FeeCaps = ReadonlyMap<string, bigint>;
 
+/** What amounts are counted in, and how many decimals of it there are. */
+export const feeUnits = {
+  gwei: { decimals: 9, name: 'gwei' },
+  coin: { decimals: 18, name: "the chain's coin" },
+} as const;
+
 /**
- * @param entries - `50` caps every chain, `base=0.5` one of them; gwei, at most 9 decimals
+ * @param entries - `50` caps every chain, `base=0.5` one of them
  * @param chainKeys - the chains there are
  * @returns a text saying what is wrong, which repeats nothing of the entries, when they mean nothing
  */
 export function parseFeeCaps(
   entries: readonly string[],
   chainKeys: readonly string[],
+  unit: keyof typeof feeUnits,
 ): FeeCaps | string {
+  const { decimals, name } = feeUnits[unit];
   const caps = new Map<string, bigint>();
   for (const entry of entries) {
     const separator = entry.indexOf('=');
     const named = separator < 0 ? chainKeys : [entry.slice(0, separator).trim()];
-    const wei = parseGwei(entry.slice(separator + 1).trim());
+    const wei = parseWei(entry.slice(separator + 1).trim(), decimals);
     if (wei === undefined) {
-      return 'must hold amounts of gwei above 0, of at most 9 decimals';
+      return `must hold amounts of ${name} above 0, of at most ${decimals} decimals`;
     }
     if (!named.every((key) => chainKeys.includes(key))) {
       return 'names a chain that is not in PLATFORM_CHAINS_FILE';
@@ -39,8 +48,11 @@ export function parseFeeCaps(
 }
 
 /** @returns wei; undefined for what is no amount above 0 */
-function parseGwei(text: string): bigint | undefined {
-  const [, whole, fraction = ''] = /^([0-9]{1,9})(?:\.([0-9]{1,9}))?$/.exec(text) ?? [];
-  const wei = whole === undefined ? 0n : BigInt(whole + fraction.padEnd(9, '0'));
+function parseWei(text: string, decimals: number): bigint | undefined {
+  const [, whole, fraction = ''] = /^([0-9]{1,9})(?:\.([0-9]{1,18}))?$/.exec(text) ?? [];
+  const wei =
+    whole === undefined || fraction.length > decimals
+      ? 0n
+      : BigInt(whole + fraction.padEnd(decimals, '0'));
   return wei > 0n ? wei : undefined;
 }

@@ -17,7 +17,10 @@ describe('simulateFund', () => {
   });
 
   async function simulate(answer: StubAnswer): Promise<string | undefined> {
-    const rpc = await startStubRpc(answer);
+    // A node that names no block: the ceiling is the one of the batch.
+    const rpc = await startStubRpc((method) =>
+      method === 'eth_getBlockByNumber' ? { result: null } : answer(method),
+    );
     const settings = { ...testSettings, rpcUrl: rpc.rpcUrl };
     const chain = createEvmPoolChain('anvil', settings, new Secret(`0x${'31'.repeat(32)}`));
     try {
@@ -32,6 +35,11 @@ describe('simulateFund', () => {
     expect(await simulate(() => ({ result: '0x' }))).toBeUndefined();
     const reverted = { code: 3, message: 'execution reverted', data: '0x' };
     expect(await simulate(() => ({ error: reverted }))).toEqual(expect.any(String));
+  });
+
+  it('is given a limit, and says when the call needs more', async () => {
+    const error = { code: -32000, message: 'out of gas: gas required exceeds: 1964270' };
+    expect(await simulate(() => ({ error }))).toBe('gas_ceiling_exceeded');
   });
 
   it.each([

@@ -13,13 +13,14 @@ import {
 import {
   type ErrorBody,
   type EvmChainSettings,
+  errorCodeOf,
   type Hex32,
   PoolError,
   type Secret,
   type SettlementRequest,
   type VoidRequest,
 } from '@pool/core';
-import type { Log as EvmLog, JsonRpcProvider } from 'ethers';
+import { type Log as EvmLog, type JsonRpcProvider, Transaction } from 'ethers';
 import {
   type ContractSignature,
   type ContractVerdict,
@@ -30,10 +31,19 @@ import {
 import { isEvmFailure } from './evm-failure.ts';
 import { assertChainId, createEvmProvider } from './evm-provider.ts';
 import { type FinalBlock, fetchFinalBlock } from './finality.ts';
+import { computeFundGasCeiling, voidGasCeiling } from './gas-ceilings.ts';
+import {
+  type Call,
+  describeGasCeiling,
+  estimateGasLimit,
+  fetchGasCeiling,
+} from './gas-estimate.ts';
+import { isOutOfGas } from './node-answer.ts';
 import {
   createTransactionSigner,
   type Purse,
   type SignedTransaction,
+  type TransactionCaps,
 } from './transaction-signer.ts';
 
 /** The part of a settlement that becomes calldata. */
@@ -59,6 +69,11 @@ export type Receipt = {
   readonly gasUsed: bigint;
 };
 
+/** The gas that a call gets, or why it must not be sent. */
+export type GasDecision =
+  | { readonly kind: 'limit'; readonly gasLimit: bigint }
+  | { readonly kind: 'refused'; readonly reason: ErrorBody };
+
 export type PoolChain = {
   readonly key: string;
   readonly settings: EvmChainSettings;
@@ -66,6 +81,8 @@ export type PoolChain = {
   /** @throws PoolError `wrong_chain` when the RPC serves another chain than configured */
   assertChain(): Promise<void>;
   fetchFinalBlock(): Promise<FinalBlock>;
+  /** Unix seconds of the newest block. */
+  fetchHeadTimestamp(): Promise<number>;
   fetchBlockHash(blockNumber: number): Promise<string | undefined>;
   /** Root for which a funder used a batch nonce as of a block; undefined while unused. */
   fetchBatchRootOf(
@@ -77,26 +94,33 @@ export type PoolChain = {
   /** Root of the note tree as of a block, zero word before the first batch. */
   fetchNoteRoot(block: number): Promise<string>;
   fetchFundedBatches(fromBlock: number, toBlock: number): Promise<FundedBatch[]>;
-  /** eth_call of `fund` from the relayer. @returns why it would revert, or undefined */
+  /** eth_call of `fund` from the relayer, within the gas ceiling. @returns why it would fail, or undefined */
   simulateFund(call: FundCall): Promise<ErrorBody | undefined>;
+  decideFundGas(call: FundCall): Promise<GasDecision>;
   /** @throws PoolError `fee_cap_reached` (retryable) */
-  signFund(call: FundCall, nonce: number): Promise<SignedTransaction>;
+  signFund(call: FundCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
   /**
    * Signs a transaction of higher fees for the nonce of one that is not mined.
-   * @throws PoolError `fee_cap_reached` (retryable)
+   * @throws PoolError `fee_cap_reached` (retryable); `gas_ceiling_exceeded` for a withdrawal
    */
   signReplacement(
     rawTransaction: string,
     purpose: 'same-call' | 'cancel' | VoidCall,
   ): Promise<SignedTransaction>;
-  /** eth_call of `voidBatch`. @returns why it would revert, or undefined */
+  /** Signs a payment of 0 to the relayer itself. @throws PoolError `fee_cap_reached` (retryable) */
+  signCancel(nonce: number): Promise<SignedTransaction>;
+  /** Why signed bytes must not be sent (again): their gas limit is above the ceiling of their call. */
+  findExcess(rawTransaction: string): Promise<ErrorBody | undefined>;
+  /** eth_call of `voidBatch`, within the gas ceiling. @returns why it would fail, or undefined */
   simulateVoid(call: VoidCall): Promise<ErrorBody | undefined>;
+  decideVoidGas(call: VoidCall): Promise<GasDecision>;
   /** @throws PoolError `fee_cap_reached` (retryable) */
-  signVoid(call: VoidCall, nonce: number): Promise<SignedTransaction>;
-  /** What the relayer's account has, and what a transaction would offer now. */
-  fetchPurse(): Promise<Purse>;
+  signVoid(call: VoidCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
+  /** What the relayer's account has, and what a transaction with so much gas would offer now. */
+  fetchPurse(gasLimit: bigint): Promise<Purse>;
   fetchNonce(): Promise<number>;
   fetchNonceAt(block: number): Promise<number>;
+  /** @throws PoolError `transaction_rejected` when the node will never take the bytes */
   broadcast(rawTransaction: string): Promise<void>;
   fetchReceipt(txHash: string): Promise<Receipt | undefined>;
   /** Why a mined transaction reverted, by calling it again on the state around its block. */
@@ -111,6 +135,9 @@ export type PoolChain = {
 /** Somebody waits at the sign-in, or an agent for its settlement. */
 const contractTimeoutMs = 5_000;
 
+/** For calls that run a funder's own code: they take milliseconds, and others wait behind them. */
+const tenantCallTimeoutMs = 5_000;
+
 const zeroWord = `0x${'0'.repeat(64)}`;
 
 /** Calldata of `fund`. Public once sent. */
@@ -122,16 +149,51 @@ function encodeVoidCall({ funder, batchNonce, signature }: VoidCall): string {
   return pool.encodeFunctionData('voidBatch', [funder, batchNonce, signature]);
 }
 
-/** @param maxFeePerGas - wei for each unit of gas that the relayer never offers more than; undefined: no cap */
+/** @param caps - what a transaction of the relayer may cost */
 export function createEvmPoolChain(
   key: string,
   settings: EvmChainSettings,
   relayerKey: Secret,
-  maxFeePerGas?: bigint,
+  caps: TransactionCaps = {},
 ): PoolChain {
   const provider = createEvmProvider(settings);
-  const signer = createTransactionSigner(provider, settings.chainId, relayerKey, maxFeePerGas);
+  const tenantProvider = createEvmProvider(settings, tenantCallTimeoutMs);
+  const signer = createTransactionSigner(provider, settings.chainId, relayerKey, caps);
   const to = settings.pool;
+  const describeFund = (call: FundCall): Call => ({ to, data: encodeFundCall(call) });
+  const describeVoid = (call: VoidCall): Call => ({ to, data: encodeVoidCall(call) });
+  const sizeOf = ({ batch }: FundCall): number => batch.commitments.length;
+
+  async function simulateWithin(call: Call, kindCeiling: bigint): Promise<ErrorBody | undefined> {
+    const gasLimit = await fetchGasCeiling(provider, kindCeiling);
+    return await simulate(tenantProvider, { from: signer.address, ...call, gasLimit });
+  }
+
+  async function decideGas(call: Call, kindCeiling: bigint): Promise<GasDecision> {
+    try {
+      const gasLimit = await estimateGasLimit(tenantProvider, signer.address, call, kindCeiling);
+      return { kind: 'limit', gasLimit };
+    } catch (error) {
+      if (errorCodeOf(error) === 'gas_ceiling_exceeded' && error instanceof PoolError) {
+        return { kind: 'refused', reason: { code: error.code, message: error.message } };
+      }
+      if (isEvmFailure(error)) {
+        return { kind: 'refused', reason: decodeRevert(error) };
+      }
+      throw error;
+    }
+  }
+
+  async function describeReplacement(purpose: 'same-call' | 'cancel' | VoidCall) {
+    if (typeof purpose === 'string') {
+      return purpose;
+    }
+    const decision = await decideGas(describeVoid(purpose), voidGasCeiling);
+    if (decision.kind === 'refused') {
+      throw new PoolError(decision.reason.code, decision.reason.message);
+    }
+    return { ...describeVoid(purpose), gasLimit: decision.gasLimit };
+  }
 
   async function read(name: string, args: readonly unknown[], blockTag: number | 'latest') {
     const data = pool.encodeFunctionData(name, args);
@@ -146,6 +208,16 @@ export function createEvmPoolChain(
     relayerAddress: signer.address,
     assertChain: () => assertChainId(provider, settings),
     fetchFinalBlock: () => fetchFinalBlock(provider, settings.finality),
+    async fetchHeadTimestamp() {
+      const head = await provider.getBlock('latest');
+      if (head === null) {
+        throw new PoolError('chain_unreachable', 'the chain names no newest block', {
+          retryable: true,
+          status: 503,
+        });
+      }
+      return head.timestamp;
+    },
     fetchBlockHash: async (number) => (await provider.getBlock(number))?.hash ?? undefined,
     async fetchBatchRootOf(funder, batchNonce, block) {
       const root = String(await read('batchNonceUsed', [funder, batchNonce], block));
@@ -159,18 +231,21 @@ export function createEvmPoolChain(
       const logs = await provider.getLogs({ address: to, topics, fromBlock, toBlock });
       return logs.map(parseFundedBatch);
     },
-    simulateFund: (call) =>
-      simulate(provider, { from: signer.address, to, data: encodeFundCall(call) }),
-    signFund: (call, nonce) => signer.sign({ to, data: encodeFundCall(call), nonce }),
-    signReplacement: (raw, purpose) =>
-      signer.signReplacement(
-        raw,
-        typeof purpose === 'string' ? purpose : { to, data: encodeVoidCall(purpose) },
-      ),
-    simulateVoid: (call) =>
-      simulate(provider, { from: signer.address, to, data: encodeVoidCall(call) }),
-    signVoid: (call, nonce) => signer.sign({ to, data: encodeVoidCall(call), nonce }),
-    fetchPurse: () => signer.fetchPurse(),
+    simulateFund: (call) => simulateWithin(describeFund(call), computeFundGasCeiling(sizeOf(call))),
+    decideFundGas: (call) => decideGas(describeFund(call), computeFundGasCeiling(sizeOf(call))),
+    signFund: (call, nonce, gasLimit) => signer.sign({ ...describeFund(call), gasLimit }, nonce),
+    signReplacement: async (raw, purpose) =>
+      await signer.signReplacement(raw, await describeReplacement(purpose)),
+    signCancel: (nonce) => signer.signCancel(nonce),
+    async findExcess(rawTransaction) {
+      const { data, gasLimit } = Transaction.from(rawTransaction);
+      const ceiling = await fetchGasCeiling(provider, findKindCeiling(data));
+      return gasLimit > ceiling ? describeGasCeiling(ceiling) : undefined;
+    },
+    simulateVoid: (call) => simulateWithin(describeVoid(call), voidGasCeiling),
+    decideVoidGas: (call) => decideGas(describeVoid(call), voidGasCeiling),
+    signVoid: (call, nonce, gasLimit) => signer.sign({ ...describeVoid(call), gasLimit }, nonce),
+    fetchPurse: (gasLimit) => signer.fetchPurse(gasLimit),
     fetchNonce: () => signer.fetchNonce(),
     fetchNonceAt: (block) => provider.getTransactionCount(signer.address, block),
     broadcast: (raw) => signer.broadcast(raw),
@@ -197,7 +272,10 @@ export function createEvmPoolChain(
         from: settings.pool,
         asksDelegated: true,
       }),
-    close: () => provider.destroy(),
+    close() {
+      provider.destroy();
+      tenantProvider.destroy();
+    },
   };
 }
 
@@ -243,11 +321,25 @@ async function simulate(provider: JsonRpcProvider, call: EvmCall): Promise<Error
     await provider.call(call);
     return undefined;
   } catch (error) {
+    if (call.gasLimit !== undefined && isOutOfGas(error)) {
+      return describeGasCeiling(call.gasLimit);
+    }
     if (isEvmFailure(error)) {
       return decodeRevert(error);
     }
     throw error;
   }
+}
+
+/** The ceiling of a call that the relayer signed. */
+function findKindCeiling(data: string): bigint {
+  const call = data === '0x' ? null : pool.parseTransaction({ data });
+  if (call?.name !== 'fund') {
+    return voidGasCeiling;
+  }
+  const batch: unknown = call.args[0];
+  const commitments = Array.isArray(batch) ? (batch[6] as unknown) : undefined;
+  return computeFundGasCeiling(Array.isArray(commitments) ? commitments.length : 0);
 }
 
 async function explainRevert(provider: JsonRpcProvider, txHash: string): Promise<ErrorBody> {

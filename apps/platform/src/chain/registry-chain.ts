@@ -5,10 +5,17 @@
  */
 import { connectEligibilityRegistry } from '@pool/contracts';
 import type { EvmChainSettings, Secret } from '@pool/core';
+import { Transaction } from 'ethers';
 import { assertChainId, createEvmProvider } from './evm-provider.ts';
 import { type FinalBlock, fetchFinalBlock } from './finality.ts';
+import { publishGasCeiling } from './gas-ceilings.ts';
+import { type Call, type CallWithGas, estimateGasLimit, fetchGasCeiling } from './gas-estimate.ts';
 import type { Receipt } from './pool-chain.ts';
-import { createTransactionSigner, type SignedTransaction } from './transaction-signer.ts';
+import {
+  createTransactionSigner,
+  type SignedTransaction,
+  type TransactionCaps,
+} from './transaction-signer.ts';
 
 export type RegistryChain = {
   readonly publisherAddress: string;
@@ -17,11 +24,17 @@ export type RegistryChain = {
   fetchFinalBlock(): Promise<FinalBlock>;
   /** Root published last as the head knows it; undefined before the first. */
   fetchCurrentRoot(): Promise<string | undefined>;
+  /** @throws PoolError `fee_cap_reached` (retryable), `gas_ceiling_exceeded` */
   signPublish(root: string, nonce: number): Promise<SignedTransaction>;
-  /** Signs the same publication with higher fees, for the nonce of one that is not mined. */
+  /**
+   * Signs the same publication with higher fees, for the nonce of one that is not mined. A gas limit above the ceiling is
+   * not repeated.
+   * @throws PoolError `fee_cap_reached` (retryable), `gas_ceiling_exceeded`
+   */
   signReplacement(rawTransaction: string): Promise<SignedTransaction>;
   fetchNonce(): Promise<number>;
   fetchNonceAt(block: number): Promise<number>;
+  /** @throws PoolError `transaction_rejected` when the node will never take the bytes */
   broadcast(rawTransaction: string): Promise<void>;
   fetchReceipt(txHash: string): Promise<Receipt | undefined>;
   close(): void;
@@ -32,10 +45,19 @@ const zeroWord = `0x${'0'.repeat(64)}`;
 export function createEvmRegistryChain(
   settings: EvmChainSettings,
   publisherKey: Secret,
+  caps: TransactionCaps = {},
 ): RegistryChain {
   const provider = createEvmProvider(settings);
-  const signer = createTransactionSigner(provider, settings.chainId, publisherKey);
+  const signer = createTransactionSigner(provider, settings.chainId, publisherKey, caps);
   const registry = connectEligibilityRegistry(settings.registry, provider);
+  async function withGas(call: Call): Promise<CallWithGas> {
+    const { address } = signer;
+    return {
+      ...call,
+      gasLimit: await estimateGasLimit(provider, address, call, publishGasCeiling),
+    };
+  }
+
   return {
     publisherAddress: signer.address,
     assertChain: () => assertChainId(provider, settings),
@@ -44,13 +66,18 @@ export function createEvmRegistryChain(
       const root = await registry.current();
       return root === zeroWord ? undefined : root;
     },
-    signPublish: (root, nonce) =>
-      signer.sign({
-        to: settings.registry,
-        data: registry.interface.encodeFunctionData('publish', [root]),
-        nonce,
-      }),
-    signReplacement: (raw) => signer.signReplacement(raw, 'same-call'),
+    async signPublish(root, nonce) {
+      const data = registry.interface.encodeFunctionData('publish', [root]);
+      return await signer.sign(await withGas({ to: settings.registry, data }), nonce);
+    },
+    async signReplacement(raw) {
+      const { to, data, gasLimit } = Transaction.from(raw);
+      const isWithin = gasLimit <= (await fetchGasCeiling(provider, publishGasCeiling));
+      return await signer.signReplacement(
+        raw,
+        isWithin || to === null ? 'same-call' : await withGas({ to, data }),
+      );
+    },
     fetchNonce: () => signer.fetchNonce(),
     fetchNonceAt: (block) => provider.getTransactionCount(signer.address, block),
     broadcast: (raw) => signer.broadcast(raw),

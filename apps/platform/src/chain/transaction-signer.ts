@@ -7,17 +7,27 @@
  */
 import { PoolError, type Secret } from '@pool/core';
 import { type JsonRpcProvider, keccak256, Transaction, Wallet } from 'ethers';
+import { cancelGasCeiling } from './gas-ceilings.ts';
+import { type CallWithGas, estimateGasLimit } from './gas-estimate.ts';
+import { readBroadcastAnswer } from './node-answer.ts';
 import { capFees, type Fees, raiseFeesWithin } from './replacement.ts';
 
 export type SignedTransaction = {
   readonly nonce: number;
   readonly rawTransaction: string;
   readonly txHash: string;
+  readonly gasLimit: bigint;
 };
 
-export type Call = { readonly to: string; readonly data: string };
+export type ReplacementPurpose = 'same-call' | 'cancel' | CallWithGas;
 
-export type ReplacementPurpose = 'same-call' | 'cancel' | Call;
+/** What a transaction may cost at most. Undefined: no cap. */
+export type TransactionCaps = {
+  /** Wei for each unit of gas. */
+  readonly maxFeePerGas?: bigint | undefined;
+  /** Wei for all of a transaction's gas together. */
+  readonly maxCostWei?: bigint | undefined;
+};
 
 /** What the account has, and what a transaction would offer now. */
 export type Purse = {
@@ -33,36 +43,37 @@ export type TransactionSigner = {
    * @param nonce - decided by the caller, who serialises them
    * @throws PoolError `fee_cap_reached` (retryable) when the chain asks for more than the cap allows
    */
-  sign(call: { to: string; data: string; nonce: number }): Promise<SignedTransaction>;
+  sign(call: CallWithGas, nonce: number): Promise<SignedTransaction>;
+  /** Pays 0 to this address: frees a nonce whose transaction no node takes. @throws PoolError as `sign` */
+  signCancel(nonce: number): Promise<SignedTransaction>;
   /**
-   * The same nonce again with higher fees: `same-call` repeats the call, `cancel` pays 0 to this address, which
-   * frees the nonce when nothing else is worth sending; another call takes the place of the old one.
+   * The same nonce again with higher fees: `same-call` repeats the call and its gas limit, `cancel` pays 0 to this
+   * address, which frees the nonce when nothing else is worth sending; another call takes the place of the old one.
    * @param rawTransaction - bytes that this signer signed
    * @throws PoolError `fee_cap_reached` (retryable) when nothing within the cap would be mined in its place
    */
   signReplacement(rawTransaction: string, purpose: ReplacementPurpose): Promise<SignedTransaction>;
-  fetchPurse(): Promise<Purse>;
+  /** @param gasLimit - of the transaction that the fees are for: the cap on the whole cost depends on it */
+  fetchPurse(gasLimit: bigint): Promise<Purse>;
   /** Next nonce by the chain's last block; transactions stored as open come on top. */
   fetchNonce(): Promise<number>;
-  /** Hands the bytes to the chain. A node that has them already, or used the nonce, is no error. */
+  /**
+   * Hands the bytes to the chain. A node that has them already, or used the nonce, is no error.
+   * @throws PoolError `transaction_rejected` when the node will never take them
+   */
   broadcast(rawTransaction: string): Promise<void>;
 };
 
-// The note tree grows while a transaction waits, so the gas it needs can grow too.
-const gasMarginPercent = 130n;
-const gasMargin = 50_000n;
-
-/** @param maxFeePerGas - wei for each unit of gas that no transaction offers more than; undefined: no cap */
 export function createTransactionSigner(
   provider: JsonRpcProvider,
   chainId: number,
   privateKey: Secret,
-  maxFeePerGas?: bigint,
+  caps: TransactionCaps = {},
 ): TransactionSigner {
   const wallet = new Wallet(privateKey.reveal());
 
   /** @returns undefined when a transaction within the cap would not be mined now */
-  async function fetchFees(): Promise<Fees | undefined> {
+  async function fetchFees(cap: bigint | undefined): Promise<Fees | undefined> {
     const [fees, head] = await Promise.all([provider.getFeeData(), provider.getBlock('latest')]);
     const maxPriorityFeePerGas = fees.maxPriorityFeePerGas ?? 1_000_000_000n;
     const asked = {
@@ -72,45 +83,48 @@ export function createTransactionSigner(
     // Twice the base fee is asked for, in case it rises; once is what it takes now.
     const baseFee = head?.baseFeePerGas ?? undefined;
     const needed = baseFee === undefined ? asked.maxFeePerGas : baseFee + maxPriorityFeePerGas;
-    return maxFeePerGas !== undefined && needed > maxFeePerGas ? undefined : asked;
-  }
-
-  async function estimateGas(to: string, data: string): Promise<bigint> {
-    return addMargin(await provider.estimateGas({ from: wallet.address, to, data }));
-  }
-
-  // Nodes that estimate on pending transactions would let the call meet the very one that it replaces.
-  async function estimateGasAtHead(call: Call): Promise<bigint> {
-    const request = [{ from: wallet.address, ...call }, 'latest'];
-    return addMargin(BigInt(String(await provider.send('eth_estimateGas', request))));
+    return cap !== undefined && needed > cap ? undefined : asked;
   }
 
   async function signAs(
-    call: { to: string; data: string; nonce: number },
-    gasLimit: bigint,
+    { to, data, gasLimit }: CallWithGas,
+    nonce: number,
     fees: Fees,
   ): Promise<SignedTransaction> {
     const transaction = Transaction.from({
       type: 2,
       chainId,
       value: 0n,
+      to,
+      data,
       gasLimit,
-      ...call,
+      nonce,
       ...fees,
     });
     const rawTransaction = await wallet.signTransaction(transaction);
-    return { nonce: call.nonce, rawTransaction, txHash: keccak256(rawTransaction) };
+    return { nonce, rawTransaction, txHash: keccak256(rawTransaction), gasLimit };
+  }
+
+  async function sign(call: CallWithGas, nonce: number): Promise<SignedTransaction> {
+    const cap = capFeePerGas(caps, call.gasLimit);
+    return await signAs(call, nonce, capFees(assertWithinCap(await fetchFees(cap)), cap));
+  }
+
+  async function describeCancel(): Promise<CallWithGas> {
+    const call = { to: wallet.address, data: '0x' };
+    const gasLimit = await estimateGasLimit(provider, wallet.address, call, cancelGasCeiling);
+    return { ...call, gasLimit };
   }
 
   return {
     address: wallet.address,
-    async sign(call) {
-      const [gasLimit, asked] = await Promise.all([estimateGas(call.to, call.data), fetchFees()]);
-      return await signAs(call, gasLimit, capFees(assertWithinCap(asked), maxFeePerGas));
-    },
+    sign,
+    signCancel: async (nonce) => await sign(await describeCancel(), nonce),
     async signReplacement(rawTransaction, purpose) {
       const old = Transaction.from(rawTransaction);
-      const asked = assertWithinCap(await fetchFees());
+      const call = await describeReplacement(old, purpose);
+      const cap = capFeePerGas(caps, call.gasLimit);
+      const asked = assertWithinCap(await fetchFees(cap));
       const fees = assertWithinCap(
         raiseFeesWithin(
           {
@@ -118,40 +132,62 @@ export function createTransactionSigner(
             maxPriorityFeePerGas: old.maxPriorityFeePerGas ?? 0n,
           },
           asked,
-          maxFeePerGas,
+          cap,
         ),
       );
-      const { nonce, data, gasLimit } = old;
-      const { address } = wallet;
-      if (purpose === 'same-call') {
-        // The old gas limit stands: an estimate now could refuse a call that is worth trying.
-        return await signAs({ to: old.to ?? address, data, nonce }, gasLimit, fees);
-      }
-      const call = purpose === 'cancel' ? { to: address, data: '0x' } : purpose;
-      return await signAs({ ...call, nonce }, await estimateGasAtHead(call), fees);
+      return await signAs(call, old.nonce, fees);
     },
-    async fetchPurse() {
+    async fetchPurse(gasLimit) {
+      const cap = capFeePerGas(caps, gasLimit);
       const [balanceWei, asked] = await Promise.all([
         provider.getBalance(wallet.address),
-        fetchFees(),
+        fetchFees(cap),
       ]);
-      return { balanceWei, fees: asked === undefined ? undefined : capFees(asked, maxFeePerGas) };
+      return { balanceWei, fees: asked === undefined ? undefined : capFees(asked, cap) };
     },
     fetchNonce: () => provider.getTransactionCount(wallet.address, 'latest'),
     async broadcast(rawTransaction) {
       try {
         await provider.send('eth_sendRawTransaction', [rawTransaction]);
-      } catch (error) {
-        if (!isAlreadyThere(error)) {
-          throw error;
+      } catch (cause) {
+        const answer = readBroadcastAnswer(cause);
+        if (answer === 'refused-for-good') {
+          throw new PoolError(
+            'transaction_rejected',
+            'the node of this chain refuses the transaction for good',
+            { status: 502, cause },
+          );
+        }
+        if (answer === 'unknown') {
+          throw cause;
         }
       }
     },
   };
+
+  async function describeReplacement(
+    old: Transaction,
+    purpose: ReplacementPurpose,
+  ): Promise<CallWithGas> {
+    if (purpose === 'cancel') {
+      return await describeCancel();
+    }
+    // The old gas limit stands: an estimate now could refuse a call that is worth trying.
+    return purpose === 'same-call'
+      ? { to: old.to ?? wallet.address, data: old.data, gasLimit: old.gasLimit }
+      : purpose;
+  }
 }
 
-function addMargin(estimate: bigint): bigint {
-  return (estimate * gasMarginPercent) / 100n + gasMargin;
+/** Wei for each unit of gas under both caps. */
+function capFeePerGas(
+  { maxFeePerGas, maxCostWei }: TransactionCaps,
+  gasLimit: bigint,
+): bigint | undefined {
+  const byCost = maxCostWei === undefined ? undefined : maxCostWei / gasLimit;
+  return byCost === undefined || (maxFeePerGas !== undefined && maxFeePerGas < byCost)
+    ? maxFeePerGas
+    : byCost;
 }
 
 function assertWithinCap(fees: Fees | undefined): Fees {
@@ -162,9 +198,4 @@ function assertWithinCap(fees: Fees | undefined): Fees {
     });
   }
   return fees;
-}
-
-function isAlreadyThere(error: unknown): boolean {
-  const text = error instanceof Error ? error.message : '';
-  return /already known|already imported|nonce too low|nonce has already been used/i.test(text);
 }

@@ -112,6 +112,10 @@ export type PlatformTables = {
      */
     state: 'open' | 'succeeded' | 'reverted' | 'cancelled' | 'dropped';
     created_at: string;
+    /** Null: signed by a version that did not write it down. */
+    gas_limit: Generated<number | null>;
+    /** Once it is mined and final. */
+    gas_used: Generated<number | null>;
   };
   batches: {
     chain: string;
@@ -152,6 +156,8 @@ export type SettlementTable = {
   state: 'accepted' | 'submitted' | 'settled' | 'reverted';
   /** The funder's signature under `voidBatch`. While it is there, no `fund()` is signed or sent for this row. */
   void_signature: Generated<string | null>;
+  /** Gas that a `fund()` of this row may take; counted while the row is `accepted` (gas-budget.ts). */
+  gas_reserved: Generated<number>;
   tx_hash: string | null;
   block_number: number | null;
   gas_used: string | null;
@@ -365,6 +371,19 @@ export const platformMigrations: readonly Migration[] = [
       `create index enrolment_windows_began on enrolment_windows (began_at)`,
       `alter table subjects add column admitted_at text`,
       `update subjects set admitted_at = created_at where readiness <> 'eligibility_disabled'`,
+    ],
+  },
+  {
+    // What an employer's settlements take of the relayer's gas (docs/decisions/0027). Rows of before count once mined.
+    number: 13,
+    statements: [
+      `alter table relayer_transactions add column gas_limit integer`,
+      `alter table relayer_transactions add column gas_used integer`,
+      `create index relayer_transactions_settlement on relayer_transactions (settlement_id)`,
+      `create index relayer_transactions_recent on relayer_transactions (chain, created_at)`,
+      `alter table settlements add column gas_reserved integer not null default 0`,
+      `create index settlements_unsettled on settlements (employer_id, chain)
+        where state <> 'settled' and superseded_at is null`,
     ],
   },
 ];

@@ -55,7 +55,9 @@ describe('at the same moment', () => {
       .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
       .execute();
   });
-  const insert = () => insertSettlement(database.db, testEmployerId, 'job-1', request, nowMs);
+  const noGas = () => Promise.resolve(0);
+  const insert = () =>
+    insertSettlement(database.db, testEmployerId, 'job-1', request, nowMs, noGas);
 
   it('sixty keys are asked for: fifty are minted', async () => {
     const mint = await openCredentialMint(database.db);
@@ -146,8 +148,8 @@ describe('at the same moment', () => {
       .execute();
     const chain = { key: 'anvil' };
     const deps = { db: database.db, chain, log: createLog('silent', 'test'), nowMs: Date.now };
-    const signed = { nonce: 0, txHash: '0x1', rawTransaction: '0x' };
-    const storing = insertFund({ ...deps, replaceAfterMs: 1 } as never, id, signed);
+    const signed = { nonce: 0, txHash: '0x1', rawTransaction: '0x', gasLimit: 1n };
+    const storing = insertFund({ ...deps, replaceAfterMs: 1 } as never, id, signed, true);
     await new Promise((resolve) => setTimeout(resolve, 200));
     await withdrawing.commit().execute();
     expect(await storing).toBe(false);

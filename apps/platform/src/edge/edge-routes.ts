@@ -77,6 +77,12 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
         const refused = await countRefusedProof(db, edgeTokenId);
         c.get('log').warn({ employer: id, edgeToken: edgeTokenId, refused }, 'a proof was refused');
       }
+      if (errorCodeOf(error) === 'gas_budget_exceeded') {
+        c.get('log').warn(
+          { employer: id, chain: request.chain },
+          'an employer has no gas left today',
+        );
+      }
       throw error;
     });
     c.get('log').info({ settlement: row.id, state: row.state }, 'settlement handed over');

@@ -6,11 +6,12 @@
  * @module
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { fieldToHex, PoolError, parseField } from '@pool/core';
+import { errorCodeOf, fieldToHex, PoolError, parseField } from '@pool/core';
 import { createEligibilityTree, type EligibilityTree } from '@pool/notes';
 import type { Selectable } from 'kysely';
 import type { RegistryChain } from '../chain/registry-chain.ts';
 import { isReplacementDue } from '../chain/replacement.ts';
+import type { SignedTransaction } from '../chain/transaction-signer.ts';
 import type { Ownership } from '../database/process-lock.ts';
 import { describeFailure, type Log } from '../log.ts';
 import type { GateDatabase, GateTables } from './gate-tables.ts';
@@ -254,7 +255,10 @@ async function fetchOutcome(
   return finalNonce > sent.nonce ? { outcome: 'dropped', txHash: sent.tx_hash } : 'not mined';
 }
 
-/** The stored bytes once more; after long waiting the same root at the same nonce with higher fees, stored first. */
+/**
+ * The stored bytes once more; after long waiting the same root at the same nonce with higher fees, stored first. The
+ * replacement gets a gas limit within the ceiling, so bytes that no node takes are replaced like those that none mines.
+ */
 async function sendAgain(deps: PublisherDeps, sent: Publication): Promise<Publication> {
   const { db, chain, log, nowMs, replaceAfterMs } = deps;
   const replaced = parseReplaced(sent);
@@ -263,7 +267,12 @@ async function sendAgain(deps: PublisherDeps, sent: Publication): Promise<Public
     await chain.broadcast(sent.raw_transaction);
     return sent;
   }
-  const signed = await chain.signReplacement(sent.raw_transaction);
+  const signed = await signBetter(deps, sent);
+  if (signed === undefined) {
+    // The cap forbids a better offer: what is out may still be mined when the chain asks for less.
+    await chain.broadcast(sent.raw_transaction);
+    return sent;
+  }
   const next = await db.transaction().execute(async (trx) => {
     await deps.assertOwner?.(trx);
     return await trx
@@ -284,6 +293,20 @@ async function sendAgain(deps: PublisherDeps, sent: Publication): Promise<Public
     log.warn({ ...describeFailure(error) }, 'waiting for a publication');
   });
   return next;
+}
+
+async function signBetter(
+  { chain }: PublisherDeps,
+  { raw_transaction }: Publication,
+): Promise<SignedTransaction | undefined> {
+  try {
+    return await chain.signReplacement(raw_transaction);
+  } catch (error) {
+    if (errorCodeOf(error) === 'fee_cap_reached') {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 function parseReplaced({ replaced_hashes }: Publication): string[] {

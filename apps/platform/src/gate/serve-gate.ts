@@ -21,7 +21,16 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
   const database = await openStore<GateTables>(config.database, 'gate', gateMigrations, log);
   const { db, ownership } = database;
   const nowMs = Date.now;
-  const chain = createEvmRegistryChain(config.chain, config.publisherKey);
+  const chain = createEvmRegistryChain(config.chain, config.publisherKey, config.publisherCaps);
+
+  if (
+    config.publisherCaps.maxFeePerGas === undefined &&
+    config.publisherCaps.maxCostWei === undefined
+  ) {
+    log.warn(
+      'neither GATE_PUBLISHER_MAX_FEE_GWEI nor GATE_PUBLISHER_MAX_COST_COIN sets a cap: the gate pays whatever fees the chain asks for',
+    );
+  }
   const stopping = new AbortController();
   await chain.assertChain();
   const publisher = await startPublisher({

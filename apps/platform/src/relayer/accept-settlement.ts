@@ -20,12 +20,19 @@ import { assertNonceFree } from './checks/check-nonce.ts';
 import { attempt } from './checks/refuse-settlement.ts';
 import type { SettlementChecks } from './checks/settlement-checks.ts';
 import {
+  assertDeadline,
+  defaultSettlementLimits,
+  reserveGas,
+  type SettlementLimits,
+} from './settlement-limits.ts';
+import {
   assertBatchFree,
   assertSameNotes,
   findSettlement,
   idempotencyConflict,
   insertSettlement,
   isSameAuthorisation,
+  type ReserveGas,
   reopenSettlement,
   type SettlementRow,
 } from './settlement-store.ts';
@@ -37,14 +44,17 @@ export type AcceptDeps = {
   readonly nowMs: () => number;
   /** Called before the first check that is more than a look at what is stored. It may refuse by throwing. */
   readonly beforeWork?: (() => void) | undefined;
+  /** Default: {@link defaultSettlementLimits}. */
+  readonly settlementLimits?: SettlementLimits;
 };
 
 /**
  * Stores the settlement, or finds the one that stands. What costs least comes first: what is stored, the request by
  * itself, the funder's signature, the arithmetic of the batch, the proof. Nothing is stored before all of them, and a
  * replay, which stores nothing, needs none.
- * @throws PoolError `invalid-chain`, `invalid_settlement`, `proof_invalid`, `batch_size_unsupported` (400),
- *   `idempotency_conflict` (409), `rate_limited` (429), `chain_unreachable`, `verifier_unavailable` (503)
+ * @throws PoolError `invalid-chain`, `invalid_settlement`, `deadline_too_far`, `proof_invalid`, `batch_size_unsupported`
+ *   (400), `idempotency_conflict` (409), `rate_limited`, `gas_budget_exceeded` (429), `chain_unreachable`,
+ *   `verifier_unavailable` (503)
  */
 export async function acceptSettlement(
   deps: AcceptDeps,
@@ -65,6 +75,8 @@ export async function acceptSettlement(
     return standing;
   }
   deps.beforeWork?.();
+  const { settlementLimits: limits = defaultSettlementLimits, nowMs } = deps;
+  await assertDeadline(chain, request.batch.deadline, limits, nowMs());
   assertDelivery(request, chain.settings);
   const claim = computeClaim(request, chain);
   if (!isSame) {
@@ -73,17 +85,21 @@ export async function acceptSettlement(
   if (standing !== undefined && !isSame) {
     await assertMayFollow(deps, standing);
   }
+  // Once before the checks that take long, and once with the row.
+  const reserve: ReserveGas = (trx) =>
+    reserveGas(trx, employerId, request, standing?.id, limits, nowMs());
+  await db.transaction().execute(reserve);
   await checks.assertSigned(employerId, chain, claim);
   await assertNonceFree(chain, request.batch);
   await checks.assertProven(employerId, request, chain.settings);
   // The rows may have changed in the meantime: both writes below hold only for the state that was seen.
   if (isSame) {
-    await reopenSettlement(db, standing.id, request);
+    await reopenSettlement(db, standing.id, request, reserve);
     return (await findSettlement(db, employerId, key)) ?? standing;
   }
   return standing === undefined
-    ? await insertOrReplay(deps, employerId, key, request)
-    : await insertSettlement(db, employerId, key, request, deps.nowMs(), standing.id);
+    ? await insertOrReplay(deps, employerId, key, request, reserve)
+    : await insertSettlement(db, employerId, key, request, nowMs(), reserve, standing.id);
 }
 
 /** What its funder withdrew is never taken up again. */
@@ -119,9 +135,10 @@ async function insertOrReplay(
   employerId: string,
   key: string,
   request: SettlementRequest,
+  reserve: ReserveGas,
 ): Promise<SettlementRow> {
   try {
-    return await insertSettlement(deps.db, employerId, key, request, deps.nowMs());
+    return await insertSettlement(deps.db, employerId, key, request, deps.nowMs(), reserve);
   } catch (error) {
     const winner = await findSettlement(deps.db, employerId, key);
     if (winner !== undefined && isSameAuthorisation(winner, request.chain, request.batch)) {

@@ -52,7 +52,9 @@ describe('a transaction on its way', () => {
   });
 
   function openChain(maxFeePerGas?: bigint): void {
-    poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'), maxFeePerGas);
+    poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'), {
+      maxFeePerGas,
+    });
     indexer = createIndexer({ db: database.db, chain: poolChain, log, nowMs: Date.now });
   }
   const relay = (on: PoolChain = poolChain) =>

@@ -15,7 +15,7 @@ import type { SignedTransaction } from '../chain/transaction-signer.ts';
 import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
 import type { Ownership } from '../database/process-lock.ts';
 import { describeFailure, type Log } from '../log.ts';
-import { describeWithdrawal } from './settlement-store.ts';
+import { describeWithdrawal, markRefused } from './settlement-store.ts';
 
 export type RelayerDeps = {
   readonly db: PlatformDatabase;
@@ -86,18 +86,21 @@ export async function insertTransaction(
       purpose,
       state: 'open',
       created_at: new Date(nowMs()).toISOString(),
+      gas_limit: Number(signed.gasLimit),
     })
     .execute();
 }
 
 /**
  * Stores the signed bytes of a `fund()`, unless its funder withdrew the batch meanwhile.
+ * @param isFirst - nothing of the settlement is out: it must be `accepted` still, and is `submitted` from here on
  * @returns false when nothing was stored, and nothing may be sent
  */
 export async function insertFund(
   deps: RelayerDeps,
   settlementId: number,
   signed: SignedTransaction,
+  isFirst: boolean,
 ): Promise<boolean> {
   return await deps.db.transaction().execute(async (trx) => {
     // A withdrawal that is being stored comes first; one that comes later finds these bytes.
@@ -107,16 +110,22 @@ export async function insertFund(
       .where('id', '=', settlementId)
       .forUpdate()
       .execute();
-    if ((await findWithdrawal(trx, settlementId)) !== undefined) {
+    if (isFirst) {
+      const taken = await trx
+        .updateTable('settlements')
+        .set({ state: 'submitted' })
+        .where('id', '=', settlementId)
+        .where('state', '=', 'accepted')
+        .where('void_signature', 'is', null)
+        .returning('id')
+        .executeTakeFirst();
+      if (taken === undefined) {
+        return false;
+      }
+    } else if ((await findWithdrawal(trx, settlementId)) !== undefined) {
       return false;
     }
     await insertTransaction({ ...deps, db: trx }, settlementId, 'fund', signed);
-    await trx
-      .updateTable('settlements')
-      .set({ state: 'submitted' })
-      .where('id', '=', settlementId)
-      .where('state', '=', 'accepted')
-      .execute();
     return true;
   });
 }
@@ -164,29 +173,35 @@ export async function followNonce(
 async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock): Promise<void> {
   const { chain, log, nowMs, replaceAfterMs } = deps;
   const [newest] = sent;
+  const isDue = isReplacementDue(sent.length, newest.created_at, nowMs(), replaceAfterMs);
   if (newest.purpose === 'fund') {
     const withdrawal = await findWithdrawal(deps.db, newest.settlement_id);
     if (withdrawal !== undefined && !(await canNeverLand(deps, newest, final))) {
-      await withdrawAtNonce(deps, newest, withdrawal);
+      await withdrawAtNonce(deps, newest, withdrawal, isDue);
       return;
     }
   }
-  const isDue = isReplacementDue(sent.length, newest.created_at, nowMs(), replaceAfterMs);
+  const excess =
+    newest.purpose === 'cancel' ? undefined : await chain.findExcess(newest.raw_transaction);
+  if (excess !== undefined) {
+    await cancelRefused(deps, newest, excess);
+    return;
+  }
   // What waits behind another nonce is not to blame, and what the head has mined needs no replacing.
   if (!isDue || (await chain.fetchNonce()) !== newest.nonce) {
-    await chain.broadcast(newest.raw_transaction);
+    await broadcastStored(deps, newest);
     return;
   }
   const isCancel = newest.purpose === 'cancel' || (await canNeverLand(deps, newest, final));
   const signed = await signWithinCap(chain, newest, isCancel ? 'cancel' : 'same-call');
   if (signed === undefined) {
     // The cap forbids a better offer: what is out may still be mined when the chain asks for less.
-    await chain.broadcast(newest.raw_transaction);
+    await broadcastStored(deps, newest);
     return;
   }
   const purpose = isCancel ? 'cancel' : newest.purpose;
   if (purpose === 'fund') {
-    if (!(await insertFund(deps, newest.settlement_id, signed))) {
+    if (!(await insertFund(deps, newest.settlement_id, signed, false))) {
       return;
     }
   } else {
@@ -199,25 +214,110 @@ async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock):
   await chain.broadcast(signed.rawTransaction);
 }
 
+/** Sends stored bytes once more. Those that the node will never take give their nonce to a cancel. */
+async function broadcastStored(deps: RelayerDeps, newest: RelayerTransaction): Promise<void> {
+  try {
+    await deps.chain.broadcast(newest.raw_transaction);
+  } catch (error) {
+    if (errorCodeOf(error) !== 'transaction_rejected' || newest.purpose === 'cancel') {
+      throw error;
+    }
+    deps.log.warn({ nonce: newest.nonce, ...describeFailure(error) }, 'refused for good');
+    await cancelRefused(deps, newest, {
+      code: 'transaction_rejected',
+      message:
+        'the node of this chain refuses the transaction of this batch for good; nothing was paid',
+    });
+  }
+}
+
+/**
+ * Frees the nonce of bytes that must not or cannot be mined, and ends their settlement with the reason. A withdrawn one
+ * stays unfinished: its authorisation is still to be withdrawn. What another node may have mined all the same is found
+ * by the index.
+ */
+async function cancelRefused(
+  deps: RelayerDeps,
+  newest: RelayerTransaction,
+  reason: ErrorBody,
+): Promise<void> {
+  const { chain, log } = deps;
+  const { nonce, settlement_id } = newest;
+  if ((await chain.fetchNonce()) > nonce) {
+    return;
+  }
+  const signed = await signCancel(chain, newest);
+  await deps.db.transaction().execute(async (trx) => {
+    await insertTransaction({ ...deps, db: trx }, settlement_id, 'cancel', signed);
+    if (newest.purpose === 'fund') {
+      await markRefused(trx, settlement_id, reason);
+    }
+  });
+  log.warn(
+    { nonce, code: reason.code, txHash: signed.txHash },
+    'refused for good: nonce cancelled',
+  );
+  await chain.broadcast(signed.rawTransaction);
+}
+
+// A node that never took the old bytes takes a cancel at any fee; one that did wants a better offer.
+async function signCancel(
+  chain: PoolChain,
+  newest: RelayerTransaction,
+): Promise<SignedTransaction> {
+  return (await signWithinCap(chain, newest, 'cancel')) ?? (await chain.signCancel(newest.nonce));
+}
+
 /** The withdrawal takes the nonce of the `fund()` that is out: the chain takes one of the two. */
 async function withdrawAtNonce(
   deps: RelayerDeps,
   newest: RelayerTransaction,
   withdrawal: VoidCall,
+  isDue: boolean,
 ): Promise<void> {
   const { chain, log } = deps;
   const { nonce, settlement_id } = newest;
-  // Mined already, or the batch landed through another transaction: what is final decides.
-  if ((await chain.fetchNonce()) > nonce || (await chain.simulateVoid(withdrawal)) !== undefined) {
+  // Mined already: what is final decides.
+  if ((await chain.fetchNonce()) > nonce) {
+    return;
+  }
+  const gas = await decideWithdrawal(deps, withdrawal);
+  if (gas === undefined) {
+    // The batch landed through another transaction, or the funder's contract has changed its mind. Nothing of a withdrawn
+    // batch is sent again, so the nonce gets free for what waits behind it.
+    if (isDue && (await chain.fetchNonce()) === nonce) {
+      const signed = await signCancel(chain, newest);
+      await insertTransaction(deps, settlement_id, 'cancel', signed);
+      log.warn({ nonce, txHash: signed.txHash }, 'withdrawal refused: nonce cancelled');
+      await chain.broadcast(signed.rawTransaction);
+    }
     return;
   }
   // Without a better offer it goes out at what the cap allows: a node that still has the fund() refuses it, one that lost
   // the fund() takes it, and the nonce does not stay empty for everybody behind it.
   const signed =
-    (await signWithinCap(chain, newest, withdrawal)) ?? (await chain.signVoid(withdrawal, nonce));
+    (await signWithinCap(chain, newest, withdrawal)) ??
+    (await chain.signVoid(withdrawal, nonce, gas));
   await insertTransaction(deps, settlement_id, 'void', signed);
   log.info({ nonce, txHash: signed.txHash }, 'withdrawal sent');
   await chain.broadcast(signed.rawTransaction);
+}
+
+/** The gas of a withdrawal that the contract takes now. Undefined: it does not, or nobody can tell. */
+async function decideWithdrawal(
+  { chain, log }: RelayerDeps,
+  withdrawal: VoidCall,
+): Promise<bigint | undefined> {
+  try {
+    if ((await chain.simulateVoid(withdrawal)) !== undefined) {
+      return undefined;
+    }
+    const decision = await chain.decideVoidGas(withdrawal);
+    return decision.kind === 'limit' ? decision.gasLimit : undefined;
+  } catch (error) {
+    log.warn({ ...describeFailure(error) }, 'a withdrawal cannot be tried');
+    return undefined;
+  }
 }
 
 async function signWithinCap(
@@ -267,6 +367,11 @@ async function recordOutcome(
   await deps.db.transaction().execute(async (trx) => {
     await setState(trx, sent, 'dropped');
     await setState(trx, [mined], state);
+    await trx
+      .updateTable('relayer_transactions')
+      .set({ gas_used: Number(receipt.gasUsed) })
+      .where('id', '=', mined.id)
+      .execute();
     if (reason !== undefined) {
       await trx
         .updateTable('settlements')

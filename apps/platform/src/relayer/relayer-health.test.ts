@@ -50,7 +50,7 @@ describe('the health of the relayer', () => {
   });
 
   function open(maxFeePerGas?: bigint): void {
-    poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'), maxFeePerGas);
+    poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'), { maxFeePerGas });
     watch = watchOf(poolChain);
   }
   const watchOf = (on: PoolChain) =>
@@ -100,7 +100,7 @@ describe('the health of the relayer', () => {
 
   it('wants the gas of a fund transaction at what it would offer now', async () => {
     // Twice the base fee and the tip, for a million gas.
-    const { fees } = await poolChain.fetchPurse();
+    const { fees } = await poolChain.fetchPurse(1_000_000n);
     const needed = 1_000_000n * (fees?.maxFeePerGas ?? 0n);
     expect(needed).toBeGreaterThan(0n);
     await setBalance(needed - 1n);
@@ -175,7 +175,8 @@ describe('the health of the relayer', () => {
     let isCut = true;
     watch = watchOf({
       ...poolChain,
-      fetchPurse: () => (isCut ? Promise.reject(new Error('cut')) : poolChain.fetchPurse()),
+      fetchPurse: () =>
+        isCut ? Promise.reject(new Error('cut')) : poolChain.fetchPurse(1_000_000n),
     });
     expect(await see()).toEqual({ ok: false, code: 'rpc_unreachable' });
     isCut = false;
@@ -189,7 +190,7 @@ describe('the health of the relayer', () => {
       ...poolChain,
       fetchPurse: () => {
         looks += 1;
-        return poolChain.fetchPurse();
+        return poolChain.fetchPurse(1_000_000n);
       },
     });
     for (let pass = 0; pass < 10; pass += 1) {

@@ -29,7 +29,7 @@ export type RelayerWatch = {
   read(): RelayerHealth | undefined;
 };
 
-/** Gas that a `fund` transaction of the largest batch may be given, margins included. */
+/** Gas that a `fund` transaction of the largest batch is given for a funder with a key, margins included. */
 const fundGas = 1_000_000n;
 
 /** How long a good look counts before the next; after a bad one every pass looks. */
@@ -83,7 +83,7 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
 /** What stands in the way the longest comes first: a transaction in front, then fees, then money. */
 async function observeRelayer(deps: RelayerHealthDeps): Promise<RelayerHealth> {
   const { chain } = deps;
-  const [purse, minedNonce] = await Promise.all([chain.fetchPurse(), chain.fetchNonce()]);
+  const [purse, minedNonce] = await Promise.all([chain.fetchPurse(fundGas), chain.fetchNonce()]);
   if (await hasStuckTransaction(deps, minedNonce)) {
     return { ok: false, code: 'transaction_stuck' };
   }

@@ -6,12 +6,17 @@
  * is signed anew for the nonce of those bytes alone. Success is decided elsewhere, by the indexer alone: a settlement is settled when
  * its batch is in a final block, whoever's transaction put it there.
  *
+ * Settlements are tried side by side, since a funder's contract may keep the node busy; employers take turns
+ * (docs/decisions/0027). Nonces are given out one at a time.
+ *
  * @module
  */
-import { deriveTraceId, type ErrorBody, errorCodeOf } from '@pool/core';
+import { deriveTraceId, errorCodeOf } from '@pool/core';
 import type { FinalBlock } from '../chain/finality.ts';
 import type { VoidCall } from '../chain/pool-chain.ts';
+import type { SignedTransaction } from '../chain/transaction-signer.ts';
 import { describeFailure } from '../log.ts';
+import { createFairQueue, type FairQueue, type RowOutcome, runBounded } from './fair-queue.ts';
 import {
   followNonce,
   insertFund,
@@ -19,117 +24,215 @@ import {
   type RelayerDeps,
   selectOpenNonces,
 } from './nonces.ts';
-import { describeWithdrawal, parseStoredCall, type SettlementRow } from './settlement-store.ts';
+import {
+  describeWithdrawal,
+  markRefused,
+  markReverted,
+  parseStoredCall,
+  type SettlementRow,
+} from './settlement-store.ts';
 
 export type { RelayerDeps } from './nonces.ts';
 
-/** One pass over everything unfinished on the chain. Passes must not overlap: nonces are given out here. */
-export async function runRelayerPass(deps: RelayerDeps): Promise<void> {
-  const final = await deps.chain.fetchFinalBlock();
-  for (const sent of await selectOpenNonces(deps)) {
-    const { id, key } = await selectSettlement(deps, sent[0].settlement_id);
-    await isolate(deps, id, key, (own) => followNonce(own, sent, final));
-  }
-  for (const row of await selectUnfinished(deps)) {
-    await isolate(deps, row.id, row.key, (own) => advance(own, row, final));
-  }
+export type Relayer = {
+  /** Looks at what is unfinished on the chain. Passes must not overlap: nonces are given out here. */
+  pass(): Promise<void>;
+};
+
+/** Calls of the chain's node at once. */
+const parallel = 8;
+/** Of one employer: what its contract keeps busy leaves most of them free. */
+const perEmployer = 2;
+
+export function createRelayer(deps: RelayerDeps): Relayer {
+  const queue = createFairQueue(deps.nowMs);
+  return { pass: () => runPass(deps, queue) };
 }
 
-async function advance(deps: RelayerDeps, row: SettlementRow, final: FinalBlock): Promise<void> {
+/** One pass of a relayer that remembers nothing of passes before. */
+export async function runRelayerPass(deps: RelayerDeps): Promise<void> {
+  await createRelayer(deps).pass();
+}
+
+/** What a pass hands to its settlements. */
+type Pass = RelayerDeps & {
+  readonly final: FinalBlock;
+  /** Gives out the next nonce to one settlement after the other. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+};
+
+async function runPass(deps: RelayerDeps, queue: FairQueue): Promise<void> {
+  const final = await deps.chain.fetchFinalBlock();
+  const open = await selectOpenNonces(deps);
+  // A nonce waits for nobody: everything behind it would wait too.
+  await runBounded(
+    open,
+    { parallel, perOwner: parallel },
+    () => '',
+    async (sent) => {
+      const id = sent[0].settlement_id;
+      await isolate(deps, id, await selectKey(deps, id), (own) => followNonce(own, sent, final));
+    },
+  );
+  const pass: Pass = { ...deps, final, inTurn: createTurns() };
+  await runBounded(
+    queue.choose(await selectUnfinished(deps)),
+    { parallel, perOwner: perEmployer },
+    ({ employerId }) => employerId,
+    async (row) => {
+      if (!queue.isPaused(row.employerId)) {
+        queue.note(row, await attempt(pass, row.id, row.key));
+      }
+    },
+  );
+}
+
+async function attempt(pass: Pass, id: number, key: string): Promise<RowOutcome> {
+  let outcome: RowOutcome = 'done';
+  await isolate(pass, id, key, async ({ log }) => {
+    const row = await selectRow(pass, id);
+    outcome = 'failed';
+    outcome = row === undefined ? 'done' : await advance({ ...pass, log }, row);
+  }).then((error) => {
+    // Fees and money are nobody's contract.
+    outcome = errorCodeOf(error) === 'fee_cap_reached' ? 'refused' : outcome;
+  });
+  return outcome;
+}
+
+function createTurns(): Pass['inTurn'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}
+
+async function advance(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
   const withdrawal = describeWithdrawal(row);
   if (withdrawal !== undefined) {
-    await withdraw(deps, row, withdrawal, final);
-  } else if (row.state === 'accepted') {
-    await send(deps, row, final);
-  } else {
-    await recover(deps, row, final);
+    return await withdraw(pass, row, withdrawal);
   }
+  if (row.state === 'accepted') {
+    return await send(pass, row);
+  }
+  return await recover(pass, row);
 }
 
-/** One settlement's trouble must not hold up the others. Every line of `work` tells which settlement and job it is. */
+/**
+ * One settlement's trouble must not hold up the others. Every line of `work` tells which settlement and job it is.
+ * @returns what `work` threw, after it was logged
+ */
 async function isolate(
   deps: RelayerDeps,
   id: number,
   key: string,
   work: (own: RelayerDeps) => Promise<void>,
-): Promise<void> {
+): Promise<unknown> {
   const log = deps.log.child({ settlement: id, trace: deriveTraceId(key) });
+  let failure: unknown;
   try {
     await work({ ...deps, log });
   } catch (error) {
+    failure = error;
     // Fees above the cap last for many passes; the health of the relayer tells it once.
     const level = errorCodeOf(error) === 'fee_cap_reached' ? 'debug' : 'warn';
     log[level]({ ...describeFailure(error) }, 'settlement step failed');
   }
   deps.onStep?.();
+  return failure;
 }
 
 /** Simulates, signs, stores, broadcasts. */
-async function send(deps: RelayerDeps, row: SettlementRow, final: FinalBlock): Promise<void> {
-  const { chain, log } = deps;
-  if (await isNonceTaken(deps, row, final)) {
-    return;
+async function send(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
+  const { chain, log, db } = pass;
+  // Nothing of the funder's own is asked in here: a row ends although no simulation of it ever succeeds.
+  if (await isNonceTaken(pass, row)) {
+    return 'done';
+  }
+  if (Number(row.deadline) < pass.final.timestamp) {
+    await markReverted(db, row.id, {
+      code: 'authorization-expired',
+      message: "The authorisation's deadline has passed.",
+    });
+    return 'done';
   }
   const call = parseStoredCall(row);
   const refusal = await chain.simulateFund(call);
   if (refusal !== undefined) {
     log.info({ code: refusal.code }, 'simulation refused');
-    await markRefused(deps, row.id, refusal);
-    return;
+    await markRefused(db, row.id, refusal);
+    return 'done';
   }
-  const signed = await chain.signFund(call, await nextNonce(deps));
-  if (!(await insertFund(deps, row.id, signed))) {
-    return;
+  const gas = await chain.decideFundGas(call);
+  if (gas.kind === 'refused') {
+    log.info({ code: gas.reason.code }, 'simulation refused');
+    await markRefused(db, row.id, gas.reason);
+    return 'done';
   }
-  await chain.broadcast(signed.rawTransaction);
-  log.info({ txHash: signed.txHash }, 'settlement sent');
+  await pass.inTurn(async () => {
+    const signed = await chain.signFund(call, await nextNonce(pass), gas.gasLimit);
+    if (await insertFund(pass, row.id, signed, true)) {
+      await chain.broadcast(signed.rawTransaction);
+      log.info({ txHash: signed.txHash }, 'settlement sent');
+    }
+  });
+  return 'done';
 }
 
 /**
  * Withdraws the batch where nothing of ours is out for it; a `fund()` that is out gives its nonce to the
  * withdrawal (`followNonce`). The row ends when a final block shows that the batch can never land, or that it did.
  */
-async function withdraw(
-  deps: RelayerDeps,
-  row: SettlementRow,
-  withdrawal: VoidCall,
-  final: FinalBlock,
-): Promise<void> {
-  const { chain, db, log } = deps;
+async function withdraw(pass: Pass, row: SettlementRow, withdrawal: VoidCall): Promise<RowOutcome> {
+  const { chain, db, log, final } = pass;
   if (await chain.fetchIsVoided(row.funder, row.batch_nonce, final.number)) {
-    await markReverted(deps, row.id, {
+    await markReverted(db, row.id, {
       code: 'batch_voided',
       message: 'the funder withdrew this batch: it can never land',
     });
-    return;
+    return 'done';
   }
-  if ((await isUnderWay(deps, row)) || (await isNonceTaken(deps, row, final))) {
-    return;
+  if ((await isUnderWay(pass, row)) || (await isNonceTaken(pass, row))) {
+    return 'done';
   }
   if (Number(row.deadline) < final.timestamp) {
-    await markReverted(deps, row.id, {
+    await markReverted(db, row.id, {
       code: 'authorization-expired',
       message: 'the deadline passed before the withdrawal landed: the batch can never land',
     });
-    return;
+    return 'done';
   }
   const refusal = await chain.simulateVoid(withdrawal);
   if (refusal !== undefined) {
     log.debug({ code: refusal.code }, 'withdrawal refused');
-    return;
+    return 'refused';
   }
-  const signed = await chain.signVoid(withdrawal, await nextNonce(deps));
-  await db.transaction().execute(async (trx) => {
-    await insertTransaction({ ...deps, db: trx }, row.id, 'void', signed);
+  const gas = await chain.decideVoidGas(withdrawal);
+  if (gas.kind === 'refused') {
+    log.debug({ code: gas.reason.code }, 'withdrawal refused');
+    return 'refused';
+  }
+  await pass.inTurn(async () => {
+    const signed = await chain.signVoid(withdrawal, await nextNonce(pass), gas.gasLimit);
+    await insertVoid(pass, row.id, signed);
+    await chain.broadcast(signed.rawTransaction);
+    log.info({ txHash: signed.txHash }, 'withdrawal sent');
+  });
+  return 'done';
+}
+
+async function insertVoid(deps: RelayerDeps, id: number, signed: SignedTransaction): Promise<void> {
+  await deps.db.transaction().execute(async (trx) => {
     await trx
       .updateTable('settlements')
       .set({ state: 'submitted' })
-      .where('id', '=', row.id)
+      .where('id', '=', id)
       .where('state', '=', 'accepted')
       .execute();
+    await insertTransaction({ ...deps, db: trx }, id, 'void', signed);
   });
-  await chain.broadcast(signed.rawTransaction);
-  log.info({ txHash: signed.txHash }, 'withdrawal sent');
 }
 
 async function isUnderWay({ db }: RelayerDeps, row: SettlementRow): Promise<boolean> {
@@ -156,34 +259,30 @@ async function nextNonce({ chain, db }: RelayerDeps): Promise<number> {
 }
 
 /** `submitted` with nothing of ours under way: the batch landed by itself, or everything sent was dropped. */
-async function recover(deps: RelayerDeps, row: SettlementRow, final: FinalBlock): Promise<void> {
-  if ((await isUnderWay(deps, row)) || (await isNonceTaken(deps, row, final))) {
-    return;
+async function recover(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
+  if ((await isUnderWay(pass, row)) || (await isNonceTaken(pass, row))) {
+    return 'done';
   }
-  await deps.db
+  await pass.db
     .updateTable('settlements')
     .set({ state: 'accepted' })
     .where('id', '=', row.id)
     .where('state', '=', 'submitted')
     .execute();
+  return 'done';
 }
 
 /**
  * True when this funder's batch nonce is used as far as the chain's head knows: then nothing is sent. Used for our own
  * root, the indexer settles the row once that is final; used for another root, the row is closed once final.
  */
-async function isNonceTaken(
-  deps: RelayerDeps,
-  row: SettlementRow,
-  final: FinalBlock,
-): Promise<boolean> {
-  const { chain } = deps;
+async function isNonceTaken({ chain, db, final }: Pass, row: SettlementRow): Promise<boolean> {
   if ((await chain.fetchBatchRootOf(row.funder, row.batch_nonce, 'latest')) === undefined) {
     return false;
   }
   const finalRoot = await chain.fetchBatchRootOf(row.funder, row.batch_nonce, final.number);
   if (finalRoot !== undefined && finalRoot !== row.batch_root) {
-    await markReverted(deps, row.id, {
+    await markReverted(db, row.id, {
       code: 'settled_elsewhere',
       message:
         'the funder used this batch nonce for another batch: the job was paid elsewhere, do not resubmit',
@@ -192,38 +291,30 @@ async function isNonceTaken(
   return true;
 }
 
-/** Refused by the simulation. A withdrawal that came meanwhile is still to be sent, so its row stays unfinished. */
-async function markRefused(deps: RelayerDeps, id: number, reason: ErrorBody): Promise<void> {
-  await deps.db
-    .updateTable('settlements')
-    .set({ state: 'reverted', error_code: reason.code, error_message: reason.message })
-    .where('id', '=', id)
-    .where('state', '!=', 'settled')
-    .where('void_signature', 'is', null)
-    .execute();
-}
-
-async function markReverted(deps: RelayerDeps, id: number, reason: ErrorBody): Promise<void> {
-  await deps.db
-    .updateTable('settlements')
-    .set({ state: 'reverted', error_code: reason.code, error_message: reason.message })
-    .where('id', '=', id)
-    .where('state', '!=', 'settled')
-    .execute();
-}
-
-async function selectSettlement({ db }: RelayerDeps, id: number) {
-  return await db
+async function selectKey({ db }: RelayerDeps, id: number): Promise<string> {
+  const { key } = await db
     .selectFrom('settlements')
-    .select(['id', 'key'])
+    .select('key')
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
+  return key;
 }
 
-async function selectUnfinished({ db, chain }: RelayerDeps): Promise<SettlementRow[]> {
+/** Undefined: it ended while it waited for its turn. */
+async function selectRow({ db }: RelayerDeps, id: number): Promise<SettlementRow | undefined> {
   return await db
     .selectFrom('settlements')
     .selectAll()
+    .where('id', '=', id)
+    .where('state', 'in', ['accepted', 'submitted'])
+    .where('superseded_at', 'is', null)
+    .executeTakeFirst();
+}
+
+async function selectUnfinished({ db, chain }: RelayerDeps) {
+  return await db
+    .selectFrom('settlements')
+    .select(['id', 'key', 'employer_id as employerId'])
     .where('chain', '=', chain.key)
     .where('state', 'in', ['accepted', 'submitted'])
     .where('superseded_at', 'is', null)

@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import {
   computeBatchId,
   type Delivery,
+  type ErrorBody,
   type FundBatchWire,
   fieldToHex,
   type Hex,
@@ -158,9 +159,12 @@ function joinSealed(notes: Delivery['sealedNotes']): string {
   return notes.map(({ sealed }) => sealed).join();
 }
 
+/** Sets gas aside for a row, in the transaction that stores it. @throws PoolError when there is none */
+export type ReserveGas = (trx: PlatformDatabase) => Promise<number>;
+
 /**
  * Stores a new attempt with its sealed notes. `supersedes` names the dead row that holds the key.
- * @throws PoolError `idempotency_conflict` (409) when the key or the batch was taken meanwhile
+ * @throws PoolError `idempotency_conflict` (409) when the key or the batch was taken meanwhile; as `reserve`
  */
 export async function insertSettlement(
   db: PlatformDatabase,
@@ -168,6 +172,7 @@ export async function insertSettlement(
   key: string,
   request: SettlementRequest,
   nowMs: number,
+  reserve: ReserveGas,
   supersedes?: number,
 ): Promise<SettlementRow> {
   const { sealedNotes: _stored, bodyFingerprint, ...call } = request;
@@ -177,6 +182,7 @@ export async function insertSettlement(
     body_fingerprint_key: bodyFingerprint?.keyId ?? null,
   };
   return await db.transaction().execute(async (trx) => {
+    const gasReserved = await reserve(trx);
     if (supersedes !== undefined) {
       await trx
         .updateTable('settlements')
@@ -187,7 +193,7 @@ export async function insertSettlement(
     }
     const row = await trx
       .insertInto('settlements')
-      .values(values)
+      .values({ ...values, gas_reserved: gasReserved })
       .onConflict((conflict) => conflict.doNothing())
       .returningAll()
       .executeTakeFirst();
@@ -301,17 +307,25 @@ export async function insertSettled(
 /**
  * Takes a reverted row up again with a fresh proof, root, digest or permit of the same authorisation. Sealed notes that
  * are not there any more are stored anew: no batch may land without them.
+ * @throws PoolError as `reserve`
  */
 export async function reopenSettlement(
   db: PlatformDatabase,
   id: number,
   request: SettlementRequest,
+  reserve: ReserveGas,
 ): Promise<void> {
   const { sealedNotes: _stored, bodyFingerprint: _kept, ...call } = request;
   await db.transaction().execute(async (trx) => {
+    const gasReserved = await reserve(trx);
     const reopened = await trx
       .updateTable('settlements')
-      .set({ state: 'accepted', request: JSON.stringify(call), ...noOutcome })
+      .set({
+        state: 'accepted',
+        request: JSON.stringify(call),
+        ...noOutcome,
+        gas_reserved: gasReserved,
+      })
       .where('id', '=', id)
       .where('state', '=', 'reverted')
       .where('void_signature', 'is', null)
@@ -321,6 +335,35 @@ export async function reopenSettlement(
       await insertSealedNotes(trx, id, request);
     }
   });
+}
+
+/** Refused before anything could land. A row whose funder withdrew it stays unfinished: its withdrawal is to be sent. */
+export async function markRefused(
+  db: PlatformDatabase,
+  id: number,
+  reason: ErrorBody,
+): Promise<void> {
+  await db
+    .updateTable('settlements')
+    .set({ state: 'reverted', error_code: reason.code, error_message: reason.message })
+    .where('id', '=', id)
+    .where('state', '!=', 'settled')
+    .where('void_signature', 'is', null)
+    .execute();
+}
+
+/** The batch can never land. */
+export async function markReverted(
+  db: PlatformDatabase,
+  id: number,
+  reason: ErrorBody,
+): Promise<void> {
+  await db
+    .updateTable('settlements')
+    .set({ state: 'reverted', error_code: reason.code, error_message: reason.message })
+    .where('id', '=', id)
+    .where('state', '!=', 'settled')
+    .execute();
 }
 
 /** Stores the funder's withdrawal. A reverted row is taken up again: its authorisation could still land. */

@@ -212,9 +212,9 @@ describe('a batch that its funder withdraws', () => {
     const request = await withdraw(settlement);
     await relay({
       ...poolChain,
-      signFund: async (call, nonce) => {
+      signFund: async (call, nonce, gasLimit) => {
         await edge.postVoid('job-1', request);
-        return await poolChain.signFund(call, nonce);
+        return await poolChain.signFund(call, nonce, gasLimit);
       },
     });
     expect([await transactions(), await sentCount()]).toEqual([[], 0]);

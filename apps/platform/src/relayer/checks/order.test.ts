@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PoolChain } from '../../chain/pool-chain.ts';
 import { plainBatchChecker } from '../../fixtures/fake-checks.ts';
 import { openTestDatabase, type TestDatabase } from '../../fixtures/test-database.ts';
-import { testSettings } from '../../fixtures/test-platform.ts';
+import { testSettings, timelessLimits } from '../../fixtures/test-platform.ts';
 import { createTestSettlement, testEmployerId } from '../../fixtures/test-settlement.ts';
 import { acceptSettlement } from '../accept-settlement.ts';
 import { createSettlementChecks } from './settlement-checks.ts';
@@ -66,6 +66,7 @@ describe('a settlement', () => {
       chains: new Map([['anvil', chain as PoolChain]]),
       checks,
       nowMs: Date.now,
+      settlementLimits: timelessLimits,
       beforeWork: () => {
         steps.push('limit');
       },

@@ -1,0 +1,37 @@
+/** Ceilings against what is measured: packages/contracts/gas.snapshot. */
+import { readFileSync } from 'node:fs';
+import { erc1271Gas } from '@pool/contracts';
+import { describe, expect, it } from 'vitest';
+import { capByChain, computeFundGasCeiling, transactionGasLimit } from './gas-ceilings.ts';
+
+const snapshot = new URL('../../../../packages/contracts/gas.snapshot', import.meta.url);
+const measured = new Map(
+  readFileSync(snapshot, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split(': '))
+    .map(([name = '', gas = '0']) => [name, BigInt(gas)]),
+);
+
+describe('the gas ceiling', () => {
+  it.each([16, 64, 256])(
+    'of a batch of %i leaves room for a full tree, a permit and a wallet',
+    (size) => {
+      const gas = measured.get(`fund-${size}`) ?? 0n;
+      expect(gas).toBeGreaterThan(0n);
+      // 18 hashes more than measured, each 14,000 with its read; a permit of 21,000; what EIP-150 keeps back.
+      const honest = gas + 18n * 14_000n + 21_000n + (erc1271Gas * 64n) / 63n;
+      expect(computeFundGasCeiling(size)).toBeGreaterThan(honest + 50_000n);
+      expect(computeFundGasCeiling(size)).toBeLessThan(honest + 300_000n);
+      // A funder with a key gets the whole margin of its estimate.
+      expect(computeFundGasCeiling(size)).toBeGreaterThan((gas * 130n) / 100n + 50_000n);
+    },
+  );
+
+  it('is at most half of a block, and at most what EIP-7825 allows', () => {
+    expect(capByChain(2_000_000n, undefined)).toBe(2_000_000n);
+    expect(capByChain(2_000_000n, 30_000_000n)).toBe(2_000_000n);
+    expect(capByChain(2_000_000n, 3_000_000n)).toBe(1_500_000n);
+    expect(capByChain(50_000_000n, 200_000_000n)).toBe(transactionGasLimit);
+  });
+});

@@ -1,0 +1,71 @@
+/**
+ * What a node means when it does not take signed bytes. One meaning matters: "never". Bytes that are refused for good
+ * would hold their nonce, and everything behind it, for as long as they are stored.
+ *
+ * @module
+ */
+
+/** The node has the bytes, or the chain has used their nonce. */
+const alreadyThere =
+  /already known|already imported|nonce too low|nonce has already been used|oldnonce/i;
+
+/** No fee, balance or time makes this node take these bytes. Texts of geth, reth, erigon, Nethermind, Besu and anvil. */
+const refusedForGood = new RegExp(
+  [
+    "exceeds.{0,8}block'?s?[ _]gas[ _]limit",
+    'gas limit (?:is )?too high',
+    'exceeds.{0,24}(?:transaction|tx)[ _]gas[ _]limit',
+    '(?:tx)?gaslimitexceeded',
+    'intrinsic[ _]gas[ _](?:too|exceeds)',
+    'insufficient gas for floor',
+    'floor data gas',
+    'gas (?:uint64 )?overflow',
+    '(?:transaction|tx) type (?:is )?not (?:supported|enabled)',
+    '(?:unsupported|invalid) (?:transaction|tx) type',
+    'oversized data',
+    'invalid (?:sender|signature)',
+    'invalid chain ?id',
+    'tip.{0,12}(?:higher|above|greater).{0,12}fee cap',
+    'max priority fee per gas higher than max fee',
+    'fee .{0,40}exceeds the configured cap',
+    '\\brlp: ',
+  ].join('|'),
+  'i',
+);
+
+export type BroadcastAnswer = 'already-there' | 'refused-for-good' | 'unknown';
+
+/** What a failed `eth_sendRawTransaction` says. Silence and every text that is not listed are `unknown`: try again. */
+export function readBroadcastAnswer(error: unknown): BroadcastAnswer {
+  const text = findAnswer(error) ?? (error instanceof Error ? error.message : '');
+  if (alreadyThere.test(text)) {
+    return 'already-there';
+  }
+  // An underpriced replacement competes with bytes that the node has: those may still be mined.
+  return !/underpriced/i.test(text) && refusedForGood.test(text) ? 'refused-for-good' : 'unknown';
+}
+
+const outOfGas = /out ?of ?gas|gas required exceeds|intrinsic[ _]gas/i;
+
+/** True when a call failed for lack of gas. */
+export function isOutOfGas(error: unknown): boolean {
+  const text = findAnswer(error) ?? (error instanceof Error ? error.message : '');
+  return outOfGas.test(text);
+}
+
+/** The node's own text, where ethers keeps it. Its own message repeats the request. */
+function findAnswer(error: unknown): string | undefined {
+  for (const holder of [fieldOf(error, 'error'), fieldOf(fieldOf(error, 'info'), 'error')]) {
+    const message = fieldOf(holder, 'message');
+    if (typeof message === 'string') {
+      return message;
+    }
+  }
+  return undefined;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

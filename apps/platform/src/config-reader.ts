@@ -1,0 +1,130 @@
+/**
+ * Reads variables of the environment: each problem is kept with the variable's name, never with its value, and all are
+ * told at once.
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import { type ChainsFile, chainsFileSchema, describeIssues, PoolError, Secret } from '@pool/core';
+import { parseServiceUrl } from '@pool/platform-client';
+import * as v from 'valibot';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Reader = ReturnType<typeof createReader>;
+
+export function createReader(env: Environment) {
+  const problems: string[] = [];
+  const problem = (name: string, what: string): void => {
+    problems.push(`${name} ${what}`);
+  };
+  const optional = (name: string): string | undefined => {
+    const value = env[name]?.trim();
+    return value === undefined || value === '' ? undefined : value;
+  };
+  const text = (name: string): string => {
+    const value = optional(name);
+    if (value === undefined) {
+      problem(name, 'is required');
+    }
+    return value ?? '';
+  };
+  const file = (name: string, path: string): string | undefined => {
+    try {
+      return readFileSync(path, 'utf8').trim();
+    } catch {
+      problem(name, 'names a file that cannot be read');
+      return undefined;
+    }
+  };
+  // Every secret has a `_FILE` form, which wins over the inline one.
+  const secret = (name: string): Secret => {
+    const path = optional(`${name}_FILE`);
+    if (path === undefined) {
+      return new Secret(text(name));
+    }
+    const content = file(`${name}_FILE`, path);
+    if (content === '') {
+      problem(`${name}_FILE`, 'names an empty file');
+    }
+    return new Secret(content ?? '');
+  };
+  return {
+    problem,
+    optional,
+    text,
+    file,
+    secret,
+    privateKey(name: string): Secret {
+      const value = secret(name);
+      if (value.reveal() !== '' && !/^0x[0-9a-fA-F]{64}$/.test(value.reveal())) {
+        problem(name, 'must be 32 bytes of hex with 0x');
+      }
+      return value;
+    },
+    integer(name: string, fallback: number, min: number, max: number): number {
+      const value = optional(name);
+      if (value === undefined) {
+        return fallback;
+      }
+      const parsed = /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
+      if (!(parsed >= min && parsed <= max)) {
+        problem(name, `must be a whole number from ${min} to ${max}`);
+        return fallback;
+      }
+      return parsed;
+    },
+    list(name: string): string[] {
+      return (optional(name) ?? '')
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '');
+    },
+    logLevel(name: string): string {
+      const value = optional(name) ?? 'info';
+      if (!['silent', 'fatal', 'error', 'warn', 'info', 'debug'].includes(value)) {
+        problem(name, 'must be silent, fatal, error, warn, info or debug');
+      }
+      return value;
+    },
+    serviceUrl(name: string, value: string): void {
+      try {
+        parseServiceUrl(value, name);
+      } catch (error) {
+        problem(
+          name,
+          error instanceof PoolError ? error.message.slice(name.length + 1) : 'is wrong',
+        );
+      }
+    },
+    chains(name: string): ChainsFile | undefined {
+      const path = text(name);
+      const content = path === '' ? undefined : file(name, path);
+      if (content === undefined) {
+        return undefined;
+      }
+      try {
+        const result = v.safeParse(chainsFileSchema, JSON.parse(content));
+        if (result.success) {
+          return result.output;
+        }
+        problem(name, `is malformed: ${describeIssues(result.issues)}`);
+      } catch {
+        problem(name, 'is not JSON');
+      }
+      return undefined;
+    },
+    finish(): void {
+      if (problems.length > 0) {
+        throw new PoolError('invalid_config', `configuration: ${problems.join('; ')}`);
+      }
+    },
+    /** After {@link finish}: a value whose absence was reported as a problem. */
+    present<T>(value: T | undefined): T {
+      if (value === undefined) {
+        throw new PoolError('invalid_config', 'configuration is incomplete');
+      }
+      return value;
+    },
+  };
+}

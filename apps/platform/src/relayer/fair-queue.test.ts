@@ -1,0 +1,105 @@
+/** Who is looked at in a pass, and for how long what fails waits. */
+import { describe, expect, it } from 'vitest';
+import { createFairQueue, type QueuedRow, rowsPerPass, runBounded } from './fair-queue.ts';
+
+const rowsOf = (employerId: string, from: number, count: number): QueuedRow[] =>
+  Array.from({ length: count }, (_, index) => ({ id: from + index, employerId }));
+
+describe('createFairQueue', () => {
+  it('lets employers take turns, and takes a few rows of each', () => {
+    const queue = createFairQueue(() => 0);
+    const chosen = queue.choose([...rowsOf('a', 1, 1_000), ...rowsOf('b', 2_001, 2)]);
+    expect(chosen.slice(0, 5).map(({ employerId }) => employerId)).toEqual([
+      'a',
+      'b',
+      'a',
+      'b',
+      'a',
+    ]);
+    expect(chosen).toHaveLength(rowsPerPass + 2);
+  });
+
+  it('comes to every row in turn', () => {
+    const queue = createFairQueue(() => 0);
+    const rows = rowsOf('a', 1, 40);
+    const seen = new Set<number>();
+    for (let pass = 0; pass < 3; pass += 1) {
+      for (const row of queue.choose(rows)) {
+        seen.add(row.id);
+        queue.note(row, 'done');
+      }
+    }
+    expect(seen.size).toBe(40);
+  });
+
+  it('lets a row that fails wait longer each time, and never longer than five minutes', () => {
+    let nowMs = 0;
+    const queue = createFairQueue(() => nowMs);
+    const [row] = rowsOf('a', 1, 1);
+    if (row === undefined) throw new Error('no row');
+    let waitedMs = 0;
+    for (let failures = 1; failures < 15; failures += 1) {
+      queue.note(row, 'refused');
+      const from = nowMs;
+      while (queue.choose([row]).length === 0) nowMs += 500;
+      expect(nowMs - from).toBeGreaterThanOrEqual(waitedMs);
+      waitedMs = nowMs - from;
+    }
+    expect(waitedMs).toBe(300_000);
+    queue.note(row, 'done');
+    expect(queue.choose([row])).toHaveLength(1);
+  });
+
+  it('holds back one employer whose calls fail, for half a minute at most, and no other', () => {
+    let nowMs = 0;
+    const queue = createFairQueue(() => nowMs);
+    const rows = [...rowsOf('a', 1, 20), ...rowsOf('b', 21, 1)];
+    for (const row of rows.slice(0, 15)) {
+      queue.note(row, 'failed');
+    }
+    expect([queue.isPaused('a'), queue.isPaused('b')]).toEqual([true, false]);
+    expect(queue.choose(rows).map(({ employerId }) => employerId)).toEqual(['b']);
+    nowMs += 30_000;
+    expect(queue.choose(rows).some(({ employerId }) => employerId === 'a')).toBe(true);
+  });
+
+  it('waits for nobody after the clock was set back', () => {
+    let nowMs = 10_000_000;
+    const queue = createFairQueue(() => nowMs);
+    const rows = rowsOf('a', 1, 1);
+    for (const row of rows) queue.note(row, 'failed');
+    nowMs = 0;
+    expect(queue.choose(rows)).toHaveLength(1);
+  });
+});
+
+describe('runBounded', () => {
+  it('runs a few at once, fewer of one owner, and all in the end', async () => {
+    const running = new Map<string, number>();
+    const most = new Map<string, number>();
+    let all = 0;
+    let mostOfAll = 0;
+    const done: number[] = [];
+    const items = [...rowsOf('a', 1, 9), ...rowsOf('b', 10, 3), ...rowsOf('c', 13, 3)];
+    await runBounded(
+      items,
+      { parallel: 5, perOwner: 2 },
+      ({ employerId }) => employerId,
+      async ({ id, employerId }) => {
+        const own = (running.get(employerId) ?? 0) + 1;
+        running.set(employerId, own);
+        all += 1;
+        most.set(employerId, Math.max(most.get(employerId) ?? 0, own));
+        mostOfAll = Math.max(mostOfAll, all);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        running.set(employerId, (running.get(employerId) ?? 1) - 1);
+        all -= 1;
+        done.push(id);
+      },
+    );
+    expect(done.toSorted((a, b) => a - b)).toEqual(items.map(({ id }) => id));
+    expect([...most.values()].every((count) => count <= 2)).toBe(true);
+    expect(mostOfAll).toBeLessThanOrEqual(5);
+    expect(mostOfAll).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,121 @@
+/**
+ * Which settlements a pass of the relayer looks at, and in what order: employers take turns, a pass takes a few rows of
+ * each, and what cannot be tried waits longer each time. So the length of a pass does not depend on how many rows one
+ * employer has, nor on what its contract does to the node. In memory: a restart tries everything once more.
+ *
+ * @module
+ */
+
+export type QueuedRow = { readonly id: number; readonly employerId: string };
+
+/** `failed`: the funder's own code could not be run. `refused`: the chain says not now. */
+export type RowOutcome = 'done' | 'refused' | 'failed';
+
+export type FairQueue = {
+  /** Rows to look at now; rows of one employer stand apart from each other. */
+  choose<T extends QueuedRow>(rows: readonly T[]): T[];
+  /** True when this employer's calls failed just now: its other rows wait for the next pass. */
+  isPaused(employerId: string): boolean;
+  note(row: QueuedRow, outcome: RowOutcome): void;
+};
+
+/** Rows of one employer that one pass looks at. */
+export const rowsPerPass = 16;
+
+const firstWaitMs = 1_000;
+const longestRowWaitMs = 300_000;
+/** Short, since a node that is out of order fails for everybody. */
+const longestEmployerWaitMs = 30_000;
+
+type Wait = { failures: number; dueAtMs: number; triedAs: number };
+
+export function createFairQueue(nowMs: () => number): FairQueue {
+  const rowWaits = new Map<number, Wait>();
+  const employerWaits = new Map<string, Wait>();
+  let tries = 0;
+
+  function isDue(wait: Wait | undefined): boolean {
+    // A clock that was set back must not stop anybody.
+    return (
+      wait === undefined || nowMs() >= wait.dueAtMs || wait.dueAtMs - nowMs() > longestRowWaitMs
+    );
+  }
+
+  function wait(before: Wait | undefined, fails: boolean, longestMs: number): Wait {
+    const failures = fails ? (before?.failures ?? 0) + 1 : 0;
+    const waitMs = fails ? Math.min(firstWaitMs * 2 ** Math.min(failures - 1, 20), longestMs) : 0;
+    return { failures, dueAtMs: nowMs() + waitMs, triedAs: tries };
+  }
+
+  return {
+    choose(rows) {
+      forgetAllBut(rowWaits, new Set(rows.map(({ id }) => id)));
+      forgetAllBut(employerWaits, new Set(rows.map(({ employerId }) => employerId)));
+      const byEmployer = new Map<string, (typeof rows)[number][]>();
+      for (const row of rows) {
+        if (isDue(employerWaits.get(row.employerId)) && isDue(rowWaits.get(row.id))) {
+          const own = byEmployer.get(row.employerId) ?? [];
+          own.push(row);
+          byEmployer.set(row.employerId, own);
+        }
+      }
+      const triedAs = ({ id }: QueuedRow): number => rowWaits.get(id)?.triedAs ?? 0;
+      const turns = [...byEmployer.values()].map((own) =>
+        own.sort((a, b) => triedAs(a) - triedAs(b) || a.id - b.id).slice(0, rowsPerPass),
+      );
+      return Array.from({ length: rowsPerPass }, (_, turn) =>
+        turns.flatMap((own) => own.slice(turn, turn + 1)),
+      ).flat();
+    },
+    isPaused: (employerId) => !isDue(employerWaits.get(employerId)),
+    note({ id, employerId }, outcome) {
+      tries += 1;
+      rowWaits.set(id, wait(rowWaits.get(id), outcome !== 'done', longestRowWaitMs));
+      if (outcome !== 'refused') {
+        const fails = outcome === 'failed';
+        employerWaits.set(
+          employerId,
+          wait(employerWaits.get(employerId), fails, longestEmployerWaitMs),
+        );
+      }
+    },
+  };
+}
+
+function forgetAllBut<K>(map: Map<K, unknown>, kept: ReadonlySet<K>): void {
+  for (const key of map.keys()) {
+    if (!kept.has(key)) {
+      map.delete(key);
+    }
+  }
+}
+
+/**
+ * Works through items a few at a time, and even fewer of one owner. Resolves when all have ended; `work` must not throw.
+ */
+export async function runBounded<T>(
+  items: readonly T[],
+  limits: { readonly parallel: number; readonly perOwner: number },
+  ownerOf: (item: T) => string,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = [...items];
+  const running = new Map<string, number>();
+  async function next(): Promise<void> {
+    for (;;) {
+      const index = waiting.findIndex(
+        (item) => (running.get(ownerOf(item)) ?? 0) < limits.perOwner,
+      );
+      const [item] = index === -1 ? [] : waiting.splice(index, 1);
+      if (item === undefined) {
+        // What is left belongs to owners who have enough running: whoever runs theirs goes on with it.
+        return;
+      }
+      const owner = ownerOf(item);
+      running.set(owner, (running.get(owner) ?? 0) + 1);
+      await work(item);
+      running.set(owner, (running.get(owner) ?? 1) - 1);
+    }
+  }
+  await Promise.all(Array.from({ length: limits.parallel }, () => next()));
+}

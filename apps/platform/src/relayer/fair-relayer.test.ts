@@ -1,0 +1,112 @@
+/** One employer whose funder keeps the node from answering, beside one who pays as usual: on a real chain. */
+import { fieldToHex } from '@pool/core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
+import { startDeafRpc } from '../fixtures/deaf-rpc.ts';
+import { fakeChecks } from '../fixtures/fake-checks.ts';
+import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestSettlement, testEmployerId } from '../fixtures/test-settlement.ts';
+import { createLog } from '../log.ts';
+import { acceptSettlement } from './accept-settlement.ts';
+import { createRelayer } from './relayer.ts';
+
+const log = createLog('silent', 'test');
+const eligibilityRoot = 12345n;
+const hostileId = '11111111-1111-4111-8111-111111111111';
+const hostileRows = 60;
+
+describe('a pass of the relayer', () => {
+  let chain: TestChain;
+  let database: TestDatabase;
+  let rpc: Awaited<ReturnType<typeof startDeafRpc>>;
+  let poolChain: PoolChain;
+
+  beforeAll(async () => {
+    [chain, database] = await Promise.all([startTestChain(), openTestDatabase()]);
+    await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
+    await chain.fundFunder(1_000_000n);
+    const hostile = chain.wallet('stranger').address.slice(2).toLowerCase();
+    rpc = await startDeafRpc(
+      chain.settings.rpcUrl,
+      // The call runs the funder's own code. Reads of the pool's state name the funder too, and are short.
+      (method, body) =>
+        ['eth_call', 'eth_estimateGas'].includes(method) &&
+        body.length > 2_000 &&
+        body.toLowerCase().includes(hostile),
+    );
+    const settings = { ...chain.settings, rpcUrl: rpc.rpcUrl };
+    poolChain = createEvmPoolChain('anvil', settings, chain.key('relayer'));
+    for (const id of [hostileId, testEmployerId]) {
+      await database.db
+        .insertInto('employers')
+        .values({ id, address: id, name: null, created_at: 'now' })
+        .execute();
+    }
+  });
+  afterAll(async () => {
+    poolChain.close();
+    rpc.stop();
+    await Promise.all([chain.stop(), database.close()]);
+  });
+
+  async function accept(employerId: string, funder: 'funder' | 'stranger', key: string) {
+    const target = { ...(await chain.settlementTarget()), funder: chain.wallet(funder) };
+    const { request } = await createTestSettlement(target, { eligibilityRoot, jobKey: key });
+    const chains = new Map([['anvil', poolChain]]);
+    const deps = { db: database.db, chains, checks: fakeChecks, nowMs: Date.now };
+    return await acceptSettlement(deps, employerId, key, request);
+  }
+  const statesOf = async (employerId: string) =>
+    (
+      await database.db
+        .selectFrom('settlements')
+        .select(['state', 'error_code'])
+        .where('employer_id', '=', employerId)
+        .execute()
+    ).map(({ state, error_code }) => `${state} ${error_code ?? ''}`.trim());
+
+  it('takes no longer for the many rows of one employer whose calls are never answered', async () => {
+    const { id: _id, ...row } = await accept(hostileId, 'stranger', 'hostile');
+    const copies = Array.from({ length: hostileRows - 1 }, (_, index) => ({
+      ...row,
+      key: `hostile-${index}`,
+      batch_id: fieldToHex(BigInt(index + 1)),
+    }));
+    await database.db.insertInto('settlements').values(copies).execute();
+    await accept(testEmployerId, 'funder', 'honest');
+    const relayer = createRelayer({
+      db: database.db,
+      chain: poolChain,
+      log,
+      nowMs: Date.now,
+      replaceAfterMs: 120_000,
+    });
+    const startedMs = performance.now();
+    await relayer.pass();
+    // Two calls of the hostile employer at once, each 5 seconds, and none after they failed.
+    expect(performance.now() - startedMs).toBeLessThan(9_000);
+    expect(await statesOf(testEmployerId)).toEqual(['submitted']);
+    expect(rpc.unheard()).toBe(2);
+    const againMs = performance.now();
+    await relayer.pass();
+    expect(performance.now() - againMs).toBeLessThan(7_000);
+
+    // Nobody can simulate them, and they end all the same once a final block is past their deadline.
+    await chain.provider.send('evm_setNextBlockTimestamp', [Number(row.deadline) + 1]);
+    await chain.mine(2);
+    const fresh = createRelayer({
+      db: database.db,
+      chain: poolChain,
+      log,
+      nowMs: Date.now,
+      replaceAfterMs: 120_000,
+    });
+    const unheard = rpc.unheard();
+    for (let pass = 0; pass < 5; pass += 1) {
+      await fresh.pass();
+    }
+    expect(new Set(await statesOf(hostileId))).toEqual(new Set(['reverted authorization-expired']));
+    expect(rpc.unheard()).toBe(unheard);
+  }, 60_000);
+});

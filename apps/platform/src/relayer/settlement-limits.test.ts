@@ -1,0 +1,237 @@
+/** What the platform takes on for one employer: how long an authorisation may live, and how much gas a day. */
+import { computeVoidBatchData, fieldToHex, type Secret } from '@pool/core';
+import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { voidGasCeiling } from '../chain/gas-ceilings.ts';
+import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
+import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { createTestHolder } from '../fixtures/test-holder.ts';
+import { createTestPlatform, type TestPlatform } from '../fixtures/test-platform.ts';
+import { createTestSettlement, type TestSettlement } from '../fixtures/test-settlement.ts';
+import { createIndexer, type Indexer } from '../indexer/indexer.ts';
+import { createLog } from '../log.ts';
+import { computeReserve } from './gas-budget.ts';
+import { runRelayerPass } from './relayer.ts';
+import { authorisationSeconds } from './settlement-limits.ts';
+
+const log = createLog('silent', 'test');
+const eligibilityRoot = 12345n;
+/** What one batch of 16 may cost with its withdrawal. */
+const whole = computeReserve(16) + Number(voidGasCeiling);
+const hour = 3_600_000;
+
+describe('what a settlement must keep to', () => {
+  let chain: TestChain;
+  let poolChain: PoolChain;
+  let database: TestDatabase;
+  let indexer: Indexer;
+  let snapshot: string;
+
+  beforeAll(async () => {
+    [chain, database] = await Promise.all([startTestChain(), openTestDatabase()]);
+    await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
+    await chain.fundFunder(1_000_000n);
+  });
+  afterAll(async () => {
+    await Promise.all([chain.stop(), database.close()]);
+  });
+  beforeEach(async () => {
+    snapshot = await chain.takeSnapshot();
+    poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
+    await database.reset();
+    indexer = createIndexer({ db: database.db, chain: poolChain, log, nowMs: Date.now });
+  });
+  afterEach(async () => {
+    poolChain.close();
+    await chain.restore(snapshot);
+  });
+
+  type Opened = { readonly platform: TestPlatform; readonly edge: EdgeClient; token: Secret };
+
+  async function open(dailyGas: number, who = 'a'): Promise<Opened> {
+    const platform = createTestPlatform(database, {
+      poolChains: new Map([['anvil', poolChain]]),
+      settlementLimits: { dailyGas, deadlineSeconds: authorisationSeconds },
+    });
+    platform.clock.nowMs = Date.now();
+    const { url, fetch, edgeToken } = platform;
+    const { token } = await edgeToken((await createTestHolder(who)).address);
+    return {
+      platform,
+      token,
+      edge: createEdgeClient({ url: `${url}/agent-edge`, token, fetch }),
+    };
+  }
+  const settle = async (options: { jobKey?: string; deadline?: number; root?: bigint } = {}) =>
+    await createTestSettlement(await chain.settlementTarget(), {
+      eligibilityRoot: options.root ?? eligibilityRoot,
+      ...options,
+    });
+  const relay = () =>
+    runRelayerPass({
+      db: database.db,
+      chain: poolChain,
+      log,
+      nowMs: Date.now,
+      replaceAfterMs: 120_000,
+    });
+  async function settleDown(): Promise<void> {
+    await chain.mine(2);
+    await relay();
+    await indexer.pass();
+  }
+  async function post({ platform, token }: Opened, { request }: TestSettlement, key: string) {
+    const response = await platform.fetch(`${platform.url}/agent-edge/settlements`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token.reveal()}`,
+        'content-type': 'application/json',
+        'idempotency-key': `"${key}"`,
+      },
+      body: JSON.stringify(request),
+    });
+    const body = (await response.json()) as { code?: string; state?: string };
+    const retryAfter = response.headers.get('retry-after');
+    return [response.status, body.code ?? body.state, retryAfter === null ? null : +retryAfter];
+  }
+  const gasUsed = async () =>
+    (await database.db.selectFrom('relayer_transactions').select('gas_used').execute()).map(
+      ({ gas_used }) => gas_used ?? 0,
+    );
+
+  describe('by its deadline', () => {
+    it('takes what agents sign, and refuses what lives longer, naming the limit and the remedy', async () => {
+      const { edge } = await open(10 * whole);
+      const now = Math.floor(Date.now() / 1_000);
+      await edge.postSettlement('job-1', (await settle({ deadline: now + 4_500 })).request);
+      const far = await settle({ jobKey: 'job-2', deadline: now + 9_000 });
+      await expect(edge.postSettlement('job-2', far.request)).rejects.toMatchObject({
+        code: 'deadline_too_far',
+        status: 400,
+        message: expect.stringMatching(
+          /7200 seconds.*DISBURSE_BATCH_DEADLINE_SECONDS.*PLATFORM_VOTE/,
+        ),
+      });
+      expect(await edge.getSettlement('job-2')).toBeUndefined();
+    });
+
+    it('counts from the chain when its clock is ahead of ours', async () => {
+      const opened = await open(10 * whole);
+      opened.platform.clock.nowMs -= 10 * hour;
+      expect((await post(opened, await settle(), 'job-1'))[0]).toBe(202);
+    });
+
+    it('answers a replay of what an earlier version took, however far its deadline', async () => {
+      const { edge } = await open(10 * whole);
+      const { request } = await settle();
+      await edge.postSettlement('job-1', request);
+      const deadline = request.batch.deadline + 1_000_000;
+      await database.db.updateTable('settlements').set({ deadline }).execute();
+      const again = { ...request, batch: { ...request.batch, deadline } };
+      // The signature is not asked for a replay: only what was authorised is compared.
+      expect((await edge.postSettlement('job-1', again)).state).toBe('accepted');
+    });
+  });
+
+  describe('by the gas of its employer', () => {
+    it('answers 429 with a time when a day is used up; replays and other employers are not concerned', async () => {
+      const opened = await open(whole);
+      const first = await settle();
+      expect(await post(opened, first, 'job-1')).toEqual([202, 'accepted', null]);
+      const second = await settle({ jobKey: 'job-2' });
+      expect(await post(opened, second, 'job-2')).toEqual([429, 'gas_budget_exceeded', 60]);
+      expect(await post(opened, first, 'job-1')).toEqual([202, 'accepted', null]);
+      const other = await open(whole, 'b');
+      expect((await post(other, second, 'job-2'))[0]).toBe(202);
+    });
+
+    it('counts what a settlement took once that is final, through a restart', async () => {
+      await post(await open(whole), await settle(), 'job-1');
+      await relay();
+      // Sent and not final: its limit and its withdrawal count.
+      const second = await settle({ jobKey: 'job-2' });
+      expect((await post(await open(whole), second, 'job-2'))[0]).toBe(429);
+      await settleDown();
+      const [used = 0] = await gasUsed();
+      expect(used).toBeGreaterThan(0);
+      expect((await post(await open(whole + used - 1), second, 'job-2'))[0]).toBe(429);
+      expect((await post(await open(whole + used), second, 'job-2'))[0]).toBe(202);
+    });
+
+    it('tells when the oldest has been gone for a day, and takes the next one then', async () => {
+      await post(await open(whole), await settle(), 'job-1');
+      await relay();
+      await settleDown();
+      const opened = await open(whole);
+      opened.platform.clock.nowMs += 20 * hour;
+      const again = await settle({
+        jobKey: 'job-2',
+        deadline: Math.floor(Date.now() / 1e3) + 4_000,
+      });
+      const [status, code, seconds] = await post(opened, again, 'job-2');
+      expect([status, code]).toEqual([429, 'gas_budget_exceeded']);
+      expect(Number(seconds)).toBeGreaterThan(3.9 * 3_600);
+      expect(Number(seconds)).toBeLessThan(4.1 * 3_600);
+      opened.platform.clock.nowMs += 4.1 * hour;
+      expect((await post(opened, again, 'job-2'))[0]).toBe(202);
+    });
+
+    it('counts nothing for a batch that the simulation refused but what its withdrawal may take', async () => {
+      const opened = await open(whole + Number(voidGasCeiling));
+      await post(opened, await settle({ root: 777n }), 'job-1');
+      await relay();
+      expect((await opened.edge.getSettlement('job-1'))?.state).toBe('reverted');
+      // Another try of the same key takes the place of the first.
+      expect((await post(opened, await settle({ root: 777n }), 'job-1'))[0]).toBe(202);
+      await relay();
+      expect((await post(opened, await settle({ jobKey: 'job-2' }), 'job-2'))[0]).toBe(202);
+      expect((await post(opened, await settle({ jobKey: 'job-3' }), 'job-3'))[0]).toBe(429);
+    });
+
+    it('counts what a reverted transaction burned', async () => {
+      await post(await open(whole), await settle(), 'job-1');
+      await chain.provider.send('evm_setAutomine', [false]);
+      await relay();
+      const fees = { maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n };
+      await chain.registry('gate').revoke(fees);
+      await settleDown();
+      const [burned = 0] = await gasUsed();
+      expect(burned).toBeGreaterThan(0);
+      const next = await settle({ jobKey: 'job-2' });
+      const enough = whole + burned + Number(voidGasCeiling);
+      expect((await post(await open(enough - 1), next, 'job-2'))[0]).toBe(429);
+      expect((await post(await open(enough), next, 'job-2'))[0]).toBe(202);
+    });
+
+    it('takes one of two that come at once and do not both fit', async () => {
+      const opened = await open(whole);
+      const [one, two] = [await settle(), await settle({ jobKey: 'job-2' })];
+      const answers = await Promise.all([post(opened, one, 'job-1'), post(opened, two, 'job-2')]);
+      expect(answers.map(([status]) => status).toSorted()).toEqual([202, 429]);
+    });
+
+    it('never holds up a withdrawal', async () => {
+      const opened = await open(whole);
+      const settlement = await settle();
+      await post(opened, settlement, 'job-1');
+      expect((await post(opened, await settle({ jobKey: 'job-2' }), 'job-2'))[0]).toBe(429);
+      const funder = chain.wallet('funder');
+      const { chainId, pool } = chain.settings;
+      const { domain, types, message } = computeVoidBatchData(
+        chainId,
+        pool,
+        funder.address,
+        settlement.plan.batchNonce,
+      );
+      const signature = (await funder.signTypedData(domain, types, message)) as `0x${string}`;
+      const { batchNonce } = settlement.request.batch;
+      const withdrawal = { chain: 'anvil', funder: funder.address, batchNonce, signature };
+      await opened.edge.postVoid('job-1', withdrawal);
+      await relay();
+      await settleDown();
+      const record = await opened.edge.getSettlement('job-1');
+      expect([record?.state, record?.error?.code]).toEqual(['reverted', 'batch_voided']);
+    });
+  });
+});

@@ -1,0 +1,83 @@
+/**
+ * Whether the platform takes on a settlement that it does not have (docs/decisions/0027): its authorisation must not live
+ * for long, and its employer must have gas left. Replays are not asked: what is stored is answered.
+ *
+ * @module
+ */
+import { PoolError, type SettlementRequest } from '@pool/core';
+import type { PoolChain } from '../chain/pool-chain.ts';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { assertWithinBudget, computeReserve, defaultEmployerDailyGas } from './gas-budget.ts';
+
+/** Agents sign for 60 minutes, rounded up to 15; the rest is for clocks that differ. */
+export const authorisationSeconds = 7_200;
+
+export type SettlementLimits = {
+  /** Gas of a chain's relayer that one employer may take in 24 hours. */
+  readonly dailyGas: number;
+  /** How far ahead a deadline may lie. */
+  readonly deadlineSeconds: number;
+};
+
+export const defaultSettlementLimits: SettlementLimits = {
+  dailyGas: defaultEmployerDailyGas,
+  deadlineSeconds: authorisationSeconds,
+};
+
+/**
+ * Asks nobody unless the deadline is too far by our own clock: then the chain's counts, which may be ahead.
+ * @throws PoolError `deadline_too_far` (400), `chain_unreachable` (503)
+ */
+export async function assertDeadline(
+  chain: PoolChain,
+  deadline: number,
+  { deadlineSeconds }: SettlementLimits,
+  nowMs: number,
+): Promise<void> {
+  if (deadline <= nowMs / 1_000 + deadlineSeconds) {
+    return;
+  }
+  if (deadline > (await fetchHeadTimestamp(chain)) + deadlineSeconds) {
+    throw new PoolError(
+      'deadline_too_far',
+      `settlement refused: batch.deadline lies more than ${deadlineSeconds} seconds ahead, the most that this platform takes; sign for less time (DISBURSE_BATCH_DEADLINE_SECONDS of the agent), or have its operator raise PLATFORM_VOTE_LIMIT_SECONDS`,
+    );
+  }
+}
+
+/**
+ * To be called in the transaction that stores the row: settlements of one employer are counted one after the other.
+ * @param instead - row of the same key that this one follows or takes up again
+ * @returns gas to be written down with the row
+ * @throws PoolError `gas_budget_exceeded` (429, retryable)
+ */
+export async function reserveGas(
+  trx: PlatformDatabase,
+  employerId: string,
+  { chain, batch }: SettlementRequest,
+  instead: number | undefined,
+  { dailyGas }: SettlementLimits,
+  nowMs: number,
+): Promise<number> {
+  await trx
+    .selectFrom('employers')
+    .select('id')
+    .where('id', '=', employerId)
+    .forUpdate()
+    .executeTakeFirst();
+  const size = batch.commitments.length;
+  await assertWithinBudget(trx, { employerId, chain, size, instead }, dailyGas, nowMs);
+  return computeReserve(size);
+}
+
+async function fetchHeadTimestamp(chain: PoolChain): Promise<number> {
+  try {
+    return await chain.fetchHeadTimestamp();
+  } catch (cause) {
+    throw new PoolError('chain_unreachable', 'the chain does not answer; try again', {
+      status: 503,
+      retryable: true,
+      cause,
+    });
+  }
+}
