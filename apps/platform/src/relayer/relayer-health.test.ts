@@ -1,6 +1,6 @@
 /** What the relayer tells of itself, on a real chain: money, fees, transactions that nobody mines, silence. */
-import { fieldToHex } from '@pool/core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fieldToHex, PoolError } from '@pool/core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
 import { startTestChain, type TestChain } from '../fixtures/test-chain.ts';
@@ -95,6 +95,16 @@ describe('the health of the relayer', () => {
 
   it('is not known before the first look, and good while nothing is wrong', async () => {
     expect(watch.read()).toBeUndefined();
+    expect(await see()).toEqual({ ok: true });
+  });
+
+  it('does not blame the RPC for a database that is away', async () => {
+    const gone = new PoolError('database_unavailable', 'away', { status: 503 });
+    const selectFrom = vi.spyOn(database.db, 'selectFrom').mockImplementation(() => {
+      throw gone;
+    });
+    expect(await see()).toEqual({ ok: false, code: 'stalled' });
+    selectFrom.mockRestore();
     expect(await see()).toEqual({ ok: true });
   });
 

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { RelayerHealth } from '@pool/core';
+import { errorCodeOf, type RelayerHealth } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { describeFailure, type Log } from '../log.ts';
@@ -62,7 +62,8 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
       return await observeRelayer(deps);
     } catch (error) {
       log.debug({ chain: chain.key, ...describeFailure(error) }, 'the relayer cannot look');
-      return { ok: false, code: 'rpc_unreachable' };
+      const isDatabase = errorCodeOf(error) === 'database_unavailable';
+      return { ok: false, code: isDatabase ? 'stalled' : 'rpc_unreachable' };
     }
   }
 
