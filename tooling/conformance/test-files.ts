@@ -49,6 +49,9 @@ export const pipeline = testsOf('packages/operations/src/run-disbursement.test.t
 export const cancellation = testsOf('packages/operations/src/cancellation.test.ts');
 export const collectable = testsOf('packages/operations/src/assert-collectable.test.ts');
 export const sharedTurn = testsOf('packages/operations/src/shared-turn.test.ts');
+export const changedConfiguration = testsOf(
+  'packages/operations/src/changed-configuration.test.ts',
+);
 export const foreignSettlement = testsOf('packages/operations/src/foreign-settlement.test.ts');
 export const tenancy = testsOf('apps/sandbox/src/tenancy.e2e.test.ts');
 export const paidElsewhere = testsOf('packages/operations/src/settled-elsewhere.test.ts');

@@ -9,11 +9,16 @@ const path = '/api/disburse/june';
 /** Writes a job's end, as a worker that holds it would. */
 async function end(
   { store, clock }: ReturnType<typeof createTestApp>,
-  state: 'done' | 'failed',
+  state: 'submitted' | 'done' | 'failed',
   changes: object,
 ): Promise<void> {
   const nowMs = clock.nowMs();
-  const lease = await store.lease({ workerId: 'w', states: ['accepted'], ttlMs: 1, nowMs });
+  const lease = await store.lease({
+    workerId: 'w',
+    states: ['accepted', 'submitted'],
+    ttlMs: 1,
+    nowMs,
+  });
   const { scope, key, payload } = lease!.job;
   await store.update({
     scope,
@@ -84,6 +89,34 @@ describe('DELETE /api/disburse/:key', () => {
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ code: 'agent_stopping' });
     expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeDefined();
+  });
+
+  it('answers 409 when the job cannot be ended with the settings of this agent, and keeps the wish', async () => {
+    const test = createTestApp();
+    test.state.endsCancelled = false;
+    await test.post('june', test.request);
+    const blocked = { code: 'configuration_changed', message: 'the funder was 0xa and is 0xb.' };
+    const stage = 'configuration-changed';
+    const block = (isCancelled: boolean): Promise<void> =>
+      end(test, 'submitted', { stage, blocked: { ...blocked, isCancelled } });
+    // Written before the worker has seen the wish: says nothing about it yet.
+    await block(false);
+    const answer = Promise.resolve(test.remove(path));
+    test.clock.advanceSeconds(1);
+    setTimeout(() => void block(true), 300);
+    expect((await answer).status).toBe(409);
+    expect(await (await answer).json()).toEqual({
+      code: 'configuration_changed',
+      message: expect.stringMatching(/^the funder was 0xa and is 0xb.*the cancellation is stored/),
+    });
+    expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeDefined();
+    expect(await (await test.get(path)).json()).toEqual({
+      key: 'june',
+      state: 'submitted',
+      stage,
+    });
+    const trace = (await (await test.get(`${path}/trace`)).json()) as object;
+    expect(trace).toMatchObject({ refusal: blocked });
   });
 
   it('answers a job that had ended as it is, and stores nothing', async () => {

@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PoolError } from '@pool/core';
 import type { JobStore, StoredJob } from '@pool/idempotency';
-import { cancellationName, serializeCancellation } from '@pool/operations';
+import { cancellationName, deserializeRecord, serializeCancellation } from '@pool/operations';
 import type { AgentFaultPoint } from './fault.ts';
 
 export type CancelDeps = {
@@ -27,7 +27,7 @@ const pollMs = 250;
  * @param job - as it stands; one that has ended is answered as it is
  * @param caller - aborted when whoever asked hangs up
  * @returns the job at its end
- * @throws PoolError `agent_stopping` (503)
+ * @throws PoolError `agent_stopping` (503), `configuration_changed` (409)
  */
 export async function cancelJob(
   job: StoredJob,
@@ -49,6 +49,7 @@ export async function cancelJob(
     if (hasEnded(current)) {
       return current;
     }
+    refuseBlocked(current);
     await sleep(pollMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) {
       throw new PoolError(
@@ -57,6 +58,18 @@ export async function cancelJob(
         { status: 503, retryable: true },
       );
     }
+  }
+}
+
+/** The worker has seen the wish, and cannot end the job with the settings of this agent. */
+function refuseBlocked({ payload }: StoredJob): void {
+  const { blocked } = deserializeRecord(payload);
+  if (blocked?.isCancelled === true) {
+    throw new PoolError(
+      blocked.code,
+      `${blocked.message}; the cancellation is stored, and is carried out then`,
+      { status: 409 },
+    );
   }
 }
 

@@ -25,7 +25,7 @@ export const jobTraceSchema = v.strictObject({
   prover: v.strictObject({ kind: v.string(), detail: v.string() }),
   /** As seen before proving. */
   allowance: v.optional(v.picklist(['sufficient', 'insufficient', 'unknown'])),
-  /** Why the platform has nothing of this batch out, while its job waits. */
+  /** Why the job waits: the platform has nothing of its batch out, or the settings of this agent do not fit it. */
   refusal: v.optional(v.strictObject({ code: v.string(), message: v.string() })),
   settlement: v.optional(
     v.strictObject({
@@ -45,7 +45,7 @@ export function createJobTrace(
 ): JobTrace {
   const { allowanceState, settlement, stageSeconds } = record;
   const hasEnded = record.result !== undefined || record.error !== undefined;
-  const refusal = hasEnded ? undefined : (record.refusal ?? undefined);
+  const refusal = hasEnded ? undefined : pickReason(record);
   const timings = jobStages.flatMap((stage: JobStage) => {
     const seconds = stageSeconds[stage];
     return seconds === undefined ? [] : [{ stage, seconds: round(seconds) }];
@@ -66,6 +66,13 @@ export function createJobTrace(
     ...(refusal === undefined ? {} : { refusal }),
     ...(settlement === undefined ? {} : { settlement }),
   };
+}
+
+/** Settings that do not fit come first: while they do not, nothing is sent that could be refused. */
+function pickReason({ blocked, refusal }: DisbursementRecord): JobTrace['refusal'] {
+  return blocked === undefined || blocked === null
+    ? (refusal ?? undefined)
+    : { code: blocked.code, message: blocked.message };
 }
 
 function round(seconds: number): number {

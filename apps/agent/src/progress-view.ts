@@ -69,14 +69,21 @@ function createRefusalPrinter(terminal: Terminal): (trace: JobTrace | undefined)
       said = refusal.code;
       const start = terminal.isTty ? '\r\u001b[K  ' : '';
       terminal.write(
-        `${start}settlement refused: ${refusal.code}: ${refusal.message}\n` +
+        `${start}${describeWaiting(refusal.code)}: ${refusal.code}: ${refusal.message}\n` +
           `${terminal.isTty ? '  ' : ''}${adviseOn(refusal.code)}\n`,
       );
     }
   };
 }
 
+function describeWaiting(code: string): string {
+  return code === 'configuration_changed' ? 'the job waits' : 'settlement refused';
+}
+
 function adviseOn(code: string): string {
+  if (code === 'configuration_changed') {
+    return 'this command goes on by itself once the job does; Ctrl-C ends the watching, not the job';
+  }
   return code === 'settled_elsewhere'
     ? 'it is not sent again; the job ends when the chain shows that this batch can never land'
     : 'it is sent again until its deadline; "disburse-agent cancel <key>" takes it back';

@@ -71,3 +71,13 @@ it('says while the job waits that the batch is not sent again', () => {
   expect(written.join('')).toContain('it is not sent again');
   expect(written.join('')).not.toContain('it is sent again');
 });
+
+it('says while the job waits for other settings what has to be restored', () => {
+  const written: string[] = [];
+  const view = createProgressView({ isTty: false, write: (text) => written.push(text) });
+  const refusal = { code: 'configuration_changed', message: 'the funder was 0xa and is 0xb' };
+  const prover = { kind: 'cpu', detail: '' };
+  view.show('submitted', 'configuration-changed', { timings: [], prover, refusal });
+  expect(written.join('')).toContain('configuration_changed: the funder was 0xa and is 0xb');
+  expect(written.join('')).not.toMatch(/settlement refused|sent again/);
+});

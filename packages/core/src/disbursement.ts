@@ -129,6 +129,7 @@ export const jobStages = [
   'settling',
   'settlement-refused',
   'cancelling',
+  'configuration-changed',
 ] as const;
 export type JobStage = (typeof jobStages)[number];
 

@@ -105,7 +105,7 @@ function createManifest(run: Run): FundManifest {
 }
 
 async function buildBatch(run: Run, seeded: SeededManifest): Promise<Batch> {
-  const { manifest, seed } = seeded;
+  const { manifest } = seeded;
   const isOurs =
     manifest.funder === run.funder.address &&
     manifest.pool === parseEvmAddress(run.context.settings.pool) &&
@@ -118,6 +118,14 @@ async function buildBatch(run: Run, seeded: SeededManifest): Promise<Batch> {
       { status: 500 },
     );
   }
+  return planBatch(run, seeded);
+}
+
+/** What a manifest determines, whatever the settings are now. */
+export async function planBatch(
+  run: Pick<Run, 'pace'>,
+  { manifest, seed }: SeededManifest,
+): Promise<Batch> {
   const plan = await computeInTurns(stepFundBatch(manifest, hexToBytes(seed, 32)), run.pace);
   return { manifest, plan, batchRoot: fieldToHex(plan.batchRoot) };
 }

@@ -119,6 +119,17 @@ async function fetchPaid(run: Run, funded: FundedBatch): Promise<bigint> {
   return amount;
 }
 
+/** `done`, `partial`: a transaction of ours reverted, and nothing of the batch can land. */
+export async function finishReverted(
+  run: Run,
+  batch: Batch | undefined,
+  txHash: Hex32,
+  error: ErrorBody,
+): Promise<void> {
+  const commitments = listCommitments(run, batch);
+  await run.finish('done', { result: createResult(run.record(), { txHash, commitments, error }) });
+}
+
 async function concludeDead(
   run: Run,
   batch: Batch | undefined,
@@ -130,13 +141,7 @@ async function concludeDead(
     const error = foreign ?? revert.error;
     const remainder = await withdrawAllowance(run);
     const message = remainder === undefined ? error.message : `${error.message}; ${remainder}`;
-    return run.finish('done', {
-      result: createResult(run.record(), {
-        txHash: revert.txHash,
-        commitments: listCommitments(run, batch),
-        error: { code: error.code, message },
-      }),
-    });
+    return finishReverted(run, batch, revert.txHash, { code: error.code, message });
   }
   if (foreign !== undefined) {
     return concludeFailed(run, foreign);

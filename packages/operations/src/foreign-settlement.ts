@@ -59,14 +59,24 @@ export async function judgeRow(
   row: SettlementRecord | undefined,
   read: Read,
 ): Promise<ErrorBody | undefined> {
-  const foreign = row === undefined ? undefined : pickForeign(run, row);
-  const error = foreign === undefined ? undefined : await judgeForeign(foreign, placeOf(run), read);
+  return row === undefined || pickForeign(run, row) === undefined
+    ? undefined
+    : judgeOther(run, row, read);
+}
+
+/** {@link judgeRow} for a row that is known to be under another nonce than the batch of this job. */
+export async function judgeOther(
+  run: Run,
+  row: SettlementRecord,
+  read: Read,
+): Promise<ErrorBody | undefined> {
+  const error = await judgeForeign(toForeign(row), placeOf(run), read);
   if (error === undefined) {
     return undefined;
   }
   const { key, request } = run.record();
   const own = run.deps.fingerprints.compute(key, request);
-  return compareFingerprints(own, row?.bodyFingerprint) === 'other' ? usedForOther : error;
+  return compareFingerprints(own, row.bodyFingerprint) === 'other' ? usedForOther : error;
 }
 
 /** Asked once more before anything is signed. @throws PoolError what {@link judgeRow} answers */
@@ -165,10 +175,7 @@ async function judgeForeign(
 function judgeState(foreign: ForeignSettlement, state: NonceState): ErrorBody | undefined {
   const { funded, pending, voided, finalBlock } = state;
   if (funded !== undefined) {
-    return {
-      code: settledElsewhere,
-      message: `this Idempotency-Key was already paid by transaction ${funded.txHash} on chain ${foreign.chain}, by funder ${foreign.funder}, under other settings than this agent has; do not resubmit`,
-    };
+    return describePaid(funded.txHash, foreign.chain, foreign.funder);
   }
   if (pending) {
     return mayBePaid(foreign, 'its transaction is mined and not final yet');
@@ -183,6 +190,14 @@ function judgeState(foreign: ForeignSettlement, state: NonceState): ErrorBody | 
     return undefined;
   }
   return mayBePaid(foreign, `it can be paid until ${formatTime(foreign.deadline)}`);
+}
+
+/** What is told of a key that was paid by a batch on other terms. */
+export function describePaid(txHash: Hex32, chain: string, funder: EvmAddress): ErrorBody {
+  return {
+    code: settledElsewhere,
+    message: `this Idempotency-Key was already paid by transaction ${txHash} on chain ${chain}, by funder ${funder}, and not by the batch of this job; do not resubmit`,
+  };
 }
 
 /** The nonce binds the pool (protocol §3), so only one that is computed anew is known to be of the pool at hand. */

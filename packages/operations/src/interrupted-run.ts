@@ -5,6 +5,8 @@
  * @module
  */
 
+import type { ErrorBody } from '@pool/core';
+
 /** Never turned into a job's failure. */
 export class InterruptedRunError extends Error {
   readonly code = 'run_interrupted';
@@ -12,6 +14,18 @@ export class InterruptedRunError extends Error {
   constructor(reason: string, options: { readonly cause?: unknown } = {}) {
     super(`the run was interrupted: ${reason}`, options);
     this.name = 'InterruptedRunError';
+  }
+}
+
+/** A run that cannot go on with the settings of this agent. Trying again soon is of no use. */
+export class BlockedRunError extends InterruptedRunError {
+  /** As it was persisted. `message` is for whoever may read the job, not for logs. */
+  readonly blocked: ErrorBody;
+
+  constructor(blocked: ErrorBody, options: { readonly cause?: unknown } = {}) {
+    super(blocked.code, options);
+    this.name = 'BlockedRunError';
+    this.blocked = blocked;
   }
 }
 

@@ -4,8 +4,9 @@
  *
  * @module
  */
+import { errorCodeOf } from '@pool/core';
 import type { FencedName, JobLease, JobStore } from '@pool/idempotency';
-import { InterruptedRunError } from './interrupted-run.ts';
+import { BlockedRunError, InterruptedRunError } from './interrupted-run.ts';
 import { keepLease, renewalsPerLease } from './keep-lease.ts';
 import type { Clock, JobJournal } from './ports.ts';
 import { deserializeRecord } from './record.ts';
@@ -76,6 +77,8 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
   const cancelled = new Set<string>();
   const hurried = new Set<string>();
   const rests = new Map<string, number>();
+  /** Why the last run of a key was interrupted: a job that is blocked is told once. */
+  const blocked = new Map<string, string>();
   let wakeUp = (): void => undefined;
 
   async function loop(): Promise<void> {
@@ -156,13 +159,22 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
         { ...options.deps, clock, onEvent: tell },
       );
       rests.delete(key);
+      blocked.delete(key);
       cancelled.delete(key);
       held.end();
       await store.release(fenced).catch(() => undefined);
     } catch (error) {
       held.end();
       const isHurried = hurried.has(key);
-      tell({ kind: 'interrupted', reason: isHurried ? 'it is cancelled' : describe(error) });
+      const reason = isHurried ? 'it is cancelled' : describe(error);
+      if (error instanceof BlockedRunError) {
+        // It stays so until the agent is started again, or the chain tells more.
+        rests.set(key, maxRestMs);
+      }
+      if (!(error instanceof BlockedRunError) || blocked.get(key) !== reason) {
+        tell({ kind: 'interrupted', reason });
+      }
+      blocked.set(key, reason);
       await (isHurried ? store.release(fenced).catch(() => undefined) : restJob(fenced));
     } finally {
       runs.delete(key);
@@ -215,14 +227,17 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
       stopping.abort();
       await running;
       await Promise.allSettled(active);
+      // Else whoever is started next would wait for the rest of their leases.
+      await Promise.allSettled([...resting.values()].map((rest) => store.release(rest)));
     },
   };
 }
 
-/** For logs: never the message of an unknown error, which may quote anything. */
+/** For logs: codes, and never the message of an unknown error, which may quote anything. */
 function describe(error: unknown): string {
   if (error instanceof InterruptedRunError) {
-    return error.message;
+    const cause = errorCodeOf(error.cause);
+    return cause === undefined ? error.message : `${error.message} (${cause})`;
   }
-  return error instanceof Error ? error.name : 'unknown error';
+  return errorCodeOf(error) ?? (error instanceof Error ? error.name : 'unknown error');
 }

@@ -81,6 +81,10 @@ export type DisbursementRecord = {
   readonly lostPlace?: ErrorBody | null;
   /** Why the platform has nothing of this batch out; null once it has again. */
   readonly refusal?: ErrorBody | null;
+  /** Why nothing can be done for the job with the settings of this agent; null once it can again. */
+  readonly blocked?:
+    | (ErrorBody & { /** When a cancellation was asked for. */ readonly isCancelled: boolean })
+    | null;
   /** The funder's withdrawal of the authorisation. */
   readonly voidSignature?: Hex;
   readonly settlement?: {

@@ -10,11 +10,16 @@ import { authorizeBatch } from './authorize-batch.ts';
 import { type Batch, computeJobNonce, ensureBatch, loadBatch } from './batch.ts';
 import { assertSameRequest } from './body-fingerprint.ts';
 import { assertNotCancelled } from './cancellation.ts';
+import {
+  concludeChanged,
+  configurationChanged,
+  findChangedManifest,
+} from './changed-configuration.ts';
 import { concludeFailed, concludeRun } from './conclude.ts';
 import { decideSettlement } from './decide-settlement.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
 import { judgeRow } from './foreign-settlement.ts';
-import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
+import { BlockedRunError, InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import { observeAllowance } from './observe-allowance.ts';
 import {
   assertRealProver,
@@ -22,7 +27,7 @@ import {
   proveBatch,
   withAccelerator,
 } from './prove-batch.ts';
-import { releaseName, serializeRecord } from './record.ts';
+import { cancellationName, releaseName, serializeRecord } from './record.ts';
 import { type DatedBatch, loadRelease, storeRelease } from './release-record.ts';
 import {
   createRun,
@@ -80,18 +85,43 @@ async function failUnroutable(
     record.releasedAtMs !== undefined ||
     record.approvals.length > 0 ||
     (await platform.getSettlement(record.key).catch(() => 'unknown')) !== undefined;
+  const error = toErrorBody(cause);
   if (mayBeOut) {
-    throw new InterruptedRunError('the configuration no longer covers a job that may be underway', {
-      cause,
-    });
+    return blockUnroutable(record, journal, error);
   }
   const { stage: _stage, ...rest } = record;
-  const error = toErrorBody(cause);
   await journal.save('failed', serializeRecord({ ...rest, error }));
   onEvent({ kind: 'outcome', state: 'failed', code: error.code });
 }
 
+/** @throws BlockedRunError */
+async function blockUnroutable(
+  record: RunInput['record'],
+  journal: RunInput['journal'],
+  cause: ErrorBody,
+): Promise<never> {
+  const error: ErrorBody = {
+    code: configurationChanged,
+    message: `this job may be underway, and the settings no longer cover it: ${cause.message}. Restore them and start the agent again to finish or cancel the job. Until then nothing is sent for it; do not pay it under a new Idempotency-Key`,
+  };
+  const isCancelled = (await journal.getValue(cancellationName)) !== undefined;
+  const known = record.blocked;
+  if (known?.message !== error.message || known.isCancelled !== isCancelled) {
+    const blocked = { ...error, isCancelled };
+    const stage = 'configuration-changed';
+    await journal.save('submitted', serializeRecord({ ...record, stage, blocked }));
+  }
+  throw new BlockedRunError(error);
+}
+
 async function workOn(run: Run): Promise<void> {
+  const changed = await findChangedManifest(run);
+  if (changed !== undefined) {
+    return concludeChanged(run, changed);
+  }
+  if (run.record().blocked !== undefined && run.record().blocked !== null) {
+    await run.update({ blocked: null });
+  }
   // A job that may have an allowance or an authorisation out comes before any that does not.
   if (run.record().releasedAtMs !== undefined) {
     return finishReleased(run);

@@ -72,7 +72,7 @@ export type DisbursementDeps = {
 
 /** A stage in which something is done. The others name what a job waits for. */
 export type WorkStage = Exclude<JobStage, WaitingStage>;
-type WaitingStage = 'awaiting-turn' | 'settlement-refused' | 'cancelling';
+type WaitingStage = 'awaiting-turn' | 'settlement-refused' | 'cancelling' | 'configuration-changed';
 
 export type RunInput = {
   readonly record: DisbursementRecord;

@@ -10,6 +10,7 @@ import {
   agentValidate,
   cancellation,
   cancelled,
+  changedConfiguration,
   deployment,
   edgeRoutes,
   paidElsewhere,
@@ -157,6 +158,20 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
         'at %s sends nothing',
       ),
       cancelled('before its batch has left ends at once, and moves nothing'),
+    ),
+  ],
+  [
+    'cancel.other-settings',
+    'A job that the settings of the agent no longer fit is 409 `configuration_changed`, and the wish is kept.',
+    shown(
+      agentCancel(
+        'answers 409 when the job cannot be ended with the settings of this agent, and keeps the wish',
+      ),
+      changedConfiguration(
+        'is cancelled when nothing of it was ever signed',
+        'is not called cancelled while its authorisation can land, and notes that it was asked',
+        'is finished when the setting is restored, and paid once',
+      ),
     ),
   ],
   [

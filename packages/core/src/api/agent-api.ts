@@ -190,7 +190,8 @@ export const agentRoutes = {
       'Before the batch has left, the job fails with `cancelled` at once. After that its funder withdraws the ' +
       'authorisation, and the answer waits for a final block, which may take minutes: allow for that in the read ' +
       'time-out. Whoever hangs up may ask again; the cancellation goes on. A batch that settles first is answered as ' +
-      '`done`: it was paid. A job that had ended before is answered as it is.',
+      '`done`: it was paid. A job that had ended before is answered as it is. 409 `configuration_changed`: the job began ' +
+      'with another funder, pool, token or chain than the agent has now, so it cannot end it; the cancellation is kept.',
     auth: bearer,
     params: { key: jobKeyParamSchema },
     answers: { 200: { description: 'The job, which has ended.', schema: disbursementJobSchema } },
@@ -198,6 +199,7 @@ export const agentRoutes = {
       401: unauthorized,
       403: forbidden,
       404: ['not_found'],
+      409: ['configuration_changed'],
       429: rateLimited,
       503: [...unavailable, 'agent_stopping'],
     },
