@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type AgentResults, renderAgentResults } from './agent/render.ts';
+import { type HostileResults, renderHostileResults } from './platform/hostile.ts';
 import { type PlatformResults, renderPlatformResults } from './platform/render.ts';
 import {
   mergeProverResults,
@@ -27,11 +28,13 @@ function writePages(): void {
   const rates = read('rates') as RateResults | undefined;
   const agent = read('agent') as AgentResults | undefined;
   const platform = read('platform') as PlatformResults | undefined;
+  const hostile = read('platform-hostile') as HostileResults | undefined;
   const sections = [
     ...(cpu === undefined ? [] : [renderProverResults('Proofs on the processor', cpu)]),
     ...(gpu === undefined ? [] : [renderProverResults('Proofs on a GPU', gpu)]),
     ...(agent === undefined ? [] : [renderAgentResults(agent)]),
     ...(platform === undefined ? [] : [renderPlatformResults(platform)]),
+    ...(hostile === undefined ? [] : [renderHostileResults(hostile)]),
     ...(rates === undefined ? [] : [renderRates(rates)]),
   ];
   writeFileSync(
@@ -43,7 +46,7 @@ function writePages(): void {
 
 const write = (
   name: string,
-  results: ProverResults | RateResults | AgentResults | PlatformResults,
+  results: ProverResults | RateResults | AgentResults | PlatformResults | HostileResults,
 ): void => {
   mkdirSync(join(FOLDER, 'results'), { recursive: true });
   writeFileSync(join(FOLDER, 'results', `${name}.json`), `${JSON.stringify(results, null, 1)}\n`);
@@ -53,6 +56,11 @@ const write = (
 /** Keeps the rates and writes the pages anew. */
 export function saveRates(results: RateResults): void {
   write('rates', results);
+}
+
+/** Keeps what was measured beside a hostile tenant and writes the pages anew. */
+export function saveHostileResults(results: HostileResults): void {
+  write('platform-hostile', results);
 }
 
 /** Keeps what was measured of the agent and writes the pages anew. */

@@ -1,7 +1,8 @@
-// `pnpm bench platform [--seconds 60] [--settlements 50] [--sign-ins 10] [--only TEXT]`: whether people can sign in while employers hand
+// `pnpm bench platform [--seconds 60] [--settlements 50] [--sign-ins 10] [--minutes 10] [--only TEXT]`: whether people can sign in while employers hand
 // over settlements of 256: new ones, which are stored and sent to the chain, the same ones again, and ones whose proof does not hold.
 // A real platform process over HTTP, a real chain whose verifiers believe every proof. `--settlements` is by the minute, `--sign-ins` by
-// the second. One function a scenario, in `scenarios`; each measures what it is about with `measure`.
+// the second. One function a scenario, in `scenarios`; each measures what it is about with `measure`. Before them the hostile tenant, for
+// `--minutes`, on a deployment of its own (hostile.ts); `--only hostile` runs that alone and keeps its results.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +18,7 @@ import { type Call, callAtRate, type LoadResult } from '../agent/load.ts';
 import { readLoopDelay } from '../agent/read-loop-delay.ts';
 import { describeMachine } from '../machine.ts';
 import { savePlatformResults } from '../results-store.ts';
+import { runHostileBench } from './hostile.ts';
 import { createBatchMaker } from './made-up-batches.ts';
 import type { PlatformMeasurement } from './render.ts';
 import { createTrapdoorKeys } from './trapdoor-keys.ts';
@@ -63,11 +65,16 @@ export async function runPlatformBench(args: readonly string[]): Promise<void> {
       seconds: { type: 'string', default: '60' },
       settlements: { type: 'string', default: '50' },
       'sign-ins': { type: 'string', default: '10' },
+      minutes: { type: 'string', default: '10' },
       only: { type: 'string', default: '' },
     },
   });
   const [seconds, perMinute] = [Number(values.seconds), Number(values.settlements)];
   const progress = createProgress({ stream: process.stderr, plainLines: false });
+  if (values.only === '' || values.only === 'hostile') {
+    await runHostileBench(Number(values.minutes), progress.step);
+  }
+  if (values.only === 'hostile') return;
   const directory = mkdtempSync(join(tmpdir(), 'pool-bench-platform-'));
   const probeFile = join(directory, 'loop-delay.json');
   const keys = await createTrapdoorKeys(join(directory, 'keys'));
