@@ -45,7 +45,6 @@ export default defineConfig({
           name: 'postgres',
           include: [
             'accounts/{employer-routes,key-rotation}',
-            'auth/auth-routes',
             'database/races',
             'gate/{gate-app,leaves}',
             'indexer/indexer',

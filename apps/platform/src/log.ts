@@ -31,8 +31,10 @@ export function describeFailure(error: unknown): Record<string, string> {
   };
 }
 
-// Codes of ethers and of Node, such as INSUFFICIENT_FUNDS: words of theirs, never of a caller.
+// Codes of ethers, of Node and of PostgreSQL, such as INSUFFICIENT_FUNDS or 23505: words of theirs, never of a caller.
 function libraryCodeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? code : undefined;
+  return typeof code === 'string' && /^([A-Z][A-Z0-9_]{1,40}|[0-9A-Z]{5})$/.test(code)
+    ? code
+    : undefined;
 }

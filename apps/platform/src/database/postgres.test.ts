@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openPostgresStore } from '../fixtures/test-database.ts';
 import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
 import { createLog } from '../log.ts';
+import { insertTransaction } from '../relayer/nonces.ts';
 import { type OpenDatabase, openDatabase, openStore } from './open-database.ts';
 import { type PlatformTables, platformMigrations } from './platform-tables.ts';
 import { parsePostgresUrl } from './postgres-url.ts';
@@ -175,6 +176,12 @@ describe('a PostgreSQL server that goes away', () => {
     // Its session of the lock is gone, its other connections work: nothing has told it yet.
     await claimStore(next, 'platform');
     await expect(storeSigned(first)).rejects.toMatchObject({ code: 'database_lock_lost' });
+    const { assertOwner } = first.ownership;
+    const deps = { db: first.db, chain: { key: 'anvil' }, nowMs: Date.now, assertOwner };
+    const signed = { nonce: 0, txHash: '0x1', rawTransaction: '0x', gasLimit: 1n };
+    await expect(insertTransaction(deps as never, 1, 'fund', signed)).rejects.toMatchObject({
+      code: 'database_lock_lost',
+    });
     expect((await first.ownership.lost).code).toBe('database_lock_lost');
     expect(first.ownership.isHeld()).toBe(false);
     await next.end();
