@@ -4,7 +4,7 @@
 // the second. One function a scenario, in `scenarios`; each measures what it is about with `measure`. Before them the hostile tenant, for
 // `--minutes`, on a deployment of its own (hostile.ts); `--only hostile` runs that alone and keeps its results.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { SettlementRequest } from '@pool/core';
@@ -119,7 +119,7 @@ export async function runPlatformBench(args: readonly string[]): Promise<void> {
           measurements.push({ ...one, loopDelay });
           process.stdout.write(
             `  ${one.name}: ${one.load.requests} requests, ${one.load.errors} errors, p99 ${one.load.p99Ms.toFixed(1)} ms; ` +
-              `event loop p99 ${loopDelay.p99Ms.toFixed(1)} ms, max ${loopDelay.maxMs.toFixed(1)} ms\n`,
+              `event loop p99 ${loopDelay.p99Ms.toFixed(1)} ms, max ${loopDelay.maxMs.toFixed(1)} ms; one turn p99 ${loopDelay.busyP99Ms?.toFixed(1)} ms, max ${loopDelay.busyMaxMs?.toFixed(1)} ms\n`,
           );
         }
       },
@@ -130,7 +130,8 @@ export async function runPlatformBench(args: readonly string[]): Promise<void> {
     const date = new Date().toISOString().slice(0, 10);
     // A part of the table would hide the rest.
     if (values.only === '') {
-      savePlatformResults({ machine: describeMachine(), date, measurements });
+      const [loadAverage = 0] = loadavg();
+      savePlatformResults({ machine: describeMachine(), date, loadAverage, measurements });
     }
   } finally {
     await Promise.all([platform.stop(), maker.close(), keys.close()]);

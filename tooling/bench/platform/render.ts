@@ -14,6 +14,8 @@ export interface PlatformResults {
   readonly machine: string;
   /** YYYY-MM-DD */
   readonly date: string;
+  /** Over the last minute, when the measurement ended. */
+  readonly loadAverage: number;
   readonly measurements: readonly PlatformMeasurement[];
 }
 
@@ -29,18 +31,19 @@ export function renderPlatformResults(results: PlatformResults): string {
         formatMs(load.p50Ms),
         formatMs(load.p99Ms),
         formatMs(load.maxMs),
-        formatMs(loopDelay.p50Ms),
         formatMs(loopDelay.p99Ms),
         formatMs(loopDelay.maxMs),
+        formatMs(loopDelay.busyP99Ms ?? Number.NaN),
+        formatMs(loopDelay.busyMaxMs ?? Number.NaN),
       ].join(' | ')} |`,
   );
   return [
     '## The platform under load',
     '',
-    `${results.machine}. ${results.date}. A platform process over HTTP with its embedded database; platform, chain and caller share the machine. A sign-in is a nonce, a signature by the caller, and its verification. An answer at a fixed rate is timed from the moment it was due. The event loop is that of the platform’s main thread, watched by a timer of 1 ms.`,
+    `${results.machine}. ${results.date}. A platform process over HTTP with its embedded database; platform, chain and caller share the machine. A sign-in is a nonce, a signature by the caller, and its verification. An answer at a fixed rate is timed from the moment it was due. The event loop is that of the platform’s main thread, watched by a timer of 1 ms; one turn is the processor time of that thread between two ticks, which other work on the machine does not lengthen. Load average of the machine meanwhile: ${results.loadAverage.toFixed(1)}.`,
     '',
-    '| what | requests | errors | p50 | p99 | slowest | event loop p50 | event loop p99 | event loop max |',
-    '|---|--:|--:|--:|--:|--:|--:|--:|--:|',
+    '| what | requests | errors | p50 | p99 | slowest | event loop p99 | event loop max | one turn p99 | one turn max |',
+    '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|',
     ...rows,
     '',
   ].join('\n');
