@@ -244,6 +244,18 @@ export const gateWalletResponseSchema = v.strictObject({
 });
 export type GateWallet = v.InferOutput<typeof gateWalletResponseSchema>;
 
+/** Ids of employers' readers at the pool-gate. A form of its own: none is that of a configured client. */
+export const gateReaderIdSchema = v.pipe(v.string(), v.regex(/^reader-[A-Za-z0-9]{16}$/));
+/** Pool-gate `PUT /v1/readers/:clientId`: makes an employer's reader, gives it another secret, or revokes it. */
+export const gateReaderRequestSchema = v.strictObject({
+  /** A lower one than the gate has is refused; a revoked one stays revoked. */
+  generation: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  /** SHA-256 of the secret; null: revoked. */
+  secretHash: v.nullable(hexSchema(32)),
+});
+export const gateReaderResponseSchema = v.strictObject({ clientId: gateReaderIdSchema });
+export type GateReaderState = v.InferOutput<typeof gateReaderRequestSchema>;
+
 /** Pool-gate `GET /v1/root` */
 export const gateRootResponseSchema = v.strictObject({
   root: wordSchema,

@@ -5,9 +5,11 @@
  * @module
  */
 import {
+  type GateReaderState,
   type GateWallet,
   gateCapacityResponseSchema,
   gatePathsResponseSchema,
+  gateReaderResponseSchema,
   gateRootResponseSchema,
   gateWalletResponseSchema,
   PoolError,
@@ -43,6 +45,8 @@ export type GateClient = {
   capacity(): Promise<GateCapacity>;
   /** Answers once the root that holds the wallet is final on chain. Scope `gate.write`. */
   putWallet(walletId: string, walletPub: string): Promise<GateWallet>;
+  /** Makes an employer's reader, gives it another secret, or revokes it. Scope `gate.write`. */
+  putReader(clientId: string, state: GateReaderState): Promise<void>;
   /** Answers once the root without the wallet is final on chain. Scope `gate.write`. */
   deleteWallet(walletId: string): Promise<GateWallet>;
 };
@@ -96,6 +100,11 @@ export function createGateClient(options: GateClientOptions): GateClient {
         body: { walletPub },
         timeoutMs: writeTimeoutMs,
       }),
+    async putReader(clientId, state) {
+      await call('PUT', `/v1/readers/${encodeURIComponent(clientId)}`, gateReaderResponseSchema, {
+        body: state,
+      });
+    },
     deleteWallet: (walletId) =>
       call('DELETE', `/v1/wallets/${encodeURIComponent(walletId)}`, gateWalletResponseSchema, {
         timeoutMs: writeTimeoutMs,

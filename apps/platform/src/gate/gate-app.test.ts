@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { OpenDatabase } from '../database/open-database.ts';
 import { createFakeRegistry } from '../fixtures/fake-registry.ts';
 import { openTestGateDatabase } from '../fixtures/test-database.ts';
+import { noReaders } from '../fixtures/test-gate.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
 import { createLog } from '../log.ts';
 import { createGateApp } from './gate-app.ts';
@@ -81,6 +82,7 @@ describe('pool-gate', () => {
   function appOf(screening: Screening = passEverybody) {
     const secret = (value: string) => new Secret(value);
     return createGateApp({
+      readers: noReaders,
       db: database.db,
       publisher,
       leaves: createLeaves(database.db, log),

@@ -10,11 +10,14 @@ import {
   type GateWallet,
   gateApi,
   gatePathsRequestSchema,
+  gateReaderIdSchema,
+  gateReaderRequestSchema,
   gateWalletRequestSchema,
   type Hex32,
   PoolError,
   parseField,
   parseWalletPub,
+  parseWire,
 } from '@pool/core';
 import { computeWalletId } from '@pool/notes';
 import { addApiPages } from '../http/api-pages.ts';
@@ -27,6 +30,7 @@ import type { Leaves } from './leaves.ts';
 import type { TokenService } from './oauth.ts';
 import { addTokenRoute } from './oauth-route.ts';
 import type { Publisher } from './publisher.ts';
+import type { ReaderClients } from './reader-clients.ts';
 import type { Screening } from './screening.ts';
 import { findWallet, unwantWallet, wantWallet } from './wallet-list.ts';
 
@@ -34,6 +38,7 @@ export type GateAppDeps = {
   readonly db: GateDatabase;
   readonly publisher: Publisher;
   readonly tokens: TokenService;
+  readonly readers: ReaderClients;
   readonly screening: Screening;
   readonly log: Log;
   readonly allowedHosts: readonly string[];
@@ -126,6 +131,13 @@ export function createGateApp(deps: GateAppDeps): Shell {
     const word = fieldToHex(parseField(c.req.param('walletId')));
     await remove(word);
     return c.json(describe(word, 'removed'));
+  });
+
+  app.put('/v1/readers/:clientId', async (c) => {
+    tokens.assertScope(readBearer(c), 'gate.write');
+    const clientId = parseWire(gateReaderIdSchema, c.req.param('clientId'), 'clientId');
+    await deps.readers.put(clientId, await readJson(c, gateReaderRequestSchema));
+    return c.json({ clientId });
   });
 
   async function remove(walletId: string): Promise<void> {

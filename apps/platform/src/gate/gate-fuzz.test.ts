@@ -15,6 +15,7 @@ import type { GateTables } from './gate-tables.ts';
 import { createLeaves } from './leaves.ts';
 import { createTokenService } from './oauth.ts';
 import { type Publisher, startPublisher } from './publisher.ts';
+import { openReaderClients } from './reader-clients.ts';
 import { passEverybody } from './screening.ts';
 
 const secret = 'writer-secret-of-the-test';
@@ -44,6 +45,7 @@ describe('the gate and its document', () => {
       signal: stopping.signal,
     });
     app = createGateApp({
+      readers: await openReaderClients(database.db, nowMs),
       db: database.db,
       publisher,
       leaves: createLeaves(database.db, log),

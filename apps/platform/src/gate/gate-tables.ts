@@ -21,6 +21,14 @@ export type GateTables = {
   };
   /** Positions below the highest ever used that no wallet has. */
   free_leaves: { leaf_index: number };
+  /** Clients that may read, each of one employer. */
+  reader_clients: {
+    client_id: string;
+    /** SHA-256 of the secret; null: revoked. */
+    secret_hash: string | null;
+    generation: number;
+    updated_at: string;
+  };
   publications: {
     id: Generated<number>;
     root: string;
@@ -79,6 +87,16 @@ export const gateMigrations: readonly Migration[] = [
     statements: [
       `create table free_leaves (leaf_index integer primary key)`,
       `create index wallets_unused on wallets (wallet_id) where not wanted and not published`,
+    ],
+  },
+  {
+    number: 4,
+    statements: [
+      `create table reader_clients (
+        client_id text primary key,
+        secret_hash text,
+        generation bigint not null,
+        updated_at text not null)`,
     ],
   },
 ];

@@ -51,7 +51,8 @@ export type TokenService = {
   assertScope(token: string, scope: GateScope): void;
 };
 
-type KnownClient = {
+/** A client as its credentials are compared. */
+export type KnownClient = {
   readonly secretHash: string;
   readonly scopes: readonly GateScope[];
   /** Whether its secret is too short to be beyond guessing. */
@@ -66,7 +67,11 @@ export function createTokenService(
   clients: readonly OAuthClient[],
   ttlSeconds: number,
   nowMs: () => number,
-  options: { readonly limits?: TokenLimits } = {},
+  options: {
+    readonly limits?: TokenLimits;
+    /** Clients besides the configured ones, which come and go. */
+    readonly readers?: { find(clientId: string): KnownClient | undefined };
+  } = {},
 ): TokenService {
   if (clients.some((client) => client.clientId === '' || client.clientSecret.reveal() === '')) {
     throw new PoolError('invalid_config', 'every client of the gate needs an id and a secret');
@@ -86,14 +91,20 @@ export function createTokenService(
   );
   // Who is no client takes as long to refuse as a wrong secret.
   const nobody = hashCredential(randomBytes(32).toString('base64url'));
-  const tokens = createAccessTokens<ReadonlySet<string>>();
+  const tokens = createAccessTokens<{
+    readonly scopes: ReadonlySet<string>;
+    readonly clientId: string;
+    readonly client: KnownClient;
+  }>();
+  const findClient = (clientId: string): KnownClient | undefined =>
+    known.get(clientId) ?? options.readers?.find(clientId);
 
   /**
    * The limit of the address comes first, or an address over its limit would still learn by the answer whether it
    * guessed right. A secret beyond guessing is compared first, so that others behind one address cannot lock it out.
    */
   function authenticate(clientId: string, clientSecret: string, address: string): KnownClient {
-    const client = known.get(clientId);
+    const client = findClient(clientId);
     const isGuessable = client?.isGuessable ?? true;
     if (isGuessable) {
       addresses.take(address);
@@ -124,7 +135,11 @@ export function createTokenService(
       }
       const now = nowMs();
       const token = randomBytes(32).toString('base64url');
-      tokens.add(token, new Set(asked), { nowMs: now, expiresAtMs: now + ttlSeconds * 1000 });
+      tokens.add(
+        token,
+        { scopes: new Set(asked), clientId, client },
+        { nowMs: now, expiresAtMs: now + ttlSeconds * 1000 },
+      );
       return {
         accessToken: new Secret(token),
         expiresInSeconds: ttlSeconds,
@@ -132,11 +147,12 @@ export function createTokenService(
       };
     },
     assertScope(token, scope) {
-      const scopes = tokens.find(token, nowMs());
-      if (scopes === undefined) {
+      const granted = tokens.find(token, nowMs());
+      // A token is worth no more than the client it was granted to: one that was revoked, or has another secret, ends it.
+      if (granted === undefined || findClient(granted.clientId) !== granted.client) {
         throw new PoolError('unauthorized', 'a valid access token is required', { status: 401 });
       }
-      if (!scopes.has(scope)) {
+      if (!granted.scopes.has(scope)) {
         throw new PoolError('forbidden', `this token lacks the scope ${scope}`, { status: 403 });
       }
     },

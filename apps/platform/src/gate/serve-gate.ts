@@ -14,6 +14,7 @@ import { type GateTables, gateMigrations } from './gate-tables.ts';
 import { createLeaves } from './leaves.ts';
 import { createTokenService } from './oauth.ts';
 import { startPublisher } from './publisher.ts';
+import { openReaderClients } from './reader-clients.ts';
 import { createFileScreening, passEverybody } from './screening.ts';
 
 /** @throws PoolError `wrong_chain`, `chain_unreachable`, and as `openStore` */
@@ -45,8 +46,10 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
   });
   const leaves = createLeaves(db, log);
   await leaves.watch();
+  const readers = await openReaderClients(db, nowMs);
   const app = createGateApp({
     db,
+    readers,
     leaves,
     publisher,
     log,
@@ -58,7 +61,7 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
       ],
       config.tokenTtlSeconds,
       nowMs,
-      { limits: config.tokenLimits },
+      { limits: config.tokenLimits, readers },
     ),
     screening:
       config.screeningFile === undefined

@@ -13,6 +13,7 @@ import { parseGateConfig, parsePlatformConfig } from '../config.ts';
 import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
 import { createFakeRegistry } from '../fixtures/fake-registry.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import { noReaders } from '../fixtures/test-gate.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
 import { createGateApp } from '../gate/gate-app.ts';
 import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
@@ -56,6 +57,7 @@ afterAll(async () => {
 async function createGate(): Promise<Shell> {
   const { db } = gateDatabase;
   return createGateApp({
+    readers: noReaders,
     db,
     leaves: createLeaves(db, log),
     log,

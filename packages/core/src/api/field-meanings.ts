@@ -109,6 +109,9 @@ const meanings: Readonly<Record<string, string>> = {
   registry: 'Contract that holds the eligibility roots.',
   tokens: 'Token contracts by symbol.',
   maxRecipients: 'Most recipients of one call, by chain.',
+  generation:
+    'Counts the secrets of a reader. A lower one than the gate has is refused; a revoked one stays revoked.',
+  secretHash: 'SHA-256 of the secret, hex; null revokes the reader.',
   gate: 'Where the pool-gate is; absent: the deployment has none.',
   url: 'Base URL.',
   oauth: 'Read access to it.',

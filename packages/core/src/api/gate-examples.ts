@@ -62,6 +62,14 @@ export const gateExamples: Readonly<Record<string, RouteExample>> = {
       200: { walletId, status: 'whitelisted', root, whitelistedAt: '2026-11-21T10:00:00.000Z' },
     },
   },
+  putReader: {
+    parameters: { clientId: 'reader-4fTq2mZpXb7Kc9Ra' },
+    body: {
+      generation: 1795255200,
+      secretHash: '0x9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    },
+    answers: { 200: { clientId: 'reader-4fTq2mZpXb7Kc9Ra' } },
+  },
   removeWallet: {
     parameters: { walletId },
     answers: { 200: { walletId, status: 'removed', root } },

@@ -1,0 +1,90 @@
+/**
+ * Clients of the gate that may read, each of one employer, put here by the platform. Kept in memory beside the rows,
+ * so that a guessed client id asks the database nothing; changed in the rows first.
+ *
+ * A state has a generation. A lower one is never taken over a higher one, and a revoked generation stays revoked:
+ * a write that was under way while an operator revoked cannot bring the client back.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import type { GateDatabase } from './gate-tables.ts';
+import type { KnownClient } from './oauth.ts';
+
+export type ReaderClientState = {
+  readonly generation: number;
+  /** SHA-256 of the secret; null: revoked. */
+  readonly secretHash: string | null;
+};
+
+export type ReaderClients = {
+  /** The live client of an id. The same object as long as its secret is the same. */
+  find(clientId: string): KnownClient | undefined;
+  /** @throws PoolError `client_revoked`, `stale_generation` (409) */
+  put(clientId: string, state: ReaderClientState): Promise<void>;
+};
+
+export async function openReaderClients(
+  db: GateDatabase,
+  nowMs: () => number,
+): Promise<ReaderClients> {
+  const live = new Map<string, KnownClient>();
+
+  function adopt(clientId: string, secretHash: string | null): void {
+    if (secretHash === null) {
+      live.delete(clientId);
+    } else if (live.get(clientId)?.secretHash !== secretHash) {
+      live.set(clientId, { secretHash, scopes: ['gate.read'], isGuessable: false });
+    }
+  }
+
+  for (const row of await db.selectFrom('reader_clients').selectAll().execute()) {
+    adopt(row.client_id, row.secret_hash);
+  }
+
+  return {
+    find: (clientId) => live.get(clientId),
+    async put(clientId, { generation, secretHash }) {
+      const values = {
+        secret_hash: secretHash,
+        generation,
+        updated_at: new Date(nowMs()).toISOString(),
+      };
+      await db
+        .insertInto('reader_clients')
+        .values({ client_id: clientId, ...values })
+        .onConflict((conflict) =>
+          conflict
+            .column('client_id')
+            .doUpdateSet(values)
+            .where((eb) =>
+              eb.or([
+                eb('reader_clients.generation', '<', generation),
+                eb.and([
+                  eb('reader_clients.generation', '=', generation),
+                  eb('reader_clients.secret_hash', 'is not', null),
+                ]),
+              ]),
+            ),
+        )
+        .execute();
+      // Read anew, not taken from the request: of two writes at once, the row says which one stands.
+      const row = await db
+        .selectFrom('reader_clients')
+        .selectAll()
+        .where('client_id', '=', clientId)
+        .executeTakeFirstOrThrow();
+      adopt(clientId, row.secret_hash);
+      const isTaken = Number(row.generation) === generation && row.secret_hash === secretHash;
+      if (!isTaken) {
+        throw Number(row.generation) === generation && row.secret_hash === null
+          ? new PoolError('client_revoked', 'this generation of the client is revoked', {
+              status: 409,
+            })
+          : new PoolError('stale_generation', 'the gate has a later generation of this client', {
+              status: 409,
+            });
+      }
+    },
+  };
+}
