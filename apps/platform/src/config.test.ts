@@ -346,7 +346,7 @@ describe('configuration', () => {
       ...gate,
       GATE_READ_CLIENT_SECRET_FILE: join(directory, 'secret'),
     });
-    expect(config.reader.clientSecret.reveal()).toBe('from-file');
+    expect(config.reader?.clientSecret.reveal()).toBe('from-file');
     expect(config.writer.clientSecret.reveal()).toBe('inline');
     expect(JSON.stringify(config)).not.toContain(key);
   });

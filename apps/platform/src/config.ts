@@ -25,10 +25,12 @@ export type ListenConfig = {
 };
 
 export type GateAccessConfig = {
+  /** Whether each employer gets a reader of its own. Not with a shared one, nor where tokens come from elsewhere. */
+  readonly makesReaders: boolean;
   readonly url: string;
   readonly tokenUrl: string;
   readonly writer: { readonly clientId: string; readonly clientSecret: Secret };
-  /** Vended to agents at bootstrap; absent: agents bring their own. */
+  /** One for the agents of all employers, vended at bootstrap. Absent: see `makesReaders`. */
   readonly reader: { readonly clientId: string; readonly clientSecret: Secret } | undefined;
 };
 
@@ -86,7 +88,8 @@ export type GateConfig = {
   readonly publisherKey: Secret;
   /** What a publication may cost at most. */
   readonly publisherCaps: TransactionCaps;
-  readonly reader: { readonly clientId: string; readonly clientSecret: Secret };
+  /** One that the gate is configured with, for agents that bring their own access; employers' readers come and go. */
+  readonly reader: { readonly clientId: string; readonly clientSecret: Secret } | undefined;
   readonly writer: { readonly clientId: string; readonly clientSecret: Secret };
   /** JSON `{mode, wallets}`; absent: every wallet passes. */
   readonly screeningFile: string | undefined;
@@ -176,7 +179,10 @@ export function parseGateConfig(env: Environment): GateConfig {
     database: readDatabase(read, isProduction, read.optional('GATE_DATA_DIR'), 'GATE_DATA_DIR'),
     publisherKey: read.privateKey('GATE_PUBLISHER_KEY'),
     publisherCaps: readPublisherCaps(read, chainKey),
-    reader: readClient(read, 'GATE_READ'),
+    reader:
+      read.optional('GATE_READ_CLIENT_ID') === undefined
+        ? undefined
+        : readClient(read, 'GATE_READ'),
     writer: readClient(read, 'GATE_WRITE'),
     screeningFile,
     allowedHosts: read.list('GATE_ALLOWED_HOSTS'),
@@ -190,7 +196,7 @@ export function parseGateConfig(env: Environment): GateConfig {
     pollIntervalMs: read.integer('GATE_POLL_MS', 1_000, 20, 60_000),
     logLevel: read.logLevel('GATE_LOG_LEVEL'),
   };
-  if (config.reader.clientId === config.writer.clientId && config.reader.clientId !== '') {
+  if (config.reader !== undefined && config.reader.clientId === config.writer.clientId) {
     read.problem('GATE_WRITE_CLIENT_ID', 'must differ from GATE_READ_CLIENT_ID');
   }
   read.finish();
@@ -326,6 +332,7 @@ function readGateAccess(read: Reader): GateAccessConfig | undefined {
     url,
     tokenUrl,
     writer: readClient(read, 'PLATFORM_GATE_WRITE'),
+    makesReaders: !vendsReader && read.optional('PLATFORM_GATE_TOKEN_URL') === undefined,
     reader: vendsReader ? readClient(read, 'PLATFORM_GATE_READ') : undefined,
   };
 }

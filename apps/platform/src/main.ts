@@ -1,6 +1,6 @@
 /**
  * The `platform` command: `serve`, `gate serve`, `edge-token create|list|revoke`,
- * `eligibility capacity|remove|limit|invite`, `indexer resume`.
+ * `gate-reader list|rotate|revoke`, `eligibility capacity|remove|limit|invite`, `indexer resume`.
  *
  * @module
  */
@@ -65,6 +65,35 @@ edgeToken
   .argument('<id>')
   .action(async (id: string) => {
     await print((call) => call('DELETE', `/edge-tokens/${encodeURIComponent(id)}`));
+  });
+
+const gateReader = program
+  .command('gate-reader')
+  .description("credentials of an employer's agents at the pool-gate; uses PLATFORM_DATA_DIR");
+
+gateReader
+  .command('list')
+  .description('list all readers, without their secrets')
+  .action(async () => {
+    await print((call) => call('GET', '/gate-readers'));
+  });
+
+gateReader
+  .command('rotate')
+  .description(
+    'give a reader a new secret, a revoked one too; agents get it at their next bootstrap',
+  )
+  .argument('<employerId>')
+  .action(async (employerId: string) => {
+    await print((call) => call('POST', `/gate-readers/${encodeURIComponent(employerId)}/rotate`));
+  });
+
+gateReader
+  .command('revoke')
+  .description('revoke a reader; the gate refuses it, and its tokens, as soon as it is told')
+  .argument('<employerId>')
+  .action(async (employerId: string) => {
+    await print((call) => call('DELETE', `/gate-readers/${encodeURIComponent(employerId)}`));
   });
 
 program

@@ -21,6 +21,7 @@ import { createContractWallets } from './auth/contract-wallets.ts';
 import type { PoolChain } from './chain/pool-chain.ts';
 import type { GateAccessConfig } from './config.ts';
 import type { PlatformDatabase } from './database/platform-tables.ts';
+import type { BootstrapSettings } from './edge/bootstrap.ts';
 import { addEdgeRoutes } from './edge/edge-routes.ts';
 import { addApiPages } from './http/api-pages.ts';
 import { createShell, type Shell } from './http/app-shell.ts';
@@ -43,6 +44,8 @@ export type PlatformAppDeps = {
   readonly settlementLimits?: SettlementLimits;
   readonly gate: EnrolmentGate | undefined;
   readonly gateAccess: GateAccessConfig | undefined;
+  /** Absent: this platform makes no readers of the gate. */
+  readonly vendReader?: BootstrapSettings['vendReader'];
   readonly gateWaitMs: number;
   readonly admission: AdmissionConfig;
   readonly nonceTtlSeconds: number;
@@ -105,6 +108,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
       chains: deps.chains.chains,
       gate: deps.gateAccess,
       readRelayerHealth: deps.readRelayerHealth,
+      ...(deps.vendReader === undefined ? {} : { vendReader: deps.vendReader }),
     },
     onAccepted: deps.onAccepted,
     refreshIndex: deps.refreshIndex,

@@ -104,8 +104,6 @@ describe('platform and gate as processes', () => {
       PLATFORM_GATE_URL: gateUrl,
       PLATFORM_GATE_WRITE_CLIENT_ID: 'writer',
       PLATFORM_GATE_WRITE_CLIENT_SECRET: writeSecret,
-      PLATFORM_GATE_READ_CLIENT_ID: 'reader',
-      PLATFORM_GATE_READ_CLIENT_SECRET: readSecret,
       PLATFORM_POLL_MS: '100',
     });
     platformUrl = await listening(running);

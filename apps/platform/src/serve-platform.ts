@@ -5,13 +5,14 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodeOf, type PoolError, type Secret } from '@pool/core';
-import { createGateClient } from '@pool/platform-client';
+import { createGateClient, type GateClient } from '@pool/platform-client';
 import { createProofVerifier } from '@pool/prover';
 import { openCredentialMint } from './accounts/credential-key.ts';
 import { createEvmPoolChain, type PoolChain } from './chain/pool-chain.ts';
 import type { PlatformConfig } from './config.ts';
 import { openStore } from './database/open-database.ts';
 import { type PlatformTables, platformMigrations } from './database/platform-tables.ts';
+import { createReaderVendor, type ReaderVendorDeps } from './edge/vend-readers.ts';
 import { listen } from './http/listen.ts';
 import { createIndexer } from './indexer/indexer.ts';
 import { describeFailure, type Log } from './log.ts';
@@ -28,6 +29,11 @@ import { startWorkerLoop } from './worker-loop.ts';
 
 /** Longest that one status request waits for the index. */
 const refreshMs = 3_000;
+
+/** How often the gate is told of readers that it does not know yet. */
+const readersIntervalMs = 10_000;
+/** Longest that an operator's command waits for the gate. */
+const tellMs = 5_000;
 
 export type Served = {
   readonly url: string;
@@ -88,9 +94,10 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       return [chain.key, loop] as const;
     }),
   );
+  const gate = createEnrolmentGate(config);
+  const readers = createReaders(config, { db, log, nowMs, gate });
   const verifier = createProofVerifier();
   const batches = createBatchChecker();
-  const gate = createEnrolmentGate(config);
   const app = createPlatformApp({
     ...config,
     db,
@@ -108,6 +115,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     },
     gate,
     gateAccess: config.gate,
+    ...(readers === undefined ? {} : { vendReader: readers.vendor.vend }),
     onAccepted: () => {
       for (const relayer of relayers) {
         relayer.kick();
@@ -131,6 +139,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
           log,
           nowMs,
           eligibility: { gate, invitations: config.admission },
+          ...(readers === undefined ? {} : { tellGate: readers.tell }),
         });
   const listening = await listen((request, from) => app.fetch(request, from), config.listen, log);
   return {
@@ -139,7 +148,12 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
     async close() {
       await Promise.all([listening.close(), control?.close()]);
       await Promise.all([verifier.close(), batches.close()]);
-      await Promise.all([...relayers, ...indexers.values()].map((loop) => loop.stop()));
+      const loops = [
+        ...relayers,
+        ...indexers.values(),
+        ...(readers === undefined ? [] : [readers.loop]),
+      ];
+      await Promise.all(loops.map((loop) => loop.stop()));
       for (const chain of chains) {
         chain.close();
       }
@@ -179,6 +193,37 @@ function createEnrolmentGate({ gate }: PlatformConfig) {
     url: gate.url,
     oauth: { ...gate.writer, tokenUrl: gate.tokenUrl, scope: 'gate.write' },
   });
+}
+
+/** Of each employer its own reader of the gate, where this platform makes them. */
+function createReaders(
+  { gate: access }: PlatformConfig,
+  deps: Pick<ReaderVendorDeps, 'db' | 'log' | 'nowMs'> & { readonly gate: GateClient | undefined },
+) {
+  const { gate, log } = deps;
+  if (access === undefined || gate === undefined || !access.makesReaders) {
+    if (access?.reader !== undefined) {
+      log.warn(
+        'PLATFORM_GATE_READ_CLIENT_ID: the agents of all employers share this reader, so it cannot be revoked for one of them',
+      );
+    }
+    return undefined;
+  }
+  const vendor = createReaderVendor({ ...deps, gate, platformSecret: access.writer.clientSecret });
+  const loop = startWorkerLoop({
+    name: 'gate readers',
+    intervalMs: readersIntervalMs,
+    pass: vendor.pass,
+    log,
+  });
+  return {
+    vendor,
+    loop,
+    async tell(employerId: string): Promise<boolean> {
+      await Promise.race([loop.passNow(), delay(tellMs, undefined, { ref: false })]);
+      return await vendor.knows(employerId);
+    },
+  };
 }
 
 // A chain that is down now may come back; one that is another chain never becomes ours.

@@ -43,7 +43,7 @@ export function createPlatformEnvironment(options: {
   readonly gateUrl: string;
   readonly clients: GateClients;
 }): Environment {
-  const { reader, writer } = options.clients;
+  const { writer } = options.clients;
   return {
     PLATFORM_PORT: String(options.port),
     PLATFORM_DATA_DIR: options.dataDirectory,
@@ -51,8 +51,6 @@ export function createPlatformEnvironment(options: {
     PLATFORM_DEFAULT_CHAIN: options.chain,
     PLATFORM_RELAYER_KEY: deriveRoleKey('relayer').reveal(),
     PLATFORM_GATE_URL: options.gateUrl,
-    PLATFORM_GATE_READ_CLIENT_ID: reader.clientId,
-    PLATFORM_GATE_READ_CLIENT_SECRET: reader.clientSecret,
     PLATFORM_GATE_WRITE_CLIENT_ID: writer.clientId,
     PLATFORM_GATE_WRITE_CLIENT_SECRET: writer.clientSecret,
     PLATFORM_POLL_MS: '200',

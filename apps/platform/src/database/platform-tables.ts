@@ -75,6 +75,16 @@ export type PlatformTables = {
   };
   /** Keys that this platform made for itself, hex, and that are backed up with what was made with them. */
   platform_keys: { name: string; value: string };
+  /** The client with which an employer's agents read the pool-gate. Its secret is derived, not stored. */
+  gate_readers: {
+    employer_id: string;
+    client_id: string;
+    generation: number;
+    /** The state that the gate has acknowledged last. */
+    acknowledged: string | null;
+    revoked_at: string | null;
+    created_at: string;
+  };
   edge_tokens: {
     id: Generated<number>;
     employer_id: string;
@@ -384,6 +394,18 @@ export const platformMigrations: readonly Migration[] = [
       `alter table settlements add column gas_reserved integer not null default 0`,
       `create index settlements_unsettled on settlements (employer_id, chain)
         where state <> 'settled' and superseded_at is null`,
+    ],
+  },
+  {
+    number: 14,
+    statements: [
+      `create table gate_readers (
+        employer_id text primary key references employers (id),
+        client_id text not null unique,
+        generation bigint not null,
+        acknowledged text,
+        revoked_at text,
+        created_at text not null)`,
     ],
   },
 ];

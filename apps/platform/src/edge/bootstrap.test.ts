@@ -10,6 +10,7 @@ const employer = {
 } as const;
 const client = (name: string) => ({ clientId: name, clientSecret: new Secret(`secret-${name}`) });
 const gate = {
+  makesReaders: false,
   url: 'https://gate.example',
   tokenUrl: 'https://gate.example/oauth/token',
   writer: client('writer'),

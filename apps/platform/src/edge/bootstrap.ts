@@ -7,18 +7,26 @@
 import { type Bootstrap, batchSizes, type EvmChainSettings, type RelayerHealth } from '@pool/core';
 import type { Employer } from '../accounts/employers.ts';
 import type { GateAccessConfig } from '../config.ts';
+import type { VendedReader } from './vend-readers.ts';
 
 export type BootstrapSettings = {
   readonly defaultChain: string;
   readonly chains: Readonly<Record<string, EvmChainSettings>>;
   readonly gate: GateAccessConfig | undefined;
+  /** The employer's own reader of the gate; undefined: nothing to vend now. Absent: readers are not made here. */
+  readonly vendReader?: (employerId: string) => Promise<VendedReader | undefined>;
   /** What the relayer's worker saw last, for a chain key; undefined: nothing yet. Asks nobody. */
   readonly readRelayerHealth: (chain: string) => RelayerHealth | undefined;
 };
 
 const largestBatch = Math.max(...batchSizes);
 
-export function describeBootstrap(employer: Employer, settings: BootstrapSettings): Bootstrap {
+/** @param own - the employer's reader of the gate; a shared one that is configured goes before it */
+export function describeBootstrap(
+  employer: Employer,
+  settings: BootstrapSettings,
+  own?: VendedReader,
+): Bootstrap {
   const chains = Object.entries(settings.chains);
   return {
     employerId: employer.id,
@@ -40,7 +48,7 @@ export function describeBootstrap(employer: Employer, settings: BootstrapSetting
     maxRecipients: Object.fromEntries(
       chains.map(([key, { maxRecipients }]) => [key, Math.min(maxRecipients, largestBatch)]),
     ),
-    ...(settings.gate === undefined ? {} : { gate: describeGate(settings.gate) }),
+    ...(settings.gate === undefined ? {} : { gate: describeGate(settings.gate, own) }),
     relayer: Object.fromEntries(
       chains.flatMap(([key]) => {
         const health = settings.readRelayerHealth(key);
@@ -50,7 +58,11 @@ export function describeBootstrap(employer: Employer, settings: BootstrapSetting
   };
 }
 
-function describeGate({ url, tokenUrl, reader }: GateAccessConfig): Bootstrap['gate'] {
+function describeGate(
+  { url, tokenUrl, reader: shared }: GateAccessConfig,
+  own: VendedReader | undefined,
+): Bootstrap['gate'] {
+  const reader = shared ?? own;
   return {
     url,
     ...(reader === undefined

@@ -54,7 +54,8 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
   app.post('/agent-edge/bootstrap', async (c) => {
     const caller = await identifyAgent(deps, c);
     await readJson(c, bootstrapRequestSchema);
-    return c.json(describeBootstrap(caller, bootstrap));
+    const reader = await bootstrap.vendReader?.(caller.id);
+    return c.json(describeBootstrap(caller, bootstrap, reader));
   });
 
   app.post('/agent-edge/recipients/lookup', async (c) => {

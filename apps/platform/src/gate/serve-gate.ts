@@ -56,7 +56,9 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
     isReady: ownership.isHeld,
     tokens: createTokenService(
       [
-        { ...config.reader, scopes: ['gate.read'] },
+        ...(config.reader === undefined
+          ? []
+          : [{ ...config.reader, scopes: ['gate.read'] as const }]),
         { ...config.writer, scopes: ['gate.read', 'gate.write'] },
       ],
       config.tokenTtlSeconds,

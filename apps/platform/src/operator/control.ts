@@ -13,6 +13,7 @@ import * as v from 'valibot';
 import { type CredentialMint, hashCredential, isSameHash } from '../accounts/credential.ts';
 import { createEdgeToken, listEdgeTokens, revokeEdgeToken } from '../accounts/edge-tokens.ts';
 import { getEmployerOfAddress } from '../accounts/employers.ts';
+import { listGateReaders, revokeGateReader, rotateGateReader } from '../accounts/gate-readers.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { createShell } from '../http/app-shell.ts';
 import { listen } from '../http/listen.ts';
@@ -29,6 +30,8 @@ export type ControlDeps = {
   readonly nowMs: () => number;
   /** Only of a running platform. */
   readonly eligibility?: EligibilityControl;
+  /** Tells the gate what is new of its readers, soon. Resolves to whether it has acknowledged. Absent: it is told at the next start. */
+  readonly tellGate?: (employerId: string) => Promise<boolean>;
 };
 
 const createRequestSchema = v.strictObject({
@@ -67,9 +70,9 @@ export async function startControl(
   };
 }
 
-/** The routes of the control listener: edge tokens, the eligibility list, and the lifting of an indexer's halt. */
+/** The routes of the control listener: edge tokens, readers of the gate, the eligibility list, and the lifting of an indexer's halt. */
 export function createControlApp(deps: ControlDeps, token: Secret) {
-  const { db, credentials, log, nowMs } = deps;
+  const { db, credentials, log, nowMs, tellGate } = deps;
   const app = createShell({ log, allowedHosts: [], allowedOrigins: [], maxBodyBytes: 16 * 1024 });
   const expected = hashCredential(token.reveal());
   // Before the token is asked for: whoever has the file learns here whether this is the process that wrote it.
@@ -96,6 +99,20 @@ export function createControlApp(deps: ControlDeps, token: Secret) {
     return c.json({ revoked: true });
   });
   addEligibilityControl(app, { db, nowMs, eligibility: deps.eligibility });
+  const tell = async (employerId: string): Promise<object> => ({
+    gateKnows: (await tellGate?.(employerId)) ?? false,
+  });
+  app.get('/gate-readers', async (c) => c.json({ gateReaders: await listGateReaders(db) }));
+  app.post('/gate-readers/:employerId/rotate', async (c) => {
+    const employerId = c.req.param('employerId');
+    await rotateGateReader(db, employerId, nowMs());
+    return c.json({ rotated: true, ...(await tell(employerId)) });
+  });
+  app.delete('/gate-readers/:employerId', async (c) => {
+    const employerId = c.req.param('employerId');
+    await revokeGateReader(db, employerId, nowMs());
+    return c.json({ revoked: true, ...(await tell(employerId)) });
+  });
   app.post('/indexer/resume', async (c) => {
     const { chain } = await readJson(c, resumeRequestSchema);
     const reason = await resumeIndexer(db, chain);
