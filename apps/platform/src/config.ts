@@ -75,6 +75,8 @@ export type PlatformConfig = {
   readonly employerDailyGas: number;
   /** How long a signer may need to agree: an authorisation may live so much longer. */
   readonly voteLimitSeconds: number;
+  /** How long after its deadline the sealed notes of a batch that never landed are kept. */
+  readonly keepDeadNotesSeconds: number;
   readonly pollIntervalMs: number;
   readonly logLevel: string;
 };
@@ -146,6 +148,7 @@ export function parsePlatformConfig(env: Environment): PlatformConfig {
       1_000_000_000_000,
     ),
     voteLimitSeconds: read.integer('PLATFORM_VOTE_LIMIT_SECONDS', 0, 0, 86_400),
+    keepDeadNotesSeconds: read.integer('PLATFORM_DEAD_NOTES_DAYS', 30, 1, 36_500) * 86_400,
     pollIntervalMs: read.integer('PLATFORM_POLL_MS', 1_000, 20, 60_000),
     logLevel: read.logLevel('PLATFORM_LOG_LEVEL'),
   };

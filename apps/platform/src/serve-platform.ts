@@ -21,6 +21,7 @@ import { createPlatformApp } from './platform-app.ts';
 import { createBatchChecker } from './relayer/checks/batch-checker.ts';
 import { createProofCheck } from './relayer/checks/check-proof.ts';
 import { createSettlementChecks } from './relayer/checks/settlement-checks.ts';
+import { createEraser } from './relayer/erase-dead-notes.ts';
 import { createRelayer } from './relayer/relayer.ts';
 import { createRelayerWatch } from './relayer/relayer-health.ts';
 import { authorisationSeconds } from './relayer/settlement-limits.ts';
@@ -30,6 +31,8 @@ import { startWorkerLoop } from './worker-loop.ts';
 /** Longest that one status request waits for the index. */
 const refreshMs = 3_000;
 
+/** How often the notes of batches that can never land are looked for. */
+const eraseIntervalMs = 60_000;
 /** How often the gate is told of readers that it does not know yet. */
 const readersIntervalMs = 10_000;
 /** Longest that an operator's command waits for the gate. */
@@ -94,6 +97,16 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       return [chain.key, loop] as const;
     }),
   );
+  const erasers = chains.map((chain) => {
+    const { keepDeadNotesSeconds: keepSeconds } = config;
+    const eraser = createEraser({ db, chain, log, nowMs, keepSeconds });
+    return startWorkerLoop({
+      name: `erasing notes ${chain.key}`,
+      intervalMs: eraseIntervalMs,
+      pass: eraser.pass,
+      log,
+    });
+  });
   const gate = createEnrolmentGate(config);
   const readers = createReaders(config, { db, log, nowMs, gate });
   const verifier = createProofVerifier();
@@ -151,6 +164,7 @@ export async function servePlatform(config: PlatformConfig, log: Log): Promise<S
       const loops = [
         ...relayers,
         ...indexers.values(),
+        ...erasers,
         ...(readers === undefined ? [] : [readers.loop]),
       ];
       await Promise.all(loops.map((loop) => loop.stop()));

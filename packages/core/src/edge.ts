@@ -163,6 +163,7 @@ export const settlementRecordSchema = v.strictObject({
   batch: fundBatchSchema,
   /** As the first post of this batch brought it. Absent: it brought none. */
   bodyFingerprint: v.optional(bodyFingerprintSchema),
+  /** Empty: the batch never landed and never can, and the platform has erased them. */
   sealedNotes: v.array(
     v.strictObject({ encryptionPublicKey: hexSchema(32), sealed: hexSchema(209) }),
   ),

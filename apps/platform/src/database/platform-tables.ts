@@ -178,6 +178,8 @@ export type SettlementTable = {
   body_fingerprint_key: string | null;
   /** Set when a later attempt took over the key: the row is history then. */
   superseded_at: string | null;
+  /** Set when its sealed notes were erased, because its batch can never land; null again once they are stored anew. */
+  notes_erased_at: Generated<string | null>;
   created_at: string;
 };
 
@@ -406,6 +408,14 @@ export const platformMigrations: readonly Migration[] = [
         acknowledged text,
         revoked_at text,
         created_at text not null)`,
+    ],
+  },
+  {
+    number: 15,
+    statements: [
+      `alter table settlements add column notes_erased_at text`,
+      `create index settlements_with_notes_to_erase on settlements (chain, id)
+        where notes_erased_at is null and state <> 'settled'`,
     ],
   },
 ];

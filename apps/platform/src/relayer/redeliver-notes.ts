@@ -67,6 +67,11 @@ export async function redeliverNotes(
     await trx.deleteFrom('sealed_notes').where('settlement_id', '=', row.id).execute();
     await insertSealedNotes(trx, row.id, delivery);
     await trx
+      .updateTable('settlements')
+      .set({ notes_erased_at: null })
+      .where('id', '=', row.id)
+      .execute();
+    await trx
       .updateTable('batches')
       .set({ settlement_id: row.id })
       .where('chain', '=', delivery.chain)

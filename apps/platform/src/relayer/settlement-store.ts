@@ -323,6 +323,7 @@ export async function reopenSettlement(
       .set({
         state: 'accepted',
         request: JSON.stringify(call),
+        notes_erased_at: null,
         ...noOutcome,
         gas_reserved: gasReserved,
       })
@@ -389,11 +390,12 @@ export async function storeWithdrawal(
       .set({ state: 'submitted', ...noOutcome })
       .where('id', '=', id)
       .where('state', '=', 'reverted')
+      .where('notes_erased_at', 'is', null)
       .execute();
   });
 }
 
-/** The row in the shape of the wire, with its sealed notes. */
+/** The row in the shape of the wire, with its sealed notes; without any once they were erased. */
 export async function describeSettlement(
   db: PlatformDatabase,
   row: SettlementRow,
