@@ -23,9 +23,9 @@ const windowMs = 86_400_000;
 const underWaySeconds = 60;
 
 /** Gas that was used or may be used yet by what is sent. */
-export type GasCharge = { readonly atMs: number; readonly gas: number };
+type GasCharge = { readonly atMs: number; readonly gas: number };
 
-export type BudgetQuestion = {
+type BudgetQuestion = {
   readonly employerId: string;
   readonly chain: string;
   /** Slots of the batch to be accepted. */
@@ -64,7 +64,7 @@ export async function assertWithinBudget(
  * @param needed - gas that is asked for
  * @returns seconds to wait; undefined: it fits now
  */
-export function decideWait(
+function decideWait(
   charges: readonly GasCharge[],
   outstanding: number,
   needed: number,
