@@ -20,7 +20,7 @@ import {
 import type { PlatformAlone } from '../../../apps/sandbox/src/platform-alone.ts';
 import type { TrapdoorKeys } from './trapdoor-keys.ts';
 
-export const slots = 256;
+const slots = 256;
 const total = 1000n;
 const drawField = () => reduceToField(randomBytes(40));
 

@@ -40,7 +40,7 @@ type Scenario = (bench: Bench) => Promise<void>;
 /** Employers of a payday: each within its limit. */
 const employers = 5;
 
-export const scenarios: Readonly<Record<string, Scenario>> = {
+const scenarios: Readonly<Record<string, Scenario>> = {
   alone: (bench) =>
     bench.measure({ [`sign-ins, ${bench.signInsPerSecond} a second`]: signIns(bench) }),
   payday: async (bench) => {
