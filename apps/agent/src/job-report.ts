@@ -27,8 +27,13 @@ function pickTrace(trace: JobTrace | undefined): Partial<JobTrace> {
   if (trace === undefined) {
     return {};
   }
-  const { timings, prover, settlement } = trace;
-  return { timings, prover, ...(settlement === undefined ? {} : { settlement }) };
+  const { timings, prover, remainder, settlement } = trace;
+  return {
+    timings,
+    prover,
+    ...(remainder === undefined ? {} : { remainder }),
+    ...(settlement === undefined ? {} : { settlement }),
+  };
 }
 
 /** @param entries - of the roster, whose lines tell who was skipped */
@@ -66,6 +71,9 @@ export function describeJob(
     if (result.allowance.state === 'insufficient' && !isTty) {
       lines.push(insufficientAllowanceLine, allowanceNote);
     }
+  }
+  if (trace?.remainder !== undefined) {
+    lines.push(`warning: ${trace.remainder}`);
   }
   const seconds = (trace?.timings ?? []).map(
     (timing) => `${timing.stage} ${formatSeconds(timing.seconds)}`,

@@ -27,6 +27,8 @@ export const jobTraceSchema = v.strictObject({
   allowance: v.optional(v.picklist(['sufficient', 'insufficient', 'unknown'])),
   /** Why the job waits: the platform has nothing of its batch out, or the settings of this agent do not fit it. */
   refusal: v.optional(v.strictObject({ code: v.string(), message: v.string() })),
+  /** An allowance that may be left, and what to do about it. A job that failed says it in its error. */
+  remainder: v.optional(v.string()),
   settlement: v.optional(
     v.strictObject({
       txHash: v.string(),
@@ -43,7 +45,7 @@ export function createJobTrace(
   prover: JobTrace['prover'],
   nowMs: number,
 ): JobTrace {
-  const { allowanceState, settlement, stageSeconds } = record;
+  const { allowanceState, remainder, settlement, stageSeconds } = record;
   const hasEnded = record.result !== undefined || record.error !== undefined;
   const refusal = hasEnded ? undefined : pickReason(record);
   const timings = jobStages.flatMap((stage: JobStage) => {
@@ -64,6 +66,7 @@ export function createJobTrace(
     prover,
     ...(allowanceState === undefined ? {} : { allowance: allowanceState }),
     ...(refusal === undefined ? {} : { refusal }),
+    ...(remainder === undefined ? {} : { remainder }),
     ...(settlement === undefined ? {} : { settlement }),
   };
 }

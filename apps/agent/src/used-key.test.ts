@@ -81,3 +81,12 @@ it('says while the job waits for other settings what has to be restored', () => 
   expect(written.join('')).toContain('configuration_changed: the funder was 0xa and is 0xb');
   expect(written.join('')).not.toMatch(/settlement refused|sent again/);
 });
+
+it('says under a paid job that an allowance may be left', () => {
+  const done: DisbursementJob = { key: 'k', state: 'done' };
+  const prover = { kind: 'cpu', detail: '' };
+  const trace = { timings: [], prover, remainder: 'set the allowance of the pool to 0' };
+  expect(describeJob(done, trace, [], false)).toContain(
+    'warning: set the allowance of the pool to 0',
+  );
+});

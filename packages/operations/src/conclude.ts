@@ -48,10 +48,12 @@ async function concludeSettled(
   run: Run,
   funded: FundedBatch,
   commitments: readonly Hex32[],
+  remainder?: string,
 ): Promise<void> {
   const receipt = await run.context.chain.fetchReceipt(funded.txHash).catch(() => undefined);
   await recordPaidKeys(run);
   await run.finish('done', {
+    ...(remainder === undefined ? {} : { remainder }),
     result: createResult(run.record(), { txHash: funded.txHash, commitments }),
     settlement: {
       txHash: funded.txHash,
@@ -90,8 +92,8 @@ async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
   });
   if (verdict.kind === 'same-payment') {
     // An approval of ours served nobody: the other payment brought its own.
-    await withdrawAllowance(run);
-    return concludeSettled(run, funded, verdict.commitments);
+    const remainder = await withdrawAllowance(run);
+    return concludeSettled(run, funded, verdict.commitments, remainder);
   }
   await concludeFailed(run, {
     code: 'settled_elsewhere',

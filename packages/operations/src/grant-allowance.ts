@@ -168,11 +168,11 @@ async function markMined(run: Run): Promise<void> {
 
 /**
  * Takes an approval of ours back when its batch will not be paid.
- * @returns what to add to the job's error when that failed, else undefined
+ * @returns what to tell the user when an allowance is left or may be, else undefined
  */
 export async function withdrawAllowance(run: Run): Promise<string | undefined> {
   if (run.record().approvals.length === 0) {
-    return undefined;
+    return describePermit(run);
   }
   try {
     // The allowance may serve another batch by now: only the holder of the lock touches it.
@@ -193,6 +193,34 @@ export async function withdrawAllowance(run: Run): Promise<string | undefined> {
   } catch (error) {
     rethrowInterruption(error);
     return 'the approval given for this batch could not be taken back: set the allowance of the pool to 0';
+  }
+}
+
+/**
+ * A permit that was handed over can be used by whoever saw it, for example in a mempool, also after its batch was
+ * withdrawn. The allowance pays nobody by itself: the pool takes nothing without another signature of the funder.
+ * @returns what to tell the user; undefined: nothing is left, and nothing can be
+ */
+async function describePermit(run: Run): Promise<string | undefined> {
+  const { permit, releasedAtMs } = run.record();
+  if (permit === undefined || releasedAtMs === undefined) {
+    return undefined;
+  }
+  const { chain } = run.context;
+  try {
+    const nonce = await chain.fetchPermitNonce(run.token, run.funder.address);
+    if (nonce.toString() === permit.nonce) {
+      return (await run.now()) > permit.wire.deadline
+        ? undefined
+        : `its permit can still be used until ${new Date(permit.wire.deadline * 1000).toISOString()} by whoever saw it, which gives the pool an allowance and pays nobody; look after that, and set the allowance of the pool to 0 if it is not`;
+    }
+    const allowance = await chain.fetchAllowance(run.token, run.funder.address);
+    return allowance === 0n
+      ? undefined
+      : `the pool has an allowance of ${allowance} base units over the funder's tokens, which the permit of this batch may have left; if no other payment needs it, set the allowance of the pool to 0`;
+  } catch (error) {
+    rethrowInterruption(error);
+    return 'the chain did not tell whether the permit of this batch left an allowance; look, and set the allowance of the pool to 0 if it did';
   }
 }
 

@@ -93,6 +93,8 @@ export type DisbursementRecord = {
     /** Decimal; absent when the chain did not tell. */
     readonly gasUsed?: string;
   };
+  /** What is left of an allowance that a paid job gave and did not use, and what to do about it. */
+  readonly remainder?: string;
   readonly result?: DisbursementResult;
   readonly error?: ErrorBody;
 };
