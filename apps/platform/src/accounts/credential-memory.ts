@@ -16,7 +16,7 @@ export type CredentialMemory = {
 };
 
 /** Credentials remembered at once. What is forgotten, the one seen longest ago, costs one more question. */
-export const maxRememberedCredentials = 20_000;
+const maxRememberedCredentials = 20_000;
 
 export function createCredentialMemory(): CredentialMemory {
   const known = new Map<string, Remembered>();

@@ -33,7 +33,7 @@ export type TokenLimits = {
   readonly clientPerSecond: number;
 };
 
-export const defaultTokenLimits: TokenLimits = { addressPerSecond: 10, clientPerSecond: 10 };
+const defaultTokenLimits: TokenLimits = { addressPerSecond: 10, clientPerSecond: 10 };
 
 export type TokenService = {
   /**
