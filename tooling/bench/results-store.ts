@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type AgentResults, renderAgentResults } from './agent/render.ts';
-import { type HostileResults, renderHostileResults } from './platform/hostile.ts';
 import { type PlatformResults, renderPlatformResults } from './platform/render.ts';
+import { type HostileResults, renderHostileResults } from './platform/render-hostile.ts';
 import {
   mergeProverResults,
   type ProverResults,

@@ -12,7 +12,7 @@ import type { Log } from '../log.ts';
 import type { GateDatabase } from './gate-tables.ts';
 
 /** Share of all leaves from which on the operator is warned. */
-export const nearlyFullPercent = 80;
+const nearlyFullPercent = 80;
 
 export type LeafCount = {
   /** Leaves of the tree. */
