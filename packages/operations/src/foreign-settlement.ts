@@ -21,19 +21,9 @@ import { computeJobNonce, computeKeyNonce } from './batch.ts';
 import { compareFingerprints, usedForOther } from './body-fingerprint.ts';
 import { rethrowInterruption } from './interrupted-run.ts';
 import type { ChainContext, NonceState, PlatformPort } from './ports.ts';
+import type { ForeignSettlement } from './record.ts';
 import type { Run } from './run.ts';
 import { isUnderNonce } from './settlement-request.ts';
-
-/** What is kept of such a settlement. */
-export type ForeignSettlement = {
-  readonly chain: string;
-  readonly funder: EvmAddress;
-  readonly batchNonce: Hex32;
-  /** Unix seconds. */
-  readonly deadline: number;
-  /** By the platform's word. */
-  readonly isSettled: boolean;
-};
 
 /** Code of a job, or of a dry run, whose key has such a settlement. */
 export const settledElsewhere = 'settled_elsewhere';

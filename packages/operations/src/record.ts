@@ -11,6 +11,7 @@ import {
   type DisbursementResult,
   type DisburseRequest,
   type ErrorBody,
+  type EvmAddress,
   type FundManifest,
   fundManifestSchema,
   type Hex,
@@ -25,7 +26,6 @@ import {
   type SolidityProof,
 } from '@pool/core';
 import type { CheckedDisbursement } from './checks.ts';
-import type { ForeignSettlement } from './foreign-settlement.ts';
 
 /** A recipient as checked at acceptance. */
 export type RecordedRecipient = FundManifest['recipients'][number] & {
@@ -40,6 +40,17 @@ export type RecordedApproval = {
   readonly txHash: Hex32;
   readonly nonce: number;
   readonly mined: boolean;
+};
+
+/** What is kept of a settlement on other terms (foreign-settlement.ts). */
+export type ForeignSettlement = {
+  readonly chain: string;
+  readonly funder: EvmAddress;
+  readonly batchNonce: Hex32;
+  /** Unix seconds. */
+  readonly deadline: number;
+  /** By the platform's word. */
+  readonly isSettled: boolean;
 };
 
 export type DisbursementRecord = {
