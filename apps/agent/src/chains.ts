@@ -15,7 +15,6 @@ import {
   type EvmChainSettings,
   findChainFamily,
   PoolError,
-  parseEvmAddress,
   parseWire,
   type VendedChain,
 } from '@pool/core';
@@ -37,37 +36,19 @@ export function readChainsFile(path: string): ChainsFile {
   return parseChainsFile(value, path);
 }
 
-/** Parses and normalises: addresses come out checksummed. */
 function parseChainsFile(value: unknown, name: string): ChainsFile {
   try {
     const file = parseWire(chainsFileSchema, value, name);
-    return {
-      ...file,
-      chains: Object.fromEntries(
-        Object.entries(file.chains).map(([key, settings]) => [key, normalizeChain(settings)]),
-      ),
-    };
+    for (const { rpcUrl } of Object.values(file.chains)) {
+      parseServiceUrl(rpcUrl, 'rpcUrl');
+    }
+    return file;
   } catch (cause) {
     const detail = cause instanceof PoolError ? `: ${cause.message}` : '';
     throw new PoolError('invalid_configuration', `the chains file does not hold${detail}`, {
       cause,
     });
   }
-}
-
-function normalizeChain(settings: EvmChainSettings): EvmChainSettings {
-  parseServiceUrl(settings.rpcUrl, 'rpcUrl');
-  return {
-    ...settings,
-    pool: parseEvmAddress(settings.pool),
-    registry: parseEvmAddress(settings.registry),
-    tokens: Object.fromEntries(
-      Object.entries(settings.tokens).map(([symbol, token]) => [
-        symbol,
-        { ...token, address: parseEvmAddress(token.address) },
-      ]),
-    ),
-  };
 }
 
 export type RouteDeps = {

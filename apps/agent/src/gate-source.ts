@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Bootstrap, PoolError, parseHex, Secret } from '@pool/core';
+import { type Bootstrap, PoolError, parseHex32, Secret } from '@pool/core';
 import type { GatePort } from '@pool/operations';
 import { createGateClient, type GateClient } from '@pool/platform-client';
 import type { GateConfig } from './config.ts';
@@ -56,7 +56,7 @@ export function createGateSource(configured: GateConfig | undefined): GateSource
         : {
             async paths(walletIds) {
               const { root, paths, missing } = await current().reads.paths(walletIds);
-              return { root: parseHex(root, 32), paths, missing };
+              return { root: parseHex32(root), paths, missing };
             },
           },
     async probe() {

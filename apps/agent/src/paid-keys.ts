@@ -7,7 +7,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { EncryptionPublicKey } from '@pool/core';
+import { parseEncryptionPublicKey } from '@pool/core';
 import type { PaidKeys } from '@pool/operations';
 
 export type PaidKeyStore = PaidKeys & { close(): void };
@@ -61,7 +61,7 @@ export function openPaidKeys(path: string): PaidKeyStore {
         return row === undefined
           ? undefined
           : {
-              encryptionPublicKey: String(row['key']) as EncryptionPublicKey,
+              encryptionPublicKey: parseEncryptionPublicKey(row['key']),
               atMs: Number(row['at']),
             };
       });

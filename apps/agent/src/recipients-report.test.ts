@@ -1,4 +1,5 @@
 // Who is not ready, as text, JSON and a table for a spreadsheet.
+import { parseEvmAddress } from '@pool/core';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,14 +12,14 @@ import {
 } from './recipients-report.ts';
 
 const ready: CheckedRecipient = {
-  address: '0x8EF31ED37e5320931Bf85677De447824a66c9991',
+  address: parseEvmAddress('0x8EF31ED37e5320931Bf85677De447824a66c9991'),
   isReady: true,
   readiness: 'ready',
   line: 2,
   signedInAtMs: Date.UTC(2026, 10, 20, 9, 30),
 };
 const pending: CheckedRecipient = {
-  address: '0x751CA7928deBE9e5DBE56adC2A366E5F61bed0B0',
+  address: parseEvmAddress('0x751CA7928deBE9e5DBE56adC2A366E5F61bed0B0'),
   isReady: false,
   readiness: 'eligibility_pending',
   reason: 'the recipient is enrolled but not eligible (eligibility_pending)',

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Delivery } from '@pool/core';
+import { type Delivery, parseEncryptionPublicKey, parseHex32 } from '@pool/core';
 import { openJobStore } from '@pool/idempotency';
 import { deliveryName } from '@pool/operations';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -14,8 +14,9 @@ import { exitCodes } from './exit-codes.ts';
 import { writeAgentFiles } from './fixtures/stub-platform.ts';
 
 const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
-const word = (digit: string): `0x${string}` => `0x${'0'.repeat(63)}${digit}`;
-const [mine, theirs] = [`0x${'a1'.repeat(32)}`, `0x${'a2'.repeat(32)}`] as const;
+const word = (digit: string) => parseHex32(`0x${'0'.repeat(63)}${digit}`);
+const mine = parseEncryptionPublicKey(`0x${'a1'.repeat(32)}`);
+const theirs = parseEncryptionPublicKey(`0x${'a2'.repeat(32)}`);
 
 const delivery: Delivery = {
   chain: 'anvil',

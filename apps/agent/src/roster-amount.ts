@@ -9,6 +9,7 @@ import {
   formatTokenUnits,
   isAmountString,
   maxAmount,
+  parseAmount,
   parseTokenUnits,
 } from '@pool/core';
 import { quote } from './roster-quote.ts';
@@ -32,7 +33,7 @@ export function parseRosterAmount(text: string, unit: AmountUnit): RosterAmount 
   if (message !== undefined) {
     return { kind: 'mistake', message };
   }
-  const amount = unit.isDecimal ? parseTokenUnits(text, unit.decimals) : BigInt(text);
+  const amount = unit.isDecimal ? parseTokenUnits(text, unit.decimals) : parseAmount(text);
   return { kind: 'amount', amount };
 }
 

@@ -1,6 +1,7 @@
 /** Platform and edge against their documents: whatever is sent, they answer as the documents say. */
 
 import {
+  assertField,
   createOpenApi,
   createSignInMessage,
   edgeApi,
@@ -250,7 +251,7 @@ describe('the platform and its documents', () => {
     const funder = new Wallet(`0x${'11'.repeat(32)}`);
     const token = testSettings.tokens['USDC']?.address ?? '';
     const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
-    const { request } = await createTestSettlement(target, { eligibilityRoot: 5n });
+    const { request } = await createTestSettlement(target, { eligibilityRoot: assertField(5n) });
     // First of all under a known key: a batch belongs to the key it came with first, and the fuzzer makes up keys too.
     const posted = await send('/agent-edge/settlements', {
       method: 'POST',

@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fieldToHex, Secret } from '@pool/core';
+import { fieldToHex, parseField, Secret } from '@pool/core';
 import { computeWalletId, openNote } from '@pool/notes';
 import {
   createEdgeClient,
@@ -176,7 +176,7 @@ describe('platform and gate as processes', () => {
 
     const amounts = [100n, 200n, 300n, 400n];
     const settlement = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot: BigInt(root),
+      eligibilityRoot: parseField(root),
       holders,
       amounts,
     });

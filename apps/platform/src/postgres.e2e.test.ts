@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fieldToHex, Secret } from '@pool/core';
+import { fieldToHex, parseField, Secret } from '@pool/core';
 import { computeWalletId } from '@pool/notes';
 import {
   createEdgeClient,
@@ -155,7 +155,7 @@ describe('platform and gate on a PostgreSQL server', () => {
     });
     const { root } = await reader.root();
     const settlement = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot: BigInt(root),
+      eligibilityRoot: parseField(root),
       holders,
       amounts: [100n, 200n],
     });

@@ -2,7 +2,7 @@
 // when gate and platform are gone. One deployment, tests in order: the last ones end its services.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { capabilities, Secret } from '@pool/core';
+import { capabilities, parseHex, Secret } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
@@ -15,10 +15,7 @@ describe('a deployment', () => {
   let session: Awaited<ReturnType<typeof openSession>>;
   beforeAll(async () => {
     stack = await startTestStack();
-    session = await openSession(
-      new Secret(stack.place.employer.privateKey as `0x${string}`),
-      stack,
-    );
+    session = await openSession(new Secret(parseHex(stack.place.employer.privateKey)), stack);
   });
   afterAll(async () => {
     await stack.end();

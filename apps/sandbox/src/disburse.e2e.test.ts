@@ -1,6 +1,13 @@
 // The main job over real processes: pay, pay again, be refused. One deployment, tests in order.
 import { connectErc20 } from '@pool/contracts';
-import { deriveTraceId, disbursementJobSchema, fieldToHex, parseWire, Secret } from '@pool/core';
+import {
+  deriveTraceId,
+  disbursementJobSchema,
+  fieldToHex,
+  parseHex,
+  parseWire,
+  Secret,
+} from '@pool/core';
 import { computeWalletId } from '@pool/notes';
 import { createGateClient } from '@pool/platform-client';
 import { JsonRpcProvider, Wallet } from 'ethers';
@@ -134,10 +141,7 @@ describe('a deployment', () => {
     expect(await statusWith('')).toBe(401);
     expect(await statusWith(stack.edgeToken)).toBe(401);
 
-    const session = await openSession(
-      new Secret(stack.place.employer.privateKey as `0x${string}`),
-      stack,
-    );
+    const session = await openSession(new Secret(parseHex(stack.place.employer.privateKey)), stack);
     const reader = await session.mintKey('holder.read', 'test');
     expect(await statusWith(reader.apiKey.reveal())).toBe(403);
     const foreign = await openSession(new Secret(stack.holders[0]!.privateKey), stack);

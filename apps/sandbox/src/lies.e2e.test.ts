@@ -2,6 +2,8 @@
 import { connectShieldedPool, decodeRevert, type FundBatch, noPermit } from '@pool/contracts';
 import {
   createSignInMessage,
+  type EncryptionPublicKey,
+  parseHex,
   type RecipientRecord,
   type SettlementRequest,
   type SolidityProof,
@@ -51,7 +53,7 @@ describe('an agent behind a dishonest platform', () => {
 
   async function signEvidence(
     holder: Holder,
-    encryptionPublicKey: `0x${string}`,
+    encryptionPublicKey: EncryptionPublicKey,
     issuedAtMs: number,
   ): Promise<NonNullable<RecipientRecord['evidence']>> {
     const message = createSignInMessage({
@@ -65,7 +67,7 @@ describe('an agent behind a dishonest platform', () => {
       encryptionPublicKey,
     });
     const signature = await new Wallet(holder.privateKey).signMessage(message);
-    return { message, signature: signature as `0x${string}` };
+    return { message, signature: parseHex(signature) };
   }
 
   async function expectRefusal(reason: RegExp): Promise<void> {
@@ -105,7 +107,7 @@ describe('an agent behind a dishonest platform', () => {
     const victim = stack.holders[0]!;
     const forged = await signEvidence(victim, thief.encryptionPublicKey, Date.now());
     const signature = await new Wallet(thief.privateKey).signMessage(forged.message);
-    const evidence = { ...forged, signature: signature as `0x${string}` };
+    const evidence = { ...forged, signature: parseHex(signature) };
     const { encryptionPublicKey } = thief;
     proxy.tell([aboutFirstHolder(() => ({ encryptionPublicKey, evidence }))]);
     await expectRefusal(/not signed by the wallet it names/);
@@ -121,7 +123,7 @@ describe('an agent behind a dishonest platform', () => {
     const { domain } = stack.chains.evidence;
     const message = honest.message.replace(`${domain} wants`, 'other.example wants');
     const signature = await new Wallet(victim.privateKey).signMessage(message);
-    const foreign = { message, signature: signature as `0x${string}` };
+    const foreign = { message, signature: parseHex(signature) };
     proxy.tell([aboutFirstHolder(() => ({ evidence: foreign }))]);
     await expectRefusal(/for another platform/);
   });

@@ -12,7 +12,7 @@ import {
   mintTestToken,
   type PoolAddresses,
 } from '@pool/contracts';
-import type { ChainsFile } from '@pool/core';
+import { type ChainsFile, parseEvmAddress } from '@pool/core';
 import { JsonRpcProvider, NonceManager, parseEther, Wallet } from 'ethers';
 import { deriveEmployerKey, deriveRoleKey } from './sandbox-keys.ts';
 
@@ -79,8 +79,13 @@ export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
     return {
       contracts,
       tokens: {
-        USDC: { address: usdc, decimals: 6, permitName: 'USD Coin', permitVersion: '1' },
-        USDT: { address: usdt, decimals: 6, zeroFirst: true },
+        USDC: {
+          address: parseEvmAddress(usdc),
+          decimals: 6,
+          permitName: 'USD Coin',
+          permitVersion: '1',
+        },
+        USDT: { address: parseEvmAddress(usdt), decimals: 6, zeroFirst: true },
       },
     };
   } finally {
@@ -102,8 +107,8 @@ export function createChainsFile(
         family: 'evm',
         chainId,
         rpcUrl: where.rpcUrl,
-        pool: contracts.pool,
-        registry: contracts.registry,
+        pool: parseEvmAddress(contracts.pool),
+        registry: parseEvmAddress(contracts.registry),
         deployedAtBlock: contracts.deploymentBlock,
         finality: { kind: 'finalized-tag' },
         maxRecipients: where.maxRecipients,

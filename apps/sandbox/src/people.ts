@@ -5,7 +5,7 @@
  * @module
  */
 import {
-  bigintToHex,
+  bigintToHex32,
   type EncryptionPublicKey,
   type EvmAddress,
   type Hex,
@@ -49,7 +49,7 @@ export async function deriveHolder(privateKey: Secret<Hex>, place: SignInPlace):
     walletPub: await signer.publicKey(),
     encryptionPublicKey: computeEncryptionPublicKey(viewingKey),
     privateKey: privateKey.reveal(),
-    viewingKey: bigintToHex(viewingKey),
+    viewingKey: bigintToHex32(viewingKey),
   };
 }
 

@@ -9,10 +9,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectEligibilityRegistry, connectErc20 } from '@pool/contracts';
 import {
+  bigintToHex32,
   type ChainsFile,
   type EvmChainSettings,
   type Hex32,
   PoolError,
+  parseEvmAddress,
   type Secret,
   type TypedData,
 } from '@pool/core';
@@ -148,7 +150,7 @@ function settingsOf({ chains }: ChainsFile): EvmChainSettings {
 
 /** Believing verifiers, an accepted root, and the funder's allowance. */
 async function prepareChain(rpcUrl: string, { contracts, tokens }: DeployedChain): Promise<Hex32> {
-  const root = `0x${'0'.repeat(60)}cafe` as const;
+  const root = bigintToHex32(0xcafen);
   const provider = new JsonRpcProvider(rpcUrl, undefined, { cacheTimeout: -1 });
   provider.pollingInterval = 100;
   try {
@@ -175,7 +177,7 @@ function createSignIns(url: string): (index: number) => Promise<void> {
   return async (index) => {
     const wallet = wallets[index % wallets.length] ?? Wallet.createRandom();
     await createSessionClient({ url }).signIn({
-      address: wallet.address,
+      address: parseEvmAddress(wallet.address),
       domain: new URL(url).host,
       uri: url,
       chainId: 31337,

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { computeAssetId, parseField, parseWalletPub, Secret } from '@pool/core';
+import { computeAssetId, parseEvmAddress, parseField, parseWalletPub, Secret } from '@pool/core';
 import { computeWalletId, createNoteScanner, type NoteScanner, parseViewingKey } from '@pool/notes';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { chainId } from './local-chain.ts';
@@ -57,8 +57,8 @@ async function readAs(
   const edge = createEdgeClient({ url: `${place.platformUrl}/agent-edge`, token: key.apiKey });
   const assetId = computeAssetId(
     chainId,
-    place.contracts.pool,
-    place.tokens[symbol]?.address ?? symbol,
+    parseEvmAddress(place.contracts.pool),
+    parseEvmAddress(place.tokens[symbol]?.address),
   );
   const served = await readAllPages(edge, place.chain, symbol);
   const notes = served.map((origin) => ({

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { parseEvmAddress } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { type DemoReport, formatUnits, printDemoReport } from './report.ts';
 
-const address = '0x8EF31ED37e5320931Bf85677De447824a66c9991';
+const address = parseEvmAddress('0x8EF31ED37e5320931Bf85677De447824a66c9991');
 const note = { commitment: '0x1', amount: 5_000_000n, memo: 'May', txHash: '0x2' };
 const good: DemoReport = {
   stages: [{ stage: 'proving', seconds: 7.25 }],

@@ -1,5 +1,7 @@
 /** What @pool/core lets a funder sign is what the deployed contract takes: typed data from end to end. */
 import {
+  assertField,
+  bigintToHex32,
   computeFundAuthorizationData,
   computeVoidBatchData,
   fieldToHex,
@@ -14,7 +16,8 @@ import { connectShieldedPool, type ShieldedPool } from './shielded-pool.ts';
 
 describe('voidBatch, signed through @pool/core', () => {
   const funder = new Wallet(`0x${'42'.repeat(32)}`);
-  const nonce = 123_456_789n;
+  const nonce = assertField(123_456_789n);
+  const other = assertField(nonce + 1n);
   let anvil: Anvil;
   let provider: JsonRpcProvider;
   let anybody: JsonRpcSigner;
@@ -61,14 +64,14 @@ describe('voidBatch, signed through @pool/core', () => {
       funder: parseEvmAddress(funder.address),
       token: parseEvmAddress(anybody.address),
       total: 1n,
-      batchRoot: 2n,
-      batchNonce: nonce + 1n,
-      sealedNotesHash: fieldToHex(3n),
+      batchRoot: assertField(2n),
+      batchNonce: other,
+      sealedNotesHash: bigintToHex32(3n),
       deadline: 1n,
     });
     const signature = await funder.signTypedData(domain, types, message);
     const refusal = await pool.voidBatch
-      .staticCall(funder.address, fieldToHex(nonce + 1n), signature)
+      .staticCall(funder.address, fieldToHex(other), signature)
       .catch(decodeRevert);
     expect(refusal).toMatchObject({ code: 'invalid-funder-signature' });
   });

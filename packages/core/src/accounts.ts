@@ -4,7 +4,9 @@
  *
  * @module
  */
+
 import * as v from 'valibot';
+import { parseHex } from './hex.ts';
 import { isoTimeSchema } from './schema.ts';
 
 /** A free label: 1 to 120 characters of one line, without control characters (databases refuse U+0000). */
@@ -43,7 +45,7 @@ export const verifySessionRequestSchema = v.strictObject({
     v.string(),
     v.maxLength(2 + 2 * 4096),
     v.regex(/^0x(?:[0-9a-f]{2})*$/),
-    v.transform((value) => value as `0x${string}`),
+    v.transform((value) => parseHex(value)),
   ),
 });
 export const verifySessionResponseSchema = v.strictObject({

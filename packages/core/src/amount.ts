@@ -4,10 +4,11 @@
  *
  * @module
  */
+import type { Brand } from './brand.ts';
 import { PoolError } from './errors.ts';
 
-/** Base units of one token, 0 … 2^128-1. */
-export type Amount = bigint & { readonly __amount?: never };
+/** Base units of one token, 0 … 2^128-1. Made by {@link parseAmount}, {@link parseTokenUnits}, {@link assertAmount}. */
+export type Amount = Brand<bigint, 'Amount'>;
 
 /** Largest amount and largest batch total: 2^128 - 1. */
 export const maxAmount = (1n << 128n) - 1n;
@@ -27,7 +28,18 @@ export function parseAmount(value: unknown): Amount {
       'amount must be a whole number of base units from 1 to 2^128-1, written without sign, point or leading zero',
     );
   }
-  return BigInt(value);
+  return BigInt(value) as Amount;
+}
+
+/**
+ * For sums and differences of amounts.
+ * @throws PoolError `invalid-amount` for an integer below 0 or of 2^128 or more
+ */
+export function assertAmount(value: bigint): Amount {
+  if (value < 0n || value > maxAmount) {
+    throw new PoolError('invalid-amount', 'an amount is 0 to 2^128-1 base units');
+  }
+  return value as Amount;
 }
 
 /**
@@ -52,9 +64,14 @@ export function parseTokenUnits(value: string, decimals: number): Amount {
 
 /**
  * Writes base units in token units, exactly and without trailing zeros: 1500000 with 6 decimals is "1.5".
+ * @param amount - an amount or a sum of amounts, not negative
  * @param decimals - the token's decimals, 0 … 36
+ * @throws PoolError `invalid-amount` for a negative integer
  */
-export function formatTokenUnits(amount: Amount, decimals: number): string {
+export function formatTokenUnits(amount: bigint, decimals: number): string {
+  if (amount < 0n) {
+    throw new PoolError('invalid-amount', 'an amount is never negative');
+  }
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');

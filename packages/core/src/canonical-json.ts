@@ -8,7 +8,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import canonicalize from 'canonicalize';
 import { PoolError } from './errors.ts';
-import { bytesToHex, type Hex32 } from './hex.ts';
+import { bytesToHex32, type Hex32 } from './hex.ts';
 
 /** RFC 8785 text of a JSON value. @throws PoolError `invalid_json` for values JSON cannot hold */
 export function canonicalJson(value: unknown): string {
@@ -26,5 +26,5 @@ export function canonicalJson(value: unknown): string {
 
 /** SHA-256 over the UTF-8 bytes of {@link canonicalJson}. */
 export function canonicalDigest(value: unknown): Hex32 {
-  return bytesToHex(sha256(utf8ToBytes(canonicalJson(value))));
+  return bytesToHex32(sha256(utf8ToBytes(canonicalJson(value))));
 }

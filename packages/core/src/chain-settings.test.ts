@@ -3,6 +3,7 @@ import { chainsFileSchema } from './chain-settings.ts';
 import { parseWire } from './schema.ts';
 
 const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
+const mistyped = address.replace('F', 'f');
 const anvil = {
   family: 'evm',
   chainId: 31337,
@@ -27,6 +28,26 @@ describe('chainsFileSchema', () => {
       poolless: { solana: 'solana', base: 'evm' },
     });
     expect(parse({ anvil })).not.toHaveProperty('poolless');
+  });
+
+  it('reads addresses into checksum form', () => {
+    const lower = address.toLowerCase();
+    const tokens = { USDC: { address: lower, decimals: 6 } };
+    expect(parse({ anvil: { ...anvil, pool: lower, registry: lower, tokens } })).toMatchObject({
+      chains: { anvil },
+    });
+  });
+
+  it.each([
+    ['pool', { pool: mistyped }],
+    ['registry', { registry: mistyped }],
+    ['tokens.USDC.address', { tokens: { USDC: { address: mistyped, decimals: 6 } } }],
+    ['pool', { pool: `0x${'0'.repeat(40)}` }],
+  ])('refuses a wrong checksum and the zero address: %s', (path, change) => {
+    const reason = `the file is malformed: chains.anvil.${path}: must be an EVM address with a correct checksum (or in lower case), and not the zero address`;
+    expect(() => parse({ anvil: { ...anvil, ...change } })).toThrow(
+      expect.objectContaining({ code: 'invalid_request', message: reason }),
+    );
   });
 
   it.each([

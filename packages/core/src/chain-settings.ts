@@ -5,7 +5,13 @@
  * @module
  */
 import * as v from 'valibot';
-import { chainKeySchema, evmAddressSchema, tokenSymbolSchema, urlSchema } from './schema.ts';
+import {
+  chainKeySchema,
+  configuredAddressSchema,
+  evmAddressSchema,
+  tokenSymbolSchema,
+  urlSchema,
+} from './schema.ts';
 
 /** When a block counts as final: the chain's own `finalized` tag, or a fixed depth under the head. */
 export const finalityRuleSchema = v.variant('kind', [
@@ -18,7 +24,7 @@ export const finalityRuleSchema = v.variant('kind', [
 export type FinalityRule = v.InferOutput<typeof finalityRuleSchema>;
 
 export const tokenSettingsSchema = v.strictObject({
-  address: evmAddressSchema,
+  address: configuredAddressSchema,
   decimals: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(36)),
   /** EIP-2612 domain version when the token has `permit`; absent: `approve` is used. */
   permitVersion: v.optional(v.pipe(v.string(), v.maxLength(8))),
@@ -33,8 +39,8 @@ export const evmChainSettingsSchema = v.strictObject({
   family: v.literal('evm'),
   chainId: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 48)),
   rpcUrl: urlSchema,
-  pool: evmAddressSchema,
-  registry: evmAddressSchema,
+  pool: configuredAddressSchema,
+  registry: configuredAddressSchema,
   /** Block at which the pool was deployed: where event scans begin. */
   deployedAtBlock: v.pipe(v.number(), v.integer(), v.minValue(0)),
   finality: finalityRuleSchema,

@@ -5,6 +5,7 @@
  * @module
  */
 import type * as v from 'valibot';
+import { isEvmAddress } from './evm-address.ts';
 
 type Issue = v.BaseIssue<unknown>;
 
@@ -84,7 +85,16 @@ const kinds: Readonly<Record<string, (issue: Issue) => string | undefined>> = {
   url: mustBe('a URL'),
   uuid: mustBe('a UUID'),
   iso_timestamp: mustBe('a time as ISO 8601'),
+  check: ({ requirement }) => checks.get(requirement),
 };
+
+/** By the predicate of a `v.check`. */
+const checks: ReadonlyMap<unknown, string> = new Map([
+  [
+    isEvmAddress,
+    'must be an EVM address with a correct checksum (or in lower case), and not the zero address',
+  ],
+]);
 
 function describeLength(issue: Issue, bound: string): string {
   const count = readRequirement(issue);

@@ -10,6 +10,7 @@ import {
   addressTextSchema,
   amountSchema,
   chainKeySchema,
+  encryptionPublicKeySchema,
   evidenceSchema,
   evmAddressSchema,
   hex32Schema,
@@ -68,7 +69,7 @@ export const recipientRecordSchema = v.strictObject({
   address: addressTextSchema,
   readiness: readinessSchema,
   walletPub: v.optional(hexSchema(33)),
-  encryptionPublicKey: v.optional(hexSchema(32)),
+  encryptionPublicKey: v.optional(encryptionPublicKeySchema),
   evidence: v.optional(evidenceSchema),
 });
 export type RecipientRecord = v.InferOutput<typeof recipientRecordSchema>;
@@ -113,7 +114,9 @@ export type PermitWire = v.InferOutput<typeof permitSchema>;
 
 /** One per slot, in slot order: the sealed note and the key it is addressed to. */
 const sealedNotesSchema = v.pipe(
-  v.array(v.strictObject({ encryptionPublicKey: hexSchema(32), sealed: hexSchema(209) })),
+  v.array(
+    v.strictObject({ encryptionPublicKey: encryptionPublicKeySchema, sealed: hexSchema(209) }),
+  ),
   v.minLength(1),
   v.maxLength(256),
 );
@@ -165,7 +168,7 @@ export const settlementRecordSchema = v.strictObject({
   bodyFingerprint: v.optional(bodyFingerprintSchema),
   /** Empty: the batch never landed and never can, and the platform has erased them. */
   sealedNotes: v.array(
-    v.strictObject({ encryptionPublicKey: hexSchema(32), sealed: hexSchema(209) }),
+    v.strictObject({ encryptionPublicKey: encryptionPublicKeySchema, sealed: hexSchema(209) }),
   ),
   /** The settling transaction, or the one that reverted this attempt; absent while none is mined. */
   txHash: v.optional(hex32Schema),

@@ -7,7 +7,7 @@
 import { TypedDataEncoder } from 'ethers';
 import type { EvmAddress } from './evm-address.ts';
 import { type Field, fieldToHex } from './field.ts';
-import type { Hex32 } from './hex.ts';
+import { type Hex32, parseHex32 } from './hex.ts';
 
 export type TypedField = { name: string; type: string };
 
@@ -123,5 +123,5 @@ export function computePermitData(domain: TypedData['domain'], permit: PermitReq
 
 /** The 32-byte digest a signer signs. */
 export function computeTypedDataDigest(data: TypedData): Hex32 {
-  return TypedDataEncoder.hash(data.domain, data.types, data.message) as Hex32;
+  return parseHex32(TypedDataEncoder.hash(data.domain, data.types, data.message));
 }

@@ -4,11 +4,23 @@
  *
  * @module
  */
+
 import { getAddress } from 'ethers';
+import type { Brand } from './brand.ts';
 import { PoolError } from './errors.ts';
 
-/** A 20-byte EVM address in EIP-55 checksum form. */
-export type EvmAddress = string & { readonly __evmAddress?: never };
+/** A 20-byte EVM address in EIP-55 checksum form, not zero. Made by {@link parseEvmAddress}. */
+export type EvmAddress = Brand<string, 'EvmAddress'>;
+
+/** True for what {@link parseEvmAddress} takes. */
+export function isEvmAddress(value: unknown): boolean {
+  try {
+    parseEvmAddress(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** @throws PoolError `invalid-address` for a wrong length, alphabet or checksum, and for the zero address */
 export function parseEvmAddress(value: unknown): EvmAddress {
@@ -17,7 +29,7 @@ export function parseEvmAddress(value: unknown): EvmAddress {
     const spelled = digits === digits.toLowerCase();
     const checksummed = getAddress(value.toLowerCase());
     if ((spelled || checksummed === value) && !/^0+$/.test(digits)) {
-      return checksummed;
+      return checksummed as EvmAddress;
     }
   }
   throw new PoolError(

@@ -27,7 +27,7 @@ describe('field elements', () => {
   it.each(vectors.notCanonical)('refuses %s', (hex) => {
     expect(() => parseField(hex)).toThrow(outside);
     expect(() => assertField(hexToBigint(hex))).toThrow(outside);
-    expect(() => fieldToHex(hexToBigint(hex))).toThrow(outside);
+    expect(() => Reflect.apply(fieldToHex, undefined, [hexToBigint(hex)])).toThrow(outside);
     expect(isField(hexToBigint(hex))).toBe(false);
   });
 

@@ -5,17 +5,19 @@
  *
  * @module
  */
+
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Brand } from './brand.ts';
 import { PoolError } from './errors.ts';
-import { bigintToHex, bytesToBigint, type Hex32, hexToBigint, parseHex } from './hex.ts';
+import { bigintToHex32, bytesToBigint, type Hex32, hexToBigint, parseHex } from './hex.ts';
 
 /** r, the order of BN254's scalar field. */
 export const fieldModulus =
   21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 
-/** An integer in [0, r). */
-export type Field = bigint & { readonly __field?: never };
+/** An integer in [0, r). Made by {@link assertField}, {@link parseField}, {@link reduceToField}. */
+export type Field = Brand<bigint, 'Field'>;
 
 /** True when the integer is a canonical field element. */
 export function isField(value: bigint): value is Field {
@@ -30,6 +32,9 @@ export function assertField(value: bigint): Field {
   return value;
 }
 
+/** 0, for example an empty leaf. */
+export const zeroField: Field = assertField(0n);
+
 /** 32-byte hex to a field element. @throws PoolError `invalid_hex`, `invalid_field_element` */
 export function parseField(hex: unknown): Field {
   return assertField(hexToBigint(parseHex(hex, 32)));
@@ -37,12 +42,12 @@ export function parseField(hex: unknown): Field {
 
 /** A field element as 32-byte big-endian hex. */
 export function fieldToHex(value: Field): Hex32 {
-  return bigintToHex(assertField(value));
+  return bigintToHex32(assertField(value));
 }
 
 /** Big-endian bytes of any length, reduced into the field. */
 export function reduceToField(bytes: Uint8Array): Field {
-  return bytesToBigint(bytes) % fieldModulus;
+  return assertField(bytesToBigint(bytes) % fieldModulus);
 }
 
 /**

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   bigintToBytes,
   bigintToHex,
+  bigintToHex32,
   bytesToBigint,
   bytesToHex,
   hexToBigint,
@@ -42,7 +43,7 @@ describe('hex', () => {
 
   it('knows the edges', () => {
     expect(bytesToBigint(new Uint8Array(0))).toBe(0n);
-    expect(bigintToHex(255n)).toBe(`0x${'0'.repeat(62)}ff`);
+    expect(bigintToHex32(255n)).toBe(`0x${'0'.repeat(62)}ff`);
     expect(() => bigintToBytes(-1n, 4)).toThrow(
       expect.objectContaining({ code: 'invalid_integer' }),
     );

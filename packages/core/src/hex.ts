@@ -4,17 +4,19 @@
  *
  * @module
  */
+
 import {
   bytesToHex as nobleBytesToHex,
   hexToBytes as nobleHexToBytes,
 } from '@noble/hashes/utils.js';
+import type { Brand } from './brand.ts';
 import { PoolError } from './errors.ts';
 
 /** Lower-case, `0x`-prefixed, even-length hex. */
 export type Hex = `0x${string}`;
 
-/** Exactly 32 bytes of {@link Hex}. */
-export type Hex32 = Hex & { readonly __hex32?: never };
+/** Exactly 32 bytes of canonical {@link Hex}. Made by {@link parseHex32}, {@link bytesToHex32}, {@link bigintToHex32}. */
+export type Hex32 = Brand<Hex, 'Hex32'>;
 
 const hexPattern = /^0x(?:[0-9a-f]{2})*$/;
 
@@ -35,9 +37,19 @@ export function parseHex(value: unknown, byteLength?: number): Hex {
   return value as Hex;
 }
 
+/** @throws PoolError `invalid_hex` unless the value is canonical hex of 32 bytes */
+export function parseHex32(value: unknown): Hex32 {
+  return parseHex(value, 32) as Hex32;
+}
+
 /** Bytes to canonical hex. */
 export function bytesToHex(bytes: Uint8Array): Hex {
   return `0x${nobleBytesToHex(bytes)}`;
+}
+
+/** 32 bytes to canonical hex. @throws PoolError `invalid_hex` for another length */
+export function bytesToHex32(bytes: Uint8Array): Hex32 {
+  return parseHex32(bytesToHex(bytes));
 }
 
 /** Canonical hex to bytes. @throws PoolError `invalid_hex` */
@@ -61,9 +73,14 @@ export function bigintToBytes(value: bigint, byteLength: number): Uint8Array {
   return nobleHexToBytes(value.toString(16).padStart(2 * byteLength, '0'));
 }
 
-/** A non-negative integer as `byteLength` big-endian bytes of hex (default 32). */
-export function bigintToHex(value: bigint, byteLength = 32): Hex {
+/** A non-negative integer as `byteLength` big-endian bytes of hex. @throws PoolError `invalid_integer` */
+export function bigintToHex(value: bigint, byteLength: number): Hex {
   return bytesToHex(bigintToBytes(value, byteLength));
+}
+
+/** A non-negative integer as a 32-byte big-endian word. @throws PoolError `invalid_integer` */
+export function bigintToHex32(value: bigint): Hex32 {
+  return bytesToHex32(bigintToBytes(value, 32));
 }
 
 /** Hex to a non-negative integer. */

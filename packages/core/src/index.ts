@@ -27,6 +27,7 @@ export {
 } from './accounts.ts';
 export {
   type Amount,
+  assertAmount,
   formatTokenUnits,
   isAmountString,
   maxAmount,
@@ -136,7 +137,7 @@ export {
   PoolError,
   type PoolErrorOptions,
 } from './errors.ts';
-export { type EvmAddress, parseEvmAddress } from './evm-address.ts';
+export { type EvmAddress, isEvmAddress, parseEvmAddress } from './evm-address.ts';
 export {
   assertField,
   computeTag,
@@ -147,17 +148,21 @@ export {
   parseField,
   reduceToField,
   splitHalves,
+  zeroField,
 } from './field.ts';
 export {
   bigintToBytes,
   bigintToHex,
+  bigintToHex32,
   bytesToBigint,
   bytesToHex,
+  bytesToHex32,
   type Hex,
   type Hex32,
   hexToBigint,
   hexToBytes,
   parseHex,
+  parseHex32,
 } from './hex.ts';
 export { formatIdempotencyKey, isIdempotencyKey, parseIdempotencyKey } from './idempotency-key.ts';
 export {
@@ -191,6 +196,7 @@ export {
   type EvidenceDomain,
   encryptionKeyResourcePrefix,
   maxEvidenceSkewMs,
+  parseEncryptionPublicKey,
   parseSignInMessage,
   recoverWalletPub,
   type SignInEvidence,

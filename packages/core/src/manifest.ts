@@ -12,6 +12,7 @@ import { maxMemoBytes } from './memo.ts';
 import {
   amountSchema,
   chainKeySchema,
+  encryptionPublicKeySchema,
   evidenceSchema,
   evmAddressSchema,
   hex32Schema,
@@ -41,7 +42,7 @@ export const fundManifestSchema = v.strictObject({
       v.strictObject({
         address: evmAddressSchema,
         walletPub: hexSchema(33),
-        encryptionPublicKey: hexSchema(32),
+        encryptionPublicKey: encryptionPublicKeySchema,
         evidence: evidenceSchema,
         amount: amountSchema,
         memo: v.optional(v.pipe(v.string(), v.maxBytes(maxMemoBytes))),

@@ -9,6 +9,9 @@ import * as v from 'valibot';
 import { isAmountString } from './amount.ts';
 import { describeIssues } from './describe-issues.ts';
 import { PoolError } from './errors.ts';
+import { isEvmAddress, parseEvmAddress } from './evm-address.ts';
+import { parseHex, parseHex32 } from './hex.ts';
+import { parseEncryptionPublicKey } from './sign-in.ts';
 
 /** 0x-prefixed lower-case hex of exactly `byteLength` bytes. */
 export const hexSchema = (byteLength: number) =>
@@ -16,16 +19,33 @@ export const hexSchema = (byteLength: number) =>
     v.string(),
     v.length(2 + 2 * byteLength),
     v.regex(/^0x[0-9a-f]*$/),
-    v.transform((value) => value as `0x${string}`),
+    v.transform((value) => parseHex(value, byteLength)),
   );
 
-export const hex32Schema = hexSchema(32);
+/** 0x-prefixed lower-case hex of exactly 32 bytes. */
+export const hex32Schema = v.pipe(
+  hexSchema(32),
+  v.transform((value) => parseHex32(value)),
+);
+
+/** P as 32 bytes of hex. Whether it is a point is checked by whoever decodes it. */
+export const encryptionPublicKeySchema = v.pipe(
+  hexSchema(32),
+  v.transform((value) => parseEncryptionPublicKey(value)),
+);
 
 /** An address as a client spells it; checksum and family are checked by the chain's adapter. */
 export const addressTextSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
 
 /** A checksummed or lower-case EVM address, 20 bytes. */
 export const evmAddressSchema = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/));
+
+/** An EVM address of the operator's configuration: a wrong checksum and the zero address are refused. Checksum form. */
+export const configuredAddressSchema = v.pipe(
+  evmAddressSchema,
+  v.check<string>(isEvmAddress),
+  v.transform((value) => parseEvmAddress(value)),
+);
 
 /** A canonical positive amount (decimal string). */
 export const amountSchema = v.pipe(

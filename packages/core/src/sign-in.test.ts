@@ -1,9 +1,11 @@
 import { Signature, SigningKey, Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
+import { parseEvmAddress } from './evm-address.ts';
 import { type Hex, parseHex } from './hex.ts';
 import {
   createSignInMessage,
   maxEvidenceSkewMs,
+  parseEncryptionPublicKey,
   parseSignInMessage,
   recoverWalletPub,
   type SignInEvidence,
@@ -15,10 +17,10 @@ const wallet = new Wallet(`0x${'42'.repeat(32)}`);
 const other = new Wallet(`0x${'43'.repeat(32)}`);
 const issuedAtMs = Date.parse('2026-11-01T09:00:00.000Z');
 const shortKey: Hex = `0x${'ab'.repeat(31)}`;
-const encryptionPublicKey: Hex = `0x${'ab'.repeat(32)}`;
+const encryptionPublicKey = parseEncryptionPublicKey(`0x${'ab'.repeat(32)}`);
 const fields: SignInFields = {
   domain: 'pool.example',
-  address: wallet.address,
+  address: parseEvmAddress(wallet.address),
   statement: 'Enrol this wallet.',
   uri: 'https://pool.example',
   chainId: 31337,
@@ -51,11 +53,11 @@ describe('createSignInMessage', () => {
     expect(createSignInMessage(fields)).toBe(text);
   });
 
-  it.each<[string, Partial<SignInFields>]>([
+  it.each<[string, Partial<Record<keyof SignInFields, unknown>>]>([
     ['a statement with lines', { statement: 'Hello.\n\nURI: https://evil.example' }],
     ['a nonce with lines', { nonce: 'abcdefgh12345678\nIssued At: 2026-11-01T09:00:00.000Z' }],
     ['a short nonce', { nonce: 'abc' }],
-    ['a key with lines', { encryptionPublicKey: `${encryptionPublicKey}\n- https://x` as Hex }],
+    ['a key with lines', { encryptionPublicKey: `${encryptionPublicKey}\n- https://x` }],
     ['a key of 31 bytes', { encryptionPublicKey: shortKey }],
     ['a domain with a scheme', { domain: 'https://pool.example' }],
     ['a domain with lines', { domain: 'pool.example\nevil' }],
@@ -64,7 +66,8 @@ describe('createSignInMessage', () => {
     ['half a chain', { chainId: 0.5 }],
     ['a false checksum', { address: wallet.address.replace(/[a-f]/, (c) => c.toUpperCase()) }],
   ])('refuses %s', (_, change) => {
-    expect(() => createSignInMessage({ ...fields, ...change })).toThrow(invalidSignIn);
+    const wrong = { ...fields, ...change };
+    expect(() => Reflect.apply(createSignInMessage, undefined, [wrong])).toThrow(invalidSignIn);
   });
 });
 

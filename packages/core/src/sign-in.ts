@@ -5,16 +5,26 @@
  *
  * @module
  */
+
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { ParsedMessage } from '@signinwithethereum/siwe-parser';
 import { hashMessage } from 'ethers';
+import type { Brand } from './brand.ts';
 import { PoolError } from './errors.ts';
 import { type EvmAddress, parseEvmAddress } from './evm-address.ts';
 import { type Hex, hexToBytes, parseHex } from './hex.ts';
 import { computeWalletAddress, encodeWalletPub, type WalletPub } from './wallet-pub.ts';
 
-/** P, 32 bytes of hex: a packed Baby Jubjub point for EVM wallets. Public. */
-export type EncryptionPublicKey = Hex & { readonly __encryptionPublicKey?: never };
+/**
+ * P, 32 bytes of hex: a packed Baby Jubjub point for EVM wallets. Public. The brand speaks of the spelling; that it is a point
+ * of the subgroup is checked by whoever decodes it.
+ */
+export type EncryptionPublicKey = Brand<Hex, 'EncryptionPublicKey'>;
+
+/** @throws PoolError `invalid_hex` unless the value is canonical hex of 32 bytes */
+export function parseEncryptionPublicKey(value: unknown): EncryptionPublicKey {
+  return parseHex(value, 32) as EncryptionPublicKey;
+}
 
 /** A signed sign-in text, exactly as signed. */
 export type SignInEvidence = {
@@ -136,7 +146,7 @@ function parseEncryptionKeyResource(resources: readonly string[]): EncryptionPub
   return key === undefined
     ? undefined
     : parsePart(
-        () => parseHex(key.slice(encryptionKeyResourcePrefix.length), 32),
+        () => parseEncryptionPublicKey(key.slice(encryptionKeyResourcePrefix.length)),
         'encryption key',
       );
 }

@@ -4,14 +4,16 @@
  *
  * @module
  */
+
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { getAddress } from 'ethers';
+import type { Brand } from './brand.ts';
 import { PoolError } from './errors.ts';
+import { type EvmAddress, parseEvmAddress } from './evm-address.ts';
 import { bigintToBytes, bytesToHex, type Hex, parseHex } from './hex.ts';
 
-/** 33-byte compressed SEC1 point as lower-case hex. */
-export type WalletPub = Hex & { readonly __walletPub?: never };
+/** 33-byte compressed SEC1 point as lower-case hex. Made by {@link parseWalletPub}, {@link encodeWalletPub}. */
+export type WalletPub = Brand<Hex, 'WalletPub'>;
 
 /** Affine coordinates of W, each below the secp256k1 base field's order. */
 export type WalletPoint = { readonly x: bigint; readonly y: bigint };
@@ -35,14 +37,23 @@ export function decodeWalletPub(value: unknown): WalletPoint {
   }
 }
 
-/** Compressed SEC1 hex of a point. */
-export function encodeWalletPub(point: WalletPoint): WalletPub {
-  return bytesToHex(secp256k1.Point.fromAffine({ x: point.x, y: point.y }).toBytes(true));
+/** Compressed SEC1 hex of a point. @throws PoolError `invalid_wallet_pub` unless it is on the curve */
+export function encodeWalletPub({ x, y }: WalletPoint): WalletPub {
+  try {
+    const point = secp256k1.Point.fromAffine({ x, y });
+    point.assertValidity();
+    return bytesToHex(point.toBytes(true)) as WalletPub;
+  } catch (cause) {
+    throw new PoolError('invalid_wallet_pub', 'x and y are no point on secp256k1', { cause });
+  }
 }
 
-/** The EVM address of W in checksum form: last 20 bytes of keccak256(x ‖ y). */
-export function computeWalletAddress(walletPub: WalletPub): string {
+/**
+ * The EVM address of W in checksum form: last 20 bytes of keccak256(x ‖ y).
+ * @throws PoolError `invalid_wallet_pub`
+ */
+export function computeWalletAddress(walletPub: Hex): EvmAddress {
   const { x, y } = decodeWalletPub(walletPub);
   const hash = keccak_256(Uint8Array.from([...bigintToBytes(x, 32), ...bigintToBytes(y, 32)]));
-  return getAddress(bytesToHex(hash.subarray(12)));
+  return parseEvmAddress(bytesToHex(hash.subarray(12)));
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { assertField, type Field, hexToBytes, PoolError } from '@pool/core';
+import { assertField, type Field, hexToBytes, PoolError, zeroField } from '@pool/core';
 import { createKernels } from '@pool/kernels';
 import { hashPoseidonMany } from './scan-poseidon.ts';
 
@@ -39,7 +39,7 @@ export async function createBatchArithmetic(
       while (level.length > 1) {
         level = await hashPoseidonMany(kernels, pair(level));
       }
-      return level[0] ?? 0n;
+      return level[0] ?? zeroField;
     },
     async findInvalidKey(encryptionPublicKeys) {
       const points = new Uint8Array(keyBytes * encryptionPublicKeys.length);

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { assertField, type Field, PoolError } from '@pool/core';
+import { assertField, type Field, PoolError, zeroField } from '@pool/core';
 import { poseidon } from './poseidon.ts';
 import { runToEnd, type Steps } from './steps.ts';
 
@@ -30,5 +30,5 @@ export function* stepBatchRoot(commitments: readonly Field[]): Steps<Field> {
     }
     level = parents;
   }
-  return level[0] ?? 0n;
+  return level[0] ?? zeroField;
 }

@@ -1,8 +1,9 @@
+import { assertField, type Field, zeroField } from '@pool/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { computeEligibilityRootFromPath, createEligibilityTree } from './eligibility-tree.ts';
 
-const walletId = fc.bigInt({ min: 1n, max: 12n });
+const walletId = fc.bigInt({ min: 1n, max: 12n }).map(assertField);
 const step = fc.oneof(
   fc.record({ kind: fc.constant('insert' as const), walletId }),
   fc.record({ kind: fc.constant('remove' as const), walletId }),
@@ -14,17 +15,17 @@ describe('the eligibility tree', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const tree = createEligibilityTree();
-        const model: bigint[] = [];
+        const model: Field[] = [];
         for (const { kind, walletId: id } of steps) {
           const place = model.indexOf(id);
           if (kind === 'insert') {
-            const empty = model.includes(0n) ? model.indexOf(0n) : model.length;
+            const empty = model.includes(zeroField) ? model.indexOf(zeroField) : model.length;
             expect(tree.insert(id)).toBe(place === -1 ? empty : place);
             model[place === -1 ? empty : place] = id;
           } else if (kind === 'remove') {
             expect(tree.remove(id)).toBe(place !== -1);
             if (place !== -1) {
-              model[place] = 0n;
+              model[place] = zeroField;
             }
           } else {
             expect(tree.has(id)).toBe(place !== -1);

@@ -12,6 +12,7 @@ import {
   fieldToHex,
   PoolError,
   parseField,
+  zeroField,
 } from '@pool/core';
 import { poseidon } from './poseidon.ts';
 
@@ -119,7 +120,7 @@ export function createEligibilityTree(leaves: readonly Field[] = []): Eligibilit
     remove: (walletId) => {
       const index = positions.get(walletId);
       if (index !== undefined) {
-        write(index, 0n);
+        write(index, zeroField);
       }
       return index !== undefined;
     },
@@ -139,16 +140,16 @@ export function createEligibilityTree(leaves: readonly Field[] = []): Eligibilit
 }
 
 function computeEmptyRoots(): Field[] {
-  const roots: Field[] = [0n];
+  const roots: Field[] = [zeroField];
   for (let level = 0; level < eligibilityDepth; level += 1) {
-    const child = roots[level] ?? 0n;
+    const child = roots[level] ?? zeroField;
     roots.push(poseidon([child, child, child, child]));
   }
   return roots;
 }
 
 function readNode(levels: readonly ReadonlyMap<number, Field>[], level: number, at: number): Field {
-  return levels[level]?.get(at) ?? emptyRoots[level] ?? 0n;
+  return levels[level]?.get(at) ?? emptyRoots[level] ?? zeroField;
 }
 
 function readChildren(

@@ -1,4 +1,4 @@
-import { type EncryptionPublicKey, hexToBigint } from '@pool/core';
+import { hexToBigint } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../vectors/encryption-key.json' with { type: 'json' };
 import { subgroupOrder } from './baby-jubjub.ts';
@@ -17,9 +17,7 @@ describe('encryption keys', () => {
       vector.encryptionPublicKey,
     );
     expect(encodeEncryptionPoint(point)).toBe(vector.encryptionPublicKey);
-    expect(decodeEncryptionPublicKey(vector.encryptionPublicKey as EncryptionPublicKey)).toEqual(
-      point,
-    );
+    expect(decodeEncryptionPublicKey(vector.encryptionPublicKey)).toEqual(point);
   });
 
   it('covers both signs', () => {
@@ -30,9 +28,7 @@ describe('encryption keys', () => {
   });
 
   it.each(vectors.invalid)('refuses $why', ({ encryptionPublicKey }) => {
-    expect(() => decodeEncryptionPublicKey(encryptionPublicKey as EncryptionPublicKey)).toThrow(
-      invalidKey,
-    );
+    expect(() => decodeEncryptionPublicKey(encryptionPublicKey)).toThrow(invalidKey);
   });
 
   it('packs subgroup points only', () => {

@@ -13,6 +13,7 @@ import {
   fieldModulus,
   hexToBytes,
   PoolError,
+  parseEncryptionPublicKey,
 } from '@pool/core';
 import { type CurvePoint, computeSmallX, isSubgroupPoint, multiplyBase } from './baby-jubjub.ts';
 import { assertViewingKey } from './viewing-key.ts';
@@ -46,7 +47,7 @@ export function packSubgroupPoint(point: EncryptionPoint): EncryptionPublicKey {
   const bytes = bigintToBytes(point.y, 32).reverse();
   const high = bytes[31] ?? 0;
   bytes[31] = point.x > (fieldModulus - 1n) / 2n ? high | signBit : high;
-  return bytesToHex(bytes);
+  return parseEncryptionPublicKey(bytesToHex(bytes));
 }
 
 /**

@@ -11,7 +11,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import {
   type AssetId,
-  bytesToHex,
+  bytesToHex32,
   computeAssetId,
   computeBatchId,
   computeBatchNonce,
@@ -162,7 +162,7 @@ export function* stepFundBatch(manifest: FundManifest, seed: Uint8Array): Steps<
 
 /** keccak256 over the sealed notes of a batch in slot order, dummies included. Public. */
 export function computeSealedNotesHash(sealedNotes: readonly Hex[]): Hex32 {
-  return bytesToHex(keccak_256(concatBytes(...sealedNotes.map((sealed) => hexToBytes(sealed)))));
+  return bytesToHex32(keccak_256(concatBytes(...sealedNotes.map((sealed) => hexToBytes(sealed)))));
 }
 
 function sumAmounts(manifest: FundManifest): bigint {

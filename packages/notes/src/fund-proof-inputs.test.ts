@@ -1,9 +1,10 @@
 import {
+  assertField,
   type EligibilityPathWire,
   fieldModulus,
   fundManifestSchema,
-  hexToBigint,
   hexToBytes,
+  parseField,
   parseWire,
 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
@@ -13,21 +14,21 @@ import { buildFundBatch } from './fund-batch.ts';
 import { computeFundPublicInputs, computeFundWitnessInput } from './fund-proof-inputs.ts';
 
 const batchOf = (vector: (typeof vectors.batches)[number]) => ({
-  assetId: hexToBigint(vector.assetId),
+  assetId: parseField(vector.assetId),
   total: BigInt(vector.total),
-  batchId: hexToBigint(vector.batchId),
-  eligibilityRoot: hexToBigint(vector.eligibilityRoot),
-  batchRoot: hexToBigint(vector.batchRoot),
-  commitments: vector.commitments.map(hexToBigint),
+  batchId: parseField(vector.batchId),
+  eligibilityRoot: parseField(vector.eligibilityRoot),
+  batchRoot: parseField(vector.batchRoot),
+  commitments: vector.commitments.map(parseField),
 });
 
 describe('computeFundPublicInputs', () => {
   it.each(vectors.batches)('matches for $commitments.length slots', (vector) => {
     const inputs = computeFundPublicInputs(batchOf(vector));
-    expect(inputs.x).toEqual(vector.x.map(hexToBigint));
-    expect(inputs.digest).toBe(hexToBigint(vector.digest));
-    expect(inputs.z).toBe(hexToBigint(vector.z));
-    expect(inputs.y).toBe(hexToBigint(vector.y));
+    expect(inputs.x).toEqual(vector.x.map(parseField));
+    expect(inputs.digest).toBe(parseField(vector.digest));
+    expect(inputs.z).toBe(parseField(vector.z));
+    expect(inputs.y).toBe(parseField(vector.y));
   });
 
   const [example] = vectors.batches;
@@ -35,16 +36,17 @@ describe('computeFundPublicInputs', () => {
     'refuses an aliased %s',
     (name) => {
       const batch = batchOf(example as never);
-      expect(() =>
-        computeFundPublicInputs({ ...batch, [name]: batch[name] + fieldModulus }),
-      ).toThrow(expect.objectContaining({ code: 'invalid_field_element' }));
+      const aliased = { ...batch, [name]: batch[name] + fieldModulus };
+      expect(() => Reflect.apply(computeFundPublicInputs, undefined, [aliased])).toThrow(
+        expect.objectContaining({ code: 'invalid_field_element' }),
+      );
     },
   );
 
   it('refuses an aliased commitment', () => {
     const batch = batchOf(example as never);
-    const commitments = batch.commitments.with(15, fieldModulus);
-    expect(() => computeFundPublicInputs({ ...batch, commitments })).toThrow(
+    const aliased = { ...batch, commitments: [...batch.commitments.slice(0, 15), fieldModulus] };
+    expect(() => Reflect.apply(computeFundPublicInputs, undefined, [aliased])).toThrow(
       expect.objectContaining({ code: 'invalid_field_element' }),
     );
   });
@@ -55,14 +57,14 @@ describe.each(batches.batches)('computeFundWitnessInput for "$manifest.jobKey"',
     parseWire(fundManifestSchema, vector.manifest, 'vector'),
     hexToBytes(vector.seed),
   );
-  const root = hexToBigint(vector.eligibility.root);
+  const root = parseField(vector.eligibility.root);
   const paths = new Map(
     vector.eligibility.paths.map((path) => [path.walletId, path as EligibilityPathWire]),
   );
 
   it('gives every signal of the circuit', () => {
     const input = computeFundWitnessInput(plan, root, paths);
-    const decimal = (hex: string) => hexToBigint(hex).toString();
+    const decimal = (hex: string) => parseField(hex).toString();
     const { slots, publicInputs } = vector;
     expect(input).toEqual({
       D: decimal(publicInputs.digest),
@@ -93,7 +95,7 @@ describe.each(batches.batches)('computeFundWitnessInput for "$manifest.jobKey"',
     const refused = expect.objectContaining({ code: 'unregistered-recipient' });
     const without = new Map([...paths].filter(([id]) => id !== walletId));
     expect(() => computeFundWitnessInput(plan, root, without)).toThrow(refused);
-    expect(() => computeFundWitnessInput(plan, root + 1n, paths)).toThrow(refused);
+    expect(() => computeFundWitnessInput(plan, assertField(root + 1n), paths)).toThrow(refused);
     for (const change of [{ index: path.index + 1 }, { siblings: path.siblings.slice(1) }]) {
       const changed = new Map(paths).set(walletId, { ...path, ...change });
       expect(() => computeFundWitnessInput(plan, root, changed)).toThrow(refused);

@@ -9,7 +9,6 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import {
   assertField,
   bigintToBytes,
-  bigintToHex,
   type EligibilityPathWire,
   eligibilityDepth,
   type Field,
@@ -18,6 +17,7 @@ import {
   hexToBigint,
   PoolError,
   reduceToField,
+  zeroField,
 } from '@pool/core';
 import { computeEligibilityRootFromPath } from './eligibility-tree.ts';
 import type { FundBatchPlan, FundSlot } from './fund-batch.ts';
@@ -54,7 +54,10 @@ export function computeFundPublicInputs(batch: {
   const x = [...bound, ...commitments].map(assertField);
   const words = [digest, ...x].map((element) => bigintToBytes(element, 32));
   const z = reduceToField(keccak_256(concatBytes(...words)));
-  const y = x.reduceRight((sum, element) => (element + z * sum) % fieldModulus, 0n);
+  const y = x.reduceRight(
+    (sum, element) => assertField((element + z * sum) % fieldModulus),
+    zeroField,
+  );
   return { x, digest, z, y };
 }
 
@@ -116,7 +119,7 @@ export function* stepFundWitnessInput(
 type PlacedPath = Pick<EligibilityPathWire, 'index' | 'siblings'>;
 
 // The circuit checks no path of a zero amount, so any will do.
-const zeroWord = bigintToHex(0n);
+const zeroWord = fieldToHex(zeroField);
 const dummyPath: PlacedPath = {
   index: 0,
   siblings: Array.from({ length: eligibilityDepth }, () => [zeroWord, zeroWord, zeroWord]),

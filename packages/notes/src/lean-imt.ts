@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { assertField, type Field, PoolError } from '@pool/core';
+import { assertField, type Field, PoolError, zeroField } from '@pool/core';
 import { poseidon } from './poseidon.ts';
 
 /** A membership path. Levels on which the node stands alone contribute nothing. */
@@ -58,7 +58,7 @@ export function createLeanImt(leaves: readonly Field[] = []): LeanImt {
 
   return {
     get root() {
-      return levels.at(-1)?.[0] ?? 0n;
+      return levels.at(-1)?.[0] ?? zeroField;
     },
     get size() {
       return levels[0]?.length ?? 0;
@@ -81,7 +81,7 @@ function updateParents(levels: Field[][], firstChanged: number): void {
     levels[depth + 1] = parents;
     first >>= 1;
     for (let i = first; 2 * i < children.length; i += 1) {
-      const left = children[2 * i] ?? 0n;
+      const left = children[2 * i] ?? zeroField;
       const right = children[2 * i + 1];
       parents[i] = right === undefined ? left : poseidon([left, right]);
     }

@@ -1,17 +1,17 @@
-import type { AssetId, Field } from '@pool/core';
+import { type AssetId, assertField } from '@pool/core';
 import { expect, it } from 'vitest';
 import { computeEncryptionPublicKey, decodeEncryptionPublicKey } from './encryption-key.ts';
 import { computeCommitment } from './note.ts';
 import { createNoteScanner } from './note-scanner.ts';
 import { openNote, sealNote } from './sealed-note.ts';
 
-const walletId: Field = 4321n;
-const assetId: AssetId = 99n;
+const walletId = assertField(4321n);
+const assetId: AssetId = assertField(99n);
 
 const createNote = (viewingKey: bigint, amount: bigint) => {
   const encryptionPublicKey = computeEncryptionPublicKey(viewingKey);
   const encryptionPoint = decodeEncryptionPublicKey(encryptionPublicKey);
-  const contents = { amount, nonce: 8n, assetId };
+  const contents = { amount, nonce: assertField(8n), assetId };
   const commitment = computeCommitment({ ...contents, walletId, encryptionPoint });
   const sealed = sealNote({ ...contents, encryptionPublicKey, commitment, ephemeral: 9n });
   return { sealed, commitment, assetId };

@@ -1,15 +1,15 @@
-import { fieldModulus, hexToBigint, maxAmount } from '@pool/core';
+import { assertField, fieldModulus, maxAmount, parseField } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../vectors/note.json' with { type: 'json' };
 import { subgroupOrder } from './baby-jubjub.ts';
 import { computeCommitment, computeNullifier } from './note.ts';
 
 const noteOf = (vector: (typeof vectors.notes)[number]) => ({
-  assetId: hexToBigint(vector.assetId),
+  assetId: parseField(vector.assetId),
   amount: BigInt(vector.amount),
-  nonce: hexToBigint(vector.nonce),
-  walletId: hexToBigint(vector.walletId),
-  encryptionPoint: { x: hexToBigint(vector.px), y: hexToBigint(vector.py) },
+  nonce: parseField(vector.nonce),
+  walletId: parseField(vector.walletId),
+  encryptionPoint: { x: parseField(vector.px), y: parseField(vector.py) },
 });
 
 const example = () => {
@@ -17,14 +17,14 @@ const example = () => {
   if (vector === undefined) {
     throw new Error('no vectors');
   }
-  return { ...noteOf(vector), viewingKey: hexToBigint(vector.viewingKey) };
+  return { ...noteOf(vector), viewingKey: parseField(vector.viewingKey) };
 };
 
 describe('notes', () => {
   it.each(vectors.notes)('match for an amount of $amount', (vector) => {
-    expect(computeCommitment(noteOf(vector))).toBe(hexToBigint(vector.commitment));
-    const viewingKey = hexToBigint(vector.viewingKey);
-    expect(computeNullifier({ ...noteOf(vector), viewingKey })).toBe(hexToBigint(vector.nullifier));
+    expect(computeCommitment(noteOf(vector))).toBe(parseField(vector.commitment));
+    const viewingKey = parseField(vector.viewingKey);
+    expect(computeNullifier({ ...noteOf(vector), viewingKey })).toBe(parseField(vector.nullifier));
   });
 
   it.each([-1n, maxAmount + 1n, fieldModulus])('refuse an amount of %s', (amount) => {
@@ -33,17 +33,17 @@ describe('notes', () => {
     );
   });
 
-  it.each(['assetId', 'nonce', 'walletId'])('refuse an aliased %s', (name) => {
+  it.each(['assetId', 'nonce', 'walletId'] as const)('refuse an aliased %s', (name) => {
     const note = example();
-    const aliased = { ...note, [name]: note[name as 'nonce'] + fieldModulus };
-    expect(() => computeCommitment(aliased)).toThrow(
+    const aliased = { ...note, [name]: note[name] + fieldModulus };
+    expect(() => Reflect.apply(computeCommitment, undefined, [aliased])).toThrow(
       expect.objectContaining({ code: 'invalid_field_element' }),
     );
   });
 
   it('give two nullifiers for one nonce under two assets', () => {
     const note = example();
-    const elsewhere = { ...note, assetId: note.assetId + 1n };
+    const elsewhere = { ...note, assetId: assertField(note.assetId + 1n) };
     expect(computeNullifier(elsewhere)).not.toBe(computeNullifier(note));
   });
 

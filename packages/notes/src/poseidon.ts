@@ -49,7 +49,7 @@ function permute(parameters: PoseidonParameters, inputs: readonly bigint[]): Fie
   for (let round = halfFullRounds; round < 2 * halfFullRounds; round += 1) {
     state = runFullRound(state, fullConstants[round] ?? [], matrix);
   }
-  return state[0] ?? 0n;
+  return assertField(state[0] ?? 0n);
 }
 
 function raiseToFifth(value: bigint): bigint {

@@ -1,5 +1,6 @@
 import {
   type AssetId,
+  assertField,
   bytesToHex,
   type EncryptionPublicKey,
   type Field,
@@ -18,8 +19,8 @@ import { openNote, sealNote } from './sealed-note.ts';
 
 const r = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 const viewingKey = 0x1234_5678_9abcn;
-const walletId: Field = 4321n;
-const assetId: AssetId = 99n;
+const walletId = assertField(4321n);
+const assetId: AssetId = assertField(99n);
 
 const keyOf = (key: bigint): EncryptionPublicKey => computeEncryptionPublicKey(key);
 
@@ -30,11 +31,12 @@ const createNote = (parts: {
   readonly nonce?: bigint;
   readonly memo?: string | undefined;
   readonly ephemeral?: bigint;
-  readonly walletId?: bigint;
-  readonly commitment?: bigint;
-  readonly asset?: bigint;
-}): ServedNote => {
-  const { to = viewingKey, amount = 7n, nonce = 8n, memo, ephemeral = 9n, asset = assetId } = parts;
+  readonly walletId?: Field;
+  readonly commitment?: Field;
+  readonly asset?: AssetId;
+}) => {
+  const { to = viewingKey, amount = 7n, memo, ephemeral = 9n, asset = assetId } = parts;
+  const nonce = assertField(parts.nonce ?? 8n);
   const encryptionPublicKey = keyOf(to);
   const commitment =
     parts.commitment ??
@@ -91,9 +93,9 @@ const notesOfEveryKind: readonly ServedNote[] = [
   createNote({ ephemeral: subgroupOrder - 1n }),
   createNote({ to: 5n }),
   createNote({ to: subgroupOrder - viewingKey }),
-  createNote({ walletId: 5n }),
-  createNote({ commitment: 77n }),
-  createNote({ asset: 100n }),
+  createNote({ walletId: assertField(5n) }),
+  createNote({ commitment: assertField(77n) }),
+  createNote({ asset: assertField(100n) }),
   { ...mine, commitment: 77n },
   { ...mine, commitment: r },
   { ...mine, commitment: r + mine.commitment },
@@ -244,7 +246,11 @@ describe.each(['auto', 'integer'] as const)('scanNotes, %s multiplier', (multipl
     ['the viewing key l', { viewingKey: subgroupOrder }, 'invalid_viewing_key'],
     ['a wallet id outside the field', { walletId: r }, 'invalid_field_element'],
   ])('refuses %s', async (_, wrong, code) => {
-    const scanning = scanNotes({ notes: [mine], viewingKey, walletId, ...wrong }, { kernels });
+    const input = { notes: [mine], viewingKey, walletId, ...wrong };
+    const scanning: AsyncIterable<unknown> = Reflect.apply(scanNotes, undefined, [
+      input,
+      { kernels },
+    ]);
     await expect(collect(scanning)).rejects.toMatchObject({ code });
   });
 });

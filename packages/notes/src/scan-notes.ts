@@ -28,11 +28,11 @@ import {
 } from './sealed-note.ts';
 import { assertViewingKey } from './viewing-key.ts';
 
-/** A note as the platform serves it; untrusted. */
+/** A note as the platform serves it; untrusted, so its numbers need not be field elements. */
 export type ServedNote = {
   readonly sealed: string;
-  readonly commitment: Field;
-  readonly assetId: AssetId;
+  readonly commitment: bigint;
+  readonly assetId: bigint;
 };
 
 /** One of the holder's notes. Confidential. */
@@ -67,6 +67,8 @@ type Candidate<Served> = {
   readonly index: number;
   readonly note: Served;
   readonly bytes: Uint8Array;
+  readonly commitment: Field;
+  readonly assetId: AssetId;
 };
 
 /**
@@ -149,15 +151,16 @@ async function openBatch<Served extends ServedNote>(
 ): Promise<ScannedNote<Served>[]> {
   const candidates = notes.flatMap((note, place): Candidate<Served>[] => {
     const bytes = decodeSealed(note.sealed);
+    const { commitment, assetId } = note;
     // What is no field element is no commitment and no asset either, whatever the note holds.
-    return bytes !== undefined && isField(note.commitment) && isField(note.assetId)
-      ? [{ index: start + place, note, bytes }]
+    return bytes !== undefined && isField(commitment) && isField(assetId)
+      ? [{ index: start + place, note, bytes, commitment, assetId }]
       : [];
   });
   const { opened, plaintexts } = await kernels.openSealedBoxes(
     {
       points: join(candidates, ({ bytes }) => bytes.subarray(1, headerBytes)),
-      salts: join(candidates, ({ bytes, note: { commitment, assetId } }) =>
+      salts: join(candidates, ({ bytes, commitment, assetId }) =>
         computeSealSalt(bytes.subarray(0, headerBytes), {
           encryptionPublicKey: holder.encryptionPublicKey,
           commitment,

@@ -1,4 +1,4 @@
-import { maxAmount, maxMemoBytes } from '@pool/core';
+import { assertField, maxAmount, maxMemoBytes } from '@pool/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { multiplyBase, subgroupOrder } from './baby-jubjub.ts';
@@ -7,7 +7,7 @@ import { computeCommitment } from './note.ts';
 import { openNote, sealNote } from './sealed-note.ts';
 
 const scalar = fc.bigInt({ min: 1n, max: subgroupOrder - 1n });
-const field = fc.bigInt({ min: 0n, max: subgroupOrder * 8n - 2n ** 130n });
+const field = fc.bigInt({ min: 0n, max: subgroupOrder * 8n - 2n ** 130n }).map(assertField);
 const memo = fc
   .string({ unit: 'grapheme', maxLength: 60 })
   .filter((text) => new TextEncoder().encode(text).length <= maxMemoBytes);

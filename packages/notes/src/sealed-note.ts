@@ -95,17 +95,25 @@ export function openNote(note: {
   readonly sealed: string;
   readonly viewingKey: bigint;
   readonly walletId: Field;
-  readonly commitment: Field;
-  readonly assetId: AssetId;
+  /** As served: what is no field element opens nothing. */
+  readonly commitment: bigint;
+  readonly assetId: bigint;
 }): OpenedNote | undefined {
+  const { commitment, assetId } = note;
   const encryptionPoint = multiplyBase(assertViewingKey(note.viewingKey));
   const encryptionPublicKey = packSubgroupPoint(encryptionPoint);
   const bytes = decodeSealed(note.sealed);
-  if (bytes === undefined) {
+  if (bytes === undefined || !isField(commitment) || !isField(assetId)) {
     return undefined;
   }
   const header = bytes.subarray(0, 33);
-  const plaintext = decrypt(bytes, header, { ...note, encryptionPublicKey });
+  const { viewingKey, walletId } = note;
+  const plaintext = decrypt(bytes, header, {
+    viewingKey,
+    encryptionPublicKey,
+    commitment,
+    assetId,
+  });
   if (plaintext === undefined) {
     return undefined;
   }
@@ -113,14 +121,9 @@ export function openNote(note: {
   if (opened === undefined) {
     return undefined;
   }
-  const commitment = computeCommitment({
-    assetId: note.assetId,
-    amount: opened.amount,
-    nonce: opened.nonce,
-    walletId: note.walletId,
-    encryptionPoint,
-  });
-  return commitment === note.commitment ? opened : undefined;
+  const { amount, nonce } = opened;
+  const held = computeCommitment({ assetId, amount, nonce, walletId, encryptionPoint });
+  return held === commitment ? opened : undefined;
 }
 
 /** What the key of a sealed note is bound to: suite ‖ ephemeral ‖ P ‖ commitment ‖ assetId. Public. */

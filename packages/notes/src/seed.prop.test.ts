@@ -1,11 +1,11 @@
-import { bytesToHex, fieldModulus } from '@pool/core';
+import { bytesToHex32, fieldModulus } from '@pool/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { subgroupOrder } from './baby-jubjub.ts';
 import { createSeedSource, deriveSlotOrder } from './seed.ts';
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
-const digest = bytes32.map((bytes) => bytesToHex(bytes));
+const digest = bytes32.map((bytes) => bytesToHex32(bytes));
 
 describe('seeds', () => {
   it('put every slot in the order exactly once', () => {
@@ -33,14 +33,17 @@ describe('seeds', () => {
           const otherSeed = seed.with(0, ((seed[0] ?? 0) + 1) % 256);
           const others = [
             createSeedSource(otherSeed, salt).deriveField('pool/v1/fund/secret', index),
-            createSeedSource(seed, bytesToHex(otherSeed)).deriveField('pool/v1/fund/secret', index),
+            createSeedSource(seed, bytesToHex32(otherSeed)).deriveField(
+              'pool/v1/fund/secret',
+              index,
+            ),
             source.deriveField('pool/v1/fund/dummy-wallet', index),
             source.deriveField('pool/v1/fund/secret', index + 1),
           ];
           expect(createSeedSource(seed, salt).deriveField('pool/v1/fund/secret', index)).toBe(
             value,
           );
-          fc.pre(salt !== bytesToHex(otherSeed));
+          fc.pre(salt !== bytesToHex32(otherSeed));
           expect(others).not.toContain(value);
         },
       ),
@@ -55,7 +58,7 @@ describe('seeds', () => {
     for (let i = 0; i < 1600; i += 1) {
       const seed = new Uint8Array(32).fill(i % 256).with(0, i >> 8);
       const [first = 0] = deriveSlotOrder(
-        createSeedSource(seed, bytesToHex(new Uint8Array(32))),
+        createSeedSource(seed, bytesToHex32(new Uint8Array(32))),
         16,
       );
       counts[first] = (counts[first] ?? 0) + 1;
@@ -65,8 +68,8 @@ describe('seeds', () => {
   });
 
   it.each([0, 31, 33])('are 32 bytes and not %i', (length) => {
-    expect(() => createSeedSource(new Uint8Array(length), bytesToHex(new Uint8Array(32)))).toThrow(
-      expect.objectContaining({ code: 'invalid_seed' }),
-    );
+    expect(() =>
+      createSeedSource(new Uint8Array(length), bytesToHex32(new Uint8Array(32))),
+    ).toThrow(expect.objectContaining({ code: 'invalid_seed' }));
   });
 });

@@ -9,6 +9,7 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import {
+  assertField,
   bigintToBytes,
   bytesToBigint,
   type Field,
@@ -52,7 +53,7 @@ export function createSeedSource(seed: Uint8Array, manifestDigest: Hex32): SeedS
     return bytesToBigint(hkdf(sha256, seed, salt, info, 48));
   };
   return {
-    deriveField: (label, index) => derive(label, index) % fieldModulus,
+    deriveField: (label, index) => assertField(derive(label, index) % fieldModulus),
     deriveScalar: (label, index) => 1n + (derive(label, index) % (subgroupOrder - 1n)),
     deriveBelow: (label, index, bound) => Number(derive(label, index) % BigInt(bound)),
   };

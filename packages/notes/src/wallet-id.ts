@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { decodeWalletPub, type Field, splitHalves, type WalletPub } from '@pool/core';
+import { decodeWalletPub, type Field, type Hex, splitHalves } from '@pool/core';
 import { poseidon } from './poseidon.ts';
 import { walletTag } from './tags.ts';
 
@@ -14,7 +14,7 @@ import { walletTag } from './tags.ts';
  *
  * @throws PoolError `invalid_wallet_pub`
  */
-export function computeWalletId(walletPub: WalletPub): Field {
+export function computeWalletId(walletPub: Hex): Field {
   const point = decodeWalletPub(walletPub);
   const x = splitHalves(point.x);
   const y = splitHalves(point.y);

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
+import { assertAmount, PoolError } from '@pool/core';
 import { observeFunds } from './preflight.ts';
 import type { Run } from './run.ts';
 
@@ -19,7 +19,7 @@ export async function assertCollectable(run: Run): Promise<void> {
     return;
   }
   const { findings } = await observeFunds(
-    { context: run.context, token, total: run.total },
+    { context: run.context, token, total: assertAmount(run.total) },
     run.funder.address,
   );
   const defect = findings.find(

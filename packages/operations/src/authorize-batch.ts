@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
+import { PoolError, parseEvmAddress } from '@pool/core';
 import { assertCollectable } from './assert-collectable.ts';
 import type { Batch } from './batch.ts';
 import { isTooLateToRelease } from './batch-deadline.ts';
@@ -77,10 +77,10 @@ async function sign(run: Run, batch: DatedBatch): Promise<void> {
     run.funder.signAuthorization(
       {
         chainId: manifest.chainId,
-        pool: manifest.pool,
+        pool: parseEvmAddress(manifest.pool),
         authorization: {
-          funder: manifest.funder,
-          token: manifest.token,
+          funder: parseEvmAddress(manifest.funder),
+          token: parseEvmAddress(manifest.token),
           total: plan.total,
           batchRoot: plan.batchRoot,
           batchNonce: plan.batchNonce,

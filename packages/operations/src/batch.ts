@@ -5,7 +5,7 @@
  * @module
  */
 import {
-  bytesToHex,
+  bytesToHex32,
   chooseBatchSize,
   computeBatchNonce,
   type EvmAddress,
@@ -15,7 +15,6 @@ import {
   type Hex32,
   hexToBytes,
   PoolError,
-  parseEvmAddress,
 } from '@pool/core';
 import { type FundBatchPlan, stepFundBatch } from '@pool/notes';
 import { computeInTurns } from './give-way.ts';
@@ -51,7 +50,7 @@ export function computeKeyNonce(
     computeBatchNonce({
       employerId,
       chainId: settings.chainId,
-      pool: parseEvmAddress(settings.pool),
+      pool: settings.pool,
       funder,
       jobKey,
       attempt,
@@ -73,7 +72,7 @@ export async function ensureBatch(run: Run): Promise<Batch> {
   }
   const seeded: SeededManifest = {
     manifest: createManifest(run),
-    seed: bytesToHex(run.deps.randomBytes(32)),
+    seed: bytesToHex32(run.deps.randomBytes(32)),
   };
   await run.reach('manifest.before-store');
   const winner = await run.journal.putOnce(manifestName, serializeManifest(seeded));
@@ -96,7 +95,7 @@ function createManifest(run: Run): FundManifest {
     attempt,
     chain,
     chainId: settings.chainId,
-    pool: parseEvmAddress(settings.pool),
+    pool: settings.pool,
     token: run.token,
     funder: run.funder.address,
     size,
@@ -108,7 +107,7 @@ async function buildBatch(run: Run, seeded: SeededManifest): Promise<Batch> {
   const { manifest } = seeded;
   const isOurs =
     manifest.funder === run.funder.address &&
-    manifest.pool === parseEvmAddress(run.context.settings.pool) &&
+    manifest.pool === run.context.settings.pool &&
     manifest.token === run.token &&
     manifest.chainId === run.context.settings.chainId;
   if (!isOurs) {

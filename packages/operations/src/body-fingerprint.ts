@@ -17,6 +17,7 @@ import {
   isPoolError,
   PoolError,
   parseHex,
+  parseHex32,
   type Secret,
 } from '@pool/core';
 import type { PlatformPort } from './ports.ts';
@@ -36,7 +37,7 @@ export function createFingerprinter(key: Secret): Fingerprinter {
     keyId,
     compute(jobKey, request) {
       const text = canonicalJson([jobKey, canonicalDigest(request)]);
-      return { keyId, value: parseHex(`0x${sign(`pool/v1/body-fingerprint${text}`)}`, 32) };
+      return { keyId, value: parseHex32(`0x${sign(`pool/v1/body-fingerprint${text}`)}`) };
     },
   };
 }

@@ -55,18 +55,19 @@ export async function concludeChanged(run: Run, seeded: SeededManifest): Promise
 
 /** The settings at hand reach the chain and the pool that the manifest is for. */
 function isReadable({ context: { settings } }: Run, manifest: FundManifest): boolean {
-  return settings.chainId === manifest.chainId && parseEvmAddress(settings.pool) === manifest.pool;
+  return settings.chainId === manifest.chainId && settings.pool === manifest.pool;
 }
 
 /** @returns whether the job has ended */
 async function concludeFromChain(run: Run, seeded: SeededManifest): Promise<boolean> {
   const { manifest } = seeded;
+  const funder = parseEvmAddress(manifest.funder);
   const batch = await planBatch(run, seeded);
   const nonce = fieldToHex(batch.plan.batchNonce);
   const release = await loadRelease(run, batch);
   const row = await run.retry(() => run.deps.platform.getSettlement(run.record().key));
-  const own = row !== undefined && isUnderNonce(row, manifest.funder, nonce) ? row : undefined;
-  const state = await run.retry(() => run.context.chain.fetchNonceState(manifest.funder, nonce));
+  const own = row !== undefined && isUnderNonce(row, funder, nonce) ? row : undefined;
+  const state = await run.retry(() => run.context.chain.fetchNonceState(funder, nonce));
   const known = [release?.deadline, run.record().latestDeadline, own?.batch.deadline];
   const deadlines = known.filter((deadline) => deadline !== undefined);
   const decision = decideSettlement({
@@ -79,8 +80,7 @@ async function concludeFromChain(run: Run, seeded: SeededManifest): Promise<bool
     return true;
   }
   if (decision.kind === 'settled-elsewhere') {
-    const { chain, funder } = manifest;
-    return fail(run, manifest, describePaid(decision.funded.txHash, chain, funder));
+    return fail(run, manifest, describePaid(decision.funded.txHash, manifest.chain, funder));
   }
   const other =
     row === undefined || own !== undefined ? undefined : await judgeOther(run, row, run.retry);

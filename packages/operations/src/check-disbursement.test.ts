@@ -1,5 +1,5 @@
 // The order of checks and every code of a refused disbursement (docs/decisions/0009).
-import { PoolError, parseHex } from '@pool/core';
+import { PoolError, parseEncryptionPublicKey } from '@pool/core';
 import { createFakeHolder, signFakeEvidence } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { checkDisbursement, collectIssues } from './check-disbursement.ts';
@@ -280,10 +280,10 @@ describe('registration', () => {
     [
       'a P that is no curve point',
       {
-        encryptionPublicKey: `0x${'ff'.repeat(32)}`,
+        encryptionPublicKey: parseEncryptionPublicKey(`0x${'ff'.repeat(32)}`),
         evidence: {
           ...signFakeEvidence(holder.wallet, {
-            encryptionPublicKey: parseHex(`0x${'ff'.repeat(32)}`, 32),
+            encryptionPublicKey: parseEncryptionPublicKey(`0x${'ff'.repeat(32)}`),
           }),
         },
       },

@@ -7,6 +7,7 @@
  */
 import {
   type Amount,
+  assertAmount,
   chainFamilies,
   chooseBatchSize,
   type EvmAddress,
@@ -160,7 +161,7 @@ async function* walkChecks(
     recipients,
     skipped,
     rotations,
-    total: recipients.reduce((sum, { amount }) => sum + amount, 0n),
+    total: assertAmount(recipients.reduce((sum, { amount }) => sum + amount, 0n)),
   };
 }
 
@@ -242,7 +243,7 @@ async function* walkRecipients(
     firstSeen.set(address, requestIndex);
     entries.push({ requestIndex, address, amount, memo: entry.memo });
   }
-  return { entries, total };
+  return { entries, total: assertAmount(total) };
 }
 
 function findToken(context: ChainContext, symbol: string): TokenSettings | undefined {

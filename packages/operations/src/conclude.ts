@@ -14,9 +14,9 @@ import { type Batch, computeJobNonce } from './batch.ts';
 import { describeCancelled, isCancelled } from './cancellation.ts';
 import { findForeign, pickForeign, rememberForeign } from './foreign-settlement.ts';
 import { withdrawAllowance } from './grant-allowance.ts';
-import { rethrowInterruption } from './interrupted-run.ts';
+import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import type { FundedBatch } from './ports.ts';
-import type { DisbursementRecord } from './record.ts';
+import type { DisbursementRecord, RecordedRecipient } from './record.ts';
 import { createRetryEvent, type Run } from './run.ts';
 import type { Outcome } from './settle.ts';
 import { decideElsewhere } from './settled-elsewhere.ts';
@@ -29,7 +29,7 @@ export async function concludeRun(
 ): Promise<void> {
   switch (outcome.kind) {
     case 'settled':
-      return concludeSettled(run, outcome.funded, listCommitments(run, batch));
+      return concludeSettled(run, outcome.funded, listNotes(run, batch));
     case 'settled-elsewhere':
       return concludeElsewhere(run, outcome.funded);
     case 'dead':
@@ -47,14 +47,14 @@ export async function concludeFailed(run: Run, error: ErrorBody): Promise<void> 
 async function concludeSettled(
   run: Run,
   funded: FundedBatch,
-  commitments: readonly Hex32[],
+  notes: readonly RecipientNote[],
   remainder?: string,
 ): Promise<void> {
   const receipt = await run.context.chain.fetchReceipt(funded.txHash).catch(() => undefined);
   await recordPaidKeys(run);
   await run.finish('done', {
     ...(remainder === undefined ? {} : { remainder }),
-    result: createResult(run.record(), { txHash: funded.txHash, commitments }),
+    result: createResult(run.record(), { txHash: funded.txHash, notes }),
     settlement: {
       txHash: funded.txHash,
       blockNumber: funded.blockNumber,
@@ -93,7 +93,7 @@ async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
   if (verdict.kind === 'same-payment') {
     // An approval of ours served nobody: the other payment brought its own.
     const remainder = await withdrawAllowance(run);
-    return concludeSettled(run, funded, verdict.commitments, remainder);
+    return concludeSettled(run, funded, pairWithRecipients(run, verdict.commitments), remainder);
   }
   await concludeFailed(run, {
     code: 'settled_elsewhere',
@@ -128,8 +128,8 @@ export async function finishReverted(
   txHash: Hex32,
   error: ErrorBody,
 ): Promise<void> {
-  const commitments = listCommitments(run, batch);
-  await run.finish('done', { result: createResult(run.record(), { txHash, commitments, error }) });
+  const notes = listNotes(run, batch);
+  await run.finish('done', { result: createResult(run.record(), { txHash, notes, error }) });
 }
 
 async function concludeDead(
@@ -191,27 +191,56 @@ async function persist<T>(run: Run, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Commitments in the order of `record.recipients`. */
-function listCommitments(run: Run, batch: Batch | undefined): readonly Hex32[] {
-  const bySlot = new Map<number, Hex32>();
+/** A recipient of the record and the commitment of its note. */
+type RecipientNote = {
+  readonly recipient: RecordedRecipient;
+  readonly commitment: Hex32;
+};
+
+/**
+ * The notes of this job's own batch, in the order of `record.recipients`.
+ * @throws InterruptedRunError see {@link pairWithRecipients}
+ */
+function listNotes(run: Run, batch: Batch | undefined): readonly RecipientNote[] {
+  const commitments: Hex32[] = [];
   for (const { recipientIndex, commitment } of batch?.plan.slots ?? []) {
     if (recipientIndex !== undefined) {
-      bySlot.set(recipientIndex, fieldToHex(commitment));
+      commitments[recipientIndex] = fieldToHex(commitment);
     }
   }
-  return run.record().recipients.map((_recipient, index) => bySlot.get(index) ?? '0x');
+  return pairWithRecipients(run, commitments);
+}
+
+/**
+ * @param commitments - by place in `record.recipients`
+ * @throws InterruptedRunError when a recipient has none: the record and the stored manifest contradict each other. The
+ *   batch may be paid, so the job must not fail, and no result can be true for that recipient. The job stays as it is.
+ */
+function pairWithRecipients(
+  run: Run,
+  commitments: readonly (Hex32 | undefined)[],
+): readonly RecipientNote[] {
+  return run.record().recipients.map((recipient, index) => {
+    const commitment = commitments[index];
+    if (commitment === undefined) {
+      throw new InterruptedRunError(
+        `recipient ${index} of the job has no note in its batch: the job store contradicts itself; restore it from a backup`,
+      );
+    }
+    return { recipient, commitment };
+  });
 }
 
 function createResult(
   record: DisbursementRecord,
   settled: {
     readonly txHash: Hex32;
-    readonly commitments: readonly Hex32[];
+    readonly notes: readonly RecipientNote[];
     /** Present: the transaction reverted and nothing was paid. */
     readonly error?: ErrorBody;
   },
 ): DisbursementResult {
-  const { txHash, commitments, error } = settled;
+  const { txHash, notes, error } = settled;
   const status = error === undefined ? 'success' : 'failed';
   return {
     status: error === undefined ? 'completed' : 'partial',
@@ -224,10 +253,10 @@ function createResult(
         ...(error === undefined ? {} : { error: { ...error } }),
       },
     ],
-    notes: record.recipients.map((recipient, index) => ({
+    notes: notes.map(({ recipient, commitment }) => ({
       requestIndex: recipient.requestIndex,
       recipientAddress: recipient.address,
-      commitment: commitments[index] ?? '0x',
+      commitment,
       amount: recipient.amount,
       status,
     })),

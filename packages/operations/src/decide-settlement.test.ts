@@ -1,10 +1,10 @@
 // Protocol §8, "Late landing": the whole table.
-import { type Hex32, parseHex } from '@pool/core';
+import { type Hex32, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { decideSettlement } from './decide-settlement.ts';
 import type { FundedBatch, NonceState } from './ports.ts';
 
-const word = (byte: string) => parseHex(`0x${byte.repeat(32)}`, 32);
+const word = (byte: string) => parseHex32(`0x${byte.repeat(32)}`);
 const ours = word('01');
 const theirs = word('02');
 const deadline = 1_000;

@@ -70,7 +70,7 @@ export async function fetchEligibility(run: Run): Promise<Eligibility> {
   return { root: answer.root, paths };
 }
 
-function leadsTo(root: Hex32, walletId: bigint, path: EligibilityPathWire): boolean {
+function leadsTo(root: Hex32, walletId: Field, path: EligibilityPathWire): boolean {
   try {
     return computeEligibilityRootFromPath(walletId, path) === parseField(root);
   } catch {

@@ -104,7 +104,10 @@ export function createEvidenceVerifier(deps: {
     if (verified.encryptionPublicKey !== encryptionPublicKey) {
       return 'the served encryptionPublicKey is not the one the wallet signed for';
     }
-    return { recipient: { address, walletPub, encryptionPublicKey, evidence }, verified };
+    return {
+      recipient: { address, walletPub: verified.walletPub, encryptionPublicKey, evidence },
+      verified,
+    };
   }
 
   return {

@@ -11,12 +11,14 @@ import {
   noPermit,
 } from '@pool/contracts';
 import {
+  assertAmount,
   computeTypedDataDigest,
   computeVoidBatchData,
   type EvmChainSettings,
   hexToBigint,
   parseEvmAddress,
-  parseHex,
+  parseField,
+  parseHex32,
   Secret,
   type SettlementRecord,
   type SettlementRequest,
@@ -54,8 +56,12 @@ beforeAll(async () => {
     pollingInterval: 50,
   });
   const deployer = new NonceManager(wallet(0));
-  const usdc = await deployPoolTestToken({ signer: deployer, name: 'USD Coin', symbol: 'USDC' });
-  const usdt = await deployZeroFirstTestToken({ signer: deployer, name: 'Tether', symbol: 'USDT' });
+  const usdc = parseEvmAddress(
+    await deployPoolTestToken({ signer: deployer, name: 'USD Coin', symbol: 'USDC' }),
+  );
+  const usdt = parseEvmAddress(
+    await deployZeroFirstTestToken({ signer: deployer, name: 'Tether', symbol: 'USDT' }),
+  );
   const addresses = await deployPool({
     signer: wallet(0),
     guardian: wallet(1).address,
@@ -75,8 +81,8 @@ beforeAll(async () => {
     family: 'evm',
     chainId: anvil.chainId,
     rpcUrl: anvil.rpcUrl,
-    pool: addresses.pool,
-    registry: addresses.registry,
+    pool: parseEvmAddress(addresses.pool),
+    registry: parseEvmAddress(addresses.registry),
     deployedAtBlock: addresses.deploymentBlock,
     finality: { kind: 'depth', blocks: 1 },
     maxRecipients: 64,
@@ -140,7 +146,7 @@ async function createRealWorld() {
       );
       const receipt = await provider.waitForTransaction(response.hash).catch(() => null);
       const isSettled = receipt?.status === 1;
-      const txHash = parseHex(response.hash, 32);
+      const txHash = parseHex32(response.hash);
       row = { ...base, state: isSettled ? 'settled' : 'reverted', txHash };
     } catch {
       row = { ...base, state: 'reverted', error: { code: 'simulation', message: 'refused' } };
@@ -195,8 +201,7 @@ describe('the pipeline on a real chain', () => {
     expect(job.record().result?.status).toBe('completed');
     expect(Number(job.record().settlement?.gasUsed)).toBeGreaterThan(100_000);
     expect(await poolBalance('USDC')).toBe(before + 6_000n);
-    const { address = '' } = settings.tokens['USDC'] ?? {};
-    expect(await chain.fetchAllowance(address, funderWallet().address)).toBe(0n);
+    expect(await allowanceOf('USDC')).toBe(0n);
   });
 
   it('pays by approvals, zero first, with a token that demands it', async () => {
@@ -217,7 +222,7 @@ describe('the pipeline on a real chain', () => {
   it('is refused by the contract when a relayer alters anything, and then pays once', async () => {
     const { world, deps, relay } = await createRealWorld();
     const before = await poolBalance('USDC');
-    const word = `0x${'07'.repeat(32)}` as const;
+    const word = parseHex32(`0x${'07'.repeat(32)}`);
     const lies: ((request: SettlementRequest) => SettlementRequest)[] = [
       (request) => ({ ...request, batch: { ...request.batch, total: '6001' } }),
       (request) => ({ ...request, batch: { ...request.batch, sealedNotesHash: word } }),
@@ -291,8 +296,7 @@ describe('the pipeline on a real chain', () => {
       message: expect.stringContaining('withdrew'),
     });
     expect(job.record().approvals.at(-1)).toMatchObject({ value: '0', mined: true });
-    const { address = '' } = settings.tokens['USDT'] ?? {};
-    expect(await chain.fetchAllowance(address, funderWallet().address)).toBe(0n);
+    expect(await allowanceOf('USDT')).toBe(0n);
   });
 
   // Last: it moves the chain's clock past every deadline.
@@ -321,12 +325,18 @@ describe('the pipeline on a real chain', () => {
   });
 });
 
+const allowanceOf = (symbol: string) =>
+  chain.fetchAllowance(
+    parseEvmAddress(settings.tokens[symbol]?.address),
+    parseEvmAddress(funderWallet().address),
+  );
+
 const nonceOf = (jobKey: string) =>
   computeJobNonce(
     {
       context: { key: 'anvil', settings, chain },
       funder: { address: parseEvmAddress(funderWallet().address) } as never,
-      token: '',
+      token: parseEvmAddress(settings.tokens['USDC']?.address),
     },
     '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01',
     jobKey,
@@ -337,9 +347,9 @@ async function voidBatch(jobKey: string): Promise<void> {
   const nonce = nonceOf(jobKey);
   const data = computeVoidBatchData(
     settings.chainId,
-    parseEvmAddress(settings.pool),
+    settings.pool,
     funder.address,
-    hexToBigint(nonce),
+    parseField(nonce),
   );
   const signature = funderWallet().signingKey.sign(computeTypedDataDigest(data)).serialized;
   const pool = connectShieldedPool(settings.pool, wallet(5));
@@ -368,7 +378,7 @@ describe('createEvmChain', () => {
     const world = await createWorld();
     const funder = await createFunder(signer, world.clock);
     const token = parseEvmAddress(settings.tokens['USDT']?.address);
-    const pool = parseEvmAddress(settings.pool);
+    const pool = settings.pool;
     const transaction = {
       chainId: settings.chainId,
       nonce: 0,
@@ -391,15 +401,12 @@ describe('createEvmChain', () => {
 describe('observeFunds', () => {
   const targetOf = (symbol: string, total: bigint, port = chain) => {
     const token = settings.tokens[symbol]!;
-    return { context: { key: 'anvil', settings, chain: port }, token, total };
+    return { context: { key: 'anvil', settings, chain: port }, token, total: assertAmount(total) };
   };
 
   it('sees tokens, allowance and gas on a real chain', async () => {
     const funder = parseEvmAddress(funderWallet().address);
-    const held = await chain.fetchTokenBalance(
-      parseEvmAddress(settings.tokens['USDT']!.address),
-      funder,
-    );
+    const held = await chain.fetchTokenBalance(settings.tokens['USDT']!.address, funder);
     expect(held).toBeGreaterThan(0n);
     const seen = await observeFunds(targetOf('USDT', held + 1n), funder);
     expect(seen.findings.map(({ code }) => code)).toEqual(['insufficient_balance']);

@@ -18,11 +18,11 @@ import {
   type EvmAddress,
   type EvmChainSettings,
   fieldToHex,
-  hexToBigint,
   isPoolError,
   PoolError,
   parseEvmAddress,
-  parseHex,
+  parseField,
+  parseHex32,
 } from '@pool/core';
 import { FetchRequest, isError, JsonRpcProvider, type Log, type TransactionReceipt } from 'ethers';
 import type { ChainPort, FinalBlock, FundedBatch, Receipt } from './ports.ts';
@@ -52,7 +52,7 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
     batchMaxCount: 1,
     cacheTimeout: -1,
   });
-  const poolAddress = parseEvmAddress(settings.pool);
+  const poolAddress = settings.pool;
   const pool = connectShieldedPool(poolAddress, provider);
   const registry = connectEligibilityRegistry(settings.registry, provider);
   let chainIdCheck: Promise<void> | undefined;
@@ -116,11 +116,11 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
         const event = parseBatchFunded(log);
         if (event?.batchId === batchId) {
           return {
-            batchId: parseHex(event.batchId, 32),
-            batchRoot: parseHex(event.batchRoot, 32),
-            sealedNotesHash: parseHex(event.sealedNotesHash, 32),
-            commitments: event.commitments.map((commitment) => parseHex(commitment, 32)),
-            txHash: parseHex(log.transactionHash, 32),
+            batchId: parseHex32(event.batchId),
+            batchRoot: parseHex32(event.batchRoot),
+            sealedNotesHash: parseHex32(event.sealedNotesHash),
+            commitments: event.commitments.map((commitment) => parseHex32(commitment)),
+            txHash: parseHex32(log.transactionHash),
             blockNumber: log.blockNumber,
           };
         }
@@ -138,7 +138,7 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
     fetchNonceState: (funder, batchNonce) =>
       call(async () => {
         const finalBlock = await fetchFinalBlock();
-        const batchId = fieldToHex(computeBatchId(funder, hexToBigint(batchNonce)));
+        const batchId = fieldToHex(computeBatchId(funder, parseField(batchNonce)));
         const isUsedAtHead = (await pool.batchNonceUsed(funder, batchNonce)) !== zeroWord;
         if (finalBlock.number < settings.deployedAtBlock) {
           return { finalBlock, funded: undefined, voided: false, pending: isUsedAtHead };
@@ -179,8 +179,8 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
         }
         const batch = parsed.args[0] as Readonly<Record<'batchNonce' | 'batchRoot', unknown>>;
         return {
-          batchNonce: parseHex(batch.batchNonce, 32),
-          batchRoot: parseHex(batch.batchRoot, 32),
+          batchNonce: parseHex32(batch.batchNonce),
+          batchRoot: parseHex32(batch.batchRoot),
         };
       }),
     fetchRevertReason: (txHash) =>

@@ -1,6 +1,6 @@
 // A batch nonce that somebody used under a funder of its own (protocol §3). Whoever carries our batch to the
 // chain knows its nonce first: it must neither stop the payment nor make a job say "already paid".
-import { fieldToHex, type Hex32, parseEvmAddress } from '@pool/core';
+import { bigintToHex32, type Hex32, parseEvmAddress } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { computeJobNonce } from './batch.ts';
 import { createWorld, viewOf, type World } from './fixtures/fake-world.ts';
@@ -9,18 +9,19 @@ const relayer = parseEvmAddress('0x00000000000000000000000000000000000000a7');
 
 /** A batch of the relayer's own money under the nonce of the job `key`. */
 function burn(world: World, employerId: string, key: string): Hex32 {
-  const base = { context: world.context, funder: world.funder, token: '' };
+  const token = parseEvmAddress(world.context.settings.tokens['USDC']?.address);
+  const base = { context: world.context, funder: world.funder, token };
   const burnt = world.chain.mineFund(
     {
       funder: relayer,
-      token: world.context.settings.tokens['USDC']?.address ?? '',
+      token,
       total: '1',
       batchNonce: computeJobNonce(base, employerId, key),
       eligibilityRoot: world.gate.root(),
-      batchRoot: fieldToHex(77n),
-      commitments: Array.from({ length: 16 }, (_, slot) => fieldToHex(BigInt(slot + 1))),
-      sealedNotesHash: fieldToHex(1n),
-      digest: fieldToHex(2n),
+      batchRoot: bigintToHex32(77n),
+      commitments: Array.from({ length: 16 }, (_, slot) => bigintToHex32(BigInt(slot + 1))),
+      sealedNotesHash: bigintToHex32(1n),
+      digest: bigintToHex32(2n),
       deadline: 10 ** 10,
     },
     undefined,

@@ -153,7 +153,7 @@ describe('a key that may still be paid on other terms', () => {
   it('is paid here when the other authorisation was withdrawn', async () => {
     const world = await createWorld({ permit: true });
     const row = await settleUnder(world, { funder: await createOtherFunder(world) }, false);
-    world.chain.voidBatch(row.batch.funder, row.batch.batchNonce);
+    world.chain.voidBatch(parseEvmAddress(row.batch.funder), row.batch.batchNonce);
     const job = await runJune(world);
     expect(viewOf(job).result?.status).toBe('completed');
   });

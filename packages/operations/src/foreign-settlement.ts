@@ -12,6 +12,7 @@ import {
   type ErrorBody,
   type EvmAddress,
   type Hex32,
+  isEvmAddress,
   isPoolError,
   PoolError,
   parseEvmAddress,
@@ -149,9 +150,10 @@ async function judgeForeign(
   if (!isOfPool(foreign, place, context)) {
     return mayBePaid(foreign, 'it is of another pool than this agent has, so it cannot check');
   }
+  const funder = parseEvmAddress(foreign.funder);
   let state: NonceState;
   try {
-    state = await read(() => context.chain.fetchNonceState(foreign.funder, foreign.batchNonce));
+    state = await read(() => context.chain.fetchNonceState(funder, foreign.batchNonce));
   } catch (error) {
     rethrowInterruption(error);
     if (!isPoolError(error)) {
@@ -183,7 +185,7 @@ function judgeState(foreign: ForeignSettlement, state: NonceState): ErrorBody | 
 }
 
 /** What is told of a key that was paid by a batch on other terms. */
-export function describePaid(txHash: Hex32, chain: string, funder: EvmAddress): ErrorBody {
+export function describePaid(txHash: Hex32, chain: string, funder: string): ErrorBody {
   return {
     code: settledElsewhere,
     message: `this Idempotency-Key was already paid by transaction ${txHash} on chain ${chain}, by funder ${funder}, and not by the batch of this job; do not resubmit`,
@@ -196,7 +198,11 @@ function isOfPool(
   { employerId, key }: KeyPlace,
   { settings }: ChainContext,
 ): boolean {
-  return computeKeyNonce(settings, parseEvmAddress(funder), employerId, key) === batchNonce;
+  // A platform may name anything as the funder. What is no address is not known to be of this pool.
+  return (
+    isEvmAddress(funder) &&
+    computeKeyNonce(settings, parseEvmAddress(funder), employerId, key) === batchNonce
+  );
 }
 
 function mayBePaid({ chain, funder }: ForeignSettlement, why: string): ErrorBody {

@@ -9,13 +9,13 @@
  */
 
 import {
-  bytesToHex,
+  bytesToHex32,
   errorCodeOf,
   type Hex,
   type Hex32,
   hexToBytes,
   PoolError,
-  parseEvmAddress,
+  parseHex32,
 } from '@pool/core';
 import { keccak256 } from 'ethers';
 import { rethrowInterruption } from './interrupted-run.ts';
@@ -54,7 +54,7 @@ async function signPermit(
   if (run.record().permit?.nonce === nonce.toString()) {
     return;
   }
-  const pool = parseEvmAddress(settings.pool);
+  const pool = settings.pool;
   const signature = await run.retry(() =>
     run.funder.signPermit(
       {
@@ -80,8 +80,8 @@ async function signPermit(
         value: run.total.toString(),
         deadline: batch.deadline,
         v: bytes[64] === 27 ? 27 : 28,
-        r: bytesToHex(bytes.subarray(0, 32)),
-        s: bytesToHex(bytes.subarray(32, 64)),
+        r: bytesToHex32(bytes.subarray(0, 32)),
+        s: bytesToHex32(bytes.subarray(32, 64)),
       },
     },
   });
@@ -100,7 +100,7 @@ async function approve(run: Run, value: bigint): Promise<void> {
       {
         chainId: settings.chainId,
         token: run.token,
-        pool: parseEvmAddress(settings.pool),
+        pool: settings.pool,
         total: run.total,
       },
       run.signal,
@@ -225,5 +225,5 @@ async function describePermit(run: Run): Promise<string | undefined> {
 }
 
 function computeTransactionHash(rawTransaction: Hex): Hex32 {
-  return keccak256(rawTransaction) as Hex32;
+  return parseHex32(keccak256(rawTransaction));
 }

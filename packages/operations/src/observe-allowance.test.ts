@@ -1,9 +1,13 @@
 // The advisory look: what it sees, and that nothing it meets stops a batch.
+import { parseEvmAddress } from '@pool/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { observeAllowance } from './observe-allowance.ts';
 
+const token = parseEvmAddress('0x00000000000000000000000000000000000000a1');
+const funder = parseEvmAddress('0x00000000000000000000000000000000000000a2');
+
 const look = (fetchAllowance: () => Promise<bigint>) =>
-  observeAllowance({ chain: { fetchAllowance }, token: '0xT', funder: '0xF', total: 10n });
+  observeAllowance({ chain: { fetchAllowance }, token, funder, total: 10n });
 
 describe('observeAllowance', () => {
   beforeEach(() => {

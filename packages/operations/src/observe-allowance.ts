@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AllowanceState } from '@pool/core';
+import type { AllowanceState, EvmAddress } from '@pool/core';
 import type { ChainPort } from './ports.ts';
 import { withinTime } from './within-time.ts';
 
@@ -13,8 +13,8 @@ const lookTimeoutMs = 3_000;
 /** Never throws: a chain that does not answer makes the state `unknown`, and the batch proves anyway. */
 export async function observeAllowance(input: {
   readonly chain: Pick<ChainPort, 'fetchAllowance'>;
-  readonly token: string;
-  readonly funder: string;
+  readonly token: EvmAddress;
+  readonly funder: EvmAddress;
   readonly total: bigint;
 }): Promise<AllowanceState> {
   try {

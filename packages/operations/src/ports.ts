@@ -224,7 +224,7 @@ export type PaidKeys = {
 };
 
 export type PaidWallet = {
-  readonly walletPub: WalletPub;
+  readonly walletPub: Hex;
   readonly encryptionPublicKey: EncryptionPublicKey;
 };
 

@@ -8,7 +8,6 @@ import {
   type AllowanceState,
   type EvmAddress,
   edgeTokenRefused,
-  parseEvmAddress,
   platformInvalidResponse,
   type RelayerHealth,
 } from '@pool/core';
@@ -49,7 +48,7 @@ export async function observeFunds(
   readonly findings: readonly PreflightFinding[];
 }> {
   const { chain } = target.context;
-  const token = parseEvmAddress(target.token.address);
+  const token = target.token.address;
   let allowance: bigint;
   let balance: bigint;
   try {

@@ -1,11 +1,13 @@
 // Which verification key a proof is checked under: the one of the keys that made it.
+
 import { verificationKeys } from '@pool/circuits';
+import { bigintToHex32 } from '@pool/core';
 import { createMockProver } from '@pool/prover';
 import { expect, it } from 'vitest';
 import type { ProvedBatch } from './ports.ts';
 import { createProverPort } from './prover-port.ts';
 
-const word = `0x${'00'.repeat(32)}` as const;
+const word = bigintToHex32(0n);
 const proved: ProvedBatch = {
   proof: {
     a: [word, word],

@@ -5,7 +5,7 @@
  * @module
  */
 import { type CircuitName, type VerificationKey, verificationKeys } from '@pool/circuits';
-import { type BatchSize, PoolError, parseHex, type SolidityProof } from '@pool/core';
+import { type BatchSize, type Hex32, PoolError, parseHex32, type SolidityProof } from '@pool/core';
 import {
   fromSolidityProof,
   type ProofStage,
@@ -75,11 +75,8 @@ export function createProverPort(
 }
 
 function parseProof({ a, b, c }: ProverProof): SolidityProof {
-  const word = (value: string) => parseHex(value, 32);
-  const pair = (values: [string, string]): [`0x${string}`, `0x${string}`] => [
-    word(values[0]),
-    word(values[1]),
-  ];
+  const word = (value: string) => parseHex32(value);
+  const pair = (values: [string, string]): [Hex32, Hex32] => [word(values[0]), word(values[1])];
   return { a: pair(a), b: [pair(b[0]), pair(b[1])], c: pair(c) };
 }
 

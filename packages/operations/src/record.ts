@@ -11,7 +11,6 @@ import {
   type DisbursementResult,
   type DisburseRequest,
   type ErrorBody,
-  type EvmAddress,
   type FundManifest,
   fundManifestSchema,
   type Hex,
@@ -20,7 +19,7 @@ import {
   type JobState,
   type PermitWire,
   PoolError,
-  parseHex,
+  parseHex32,
   parseWire,
   type SkippedRecipient,
   type SolidityProof,
@@ -45,7 +44,8 @@ export type RecordedApproval = {
 /** What is kept of a settlement on other terms (foreign-settlement.ts). */
 export type ForeignSettlement = {
   readonly chain: string;
-  readonly funder: EvmAddress;
+  /** As the platform spells it. */
+  readonly funder: string;
   readonly batchNonce: Hex32;
   /** Unix seconds. */
   readonly deadline: number;
@@ -197,7 +197,7 @@ export function deserializeManifest(text: string): SeededManifest {
   }
   return {
     manifest: parseWire(fundManifestSchema, value.manifest, 'the stored manifest'),
-    seed: parseHex(value.seed, 32),
+    seed: parseHex32(value.seed),
   };
 }
 

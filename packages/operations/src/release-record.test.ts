@@ -1,5 +1,6 @@
 // The deadline of a batch is chosen when the batch is released (protocol §3), under the lock of its allowance, and
 // written down before anything is signed.
+import { assertField, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createFakeJob, createWorld, type FakeJob, type World } from './fixtures/fake-world.ts';
 import { createKeyLock } from './key-lock.ts';
@@ -52,7 +53,7 @@ describe('a queue of one funder and token', () => {
       (point) => {
         if (point === 'proving.after-store' && world.prover.proofs === 2) {
           world.chain.refuseRoot(world.gate.root());
-          world.gate.admit({ ...world.holders[0]!, walletId: 77n });
+          world.gate.admit({ ...world.holders[0]!, walletId: assertField(77n) });
         }
       },
       { locks },
@@ -141,7 +142,7 @@ describe('the release record', () => {
     await dieAt(world, job, 'settling.posted');
     const row = world.platform.rows.get('run-1')!;
     const later = row.batch.deadline + 3_600;
-    const batchRoot = `0x${'0a'.repeat(32)}` as const;
+    const batchRoot = parseHex32(`0x${'0a'.repeat(32)}`);
     world.platform.rows.set('run-1', {
       ...row,
       batch: { ...row.batch, batchRoot, deadline: later },

@@ -1,4 +1,5 @@
 // The pipeline against fake ports: outcomes of protocol §8 and decision 6, one test a rule.
+import { assertField, parseEvmAddress, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { deliveryName } from './delivery.ts';
 import { createWorld, type FakeJob, viewOf, type World } from './fixtures/fake-world.ts';
@@ -276,7 +277,7 @@ describe('late landing', () => {
     await world.run(job, (point) => {
       const row = world.platform.rows.get('run-1');
       if (point === 'settling.posted' && row !== undefined) {
-        const batchNonce = `0x${'07'.repeat(32)}` as const;
+        const batchNonce = parseHex32(`0x${'07'.repeat(32)}`);
         const other = world.chain.mineFund({ ...row.batch, batchNonce, total: '9' }, undefined);
         expect(other.error).toBeDefined();
         world.platform.rows.set('run-1', { ...row, state: 'reverted', txHash: other.txHash });
@@ -315,7 +316,7 @@ describe('late landing', () => {
         world.chain.refuseRoot(world.gate.root());
         world.chain.acceptRoot(world.gate.root().replace(/^0x../, '0x01'));
         // The gate publishes a root with one person more; everybody keeps a place.
-        world.gate.admit({ ...world.holders[0]!, walletId: 77n });
+        world.gate.admit({ ...world.holders[0]!, walletId: assertField(77n) });
       }
     });
     expect(viewOf(job).result?.status).toBe('completed');
@@ -345,7 +346,7 @@ describe('late landing', () => {
     await world.run(job, (point) => {
       if (point === 'settling.posted') {
         const { batch } = world.platform.rows.get('run-1')!;
-        world.chain.voidBatch(batch.funder, batch.batchNonce);
+        world.chain.voidBatch(parseEvmAddress(batch.funder), batch.batchNonce);
       }
     });
     expect(viewOf(job).error).toMatchObject({

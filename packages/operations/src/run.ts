@@ -3,13 +3,7 @@
  *
  * @module
  */
-import {
-  type EvmAddress,
-  isPoolError,
-  type JobStage,
-  PoolError,
-  parseEvmAddress,
-} from '@pool/core';
+import { type EvmAddress, isPoolError, type JobStage, PoolError } from '@pool/core';
 import { type AllowanceHold, createAllowanceHold } from './allowance-hold.ts';
 import type { Fingerprinter } from './body-fingerprint.ts';
 import type { FaultPoint } from './fault-points.ts';
@@ -279,5 +273,5 @@ export function findTokenAddress(context: ChainContext, symbol: string): EvmAddr
   if (token === undefined) {
     throw new PoolError('invalid-token', `token ${symbol} is no longer configured for this chain`);
   }
-  return parseEvmAddress(token.address);
+  return token.address;
 }

@@ -1,6 +1,6 @@
 // A key that another agent has paid (protocol §8, case (c)): what the chain confirms counts, a row that
 // lies does not.
-import type { SettlementRecord } from '@pool/core';
+import { parseEncryptionPublicKey, parseHex32, type SettlementRecord } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createWorld, viewOf, type World } from './fixtures/fake-world.ts';
 
@@ -43,7 +43,7 @@ describe('a key that another agent has paid', () => {
   const lies: [string, (row: SettlementRecord) => SettlementRecord][] = [
     [
       'batch root',
-      (row) => ({ ...row, batch: { ...row.batch, batchRoot: `0x${'0a'.repeat(32)}` } }),
+      (row) => ({ ...row, batch: { ...row.batch, batchRoot: parseHex32(`0x${'0a'.repeat(32)}`) } }),
     ],
     [
       'commitments',
@@ -61,7 +61,7 @@ describe('a key that another agent has paid', () => {
         ...row,
         sealedNotes: row.sealedNotes.map((note) => ({
           ...note,
-          encryptionPublicKey: `0x${'0b'.repeat(32)}` as const,
+          encryptionPublicKey: parseEncryptionPublicKey(`0x${'0b'.repeat(32)}`),
         })),
       }),
     ],

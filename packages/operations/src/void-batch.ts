@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Hex, parseField } from '@pool/core';
+import { type Hex, parseEvmAddress, parseField } from '@pool/core';
 import { computeJobNonce } from './batch.ts';
 import type { DatedBatch } from './release-record.ts';
 import type { Run } from './run.ts';
@@ -31,7 +31,7 @@ async function signVoid(
   const voidSignature = await run.funder.signVoid(
     {
       chainId: manifest.chainId,
-      pool: manifest.pool,
+      pool: parseEvmAddress(manifest.pool),
       funder: run.funder.address,
       batchNonce: parseField(batchNonce),
     },

@@ -1,4 +1,10 @@
-import { PoolError, Secret, type SettlementRequest } from '@pool/core';
+import {
+  PoolError,
+  parseEncryptionPublicKey,
+  parseHex32,
+  Secret,
+  type SettlementRequest,
+} from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import type { Fetch } from './bounded-fetch.ts';
 import { createEdgeClient } from './edge-client.ts';
@@ -34,7 +40,8 @@ const bootstrap = {
   maxRecipients: { anvil: 64 },
 };
 
-const word = `0x${'ab'.repeat(32)}` as const;
+const word = parseHex32(`0x${'ab'.repeat(32)}`);
+const encryptionPublicKey = parseEncryptionPublicKey(word);
 const batch: SettlementRequest['batch'] = {
   funder: bootstrap.employerAddress,
   token: bootstrap.employerAddress,
@@ -48,7 +55,7 @@ const batch: SettlementRequest['batch'] = {
   deadline: 1,
 };
 const sealedNotes: SettlementRequest['sealedNotes'] = [
-  { encryptionPublicKey: word, sealed: `0x${'00'.repeat(209)}` },
+  { encryptionPublicKey, sealed: `0x${'00'.repeat(209)}` },
 ];
 const request: SettlementRequest = {
   chain: 'anvil',

@@ -1,5 +1,5 @@
 // Expected values come from ethers, an implementation independent of the gate's.
-import { Secret } from '@pool/core';
+import { bigintToHex32, type EvmAddress, parseEvmAddress, parseHex32, Secret } from '@pool/core';
 import { computeAddress, keccak256, SigningKey, toUtf8Bytes } from 'ethers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -7,52 +7,85 @@ import { acceptSignature, type RawSignature } from './accept-signature.ts';
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-const keys = fc.bigInt({ min: 1n, max: order - 1n }).map((scalar) => new Secret(toHex(scalar)));
+const keys = fc
+  .bigInt({ min: 1n, max: order - 1n })
+  .map((scalar) => new Secret(bigintToHex32(scalar)));
 const digests = fc
   .string({ maxLength: 20 })
-  .map((text) => keccak256(toUtf8Bytes(text)) as `0x${string}`);
-
-function toHex(value: bigint): `0x${string}` {
-  return `0x${value.toString(16).padStart(64, '0')}`;
-}
+  .map((text) => parseHex32(keccak256(toUtf8Bytes(text))));
 
 type Signed = { r: bigint; s: bigint; parity: 0 | 1 };
 
 /** Every way a signer may spell one signature. */
 const dialects: readonly [string, (signed: Signed) => RawSignature][] = [
-  ['v 27/28 number', ({ r, s, parity }) => ({ r: toHex(r), s: toHex(s), v: 27 + parity })],
-  ['v 0/1 number', ({ r, s, parity }) => ({ r: toHex(r), s: toHex(s), v: parity })],
-  ['v bigint', ({ r, s, parity }) => ({ r: toHex(r), s: toHex(s), v: BigInt(27 + parity) })],
-  ['v decimal text', ({ r, s, parity }) => ({ r: toHex(r), s: toHex(s), v: `${27 + parity}` })],
+  [
+    'v 27/28 number',
+    ({ r, s, parity }) => ({ r: bigintToHex32(r), s: bigintToHex32(s), v: 27 + parity }),
+  ],
+  ['v 0/1 number', ({ r, s, parity }) => ({ r: bigintToHex32(r), s: bigintToHex32(s), v: parity })],
+  [
+    'v bigint',
+    ({ r, s, parity }) => ({ r: bigintToHex32(r), s: bigintToHex32(s), v: BigInt(27 + parity) }),
+  ],
+  [
+    'v decimal text',
+    ({ r, s, parity }) => ({ r: bigintToHex32(r), s: bigintToHex32(s), v: `${27 + parity}` }),
+  ],
   [
     'v hex text',
-    ({ r, s, parity }) => ({ r: toHex(r), s: toHex(s), v: parity === 0 ? '0x1b' : '0x1C' }),
+    ({ r, s, parity }) => ({
+      r: bigintToHex32(r),
+      s: bigintToHex32(s),
+      v: parity === 0 ? '0x1b' : '0x1C',
+    }),
   ],
-  ['v missing', ({ r, s }) => ({ r: toHex(r), s: toHex(s) })],
-  ['without 0x', ({ r, s, parity }) => ({ r: toHex(r).slice(2), s: toHex(s).slice(2), v: parity })],
+  ['v missing', ({ r, s }) => ({ r: bigintToHex32(r), s: bigintToHex32(s) })],
+  [
+    'without 0x',
+    ({ r, s, parity }) => ({
+      r: bigintToHex32(r).slice(2),
+      s: bigintToHex32(s).slice(2),
+      v: parity,
+    }),
+  ],
   [
     'upper case',
-    ({ r, s, parity }) => ({ r: toHex(r).slice(2).toUpperCase(), s: toHex(s), v: parity }),
+    ({ r, s, parity }) => ({
+      r: bigintToHex32(r).slice(2).toUpperCase(),
+      s: bigintToHex32(s),
+      v: parity,
+    }),
   ],
   ['short', ({ r, s, parity }) => ({ r: r.toString(16), s: `0x${s.toString(16)}`, v: parity })],
-  ['long', ({ r, s, parity }) => ({ r: `0x00${toHex(r).slice(2)}`, s: toHex(s), v: parity })],
+  [
+    'long',
+    ({ r, s, parity }) => ({
+      r: `0x00${bigintToHex32(r).slice(2)}`,
+      s: bigintToHex32(s),
+      v: parity,
+    }),
+  ],
   [
     '65 bytes',
-    ({ r, s, parity }) => `${toHex(r)}${toHex(s).slice(2)}${parity === 0 ? '1b' : '1c'}`,
+    ({ r, s, parity }) =>
+      `${bigintToHex32(r)}${bigintToHex32(s).slice(2)}${parity === 0 ? '1b' : '1c'}`,
   ],
-  ['65 bytes, v 0/1', ({ r, s, parity }) => `${toHex(r)}${toHex(s).slice(2)}0${parity}`],
-  ['64 bytes', ({ r, s }) => `${toHex(r).slice(2)}${toHex(s).slice(2)}`],
+  [
+    '65 bytes, v 0/1',
+    ({ r, s, parity }) => `${bigintToHex32(r)}${bigintToHex32(s).slice(2)}0${parity}`,
+  ],
+  ['64 bytes', ({ r, s }) => `${bigintToHex32(r).slice(2)}${bigintToHex32(s).slice(2)}`],
 ];
 
 function signWithEthers(
   key: Secret,
   digest: string,
-): { signed: Signed; address: string; serialized: string } {
+): { signed: Signed; address: EvmAddress; serialized: string } {
   const signingKey = new SigningKey(key.reveal());
   const signature = signingKey.sign(digest);
   return {
     signed: { r: BigInt(signature.r), s: BigInt(signature.s), parity: signature.yParity },
-    address: computeAddress(signingKey.publicKey),
+    address: parseEvmAddress(computeAddress(signingKey.publicKey)),
     serialized: signature.serialized,
   };
 }
@@ -92,11 +125,12 @@ describe('acceptSignature', () => {
           const { r, s, parity } = signed;
           fc.pre(other !== r && other !== s && other !== order - s);
           const wrong = {
-            digest: part === 'digest' ? toHex(other) : digest,
-            expectedSigner: part === 'signer' ? computeAddress(toHex(other)) : address,
+            digest: part === 'digest' ? bigintToHex32(other) : digest,
+            expectedSigner:
+              part === 'signer' ? parseEvmAddress(computeAddress(bigintToHex32(other))) : address,
             signature: {
-              r: toHex(part === 'r' ? other : r),
-              s: toHex(part === 's' ? other : s),
+              r: bigintToHex32(part === 'r' ? other : r),
+              s: bigintToHex32(part === 's' ? other : s),
               v: part === 'v' ? 1 - parity : parity,
             },
           };
@@ -115,7 +149,7 @@ describe('acceptSignature', () => {
     const parts = fc.oneof(
       fc.string({ minLength: 6 }),
       fc.constant('0x'),
-      fc.constant(toHex(order)),
+      fc.constant(bigintToHex32(order)),
     );
     const anything = fc.oneof(
       parts,
@@ -125,8 +159,8 @@ describe('acceptSignature', () => {
       fc.property(anything, (signature) => {
         const claim = {
           signature,
-          digest: toHex(5n),
-          expectedSigner: '0x0000000000000000000000000000000000000001',
+          digest: bigintToHex32(5n),
+          expectedSigner: parseEvmAddress('0x0000000000000000000000000000000000000001'),
         };
         expect(() => acceptSignature(claim)).toThrow(/^the signature was rejected: /);
         expect(() => acceptSignature(claim)).toThrow(

@@ -1,11 +1,12 @@
+import { parseEvmAddress, parseHex32 } from '@pool/core';
 import { computeAddress, keccak256, SigningKey, toUtf8Bytes } from 'ethers';
 import { describe, expect, it } from 'vitest';
 import { acceptSignature } from './accept-signature.ts';
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const key = new SigningKey(`0x${'11'.repeat(32)}`);
-const expectedSigner = computeAddress(key.publicKey);
-const digest = keccak256(toUtf8Bytes('a batch')) as `0x${string}`;
+const expectedSigner = parseEvmAddress(computeAddress(key.publicKey));
+const digest = parseHex32(keccak256(toUtf8Bytes('a batch')));
 const { r, s, v, serialized } = key.sign(digest);
 
 describe('acceptSignature', () => {

@@ -8,7 +8,7 @@
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import {
-  bigintToHex,
+  bigintToHex32,
   computeWalletAddress,
   type EvmAddress,
   encodeWalletPub,
@@ -55,7 +55,7 @@ export function acceptSignature(claim: SignatureClaim): Hex {
   if (found === undefined) {
     throw rejected('it was not made by the expected address over this document');
   }
-  return `${bigintToHex(r)}${bigintToHex(lowS).slice(2)}${found === 0 ? '1b' : '1c'}`;
+  return `0x${bigintToHex32(r).slice(2)}${bigintToHex32(lowS).slice(2)}${found === 0 ? '1b' : '1c'}`;
 }
 
 type ParsedSignature = {

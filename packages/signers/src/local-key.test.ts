@@ -1,5 +1,12 @@
 import { inspect } from 'node:util';
-import { fundAuthorizationTypes, permitTypes, Secret, voidBatchTypes } from '@pool/core';
+import {
+  fundAuthorizationTypes,
+  parseEncryptionPublicKey,
+  parseHex,
+  permitTypes,
+  Secret,
+  voidBatchTypes,
+} from '@pool/core';
 import { viewingKeyMessage } from '@pool/notes';
 import { Transaction } from 'ethers';
 import { describe, expect, it } from 'vitest';
@@ -82,7 +89,7 @@ describe('the local key signs what ethers would sign', () => {
     const { unsignedTransaction } = requests.approval.payload;
     const signed = encodeSignedTransaction(
       unsignedTransaction,
-      (await signatureOf(requests.approval)) as `0x${string}`,
+      parseHex(await signatureOf(requests.approval)),
     );
     expect(signed).toBe(await wallet.signTransaction(Transaction.from(unsignedTransaction)));
     expect(Transaction.from(signed).from).toBe(funder);
@@ -105,15 +112,17 @@ describe('the local key signs what ethers would sign', () => {
   });
 });
 
-const legacyTransaction = Transaction.from({
-  type: 0,
-  chainId,
-  to: token,
-  nonce: 3,
-  gasLimit: 60_000n,
-  gasPrice: 1n,
-  data: approval.data,
-}).unsignedSerialized as `0x${string}`;
+const legacyTransaction = parseHex(
+  Transaction.from({
+    type: 0,
+    chainId,
+    to: token,
+    nonce: 3,
+    gasLimit: 60_000n,
+    gasPrice: 1n,
+    data: approval.data,
+  }).unsignedSerialized,
+);
 
 describe('the local key refuses', () => {
   const { fund, permit, approval: approve, signIn } = requests;
@@ -301,8 +310,8 @@ describe('the local key refuses', () => {
 });
 
 describe('the local key vouches for one encryption key, now', () => {
-  const own = `0x${'a1'.repeat(32)}` as const;
-  const foreign = `0x${'a2'.repeat(32)}` as const;
+  const own = parseEncryptionPublicKey(`0x${'a1'.repeat(32)}`);
+  const foreign = parseEncryptionPublicKey(`0x${'a2'.repeat(32)}`);
   const keyed = (at = signInAtMs): Signer =>
     createLocalKeySigner({
       privateKey: secretKey,

@@ -14,7 +14,6 @@ import {
   type Hex32,
   hexToBytes,
   PoolError,
-  parseEvmAddress,
   type Secret,
   type WalletPub,
 } from '@pool/core';
@@ -37,7 +36,7 @@ export type LocalKeySignerOptions = {
 export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
   const { privateKey, allow = {}, nowMs = Date.now } = options;
   const publicKey = parsePublicKey(privateKey);
-  const address = parseEvmAddress(computeWalletAddress(publicKey));
+  const address = computeWalletAddress(publicKey);
 
   function submitNow(request: SignRequest): Promise<Outcome> | Outcome {
     const refusal = findRefusal(request, address, allow, nowMs());

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parseHex, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { signTwice } from './deterministic.ts';
 import { chainId, funder, pool, requests, stranger, wallet } from './fixtures/requests.ts';
@@ -11,7 +12,7 @@ const content = {
   chainId,
   pool,
   authorizationId: '12',
-  digest: `0x${'ab'.repeat(32)}` as const,
+  digest: parseHex32(`0x${'ab'.repeat(32)}`),
 };
 
 describe('computeExternalId', () => {
@@ -29,7 +30,7 @@ describe('computeExternalId', () => {
     { chainId: undefined },
     { pool: stranger },
     { authorizationId: '13' },
-    { digest: `0x${'ac'.repeat(32)}` as const },
+    { digest: parseHex32(`0x${'ac'.repeat(32)}`) },
   ])('differs for %j', (change) => {
     expect(computeExternalId({ ...content, ...change })).not.toBe(computeExternalId(content));
   });
@@ -44,9 +45,9 @@ describe('computeRequestDigest', () => {
   it('refuses a transaction that is already signed, or not canonical', async () => {
     const { unsignedTransaction } = requests.approval.payload;
     const digest = computeRequestDigest(requests.approval);
-    const signature = wallet.signingKey.sign(digest).serialized as `0x${string}`;
+    const signature = parseHex(wallet.signingKey.sign(digest).serialized);
     const signed = encodeSignedTransaction(unsignedTransaction, signature);
-    for (const bytes of [signed, `${unsignedTransaction}00`, '0x', '0x02'] as `0x${string}`[]) {
+    for (const bytes of [signed, parseHex(`${unsignedTransaction}00`), '0x', '0x02'] as const) {
       const payload = { ...requests.approval.payload, unsignedTransaction: bytes };
       expect(() => computeRequestDigest({ ...requests.approval, payload })).toThrow(
         expect.objectContaining({ code: 'malformed_payload' }),

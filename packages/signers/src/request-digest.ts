@@ -11,7 +11,7 @@ import {
   computeVoidBatchData,
   type EvmAddress,
   type Hex32,
-  parseHex,
+  parseHex32,
 } from '@pool/core';
 import { viewingKeyMessage } from '@pool/notes';
 import { hashMessage } from 'ethers';
@@ -39,9 +39,9 @@ export function computeRequestDigest(request: SignRequestContent): Hex32 {
     case 'token-approval':
       return computeTransactionDigest(request.payload.unsignedTransaction);
     case 'sign-in':
-      return parseHex(hashMessage(request.payload.message), 32);
+      return parseHex32(hashMessage(request.payload.message));
     case 'viewing-key':
-      return parseHex(hashMessage(viewingKeyMessage(request.payload.domain)), 32);
+      return parseHex32(hashMessage(viewingKeyMessage(request.payload.domain)));
   }
 }
 

@@ -12,6 +12,7 @@ import {
   PoolError,
   parseEvmAddress,
   parseHex,
+  parseHex32,
 } from '@pool/core';
 import { Signature, Transaction } from 'ethers';
 import type { ApprovalExpectation } from './requests.ts';
@@ -28,7 +29,7 @@ const maxApprovalFeeWei = 10n ** 17n;
 
 /** The hash that is signed. @throws PoolError `malformed_payload` unless it is one unsigned transaction */
 export function computeTransactionDigest(unsignedTransaction: Hex): Hex32 {
-  return parseHex(parseUnsigned(unsignedTransaction).unsignedHash, 32);
+  return parseHex32(parseUnsigned(unsignedTransaction).unsignedHash);
 }
 
 /** The raw transaction to send. `signature` is 65 bytes as the gate returned it. */

@@ -8,8 +8,9 @@ import {
   type EligibilityPathWire,
   fieldToHex,
   type Hex32,
-  hexToBigint,
   PoolError,
+  parseEvmAddress,
+  parseField,
   type RecipientRecord,
   type SettlementRecord,
   type SettlementRequest,
@@ -112,7 +113,7 @@ export function createFakePlatform(chain: FakePoolChain) {
         }
         platform.voids.push(request);
         if (!platform.holdBackVoids) {
-          chain.voidBatch(row.batch.funder, request.batchNonce);
+          chain.voidBatch(parseEvmAddress(row.batch.funder), request.batchNonce);
         }
         return row;
       }),
@@ -198,11 +199,11 @@ export function createFakeGate(chain: FakePoolChain) {
           retryable: true,
         });
       }
-      const found = walletIds.filter((id) => tree.has(hexToBigint(id)));
+      const found = walletIds.filter((id) => tree.has(parseField(id)));
       return {
         root: fieldToHex(tree.root),
-        paths: found.map((id): EligibilityPathWire => tree.path(hexToBigint(id))),
-        missing: walletIds.filter((id) => !tree.has(hexToBigint(id))),
+        paths: found.map((id): EligibilityPathWire => tree.path(parseField(id))),
+        missing: walletIds.filter((id) => !tree.has(parseField(id))),
       };
     },
   };

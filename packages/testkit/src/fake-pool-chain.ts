@@ -5,8 +5,20 @@
  *
  * @module
  */
-import type { ErrorBody, EvmAddress, FundBatchWire, Hex, Hex32, PermitWire } from '@pool/core';
-import { bytesToHex, computeBatchId, fieldToHex, hexToBigint } from '@pool/core';
+import {
+  bytesToHex,
+  computeBatchId,
+  type ErrorBody,
+  type EvmAddress,
+  type FundBatchWire,
+  fieldToHex,
+  type Hex,
+  type Hex32,
+  type PermitWire,
+  parseEvmAddress,
+  parseField,
+  parseHex32,
+} from '@pool/core';
 import { keccak256, Transaction, toUtf8Bytes } from 'ethers';
 import type { FakeClock } from './fake-clock.ts';
 
@@ -79,7 +91,7 @@ export function createFakePoolChain(options: FakeChainOptions) {
 
     /** Undefined: it would succeed now. */
     simulateFund(batch: FundBatchWire, permit: PermitWire | undefined): ErrorBody | undefined {
-      const batchId = batchIdOf(batch.funder, batch.batchNonce);
+      const batchId = batchIdOf(parseEvmAddress(batch.funder), batch.batchNonce);
       const isOurs = batch.funder === funder;
       const allowance = isGoodPermit(permit) ? BigInt(permit.value) : chain.allowance;
       const total = BigInt(batch.total);
@@ -105,14 +117,14 @@ export function createFakePoolChain(options: FakeChainOptions) {
         to: pool,
         carried: { batchNonce: batch.batchNonce, batchRoot: batch.batchRoot },
         transferred: error === undefined ? BigInt(batch.total) : 0n,
-        funder: batch.funder,
+        funder: parseEvmAddress(batch.funder),
         ...(error === undefined ? {} : { error }),
       });
       if (error === undefined) {
         if (batch.funder === funder) {
           collect(BigInt(batch.total), permit);
         }
-        const batchId = batchIdOf(batch.funder, batch.batchNonce);
+        const batchId = batchIdOf(parseEvmAddress(batch.funder), batch.batchNonce);
         used.set(batchId, {
           batchId,
           batchRoot: batch.batchRoot,
@@ -199,7 +211,7 @@ export function createFakePoolChain(options: FakeChainOptions) {
   };
 
   function batchIdOf(funderAddress: EvmAddress, batchNonce: string): Hex32 {
-    return fieldToHex(computeBatchId(funderAddress, hexToBigint(batchNonce)));
+    return fieldToHex(computeBatchId(funderAddress, parseField(batchNonce)));
   }
 
   /** Our funder pays. */
@@ -236,7 +248,7 @@ export function createFakePoolChain(options: FakeChainOptions) {
 
   function nextHash(): Hex32 {
     transactions += 1;
-    return keccak256(bytesToHex(toUtf8Bytes(`transaction ${transactions}`))) as Hex32;
+    return parseHex32(keccak256(bytesToHex(toUtf8Bytes(`transaction ${transactions}`))));
   }
 
   async function read<T>(work: () => T): Promise<T> {

@@ -6,8 +6,10 @@ import {
   computeBatchId,
   computeFundAuthorizationData,
   fieldToHex,
+  type Hex32,
+  parseEvmAddress,
   parseField,
-  parseHex,
+  parseHex32,
   reduceToField,
   type SettlementRequest,
 } from '@pool/core';
@@ -35,7 +37,8 @@ export async function createBatchMaker(
 ): Promise<BatchMaker> {
   const arithmetic = await createBatchArithmetic({ threads: 1 });
   const { settings, funder, chain } = platform;
-  const token = settings.tokens['USDC']?.address ?? '';
+  const token = parseEvmAddress(settings.tokens['USDC']?.address);
+  const funderAddress = parseEvmAddress(funder.address);
   const eligibilityRoot = parseField(platform.eligibilityRoot);
   const encryptionPublicKeys = Array.from({ length: slots }, (_, slot) =>
     computeEncryptionPublicKey(BigInt(slot + 5) ** 20n),
@@ -52,7 +55,7 @@ export async function createBatchMaker(
       const { digest, z, y } = computeFundPublicInputs({
         assetId: computeAssetId(settings.chainId, settings.pool, token),
         total,
-        batchId: computeBatchId(funder.address, batchNonce),
+        batchId: computeBatchId(funderAddress, batchNonce),
         eligibilityRoot,
         batchRoot,
         commitments,
@@ -61,7 +64,7 @@ export async function createBatchMaker(
       const deadline = Math.floor(Date.now() / 1000) + 3600;
       const funderSignature = await funder.sign(
         computeFundAuthorizationData(settings.chainId, settings.pool, {
-          funder: funder.address,
+          funder: funderAddress,
           token,
           total,
           batchRoot,
@@ -71,9 +74,9 @@ export async function createBatchMaker(
         }),
       );
       const { a, b, c } = await keys.prove([digest, z, y]);
-      const pair = ([first, second]: readonly [string, string]): [`0x${string}`, `0x${string}`] => [
-        parseHex(first, 32),
-        parseHex(second, 32),
+      const pair = ([first, second]: readonly [string, string]): [Hex32, Hex32] => [
+        parseHex32(first),
+        parseHex32(second),
       ];
       return {
         chain,

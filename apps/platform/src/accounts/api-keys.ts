@@ -5,9 +5,9 @@
  */
 import {
   type Capability,
-  type EvmAddress,
   type keyMetadataSchema,
   PoolError,
+  parseEvmAddress,
   type VerifiedKey,
 } from '@pool/core';
 import type { InferOutput } from 'valibot';
@@ -155,7 +155,7 @@ export async function verifyApiKey(db: PlatformDatabase, apiKey: string): Promis
     valid: true,
     capability: row.capability,
     employerId: row.employer_id,
-    address: row.address satisfies EvmAddress,
+    address: parseEvmAddress(row.address),
     keyId: row.keyId,
   };
 }

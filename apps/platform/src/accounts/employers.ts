@@ -4,7 +4,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { type EvmAddress, PoolError } from '@pool/core';
+import { type EvmAddress, PoolError, parseEvmAddress } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
 /** The wallet of a session as accounts go by it. */
@@ -42,7 +42,7 @@ export async function registerEmployer(
     .executeTakeFirst();
   return inserted === undefined
     ? { employer: await getEmployer(db, holder), created: false }
-    : { employer: inserted, created: true };
+    : { employer: { id: inserted.id, address: holder.address }, created: true };
 }
 
 /** The account of a session's wallet. @throws PoolError `employer_not_found`, `contract_on_another_chain` (409) */
@@ -100,7 +100,7 @@ async function findByAddress(
   const chainId = employer.contract_chain_id;
   return {
     id: employer.id,
-    address: employer.address,
+    address: parseEvmAddress(employer.address),
     chainId: chainId === null ? undefined : Number(chainId),
   };
 }

@@ -1,4 +1,5 @@
 /** How many questions are put to contracts at once, and what they are about. */
+import { parseEvmAddress } from '@pool/core';
 import { hashMessage, Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
 import { testSettings } from '../fixtures/test-platform.ts';
@@ -8,7 +9,8 @@ import {
   maxQuestionsOfCaller,
 } from './contract-wallets.ts';
 
-const owner = Wallet.createRandom();
+const createAddress = () => parseEvmAddress(Wallet.createRandom().address);
+const owner = createAddress();
 
 describe('questions to contracts', () => {
   const evidence = { message: 'm', signature: '0x' } as const;
@@ -23,7 +25,7 @@ describe('questions to contracts', () => {
     ];
     const walletsOf = createContractWallets([hanging, healthy]);
     const ask = (caller: string, chainId: number) =>
-      walletsOf(caller).ask(chainId, owner.address, evidence);
+      walletsOf(caller).ask(chainId, owner, evidence);
     for (let asked = 0; asked < maxQuestionsAtOnce; asked += 1) {
       void ask(`caller ${asked}`, testSettings.chainId);
     }
@@ -45,8 +47,7 @@ describe('questions to contracts', () => {
         },
       },
     ]);
-    const ask = (caller: string) =>
-      walletsOf(caller).ask(testSettings.chainId, owner.address, evidence);
+    const ask = (caller: string) => walletsOf(caller).ask(testSettings.chainId, owner, evidence);
     const all = Array.from({ length: maxQuestionsOfCaller }, () => ask('stranger'));
     await expect(ask('stranger')).rejects.toMatchObject({
       code: 'rate_limited',
@@ -74,7 +75,7 @@ describe('questions to contracts', () => {
     };
     const walletsOf = createContractWallets([chain]);
     const ask = () => {
-      const { address } = Wallet.createRandom();
+      const address = createAddress();
       return walletsOf(address).ask(testSettings.chainId, address, evidence);
     };
     const all = Array.from({ length: maxQuestionsAtOnce }, ask);
@@ -87,9 +88,7 @@ describe('questions to contracts', () => {
     for (const { resolve } of waiting) resolve('valid');
     await settled;
     expect(await next).toBe('valid');
-    expect(await walletsOf('a').ask(1, Wallet.createRandom().address, evidence)).toBe(
-      'no-contract',
-    );
+    expect(await walletsOf('a').ask(1, createAddress(), evidence)).toBe('no-contract');
   });
 
   it('are about the text as a wallet signs it', async () => {
@@ -101,7 +100,7 @@ describe('questions to contracts', () => {
         return Promise.resolve('invalid' as const);
       },
     };
-    await createContractWallets([chain])('a').ask(31337, owner.address, evidence);
+    await createContractWallets([chain])('a').ask(31337, owner, evidence);
     expect(digests).toEqual([hashMessage('m')]);
   });
 });

@@ -1,5 +1,11 @@
 /** Contract wallets at the sign-in, on a real chain: who gets in, and what such a session reaches. */
-import { createSignInMessage, PoolError, Secret, type SignInFields } from '@pool/core';
+import {
+  createSignInMessage,
+  type EvmAddress,
+  PoolError,
+  Secret,
+  type SignInFields,
+} from '@pool/core';
 import { ANVIL_MNEMONIC, type Anvil, startAnvil } from '@pool/testkit';
 import { HDNodeWallet, JsonRpcProvider, NonceManager, Wallet } from 'ethers';
 import { sql } from 'kysely';
@@ -24,7 +30,7 @@ describe('a contract wallet', () => {
   let chain: PoolChain;
   let database: TestDatabase;
   let platform: TestPlatform;
-  let treasury: string;
+  let treasury: EvmAddress;
   let holder: TestHolder;
   /** Questions put to contracts. */
   let asked: string[];

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type EvmAddress, type Hex, type Hex32, PoolError, type SignInEvidence } from '@pool/core';
+import { type EvmAddress, type Hex, PoolError, parseHex32, type SignInEvidence } from '@pool/core';
 import { hashMessage } from 'ethers';
 import type { ContractVerdict } from '../chain/contract-signature.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
@@ -46,7 +46,7 @@ export function createContractWallets(
       assertRoom(asking, caller);
       asking.push(caller);
       try {
-        const digest = hashMessage(message) as Hex32;
+        const digest = parseHex32(hashMessage(message));
         return await chain.checkContractSignature({ address, digest, signature });
       } finally {
         asking.splice(asking.indexOf(caller), 1);

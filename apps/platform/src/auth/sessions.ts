@@ -4,7 +4,15 @@
  *
  * @module
  */
-import type { EvmAddress, Secret, SignInEvidence, WalletPub } from '@pool/core';
+import {
+  type EvmAddress,
+  parseEvmAddress,
+  parseHex,
+  parseWalletPub,
+  type Secret,
+  type SignInEvidence,
+  type WalletPub,
+} from '@pool/core';
 import { type CredentialMint, hashCredential } from '../accounts/credential.ts';
 import { lockName } from '../database/lock-name.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
@@ -121,13 +129,13 @@ export async function findSession(
     return undefined;
   }
   const any: AnySession = {
-    address: row.address,
-    evidence: { message: row.message, signature: row.signature as `0x${string}` },
+    address: parseEvmAddress(row.address),
+    evidence: { message: row.message, signature: parseHex(row.signature) },
     expiresAt: row.expires_at,
   };
   return row.wallet_pub === null
     ? { ...any, contractChainId: Number(row.contract_chain_id) }
-    : { ...any, walletPub: row.wallet_pub as WalletPub };
+    : { ...any, walletPub: parseWalletPub(row.wallet_pub) };
 }
 
 /** Ends the session that a cookie names, if there is one. */

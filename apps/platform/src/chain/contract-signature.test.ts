@@ -1,6 +1,14 @@
 /** What contracts on a real chain say of a signature, and what their RPC may leave unsaid. */
 import { erc1271Gas } from '@pool/contracts';
-import { type EvmChainSettings, type Hex, type Hex32, isPoolError } from '@pool/core';
+import {
+  type EvmAddress,
+  type EvmChainSettings,
+  type Hex,
+  isPoolError,
+  parseEvmAddress,
+  parseHex,
+  parseHex32,
+} from '@pool/core';
 import { ANVIL_MNEMONIC, type Anvil, startAnvil } from '@pool/testkit';
 import { HDNodeWallet, hashMessage, type JsonRpcProvider, NonceManager, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +24,7 @@ import {
 import { createEvmProvider } from './evm-provider.ts';
 
 const text = 'a text';
-const digest = hashMessage(text) as Hex32;
+const digest = parseHex32(hashMessage(text));
 const owner = new Wallet(`0x${'21'.repeat(32)}`);
 const stranger = new Wallet(`0x${'22'.repeat(32)}`);
 
@@ -24,7 +32,7 @@ describe('the word of a contract', () => {
   let anvil: Anvil;
   let settings: EvmChainSettings;
   let provider: JsonRpcProvider;
-  let wallet: string;
+  let wallet: EvmAddress;
   let signature: Hex;
 
   beforeAll(async () => {
@@ -33,33 +41,35 @@ describe('the word of a contract', () => {
     provider = createEvmProvider(settings);
     const deployer = new NonceManager(HDNodeWallet.fromPhrase(ANVIL_MNEMONIC).connect(provider));
     wallet = await deployOwnedWallet(deployer, owner.address);
-    signature = (await owner.signMessage(text)) as Hex;
+    signature = parseHex(await owner.signMessage(text));
   });
   afterAll(async () => {
     provider.destroy();
     await anvil.stop();
   });
 
-  async function ask(address: string, said: Hex = signature): Promise<ContractVerdict> {
+  async function ask(address: EvmAddress, said: Hex = signature): Promise<ContractVerdict> {
     const subject = { address, digest, signature: said };
     return await checkContractSignature(provider, settings, subject, { timeoutMs: 5_000, gas });
   }
-  async function place(code: string): Promise<string> {
-    const { address } = Wallet.createRandom();
+  async function place(code: string): Promise<EvmAddress> {
+    const address = parseEvmAddress(Wallet.createRandom().address);
     await provider.send('anvil_setCode', [address, code]);
     return address;
   }
 
   it('is consent to its owner’s signature of this text, and to no other', async () => {
     expect(await ask(wallet)).toBe('valid');
-    expect(await ask(wallet, (await stranger.signMessage(text)) as Hex)).toBe('invalid');
-    expect(await ask(wallet, (await owner.signMessage('another text')) as Hex)).toBe('invalid');
+    expect(await ask(wallet, parseHex(await stranger.signMessage(text)))).toBe('invalid');
+    expect(await ask(wallet, parseHex(await owner.signMessage('another text')))).toBe('invalid');
     expect(await ask(wallet, '0x')).toBe('invalid');
   });
 
   it('is not there where there is no code, and not asked of an account that borrows some', async () => {
-    expect(await ask(owner.address)).toBe('no-contract');
-    expect(await ask('0x0000000000000000000000000000000000000004')).toBe('no-contract');
+    expect(await ask(parseEvmAddress(owner.address))).toBe('no-contract');
+    expect(await ask(parseEvmAddress('0x0000000000000000000000000000000000000004'))).toBe(
+      'no-contract',
+    );
     const delegated = await place(`0xef0100${wallet.slice(2).toLowerCase()}`);
     expect(await ask(delegated)).toBe('delegated-account');
   });
@@ -73,7 +83,7 @@ describe('the word of a contract', () => {
     /** Consents to one caller alone. */
     const consentsTo = (caller: string) =>
       `0x73${caller.slice(2).toLowerCase()}3314601d575f5ffd5b${strangeCode.consents.slice(2)}`;
-    const askAsPool = async (address: string, said: Hex = signature) => {
+    const askAsPool = async (address: EvmAddress, said: Hex = signature) => {
       const subject = { address, digest, signature: said };
       return await checkContractSignature(provider, settings, subject, {
         timeoutMs: 5_000,

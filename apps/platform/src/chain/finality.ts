@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type FinalityRule, type Hex32, PoolError } from '@pool/core';
+import { type FinalityRule, type Hex32, PoolError, parseHex32 } from '@pool/core';
 import type { JsonRpcProvider } from 'ethers';
 
 export type FinalBlock = {
@@ -29,5 +29,5 @@ export async function fetchFinalBlock(
       status: 503,
     });
   }
-  return { number: block.number, hash: block.hash as Hex32, timestamp: block.timestamp };
+  return { number: block.number, hash: parseHex32(block.hash), timestamp: block.timestamp };
 }

@@ -1,5 +1,5 @@
 /** What the answers of an RPC mean to the relayer. */
-import { Secret } from '@pool/core';
+import { assertField, Secret } from '@pool/core';
 import { Wallet } from 'ethers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type StubAnswer, startStubRpc } from '../fixtures/stub-rpc.ts';
@@ -13,7 +13,7 @@ describe('simulateFund', () => {
     const funder = new Wallet(`0x${'11'.repeat(32)}`);
     const token = testSettings.tokens['USDC']?.address ?? '';
     const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
-    ({ request: fund } = await createTestSettlement(target, { eligibilityRoot: 5n }));
+    ({ request: fund } = await createTestSettlement(target, { eligibilityRoot: assertField(5n) }));
   });
 
   async function simulate(answer: StubAnswer): Promise<string | undefined> {

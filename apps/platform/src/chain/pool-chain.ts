@@ -16,6 +16,7 @@ import {
   errorCodeOf,
   type Hex32,
   PoolError,
+  parseHex32,
   type Secret,
   type SettlementRequest,
   type VoidRequest,
@@ -297,11 +298,11 @@ function parseFundedBatch(log: EvmLog): FundedBatch {
   const { index, batchRoot, newRoot, batchId, sealedNotesHash } = event;
   return {
     leafIndex: Number(index),
-    batchRoot: batchRoot as Hex32,
-    newRoot: newRoot as Hex32,
-    batchId: batchId as Hex32,
-    sealedNotesHash: sealedNotesHash as Hex32,
-    txHash: log.transactionHash as Hex32,
+    batchRoot: parseHex32(batchRoot),
+    newRoot: parseHex32(newRoot),
+    batchId: parseHex32(batchId),
+    sealedNotesHash: parseHex32(sealedNotesHash),
+    txHash: parseHex32(log.transactionHash),
     blockNumber: log.blockNumber,
   };
 }

@@ -2,12 +2,15 @@ import fs from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseEvmAddress } from '@pool/core';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { getEmployer } from '../accounts/employers.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { type Migration, openDatabase } from './open-database.ts';
 import { type PlatformTables, platformMigrations } from './platform-tables.ts';
+
+const employerAddress = parseEvmAddress('0x00000000000000000000000000000000000000e1');
 
 describe('openDatabase', () => {
   let directory: string;
@@ -103,7 +106,9 @@ describe('platformMigrations', () => {
     const before = await openDatabase<PlatformTables>(directory, platformMigrations.slice(0, 4));
     const states = ['ready', 'eligibility_pending', 'eligibility_failed', 'eligibility_disabled'];
     const time = '2026-11-21T10:00:00.000Z';
-    await sql`insert into employers values ('e', '0xE', null, ${time})`.execute(before.db);
+    await sql`insert into employers values ('e', ${employerAddress}, null, ${time})`.execute(
+      before.db,
+    );
     for (const [i, readiness] of states.entries()) {
       await sql`insert into subjects values (${`0x${i}`}, ${`W${i}`}, ${`id${i}`}, ${`P${i}`}, 'm', '0x',
         ${readiness}, ${time}, ${time})`.execute(before.db);
@@ -131,7 +136,10 @@ describe('platformMigrations', () => {
       wallet_pub: 'W0',
       contract_chain_id: null,
     });
-    expect(await getEmployer(after.db, { address: '0xE' })).toEqual({ id: 'e', address: '0xE' });
+    expect(await getEmployer(after.db, { address: employerAddress })).toEqual({
+      id: 'e',
+      address: employerAddress,
+    });
     await after.close();
     await rm(directory, { recursive: true, force: true });
   });
@@ -208,13 +216,16 @@ describe('the platform’s tables', () => {
   });
 
   it('hold the accounts of 64-bit chains', async () => {
-    const row = { id: 'big', address: '0xB', name: null, created_at: 't' };
+    const row = { id: 'big', address: employerAddress, name: null, created_at: 't' };
     const chainId = 2 ** 53 - 1;
     await database.db
       .insertInto('employers')
       .values({ ...row, contract_chain_id: chainId })
       .execute();
-    const employer = await getEmployer(database.db, { address: '0xB', contractChainId: chainId });
-    expect(employer).toEqual({ id: 'big', address: '0xB' });
+    const employer = await getEmployer(database.db, {
+      address: employerAddress,
+      contractChainId: chainId,
+    });
+    expect(employer).toEqual({ id: 'big', address: employerAddress });
   });
 });

@@ -2,7 +2,7 @@
  * What two requests may do at the same moment. The embedded database does one thing at a time and passes by itself; the
  * same file on a PostgreSQL server (Vitest's project `postgres`) has a connection for each.
  */
-import type { Delivery, SettlementRequest } from '@pool/core';
+import { assertField, type Delivery, parseEvmAddress, type SettlementRequest } from '@pool/core';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mintApiKey } from '../accounts/api-keys.ts';
@@ -34,6 +34,9 @@ const times = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.allSettled(Array.from({ length: count }, (_, index) => work(index)));
 const isDone = ({ status }: { status: string }) => status === 'fulfilled';
 
+const employerAddress = parseEvmAddress('0x00000000000000000000000000000000000000e1');
+const newcomer = parseEvmAddress('0x00000000000000000000000000000000000000a1');
+
 describe('at the same moment', () => {
   let database: TestDatabase;
   let request: SettlementRequest;
@@ -45,14 +48,14 @@ describe('at the same moment', () => {
       funder: Wallet.createRandom(),
       timestamp: nowMs / 1000,
     };
-    ({ request } = await createTestSettlement(target, { eligibilityRoot: 1n }));
+    ({ request } = await createTestSettlement(target, { eligibilityRoot: assertField(1n) }));
   });
   afterAll(() => database.close());
   beforeEach(async () => {
     await database.reset();
     await database.db
       .insertInto('employers')
-      .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
+      .values({ id: testEmployerId, address: employerAddress, name: null, created_at: 'now' })
       .execute();
   });
   const noGas = () => Promise.resolve(0);
@@ -61,7 +64,7 @@ describe('at the same moment', () => {
 
   it('sixty keys are asked for: fifty are minted', async () => {
     const mint = await openCredentialMint(database.db);
-    const employer = { id: testEmployerId, address: '0xE' } as const;
+    const employer = { id: testEmployerId, address: employerAddress };
     const minted = await times(60, (index) =>
       mintApiKey(database.db, mint, employer, 'disburse', `key ${index}`, nowMs),
     );
@@ -120,7 +123,7 @@ describe('at the same moment', () => {
   it('a wallet registers ten times: it has one account', async () => {
     const registered = await Promise.all(
       Array.from({ length: 10 }, () =>
-        registerEmployer(database.db, { address: '0xA' }, undefined, nowMs),
+        registerEmployer(database.db, { address: newcomer }, undefined, nowMs),
       ),
     );
     expect(new Set(registered.map(({ employer }) => employer.id)).size).toBe(1);

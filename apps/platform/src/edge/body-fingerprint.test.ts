@@ -1,5 +1,5 @@
 // The fingerprint of the request that a settlement pays: kept with the row as the first post brought it.
-import type { SettlementRequest } from '@pool/core';
+import { assertField, parseHex32, type SettlementRequest } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const funder = new Wallet(`0x${'11'.repeat(32)}`);
   const token = testSettings.tokens['USDC']?.address ?? '';
   const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
-  ({ request } = await createTestSettlement(target, { eligibilityRoot: 5n }));
+  ({ request } = await createTestSettlement(target, { eligibilityRoot: assertField(5n) }));
 });
 afterAll(() => database.close());
 beforeEach(() => database.reset());
@@ -35,11 +35,11 @@ it('keeps the fingerprint of the first post', async () => {
   const client = await createClient();
   const bodyFingerprint = {
     keyId: `0x${'1a'.repeat(8)}`,
-    value: `0x${'2b'.repeat(32)}`,
+    value: parseHex32(`0x${'2b'.repeat(32)}`),
   } as const;
   const posted = await client.postSettlement('job', { ...request, bodyFingerprint });
   expect(posted.bodyFingerprint).toEqual(bodyFingerprint);
-  const other = { ...bodyFingerprint, value: `0x${'3c'.repeat(32)}` } as const;
+  const other = { ...bodyFingerprint, value: parseHex32(`0x${'3c'.repeat(32)}`) };
   await client.postSettlement('job', { ...request, bodyFingerprint: other });
   expect((await client.getSettlement('job'))?.bodyFingerprint).toEqual(bodyFingerprint);
 });

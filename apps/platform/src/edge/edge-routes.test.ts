@@ -1,4 +1,4 @@
-import { errorCodeOf, type Secret, type SettlementRequest } from '@pool/core';
+import { assertField, errorCodeOf, type Secret, type SettlementRequest } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ describe('agent edge', () => {
     [a, b] = [await createTestHolder('a'), await createTestHolder('b')];
     const funder = new Wallet(`0x${'11'.repeat(32)}`);
     const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
-    ({ request } = await createTestSettlement(target, { eligibilityRoot: 5n }));
+    ({ request } = await createTestSettlement(target, { eligibilityRoot: assertField(5n) }));
   });
   afterAll(() => database.close());
   beforeEach(async () => {

@@ -1,5 +1,11 @@
 /** What a tenant can make the platform do with settlements: whose batch it takes, what it repeats, how often it asks. */
-import type { Secret, SettlementRequest } from '@pool/core';
+import {
+  assertField,
+  parseEncryptionPublicKey,
+  parseHex32,
+  type Secret,
+  type SettlementRequest,
+} from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -12,7 +18,7 @@ import { createTestSettlement } from '../fixtures/test-settlement.ts';
 const token = testSettings.tokens['USDC']?.address ?? '';
 const funder = new Wallet(`0x${'11'.repeat(32)}`);
 const stranger = new Wallet(`0x${'12'.repeat(32)}`);
-const word = (digit: string) => `0x${digit.repeat(64)}` as const;
+const word = (digit: string) => parseHex32(`0x${digit.repeat(64)}`);
 
 describe('settlements of a hostile tenant', () => {
   let database: TestDatabase;
@@ -26,7 +32,7 @@ describe('settlements of a hostile tenant', () => {
   beforeAll(async () => {
     database = await openTestDatabase();
     const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
-    ({ request } = await createTestSettlement(target, { eligibilityRoot: 5n }));
+    ({ request } = await createTestSettlement(target, { eligibilityRoot: assertField(5n) }));
   });
   afterAll(() => database.close());
   beforeEach(async () => {
@@ -64,7 +70,10 @@ describe('settlements of a hostile tenant', () => {
       address: funder.address,
       signTypedData: signer.signTypedData.bind(signer),
     };
-    const made = await createTestSettlement({ ...target, funder: forged }, { eligibilityRoot: 5n });
+    const made = await createTestSettlement(
+      { ...target, funder: forged },
+      { eligibilityRoot: assertField(5n) },
+    );
     return made.request.funderSignature;
   }
   const countStored = async (): Promise<number> =>
@@ -130,7 +139,7 @@ describe('settlements of a hostile tenant', () => {
       proof: { ...request.proof, a: [word('1'), word('2')] },
       sealedNotes: request.sealedNotes.map((note) => ({
         ...note,
-        encryptionPublicKey: word('f'),
+        encryptionPublicKey: parseEncryptionPublicKey(word('f')),
       })),
     };
     expect(await edge.postSettlement('job', altered)).toEqual(stored);

@@ -4,7 +4,14 @@
  *
  * @module
  */
-import { isPoolError, parseEvmAddress, type Readiness, type RecipientRecord } from '@pool/core';
+import {
+  isPoolError,
+  parseEncryptionPublicKey,
+  parseEvmAddress,
+  parseHex,
+  type Readiness,
+  type RecipientRecord,
+} from '@pool/core';
 import type { Subject } from '../accounts/enrolment.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
@@ -49,12 +56,14 @@ function describeRecipient(
     return { address, readiness: 'not_enrolled' };
   }
   const readiness: Readiness = hasGate ? subject.readiness : 'eligibility_disabled';
-  const hex = (value: string) => value as `0x${string}`;
   return {
     address,
     readiness,
-    walletPub: hex(subject.wallet_pub),
-    encryptionPublicKey: hex(subject.encryption_public_key),
-    evidence: { message: subject.evidence_message, signature: hex(subject.evidence_signature) },
+    walletPub: parseHex(subject.wallet_pub),
+    encryptionPublicKey: parseEncryptionPublicKey(subject.encryption_public_key),
+    evidence: {
+      message: subject.evidence_message,
+      signature: parseHex(subject.evidence_signature),
+    },
   };
 }

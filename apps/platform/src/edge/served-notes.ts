@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type NotesResponse, PoolError } from '@pool/core';
+import { type NotesResponse, PoolError, parseHex, parseHex32 } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
 export type NotesQuery = {
@@ -61,16 +61,15 @@ export async function listServedNotes(
     .execute();
   const page = rows.slice(0, pageSize);
   const last = page.at(-1);
-  const hex = (value: string) => value as `0x${string}`;
   return {
     notes: page.map((row) => ({
-      commitment: hex(row.commitment),
-      sealed: hex(row.sealed),
+      commitment: parseHex32(row.commitment),
+      sealed: parseHex(row.sealed),
       chain: query.chain,
       token: query.tokenSymbol,
       batchIndex: row.batchIndex,
       slot: row.slot,
-      txHash: hex(row.txHash),
+      txHash: parseHex32(row.txHash),
     })),
     ...(rows.length > pageSize && last !== undefined
       ? { cursor: `${last.batchIndex}.${last.slot}` }

@@ -6,7 +6,7 @@
  * @module
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorCodeOf, fieldToHex, PoolError, parseField } from '@pool/core';
+import { errorCodeOf, fieldToHex, PoolError, parseField, zeroField } from '@pool/core';
 import { createEligibilityTree, type EligibilityTree } from '@pool/notes';
 import type { Selectable } from 'kysely';
 import type { RegistryChain } from '../chain/registry-chain.ts';
@@ -345,7 +345,7 @@ async function releaseUnused(db: GateDatabase): Promise<void> {
 
 function applyChanges(tree: EligibilityTree, changes: readonly Change[]): void {
   for (const { walletId, leafIndex, wanted } of changes) {
-    tree.set(leafIndex, wanted ? parseField(walletId) : 0n);
+    tree.set(leafIndex, wanted ? parseField(walletId) : zeroField);
   }
 }
 

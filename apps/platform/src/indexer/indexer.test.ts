@@ -1,5 +1,5 @@
 /** The indexer against made-up chains: what it stores, when it stops, how it goes on. */
-import { fieldToHex, type Hex32 } from '@pool/core';
+import { bigintToHex32, fieldToHex, type Hex32, parseField } from '@pool/core';
 import { createLeanImt } from '@pool/notes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FundedBatch, PoolChain } from '../chain/pool-chain.ts';
@@ -10,7 +10,7 @@ import { createLog } from '../log.ts';
 import { createIndexer, resumeIndexer } from './indexer.ts';
 
 const log = createLog('silent', 'test');
-const word = (value: number): Hex32 => fieldToHex(BigInt(value));
+const word = (value: number): Hex32 => bigintToHex32(BigInt(value));
 
 /** A chain of numbered blocks whose batches stand where the test puts them. */
 function createFakeChain() {
@@ -24,7 +24,7 @@ function createFakeChain() {
   };
   const rootAt = (block: number): Hex32 => {
     const leaves = state.batches.filter((batch) => batch.blockNumber <= block);
-    return fieldToHex(createLeanImt(leaves.map(({ batchRoot }) => BigInt(batchRoot))).root);
+    return fieldToHex(createLeanImt(leaves.map(({ batchRoot }) => parseField(batchRoot))).root);
   };
   const chain: Pick<
     PoolChain,
@@ -60,8 +60,8 @@ function createFakeChain() {
     chain: chain as PoolChain,
     fund(blockNumber: number): FundedBatch {
       const leafIndex = state.batches.length;
-      const tree = createLeanImt(state.batches.map(({ batchRoot }) => BigInt(batchRoot)));
-      tree.insert(BigInt(100 + leafIndex));
+      const tree = createLeanImt(state.batches.map(({ batchRoot }) => parseField(batchRoot)));
+      tree.insert(parseField(word(100 + leafIndex)));
       const batch: FundedBatch = {
         leafIndex,
         batchRoot: word(100 + leafIndex),

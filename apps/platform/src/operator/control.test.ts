@@ -1,4 +1,4 @@
-import { Secret } from '@pool/core';
+import { parseEvmAddress, Secret } from '@pool/core';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findEdgeEmployer } from '../accounts/edge-tokens.ts';
@@ -67,7 +67,7 @@ describe('createControlApp', () => {
     );
     return [response.status, (await response.json()) as Record<string, unknown>];
   }
-  const { address } = new Wallet(`0x${'11'.repeat(32)}`);
+  const address = parseEvmAddress(new Wallet(`0x${'11'.repeat(32)}`).address);
 
   it('creates an edge token, shows it once, lists and revokes it', async () => {
     const { employer } = await registerEmployer(database.db, { address }, undefined, 0);

@@ -1,5 +1,5 @@
 /** The operator's routes about the eligibility list, over the platform's own enrolment. */
-import { errorCodeOf, Secret } from '@pool/core';
+import { bigintToHex32, errorCodeOf, parseHex32, Secret } from '@pool/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder, type TestHolder } from '../fixtures/test-holder.ts';
@@ -47,8 +47,8 @@ describe('the operator’s eligibility routes', () => {
       deleteWallet: async (walletId) => {
         removed.push(walletId);
         await removal;
-        const root = `0x${'0'.repeat(64)}` as const;
-        return { walletId: walletId as `0x${string}`, root, status: 'removed' };
+        const root = bigintToHex32(0n);
+        return { walletId: parseHex32(walletId), root, status: 'removed' };
       },
     },
   };

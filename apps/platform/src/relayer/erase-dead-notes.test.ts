@@ -1,5 +1,5 @@
 // Which sealed notes are erased, and which never: with the real contracts (the verifier alone is a fake).
-import { computeVoidBatchData } from '@pool/core';
+import { assertField, computeVoidBatchData, parseEvmAddress } from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
@@ -14,7 +14,7 @@ import { createEraser, type Eraser } from './erase-dead-notes.ts';
 import { runRelayerPass } from './relayer.ts';
 
 const log = createLog('silent', 'test');
-const eligibilityRoot = 12345n;
+const eligibilityRoot = assertField(12345n);
 const keepSeconds = 1_000;
 
 describe('sealed notes of batches that never landed', () => {
@@ -72,7 +72,12 @@ describe('sealed notes of batches that never landed', () => {
   async function withdraw(jobKey: string, { plan, request }: Awaited<ReturnType<typeof post>>) {
     const funder = chain.wallet('funder');
     const { chainId, pool } = chain.settings;
-    const data = computeVoidBatchData(chainId, pool, funder.address, plan.batchNonce);
+    const data = computeVoidBatchData(
+      chainId,
+      pool,
+      parseEvmAddress(funder.address),
+      plan.batchNonce,
+    );
     const signature = (await funder.signTypedData(
       data.domain,
       data.types,

@@ -1,5 +1,5 @@
 /** One employer whose funder keeps the node from answering, beside one who pays as usual: on a real chain. */
-import { fieldToHex } from '@pool/core';
+import { assertField, bigintToHex32, fieldToHex } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { startDeafRpc } from '../fixtures/deaf-rpc.ts';
@@ -12,7 +12,7 @@ import { acceptSettlement } from './accept-settlement.ts';
 import { createRelayer } from './relayer.ts';
 
 const log = createLog('silent', 'test');
-const eligibilityRoot = 12345n;
+const eligibilityRoot = assertField(12345n);
 const hostileId = '11111111-1111-4111-8111-111111111111';
 const hostileRows = 60;
 
@@ -71,7 +71,7 @@ describe('a pass of the relayer', () => {
     const copies = Array.from({ length: hostileRows - 1 }, (_, index) => ({
       ...row,
       key: `hostile-${index}`,
-      batch_id: fieldToHex(BigInt(index + 1)),
+      batch_id: bigintToHex32(BigInt(index + 1)),
     }));
     await database.db.insertInto('settlements').values(copies).execute();
     await accept(testEmployerId, 'funder', 'honest');

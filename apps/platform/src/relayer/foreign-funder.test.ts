@@ -1,6 +1,12 @@
 /** A batch nonce that somebody used before under a funder of its own, on a real chain (protocol §3). */
 import { connectErc20, connectShieldedPool, mintTestToken, noPermit } from '@pool/contracts';
-import { computeFundAuthorizationData, fieldToHex } from '@pool/core';
+import {
+  assertField,
+  bigintToHex32,
+  computeFundAuthorizationData,
+  fieldToHex,
+  parseEvmAddress,
+} from '@pool/core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
@@ -18,7 +24,8 @@ import { runRelayerPass } from './relayer.ts';
 import { findSettlement } from './settlement-store.ts';
 
 const log = createLog('silent', 'test');
-const eligibilityRoot = 12345n;
+const eligibilityRoot = assertField(12345n);
+const foreignRoot = assertField(77n);
 
 let chain: TestChain;
 let poolChain: PoolChain;
@@ -46,20 +53,20 @@ async function burnNonceOf({ request, plan }: TestSettlement): Promise<void> {
   await (await connectErc20(chain.token, stranger).approve(chain.settings.pool, 1n)).wait();
   const { chainId, pool } = chain.settings;
   const { domain, types, message } = computeFundAuthorizationData(chainId, pool, {
-    funder: stranger.address,
+    funder: parseEvmAddress(stranger.address),
     token: chain.token,
     total: 1n,
-    batchRoot: 77n,
+    batchRoot: foreignRoot,
     batchNonce: plan.batchNonce,
-    sealedNotesHash: fieldToHex(1n),
+    sealedNotesHash: bigintToHex32(1n),
     deadline: 2n ** 40n,
   });
   const batch = {
     ...request.batch,
     funder: stranger.address,
     total: 1n,
-    batchRoot: fieldToHex(77n),
-    sealedNotesHash: fieldToHex(1n),
+    batchRoot: fieldToHex(foreignRoot),
+    sealedNotesHash: bigintToHex32(1n),
     deadline: 2n ** 40n,
   };
   const signature = await stranger.signTypedData(domain, types, message);
@@ -96,7 +103,7 @@ it('settles a batch whose nonce was used before under another funder', async () 
     .orderBy('leaf_index')
     .execute();
   expect(indexed).toEqual([
-    { batch_root: fieldToHex(77n), settlement_id: null },
+    { batch_root: fieldToHex(foreignRoot), settlement_id: null },
     { batch_root: settlement.request.batch.batchRoot, settlement_id: expect.any(Number) },
   ]);
 });

@@ -1,6 +1,12 @@
 /** What a hostile funder, or a node that refuses bytes, can do to a relayer's nonces and coin: on a real chain. */
 import { connectErc20, mintTestToken } from '@pool/contracts';
-import { errorCodeOf, fieldToHex, PoolError, type SettlementRequest } from '@pool/core';
+import {
+  assertField,
+  errorCodeOf,
+  fieldToHex,
+  PoolError,
+  type SettlementRequest,
+} from '@pool/core';
 import { Transaction } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { computeFundGasCeiling } from '../chain/gas-ceilings.ts';
@@ -18,7 +24,7 @@ import { runRelayerPass } from './relayer.ts';
 import { describeSettlement, findSettlement } from './settlement-store.ts';
 
 const log = createLog('silent', 'test');
-const eligibilityRoot = 12345n;
+const eligibilityRoot = assertField(12345n);
 const gwei = 10n ** 9n;
 
 describe('the gas of a relayer', () => {

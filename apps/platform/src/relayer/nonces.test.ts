@@ -1,5 +1,5 @@
 /** Transactions that nobody mines or that revert, on a real chain whose base fee rises above what they offer. */
-import { fieldToHex, type SettlementRequest } from '@pool/core';
+import { assertField, fieldToHex, type SettlementRequest } from '@pool/core';
 import { Transaction } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
@@ -14,7 +14,7 @@ import { runRelayerPass } from './relayer.ts';
 import { describeSettlement, findSettlement } from './settlement-store.ts';
 
 const log = createLog('silent', 'test');
-const eligibilityRoot = 12345n;
+const eligibilityRoot = assertField(12345n);
 const gwei = 10n ** 9n;
 
 describe('a transaction on its way', () => {

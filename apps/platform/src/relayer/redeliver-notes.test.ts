@@ -1,5 +1,5 @@
 /** A platform that lost its notes gets them back from the funder, on the chain's word alone. */
-import { computeAssetId, type Delivery, fieldToHex, parseField } from '@pool/core';
+import { assertField, computeAssetId, type Delivery, fieldToHex, parseField } from '@pool/core';
 import { computeWalletId, openNote } from '@pool/notes';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
@@ -16,7 +16,7 @@ import { redeliverNotes } from './redeliver-notes.ts';
 import { runRelayerPass } from './relayer.ts';
 
 const log = createLog('silent', 'test');
-const eligibilityRoot = 12345n;
+const eligibilityRoot = assertField(12345n);
 const otherEmployerId = '00000000-0000-4000-8000-000000000002';
 
 describe('redelivery', () => {

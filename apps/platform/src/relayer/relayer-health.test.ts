@@ -1,5 +1,5 @@
 /** What the relayer tells of itself, on a real chain: money, fees, transactions that nobody mines, silence. */
-import { fieldToHex, PoolError } from '@pool/core';
+import { assertField, fieldToHex, PoolError } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
@@ -12,7 +12,7 @@ import { runRelayerPass } from './relayer.ts';
 import { createRelayerWatch, type RelayerWatch } from './relayer-health.ts';
 
 const log = createLog('silent', 'test');
-const eligibilityRoot = 12345n;
+const eligibilityRoot = assertField(12345n);
 const gwei = 10n ** 9n;
 const minute = 60_000;
 

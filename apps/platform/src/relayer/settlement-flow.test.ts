@@ -1,6 +1,12 @@
 /** The money path against a real chain with the real contracts (the verifier alone is a fake). */
 import { connectShieldedPool, mintTestToken } from '@pool/contracts';
-import { computeVoidBatchData, fieldToHex, type SettlementRequest } from '@pool/core';
+import {
+  assertField,
+  computeVoidBatchData,
+  fieldToHex,
+  parseEvmAddress,
+  type SettlementRequest,
+} from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';
@@ -14,7 +20,7 @@ import { runRelayerPass } from './relayer.ts';
 import { describeSettlement, findSettlement } from './settlement-store.ts';
 
 const log = createLog('silent', 'test');
-const eligibilityRoot = 12345n;
+const eligibilityRoot = assertField(12345n);
 
 describe('settlement flow', () => {
   let chain: TestChain;
@@ -115,7 +121,7 @@ describe('settlement flow', () => {
 
   it('sends nothing that the simulation refuses, and takes a fresh proof for the same authorisation', async () => {
     const stale = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot: 777n,
+      eligibilityRoot: assertField(777n),
     });
     await accept(stale.request);
     await relay();
@@ -342,7 +348,7 @@ describe('settlement flow', () => {
 
   it('holds the key against another authorisation until the first is provably dead', async () => {
     const first = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot: 777n,
+      eligibilityRoot: assertField(777n),
     });
     const next = await createTestSettlement(await chain.settlementTarget(), {
       eligibilityRoot,
@@ -376,7 +382,7 @@ describe('settlement flow', () => {
 
   it('lets the next attempt in once the first was voided, and never the same nonce', async () => {
     const first = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot: 777n,
+      eligibilityRoot: assertField(777n),
     });
     const sameNonce = await createTestSettlement(await chain.settlementTarget(), {
       eligibilityRoot,
@@ -393,7 +399,7 @@ describe('settlement flow', () => {
     const { domain, types, message } = computeVoidBatchData(
       chainId,
       poolAddress,
-      funder.address,
+      parseEvmAddress(funder.address),
       first.plan.batchNonce,
     );
     const signature = await funder.signTypedData(domain, types, message);

@@ -1,5 +1,13 @@
 /** What the platform takes on for one employer: how long an authorisation may live, and how much gas a day. */
-import { computeVoidBatchData, fieldToHex, type Secret } from '@pool/core';
+import {
+  assertField,
+  computeVoidBatchData,
+  type Field,
+  fieldToHex,
+  parseEvmAddress,
+  parseHex,
+  type Secret,
+} from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { voidGasCeiling } from '../chain/gas-ceilings.ts';
@@ -16,7 +24,7 @@ import { runRelayerPass } from './relayer.ts';
 import { authorisationSeconds } from './settlement-limits.ts';
 
 const log = createLog('silent', 'test');
-const eligibilityRoot = 12345n;
+const eligibilityRoot = assertField(12345n);
 /** What one batch of 16 may cost with its withdrawal. */
 const whole = computeReserve(16) + Number(voidGasCeiling);
 const hour = 3_600_000;
@@ -63,7 +71,7 @@ describe('what a settlement must keep to', () => {
       edge: createEdgeClient({ url: `${url}/agent-edge`, token, fetch }),
     };
   }
-  const settle = async (options: { jobKey?: string; deadline?: number; root?: bigint } = {}) =>
+  const settle = async (options: { jobKey?: string; deadline?: number; root?: Field } = {}) =>
     await createTestSettlement(await chain.settlementTarget(), {
       eligibilityRoot: options.root ?? eligibilityRoot,
       ...options,
@@ -179,11 +187,11 @@ describe('what a settlement must keep to', () => {
 
     it('counts nothing for a batch that the simulation refused but what its withdrawal may take', async () => {
       const opened = await open(whole + Number(voidGasCeiling));
-      await post(opened, await settle({ root: 777n }), 'job-1');
+      await post(opened, await settle({ root: assertField(777n) }), 'job-1');
       await relay();
       expect((await opened.edge.getSettlement('job-1'))?.state).toBe('reverted');
       // Another try of the same key takes the place of the first.
-      expect((await post(opened, await settle({ root: 777n }), 'job-1'))[0]).toBe(202);
+      expect((await post(opened, await settle({ root: assertField(777n) }), 'job-1'))[0]).toBe(202);
       await relay();
       expect((await post(opened, await settle({ jobKey: 'job-2' }), 'job-2'))[0]).toBe(202);
       expect((await post(opened, await settle({ jobKey: 'job-3' }), 'job-3'))[0]).toBe(429);
@@ -221,10 +229,10 @@ describe('what a settlement must keep to', () => {
       const { domain, types, message } = computeVoidBatchData(
         chainId,
         pool,
-        funder.address,
+        parseEvmAddress(funder.address),
         settlement.plan.batchNonce,
       );
-      const signature = (await funder.signTypedData(domain, types, message)) as `0x${string}`;
+      const signature = parseHex(await funder.signTypedData(domain, types, message));
       const { batchNonce } = settlement.request.batch;
       const withdrawal = { chain: 'anvil', funder: funder.address, batchNonce, signature };
       await opened.edge.postVoid('job-1', withdrawal);

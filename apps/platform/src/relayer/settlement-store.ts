@@ -11,10 +11,13 @@ import {
   type ErrorBody,
   type FundBatchWire,
   fieldToHex,
-  type Hex,
   type Hex32,
-  hexToBigint,
   PoolError,
+  parseEncryptionPublicKey,
+  parseEvmAddress,
+  parseField,
+  parseHex,
+  parseHex32,
   type SettlementRecord,
   type SettlementRequest,
 } from '@pool/core';
@@ -35,7 +38,7 @@ export function describeWithdrawal(row: SettlementRow): VoidCall | undefined {
     ? undefined
     : {
         funder: row.funder,
-        batchNonce: row.batch_nonce as `0x${string}`,
+        batchNonce: parseHex32(row.batch_nonce),
         signature: row.void_signature,
       };
 }
@@ -60,7 +63,7 @@ export async function findSettlement(
  * @throws PoolError `invalid_field_element`; not for a batch that `assertSettlement` has passed
  */
 export function batchIdOf({ funder, batchNonce }: FundBatchWire): Hex32 {
-  return fieldToHex(computeBatchId(funder, hexToBigint(batchNonce)));
+  return fieldToHex(computeBatchId(parseEvmAddress(funder), parseField(batchNonce)));
 }
 
 /**
@@ -112,8 +115,8 @@ async function findSealedNotes(
     .orderBy('slot')
     .execute();
   return notes.map((note) => ({
-    encryptionPublicKey: note.encryption_public_key as Hex,
-    sealed: note.sealed as Hex,
+    encryptionPublicKey: parseEncryptionPublicKey(note.encryption_public_key),
+    sealed: parseHex(note.sealed),
   }));
 }
 
@@ -400,7 +403,6 @@ export async function describeSettlement(
   db: PlatformDatabase,
   row: SettlementRow,
 ): Promise<SettlementRecord> {
-  const hex = (value: string) => value as Hex;
   return {
     key: row.key,
     state: row.state,
@@ -410,12 +412,12 @@ export async function describeSettlement(
       ? {}
       : {
           bodyFingerprint: {
-            keyId: hex(row.body_fingerprint_key),
-            value: hex(row.body_fingerprint),
+            keyId: parseHex(row.body_fingerprint_key),
+            value: parseHex32(row.body_fingerprint),
           },
         }),
     sealedNotes: await findSealedNotes(db, row.id),
-    ...(row.tx_hash === null ? {} : { txHash: hex(row.tx_hash) }),
+    ...(row.tx_hash === null ? {} : { txHash: parseHex32(row.tx_hash) }),
     ...(row.block_number === null ? {} : { blockNumber: row.block_number }),
     ...(row.gas_used === null ? {} : { gasUsed: row.gas_used }),
     ...(row.error_code === null || row.state !== 'reverted'

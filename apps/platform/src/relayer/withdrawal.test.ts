@@ -1,6 +1,15 @@
 /** Withdrawn batches, from the edge's route to the chain, with the real contracts (the verifier alone is a fake). */
 import { connectShieldedPool } from '@pool/contracts';
-import { computeVoidBatchData, type Hex32, PoolError, type VoidRequest } from '@pool/core';
+import {
+  assertField,
+  computeVoidBatchData,
+  fieldToHex,
+  type Hex32,
+  PoolError,
+  parseEvmAddress,
+  parseHex,
+  type VoidRequest,
+} from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { Transaction } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -15,7 +24,7 @@ import { createLog } from '../log.ts';
 import { runRelayerPass } from './relayer.ts';
 
 const log = createLog('silent', 'test');
-const eligibilityRoot = 12345n;
+const eligibilityRoot = assertField(12345n);
 
 describe('a batch that its funder withdraws', () => {
   let chain: TestChain;
@@ -28,7 +37,7 @@ describe('a batch that its funder withdraws', () => {
 
   beforeAll(async () => {
     [chain, database] = await Promise.all([startTestChain(), openTestDatabase()]);
-    const root = `0x${eligibilityRoot.toString(16).padStart(64, '0')}`;
+    const root = fieldToHex(eligibilityRoot);
     await (await chain.registry('gate').publish(root)).wait();
     await chain.fundFunder(1_000_000n);
   });
@@ -65,10 +74,10 @@ describe('a batch that its funder withdraws', () => {
     const { domain, types, message } = computeVoidBatchData(
       chainId,
       pool,
-      funder.address,
+      parseEvmAddress(funder.address),
       plan.batchNonce,
     );
-    const signature = (await funder.signTypedData(domain, types, message)) as `0x${string}`;
+    const signature = parseHex(await funder.signTypedData(domain, types, message));
     const { batchNonce } = request.batch;
     return { chain: 'anvil', funder: funder.address, batchNonce, signature };
   }

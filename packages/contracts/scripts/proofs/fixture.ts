@@ -11,6 +11,7 @@ import {
   type FundManifest,
   fieldToHex,
   parseEvmAddress,
+  parseHex,
 } from '@pool/core';
 import {
   buildFundBatch,
@@ -53,7 +54,7 @@ export async function makeProvableBatch(size: BatchSize): Promise<ProvableBatch>
     const key = new SigningKey(id(`pool/vectors/person ${String(i)}`));
     return {
       address: computeAddress(key.publicKey),
-      walletPub: key.compressedPublicKey as `0x${string}`,
+      walletPub: parseHex(key.compressedPublicKey),
       encryptionPublicKey: computeEncryptionPublicKey(BigInt(i + 1)),
       // The contract never sees evidence; the manifest only has to carry some.
       evidence: { message: 'test', signature: `0x${'11'.repeat(65)}` as const },

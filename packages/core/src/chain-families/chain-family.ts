@@ -11,7 +11,8 @@ export type Curve = 'secp256k1' | 'ed25519';
 
 export type ChainFamilyName = 'evm' | 'solana' | 'stellar';
 
-export type ChainFamily = {
+/** `Address`: the type of an address that was read. */
+export type ChainFamily<Address extends string = string> = {
   readonly name: ChainFamilyName;
   readonly curve: Curve;
   /**
@@ -19,7 +20,7 @@ export type ChainFamily = {
    * wallet exactly when their answers are equal.
    * @throws PoolError `invalid-address`: what was wrong, without the text
    */
-  parseAddress(text: unknown): string;
+  parseAddress(text: unknown): Address;
   /**
    * address(W) of a wallet public key in this family's encoding, as lower-case 0x-hex (protocol §2).
    * @throws PoolError `invalid_wallet_pub`

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { parseEvmAddress } from '../evm-address.ts';
+import { type EvmAddress, parseEvmAddress } from '../evm-address.ts';
 import { computeWalletAddress, parseWalletPub } from '../wallet-pub.ts';
 import type { ChainFamily } from './chain-family.ts';
 
-export const evmFamily: ChainFamily = {
+export const evmFamily: ChainFamily<EvmAddress> = {
   name: 'evm',
   curve: 'secp256k1',
   parseAddress: parseEvmAddress,

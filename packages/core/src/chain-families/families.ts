@@ -8,11 +8,11 @@ import { evmFamily } from './evm.ts';
 import { solanaFamily } from './solana.ts';
 import { stellarFamily } from './stellar.ts';
 
-export const chainFamilies: Readonly<Record<ChainFamilyName, ChainFamily>> = {
+export const chainFamilies = {
   evm: evmFamily,
   solana: solanaFamily,
   stellar: stellarFamily,
-};
+} as const satisfies Readonly<Record<ChainFamilyName, ChainFamily>>;
 
 /** Undefined: no such platform is supported here. */
 export function findChainFamily(name: string): ChainFamily | undefined {

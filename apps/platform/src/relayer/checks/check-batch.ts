@@ -8,6 +8,7 @@
 import {
   computeAssetId,
   computeBatchId,
+  type EvmAddress,
   type FundBatchWire,
   fieldToHex,
   isPoolError,
@@ -23,7 +24,7 @@ export type BatchJob = {
   /** In slot order. */
   readonly encryptionPublicKeys: readonly string[];
   readonly chainId: number;
-  readonly pool: string;
+  readonly pool: EvmAddress;
 };
 
 /** What the proof has to be about. */

@@ -1,5 +1,5 @@
 /** Beside FunderSignature.sol: no signature that the contract takes is refused, and no other is taken. */
-import { type Hex, type Hex32, hexToBytes } from '@pool/core';
+import { type Hex, type Hex32, hexToBytes, parseEvmAddress } from '@pool/core';
 import { Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../../vectors/eip712.json' with { type: 'json' };
@@ -42,7 +42,7 @@ describe('recoverSigner', () => {
 });
 
 describe('assertFunderSigned', () => {
-  const claim = { funder: wallet.address, digest, signature: good };
+  const claim = { funder: parseEvmAddress(wallet.address), digest, signature: good };
   const never = () => Promise.reject(new Error('nobody is to be asked'));
 
   it('asks nobody when the key of the address signed', async () => {

@@ -1,5 +1,13 @@
 /** What a settlement says of itself, in both halves: what the serving thread looks at, and what the thread beside it computes. */
-import { type EvmChainSettings, fieldModulus, type SettlementRequest } from '@pool/core';
+import {
+  assertField,
+  bigintToHex32,
+  type EvmChainSettings,
+  fieldModulus,
+  parseEncryptionPublicKey,
+  parseHex,
+  type SettlementRequest,
+} from '@pool/core';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testSettings } from '../../fixtures/test-platform.ts';
@@ -8,7 +16,6 @@ import { type BatchChecker, createBatchChecker } from './batch-checker.ts';
 import { assertDelivery } from './check-delivery.ts';
 
 type Change = (request: SettlementRequest) => SettlementRequest;
-const hex = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}` as const;
 const batchWith =
   (changes: (batch: SettlementRequest['batch']) => Partial<SettlementRequest['batch']>): Change =>
   (request) => ({ ...request, batch: { ...request.batch, ...changes(request.batch) } });
@@ -24,7 +31,7 @@ describe('a settlement', () => {
     const token = testSettings.tokens['USDC']?.address ?? '';
     const funder = new Wallet(`0x${'11'.repeat(32)}`);
     const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
-    ({ request: good } = await createTestSettlement(target, { eligibilityRoot: 5n }));
+    ({ request: good } = await createTestSettlement(target, { eligibilityRoot: assertField(5n) }));
   });
 
   afterAll(() => batches.close());
@@ -36,11 +43,11 @@ describe('a settlement', () => {
 
   it('is accepted as it was authorised', async () => {
     const { digest } = await assertSettlement(good, testSettings);
-    expect(hex(digest)).toBe(good.batch.digest);
+    expect(bigintToHex32(digest)).toBe(good.batch.digest);
   });
 
   it('is about this pool on this chain', async () => {
-    const elsewhere = { ...testSettings, pool: '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512' };
+    const elsewhere = { ...testSettings, pool: testSettings.registry };
     await expect(assertSettlement(good, elsewhere)).rejects.toThrow('batch.digest');
     const otherChain = { ...testSettings, chainId: 1337 };
     await expect(assertSettlement(good, otherChain)).rejects.toThrow('batch.digest');
@@ -59,25 +66,37 @@ describe('a settlement', () => {
       'batch.digest',
     ],
     ['another funder', batchWith(() => ({ funder: testSettings.registry })), 'batch.digest'],
-    ['another nonce', batchWith(() => ({ batchNonce: hex(1n) })), 'batch.digest'],
-    ['a zero nonce', batchWith(() => ({ batchNonce: hex(0n) })), 'batch.batchNonce is zero'],
+    ['another nonce', batchWith(() => ({ batchNonce: bigintToHex32(1n) })), 'batch.digest'],
+    [
+      'a zero nonce',
+      batchWith(() => ({ batchNonce: bigintToHex32(0n) })),
+      'batch.batchNonce is zero',
+    ],
     [
       'an aliased nonce',
-      batchWith(({ batchNonce }) => ({ batchNonce: hex(BigInt(batchNonce) + fieldModulus) })),
+      batchWith(({ batchNonce }) => ({
+        batchNonce: bigintToHex32(BigInt(batchNonce) + fieldModulus),
+      })),
       'batch.batchNonce (invalid_field_element)',
     ],
-    ['another eligibility root', batchWith(() => ({ eligibilityRoot: hex(6n) })), 'batch.digest'],
-    ['another batch root', batchWith(() => ({ batchRoot: hex(7n) })), 'batch.batchRoot'],
-    ['another digest', batchWith(() => ({ digest: hex(8n) })), 'batch.digest'],
+    [
+      'another eligibility root',
+      batchWith(() => ({ eligibilityRoot: bigintToHex32(6n) })),
+      'batch.digest',
+    ],
+    ['another batch root', batchWith(() => ({ batchRoot: bigintToHex32(7n) })), 'batch.batchRoot'],
+    ['another digest', batchWith(() => ({ digest: bigintToHex32(8n) })), 'batch.digest'],
     [
       'an altered commitment',
-      batchWith(({ commitments }) => ({ commitments: [hex(9n), ...commitments.slice(1)] })),
+      batchWith(({ commitments }) => ({
+        commitments: [bigintToHex32(9n), ...commitments.slice(1)],
+      })),
       'batch.batchRoot',
     ],
     [
       'a commitment beyond the field',
       batchWith(({ commitments }) => ({
-        commitments: [hex(fieldModulus), ...commitments.slice(1)],
+        commitments: [bigintToHex32(fieldModulus), ...commitments.slice(1)],
       })),
       'batch.commitments.0 (invalid_field_element)',
     ],
@@ -86,13 +105,17 @@ describe('a settlement', () => {
       batchWith(({ commitments }) => ({ commitments: commitments.slice(1) })),
       'differ in number',
     ],
-    ['another hash', batchWith(() => ({ sealedNotesHash: hex(10n) })), 'batch.sealedNotesHash'],
+    [
+      'another hash',
+      batchWith(() => ({ sealedNotesHash: bigintToHex32(10n) })),
+      'batch.sealedNotesHash',
+    ],
     [
       'an altered sealed note',
       (request) => ({
         ...request,
         sealedNotes: request.sealedNotes.map((note, slot) =>
-          slot === 3 ? { ...note, sealed: `${note.sealed.slice(0, -2)}00` as `0x${string}` } : note,
+          slot === 3 ? { ...note, sealed: parseHex(`${note.sealed.slice(0, -2)}00`) } : note,
         ),
       }),
       'batch.sealedNotesHash',
@@ -108,7 +131,7 @@ describe('a settlement', () => {
         ...request,
         sealedNotes: request.sealedNotes.map((note) => ({
           ...note,
-          sealed: `0x02${note.sealed.slice(4)}` as `0x${string}`,
+          sealed: parseHex(`0x02${note.sealed.slice(4)}`),
         })),
       }),
       'sealedNotes.0.sealed',
@@ -119,7 +142,7 @@ describe('a settlement', () => {
         ...request,
         sealedNotes: request.sealedNotes.map((note) => ({
           ...note,
-          encryptionPublicKey: `0x${'ff'.repeat(32)}` as const,
+          encryptionPublicKey: parseEncryptionPublicKey(`0x${'ff'.repeat(32)}`),
         })),
       }),
       'sealedNotes.0.encryptionPublicKey',

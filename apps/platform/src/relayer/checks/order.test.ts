@@ -1,7 +1,7 @@
 /** In which order a settlement is checked: what costs little comes first, and none of the long work is in this thread. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { SettlementRequest } from '@pool/core';
+import { assertField, type SettlementRequest } from '@pool/core';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PoolChain } from '../../chain/pool-chain.ts';
@@ -23,7 +23,7 @@ describe('a settlement', () => {
     const funder = new Wallet(`0x${'11'.repeat(32)}`);
     const token = testSettings.tokens['USDC']?.address ?? '';
     const target = { settings: testSettings, token, funder, timestamp: 1_800_000_000 };
-    ({ request } = await createTestSettlement(target, { eligibilityRoot: 5n }));
+    ({ request } = await createTestSettlement(target, { eligibilityRoot: assertField(5n) }));
   });
   afterAll(() => database.close());
   beforeEach(async () => {
