@@ -93,6 +93,18 @@ describe('a key that was paid on other terms', () => {
     expect(world.prover.proofs).toBe(1);
   });
 
+  it.each([
+    ['a wrong checksum', '0x5fbDB2315678afecb367f032d93F642f64180aa3'],
+    ['nothing but zeros', `0x${'00'.repeat(20)}`],
+  ])('is not called unpaid because the platform names a funder with %s', async (_what, funder) => {
+    const world = await createWorld({ permit: true });
+    const row = await settleUnder(world, { funder: await createOtherFunder(world) }, true);
+    world.platform.rows.set('june', { ...row, batch: { ...row.batch, funder } });
+    const job = await runJune(world);
+    expect(viewOf(job).error).toEqual(doNotResubmit);
+    expect(world.prover.proofs).toBe(1);
+  });
+
   it('says so although something else would have failed the job', async () => {
     const world = await createWorld({ permit: true });
     const row = await settleUnder(world, { funder: await createOtherFunder(world) }, true);
