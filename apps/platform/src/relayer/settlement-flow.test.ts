@@ -56,6 +56,10 @@ describe('settlement flow', () => {
       .execute();
   }
 
+  const makeSettlement = async (
+    options: Partial<Parameters<typeof createTestSettlement>[1]> = {},
+  ) => await createTestSettlement(await chain.settlementTarget(), { eligibilityRoot, ...options });
+
   const deps = () => ({
     db: database.db,
     chain: poolChain,
@@ -100,9 +104,7 @@ describe('settlement flow', () => {
   const batchCount = () => chain.pool().batchCount();
 
   it('settles a batch once it is final, with hash, block and gas of its transaction', async () => {
-    const { request, plan } = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
-    });
+    const { request, plan } = await makeSettlement();
     expect((await accept(request)).state).toBe('accepted');
     expect(await batchCount()).toBe(0n);
     await relay();
@@ -120,7 +122,7 @@ describe('settlement flow', () => {
   });
 
   it('sends nothing that the simulation refuses, and takes a fresh proof for the same authorisation', async () => {
-    const stale = await createTestSettlement(await chain.settlementTarget(), {
+    const stale = await makeSettlement({
       eligibilityRoot: assertField(777n),
     });
     await accept(stale.request);
@@ -133,8 +135,7 @@ describe('settlement flow', () => {
     ]);
     expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(0);
     // Same manifest, same signature, another root and digest.
-    const fresh = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
+    const fresh = await makeSettlement({
       deadline: stale.request.batch.deadline,
     });
     expect(fresh.request.funderSignature).toBe(stale.request.funderSignature);
@@ -145,9 +146,7 @@ describe('settlement flow', () => {
   });
 
   it('answers a replay with the same row and sends once', async () => {
-    const { request } = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
-    });
+    const { request } = await makeSettlement();
     const first = await accept(request);
     const [again, andAgain] = await Promise.all([accept(request), accept(request)]);
     expect([again.id, andAgain.id]).toEqual([first.id, first.id]);
@@ -161,9 +160,7 @@ describe('settlement flow', () => {
   });
 
   it('finishes after a crash between storing the signed transaction and sending it', async () => {
-    const { request } = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
-    });
+    const { request } = await makeSettlement();
     await accept(request);
     const crashing: PoolChain = {
       ...poolChain,
@@ -179,9 +176,7 @@ describe('settlement flow', () => {
   });
 
   it('repeats nothing after a crash that followed the broadcast', async () => {
-    const { request } = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
-    });
+    const { request } = await makeSettlement();
     await accept(request);
     const crashing: PoolChain = {
       ...poolChain,
@@ -199,9 +194,7 @@ describe('settlement flow', () => {
   });
 
   it('sends what the node has forgotten once more, byte for byte', async () => {
-    const { request } = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
-    });
+    const { request } = await makeSettlement();
     await accept(request);
     await chain.provider.send('evm_setAutomine', [false]);
     await relay();
@@ -216,9 +209,7 @@ describe('settlement flow', () => {
   });
 
   it('signs anew only when a final block shows that another transaction took the nonce', async () => {
-    const { request } = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
-    });
+    const { request } = await makeSettlement();
     await accept(request);
     await chain.provider.send('evm_setAutomine', [false]);
     await relay();
@@ -260,9 +251,7 @@ describe('settlement flow', () => {
   });
 
   it('reports the reason when the state changed between simulation and inclusion', async () => {
-    const { request } = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
-    });
+    const { request } = await makeSettlement();
     await accept(request);
     await chain.provider.send('evm_setAutomine', [false]);
     await relay();
@@ -299,9 +288,7 @@ describe('settlement flow', () => {
   });
 
   it('waits for finality before it calls a revert a revert', async () => {
-    const { request } = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
-    });
+    const { request } = await makeSettlement();
     await accept(request);
     await chain.provider.send('evm_setAutomine', [false]);
     await relay();
@@ -314,9 +301,7 @@ describe('settlement flow', () => {
   });
 
   it('settles a row whose batch landed through another transaction', async () => {
-    const { request } = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
-    });
+    const { request } = await makeSettlement();
     await accept(request);
     // Another replica, restored from a backup, holds the same key and sends first.
     await sendElsewhere(request);
@@ -328,9 +313,8 @@ describe('settlement flow', () => {
   });
 
   it('closes a row whose nonce is used for another batch, and takes none whose nonce was', async () => {
-    const first = await createTestSettlement(await chain.settlementTarget(), { eligibilityRoot });
-    const second = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
+    const first = await makeSettlement();
+    const second = await makeSettlement({
       amounts: [5n, 6n],
     });
     expect(second.request.batch.batchNonce).toBe(first.request.batch.batchNonce);
@@ -347,11 +331,10 @@ describe('settlement flow', () => {
   });
 
   it('holds the key against another authorisation until the first is provably dead', async () => {
-    const first = await createTestSettlement(await chain.settlementTarget(), {
+    const first = await makeSettlement({
       eligibilityRoot: assertField(777n),
     });
-    const next = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
+    const next = await makeSettlement({
       attempt: 2,
     });
     await accept(first.request);
@@ -369,8 +352,7 @@ describe('settlement flow', () => {
     await mineAt(first.request.batch.deadline + 1);
     await expect(accept(next.request)).rejects.toMatchObject({ code: 'idempotency_conflict' });
     await chain.mine(1);
-    const later = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
+    const later = await makeSettlement({
       attempt: 2,
     });
     expect((await accept(later.request)).state).toBe('accepted');
@@ -381,15 +363,13 @@ describe('settlement flow', () => {
   });
 
   it('lets the next attempt in once the first was voided, and never the same nonce', async () => {
-    const first = await createTestSettlement(await chain.settlementTarget(), {
+    const first = await makeSettlement({
       eligibilityRoot: assertField(777n),
     });
-    const sameNonce = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
+    const sameNonce = await makeSettlement({
       amounts: [9n, 9n],
     });
-    const next = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
+    const next = await makeSettlement({
       attempt: 2,
     });
     await accept(first.request);
@@ -413,8 +393,7 @@ describe('settlement flow', () => {
   });
 
   it('tells an allowance that is too small, and sends after it was raised', async () => {
-    const { request } = await createTestSettlement(await chain.settlementTarget(), {
-      eligibilityRoot,
+    const { request } = await makeSettlement({
       amounts: [900_000n, 200_000n],
     });
     await mintTestToken(
