@@ -46,17 +46,60 @@ describe('checkBannedWords', () => {
 });
 
 describe('checkPackageFiles', () => {
-  it('asks for a README, the licence and a build script', () => {
-    const build = { scripts: { build: 'x' }, license: 'MIT' };
-    write('packages/a/package.json', { name: 'a', ...build });
+  const page = 'https://host.example/pool';
+  const url = `git+${page}.git`;
+  const published = {
+    name: 'a',
+    description: 'What it does.',
+    keywords: ['one', 'two', 'three'],
+    license: 'MIT',
+    homepage: `${page}/tree/main/packages/a#readme`,
+    bugs: { url: `${page}/issues` },
+    repository: { type: 'git', url, directory: 'packages/a' },
+    sideEffects: false,
+    exports: { '.': './dist/index.js', './package.json': './package.json' },
+    scripts: { build: 'x' },
+  };
+
+  beforeEach(() => {
+    write('package.json', { homepage: `${page}#readme`, repository: { type: 'git', url } });
     write('packages/a/README.md', '# a');
-    write('packages/b/package.json', { name: 'b' });
-    write('packages/c/package.json', { name: 'c', private: true, license: 'MIT' });
+  });
+
+  it('is content with this repository', () => {
+    expect(checkPackageFiles(resolve(import.meta.dirname, '../..'))).toEqual([]);
+  });
+
+  it('is content with a private package that has a README and the licence', () => {
+    write('packages/a/package.json', { name: 'a', private: true, license: 'MIT' });
+    expect(checkPackageFiles(root)).toEqual([]);
+  });
+
+  it('asks every package for a README and the licence', () => {
+    write('packages/b/package.json', { name: 'b', private: true });
     expect(checkPackageFiles(root)).toEqual([
       'packages/b: has no README.md',
       'packages/b: its licence is not MIT',
-      'packages/b: is published but has no build script',
-      'packages/c: has no README.md',
     ]);
+  });
+
+  it.each([
+    ['scripts', {}, 'is published but has no build script'],
+    ['description', '', 'has no description'],
+    ['keywords', ['one'], 'has fewer than three keywords'],
+    ['exports', { '.': './dist/index.js' }, 'does not export ./package.json'],
+    ['sideEffects', undefined, 'does not say which files have side effects'],
+    ['homepage', page, `homepage is not ${published.homepage}`],
+    ['bugs', { url: page }, `bugs.url is not ${page}/issues`],
+    [
+      'repository',
+      { type: 'git', url, directory: 'packages/b' },
+      `repository is not ${url} with the directory packages/a`,
+    ],
+  ])('asks a published package for %s', (field, value, complaint) => {
+    write('packages/a/package.json', published);
+    expect(checkPackageFiles(root)).toEqual([]);
+    write('packages/a/package.json', { ...published, [field]: value });
+    expect(checkPackageFiles(root)).toEqual([`packages/a: ${complaint}`]);
   });
 });

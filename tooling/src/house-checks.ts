@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { findBannedWords } from './banned-words.ts';
 import { checkLicences } from './licences.ts';
-import { listWorkspacePackages } from './workspace.ts';
+import { listWorkspacePackages, type PackageJson, readManifest } from './workspace.ts';
 
 /** Licences of everything that any package or app of ours installs in production. */
 export function checkAllLicences(root: string): string[] {
@@ -42,14 +42,35 @@ export function checkBannedWords(root: string): string[] {
 
 /** What every package carries besides its code. */
 export function checkPackageFiles(root: string): string[] {
+  const { homepage = '', repository } = readManifest(root);
+  const address = { page: homepage.replace(/#.*$/, ''), url: repository?.url };
   return listWorkspacePackages(root).flatMap(({ dir, manifest, isPrivate }) => {
     const where = relative(root, dir);
     const complaints: string[] = [];
-    if (!existsSync(join(dir, 'README.md'))) complaints.push(`${where}: has no README.md`);
-    if (manifest.license !== 'MIT') complaints.push(`${where}: its licence is not MIT`);
-    if (!isPrivate && manifest.scripts?.['build'] === undefined) {
-      complaints.push(`${where}: is published but has no build script`);
-    }
-    return complaints;
+    if (!existsSync(join(dir, 'README.md'))) complaints.push('has no README.md');
+    if (manifest.license !== 'MIT') complaints.push('its licence is not MIT');
+    if (!isPrivate) complaints.push(...checkPublishedManifest(manifest, where, address));
+    return complaints.map((complaint) => `${where}: ${complaint}`);
   });
+}
+
+/** What a registry shows of a package, and what bundlers read. The addresses are those of the root's manifest. */
+function checkPublishedManifest(
+  { scripts, description, keywords, homepage, bugs, repository, sideEffects, exports }: PackageJson,
+  where: string,
+  { page, url }: { readonly page: string; readonly url: string | undefined },
+): string[] {
+  const holds: Readonly<Record<string, boolean>> = {
+    'is published but has no build script': scripts?.['build'] !== undefined,
+    'has no description': (description ?? '') !== '',
+    'has fewer than three keywords': (keywords ?? []).length >= 3,
+    'does not export ./package.json': exports?.['./package.json'] === './package.json',
+    'does not say which files have side effects': sideEffects !== undefined,
+    [`homepage is not ${page}/tree/main/${where}#readme`]:
+      homepage === `${page}/tree/main/${where}#readme`,
+    [`bugs.url is not ${page}/issues`]: bugs?.url === `${page}/issues`,
+    [`repository is not ${url} with the directory ${where}`]:
+      url !== undefined && repository?.url === url && repository.directory === where,
+  };
+  return Object.keys(holds).filter((complaint) => holds[complaint] === false);
 }

@@ -12,6 +12,18 @@ export interface PackageJson {
   readonly private?: boolean;
   readonly license?: unknown;
   readonly licenses?: unknown;
+  readonly description?: string;
+  readonly keywords?: readonly string[];
+  readonly homepage?: string;
+  readonly bugs?: { readonly url?: string };
+  readonly repository?: {
+    readonly type?: string;
+    readonly url?: string;
+    readonly directory?: string;
+  };
+  /** False, or the files that do something when they are loaded. */
+  readonly sideEffects?: boolean | readonly string[];
+  readonly exports?: Readonly<Record<string, unknown>>;
   readonly bin?: string | Readonly<Record<string, string>>;
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;

@@ -11,6 +11,7 @@ import {
   disbursementResultSchema,
   errorCodeOf,
   PoolError,
+  peerCode,
   type Secret,
   type SkippedRecipient,
 } from '@pool/core';
@@ -107,7 +108,7 @@ export function createAgentClient(
     }
     const error = v.safeParse(errorSchema, body);
     if (!response.ok && error.success) {
-      throw new PoolError(error.output.code, error.output.message, {
+      throw new PoolError(peerCode(error.output.code), error.output.message, {
         status: response.status,
         retryable: response.status >= 500 || response.status === 429,
       });

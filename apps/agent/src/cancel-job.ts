@@ -5,7 +5,7 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PoolError } from '@pool/core';
+import { PoolError, peerCode } from '@pool/core';
 import type { JobStore, StoredJob } from '@pool/idempotency';
 import { cancellationName, deserializeRecord, serializeCancellation } from '@pool/operations';
 import type { AgentFaultPoint } from './fault.ts';
@@ -66,7 +66,7 @@ function refuseBlocked({ payload }: StoredJob): void {
   const { blocked } = deserializeRecord(payload);
   if (blocked?.isCancelled === true) {
     throw new PoolError(
-      blocked.code,
+      peerCode(blocked.code),
       `${blocked.message}; the cancellation is stored, and is carried out then`,
       { status: 409 },
     );

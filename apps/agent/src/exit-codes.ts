@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { disbursementErrorCodes } from '@pool/core';
+import { findErrorEntry } from '@pool/core';
 
 export const exitCodes = {
   ok: 0,
@@ -25,27 +25,7 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** Errors that mean: what was asked for is refused, fix it and ask again. */
-const refusalCodes: ReadonlySet<string> = new Set([
-  'invalid_roster',
-  'invalid_pay_run',
-  'invalid_retry',
-  'pay_run_conflict',
-  'pay_run_job_lost',
-  'invalid_tenancy',
-  'tenancy_jobs_open',
-  'payment_declined',
-  'invalid_csv_path',
-  'invalid_request',
-  'not_found',
-  'idempotency_conflict',
-  ...disbursementErrorCodes,
-]);
-
 /** @param code - of an error that ended a command */
 export function exitCodeOfError(code: string): number {
-  if (code === 'payment_blocked') {
-    return exitCodes.notNow;
-  }
-  return refusalCodes.has(code) ? exitCodes.refused : exitCodes.error;
+  return findErrorEntry(code)?.exit ?? exitCodes.error;
 }

@@ -9,6 +9,7 @@ import {
   errorCodeOf,
   isPoolError,
   PoolError,
+  peerCode,
 } from '@pool/core';
 import type { AgentClient } from './agent-client.ts';
 import type { PartName } from './pay-run-key.ts';
@@ -108,7 +109,7 @@ function isRefusal(error: unknown): boolean {
 function addDoubt(error: PoolError): PoolError {
   const { code, message, status, retryable } = error;
   return new PoolError(
-    code,
+    peerCode(code),
     `${message}. The agent may have it all the same: run the same command again, which follows what arrived and pays nobody twice`,
     { status, retryable, details: { mayHaveArrived: true }, cause: error },
   );

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
+import { PoolError, peerCode } from '@pool/core';
 import type { CheckedRequest } from './agent-client.ts';
 import type { RosterColumn, RosterEntry, RosterMistake } from './roster-csv.ts';
 
@@ -117,7 +117,7 @@ export class RosterError extends PoolError {
     const isWhole = first !== undefined && first.line === undefined && others.length === 0;
     const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
     super(
-      isWhole ? first.code : 'invalid_roster',
+      isWhole ? peerCode(first.code) : 'invalid_roster',
       isWhole
         ? first.message
         : [`nothing was sent: the roster has ${count}`, ...problems.map(describeProblem)].join(

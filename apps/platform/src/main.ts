@@ -143,7 +143,7 @@ try {
 } catch (error) {
   const body = isPoolError(error)
     ? { code: error.code, message: error.message }
-    : { code: 'internal', ...describeFailure(error) };
+    : { code: 'internal_error', ...describeFailure(error) };
   process.stderr.write(`${JSON.stringify(body)}\n`);
   process.exit(1);
 }

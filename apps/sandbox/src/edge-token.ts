@@ -24,7 +24,13 @@ export async function createEdgeToken(options: {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--conditions=@pool/source', '--disable-warning=ExperimentalWarning', script, ...command],
-      { env: { PATH: process.env['PATH'], PLATFORM_DATA_DIR: dataDirectory } },
+      {
+        env: {
+          PATH: process.env['PATH'],
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+          PLATFORM_DATA_DIR: dataDirectory,
+        },
+      },
     );
     return v.parse(answerSchema, JSON.parse(stdout)).token;
   } catch {

@@ -155,7 +155,12 @@ export type ArtifactStoreParts = {
   readonly convert: (compactPath: string, zkeyPath: string) => Promise<string>;
 };
 
-/** Creates a store; touches nothing until it is first asked for something. */
+/**
+ * Creates a store of circuits and their keys. It touches nothing until it is first asked for something.
+ *
+ * @example
+ * const { wasmPath, zkeyPath, verificationKey } = await createArtifactStore().ensureArtifacts('fund-16');
+ */
 export const createArtifactStore = (options: ArtifactStoreOptions = {}): ArtifactStore =>
   createArtifactStoreOf({
     cacheDir: resolve(options.cacheDir ?? defaultCacheDir()),

@@ -6,7 +6,7 @@
  * @module
  */
 import { open } from 'node:fs/promises';
-import { isPoolError, PoolError } from '@pool/core';
+import { type ErrorCode, isPoolError, type PeerCode, PoolError, peerCode } from '@pool/core';
 import { exportVerificationKey } from './ceremony/export-verifier.ts';
 import type { CircuitName } from './circuits.ts';
 import type { VerificationKey } from './verification-key.ts';
@@ -28,7 +28,12 @@ const isProvingKey = async (path: string): Promise<boolean> => {
   }
 };
 
-const refuse = (circuit: CircuitName, code: string, what: string, cause?: unknown): PoolError =>
+const refuse = (
+  circuit: CircuitName,
+  code: ErrorCode | PeerCode,
+  what: string,
+  cause?: unknown,
+): PoolError =>
   new PoolError(
     code,
     `The proving key of ${circuit} is refused. ${what} Fetch the keys of a finished ceremony with their own manifest.`,
@@ -48,7 +53,7 @@ export const checkFetchedCeremony = async (
     return;
   }
   const own = await exportVerificationKey(path).catch((error: unknown) => {
-    throw isPoolError(error) ? refuse(circuit, error.code, error.message, error) : error;
+    throw isPoolError(error) ? refuse(circuit, peerCode(error.code), error.message, error) : error;
   });
   if (parts.some((part) => JSON.stringify(own[part]) !== JSON.stringify(verificationKey[part]))) {
     throw refuse(

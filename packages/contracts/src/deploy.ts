@@ -50,6 +50,10 @@ export type PoolAddresses = {
  * Only on the development chains 31337 and 1337, for two reasons. Tokens cannot leave the pool yet (there is no
  * `spend`), so its constructor refuses every other chain; and the verifiers in this package hold keys of the development
  * setup and refuse it too. On another chain nothing is sent.
+ *
+ * @example
+ * const { pool, registry } = await deployPool({ signer, guardian, relayer, gate, tokens: [token] });
+ *
  * @throws PoolError `deployment_failed`, `invalid_deployment`, `exit_missing_on_public_chain`
  */
 export async function deployPool(options: DeployPoolOptions): Promise<PoolAddresses> {

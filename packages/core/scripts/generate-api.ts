@@ -1,20 +1,25 @@
 /**
- * Writes docs/api/*.json from the route descriptions, or with `--check` compares. Run by `pnpm generate`.
+ * Writes docs/api/*.json from the route descriptions and docs/errors.md from the catalogue of codes, or with `--check`
+ * compares. Run by `pnpm generate`.
  *
  * @module
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { apis } from '../src/api/documents.ts';
 import { createOpenApi } from '../src/api/openapi.ts';
+import { renderErrors } from './render-errors.ts';
 
-const folder = new URL('../../../docs/api/', import.meta.url);
+const folder = new URL('../../../docs/', import.meta.url);
 
-/** Every document by file name, as text. */
+/** Every document by its path below docs, as text. */
 function renderDocuments(): readonly (readonly [string, string])[] {
-  return apis.map((api) => [
-    `${api.name}.json`,
-    `${JSON.stringify(createOpenApi(api), undefined, 2)}\n`,
-  ]);
+  return [
+    ...apis.map(
+      (api) =>
+        [`api/${api.name}.json`, `${JSON.stringify(createOpenApi(api), undefined, 2)}\n`] as const,
+    ),
+    ['errors.md', renderErrors()],
+  ];
 }
 
 /** Names of files that differ from what the descriptions say. */
@@ -36,11 +41,11 @@ if (import.meta.main) {
   if (process.argv.includes('--check')) {
     const stale = findStaleDocuments();
     if (stale.length > 0) {
-      process.stderr.write(`docs/api out of date: ${stale.join(', ')}; run pnpm generate\n`);
+      process.stderr.write(`docs out of date: ${stale.join(', ')}; run pnpm generate\n`);
       process.exitCode = 1;
     }
   } else {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(new URL('api/', folder), { recursive: true });
     for (const [name, text] of renderDocuments()) {
       writeFileSync(new URL(name, folder), text);
     }

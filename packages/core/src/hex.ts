@@ -10,7 +10,7 @@ import {
   hexToBytes as nobleHexToBytes,
 } from '@noble/hashes/utils.js';
 import type { Brand } from './brand.ts';
-import { PoolError } from './errors.ts';
+import { PoolError } from './errors/pool-error.ts';
 
 /** Lower-case, `0x`-prefixed, even-length hex. */
 export type Hex = `0x${string}`;

@@ -1,3 +1,9 @@
+/**
+ * Domain types, wire schemas, error codes and digests of Pool. Pure: no I/O, clock or randomness.
+ *
+ * @module
+ */
+
 export {
   type Capability,
   capabilities,
@@ -130,13 +136,22 @@ export {
   voidBatchTypes,
 } from './eip712.ts';
 export {
+  type ErrorCode,
+  errorCatalogue,
+  errorGroups,
+  findErrorEntry,
+} from './errors/error-catalogue.ts';
+export type { ErrorEntry } from './errors/error-entry.ts';
+export {
   type ErrorBody,
   type ErrorDetails,
   errorCodeOf,
   isPoolError,
+  type PeerCode,
   PoolError,
   type PoolErrorOptions,
-} from './errors.ts';
+  peerCode,
+} from './errors/pool-error.ts';
 export { type EvmAddress, isEvmAddress, parseEvmAddress } from './evm-address.ts';
 export {
   assertField,

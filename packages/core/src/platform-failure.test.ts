@@ -1,6 +1,6 @@
 // A dead token and an answer that is not understood are told apart from an outage.
 import { expect, it } from 'vitest';
-import { PoolError } from './errors.ts';
+import { PoolError } from './errors/pool-error.ts';
 import { explainPlatformFailure } from './platform-failure.ts';
 
 const explain = (cause: unknown) => explainPlatformFailure(cause, 'the look-up', 'no answer');
@@ -8,7 +8,7 @@ const explain = (cause: unknown) => explainPlatformFailure(cause, 'the look-up',
 it.each([
   [401, 'unauthorized'],
   [403, 'forbidden'],
-])('says for %s %s that the edge token is refused, and what to do', (status, code) => {
+] as const)('says for %s %s that the edge token is refused, and what to do', (status, code) => {
   const error = explain(new PoolError(code, 'canary', { status }));
   expect(error).toMatchObject({ code: 'edge_token_refused', status: 503, retryable: false });
   expect(error.message).toContain('platform edge-token create');
@@ -27,7 +27,7 @@ it.each([
   [400, 'invalid_request'],
   [403, 'forbidden_host'],
   [404, 'not_found'],
-])('says for %s %s that the platform refuses what was asked', (status, code) => {
+] as const)('says for %s %s that the platform refuses what was asked', (status, code) => {
   const error = explain(new PoolError(code, 'canary', { status }));
   expect(error).toMatchObject({ code: 'platform_invalid_response', status: 503 });
   expect(error.message).toContain(`refuses the look-up of this agent with ${code}`);

@@ -8,7 +8,7 @@
 import * as v from 'valibot';
 import { isAmountString } from './amount.ts';
 import { describeIssues } from './describe-issues.ts';
-import { PoolError } from './errors.ts';
+import { PoolError } from './errors/pool-error.ts';
 import { isEvmAddress, parseEvmAddress } from './evm-address.ts';
 import { parseHex, parseHex32 } from './hex.ts';
 import { parseEncryptionPublicKey } from './sign-in.ts';

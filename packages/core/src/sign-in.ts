@@ -10,7 +10,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { ParsedMessage } from '@signinwithethereum/siwe-parser';
 import { hashMessage } from 'ethers';
 import type { Brand } from './brand.ts';
-import { PoolError } from './errors.ts';
+import { PoolError } from './errors/pool-error.ts';
 import { type EvmAddress, parseEvmAddress } from './evm-address.ts';
 import { type Hex, hexToBytes, parseHex } from './hex.ts';
 import { computeWalletAddress, encodeWalletPub, type WalletPub } from './wallet-pub.ts';

@@ -83,7 +83,15 @@ type Turn = { readonly request: IncomingMessage; readonly response: ServerRespon
 /** What an app learns of the connection a request came by. */
 export type Connection = { readonly remoteAddress?: string };
 
-/** @throws the system's error where the address cannot be had */
+/**
+ * Serves an app until it is closed.
+ *
+ * @example
+ * const server = await serveHttp((request) => new Response('hello'), { host: '127.0.0.1', port: 0, onRefused: () => {} });
+ * await server.close();
+ *
+ * @throws the system's error where the address cannot be listened on
+ */
 export function serveHttp(
   fetch: (request: Request, connection: Connection) => Response | Promise<Response>,
   options: HttpServerOptions,

@@ -1,4 +1,9 @@
-/** @pool/http-server: the HTTP server below the routes. */
+/**
+ * An HTTP server with limits that reads each request in one way only and ends cleanly.
+ *
+ * @module
+ */
+
 export { createAnswerHeaders, defaultRetryAfterSeconds } from './answer-headers.ts';
 export { readHostName } from './host-name.ts';
 export {

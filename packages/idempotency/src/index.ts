@@ -1,4 +1,9 @@
-/** @pool/idempotency: durable jobs behind request keys. */
+/**
+ * Durable jobs behind request keys: a key is claimed once, and one worker at a time holds its lease.
+ *
+ * @module
+ */
+
 export type {
   AskInput,
   ClaimInput,

@@ -9,6 +9,11 @@ import { createSqliteStore } from './sqlite-store.ts';
 import { StoreError } from './store-error.ts';
 
 /**
+ * Opens a job store.
+ *
+ * @example
+ * const store = openJobStore('sqlite:/var/lib/agent/jobs.sqlite');
+ *
  * @param url - `sqlite:<path>` or `memory:`
  * @throws StoreError `invalid_store` for any other form, and when the file cannot be opened
  */

@@ -117,6 +117,12 @@ const describeRuntime = (threads: number, multiplier: Multiplier): string =>
 
 /**
  * Compiles the kernels and starts the threads. They idle without keeping the process alive.
+ *
+ * @example
+ * const kernels = await createKernels({ threads: 2 });
+ * const points = await kernels.multiplyGenerator('g1', scalars); // 32 bytes little-endian each, below r
+ * await kernels.close();
+ *
  * @throws KernelsError `start_failed`
  */
 export const createKernels = async (options: KernelsOptions = {}): Promise<Kernels> => {

@@ -105,6 +105,10 @@ type Payee = {
  * @throws PoolError `invalid_request` (manifest malformed), `batch-too-large`, `invalid-amount` (sum of 2^128 or
  *   more), `duplicate-recipient`, `invalid-address`, `invalid_wallet_pub`, `wallet_mismatch` (W is not the
  *   address's), `invalid_encryption_key`, `invalid_seed`
+ *
+ * @example
+ * const plan = buildFundBatch(manifest, randomBytes(32));
+ * const input = computeFundWitnessInput(plan, eligibilityRoot, paths);
  */
 export function buildFundBatch(manifest: FundManifest, seed: Uint8Array): FundBatchPlan {
   return runToEnd(stepFundBatch(manifest, seed));

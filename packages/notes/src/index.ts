@@ -1,3 +1,9 @@
+/**
+ * Note cryptography of Pool: keys, commitments, nullifiers, sealed notes, trees and the batch manifest.
+ *
+ * @module
+ */
+
 export { type BatchArithmetic, createBatchArithmetic } from './batch-arithmetic.ts';
 export { computeBatchRoot } from './batch-root.ts';
 export {

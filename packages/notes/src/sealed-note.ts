@@ -90,6 +90,10 @@ export function sealNote(note: {
  * @returns undefined when the note is not this holder's: another key, suite, wallet, commitment or asset, or
  *   bytes that are no sealed note. One bad note must not stop a scan, so these are answers and not errors.
  * @throws PoolError `invalid_viewing_key`, `invalid_field_element`: mistakes of the caller
+ *
+ * @example
+ * const note = openNote({ sealed, viewingKey, walletId, commitment, assetId });
+ * if (note !== undefined) console.log(note.amount, note.memo);
  */
 export function openNote(note: {
   readonly sealed: string;

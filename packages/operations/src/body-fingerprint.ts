@@ -18,6 +18,7 @@ import {
   PoolError,
   parseHex,
   parseHex32,
+  peerCode,
   type Secret,
 } from '@pool/core';
 import type { PlatformPort } from './ports.ts';
@@ -76,7 +77,7 @@ export async function assertSameRequest(
   const row = await deps.platform.getSettlement(key);
   const own = deps.fingerprints.compute(key, request);
   if (row !== undefined && compareFingerprints(own, row.bodyFingerprint) === 'other') {
-    throw new PoolError(usedForOther.code, usedForOther.message, { status: 409 });
+    throw new PoolError(peerCode(usedForOther.code), usedForOther.message, { status: 409 });
   }
 }
 

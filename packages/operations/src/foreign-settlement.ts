@@ -16,6 +16,7 @@ import {
   isPoolError,
   PoolError,
   parseEvmAddress,
+  peerCode,
   type SettlementRecord,
 } from '@pool/core';
 import { computeJobNonce, computeKeyNonce } from './batch.ts';
@@ -75,7 +76,7 @@ export async function assertNotForeign(run: Run): Promise<void> {
   const row = await run.retry(() => run.deps.platform.getSettlement(run.record().key));
   const error = await judgeRow(run, row, run.retry);
   if (error !== undefined) {
-    throw new PoolError(error.code, error.message);
+    throw new PoolError(peerCode(error.code), error.message);
   }
 }
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type EvmAddress, type Hex, PoolError, parseHex } from '@pool/core';
+import { type EvmAddress, type Hex, PoolError, parseHex, peerCode } from '@pool/core';
 import {
   createSignRequest,
   encodeApproveCall,
@@ -72,7 +72,9 @@ function readSignature(outcome: Outcome): Hex {
     case 'expired':
       throw new PoolError('signer_expired', 'the signing request expired before it was approved');
     case 'failed':
-      throw new PoolError(outcome.code, outcome.message, { retryable: outcome.retryable });
+      throw new PoolError(peerCode(outcome.code), outcome.message, {
+        retryable: outcome.retryable,
+      });
   }
 }
 

@@ -1,4 +1,8 @@
-/** @pool/operations: the disbursement pipeline over ports. */
+/**
+ * The disbursement pipeline over ports: checks, proof, authorisation, settlement and its outcome.
+ *
+ * @module
+ */
 
 export { computeBatchDeadline, defaultBatchDeadlineSeconds } from './batch-deadline.ts';
 export { createFingerprinter, type Fingerprinter, refuseOtherRequest } from './body-fingerprint.ts';

@@ -5,7 +5,14 @@
  * @module
  */
 import { type CircuitName, type VerificationKey, verificationKeys } from '@pool/circuits';
-import { type BatchSize, type Hex32, PoolError, parseHex32, type SolidityProof } from '@pool/core';
+import {
+  type BatchSize,
+  type Hex32,
+  PoolError,
+  parseHex32,
+  peerCode,
+  type SolidityProof,
+} from '@pool/core';
 import {
   fromSolidityProof,
   type ProofStage,
@@ -89,7 +96,7 @@ function toPoolError(error: unknown): unknown {
     'retryable' in error &&
     typeof error.retryable === 'boolean'
   ) {
-    return new PoolError(error.code, error.message, {
+    return new PoolError(peerCode(error.code), error.message, {
       status: 500,
       retryable: error.retryable,
       cause: error,

@@ -42,6 +42,10 @@ import { isUnderNonce } from './settlement-request.ts';
 
 /**
  * Works on one leased job until it is `done` or `failed`.
+ *
+ * @example
+ * await runDisbursement({ record: deserializeRecord(job.payload), journal, signal: shutdown.signal }, deps);
+ *
  * @throws InterruptedRunError when it stopped without an outcome; lease the job again to go on
  */
 export async function runDisbursement(input: RunInput, deps: DisbursementDeps): Promise<void> {

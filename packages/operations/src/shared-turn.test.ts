@@ -1,4 +1,5 @@
 // A released batch that the relayer refuses: what is told about it, and that nobody waits behind it.
+import type { ErrorCode } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import {
   createWorld,
@@ -168,7 +169,7 @@ describe('a settlement that the platform never took', () => {
   it('holds up no other batch once it is to be cancelled by a run that has posted nothing', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 5 });
     const { PoolError } = await import('@pool/core');
-    const refuse = (code: string, status: number) => (): Promise<never> =>
+    const refuse = (code: ErrorCode, status: number) => (): Promise<never> =>
       Promise.reject(new PoolError(code, 'refused', { status }));
     const platform = {
       ...world.platform,

@@ -7,6 +7,9 @@
 import { PoolError } from '@pool/core';
 
 /** The part of `fetch` the clients need; tests pass an app's own handler. */
+/** The services that are called; each names its failures `<service>_unreachable` and `<service>_invalid_response`. */
+export type Service = 'platform' | 'gate' | 'agent';
+
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
 /** Default time-out of one exchange. */
@@ -20,7 +23,7 @@ export type BoundedRequest = {
   readonly url: URL;
   readonly init: RequestInit;
   /** Names the service in codes and messages: `<service>_unreachable`. */
-  readonly service: 'platform' | 'gate' | 'agent';
+  readonly service: Service;
   readonly timeoutMs: number;
   readonly maxBytes: number;
 };
@@ -70,7 +73,11 @@ export async function fetchBounded(request: BoundedRequest): Promise<BoundedResp
   }
 }
 
-async function readBounded(response: Response, maxBytes: number, service: string): Promise<string> {
+async function readBounded(
+  response: Response,
+  maxBytes: number,
+  service: Service,
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   if (response.body !== null) {

@@ -6,13 +6,19 @@
  */
 import { PoolError, type Route, type RouteAnswer, type RouteInput, type Secret } from '@pool/core';
 import * as v from 'valibot';
-import { defaultMaxBytes, defaultTimeoutMs, type Fetch, fetchBounded } from './bounded-fetch.ts';
+import {
+  defaultMaxBytes,
+  defaultTimeoutMs,
+  type Fetch,
+  fetchBounded,
+  type Service,
+} from './bounded-fetch.ts';
 import { joinUrl, parseServiceUrl } from './service-url.ts';
 
 export type RouteCallerOptions = {
   /** Base URL of the service, in front of the routes' paths. */
   readonly url: string;
-  readonly service: 'platform' | 'gate' | 'agent';
+  readonly service: Service;
   /** Sent as `Authorization: Bearer`. */
   readonly bearer?: Secret;
   /** The `sessionId` cookie. */

@@ -58,6 +58,15 @@ export type EdgeClient = {
   getNotes(query: NotesQuery): Promise<NotesResponse>;
 };
 
+/**
+ * A client of the platform's agent edge.
+ *
+ * @example
+ * const edge = createEdgeClient({ url: 'https://platform.example/agent-edge', token });
+ * const [recipient] = await edge.lookupRecipients('base', [address]);
+ *
+ * @throws PoolError `invalid_url`
+ */
 export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
   const base = parseServiceUrl(options.url, 'the edge url');
   const send = options.fetch ?? fetch;

@@ -51,6 +51,15 @@ export type GateClient = {
   deleteWallet(walletId: string): Promise<GateWallet>;
 };
 
+/**
+ * A client of pool-gate. It fetches its own access tokens and renews them.
+ *
+ * @example
+ * const gate = createGateClient({ url, oauth: { tokenUrl, clientId, clientSecret } });
+ * const { root, paths, missing } = await gate.paths(walletIds);
+ *
+ * @throws PoolError `invalid_url`
+ */
 export function createGateClient(options: GateClientOptions): GateClient {
   const base = parseServiceUrl(options.url, 'the gate url');
   const send = options.fetch ?? fetch;

@@ -1,3 +1,9 @@
+/**
+ * Typed clients of the platform's agent edge and session routes, and of pool-gate.
+ *
+ * @module
+ */
+
 export type { Fetch } from './bounded-fetch.ts';
 export { createRouteCaller, type RouteCaller, type RouteCallerOptions } from './call-route.ts';
 export {

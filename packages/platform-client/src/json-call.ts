@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { describeIssues, PoolError } from '@pool/core';
+import { describeIssues, PoolError, peerCode } from '@pool/core';
 import * as v from 'valibot';
 import {
   type BoundedResponse,
@@ -12,6 +12,7 @@ import {
   defaultTimeoutMs,
   type Fetch,
   fetchBounded,
+  type Service,
 } from './bounded-fetch.ts';
 
 export type JsonCall<TSchema extends v.GenericSchema> = {
@@ -65,7 +66,7 @@ export async function callJson<TSchema extends v.GenericSchema>(
   return { value: result.output, status: response.status, headers: response.headers };
 }
 
-function parseJson(service: string, text: string): unknown {
+function parseJson(service: Service, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -73,7 +74,7 @@ function parseJson(service: string, text: string): unknown {
   }
 }
 
-function invalidResponse(service: string, reason: string, cause?: unknown): PoolError {
+function invalidResponse(service: Service, reason: string, cause?: unknown): PoolError {
   return new PoolError(`${service}_invalid_response`, `the ${service}'s answer is ${reason}`, {
     status: 502,
     cause,
@@ -85,7 +86,7 @@ const errorBodySchema = v.object({
   message: v.string(),
 });
 
-function readServiceError(service: string, response: BoundedResponse): PoolError {
+function readServiceError(service: Service, response: BoundedResponse): PoolError {
   const { status } = response;
   const retryable = status >= 500 || status === 429 || status === 408;
   let body: unknown;
@@ -96,7 +97,7 @@ function readServiceError(service: string, response: BoundedResponse): PoolError
   }
   const parsed = v.safeParse(errorBodySchema, body);
   if (parsed.success) {
-    return new PoolError(parsed.output.code, cleanMessage(parsed.output.message), {
+    return new PoolError(peerCode(parsed.output.code), cleanMessage(parsed.output.message), {
       status,
       retryable,
     });

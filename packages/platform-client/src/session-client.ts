@@ -93,6 +93,16 @@ const invitationsPath = '/api/employers/invitations';
 
 const signInStatement = 'Sign in to the Pool platform.';
 
+/**
+ * A client with a session of its own, as a browser has it.
+ *
+ * @example
+ * const session = createSessionClient({ url: 'https://platform.example' });
+ * await session.signIn({ address, signMessage, domain, uri, chainId, encryptionPublicKey });
+ * await session.onboard(walletPub, encryptionPublicKey);
+ *
+ * @throws PoolError `invalid_url`
+ */
 export function createSessionClient(options: SessionClientOptions): SessionClient {
   const base = parseServiceUrl(options.url, 'the platform url');
   const send = options.fetch ?? fetch;

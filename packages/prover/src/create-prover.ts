@@ -62,6 +62,12 @@ const assertWithin = (name: string, value: number | undefined, maximum: number):
 /**
  * Creates a prover; starts nothing until the first proof, or until it is asked to be `ready`. Several provers in one process do not
  * know of each other: divide threads and memory between them.
+ *
+ * @example
+ * const prover = createProver();
+ * const { proof, publicSignals } = await prover.prove({ circuit: { wasmPath, zkeyPath, verificationKey }, input });
+ * await prover.close();
+ *
  * @throws RangeError for an option out of its range
  */
 export const createProver = <C extends string = string>(

@@ -1,4 +1,9 @@
-/** @pool/signers: whoever signs, behind one interface. */
+/**
+ * Signers of typed requests behind one interface. A signer builds what it signs itself, and refuses what its policy does not allow.
+ *
+ * @module
+ */
+
 export { acceptSignature, type RawSignature, type SignatureClaim } from './accept-signature.ts';
 export type { SignerAllow } from './decide-request.ts';
 export { createLocalKeySigner, type LocalKeySignerOptions } from './local-key.ts';

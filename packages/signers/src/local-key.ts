@@ -32,7 +32,15 @@ export type LocalKeySignerOptions = {
   readonly nowMs?: () => number;
 };
 
-/** @throws PoolError `invalid_private_key`, without the value */
+/**
+ * A signer with a private key in this process. It builds what it signs from the typed request and checks it against `allow`.
+ *
+ * @example
+ * const signer = createLocalKeySigner({ privateKey: new Secret(text) });
+ * const outcome = await signer.submit(createSignRequest({ kind: 'sign-in', payload: { message }, expectedSigner }));
+ *
+ * @throws PoolError `invalid_private_key`, without the value
+ */
 export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
   const { privateKey, allow = {}, nowMs = Date.now } = options;
   const publicKey = parsePublicKey(privateKey);

@@ -1,4 +1,9 @@
-/** @pool/testkit: helpers for tests and for the sandbox. Never published. */
+/**
+ * Helpers for tests and for the sandbox: fakes, vectors, processes. Never published.
+ *
+ * @module
+ */
+
 export { ANVIL_MNEMONIC, type Anvil, type AnvilOptions, startAnvil } from './anvil.ts';
 export { createFakeClock, type FakeClock } from './fake-clock.ts';
 export {

@@ -168,7 +168,7 @@ export async function findFreePorts(count: number): Promise<number[]> {
 }
 
 function inheritedEnvironment(): Record<string, string> {
-  const names = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
+  const names = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_COMPILE_CACHE'];
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = process.env[name];

@@ -256,7 +256,7 @@ describe('employer routes', () => {
       const session = await registered(a);
       const minted = await session.mintKey('holder.send', 'treasury');
       const plain = minted.apiKey.reveal();
-      expect(plain).toMatch(/^pool_live_[A-Za-z0-9]{8}_[1-9A-HJ-NP-Za-km-z]{40,44}$/);
+      expect(plain).toMatch(/^pool_live_[A-Za-z0-9]{8}_[1-9A-HJ-NP-Za-km-z]{50,54}$/);
       expect(plain.startsWith(`${minted.keyPrefix}_`)).toBe(true);
       expect(minted.keyPrefix).toHaveLength('pool_live_'.length + 8);
       const listed = await session.listKeys();

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Invitation, isPoolError, PoolError, parseEvmAddress } from '@pool/core';
+import { type Invitation, isPoolError, PoolError, parseEvmAddress, peerCode } from '@pool/core';
 import { sql } from 'kysely';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Employer } from './employers.ts';
@@ -208,7 +208,7 @@ function parseInvited(text: string, index: number): string {
     if (!isPoolError(error)) {
       throw error;
     }
-    throw new PoolError(error.code, `addresses[${index}]: ${error.message}`);
+    throw new PoolError(peerCode(error.code), `addresses[${index}]: ${error.message}`);
   }
 }
 

@@ -268,7 +268,7 @@ describe('every route', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ message: 'x'.repeat(600_000) }),
     });
-    expect(await codeOf(large)).toEqual([413, 'request_too_large']);
+    expect(await codeOf(large)).toEqual([413, 'payload_too_large']);
   });
 
   it('bounds the nonces that wait, says when to come back, and drops the expired ones', async () => {
@@ -336,7 +336,7 @@ describe('every route', () => {
     const requestId = response.headers.get('x-request-id');
     expect([response.status, await response.json()]).toEqual([
       500,
-      { code: 'internal', message: `internal error; request ${requestId}` },
+      { code: 'internal_error', message: `internal error; request ${requestId}` },
     ]);
   });
 });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type ErrorBody, PoolError } from '@pool/core';
+import { type ErrorBody, PoolError, peerCode } from '@pool/core';
 import type { JsonRpcProvider } from 'ethers';
 import { capByChain } from './gas-ceilings.ts';
 import { isOutOfGas } from './node-answer.ts';
@@ -39,13 +39,13 @@ export async function estimateGasLimit(
   } catch (cause) {
     if (isOutOfGas(cause)) {
       const { code, message } = describeGasCeiling(ceiling);
-      throw new PoolError(code, message, { cause });
+      throw new PoolError(peerCode(code), message, { cause });
     }
     throw cause;
   }
   if (estimate > ceiling) {
     const { code, message } = describeGasCeiling(ceiling);
-    throw new PoolError(code, message);
+    throw new PoolError(peerCode(code), message);
   }
   const withMargin = (estimate * gasMarginPercent) / 100n + gasMargin;
   return withMargin < ceiling ? withMargin : ceiling;

@@ -17,6 +17,7 @@ import {
   type Hex32,
   PoolError,
   parseHex32,
+  peerCode,
   type Secret,
   type SettlementRequest,
   type VoidRequest,
@@ -191,7 +192,7 @@ export function createEvmPoolChain(
     }
     const decision = await decideGas(describeVoid(purpose), voidGasCeiling);
     if (decision.kind === 'refused') {
-      throw new PoolError(decision.reason.code, decision.reason.message);
+      throw new PoolError(peerCode(decision.reason.code), decision.reason.message);
     }
     return { ...describeVoid(purpose), gasLimit: decision.gasLimit };
   }
@@ -283,7 +284,7 @@ export function createEvmPoolChain(
 function eventTopic(name: string): string {
   const event = pool.getEvent(name);
   if (event === null) {
-    throw new PoolError('internal', `the pool's ABI has no event ${name}`, { status: 500 });
+    throw new PoolError('internal_error', `the pool's ABI has no event ${name}`, { status: 500 });
   }
   return event.topicHash;
 }

@@ -88,7 +88,7 @@ export function createShell(options: ShellOptions): Shell {
         answerError(
           c,
           new PoolError(
-            'request_too_large',
+            'payload_too_large',
             `a request body may have ${options.maxBodyBytes} bytes`,
             { status: 413 },
           ),
@@ -109,7 +109,9 @@ export function createShell(options: ShellOptions): Shell {
     c.get('log').error({ ...describeFailure(error) }, 'request failed');
     return answerError(
       c,
-      new PoolError('internal', `internal error; request ${c.get('requestId')}`, { status: 500 }),
+      new PoolError('internal_error', `internal error; request ${c.get('requestId')}`, {
+        status: 500,
+      }),
     );
   });
   return app;

@@ -8,7 +8,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PoolError } from '@pool/core';
+import { PoolError, peerCode } from '@pool/core';
 import { isLoopbackHost } from '@pool/platform-client';
 import * as v from 'valibot';
 import { isSameHash } from '../accounts/credential.ts';
@@ -134,7 +134,7 @@ export async function readControlAnswer(response: Response): Promise<unknown> {
   const answer: unknown = await response.json();
   if (!response.ok) {
     const { code, message } = v.parse(v.object({ code: v.string(), message: v.string() }), answer);
-    throw new PoolError(code, message, { status: response.status });
+    throw new PoolError(peerCode(code), message, { status: response.status });
   }
   return answer;
 }

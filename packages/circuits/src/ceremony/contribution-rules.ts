@@ -7,11 +7,11 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
+import { type ErrorCode, PoolError } from '@pool/core';
 import type { Contribution } from './transcript.ts';
 
 /** What is wrong with a key. The message is for people, the code for programs. */
-export type KeyProblem = { readonly code: string; readonly message: string };
+export type KeyProblem = { readonly code: ErrorCode; readonly message: string };
 
 /** A key with one of these problems is forged by anybody, whatever else is right with it. */
 const noContribution: KeyProblem = {

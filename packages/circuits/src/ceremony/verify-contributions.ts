@@ -3,7 +3,9 @@
  *
  * @module
  */
+
 import { bn254 } from '@noble/curves/bn254.js';
+import type { ErrorCode } from '@pool/core';
 import type { KeyProblem } from './contribution-rules.ts';
 import { BEACON_ROUNDS, createKeyStream, deriveBeaconSeed, deriveChallenge } from './key-stream.ts';
 import {
@@ -82,7 +84,7 @@ const findContributionProblem = async (
   if (contribution === undefined) {
     throw new RangeError('no such contribution');
   }
-  const problem = (code: string, what: string): KeyProblem => ({
+  const problem = (code: ErrorCode, what: string): KeyProblem => ({
     code,
     message: `Contribution ${index + 1}: ${what}.`,
   });

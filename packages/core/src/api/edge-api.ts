@@ -25,7 +25,7 @@ const edgeToken = { scheme: 'edgeToken' } as const;
 
 const unauthorized = ['unauthorized'] as const;
 const foreign = ['forbidden_host', 'forbidden_origin'] as const;
-const tooLarge = ['request_too_large'] as const;
+const tooLarge = ['payload_too_large'] as const;
 const limited = ['rate_limited'] as const;
 const chainDown = ['chain_unreachable'] as const;
 const settlement = (description: string) => ({ description, schema: settlementRecordSchema });

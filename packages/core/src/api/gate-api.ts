@@ -26,7 +26,7 @@ const write = { scheme: 'accessToken', needs: 'gate.write' } as const;
 
 const unauthorized = ['unauthorized'] as const;
 const foreign = ['forbidden_host', 'forbidden_origin'] as const;
-const tooLarge = ['request_too_large'] as const;
+const tooLarge = ['payload_too_large'] as const;
 const badWord = ['invalid_hex', 'invalid_field_element'] as const;
 
 const tokenRequestSchema = v.object({

@@ -23,7 +23,7 @@ const made = (schema: v.GenericSchema): Api => ({
     one: {
       parameters: { name: 'n' },
       body: { amount: '1' },
-      answers: { 400: { code: 'a', message: 'no' } },
+      answers: { 400: { code: 'invalid_hex', message: 'no' } },
     },
   },
   routes: [
@@ -36,7 +36,7 @@ const made = (schema: v.GenericSchema): Api => ({
       query: { page: v.optional(v.string()) },
       body: schema,
       answers: { 200: { description: 'fine', schema } },
-      errors: { 400: ['a', 'b'] },
+      errors: { 400: ['invalid_hex', 'invalid_request'] },
     }),
   ],
 });
@@ -200,11 +200,11 @@ describe('OpenAPI documents', () => {
             'application/json': {
               schema: {
                 properties: {
-                  code: { enum: ['a', 'b'] },
+                  code: { enum: ['invalid_hex', 'invalid_request'] },
                   message: { description: 'For people: may change.' },
                 },
               },
-              example: { code: 'a', message: 'no' },
+              example: { code: 'invalid_hex', message: 'no' },
             },
           },
         },

@@ -4,8 +4,10 @@
  *
  * @module
  */
+
 import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import * as v from 'valibot';
+import { type ErrorCode, errorCatalogue } from '../errors/error-catalogue.ts';
 import { amountSchema } from '../schema.ts';
 import { describeFields } from './field-meanings.ts';
 import type { Api, JsonObject, Route, RouteAnswerSchema, RouteExample } from './route.ts';
@@ -139,7 +141,7 @@ function describeResponses(
     ]);
   }
   for (const [status, codes] of Object.entries(route.errors)) {
-    const description = errorDescriptions[status] ?? 'Refused.';
+    const description = describeCodes(errorDescriptions[status] ?? 'Refused.', codes);
     const names: readonly HeaderName[] = [
       'X-Request-Id',
       ...(status === '401' ? ['WWW-Authenticate' as const] : []),
@@ -148,6 +150,11 @@ function describeResponses(
     respond(status, { description, schema: errorBodySchema(codes) }, names, 'error');
   }
   return responses;
+}
+
+function describeCodes(summary: string, codes: readonly ErrorCode[]): string {
+  const lines = codes.map((code) => `- \`${code}\`: ${errorCatalogue[code].meaning}`);
+  return `${summary}\n\n${lines.join('\n')}`;
 }
 
 const errorBodySchema = (codes: readonly string[]) =>

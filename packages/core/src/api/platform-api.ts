@@ -38,7 +38,7 @@ const session = { scheme: 'session' } as const;
 const badRequest = ['invalid_request'] as const;
 const unauthorized = ['unauthorized'] as const;
 const foreign = ['forbidden_host', 'forbidden_origin'] as const;
-const tooLarge = ['request_too_large'] as const;
+const tooLarge = ['payload_too_large'] as const;
 const limited = ['rate_limited'] as const;
 /** No account, or that of a contract of the same address on another chain. */
 const noAccount = ['employer_not_found', 'contract_on_another_chain'] as const;

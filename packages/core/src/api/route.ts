@@ -4,8 +4,10 @@
  *
  * @module
  */
+
 import type * as v from 'valibot';
-import type { ErrorBody } from '../errors.ts';
+import type { ErrorCode } from '../errors/error-catalogue.ts';
+import type { ErrorBody } from '../errors/pool-error.ts';
 
 /** A JSON object whose fields are read by name. */
 export type JsonObject = { readonly [name: string]: unknown };
@@ -46,7 +48,7 @@ export type Route = {
   /** Answers with a body of their own, by status. */
   readonly answers: Readonly<Record<number, RouteAnswerSchema>>;
   /** Codes of `{code, message}` answers, by status. */
-  readonly errors: Readonly<Record<number, readonly string[]>>;
+  readonly errors: Readonly<Record<number, readonly ErrorCode[]>>;
 };
 
 /** A request of a route and answers to it, as they travel. Every value fits its schema: a test holds that. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { PoolError } from '../errors.ts';
+import { PoolError } from '../errors/pool-error.ts';
 import { hexToBytes, parseHex } from '../hex.ts';
 
 /**

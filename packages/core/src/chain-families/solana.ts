@@ -4,7 +4,7 @@
  * @module
  */
 import { base58 } from '@scure/base';
-import { PoolError } from '../errors.ts';
+import { PoolError } from '../errors/pool-error.ts';
 import type { ChainFamily } from './chain-family.ts';
 import { decodeEd25519WalletPub, isEd25519Key } from './ed25519-key.ts';
 

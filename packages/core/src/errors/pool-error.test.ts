@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { errorCodeOf, isPoolError, PoolError } from './errors.ts';
+import { errorCodeOf, isPoolError, PoolError, peerCode } from './pool-error.ts';
 
 describe('PoolError', () => {
+  it('takes status and retry from the catalogue', () => {
+    expect(new PoolError('rate_limited', 'x')).toMatchObject({ status: 429, retryable: true });
+    expect(new PoolError('not_found', 'x')).toMatchObject({ status: 404, retryable: false });
+  });
+
   it('has defaults that claim little: status 400, not retryable, no details, no cause', () => {
-    const error = new PoolError('code', 'message');
+    const error = new PoolError(peerCode('of_another_version'), 'message');
     expect(error).toMatchObject({
-      code: 'code',
+      code: 'of_another_version',
       message: 'message',
       retryable: false,
       status: 400,
@@ -17,7 +22,7 @@ describe('PoolError', () => {
   it('carries what it is given', () => {
     const cause = new Error('inner');
     const options = { retryable: true, status: 503, details: { limit: 64 }, cause };
-    expect(new PoolError('code', 'message', options)).toMatchObject(options);
+    expect(new PoolError('cancelled', 'message', options)).toMatchObject(options);
   });
 
   it('is recognised by shape, from whatever copy of the package', () => {

@@ -5,14 +5,24 @@
  *
  * @module
  */
+import type { Brand } from '../brand.ts';
+import { type ErrorCode, findErrorEntry } from './error-catalogue.ts';
+
+/** A code as another process answered it: a service of another version may know codes that this catalogue does not have. */
+export type PeerCode = Brand<string, 'PeerCode'>;
+
+/** @param code - read from the answer of another process */
+export function peerCode(code: string): PeerCode {
+  return code as PeerCode;
+}
 
 /** Public, non-secret facts about a failure, safe to answer over HTTP and to log. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>;
 
 export type PoolErrorOptions = {
-  /** Can the same call succeed later without a change by the caller? Default: false. */
+  /** Can the same call succeed later without a change by the caller? Default: what the catalogue says of the code. */
   readonly retryable?: boolean;
-  /** HTTP status this failure has where a route answers it. Default: 400. */
+  /** HTTP status this failure has where a route answers it. Default: that of the catalogue, else 400. */
   readonly status?: number;
   /** Public facts. Never put secrets or request values here. */
   readonly details?: ErrorDetails;
@@ -27,12 +37,14 @@ export class PoolError extends Error {
   readonly status: number;
   readonly details: ErrorDetails | undefined;
 
-  constructor(code: string, message: string, options: PoolErrorOptions = {}) {
+  /** @param code - a code of the catalogue, or a {@link peerCode} that another process answered */
+  constructor(code: ErrorCode | PeerCode, message: string, options: PoolErrorOptions = {}) {
+    const entry = findErrorEntry(code);
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'PoolError';
     this.code = code;
-    this.retryable = options.retryable ?? false;
-    this.status = options.status ?? 400;
+    this.retryable = options.retryable ?? entry?.retry ?? false;
+    this.status = options.status ?? entry?.status ?? 400;
     this.details = options.details;
   }
 }

@@ -1,0 +1,64 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { apis } from '../api/documents.ts';
+import { errorCatalogue, errorGroups, findErrorEntry } from './error-catalogue.ts';
+import { PoolError } from './pool-error.ts';
+
+const rows = Object.entries(errorCatalogue);
+
+describe('the catalogue of error codes', () => {
+  it('has each code in one group', () => {
+    const codes = Object.values(errorGroups).flatMap((group) => Object.keys(group));
+    expect(codes.filter((code, index) => codes.indexOf(code) !== index)).toEqual([]);
+    expect(rows.map(([code]) => code).sort()).toEqual(codes.sort());
+  });
+
+  it('says each meaning in one sentence, and no meaning twice in a group', () => {
+    for (const [code, { meaning }] of rows) {
+      expect(meaning, code).toMatch(/^[A-Z-].*\.$/s);
+    }
+    for (const group of Object.values(errorGroups)) {
+      const meanings = Object.values(group).map(({ meaning }) => meaning);
+      expect(meanings.filter((meaning, index) => meanings.indexOf(meaning) !== index)).toEqual([]);
+    }
+  });
+
+  it('asks to retry only what is no mistake of the caller', () => {
+    for (const [code, entry] of rows) {
+      const { status, retry } = { status: undefined, retry: false, ...entry };
+      if (retry === true && status !== undefined) {
+        expect([408, 429, 502, 503, 504], code).toContain(status);
+      }
+    }
+  });
+
+  it('knows nothing of a code that it does not have', () => {
+    expect(findErrorEntry('toString')).toBeUndefined();
+    expect(findErrorEntry('rate_limited')?.status).toBe(429);
+  });
+
+  it('is the only source of codes: another one does not compile', () => {
+    expectTypeOf<'no_such_code'>().not.toExtend<ConstructorParameters<typeof PoolError>[0]>();
+    expectTypeOf<string>().not.toExtend<ConstructorParameters<typeof PoolError>[0]>();
+    expectTypeOf<'rate_limited'>().toExtend<ConstructorParameters<typeof PoolError>[0]>();
+    expect(new PoolError('rate_limited', 'x').code).toBe('rate_limited');
+  });
+});
+
+describe('the routes', () => {
+  /** One mistake, answered 400 as a value and 401 as a credential. */
+  const alsoUnauthorized = ['invalid_sign_in', 'invalid_signature', 'contract_wallet_unsupported'];
+
+  it('answer each code with the status of the catalogue', () => {
+    const other = apis.flatMap(({ routes }) =>
+      routes.flatMap(({ id, errors }) =>
+        Object.entries(errors).flatMap(([status, codes]) =>
+          codes
+            .filter((code) => findErrorEntry(code)?.status !== Number(status))
+            .filter((code) => !(status === '401' && alsoUnauthorized.includes(code)))
+            .map((code) => `${id}: ${status} ${code}`),
+        ),
+      ),
+    );
+    expect(other).toEqual([]);
+  });
+});
