@@ -19,7 +19,7 @@ async function brokenRules(text: string, file: string): Promise<string[]> {
   return (result?.messages ?? []).map(({ ruleId, message }) => `${ruleId ?? 'parser'}: ${message}`);
 }
 
-const core = 'packages/core/src/errors.ts';
+const core = 'packages/core/src/memo.ts';
 const signers = 'packages/signers/src/index.ts';
 const test = 'tooling/src/totals.test.ts';
 
