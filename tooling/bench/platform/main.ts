@@ -2,7 +2,7 @@
 // over settlements of 256: new ones, which are stored and sent to the chain, the same ones again, and ones whose proof does not hold.
 // A real platform process over HTTP, a real chain whose verifiers believe every proof. `--settlements` is by the minute, `--sign-ins` by
 // the second. One function a scenario, in `scenarios`; each measures what it is about with `measure`. Before them the hostile tenant, for
-// `--minutes`, on a deployment of its own (hostile.ts); `--only hostile` runs that alone and keeps its results.
+// `--minutes`, on a deployment of its own (hostile.ts); `--only hostile` runs that alone and keeps its results, `--minutes 0` leaves it out.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,8 +71,9 @@ export async function runPlatformBench(args: readonly string[]): Promise<void> {
   });
   const [seconds, perMinute] = [Number(values.seconds), Number(values.settlements)];
   const progress = createProgress({ stream: process.stderr, plainLines: false });
-  if (values.only === '' || values.only === 'hostile') {
-    await runHostileBench(Number(values.minutes), progress.step);
+  const minutes = Number(values.minutes);
+  if ((values.only === '' && minutes > 0) || values.only === 'hostile') {
+    await runHostileBench(minutes, progress.step);
   }
   if (values.only === 'hostile') return;
   const directory = mkdtempSync(join(tmpdir(), 'pool-bench-platform-'));
