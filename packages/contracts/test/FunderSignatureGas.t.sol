@@ -39,7 +39,9 @@ contract FunderSignatureGasTest is PoolFixture {
         uint256 start = gasleft();
         try pool.voidBatch{gas: 30_000_000}(wallet, nonce, "") {
             assertTrue(false, "it was accepted");
-        } catch {}
+        } catch (bytes memory reason) {
+            assertEq(keccak256(reason), keccak256(encode(IShieldedPool.InvalidFunderSignature.selector)), "reason");
+        }
         assertTrue(start - gasleft() < CAP + 100_000, "it cost more than the cap");
     }
 
@@ -55,7 +57,11 @@ contract FunderSignatureGasTest is PoolFixture {
         supplied = bound(supplied, 20_000, 2 * CAP);
         try harness.isValid{gas: supplied}(wallet, digest, "") returns (bool valid) {
             assertTrue(!valid, "accepted by a wallet that lacked gas");
-        } catch {}
+        } catch (bytes memory reason) {
+            // Empty: there was not even the gas to say so.
+            bool isSaid = keccak256(reason) == keccak256(encode(FunderSignature.SignatureGasMissing.selector));
+            assertTrue(isSaid || reason.length == 0, "refused for another reason");
+        }
     }
 
     function test_tooLittleGasIsSaid() public {

@@ -93,7 +93,7 @@ export function sealNote(note: {
  *
  * @example
  * const note = openNote({ sealed, viewingKey, walletId, commitment, assetId });
- * if (note !== undefined) console.log(note.amount, note.memo);
+ * const received = note === undefined ? 0n : note.amount; // undefined: somebody else's
  */
 export function openNote(note: {
   readonly sealed: string;

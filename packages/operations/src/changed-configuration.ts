@@ -164,7 +164,7 @@ function listDifferences(run: Run, manifest: FundManifest): readonly string[] {
   const { settings, key } = run.context;
   const differences: [string, string, string][] = [
     ['funder', manifest.funder, run.funder.address],
-    [`pool of chain ${key}`, manifest.pool, parseEvmAddress(settings.pool)],
+    [`pool of chain ${key}`, manifest.pool, settings.pool],
     [`token ${run.record().tokenSymbol}`, manifest.token, run.token],
     [`chain id of ${key}`, String(manifest.chainId), String(settings.chainId)],
   ];

@@ -8,7 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { getEmployer } from '../accounts/employers.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { type Migration, openDatabase } from './open-database.ts';
-import { type PlatformTables, platformMigrations } from './platform-tables.ts';
+import { platformMigrations } from './platform-migrations.ts';
+import type { PlatformTables } from './platform-tables.ts';
 
 const employerAddress = parseEvmAddress('0x00000000000000000000000000000000000000e1');
 

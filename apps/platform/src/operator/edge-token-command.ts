@@ -8,7 +8,8 @@ import { errorCodeOf, PoolError, Secret } from '@pool/core';
 import { openCredentialMint } from '../accounts/credential-key.ts';
 import type { OperatorConfig } from '../config.ts';
 import { openStore } from '../database/open-database.ts';
-import { type PlatformTables, platformMigrations } from '../database/platform-tables.ts';
+import { platformMigrations } from '../database/platform-migrations.ts';
+import type { PlatformTables } from '../database/platform-tables.ts';
 import { createLog } from '../log.ts';
 import { createControlApp } from './control.ts';
 import {

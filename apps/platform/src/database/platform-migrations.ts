@@ -1,0 +1,241 @@
+/**
+ * The numbered changes that make the platform's tables (platform-tables.ts). A released one is never edited.
+ *
+ * @module
+ */
+import type { Migration } from './open-database.ts';
+
+export const platformMigrations: readonly Migration[] = [
+  {
+    number: 1,
+    statements: [
+      `create table sign_in_nonces (nonce text primary key, expires_at text not null)`,
+      `create table sessions (
+        id_hash text primary key,
+        address text not null,
+        wallet_pub text not null,
+        message text not null,
+        signature text not null,
+        expires_at text not null)`,
+      `create table employers (
+        id text primary key,
+        address text not null unique,
+        name text,
+        created_at text not null)`,
+      `create table subjects (
+        address text primary key,
+        wallet_pub text not null unique,
+        wallet_id text not null unique,
+        encryption_public_key text not null,
+        evidence_message text not null,
+        evidence_signature text not null,
+        readiness text not null,
+        whitelisted_at text,
+        created_at text not null)`,
+      ...['api_keys', 'edge_tokens'].map(
+        (table) => `create table ${table} (
+        id integer generated always as identity primary key,
+        employer_id text not null references employers (id),
+        public_id text not null unique,
+        secret_hash text not null,
+        ${table === 'api_keys' ? 'capability text not null,' : ''}
+        name text not null,
+        created_at text not null,
+        revoked_at text)`,
+      ),
+      `create index api_keys_employer on api_keys (employer_id)`,
+      `create table settlements (
+        id integer generated always as identity primary key,
+        employer_id text not null references employers (id),
+        key text not null,
+        chain text not null,
+        batch_nonce text not null,
+        batch_root text not null,
+        sealed_notes_hash text not null,
+        funder text not null,
+        token text not null,
+        total text not null,
+        deadline bigint not null,
+        request text not null,
+        state text not null,
+        tx_hash text,
+        block_number integer,
+        gas_used text,
+        error_code text,
+        error_message text,
+        superseded_at text,
+        created_at text not null,
+        unique (chain, batch_nonce))`,
+      `create unique index settlements_live_key on settlements (employer_id, key)
+        where superseded_at is null`,
+      `create index settlements_unfinished on settlements (state)
+        where state in ('accepted', 'submitted')`,
+      `create table sealed_notes (
+        settlement_id integer not null references settlements (id),
+        slot integer not null,
+        commitment text not null,
+        encryption_public_key text not null,
+        sealed text not null,
+        primary key (settlement_id, slot))`,
+      `create index sealed_notes_owner on sealed_notes (encryption_public_key)`,
+      `create table relayer_transactions (
+        id integer generated always as identity primary key,
+        settlement_id integer not null references settlements (id),
+        chain text not null,
+        nonce integer not null,
+        tx_hash text not null unique,
+        raw_transaction text not null,
+        state text not null,
+        created_at text not null)`,
+      `create index relayer_transactions_open on relayer_transactions (chain, nonce)
+        where state = 'open'`,
+      `create table batches (
+        chain text not null,
+        leaf_index integer not null,
+        batch_root text not null,
+        batch_nonce text not null,
+        sealed_notes_hash text not null,
+        tx_hash text not null,
+        block_number integer not null,
+        settlement_id integer references settlements (id),
+        primary key (chain, leaf_index),
+        unique (chain, batch_nonce))`,
+      `create table indexer_cursors (
+        chain text primary key,
+        block_number integer not null,
+        block_hash text not null,
+        halted text)`,
+    ],
+  },
+  {
+    // One encryption key, one wallet (docs/decisions/0005). It fails where two wallets share a key: which
+    // of them may keep it is for the operator to decide.
+    number: 2,
+    statements: [`create unique index subjects_encryption_key on subjects (encryption_public_key)`],
+  },
+  {
+    number: 3,
+    statements: [
+      `alter table relayer_transactions add column purpose text not null default 'fund'`,
+    ],
+  },
+  {
+    number: 4,
+    statements: [
+      `create table encryption_keys (
+        encryption_public_key text primary key,
+        address text not null,
+        created_at text not null)`,
+      `insert into encryption_keys select encryption_public_key, address, created_at from subjects`,
+      `alter table subjects add column gate_attempts integer not null default 0`,
+      `alter table subjects add column gate_answered integer not null default 0`,
+    ],
+  },
+  {
+    // Sign-ins of contract wallets, and what the code holds held by the database as well.
+    number: 5,
+    statements: [
+      `alter table sessions alter column wallet_pub drop not null`,
+      `alter table sessions add column contract_chain_id bigint`,
+      `alter table sessions add constraint sessions_one_kind
+        check ((wallet_pub is null) <> (contract_chain_id is null))`,
+      `create index sessions_address on sessions (address, expires_at)`,
+      `create index sessions_expiry on sessions (expires_at)`,
+      `alter table employers add column contract_chain_id bigint`,
+      `alter table api_keys add constraint api_keys_capability
+        check (capability in ('disburse', 'holder.read', 'holder.transfer', 'holder.send'))`,
+      `alter table subjects add constraint subjects_readiness check (readiness in
+        ('ready', 'eligibility_pending', 'eligibility_failed', 'eligibility_disabled'))`,
+      `update subjects set whitelisted_at = null where readiness <> 'ready'`,
+      `alter table subjects add constraint subjects_whitelisted
+        check (readiness = 'ready' or whitelisted_at is null)`,
+    ],
+  },
+  { number: 6, statements: [`alter table sign_in_nonces add column caller text`] },
+  {
+    number: 7,
+    statements: [`alter table edge_tokens add column refused_proofs integer not null default 0`],
+  },
+  {
+    // A batch is known by its batchId, which binds the funder. A pool of before knew it by the nonce itself.
+    number: 8,
+    statements: [
+      `alter table settlements add column batch_id text`,
+      `update settlements set batch_id = batch_nonce`,
+      `alter table settlements alter column batch_id set not null`,
+      `alter table settlements drop constraint settlements_chain_batch_nonce_key`,
+      `alter table settlements add constraint settlements_batch unique (chain, batch_id)`,
+      `alter table batches rename column batch_nonce to batch_id`,
+    ],
+  },
+  { number: 9, statements: [`alter table settlements add column void_signature text`] },
+  {
+    number: 10,
+    statements: [
+      `alter table settlements add column body_fingerprint text`,
+      `alter table settlements add column body_fingerprint_key text`,
+      `alter table settlements add constraint settlements_body_fingerprint
+        check ((body_fingerprint is null) = (body_fingerprint_key is null))`,
+    ],
+  },
+  {
+    // Cookies carry a tag from here on. One without is refused: its wallet signs in once more.
+    number: 11,
+    statements: [`create table platform_keys (name text primary key, value text not null)`],
+  },
+  {
+    // Who may take a leaf of the eligibility tree. Wallets that were written to a gate before are in.
+    number: 12,
+    statements: [
+      `alter table employers add column wallet_limit integer`,
+      `create table invitations (
+        employer_id text not null references employers (id),
+        address text not null,
+        created_at text not null,
+        expires_at text not null,
+        enrolled_at text,
+        primary key (employer_id, address))`,
+      `create index invitations_address on invitations (address)`,
+      `create table enrolment_windows (
+        caller text primary key,
+        began_at text not null,
+        enrolments integer not null)`,
+      `create index enrolment_windows_began on enrolment_windows (began_at)`,
+      `alter table subjects add column admitted_at text`,
+      `update subjects set admitted_at = created_at where readiness <> 'eligibility_disabled'`,
+    ],
+  },
+  {
+    // What an employer's settlements take of the relayer's gas (docs/decisions/0027). Rows of before count once mined.
+    number: 13,
+    statements: [
+      `alter table relayer_transactions add column gas_limit integer`,
+      `alter table relayer_transactions add column gas_used integer`,
+      `create index relayer_transactions_settlement on relayer_transactions (settlement_id)`,
+      `create index relayer_transactions_recent on relayer_transactions (chain, created_at)`,
+      `alter table settlements add column gas_reserved integer not null default 0`,
+      `create index settlements_unsettled on settlements (employer_id, chain)
+        where state <> 'settled' and superseded_at is null`,
+    ],
+  },
+  {
+    number: 14,
+    statements: [
+      `create table gate_readers (
+        employer_id text primary key references employers (id),
+        client_id text not null unique,
+        generation bigint not null,
+        acknowledged text,
+        revoked_at text,
+        created_at text not null)`,
+    ],
+  },
+  {
+    number: 15,
+    statements: [
+      `alter table settlements add column notes_erased_at text`,
+      `create index settlements_with_notes_to_erase on settlements (chain, id)
+        where notes_erased_at is null and state <> 'settled'`,
+    ],
+  },
+];
