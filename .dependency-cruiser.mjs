@@ -1,6 +1,6 @@
 // Who may import whom (ARCHITECTURE.md, "The house"). Arrows only point down:
-//   apps -> operations -> {platform-client, prover, signers, idempotency, http-server, circuits, contracts} -> notes
-//     -> {core, kernels}
+//   apps -> operations -> {platform-client, prover, signers, idempotency, http-server, circuits, contracts}
+//     -> {api, notes} -> {core, kernels}
 // A rule that stops you is a question about where the code belongs, not about how to silence the rule.
 
 /** Tests, and the helpers that only tests use. */
@@ -75,6 +75,13 @@ export default {
       severity: 'error',
       from: { path: '^packages/notes/', pathNot: TEST },
       to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|kernels|notes)/' },
+    },
+    {
+      name: 'api-imports-core-only',
+      comment: 'What crosses HTTP is described over the domain, and knows no note and no proof.',
+      severity: 'error',
+      from: { path: '^packages/api/', pathNot: TEST },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|api)/' },
     },
     {
       name: 'lower-room-tests-import-testkit-only',

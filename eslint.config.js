@@ -4,14 +4,14 @@
 import tseslint from 'typescript-eslint';
 
 /** Tests, and the helpers that only tests use. */
-const TESTS = [
+const tests = [
   '**/*.test.ts',
   '**/*.bench.ts',
   '**/src/fixtures/**/*.ts',
   'packages/*/test/**/*.ts',
 ];
-const SCRIPTS = ['packages/*/scripts/**', 'tooling/**', '*.config.ts', '*.config.js'];
-const PURE_ROOMS = ['packages/core/src/**/*.ts', 'packages/notes/src/**/*.ts'];
+const scripts = ['packages/*/scripts/**', 'tooling/**', '*.config.ts', '*.config.js'];
+const pureRooms = ['packages/core/src/**/*.ts', 'packages/notes/src/**/*.ts'];
 
 /** Shapes of code that no room uses. */
 const bannedEverywhere = [
@@ -33,6 +33,17 @@ const bannedEverywhere = [
     selector: 'ClassDeclaration[superClass]:not([id.name=/Error$/])',
     message: 'Inheritance is for errors only.',
   },
+  ...['Program > ', 'Program > ExportNamedDeclaration > '].flatMap((level) => [
+    {
+      selector: `${level}VariableDeclaration > VariableDeclarator[init.type=/^(ArrowFunction|Function)Expression$/]`,
+      message: 'Functions of a module are declarations: `function name() {}`.',
+    },
+    {
+      selector: `${level}VariableDeclaration > VariableDeclarator > Identifier.id[name=/^[A-Z][A-Z0-9]*_|^[A-Z]{2}/]`,
+      message:
+        'Constants are in camelCase, like other names. Letters of a formula (G1, Q) may stay.',
+    },
+  ]),
 ];
 
 const bannedDefaultExport = [
@@ -128,7 +139,7 @@ export default tseslint.config(
   },
   {
     files: ['packages/*/src/**/*.ts', 'apps/*/src/**/*.ts'],
-    ignores: [...TESTS, '**/config.ts', '**/main.ts', 'packages/testkit/**', 'apps/sandbox/**'],
+    ignores: [...tests, '**/config.ts', '**/main.ts', 'packages/testkit/**', 'apps/sandbox/**'],
     rules: {
       'no-restricted-syntax': [
         'error',
@@ -140,12 +151,12 @@ export default tseslint.config(
   },
   {
     files: ['packages/*/src/**/*.ts'],
-    ignores: TESTS,
+    ignores: tests,
     rules: { 'no-console': 'error' },
   },
   {
-    files: PURE_ROOMS,
-    ignores: TESTS,
+    files: pureRooms,
+    ignores: tests,
     rules: {
       'no-restricted-globals': [
         'error',
@@ -173,7 +184,7 @@ export default tseslint.config(
     },
   },
   {
-    files: TESTS,
+    files: tests,
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off',
@@ -185,7 +196,7 @@ export default tseslint.config(
   },
   {
     // Configuration files of tools that insist on a default export.
-    files: SCRIPTS.filter((pattern) => pattern.includes('config')).concat('tooling/*.config.ts'),
+    files: scripts.filter((pattern) => pattern.includes('config')).concat('tooling/*.config.ts'),
     rules: { 'no-restricted-syntax': ['error', ...bannedEverywhere] },
   },
 );

@@ -5,7 +5,7 @@
 // Packages resolve to their TypeScript sources through the condition `@pool/source`: tests need no build.
 import { defineConfig } from 'vitest/config';
 
-const SOURCE_CONDITION = '@pool/source';
+const sourceCondition = '@pool/source';
 const ignored = [
   '**/node_modules/**',
   '**/dist/**',
@@ -15,16 +15,16 @@ const ignored = [
 ];
 
 export default defineConfig({
-  resolve: { conditions: [SOURCE_CONDITION, 'node', 'development|production'] },
+  resolve: { conditions: [sourceCondition, 'node', 'development|production'] },
   ssr: {
     resolve: {
-      conditions: [SOURCE_CONDITION, 'node', 'development|production'],
-      externalConditions: [SOURCE_CONDITION, 'node', 'module-sync'],
+      conditions: [sourceCondition, 'node', 'development|production'],
+      externalConditions: [sourceCondition, 'node', 'module-sync'],
     },
   },
   test: {
     pool: 'forks',
-    execArgv: [`--conditions=${SOURCE_CONDITION}`],
+    execArgv: [`--conditions=${sourceCondition}`],
     maxWorkers: 2,
     retry: 0,
     projects: [

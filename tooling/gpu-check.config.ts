@@ -3,14 +3,14 @@ import { cpSync, mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'tsup';
 
-const OUT = '.cache/gpu-check';
+const out = '.cache/gpu-check';
 
 export default defineConfig({
   entry: {
     'gpu-check': 'scripts/gpu-check.ts',
     'kernel-worker': '../kernels/src/kernel-worker.ts',
   },
-  outDir: OUT,
+  outDir: out,
   format: 'esm',
   target: 'node22',
   platform: 'node',
@@ -26,7 +26,7 @@ export default defineConfig({
   clean: true,
   onSuccess: () => {
     const from = realpathSync('node_modules/webgpu');
-    const to = join(OUT, 'node_modules/webgpu');
+    const to = join(out, 'node_modules/webgpu');
     const platform = join('dist', `${process.platform}-${process.arch}`);
     mkdirSync(to, { recursive: true });
     for (const name of ['package.json', 'index.js', 'LICENSE.md', platform]) {

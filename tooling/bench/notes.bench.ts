@@ -4,8 +4,9 @@ import { computeBatchRoot, createLeanImt, poseidon } from '@pool/notes';
 import { poseidon2, poseidon6 } from 'poseidon-lite';
 import type { BenchFile } from './bench-file.ts';
 
-const numbers = (count: number) =>
-  Array.from({ length: count }, (_, index) => assertField(BigInt(index + 1) ** 5n));
+function numbers(count: number) {
+  return Array.from({ length: count }, (_, index) => assertField(BigInt(index + 1) ** 5n));
+}
 
 export const bench: BenchFile = {
   title: 'notes: hashes and trees',

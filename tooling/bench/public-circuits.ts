@@ -9,8 +9,8 @@ import { groth16 } from 'snarkjs';
 import { run } from '../src/processes.ts';
 import { describeMachine } from './machine.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
-const CACHE = join(ROOT, '.cache/public-circuits');
+const root = resolve(import.meta.dirname, '../..');
+const cache = join(root, '.cache/public-circuits');
 
 interface PublicCircuit {
   readonly name: string;
@@ -23,11 +23,14 @@ interface PublicCircuit {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-const zeros = (count: number): string[] => Array.from({ length: count }, () => '0');
-const paths = (count: number, depth: number): string[][] =>
-  Array.from({ length: count }, () => zeros(depth));
+function zeros(count: number): string[] {
+  return Array.from({ length: count }, () => '0');
+}
+function paths(count: number, depth: number): string[][] {
+  return Array.from({ length: count }, () => zeros(depth));
+}
 
-const CIRCUITS: readonly PublicCircuit[] = [
+const circuits: readonly PublicCircuit[] = [
   {
     name: 'semaphore-32',
     what: 'membership of an anonymous group of up to 2^32, with a nullifier',
@@ -72,28 +75,29 @@ const CIRCUITS: readonly PublicCircuit[] = [
 
 /** Downloads and unpacks a package once; returns its folder. */
 async function fetchPackage(source: string): Promise<string> {
-  const folder = join(CACHE, source.replaceAll('/', '_'));
+  const folder = join(cache, source.replaceAll('/', '_'));
   if (existsSync(folder)) return folder;
-  mkdirSync(CACHE, { recursive: true });
+  mkdirSync(cache, { recursive: true });
   process.stdout.write(`fetching ${source}\n`);
-  const packed = await run('npm', ['pack', '--silent', source], { cwd: CACHE, output: 'collect' });
+  const packed = await run('npm', ['pack', '--silent', source], { cwd: cache, output: 'collect' });
   const file = packed.combined.trim().split('\n').at(-1) ?? '';
   if (packed.status !== 0) throw new Error(`npm pack ${source} failed: ${packed.combined}`);
   mkdirSync(folder);
-  const unpacked = await run('tar', ['xzf', join(CACHE, file), '-C', folder], {
-    cwd: CACHE,
+  const unpacked = await run('tar', ['xzf', join(cache, file), '-C', folder], {
+    cwd: cache,
     output: 'collect',
   });
   if (unpacked.status !== 0) throw new Error(`tar failed: ${unpacked.combined}`);
   return folder;
 }
 
-const digest = (path: string): string =>
-  createHash('sha256').update(readFileSync(path)).digest('hex');
+function digest(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
 
 const prover = createProver({ accelerator: 'auto' });
 const sections: string[] = [];
-for (const circuit of CIRCUITS) {
+for (const circuit of circuits) {
   const folder = await fetchPackage(circuit.source);
   const zkeyPath = join(folder, circuit.zkey);
   const wasmPath = join(folder, circuit.wasm);
@@ -130,7 +134,7 @@ const { detail } = prover.accelerator;
 await prover.close();
 const date = new Date().toISOString().slice(0, 10);
 writeFileSync(
-  join(ROOT, 'docs/public-circuits.md'),
+  join(root, 'docs/public-circuits.md'),
   `# Circuits that are not ours\n\nWritten by \`pnpm prove:public-circuits\`: circom circuits of others, with the keys of their own ceremonies, proved by @pool/prover. Their files are fetched when it runs and are not part of this repository.\n\n${describeMachine()}; ${detail}; ${date}.\n\n${sections.join('\n')}`,
 );
 process.exit(0);

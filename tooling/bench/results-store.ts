@@ -13,12 +13,12 @@ import {
 } from './prover/render.ts';
 import { type RateResults, renderRates } from './results.ts';
 
-const FOLDER = resolve(import.meta.dirname, '../../bench');
+const folder = resolve(import.meta.dirname, '../../bench');
 
-const read = (name: string): unknown => {
-  const path = join(FOLDER, 'results', `${name}.json`);
+function read(name: string): unknown {
+  const path = join(folder, 'results', `${name}.json`);
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
-};
+}
 
 /** Writes bench/RESULTS.md and bench/prover.svg from what bench/results holds. */
 function writePages(): void {
@@ -38,20 +38,20 @@ function writePages(): void {
     ...(rates === undefined ? [] : [renderRates(rates)]),
   ];
   writeFileSync(
-    join(FOLDER, 'RESULTS.md'),
+    join(folder, 'RESULTS.md'),
     `# Benchmarks\n\nWritten by \`pnpm bench\`. Figures are of the machine and the day named with them.\n\n${sections.join('\n')}`,
   );
-  if (cpu !== undefined) writeFileSync(join(FOLDER, 'prover.svg'), renderProverPlot(cpu));
+  if (cpu !== undefined) writeFileSync(join(folder, 'prover.svg'), renderProverPlot(cpu));
 }
 
-const write = (
+function write(
   name: string,
   results: ProverResults | RateResults | AgentResults | PlatformResults | HostileResults,
-): void => {
-  mkdirSync(join(FOLDER, 'results'), { recursive: true });
-  writeFileSync(join(FOLDER, 'results', `${name}.json`), `${JSON.stringify(results, null, 1)}\n`);
+): void {
+  mkdirSync(join(folder, 'results'), { recursive: true });
+  writeFileSync(join(folder, 'results', `${name}.json`), `${JSON.stringify(results, null, 1)}\n`);
   writePages();
-};
+}
 
 /** Keeps the rates and writes the pages anew. */
 export function saveRates(results: RateResults): void {

@@ -13,7 +13,7 @@ export const holder = { viewingKey: 0x1234_5678_9abc_def0n ** 3n, walletId: asse
 
 const distinct = 1000;
 
-const seal = (index: number, viewingKey: bigint) => {
+function seal(index: number, viewingKey: bigint) {
   const encryptionPublicKey = computeEncryptionPublicKey(viewingKey);
   const contents = { amount: BigInt(index), nonce: assertField(BigInt(index + 1) ** 7n) };
   const assetId = assertField(99n);
@@ -23,13 +23,13 @@ const seal = (index: number, viewingKey: bigint) => {
   const ephemeral = BigInt(index + 2) ** 19n;
   const sealed = sealNote({ ...contents, encryptionPublicKey, commitment, assetId, ephemeral });
   return { sealed, commitment, assetId };
-};
+}
 
 /** @param ownPart - 0 … 1, the part of the notes that are the holder's */
-export const createScanNotes = (
+export function createScanNotes(
   count: number,
   ownPart: number,
-): readonly ReturnType<typeof seal>[] => {
+): readonly ReturnType<typeof seal>[] {
   const different = Array.from({ length: Math.min(count, distinct) }, (_, index) => {
     const isOwn = Math.floor((index + 1) * ownPart) > Math.floor(index * ownPart);
     return seal(index, isOwn ? holder.viewingKey : holder.viewingKey + BigInt(index + 1));
@@ -37,4 +37,4 @@ export const createScanNotes = (
   return Array.from({ length: Math.ceil(count / distinct) }, () => different)
     .flat()
     .slice(0, count);
-};
+}

@@ -10,13 +10,13 @@ const kernels = await createKernels();
 const count = 512;
 const many = 100_000;
 
-const scan = async (notes: ReturnType<typeof createScanNotes>): Promise<number> => {
+async function scan(notes: ReturnType<typeof createScanNotes>): Promise<number> {
   let found = 0;
   for await (const { opened } of scanNotes({ ...holder, notes }, { kernels })) {
     found += opened.amount >= 0n ? 1 : 0;
   }
   return found;
-};
+}
 
 /** The processor time of all threads is named too: other work on the machine disturbs it less than the rate. */
 async function scanMany(): Promise<OneRun> {

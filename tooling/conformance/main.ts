@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { run } from '../src/processes.ts';
-import { ALLOWED_UNSHOWN } from './allowed-unshown.ts';
+import { allowedUnshown } from './allowed-unshown.ts';
 import { findProblems } from './find-problems.ts';
 import { countOutcomes, decideRows, readRanTests } from './read-outcomes.ts';
 import { renderRows } from './render-map.ts';
@@ -23,10 +23,10 @@ const { values } = parseArgs({
   options: { json: { type: 'boolean', default: false }, report: { type: 'string' } },
 });
 
-const readFile = (path: string): string | undefined => {
+function readFile(path: string): string | undefined {
   const file = join(root, path);
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-};
+}
 
 /** Runs the files of every test that the map names, whole: tests of one deployment build on each other. */
 async function runNamedTests(): Promise<unknown> {
@@ -67,7 +67,7 @@ const report: unknown =
     : JSON.parse(readFileSync(resolve(root, values.report), 'utf8'));
 const rows = decideRows(sections, readRanTests(report, root));
 const totals = countOutcomes(rows);
-const problems = findProblems({ statements, allowedUnshown: ALLOWED_UNSHOWN, readFile });
+const problems = findProblems({ statements, allowedUnshown: allowedUnshown, readFile });
 
 process.stdout.write(
   values.json

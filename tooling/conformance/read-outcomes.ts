@@ -24,10 +24,15 @@ export interface Row {
 
 type Json = Readonly<Record<string, unknown>>;
 
-const asObject = (value: unknown): Json =>
-  typeof value === 'object' && value !== null ? (value as Json) : {};
-const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
+function asObject(value: unknown): Json {
+  return typeof value === 'object' && value !== null ? (value as Json) : {};
+}
+function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
 
 /** The tests of a report. A test that was skipped has not passed. Throws when it is no report. */
 export function readRanTests(report: unknown, root: string): readonly RanTest[] {

@@ -2,7 +2,9 @@
 import { countOutcomes, type Row } from './read-outcomes.ts';
 import type { Proof, Section } from './statement.ts';
 
-const cell = (text: string): string => text.replaceAll('|', '\\|');
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
 
 /** Tests file by file, each file once, as links out of `docs/`. */
 function describeProof(proof: Proof): string {
@@ -51,7 +53,7 @@ export function renderDocument(sections: readonly Section[]): string {
   ].join('\n');
 }
 
-const MARKS = { pass: 'pass   ', fail: 'FAIL   ', unshown: 'unshown', owed: 'owed   ' } as const;
+const marks = { pass: 'pass   ', fail: 'FAIL   ', unshown: 'unshown', owed: 'owed   ' } as const;
 
 /** One line a row, and the closing total. */
 export function renderRows(rows: readonly Row[]): string {
@@ -62,7 +64,7 @@ export function renderRows(rows: readonly Row[]): string {
       section = row.section;
       lines.push('', section);
     }
-    lines.push(`  ${MARKS[row.outcome]}  ${row.id}  ${row.says}`);
+    lines.push(`  ${marks[row.outcome]}  ${row.id}  ${row.says}`);
     if (row.note !== undefined) lines.push(`           ${row.note}`);
   }
   const { pass, fail, unshown, owed } = countOutcomes(rows);

@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { retryAfterSeconds, startStumblingProxy } from './stumbling-proxy.ts';
 
-const scriptAt = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+function scriptAt(path: string): string {
+  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
+}
 const client = scriptAt('examples/http-client/src/main.ts');
 const sandbox = scriptAt('apps/sandbox/src/main.ts');
 const agent = scriptAt('apps/agent/src/main.ts');

@@ -36,7 +36,7 @@ export function section(
   return { title, statements: rows.map(([id, says, proof]) => ({ id, says, proof })) };
 }
 
-/** Names tests of one file: `const app = testsOf('apps/agent/src/app.test.ts')`, then `app('title')`. */
+/** Names tests of one file: `const app = testsOf('apps/agent/src/http/app.test.ts')`, then `app('title')`. */
 export function testsOf(file: string): (...names: readonly string[]) => readonly TestRef[] {
   return (...names) => names.map((name) => ({ file, name }));
 }

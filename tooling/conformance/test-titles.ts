@@ -4,8 +4,8 @@ import ts from 'typescript';
 /** Titles of the suites around a test and its own, outermost first, as the file writes them. */
 export type TitlePath = readonly string[];
 
-const SUITES = new Set(['describe', 'suite']);
-const TESTS = new Set(['it', 'test']);
+const suiteCalls = new Set(['describe', 'suite']);
+const testCalls = new Set(['it', 'test']);
 
 /** `it`, `it.each(cases)` and `it.skipIf(condition)` are all `it`. */
 function baseName(expression: ts.Expression): string | undefined {
@@ -31,8 +31,8 @@ export function listTestTitles(source: string): readonly TitlePath[] {
       const title = textOf(node.arguments[0]);
       const base = baseName(node.expression) ?? '';
       if (title !== undefined) {
-        if (TESTS.has(base)) found.push([...suites, title]);
-        if (SUITES.has(base)) around = [...suites, title];
+        if (testCalls.has(base)) found.push([...suites, title]);
+        if (suiteCalls.has(base)) around = [...suites, title];
       }
     }
     ts.forEachChild(node, (child) => visit(child, around));

@@ -6,7 +6,9 @@ import { run } from '../src/processes.ts';
 import { listWorkspacePackages } from '../src/workspace.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const bin = (name: string): string => join(root, 'node_modules/.bin', name);
+function bin(name: string): string {
+  return join(root, 'node_modules/.bin', name);
+}
 const failures: string[] = [];
 
 async function step(name: string, command: string, args: readonly string[], cwd: string) {

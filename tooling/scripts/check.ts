@@ -7,9 +7,9 @@ import { checkAllLicences, checkBannedWords, checkPackageFiles } from '../src/ho
 import { run } from '../src/processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const CONCURRENCY = 2;
+const concurrency = 2;
 /** When several checks run, each shows at most this much of what it found. */
-const SHOWN_LINES = 80;
+const shownLines = 80;
 
 interface Outcome {
   readonly ok: boolean;
@@ -35,16 +35,19 @@ function program(command: string, args: readonly string[], cwd = root): () => Pr
 }
 
 /** A program from the root's development dependencies. */
-const tool = (name: string, ...args: string[]): (() => Promise<Outcome>) =>
-  program(join(root, 'node_modules/.bin', name), args);
+function tool(name: string, ...args: string[]): () => Promise<Outcome> {
+  return program(join(root, 'node_modules/.bin', name), args);
+}
 
 /** A check of our own: the complaints it finds decide. */
-const house = (find: (root: string) => string[]) => (): Promise<Outcome> => {
-  const complaints = find(root);
-  return Promise.resolve({ ok: complaints.length === 0, output: complaints.join('\n') });
-};
+function house(find: (root: string) => string[]) {
+  return (): Promise<Outcome> => {
+    const complaints = find(root);
+    return Promise.resolve({ ok: complaints.length === 0, output: complaints.join('\n') });
+  };
+}
 
-const CHECKS: readonly Check[] = [
+const checks: readonly Check[] = [
   { name: 'types', what: 'TypeScript, strict', run: tool('tsc', '-p', 'tsconfig.json') },
   { name: 'lint', what: 'the rules of the house', run: tool('eslint', '--max-warnings=0', '.') },
   {
@@ -89,9 +92,9 @@ const CHECKS: readonly Check[] = [
 /** The first lines of a text, and how to see the rest. */
 function shorten(text: string, name: string): string {
   const lines = text.trim().split('\n');
-  if (lines.length <= SHOWN_LINES) return lines.join('\n');
-  const rest = lines.length - SHOWN_LINES;
-  return [...lines.slice(0, SHOWN_LINES), `… ${rest} more lines: pnpm check ${name}`].join('\n');
+  if (lines.length <= shownLines) return lines.join('\n');
+  const rest = lines.length - shownLines;
+  return [...lines.slice(0, shownLines), `… ${rest} more lines: pnpm check ${name}`].join('\n');
 }
 
 interface Finished {
@@ -110,14 +113,14 @@ async function runOne(check: Check): Promise<Finished> {
 }
 
 async function runChecks(wanted: readonly string[]): Promise<number> {
-  const unknown = wanted.filter((name) => !CHECKS.some((check) => check.name === name));
+  const unknown = wanted.filter((name) => !checks.some((check) => check.name === name));
   if (unknown.length > 0) {
-    const names = CHECKS.map((check) => check.name).join(', ');
+    const names = checks.map((check) => check.name).join(', ');
     process.stderr.write(`no check is called ${unknown.join(', ')}; there are ${names}\n`);
     return 2;
   }
   const isTerminal = process.stdout.isTTY;
-  const queue = CHECKS.filter((check) => wanted.length === 0 || wanted.includes(check.name));
+  const queue = checks.filter((check) => wanted.length === 0 || wanted.includes(check.name));
   const finished: Finished[] = [];
   const total = queue.length;
 
@@ -132,7 +135,7 @@ async function runChecks(wanted: readonly string[]): Promise<number> {
       }
     }
   }
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  await Promise.all(Array.from({ length: concurrency }, work));
 
   const failed = finished.filter(({ outcome }) => !outcome.ok);
   for (const { check, outcome } of failed) {

@@ -2,7 +2,7 @@
 // test pays for it inside its own time limit. Shows its progress on a terminal, one line for each stage elsewhere.
 import { type CircuitName, createArtifactStore } from '@pool/circuits';
 
-const show = (circuit: string) => {
+function show(circuit: string) {
   let shownStage = '';
   return (stage: string, fraction: number): void => {
     if (process.stdout.isTTY) {
@@ -13,7 +13,7 @@ const show = (circuit: string) => {
     }
     shownStage = stage;
   };
-};
+}
 
 const store = createArtifactStore();
 for (const circuit of process.argv.slice(2) as CircuitName[]) {

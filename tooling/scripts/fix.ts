@@ -4,10 +4,12 @@ import { findForge } from '../src/foundry.ts';
 import { run } from '../src/processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const bin = (name: string): string => join(root, 'node_modules/.bin', name);
+function bin(name: string): string {
+  return join(root, 'node_modules/.bin', name);
+}
 const contracts = join(root, 'packages/contracts');
 
-const STEPS: readonly { readonly name: string; readonly run: () => Promise<{ status: number }> }[] =
+const steps: readonly { readonly name: string; readonly run: () => Promise<{ status: number }> }[] =
   [
     {
       name: 'eslint',
@@ -32,7 +34,7 @@ const STEPS: readonly { readonly name: string; readonly run: () => Promise<{ sta
     },
   ];
 
-for (const step of STEPS) {
+for (const step of steps) {
   process.stdout.write(`── ${step.name}\n`);
   const { status } = await step.run();
   if (status !== 0) process.exitCode = 1;

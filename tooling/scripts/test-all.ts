@@ -13,9 +13,9 @@ import { findForge } from '../src/foundry.ts';
 import { run } from '../src/processes.ts';
 import {
   explainSkips,
-  FORBID_SKIPS_VARIABLE,
-  FULL_RUN_VARIABLE,
   findForbiddenSkips,
+  forbidSkipsVariable,
+  fullRunVariable,
 } from '../src/test-skips.ts';
 import {
   addTotals,
@@ -27,16 +27,18 @@ import {
 
 const root = resolve(import.meta.dirname, '../..');
 
-const say = (line: string): void => {
+function say(line: string): void {
   process.stdout.write(`${line}\n`);
-};
+}
 
 /** What stands in for a report that is not there: one failure with its reason. */
-const crashed = (reason: string): RunnerReport => ({
-  totals: { passed: 0, failed: 1, skipped: 0 },
-  skipped: [],
-  failures: [reason],
-});
+function crashed(reason: string): RunnerReport {
+  return {
+    totals: { passed: 0, failed: 1, skipped: 0 },
+    skipped: [],
+    failures: [reason],
+  };
+}
 
 /** A runner that fails must have a failed test to show; otherwise its failure would vanish from the totals. */
 function withExitStatus(report: RunnerReport, status: number, runner: string): RunnerReport {
@@ -48,7 +50,9 @@ function withExitStatus(report: RunnerReport, status: number, runner: string): R
   };
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown';
+}
 
 async function runVitest(filters: readonly string[], env: Record<string, string>) {
   const folder = mkdtempSync(join(tmpdir(), 'pool-tests-'));
@@ -98,7 +102,7 @@ async function runForge(env: Record<string, string>): Promise<RunnerReport> {
   }
 }
 
-const forbidsSkips = process.env[FORBID_SKIPS_VARIABLE] === '1';
+const forbidsSkips = process.env[forbidSkipsVariable] === '1';
 
 async function runAll(args: readonly string[]): Promise<number> {
   const isFullRun = args.includes('--full');
@@ -107,7 +111,7 @@ async function runAll(args: readonly string[]): Promise<number> {
   const env: Record<string, string> = {
     // Tests start many processes of ours, and each would compile the same modules again.
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
-    ...(isFullRun ? { [FULL_RUN_VARIABLE]: '1' } : {}),
+    ...(isFullRun ? { [fullRunVariable]: '1' } : {}),
   };
   const reports: RunnerReport[] = [];
 

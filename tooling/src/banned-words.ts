@@ -1,7 +1,7 @@
 // Words that name one machine or one person's tools and mean nothing to a reader of this repository.
 // The list is encoded so that this file passes its own check.
 
-const ENCODED = [
+const encoded = [
   'c2hhcmVkLw==',
   'LmxpYnJhcnk=',
   'ZmFybS1iZW5jaA==',
@@ -9,14 +9,18 @@ const ENCODED = [
   'L3dvcmsvbWFpbg==',
 ];
 
-const decode = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
+function decode(text: string): string {
+  return Buffer.from(text, 'base64').toString('utf8');
+}
 
 /** The words, matched without regard to case and not inside a longer path segment or word. */
-export const BANNED_WORDS: readonly string[] = ENCODED.map(decode);
+export const bannedWords: readonly string[] = encoded.map(decode);
 
-const escapeForRegExp = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+function escapeForRegExp(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}
 
-const PATTERN = new RegExp(`(?<![\\w-])(?:${BANNED_WORDS.map(escapeForRegExp).join('|')})`, 'i');
+const pattern = new RegExp(`(?<![\\w-])(?:${bannedWords.map(escapeForRegExp).join('|')})`, 'i');
 
 export interface BannedWord {
   /** 1-based. */
@@ -27,7 +31,7 @@ export interface BannedWord {
 /** Every line of a text that carries a banned word. */
 export function findBannedWords(text: string): BannedWord[] {
   return text.split('\n').flatMap((line, index) => {
-    const word = PATTERN.exec(line)?.[0];
+    const word = pattern.exec(line)?.[0];
     return word === undefined ? [] : [{ line: index + 1, word }];
   });
 }

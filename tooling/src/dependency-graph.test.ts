@@ -6,10 +6,12 @@ import {
   replaceGraph,
 } from './dependency-graph.ts';
 
-const uses = (source: string, ...resolved: string[]) => ({
-  source,
-  dependencies: resolved.map((path) => ({ resolved: path })),
-});
+function uses(source: string, ...resolved: string[]) {
+  return {
+    source,
+    dependencies: resolved.map((path) => ({ resolved: path })),
+  };
+}
 
 describe('computePackageEdges', () => {
   it('folds modules into packages and leaves out tests, scripts and other dependencies', () => {

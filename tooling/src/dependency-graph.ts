@@ -14,17 +14,17 @@ export interface Edge {
   readonly to: string;
 }
 
-const PACKAGE = /^((?:packages|apps)\/[^/]+)\//;
-const TEST = /\.(?:test|bench)\.ts$|\/src\/fixtures\//;
+const packageOfPath = /^((?:packages|apps)\/[^/]+)\//;
+const test = /\.(?:test|bench)\.ts$|\/src\/fixtures\//;
 
 /** The edges between packages that production code makes, sorted, each once. */
 export function computePackageEdges({ modules }: CruiseResult): Edge[] {
   const edges = new Map<string, Edge>();
   for (const { source, dependencies } of modules) {
-    const from = PACKAGE.exec(source)?.[1];
-    if (from === undefined || TEST.test(source) || !source.startsWith(`${from}/src/`)) continue;
+    const from = packageOfPath.exec(source)?.[1];
+    if (from === undefined || test.test(source) || !source.startsWith(`${from}/src/`)) continue;
     for (const { resolved } of dependencies) {
-      const to = PACKAGE.exec(resolved)?.[1];
+      const to = packageOfPath.exec(resolved)?.[1];
       if (to === undefined || to === from) continue;
       edges.set(`${from} ${to}`, { from, to });
     }
@@ -42,7 +42,9 @@ export function reduceEdges(edges: readonly Edge[]): Edge[] {
   return edges.filter((edge) => !reaches(edge.from, edge.to, edge));
 }
 
-const shortName = (path: string): string => path.replace(/^(packages|apps)\//, '');
+function shortName(path: string): string {
+  return path.replace(/^(packages|apps)\//, '');
+}
 
 /** A Mermaid flowchart: apps as boxes, packages rounded, arrows from who imports to what is imported. */
 export function renderMermaid(edges: readonly Edge[]): string {
@@ -61,13 +63,14 @@ export function renderMermaid(edges: readonly Edge[]): string {
   ].join('\n');
 }
 
-const START = '<!-- dependency-graph:start (pnpm generate) -->';
-const END = '<!-- dependency-graph:end -->';
+const startMarker = '<!-- dependency-graph:start (pnpm generate) -->';
+const endMarker = '<!-- dependency-graph:end -->';
 
 /** The document with the drawing between its two markers; throws when a marker is missing. */
 export function replaceGraph(document: string, drawing: string): string {
-  const start = document.indexOf(START);
-  const end = document.indexOf(END);
-  if (start < 0 || end < start) throw new Error(`the markers ${START} … ${END} are missing`);
-  return `${document.slice(0, start + START.length)}\n${drawing}\n${document.slice(end)}`;
+  const start = document.indexOf(startMarker);
+  const end = document.indexOf(endMarker);
+  if (start < 0 || end < start)
+    throw new Error(`the markers ${startMarker} … ${endMarker} are missing`);
+  return `${document.slice(0, start + startMarker.length)}\n${drawing}\n${document.slice(end)}`;
 }

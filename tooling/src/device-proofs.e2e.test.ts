@@ -28,7 +28,7 @@ probe?.close();
 type Recorded = { readonly witness: Uint8Array; readonly sums: ProofSums };
 
 /** An engine on a device of its own that can be taken away, and remembers what it was asked and what it answered. */
-const openEngine = async () => {
+async function openEngine() {
   const gpu = await openTestDevice();
   if (gpu === undefined) throw new Error('no device');
   const engine = createDeviceEngine(gpu, {
@@ -63,7 +63,7 @@ const openEngine = async () => {
     },
   };
   return { engine: watched, recorded, state };
-};
+}
 type Opened = Awaited<ReturnType<typeof openEngine>>;
 
 const squaresInput = { start: 3, offsets: [1, -2] };

@@ -4,12 +4,12 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** The absolute path of forge's binary as installed for @pool/contracts; throws when it is not installed. */
 export function findForge(root: string): string {
   const platform = process.platform;
-  const architecture = ARCHITECTURES[process.arch] ?? process.arch;
+  const architecture = architectures[process.arch] ?? process.arch;
   const wrapper = createRequire(join(root, 'packages/contracts/package.json')).resolve(
     '@foundry-rs/forge/package.json',
   );

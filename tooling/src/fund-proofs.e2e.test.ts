@@ -19,7 +19,9 @@ afterAll(async () => {
 });
 
 const input16 = toInput(createBatch(16, 11));
-const signalsOf = ({ D, z, y }: typeof input16): string[] => [D, z, y].map(String);
+function signalsOf({ D, z, y }: typeof input16): string[] {
+  return [D, z, y].map(String);
+}
 
 it('proofs of both sizes, asked for at once, pass snarkjs with their own public signals only', async () => {
   const batches = [

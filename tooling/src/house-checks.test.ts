@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BANNED_WORDS } from './banned-words.ts';
+import { bannedWords } from './banned-words.ts';
 import { checkAllLicences, checkBannedWords, checkPackageFiles } from './house-checks.ts';
 
 let root: string;
@@ -34,7 +34,7 @@ describe('checkAllLicences', () => {
 
 describe('checkBannedWords', () => {
   it('looks at tracked files only, at their names and at their lines', () => {
-    const [word = ''] = BANNED_WORDS;
+    const [word = ''] = bannedWords;
     write('fine.txt', 'nothing here\n');
     write('note.txt', `one\n${word}two\n`);
     write('untracked.txt', word);

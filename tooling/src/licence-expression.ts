@@ -4,7 +4,7 @@
 //   factor     := '(' expression ')' | identifier [' WITH ' exception]
 
 /** Licences a production dependency may have: all of them let an MIT package depend on it. */
-const PERMISSIVE_LICENCES: ReadonlySet<string> = new Set([
+const permissiveLicences: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
   'BlueOak-1.0.0',
@@ -39,7 +39,7 @@ export function isPermissive(expression: string): boolean {
       throw new Error(`unexpected ${token}`);
     }
     if (tokens[at] === 'WITH') at += 2;
-    return PERMISSIVE_LICENCES.has(token);
+    return permissiveLicences.has(token);
   }
 
   function parseTerm(): boolean {

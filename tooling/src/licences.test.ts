@@ -21,8 +21,9 @@ function install(path: string, manifest: Record<string, unknown>): string {
   return dir;
 }
 
-const messages = (dir: string): string[] =>
-  checkLicences(dir).problems.map((p) => `${p.path.join(' > ')}: ${p.message}`);
+function messages(dir: string): string[] {
+  return checkLicences(dir).problems.map((p) => `${p.path.join(' > ')}: ${p.message}`);
+}
 
 describe('checkLicences', () => {
   it('accepts a permissive tree and counts it', () => {

@@ -28,11 +28,15 @@ const bans: readonly (readonly [text: string, file: string, found: string])[] = 
   ["export { x as default } from './hex.ts';", core, 'Named exports only'],
   ["export * from './hex.ts';", core, 'No `export *`'],
   ['export enum A { B }', core, 'No enum'],
+  ['export const f = (a: number) => a;', core, 'Functions of a module are declarations'],
+  ['const f = function () {}; f();', core, 'Functions of a module are declarations'],
+  ['export const MAX_BYTES = 1;', core, 'Constants are in camelCase'],
+  ['const SIZE = 1; export const x = SIZE;', core, 'Constants are in camelCase'],
   ['export class Thing { x = 1; }', core, 'Classes are for errors'],
   ['export class Thing extends Map {}', core, 'Inheritance is for errors only'],
   ['export const x: any = 1;', core, 'no-explicit-any'],
   ['Promise.resolve(1);', core, 'no-floating-promises'],
-  ['export const f = (a: number[]) => a[0]!;', core, 'no-non-null-assertion'],
+  ['export function f(a: number[]) { return a[0]!; }', core, 'no-non-null-assertion'],
   ['export const x = Math.random();', core, 'No Math.random'],
   ['export const x = Date.now();', core, 'A pure room reads no clock'],
   ['export const x = new Date();', core, 'A pure room reads no clock'],
@@ -56,7 +60,8 @@ describe('a lint rule', { timeout: 120_000 }, () => {
     ['export class Handle { #open = true; close() { this.#open = false; } }', core],
     ['export const x = Date.now();', signers],
     ['export const x = new Date(0);', core],
-    ['export const f = (a: number[]) => a[0]!;', test],
+    ['export const G1 = 64;', core],
+    ['export function f(a: number[]) { return a[0]!; }', test],
   ];
   it.each(allowed)('allows %j in %s', async (text, file) => {
     expect(await brokenRules(text, file)).toEqual([]);

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { run } from './processes.ts';
 
-const node = (script: string) => run(process.execPath, ['-e', script], { output: 'collect' });
+function node(script: string) {
+  return run(process.execPath, ['-e', script], { output: 'collect' });
+}
 
 describe('run', () => {
   it('answers status and output', async () => {

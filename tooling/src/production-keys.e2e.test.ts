@@ -11,7 +11,7 @@ import { createArtifactStore, openProductionKeys } from '@pool/circuits';
 import { createProver, type Prover } from '@pool/prover';
 import { groth16, zKey } from 'snarkjs';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { SMALL } from '../../packages/circuits/test/ceremony-circuits.ts';
+import { small } from '../../packages/circuits/test/ceremony-circuits.ts';
 import { sample } from '../../packages/circuits/test/fund-batch.ts';
 import { createPowersOfTau } from '../../packages/circuits/test/powers-of-tau.ts';
 import { compileTest, endSnarkjsThreads } from '../../packages/circuits/test/witness.ts';
@@ -23,22 +23,25 @@ const input = { a: 12n, b: 34n, d: 5n };
 
 let folder: string;
 const provers: Prover<typeof circuit>[] = [];
-const path = (...names: string[]) => join(folder, ...names);
-const run = async (...args: string[]): Promise<string> => {
+function path(...names: string[]) {
+  return join(folder, ...names);
+}
+async function run(...args: string[]): Promise<string> {
   const command = ['--conditions=@pool/source', cli, ...args];
   return (await promisify(execFile)(process.execPath, command, { cwd: folder })).stdout;
-};
-const openFetched = () =>
-  openProductionKeys({ folder: path('fetched'), manifest: path('production.json') });
-const createFetchedProver = () => {
+}
+function openFetched() {
+  return openProductionKeys({ folder: path('fetched'), manifest: path('production.json') });
+}
+function createFetchedProver() {
   const prover = createProver({ artifacts: openFetched(), accelerator: 'cpu' });
   provers.push(prover);
   return prover;
-};
+}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pool-production-keys-'));
-  const compiled = await compileTest(SMALL);
+  const compiled = await compileTest(small);
   const published = path('published', circuit);
   await mkdir(published, { recursive: true });
   await writeFile(join(published, 'circuit.r1cs'), compiled.r1csBytes);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { explainSkips, FORBID_SKIPS_VARIABLE, findForbiddenSkips } from './test-skips.ts';
+import { explainSkips, findForbiddenSkips, forbidSkipsVariable } from './test-skips.ts';
 import type { SkippedTest } from './totals.ts';
 
 const long: readonly SkippedTest[] = [
@@ -75,7 +75,7 @@ it('counts a skip in anybody’s CI, and fails for it only when the run forbids 
   expect(inCi.out).toContain('skipped: 1 for a reason that');
   expect(inCi.status).toBe(0);
 
-  const strict = runOnSkippedTest({ CI: 'true', [FORBID_SKIPS_VARIABLE]: '1' });
+  const strict = runOnSkippedTest({ CI: 'true', [forbidSkipsVariable]: '1' });
   expect(strict.out).toMatch(/skip not allowed: .*sleeps/);
   expect(strict.out).toMatch(/\n1 passed, 1 failed\n$/);
   expect(strict.status).toBe(1);

@@ -4,10 +4,10 @@
 import type { SkippedTest } from './totals.ts';
 
 /** Set by `pnpm test:full`; tests that are too long for every run ask for it with `it.skipIf(!FULL)`. */
-export const FULL_RUN_VARIABLE = 'POOL_TEST_FULL';
+export const fullRunVariable = 'POOL_TEST_FULL';
 
 /** Set by a run that provides every driver and server: `1` makes a skipped test a failure. */
-export const FORBID_SKIPS_VARIABLE = 'POOL_TEST_FORBID_SKIPS';
+export const forbidSkipsVariable = 'POOL_TEST_FORBID_SKIPS';
 
 interface KnownSkip {
   readonly name: RegExp;
@@ -16,26 +16,27 @@ interface KnownSkip {
   readonly isLong: boolean;
 }
 
-const GRAPHICS =
+const graphics =
   'need a graphics device; on Debian: apt-get install --no-install-recommends chromium-common libvulkan1';
-const LONG = 'run in `pnpm test:full` only';
+const long = 'run in `pnpm test:full` only';
 
-const KNOWN: readonly KnownSkip[] = [
+const known: readonly KnownSkip[] = [
   // The circuits alone; a payment of 17 proves with fund-64 in every run.
-  { name: /fund-64 and fund-256/, reason: LONG, isLong: true },
+  { name: /fund-64 and fund-256/, reason: long, isLong: true },
   // A payment of 65; its key alone takes minutes to make.
-  { name: /fund-256\.e2e/, reason: LONG, isLong: true },
+  { name: /fund-256\.e2e/, reason: long, isLong: true },
   {
     name: /^(packages\/prover\/(src\/webgpu|test\/gpu-)|tooling\/src\/device-proofs)/,
-    reason: GRAPHICS,
+    reason: graphics,
     isLong: false,
   },
 ];
 
-const UNKNOWN = 'for a reason that tooling/src/test-skips.ts does not know';
+const unknown = 'for a reason that tooling/src/test-skips.ts does not know';
 
-const findKnown = (test: SkippedTest): KnownSkip | undefined =>
-  KNOWN.find(({ name }) => name.test(test.name));
+function findKnown(test: SkippedTest): KnownSkip | undefined {
+  return known.find(({ name }) => name.test(test.name));
+}
 
 /** The skipped tests that fail a run which forbids skips. A full run may leave out none. */
 export function findForbiddenSkips(
@@ -51,7 +52,7 @@ export function explainSkips(skipped: readonly SkippedTest[]): string | undefine
   if (skipped.length === 0) return undefined;
   const counts = new Map<string, number>();
   for (const test of skipped) {
-    const reason = findKnown(test)?.reason ?? UNKNOWN;
+    const reason = findKnown(test)?.reason ?? unknown;
     counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
   return `skipped: ${[...counts].map(([reason, count]) => `${count} ${reason}`).join('; ')}`;

@@ -9,7 +9,9 @@ import {
   parseVitestReport,
 } from './totals.ts';
 
-const test = (fullName: string, status: string) => ({ fullName, title: fullName, status });
+function test(fullName: string, status: string) {
+  return { fullName, title: fullName, status };
+}
 
 const vitestReport = {
   numPassedTests: 2,

@@ -22,30 +22,35 @@ export interface RunnerReport {
 
 type Json = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
-const asObject = (value: unknown, what: string): Json => {
+function asObject(value: unknown, what: string): Json {
   if (!isObject(value)) throw new Error(`${what} is not an object`);
   return value;
-};
+}
 
-const asArray = (value: unknown, what: string): readonly unknown[] => {
+function asArray(value: unknown, what: string): readonly unknown[] {
   if (!Array.isArray(value)) throw new Error(`${what} is not an array`);
   return value as readonly unknown[];
-};
+}
 
-const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
 
-const toReport = (
+function toReport(
   passed: number,
   failures: readonly string[],
   skipped: readonly SkippedTest[],
-): RunnerReport => ({
-  totals: { passed, failed: failures.length, skipped: skipped.length },
-  skipped,
-  failures,
-});
+): RunnerReport {
+  return {
+    totals: { passed, failed: failures.length, skipped: skipped.length },
+    skipped,
+    failures,
+  };
+}
 
 /**
  * Reads Vitest's JSON report. A file that failed without a failed test in it (a syntax error, a failed hook) counts

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { listWorkspacePackages, PACKAGE_PARENTS } from './workspace.ts';
+import { listWorkspacePackages, packageParents } from './workspace.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
 it('knows every folder of packages that pnpm knows', () => {
   const settings = readFileSync(resolve(root, 'pnpm-workspace.yaml'), 'utf8');
   const listed = [...settings.matchAll(/^\s*- (\w+)\/\*$/gm)].map((match) => match[1]);
-  expect(listed).toEqual([...PACKAGE_PARENTS]);
+  expect(listed).toEqual([...packageParents]);
 });
 
 it('reads names and privacy from the package.json files', () => {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Folders whose children are packages; kept in step with pnpm-workspace.yaml by workspace.test.ts. */
-export const PACKAGE_PARENTS = ['packages', 'apps', 'examples'] as const;
+export const packageParents = ['packages', 'apps', 'examples'] as const;
 
 /** The fields of a package.json that our tools read. */
 export interface PackageJson {
@@ -47,7 +47,7 @@ export function readManifest(dir: string): PackageJson {
 
 /** Every package below the workspace root, in path order. Folders without a package.json are not packages. */
 export function listWorkspacePackages(root: string): WorkspacePackage[] {
-  return PACKAGE_PARENTS.flatMap((parent) => {
+  return packageParents.flatMap((parent) => {
     const parentDir = join(root, parent);
     if (!existsSync(parentDir)) return [];
     return readdirSync(parentDir)

@@ -10,24 +10,24 @@ import { sourceFolder } from '../../packages/circuits/src/circuits.ts';
 import { compileCircuit } from '../../packages/circuits/src/compile.ts';
 import { computeKeyInWorker } from '../../packages/circuits/src/setup/key-in-worker.ts';
 
-const MAIN = `pragma circom 2.2.0;
+const main = `pragma circom 2.2.0;
 include "poseidon.circom";
 component main = Poseidon(6);
 `;
 
-export const createNoteHash = async (): Promise<
+export async function createNoteHash(): Promise<
   ProvingArtifact & {
     readonly folder: string;
     readonly input: Readonly<Record<string, unknown>>;
   }
-> => {
+> {
   const folder = await mkdtemp(join(tmpdir(), 'prover-note-'));
   const sources = join(folder, 'circom');
   await cp(sourceFolder(), sources, { recursive: true });
-  await writeFile(join(sources, 'main.circom'), MAIN);
+  await writeFile(join(sources, 'main.circom'), main);
   const { r1csPath, wasmPath } = await compileCircuit(join(sources, 'main.circom'), folder);
   const zkeyPath = join(folder, 'key.zkey');
   const { verificationKey } = await computeKeyInWorker({ r1csPath, zkeyPath, seed: 'a test' });
   const input = { inputs: [1, 2_000_000, 3, 4, 5, 6] };
   return { folder, wasmPath, zkeyPath, verificationKey, input };
-};
+}

@@ -1,6 +1,6 @@
 // Draws the table of variables into README.md, from the configuration's schema. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { renderConfigTable, replaceConfigTable } from '../src/config-table.ts';
+import { renderConfigTable, replaceConfigTable } from '../src/config/table.ts';
 
 const document = new URL('../README.md', import.meta.url);
 const before = readFileSync(document, 'utf8');

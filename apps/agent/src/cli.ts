@@ -5,23 +5,23 @@
  */
 import { isPoolError } from '@pool/core';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { createAgentLog } from './agent-log.ts';
-import { type CancelOptions, runCancel } from './cancel-command.ts';
-import type { Output } from './command-output.ts';
-import { createProcessSource, readConfig } from './config.ts';
-import { createConfigReport, renderConfigReport } from './config-report.ts';
-import { type DisburseOptions, runDisburse } from './disburse-command.ts';
-import { exitCodeOfError, exitCodes } from './exit-codes.ts';
-import { checkRecipients, type RecipientsOptions } from './recipients-command.ts';
-import { type RedeliverOptions, runRedeliver } from './redeliver-command.ts';
-import { serveAgent } from './serve.ts';
+import { type CancelOptions, runCancel } from './commands/cancel-command.ts';
+import { type DisburseOptions, runDisburse } from './commands/disburse-command.ts';
+import { checkRecipients, type RecipientsOptions } from './commands/recipients-command.ts';
+import { type RedeliverOptions, runRedeliver } from './commands/redeliver-command.ts';
 import {
   beginTenancy,
   listTenancyKeys,
   type NewTenancyOptions,
   showTenancy,
   type TenancyOptions,
-} from './tenancy-command.ts';
+} from './commands/tenancy-command.ts';
+import { createProcessSource, readConfig } from './config/config.ts';
+import { createConfigReport, renderConfigReport } from './config/report.ts';
+import { serveAgent } from './serve.ts';
+import { createAgentLog } from './services/agent-log.ts';
+import type { Output } from './terminal/command-output.ts';
+import { exitCodeOfError, exitCodes } from './terminal/exit-codes.ts';
 import { version } from './version.ts';
 
 export type Streams = Output & { err(text: string): void };

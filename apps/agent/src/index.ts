@@ -1,7 +1,7 @@
 /** The agent as a library: for programs that embed it and for tests. */
 export { type Agent, startAgent } from './agent.ts';
-export { type AgentLog, createAgentLog } from './agent-log.ts';
 export { runCli } from './cli.ts';
-export { type Config, parseConfig, readConfig } from './config.ts';
-export { exitCodes } from './exit-codes.ts';
-export { type AgentFaultPoint, agentFaultPoints } from './fault.ts';
+export { type Config, parseConfig, readConfig } from './config/config.ts';
+export { type AgentLog, createAgentLog } from './services/agent-log.ts';
+export { type AgentFaultPoint, agentFaultPoints } from './services/fault.ts';
+export { exitCodes } from './terminal/exit-codes.ts';

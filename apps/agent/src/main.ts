@@ -5,7 +5,7 @@
  * @module
  */
 import { runCli } from './cli.ts';
-import { createAsk } from './command-output.ts';
+import { createAsk } from './terminal/command-output.ts';
 
 process.exitCode = await runCli(process.argv.slice(2), {
   out: (text) => process.stdout.write(`${text}\n`),

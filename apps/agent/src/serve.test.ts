@@ -2,7 +2,7 @@
 import { type HttpServer, serveHttp } from '@pool/http-server';
 import { listRawCases, type RawTarget, rawLimits, tryRawCase } from '@pool/testkit/raw-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseConfig } from './config.ts';
+import { parseConfig } from './config/config.ts';
 import { createConfigSource, goodEnvironment } from './fixtures/config-world.ts';
 import { createTestApp, loopbackToken } from './fixtures/test-app.ts';
 

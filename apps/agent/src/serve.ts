@@ -6,8 +6,8 @@
 import { PoolError } from '@pool/core';
 import { type HttpServer, serveHttp } from '@pool/http-server';
 import { startAgent } from './agent.ts';
-import type { AgentLog } from './agent-log.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
+import type { AgentLog } from './services/agent-log.ts';
 
 /** How long open work gets to reach a safe point before the process ends anyway. */
 const graceMs = 20_000;

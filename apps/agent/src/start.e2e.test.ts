@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startNodeProcess } from '@pool/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { exitCodes } from './exit-codes.ts';
+import { exitCodes } from './terminal/exit-codes.ts';
 
 type Env = Readonly<Record<string, string>>;
 

@@ -1,14 +1,7 @@
 /** Platform and edge against their documents: whatever is sent, they answer as the documents say. */
 
-import {
-  assertField,
-  createOpenApi,
-  createSignInMessage,
-  edgeApi,
-  platformApi,
-  platformRoutes,
-  Secret,
-} from '@pool/core';
+import { createOpenApi, edgeApi, platformApi, platformRoutes } from '@pool/api';
+import { assertField, createSignInMessage, Secret } from '@pool/core';
 import { createRouteCaller } from '@pool/platform-client';
 import { fuzzApi } from '@pool/testkit/api-fuzz';
 import { Wallet } from 'ethers';

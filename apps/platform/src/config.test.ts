@@ -8,7 +8,7 @@ import { testEvidenceDomain } from './fixtures/test-holder.ts';
 import { testSettings } from './fixtures/test-platform.ts';
 
 const key = `0x${'ab'.repeat(32)}`;
-const DATABASE_URL = 'postgres://pool:CANARY@127.0.0.1/pool';
+const databaseUrl = 'postgres://pool:CANARY@127.0.0.1/pool';
 
 describe('configuration', () => {
   let directory: string;
@@ -166,7 +166,7 @@ describe('configuration', () => {
     const keys = {
       PLATFORM_ARTIFACTS_DIR: '/keys',
       PLATFORM_ARTIFACTS_MANIFEST: '/keys.json',
-      DATABASE_URL,
+      databaseUrl,
     };
     for (const [NODE_ENV, isProduction] of [
       [undefined, false],
@@ -178,7 +178,7 @@ describe('configuration', () => {
         isProduction,
       });
       const screened = { ...gate, GATE_SCREENING_FILE: '/screening.json' };
-      expect(parseGateConfig({ ...screened, DATABASE_URL, NODE_ENV })).toMatchObject({
+      expect(parseGateConfig({ ...screened, databaseUrl, NODE_ENV })).toMatchObject({
         isProduction,
       });
     }
@@ -188,7 +188,7 @@ describe('configuration', () => {
     const keys = { PLATFORM_ARTIFACTS_DIR: '/keys', PLATFORM_ARTIFACTS_MANIFEST: '/keys.json' };
     expect(parsePlatformConfig(platform).productionKeys).toBeUndefined();
     expect(
-      parsePlatformConfig({ ...platform, ...keys, DATABASE_URL, NODE_ENV: 'production' })
+      parsePlatformConfig({ ...platform, ...keys, databaseUrl, NODE_ENV: 'production' })
         .productionKeys,
     ).toEqual({ folder: '/keys', manifest: '/keys.json' });
     const { PLATFORM_ARTIFACTS_DIR, PLATFORM_ARTIFACTS_MANIFEST } = keys;
@@ -203,7 +203,7 @@ describe('configuration', () => {
 
   it('starts no production gate without a screening list, and says what to set', () => {
     const parse = (more: Environment) => () =>
-      parseGateConfig({ ...gate, DATABASE_URL, NODE_ENV: 'production', ...more });
+      parseGateConfig({ ...gate, databaseUrl, NODE_ENV: 'production', ...more });
     expect(parse({})).toThrow('GATE_SCREENING_FILE must name a screening list');
     expect(parse({ GATE_SCREENING_FILE: '/list.json' })().screeningFile).toBe('/list.json');
     expect(parse({ NODE_ENV: 'test' })().screeningFile).toBeUndefined();
@@ -218,7 +218,7 @@ describe('configuration', () => {
         PLATFORM_GATE_URL: 'http://127.0.0.1:8090',
         PLATFORM_GATE_WRITE_CLIENT_ID: 'w',
         PLATFORM_GATE_WRITE_CLIENT_SECRET: 's',
-        DATABASE_URL,
+        databaseUrl,
         NODE_ENV: 'production',
         ...more,
       });
@@ -261,17 +261,17 @@ describe('configuration', () => {
       poolSize: 10,
       mustBeDurable: false,
     };
-    const { database } = parseGateConfig({ ...bareGate, DATABASE_URL });
+    const { database } = parseGateConfig({ ...bareGate, databaseUrl });
     expect(database).toMatchObject({ ...expected, directory: undefined });
     expect(JSON.stringify(database)).not.toContain('CANARY');
     const file = join(directory, 'database-url');
-    writeFileSync(file, `${DATABASE_URL}\n`);
+    writeFileSync(file, `${databaseUrl}\n`);
     expect(
       parsePlatformConfig({ ...platform, DATABASE_URL_FILE: file, DATABASE_POOL_SIZE: '4' }),
     ).toMatchObject({ database: { ...expected, poolSize: 4, directory } });
     for (const [wrong, problem] of [
       [{ DATABASE_URL: 'postgres://CANARY' }, 'DATABASE_URL must be'],
-      [{ DATABASE_URL, DATABASE_POOL_SIZE: '1' }, 'DATABASE_POOL_SIZE'],
+      [{ databaseUrl, DATABASE_POOL_SIZE: '1' }, 'DATABASE_POOL_SIZE'],
       [{ DATABASE_URL_FILE: join(directory, 'none') }, 'DATABASE_URL_FILE names a file'],
       [
         { DATABASE_URL: 'postgres://u:CANARY@db/d?sslrootcert=/none' },

@@ -3,13 +3,8 @@
  *
  * @module
  */
-import {
-  type ChainsFile,
-  createApiPages,
-  edgeApi,
-  platformApi,
-  type RelayerHealth,
-} from '@pool/core';
+import { createApiPages, edgeApi, platformApi, type RelayerHealth } from '@pool/api';
+import type { ChainsFile } from '@pool/core';
 import type { AdmissionConfig } from './accounts/admission.ts';
 import type { CredentialMint } from './accounts/credential.ts';
 import { createCredentialMemory } from './accounts/credential-memory.ts';

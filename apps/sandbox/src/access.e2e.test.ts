@@ -2,7 +2,8 @@
 // when gate and platform are gone. One deployment, tests in order: the last ones end its services.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { capabilities, parseHex, Secret } from '@pool/core';
+import { capabilities } from '@pool/api';
+import { parseHex, Secret } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countFundedBatches, fetchPoolBalance } from './chain-facts.ts';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';

@@ -22,7 +22,7 @@ const points = [
   'result.before-store',
 ];
 
-/** Only a cancelled job passes these (packages/operations/src/cancellation.test.ts). */
+/** Only a cancelled job passes these (packages/operations/src/run/cancellation.test.ts). */
 const onlyCancelled = ['void.signed', 'void.after-store', 'void.posted'];
 
 const otherPoints = ['claim.before-store', ...faultPoints].filter(

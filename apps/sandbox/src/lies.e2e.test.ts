@@ -1,13 +1,8 @@
 // A dishonest platform, played by a proxy between a real agent and the real platform.
+
+import type { RecipientRecord, SettlementRequest, SolidityProof } from '@pool/api';
 import { connectShieldedPool, decodeRevert, type FundBatch, noPermit } from '@pool/contracts';
-import {
-  createSignInMessage,
-  type EncryptionPublicKey,
-  parseHex,
-  type RecipientRecord,
-  type SettlementRequest,
-  type SolidityProof,
-} from '@pool/core';
+import { createSignInMessage, type EncryptionPublicKey, parseHex } from '@pool/core';
 import { type Json, type Lie, type LyingProxy, startLyingProxy } from '@pool/testkit';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -32,7 +32,9 @@ function startIdle(name: string): ManagedProcess {
 }
 
 const progress = createProgress({ stream: { write: () => undefined }, plainLines: false });
-const up = () => bringUp({ directory, holderCount: 1, progress });
+function up() {
+  return bringUp({ directory, holderCount: 1, progress });
+}
 
 function pretendUp(...processes: ManagedProcess[]): void {
   const ledger = openProcessLedger(directory);

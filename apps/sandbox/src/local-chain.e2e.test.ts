@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ANVIL_MNEMONIC, anvilBinary, findFreePorts, startProcess } from '@pool/testkit';
+import { anvilBinary, anvilMnemonic, findFreePorts, startProcess } from '@pool/testkit';
 import { expect, it, onTestFinished } from 'vitest';
 import { anvilArguments, chainId, readChainId } from './local-chain.ts';
 
@@ -23,7 +23,7 @@ it('keeps keys and mnemonic out of the chain’s log', async () => {
     .toBe(chainId);
   await chain.stop();
   const log = readFileSync(logPath, 'utf8');
-  expect(log).not.toContain(ANVIL_MNEMONIC);
+  expect(log).not.toContain(anvilMnemonic);
   expect(log).not.toMatch(/0x[0-9a-fA-F]{64}/);
   expect(log).not.toMatch(/mnemonic|private key/i);
 });

@@ -23,13 +23,13 @@ type DemoCommandOptions = {
   readonly dir: string;
 };
 
-const say = (line: string): void => {
+function say(line: string): void {
   process.stdout.write(`${line}\n`);
-};
+}
 
-const sayJson = (value: unknown): void => {
+function sayJson(value: unknown): void {
   say(JSON.stringify(value, undefined, 2));
-};
+}
 
 function parseHolderCount(text: string): number {
   const count = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;

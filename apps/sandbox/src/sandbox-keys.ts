@@ -5,7 +5,7 @@
  * @module
  */
 import { type Hex, parseHex, Secret } from '@pool/core';
-import { ANVIL_MNEMONIC } from '@pool/testkit';
+import { anvilMnemonic } from '@pool/testkit';
 import { HDNodeWallet, id } from 'ethers';
 
 /** Wallets that a full sandbox enrols: enough for a batch of 64 and some to spare. */
@@ -17,7 +17,7 @@ const roles = { deployer: 0, relayer: 1, publisher: 2, guardian: 3 } as const;
 /** Private key of a role that pays gas. */
 export function deriveRoleKey(role: keyof typeof roles): Secret<Hex> {
   const path = `m/44'/60'/0'/0/${roles[role]}`;
-  return new Secret(parseHex(HDNodeWallet.fromPhrase(ANVIL_MNEMONIC, '', path).privateKey, 32));
+  return new Secret(parseHex(HDNodeWallet.fromPhrase(anvilMnemonic, '', path).privateKey, 32));
 }
 
 /** Private key of the employer who funds batches. */

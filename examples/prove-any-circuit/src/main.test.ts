@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(circuit.folder, { recursive: true, force: true });
 });
 
-const runMain = async (input: object) => {
+async function runMain(input: object) {
   const inputPath = join(circuit.folder, 'input.json');
   await writeFile(inputPath, JSON.stringify(input));
   const main = join(import.meta.dirname, 'main.ts');
@@ -30,7 +30,7 @@ const runMain = async (input: object) => {
     circuit.zkeyPath,
     inputPath,
   ]);
-};
+}
 
 it('prints a proof that verifies, and what it was proved with', async () => {
   const { stdout, stderr } = await runMain({ product: '391', a: '17', b: '23' });

@@ -4,12 +4,12 @@
  * The parameters are the ones the circom ecosystem uses: S-box x^5, 8 full rounds, t = inputs + 1.
  * Tested against poseidon-lite through the compiled circuits (src/poseidon.test.ts).
  */
-import { FIELD_ORDER } from '../src/field.ts';
+import { fieldOrder } from '../src/field.ts';
 
-const FIELD_BITS = 254;
+const fieldBits = 254;
 
 /** Partial rounds by state width t (paper, table 2; rounded up by the security margin). */
-export const PARTIAL_ROUNDS: ReadonlyMap<number, number> = new Map([
+export const partialRoundCounts: ReadonlyMap<number, number> = new Map([
   [2, 56],
   [3, 57],
   [4, 56],
@@ -18,7 +18,7 @@ export const PARTIAL_ROUNDS: ReadonlyMap<number, number> = new Map([
   [7, 63],
 ]);
 
-export const FULL_ROUNDS = 8;
+export const fullRounds = 8;
 
 export type PoseidonParameters = {
   readonly t: number;
@@ -30,7 +30,7 @@ export type PoseidonParameters = {
 };
 
 /** The 80-bit register of Grain, with the paper's filter: a pair whose first bit is 0 is thrown away. */
-const createGrain = (t: number, partialRounds: number): (() => bigint) => {
+function createGrain(t: number, partialRounds: number): () => bigint {
   const register: number[] = [];
   const load = (value: number, width: number) => {
     for (let i = width - 1; i >= 0; i--) {
@@ -39,9 +39,9 @@ const createGrain = (t: number, partialRounds: number): (() => bigint) => {
   };
   load(1, 2); // prime field
   load(0, 4); // S-box x^alpha
-  load(FIELD_BITS, 12);
+  load(fieldBits, 12);
   load(t, 12);
-  load(FULL_ROUNDS, 10);
+  load(fullRounds, 10);
   load(partialRounds, 10);
   for (let i = 0; i < 30; i++) {
     register.push(1);
@@ -67,49 +67,49 @@ const createGrain = (t: number, partialRounds: number): (() => bigint) => {
   };
   return () => {
     let value = 0n;
-    for (let i = 0; i < FIELD_BITS; i++) {
+    for (let i = 0; i < fieldBits; i++) {
       value = (value << 1n) | BigInt(filtered());
     }
     return value;
   };
-};
+}
 
-const invert = (value: bigint): bigint => {
+function invert(value: bigint): bigint {
   let result = 1n;
   let base = value;
-  for (let exponent = FIELD_ORDER - 2n; exponent > 0n; exponent >>= 1n) {
+  for (let exponent = fieldOrder - 2n; exponent > 0n; exponent >>= 1n) {
     if (exponent & 1n) {
-      result = (result * base) % FIELD_ORDER;
+      result = (result * base) % fieldOrder;
     }
-    base = (base * base) % FIELD_ORDER;
+    base = (base * base) % fieldOrder;
   }
   return result;
-};
+}
 
 /** Parameters for state width t, t in 2..7. */
-export const computePoseidonParameters = (t: number): PoseidonParameters => {
-  const partialRounds = PARTIAL_ROUNDS.get(t);
+export function computePoseidonParameters(t: number): PoseidonParameters {
+  const partialRounds = partialRoundCounts.get(t);
   if (partialRounds === undefined) {
     throw new RangeError(`no Poseidon parameters for t = ${t}`);
   }
   const draw = createGrain(t, partialRounds);
   const constants: bigint[] = [];
-  while (constants.length < (FULL_ROUNDS + partialRounds) * t) {
+  while (constants.length < (fullRounds + partialRounds) * t) {
     const candidate = draw();
-    if (candidate < FIELD_ORDER) {
+    if (candidate < fieldOrder) {
       constants.push(candidate);
     }
   }
   // A Cauchy matrix 1 / (x_i + y_j); unlike the round constants these draws are reduced, not rejected.
   for (;;) {
-    const points = Array.from({ length: 2 * t }, () => draw() % FIELD_ORDER);
+    const points = Array.from({ length: 2 * t }, () => draw() % fieldOrder);
     const xs = points.slice(0, t);
     const ys = points.slice(t);
-    const sums = xs.map((x) => ys.map((y) => (x + y) % FIELD_ORDER));
+    const sums = xs.map((x) => ys.map((y) => (x + y) % fieldOrder));
     const usable =
       new Set(points).size === 2 * t && sums.every((row) => row.every((s) => s !== 0n));
     if (usable) {
       return { t, partialRounds, constants, matrix: sums.map((row) => row.map(invert)) };
     }
   }
-};
+}

@@ -22,13 +22,15 @@ const contents = {
 };
 type Contents = Readonly<Record<ArtifactKind, string>>;
 
-const digestsOf = (files: Contents): ArtifactDigests => ({
-  r1cs: computeDigest(files.r1cs),
-  wasm: computeDigest(files.wasm),
-  zkey: computeDigest(files.zkey),
-  compactKey: computeDigest(files.compactKey),
-  verificationKey: computeDigest(files.verificationKey),
-});
+function digestsOf(files: Contents): ArtifactDigests {
+  return {
+    r1cs: computeDigest(files.r1cs),
+    wasm: computeDigest(files.wasm),
+    zkey: computeDigest(files.zkey),
+    compactKey: computeDigest(files.compactKey),
+    verificationKey: computeDigest(files.verificationKey),
+  };
+}
 const entry = {
   recipe: computeDigest('recipe'),
   constraints: 1,
@@ -59,12 +61,12 @@ type TestStoreOptions = {
   readonly reported?: ArtifactDigests;
 };
 
-const createTestStore = ({
+function createTestStore({
   files = contents,
   recipe = 'a'.repeat(64),
   keyForm = 'compact',
   reported = digestsOf(files),
-}: TestStoreOptions = {}) => {
+}: TestStoreOptions = {}) {
   const build = vi.fn(async (_circuit: CircuitName, folder: string) => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     for (const kind of kept) {
@@ -92,7 +94,7 @@ const createTestStore = ({
     convert,
   });
   return { store, build, buildConstraints, convert };
-};
+}
 
 describe('the artifact store', () => {
   it('builds once, then serves from the cache', async () => {

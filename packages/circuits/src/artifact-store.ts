@@ -86,7 +86,7 @@ export type ArtifactStore = {
 };
 
 /** The workspace's root above this directory, or the directory itself. */
-const defaultCacheDir = (): string => {
+function defaultCacheDir(): string {
   const start = process.cwd();
   for (let folder = start; ; folder = dirname(folder)) {
     if (existsSync(join(folder, 'pnpm-workspace.yaml'))) {
@@ -96,14 +96,14 @@ const defaultCacheDir = (): string => {
       return join(start, '.cache', 'pool', 'circuits');
     }
   }
-};
+}
 
 /** The kinds whose file is missing or differs from the pinned digest. */
-const findMismatches = async (
+async function findMismatches(
   folder: string,
   kinds: readonly ArtifactKind[],
   pinned: ArtifactDigests,
-): Promise<ArtifactKind[]> => {
+): Promise<ArtifactKind[]> {
   const wrong: ArtifactKind[] = [];
   for (const kind of kinds) {
     const path = join(folder, artifactFiles[kind]);
@@ -112,9 +112,9 @@ const findMismatches = async (
     }
   }
   return wrong;
-};
+}
 
-const refuseMismatch = (circuit: CircuitName, wrong: readonly ArtifactKind[]): void => {
+function refuseMismatch(circuit: CircuitName, wrong: readonly ArtifactKind[]): void {
   if (wrong.length > 0) {
     throw new PoolError(
       'artifacts_digest_mismatch',
@@ -123,10 +123,10 @@ const refuseMismatch = (circuit: CircuitName, wrong: readonly ArtifactKind[]): v
       { status: 500 },
     );
   }
-};
+}
 
 /** Moves a finished folder into place. If another process was faster, its folder stays: the contents are the same. */
-const publish = async (built: string, folder: string): Promise<void> => {
+async function publish(built: string, folder: string): Promise<void> {
   try {
     await rename(built, folder);
   } catch (error) {
@@ -134,7 +134,7 @@ const publish = async (built: string, folder: string): Promise<void> => {
       throw error;
     }
   }
-};
+}
 
 type BuiltDigests = { readonly [kind in ArtifactKind]?: string | undefined };
 
@@ -161,8 +161,8 @@ export type ArtifactStoreParts = {
  * @example
  * const { wasmPath, zkeyPath, verificationKey } = await createArtifactStore().ensureArtifacts('fund-16');
  */
-export const createArtifactStore = (options: ArtifactStoreOptions = {}): ArtifactStore =>
-  createArtifactStoreOf({
+export function createArtifactStore(options: ArtifactStoreOptions = {}): ArtifactStore {
+  return createArtifactStoreOf({
     cacheDir: resolve(options.cacheDir ?? defaultCacheDir()),
     keyForm: options.keyForm ?? 'compact',
     readManifest: () => options.manifest ?? readArtifactsManifest(),
@@ -171,6 +171,7 @@ export const createArtifactStore = (options: ArtifactStoreOptions = {}): Artifac
     buildConstraints,
     convert: (compactPath, zkeyPath) => convertKeyFile(compactPath, 'standard', zkeyPath),
   });
+}
 
 /** Files that lie in one folder and are made and checked together. */
 type Bundle = {
@@ -180,7 +181,7 @@ type Bundle = {
   readonly build: Build;
 };
 
-export const createArtifactStoreOf = (parts: ArtifactStoreParts): ArtifactStore => {
+export function createArtifactStoreOf(parts: ArtifactStoreParts): ArtifactStore {
   const { cacheDir } = parts;
 
   /** The folder of a bundle whose files have just been compared with the manifest. */
@@ -288,4 +289,4 @@ export const createArtifactStoreOf = (parts: ArtifactStoreParts): ArtifactStore 
   };
 
   return { cacheDir, ensureArtifacts, ensureConstraints, writeStandardZkey };
-};
+}

@@ -31,15 +31,19 @@ export type ManifestEntry = {
 
 export type ArtifactsManifest = Readonly<Record<CircuitName, ManifestEntry>>;
 
-export const manifestUrl = (): URL => new URL('../artifacts.json', import.meta.url);
+export function manifestUrl(): URL {
+  return new URL('../artifacts.json', import.meta.url);
+}
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
 
-const isDigest = (value: unknown): value is string =>
-  typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+function isDigest(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}
 
-const isEntry = (value: unknown): value is ManifestEntry => {
+function isEntry(value: unknown): value is ManifestEntry {
   if (!isRecord(value) || !isDigest(value['recipe'])) {
     return false;
   }
@@ -50,13 +54,13 @@ const isEntry = (value: unknown): value is ManifestEntry => {
     isRecord(sha256) &&
     artifactKinds.every((kind) => isDigest(sha256[kind]))
   );
-};
+}
 
 /**
  * Reads a manifest.
  * @throws PoolError `artifacts_manifest_malformed`
  */
-export const parseArtifactsManifest = (json: string): ArtifactsManifest => {
+export function parseArtifactsManifest(json: string): ArtifactsManifest {
   const parsed: unknown = JSON.parse(json);
   const circuits = isRecord(parsed) ? parsed['circuits'] : undefined;
   const entries = circuitNames.map((name) => {
@@ -70,19 +74,21 @@ export const parseArtifactsManifest = (json: string): ArtifactsManifest => {
     return [name, entry] as const;
   });
   return Object.fromEntries(entries) as Record<CircuitName, ManifestEntry>;
-};
+}
 
 /** The committed manifest. */
-export const readArtifactsManifest = (): ArtifactsManifest =>
-  parseArtifactsManifest(readFileSync(manifestUrl(), 'utf8'));
+export function readArtifactsManifest(): ArtifactsManifest {
+  return parseArtifactsManifest(readFileSync(manifestUrl(), 'utf8'));
+}
 
 /** SHA-256 of bytes, hex. */
-export const computeDigest = (bytes: Uint8Array | string): string =>
-  createHash('sha256').update(bytes).digest('hex');
+export function computeDigest(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
 
 /** SHA-256 of a file, hex. */
-export const computeFileDigest = async (path: string): Promise<string> => {
+export async function computeFileDigest(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
   return hash.digest('hex');
-};
+}

@@ -20,9 +20,9 @@ import { isProduction } from './config.ts';
 import { computeKeyInWorker } from './setup/key-in-worker.ts';
 
 /** The trapdoor follows from it: change it whenever the setup's output changes for the same constraints. */
-const SETUP_VERSION = 1;
+const setupVersion = 1;
 /** Change it whenever other files are kept, or the same ones in another form. */
-const FILES_VERSION = 2;
+const filesVersion = 2;
 
 export type BuildStage = 'compile' | 'setup' | 'verify' | 'ready';
 
@@ -41,22 +41,25 @@ export const artifactFiles: Readonly<Record<ArtifactKind, string>> = {
   verificationKey: 'verification-key.json',
 };
 
-const computeSeed = (circuit: CircuitName): string => `pool ${circuit} ${SETUP_VERSION}`;
+function computeSeed(circuit: CircuitName): string {
+  return `pool ${circuit} ${setupVersion}`;
+}
 
 /** Digest of all that decides the artifacts' bytes; the cache is keyed by it. */
-export const computeRecipe = (circuit: CircuitName): string =>
-  computeDigest(
+export function computeRecipe(circuit: CircuitName): string {
+  return computeDigest(
     JSON.stringify([
       circuit,
       computeSourceDigest(circuit),
       describeCompiler(),
       computeSeed(circuit),
-      FILES_VERSION,
+      filesVersion,
     ]),
   );
+}
 
 /** @throws PoolError `insecure_dev_setup` when NODE_ENV is production */
-export const refuseInProduction = (): void => {
+export function refuseInProduction(): void {
   if (isProduction()) {
     throw new PoolError(
       'insecure_dev_setup',
@@ -65,7 +68,7 @@ export const refuseInProduction = (): void => {
       { status: 500 },
     );
   }
-};
+}
 
 /** The manifest's entry; a key's digest is known if the key was written in that form. */
 export type BuiltArtifacts = Omit<ManifestEntry, 'sha256'> & {
@@ -73,33 +76,33 @@ export type BuiltArtifacts = Omit<ManifestEntry, 'sha256'> & {
 };
 
 /** Compiles a circuit into an existing, empty folder: constraints and witness program. */
-const compileInto = async (
+async function compileInto(
   circuit: CircuitName,
   folder: string,
   { signal, onProgress }: BuildOptions,
-): Promise<void> => {
+): Promise<void> {
   onProgress?.('compile', 0);
   const source = join(sourceFolder(), `${circuit}.circom`);
   const compiled = await compileCircuit(source, folder, { signal });
   await rename(compiled.r1csPath, join(folder, artifactFiles.r1cs));
   await rename(compiled.wasmPath, join(folder, artifactFiles.wasm));
   await rm(join(folder, `${circuit}_js`), { recursive: true });
-};
+}
 
 /**
  * Builds a circuit's constraint file into an existing, empty folder.
  * @returns its digest
  * @throws PoolError `compiler_missing`, `compile_failed`
  */
-export const buildConstraints = async (
+export async function buildConstraints(
   circuit: CircuitName,
   folder: string,
   options: BuildOptions = {},
-): Promise<Pick<ArtifactDigests, 'r1cs'>> => {
+): Promise<Pick<ArtifactDigests, 'r1cs'>> {
   await compileInto(circuit, folder, options);
   await rm(join(folder, artifactFiles.wasm));
   return { r1cs: await computeFileDigest(join(folder, artifactFiles.r1cs)) };
-};
+}
 
 /**
  * Builds all that a prover needs into an existing, empty folder: witness program, proving key in its compact form, verification
@@ -107,11 +110,11 @@ export const buildConstraints = async (
  * is asked for.
  * @throws PoolError `insecure_dev_setup`, `compiler_missing`, `compile_failed`
  */
-export const buildArtifacts = async (
+export async function buildArtifacts(
   circuit: CircuitName,
   folder: string,
   options: BuildOptions & { readonly standardKey?: boolean } = {},
-): Promise<BuiltArtifacts> => {
+): Promise<BuiltArtifacts> {
   refuseInProduction();
   const { signal, onProgress, standardKey = false } = options;
   const recipe = computeRecipe(circuit);
@@ -141,4 +144,4 @@ export const buildArtifacts = async (
   };
   await rm(scratch, { recursive: true });
   return { recipe, ...shape, sha256 };
-};
+}

@@ -23,7 +23,7 @@ export const circuitSizes: Readonly<Record<CircuitName, number>> = {
  * Checks a circuit's name.
  * @throws PoolError `unknown_circuit`
  */
-export const parseCircuitName = (name: string): CircuitName => {
+export function parseCircuitName(name: string): CircuitName {
   const known = circuitNames.find((candidate) => candidate === name);
   if (known === undefined) {
     throw new PoolError(
@@ -32,13 +32,15 @@ export const parseCircuitName = (name: string): CircuitName => {
     );
   }
   return known;
-};
+}
 
 /** Folder of the circom sources, in the repository and in the published package alike. */
-export const sourceFolder = (): string => fileURLToPath(new URL('../circom/', import.meta.url));
+export function sourceFolder(): string {
+  return fileURLToPath(new URL('../circom/', import.meta.url));
+}
 
-const listSources = (folder: string, prefix = ''): string[] =>
-  readdirSync(folder, { withFileTypes: true })
+function listSources(folder: string, prefix = ''): string[] {
+  return readdirSync(folder, { withFileTypes: true })
     .flatMap((entry) =>
       entry.isDirectory()
         ? listSources(join(folder, entry.name), `${prefix}${entry.name}/`)
@@ -46,12 +48,13 @@ const listSources = (folder: string, prefix = ''): string[] =>
     )
     .filter((name) => name.endsWith('.circom'))
     .sort();
+}
 
 /**
  * SHA-256 over names and contents of the circom sources a circuit may include, as hex: all but the mains of the other circuits, so
  * that a new size leaves the others' artifacts alone.
  */
-export const computeSourceDigest = (circuit: CircuitName, folder = sourceFolder()): string => {
+export function computeSourceDigest(circuit: CircuitName, folder = sourceFolder()): string {
   const others = circuitNames.filter((name) => name !== circuit).map((name) => `${name}.circom`);
   const hash = createHash('sha256');
   for (const name of listSources(folder).filter((source) => !others.includes(source))) {
@@ -61,4 +64,4 @@ export const computeSourceDigest = (circuit: CircuitName, folder = sourceFolder(
     hash.update(`${name}\n${digest}\n`);
   }
   return hash.digest('hex');
-};
+}

@@ -12,8 +12,8 @@ import { computeFileDigest } from './artifacts-manifest.ts';
 type Outcome = { readonly code: number; readonly out: string; readonly err: string };
 const cli = fileURLToPath(new URL('./cli.ts', import.meta.url));
 let folder: string;
-const run = (...args: string[]): Promise<Outcome> =>
-  new Promise((resolve) => {
+function run(...args: string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
     execFile(
       process.execPath,
       ['--conditions=@pool/source', cli, ...args],
@@ -22,6 +22,7 @@ const run = (...args: string[]): Promise<Outcome> =>
         resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
     );
   });
+}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pool-cli-test-'));

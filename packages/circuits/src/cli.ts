@@ -9,19 +9,19 @@ import { parseArgs } from 'node:util';
 import { isPoolError } from '@pool/core';
 import { createArtifactStore } from './artifact-store.ts';
 import { readArtifactsManifest } from './artifacts-manifest.ts';
-import { CEREMONY_USAGE, runCeremony } from './ceremony/ceremony-command.ts';
+import { ceremonyUsage, runCeremony } from './ceremony/ceremony-command.ts';
 import { circuitNames, circuitSizes, parseCircuitName } from './circuits.ts';
 import { type CommandIo, createCommandIo, UsageError } from './command-io.ts';
-import { FETCH_USAGE, runFetch } from './fetch-command.ts';
+import { fetchUsage, runFetch } from './fetch-command.ts';
 
-const USAGE = `pool-circuits list
+const usage = `pool-circuits list
 pool-circuits build --circuit <${circuitNames.join('|')}> [--cache-dir <folder>] [--zkey <file>]
     development keys: anybody can forge proofs under them
-${FETCH_USAGE}${CEREMONY_USAGE}
+${fetchUsage}${ceremonyUsage}
 Every command but list and build takes --json. Exit codes: 0 done, 1 could not be done, 2 wrong usage, 3 refused.
 `;
 
-const list = (): string => {
+function list(): string {
   const manifest = readArtifactsManifest();
   return circuitNames
     .map((name) => {
@@ -29,10 +29,10 @@ const list = (): string => {
       return `${name}  ${circuitSizes[name]} slots  ${constraints} constraints  ${wires} wires\n`;
     })
     .join('');
-};
+}
 
 /** @param zkeyPath where the key's standard form goes as well, for tools of the snarkjs family */
-const build = async (name: string, cacheDir?: string, zkeyPath?: string): Promise<string> => {
+async function build(name: string, cacheDir?: string, zkeyPath?: string): Promise<string> {
   const store = createArtifactStore({ cacheDir, keyForm: 'compact' });
   const circuit = parseCircuitName(name);
   let lastStage = '';
@@ -48,9 +48,9 @@ const build = async (name: string, cacheDir?: string, zkeyPath?: string): Promis
     await store.writeStandardZkey(circuit, zkeyPath);
   }
   return `${artifacts.wasmPath}\n${artifacts.zkeyPath}\n`;
-};
+}
 
-const runBuild = async (args: readonly string[]): Promise<number> => {
+async function runBuild(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -64,9 +64,9 @@ const runBuild = async (args: readonly string[]): Promise<number> => {
   }
   process.stdout.write(await build(values.circuit, values['cache-dir'], values.zkey));
   return 0;
-};
+}
 
-const run = async ([command, ...args]: readonly string[], io: CommandIo): Promise<number> => {
+async function run([command, ...args]: readonly string[], io: CommandIo): Promise<number> {
   switch (command) {
     case 'list':
       process.stdout.write(list());
@@ -79,26 +79,31 @@ const run = async ([command, ...args]: readonly string[], io: CommandIo): Promis
       return await runCeremony(args, io);
     case '--help':
     case 'help':
-      process.stdout.write(USAGE);
+      process.stdout.write(usage);
       return 0;
     default:
       throw new UsageError('unknown command');
   }
-};
+}
 
-const isUsageError = (error: unknown): error is Error =>
-  error instanceof UsageError ||
-  (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_'));
+function isUsageError(error: unknown): error is Error {
+  return (
+    error instanceof UsageError ||
+    (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_'))
+  );
+}
 
-const describe = (error: unknown): string => {
+function describe(error: unknown): string {
   if (isPoolError(error)) {
     return `${error.code}: ${error.message}`;
   }
   return error instanceof Error && error.name === 'AbortError' ? 'interrupted' : String(error);
-};
+}
 
 const interruption = new AbortController();
-const interrupt = () => interruption.abort();
+function interrupt() {
+  return interruption.abort();
+}
 process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
 
 try {
@@ -106,7 +111,7 @@ try {
   process.exitCode = await run(process.argv.slice(2), io);
 } catch (error) {
   if (isUsageError(error)) {
-    process.stderr.write(`${error.message}\n\n${USAGE}`);
+    process.stderr.write(`${error.message}\n\n${usage}`);
     process.exitCode = 2;
   } else {
     process.stderr.write(`${describe(error)}\n`);

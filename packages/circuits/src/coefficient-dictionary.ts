@@ -5,17 +5,17 @@
  */
 
 /** Words of 32 bits in a value. */
-const VALUE_WORDS = 8;
+const valueWords = 8;
 
 /** Open addressing over the values' words; no string or BigInt is made for a value that is known. */
-export const createCoefficientDictionary = () => {
-  let words = new Uint32Array(VALUE_WORDS * 512);
+export function createCoefficientDictionary() {
+  let words = new Uint32Array(valueWords * 512);
   let slots = new Int32Array(1024).fill(-1);
   let count = 0;
 
   const findSlot = (source: Uint32Array, start: number): number => {
     let mixed = 0;
-    for (let i = 0; i < VALUE_WORDS; i++) {
+    for (let i = 0; i < valueWords; i++) {
       mixed = Math.imul(mixed ^ (source[start + i] ?? 0), 0x9e3779b1);
       mixed ^= mixed >>> 15;
     }
@@ -26,10 +26,10 @@ export const createCoefficientDictionary = () => {
         return slot;
       }
       let i = 0;
-      while (i < VALUE_WORDS && words[VALUE_WORDS * known + i] === source[start + i]) {
+      while (i < valueWords && words[valueWords * known + i] === source[start + i]) {
         i++;
       }
-      if (i === VALUE_WORDS) {
+      if (i === valueWords) {
         return slot;
       }
     }
@@ -42,7 +42,7 @@ export const createCoefficientDictionary = () => {
     words = larger;
     slots = new Int32Array(slots.length * 2).fill(-1);
     for (let index = 0; index < count; index++) {
-      slots[findSlot(words, VALUE_WORDS * index)] = index;
+      slots[findSlot(words, valueWords * index)] = index;
     }
   };
 
@@ -56,8 +56,8 @@ export const createCoefficientDictionary = () => {
       }
       const index = count++;
       slots[slot] = index;
-      words.set(source.subarray(start, start + VALUE_WORDS), VALUE_WORDS * index);
-      if (VALUE_WORDS * count === words.length) {
+      words.set(source.subarray(start, start + valueWords), valueWords * index);
+      if (valueWords * count === words.length) {
         grow();
       }
       return index;
@@ -66,10 +66,10 @@ export const createCoefficientDictionary = () => {
     values: (): bigint[] =>
       Array.from({ length: count }, (_, index) => {
         let value = 0n;
-        for (let i = VALUE_WORDS - 1; i >= 0; i--) {
-          value = (value << 32n) | BigInt(words[VALUE_WORDS * index + i] ?? 0);
+        for (let i = valueWords - 1; i >= 0; i--) {
+          value = (value << 32n) | BigInt(words[valueWords * index + i] ?? 0);
         }
         return value;
       }),
   };
-};
+}

@@ -23,7 +23,7 @@ export type CommandIo = {
 
 type Stream = { readonly isTTY?: boolean | undefined; write(text: string): unknown };
 
-export const createCommandIo = (out: Stream, err: Stream, signal: AbortSignal): CommandIo => {
+export function createCommandIo(out: Stream, err: Stream, signal: AbortSignal): CommandIo {
   let last = -1;
   return {
     signal,
@@ -42,4 +42,4 @@ export const createCommandIo = (out: Stream, err: Stream, signal: AbortSignal): 
       }
     },
   };
-};
+}

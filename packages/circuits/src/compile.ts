@@ -11,8 +11,8 @@ import { basename, dirname, join } from 'node:path';
 import { PoolError } from '@pool/core';
 
 /** Simplification level. The sources carry Poseidon's state in expressions, so level 2 finds nothing but denser rows. */
-const OPTIMISATION = '--O1';
-const KEPT_OUTPUT = 2000;
+const optimisation = '--O1';
+const keptOutput = 2000;
 
 export type CompileOptions = {
   /** Also write `<name>.sym`, the wires by signal name. */
@@ -25,7 +25,7 @@ export type CompiledCircuit = { readonly r1csPath: string; readonly wasmPath: st
 
 const require = createRequire(import.meta.url);
 
-const locateCompiler = (): { script: string; version: string } => {
+function locateCompiler(): { script: string; version: string } {
   try {
     const manifest = require.resolve('circom2/package.json');
     const parsed: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
@@ -40,10 +40,12 @@ const locateCompiler = (): { script: string; version: string } => {
       { cause },
     );
   }
-};
+}
 
 /** Name, version and flags of the compiler: part of an artifact's identity. */
-export const describeCompiler = (): string => `circom2 ${locateCompiler().version} ${OPTIMISATION}`;
+export function describeCompiler(): string {
+  return `circom2 ${locateCompiler().version} ${optimisation}`;
+}
 
 /**
  * Compiles a circuit.
@@ -51,18 +53,18 @@ export const describeCompiler = (): string => `circom2 ${locateCompiler().versio
  * @param outputFolder existing folder for the results
  * @throws PoolError `compiler_missing`; `compile_failed` with the compiler's last words as cause
  */
-export const compileCircuit = async (
+export async function compileCircuit(
   source: string,
   outputFolder: string,
   { signal, symbols = false }: CompileOptions = {},
-): Promise<CompiledCircuit> => {
+): Promise<CompiledCircuit> {
   const name = basename(source, '.circom');
   const args = [
     locateCompiler().script,
     source,
     '--r1cs',
     '--wasm',
-    OPTIMISATION,
+    optimisation,
     '-o',
     outputFolder,
   ];
@@ -77,7 +79,7 @@ export const compileCircuit = async (
   });
   let output = '';
   const keep = (chunk: Buffer) => {
-    output = (output + chunk.toString()).slice(-KEPT_OUTPUT);
+    output = (output + chunk.toString()).slice(-keptOutput);
   };
   compiler.stdout.on('data', keep);
   compiler.stderr.on('data', keep);
@@ -94,4 +96,4 @@ export const compileCircuit = async (
     r1csPath: join(outputFolder, `${name}.r1cs`),
     wasmPath: join(outputFolder, `${name}_js`, `${name}.wasm`),
   };
-};
+}

@@ -5,4 +5,6 @@
  */
 
 /** Is this a production process (`NODE_ENV=production`)? */
-export const isProduction = (): boolean => process.env['NODE_ENV'] === 'production';
+export function isProduction(): boolean {
+  return process.env['NODE_ENV'] === 'production';
+}

@@ -29,8 +29,9 @@ let server: Server;
 let url: string;
 let manner: Manner;
 let requests: string[];
-const keyPart = () =>
-  join(folder, 'out', 'fund-16', `${artifactFiles.zkey}.${sha256.zkey.slice(0, 16)}.part`);
+function keyPart() {
+  return join(folder, 'out', 'fund-16', `${artifactFiles.zkey}.${sha256.zkey.slice(0, 16)}.part`);
+}
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pool-fetch-test-'));
@@ -78,19 +79,20 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const run = (from: string, digests = sha256) =>
-  fetchArtifacts({ from, circuit: 'fund-16', sha256: digests, out: join(folder, 'out') });
-const expectAllThere = async () => {
+function run(from: string, digests = sha256) {
+  return fetchArtifacts({ from, circuit: 'fund-16', sha256: digests, out: join(folder, 'out') });
+}
+async function expectAllThere() {
   const out = join(folder, 'out', 'fund-16');
   expect((await readdir(out)).sort()).toEqual(fetchedKinds.map((k) => artifactFiles[k]).sort());
   for (const kind of fetchedKinds) {
     expect((await readFile(join(out, artifactFiles[kind]))).equals(contents[kind])).toBe(true);
   }
-};
-const leavePart = async (bytes: Buffer) => {
+}
+async function leavePart(bytes: Buffer) {
   await mkdir(join(folder, 'out', 'fund-16'), { recursive: true });
   await writeFile(keyPart(), bytes);
-};
+}
 
 describe('fetching', () => {
   it('brings every file from a folder or a server, once', async () => {

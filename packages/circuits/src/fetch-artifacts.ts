@@ -39,15 +39,20 @@ export type FetchedFile = {
 };
 
 /** Larger than any key of 2^22 rows; stops a server that never ends. */
-const MOST_BYTES = 16 * 2 ** 30;
+const mostBytes = 16 * 2 ** 30;
 /** A server that sends nothing for this long has failed. */
-const IDLE_MS = 60_000;
+const idleMs = 60_000;
 
-const unavailable = (what: string, cause?: unknown): PoolError =>
-  new PoolError('artifact_unavailable', `${what} could not be fetched. Run the command again.`, {
-    retryable: true,
-    cause,
-  });
+function unavailable(what: string, cause?: unknown): PoolError {
+  return new PoolError(
+    'artifact_unavailable',
+    `${what} could not be fetched. Run the command again.`,
+    {
+      retryable: true,
+      cause,
+    },
+  );
+}
 
 /** Bytes of a file from `offset` on. `offset` of the answer is where they really begin. */
 type Source = {
@@ -56,9 +61,11 @@ type Source = {
   readonly chunks: AsyncIterable<Uint8Array>;
 };
 
-const isUrl = (from: string): boolean => /^https?:\/\//i.test(from);
+function isUrl(from: string): boolean {
+  return /^https?:\/\//i.test(from);
+}
 
-const openFolderSource = async (path: string, offset: number): Promise<Source> => {
+async function openFolderSource(path: string, offset: number): Promise<Source> {
   const size = await stat(path).then(
     (entry) => (entry.isFile() ? entry.size : undefined),
     () => undefined,
@@ -68,13 +75,13 @@ const openFolderSource = async (path: string, offset: number): Promise<Source> =
   }
   const start = offset <= size ? offset : 0;
   return { offset: start, total: size, chunks: createReadStream(path, { start }) };
-};
+}
 
 async function* withIdleLimit(
   chunks: AsyncIterable<Uint8Array>,
   idle: AbortController,
 ): AsyncGenerator<Uint8Array> {
-  const restart = () => setTimeout(() => idle.abort(), IDLE_MS);
+  const restart = () => setTimeout(() => idle.abort(), idleMs);
   let timer = restart();
   try {
     for await (const chunk of chunks) {
@@ -87,14 +94,14 @@ async function* withIdleLimit(
   }
 }
 
-const openUrlSource = async (
+async function openUrlSource(
   url: string,
   offset: number,
   signal: AbortSignal | undefined,
-): Promise<Source> => {
+): Promise<Source> {
   const idle = new AbortController();
   const signals = [idle.signal, ...(signal === undefined ? [] : [signal])];
-  const timer = setTimeout(() => idle.abort(), IDLE_MS);
+  const timer = setTimeout(() => idle.abort(), idleMs);
   const response = await fetch(url, {
     // Ranges count the bytes as they travel, so they must travel uncompressed.
     headers: {
@@ -123,33 +130,34 @@ const openUrlSource = async (
     total: Number.isSafeInteger(length) ? start + length : undefined,
     chunks: withIdleLimit(response.body, idle),
   };
-};
+}
 
-const hashFile = async (path: string, hash: Hash, bytes: number): Promise<void> => {
+async function hashFile(path: string, hash: Hash, bytes: number): Promise<void> {
   if (bytes > 0) {
     await pipeline(createReadStream(path, { end: bytes - 1 }), hash, { end: false });
   }
-};
+}
 
-const sizeOf = async (path: string): Promise<number> =>
-  await stat(path).then(
+async function sizeOf(path: string): Promise<number> {
+  return await stat(path).then(
     ({ size }) => size,
     () => 0,
   );
+}
 
-const append = async (handle: FileHandle, bytes: Uint8Array): Promise<void> => {
+async function append(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     done += (await handle.write(bytes, done)).bytesWritten;
   }
-};
+}
 
 /** Transfers into the partial file and returns the digest of all of it. */
-const transfer = async (
+async function transfer(
   location: string,
   part: string,
   kind: FetchedKind,
   { signal, onProgress }: FetchOptions,
-): Promise<string> => {
+): Promise<string> {
   const have = await sizeOf(part);
   const source = isUrl(location)
     ? await openUrlSource(location, have, signal)
@@ -166,7 +174,7 @@ const transfer = async (
       hash.update(chunk);
       bytes += chunk.length;
       onProgress?.(kind, bytes, source.total);
-      if (bytes > MOST_BYTES) {
+      if (bytes > mostBytes) {
         throw unavailable(`${location} (it does not end)`);
       }
     }
@@ -178,21 +186,23 @@ const transfer = async (
   } finally {
     await handle.close();
   }
-};
+}
 
-const digestOf = async (path: string): Promise<string> => {
+async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   return hash.digest('hex');
-};
+}
 
-const isOurError = (error: unknown): boolean => error instanceof PoolError;
+function isOurError(error: unknown): boolean {
+  return error instanceof PoolError;
+}
 
-const fetchFile = async (
+async function fetchFile(
   request: FetchRequest,
   kind: FetchedKind,
   options: FetchOptions,
-): Promise<FetchedFile> => {
+): Promise<FetchedFile> {
   const name = artifactFiles[kind];
   const folder = join(request.out, request.circuit);
   const path = join(folder, name);
@@ -229,20 +239,20 @@ const fetchFile = async (
   }
   await rename(part, path);
   return { kind, path, wasFetched: true };
-};
+}
 
 /**
  * Fetches all files of a circuit; those that lie there already with the right digest are left alone.
  * @throws PoolError `artifact_refused` if a file is not the pinned one; `artifact_missing`; `artifact_unavailable` (retryable; what
  *   has come so far is kept and resumed)
  */
-export const fetchArtifacts = async (
+export async function fetchArtifacts(
   request: FetchRequest,
   options: FetchOptions = {},
-): Promise<FetchedFile[]> => {
+): Promise<FetchedFile[]> {
   const files: FetchedFile[] = [];
   for (const kind of fetchedKinds) {
     files.push(await fetchFile(request, kind, options));
   }
   return files;
-};
+}

@@ -12,24 +12,24 @@ import { type CommandIo, UsageError } from './command-io.ts';
 import { fetchArtifacts } from './fetch-artifacts.ts';
 import { parsePinnedDigests } from './pinned-digests.ts';
 
-export const FETCH_USAGE = `pool-circuits fetch --from <url|folder> --out <folder> [--circuit NAME] [--manifest F]
+export const fetchUsage = `pool-circuits fetch --from <url|folder> --out <folder> [--circuit NAME] [--manifest F]
     brings the files that a manifest pins (default: the committed one; all its circuits) from <from>/<circuit>/
 `;
 
-const readManifest = async (path: string | undefined): Promise<string> => {
+async function readManifest(path: string | undefined): Promise<string> {
   try {
     return await readFile(path ?? manifestUrl(), 'utf8');
   } catch (cause) {
     throw new PoolError('file_missing', 'The manifest cannot be read.', { cause });
   }
-};
+}
 
 /**
  * Runs `fetch …`.
  * @returns the exit code 0
  * @throws UsageError; PoolError as `fetchArtifacts`
  */
-export const runFetch = async (args: readonly string[], io: CommandIo): Promise<number> => {
+export async function runFetch(args: readonly string[], io: CommandIo): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -69,4 +69,4 @@ export const runFetch = async (args: readonly string[], io: CommandIo): Promise<
   const text = results.map(({ path }) => `${path}\n`).join('');
   io.answer(values.json, { files: results }, text);
   return 0;
-};
+}

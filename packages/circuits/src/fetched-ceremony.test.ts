@@ -3,12 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { zKey } from 'snarkjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { SMALL } from '../test/ceremony-circuits.ts';
+import { small } from '../test/ceremony-circuits.ts';
 import {
-  BEACON,
   type CeremonyFolder,
   createCeremonyFolder,
   placesOf,
+  testBeacon,
 } from '../test/ceremony-folder.ts';
 import { sample } from '../test/fund-batch.ts';
 import { createPowersOfTau } from '../test/powers-of-tau.ts';
@@ -26,14 +26,14 @@ let at: CeremonyFolder;
 beforeAll(async () => {
   kernels = await createKernelArithmetic();
   at = await createCeremonyFolder(kernels);
-  await at.write('c.r1cs', (await compileTest(SMALL)).r1csBytes);
+  await at.write('c.r1cs', (await compileTest(small)).r1csBytes);
   const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
   await at.write('p.ptau', createPowersOfTau(powers, 3));
   await at.init('c.r1cs', 'p.ptau', '0.zkey');
   await at.contribute('0.zkey', 'one.zkey');
   await at.end('one.zkey', 'ended.zkey');
   const beacon = (from: string, to: string) =>
-    zKey.beacon(at.path(from), at.path(to), 'beacon', BEACON, 10);
+    zKey.beacon(at.path(from), at.path(to), 'beacon', testBeacon, 10);
   await beacon('0.zkey', 'beacon.zkey');
   await zKey.contribute(at.path('beacon.zkey'), at.path('late.zkey'), 'late', 'entropy');
   await beacon('ended.zkey', 'ended-twice.zkey');
@@ -54,7 +54,7 @@ afterAll(async () => {
 });
 
 /** Keys as they were fetched, with a manifest that pins them. */
-const openFetched = async (zkey: string, verificationKeyOf = zkey) => {
+async function openFetched(zkey: string, verificationKeyOf = zkey) {
   vi.stubEnv('NODE_ENV', 'production');
   const contents: Readonly<Record<FetchedKind, Uint8Array>> = {
     r1cs: Buffer.from('constraints'),
@@ -75,7 +75,7 @@ const openFetched = async (zkey: string, verificationKeyOf = zkey) => {
   const circuits = { 'fund-16': { sha256 }, 'fund-64': { sha256 } };
   await at.write('production.json', Buffer.from(JSON.stringify({ circuits })));
   return openProductionKeys({ folder, manifest: at.path('production.json') });
-};
+}
 
 describe('fetched keys of a ceremony', () => {
   it.each(['one.zkey', 'ended.zkey'])('are handed out when it is sound: %s', async (name) => {

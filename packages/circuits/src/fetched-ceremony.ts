@@ -17,7 +17,7 @@ const parts = ['vk_alpha_1', 'vk_beta_2', 'vk_gamma_2', 'vk_delta_2', 'IC'] as c
 const heads = ['zkey', 'pzky'];
 
 /** Does it look like a proving key? A prover refuses everything else. */
-const isProvingKey = async (path: string): Promise<boolean> => {
+async function isProvingKey(path: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {
     const head = Buffer.alloc(4);
@@ -26,29 +26,30 @@ const isProvingKey = async (path: string): Promise<boolean> => {
   } finally {
     await handle.close();
   }
-};
+}
 
-const refuse = (
+function refuse(
   circuit: CircuitName,
   code: ErrorCode | PeerCode,
   what: string,
   cause?: unknown,
-): PoolError =>
-  new PoolError(
+): PoolError {
+  return new PoolError(
     code,
     `The proving key of ${circuit} is refused. ${what} Fetch the keys of a finished ceremony with their own manifest.`,
     { status: 500, cause },
   );
+}
 
 /**
  * Checks the ceremony that a proving key records.
  * @throws PoolError with the codes of `exportVerificationKey`; `key_pair_mismatch` if the verification key is another key's
  */
-export const checkFetchedCeremony = async (
+export async function checkFetchedCeremony(
   circuit: CircuitName,
   path: string,
   verificationKey: VerificationKey,
-): Promise<void> => {
+): Promise<void> {
   if (!(await isProvingKey(path))) {
     return;
   }
@@ -62,4 +63,4 @@ export const checkFetchedCeremony = async (
       'The verification key beside it belongs to another proving key.',
     );
   }
-};
+}

@@ -6,12 +6,13 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const POLL_MS = 250;
+const pollMs = 250;
 
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
 
-const isAlive = (processId: number): boolean => {
+function isAlive(processId: number): boolean {
   try {
     process.kill(processId, 0);
     return true;
@@ -19,10 +20,10 @@ const isAlive = (processId: number): boolean => {
     // EPERM: it lives, under another user.
     return hasCode(error, 'EPERM');
   }
-};
+}
 
 /** The owner's process id; undefined while the file is empty or gone. */
-const readOwner = async (path: string): Promise<number | undefined> => {
+async function readOwner(path: string): Promise<number | undefined> {
   try {
     const owner = Number.parseInt(await readFile(path, 'utf8'), 10);
     return Number.isSafeInteger(owner) && owner > 0 ? owner : undefined;
@@ -32,9 +33,9 @@ const readOwner = async (path: string): Promise<number | undefined> => {
     }
     throw error;
   }
-};
+}
 
-const tryToOwn = async (path: string): Promise<boolean> => {
+async function tryToOwn(path: string): Promise<boolean> {
   try {
     await writeFile(path, `${process.pid}\n`, { flag: 'wx' });
     return true;
@@ -44,23 +45,23 @@ const tryToOwn = async (path: string): Promise<boolean> => {
     }
     throw error;
   }
-};
+}
 
 /**
  * Runs `work` while holding the lock; waits for another live owner. Two waiters that take over a dead owner's lock at the same
  * instant may both run, so `work` must stay correct then (ours renames a finished folder into place).
  */
-export const withFileLock = async <T>(
+export async function withFileLock<T>(
   path: string,
   work: () => Promise<T>,
   signal?: AbortSignal,
-): Promise<T> => {
+): Promise<T> {
   while (!(await tryToOwn(path))) {
     const owner = await readOwner(path);
     if (owner !== undefined && !isAlive(owner)) {
       await rm(path, { force: true });
     } else {
-      await sleep(POLL_MS, undefined, signal === undefined ? {} : { signal });
+      await sleep(pollMs, undefined, signal === undefined ? {} : { signal });
     }
   }
   try {
@@ -68,4 +69,4 @@ export const withFileLock = async <T>(
   } finally {
     await rm(path, { force: true });
   }
-};
+}

@@ -3,11 +3,12 @@ import { createBatch, R, toInput } from '../test/fund-batch.ts';
 import { parseFundCircuitInput } from './fund-input.ts';
 
 const input = toInput(createBatch(2));
-const refused = (signal: string) =>
-  expect.objectContaining({
+function refused(signal: string) {
+  return expect.objectContaining({
     code: 'invalid_circuit_input',
     message: expect.stringContaining(signal),
   });
+}
 
 describe('the input of a fund circuit', () => {
   it('is read from BigInts and from decimal strings alike', () => {

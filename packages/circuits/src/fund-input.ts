@@ -4,13 +4,13 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { FIELD_ORDER } from './field.ts';
+import { fieldOrder } from './field.ts';
 
 /** Field element or amount: a BigInt, or its decimal string. Always below r. */
 export type SignalValue = bigint | string;
 
 /** Depth of the eligibility tree; each level has three siblings. */
-export const ELIGIBILITY_DEPTH = 10;
+export const eligibilityDepth = 10;
 
 /**
  * Input of a fund-N circuit; every array of slots has length N. Secret as a whole: it names payees and amounts.
@@ -41,14 +41,15 @@ export type FundCircuitInput = {
   readonly siblings: readonly (readonly (readonly SignalValue[])[])[];
 };
 
-const MAX_AMOUNT = 2n ** 128n;
-const MAX_LEAF_INDEX = 4n ** BigInt(ELIGIBILITY_DEPTH);
+const maxAmount = 2n ** 128n;
+const maxLeafIndex = 4n ** BigInt(eligibilityDepth);
 
-const malformed = (signal: string, why: string): PoolError =>
-  new PoolError('invalid_circuit_input', `The circuit input ${signal} ${why}.`);
+function malformed(signal: string, why: string): PoolError {
+  return new PoolError('invalid_circuit_input', `The circuit input ${signal} ${why}.`);
+}
 
 /** A canonical integer below `limit`: no sign, no leading zero. Values at or above r would alias smaller ones. */
-const parseSignal = (value: unknown, signal: string, limit: bigint): bigint => {
+function parseSignal(value: unknown, signal: string, limit: bigint): bigint {
   const isCanonical = typeof value === 'string' && /^(0|[1-9][0-9]{0,77})$/.test(value);
   if (typeof value !== 'bigint' && !isCanonical) {
     throw malformed(signal, 'is not a BigInt or a canonical decimal string');
@@ -58,19 +59,19 @@ const parseSignal = (value: unknown, signal: string, limit: bigint): bigint => {
     throw malformed(signal, 'is out of range');
   }
   return parsed;
-};
+}
 
-const parseArray = <T>(
+function parseArray<T>(
   value: unknown,
   signal: string,
   length: number,
   parseItem: (item: unknown, signal: string) => T,
-): T[] => {
+): T[] {
   if (!Array.isArray(value) || value.length !== length) {
     throw malformed(signal, `does not have ${length} elements`);
   }
   return value.map((item: unknown, i) => parseItem(item, `${signal}[${i}]`));
-};
+}
 
 /**
  * Checks shape and ranges of a fund-N input before a witness is computed: the witness generator would reduce an element above r
@@ -78,13 +79,13 @@ const parseArray = <T>(
  * @param size N
  * @throws PoolError `invalid_circuit_input`, naming the signal and never its value
  */
-export const parseFundCircuitInput = (input: FundCircuitInput, size: number): FundCircuitInput => {
-  const element = (value: unknown, signal: string) => parseSignal(value, signal, FIELD_ORDER);
-  const amount = (value: unknown, signal: string) => parseSignal(value, signal, MAX_AMOUNT);
-  const leafIndex = (value: unknown, signal: string) => parseSignal(value, signal, MAX_LEAF_INDEX);
+export function parseFundCircuitInput(input: FundCircuitInput, size: number): FundCircuitInput {
+  const element = (value: unknown, signal: string) => parseSignal(value, signal, fieldOrder);
+  const amount = (value: unknown, signal: string) => parseSignal(value, signal, maxAmount);
+  const leafIndex = (value: unknown, signal: string) => parseSignal(value, signal, maxLeafIndex);
   const level = (value: unknown, signal: string) => parseArray(value, signal, 3, element);
   const path = (value: unknown, signal: string) =>
-    parseArray(value, signal, ELIGIBILITY_DEPTH, level);
+    parseArray(value, signal, eligibilityDepth, level);
   return {
     D: element(input.D, 'D'),
     z: element(input.z, 'z'),
@@ -101,4 +102,4 @@ export const parseFundCircuitInput = (input: FundCircuitInput, size: number): Fu
     leafIndices: parseArray(input.leafIndices, 'leafIndices', size, leafIndex),
     siblings: parseArray(input.siblings, 'siblings', size, path),
   };
-};
+}

@@ -29,61 +29,63 @@ import {
 } from '../test/witness.ts';
 import { findBrokenConstraints } from './r1cs.ts';
 
-const SIZE = 2;
-const MAIN = `include "fund.circom";\ncomponent main {public [D, z, y]} = Fund(${SIZE});`;
+const size = 2;
+const main = `include "fund.circom";\ncomponent main {public [D, z, y]} = Fund(${size});`;
 
 let circuit: CompiledTest;
 beforeAll(async () => {
   // The witness generator reports refused inputs there as well as by throwing.
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
-  circuit = await compileTest(MAIN);
+  circuit = await compileTest(main);
 });
 afterAll(endSnarkjsThreads);
 
-const at = <T>(items: readonly T[], index: number): T => {
+function at<T>(items: readonly T[], index: number): T {
   const item = items[index];
   if (item === undefined) throw new RangeError(`no item ${index}`);
   return item;
-};
+}
 
-const withAmounts = (amounts: bigint[], total: bigint): FundBatch => ({
-  ...createBatch(SIZE),
-  amounts,
-  total,
-});
+function withAmounts(amounts: bigint[], total: bigint): FundBatch {
+  return {
+    ...createBatch(size),
+    amounts,
+    total,
+  };
+}
 
 const mutants = new Map<Mutation, Promise<CompiledTest>>();
 
 /** The rows of the real circuit that a dishonest batch breaks, when made with the mutant that accepts it. */
-const breakWith = async (mutation: Mutation, input: unknown): Promise<number[]> => {
-  const mutant = await (mutants.get(mutation) ?? compileTest(MAIN, mutation));
+async function breakWith(mutation: Mutation, input: unknown): Promise<number[]> {
+  const mutant = await (mutants.get(mutation) ?? compileTest(main, mutation));
   mutants.set(mutation, Promise.resolve(mutant));
   const witness = await computeWitness(mutant.wasm, input);
   expect(findBrokenConstraints(mutant.r1cs, witness)).toEqual([]);
   await expect(computeWitness(circuit.wasm, input)).rejects.toThrow('Assert Failed');
   return findBrokenConstraints(circuit.r1cs, transferWitness(witness, mutant, circuit));
-};
+}
 
 // Not for the leaf indices, whose wires would vanish with it.
-const NO_RANGE: Mutation = {
+const noRange: Mutation = {
   file: 'bits.circom',
   from: 'sum === value;',
   to: 'if (n != 128) { sum === value; }',
 };
-const NO_SUM: Mutation = { file: 'fund.circom', from: 'sum === total;', to: '' };
-const NO_MEMBERSHIP: Mutation = {
+const noSum: Mutation = { file: 'fund.circom', from: 'sum === total;', to: '' };
+const noMembership: Mutation = {
   file: 'funding-note.circom',
   from: '(path.root - eligibilityRoot) * amount === 0;',
   to: '',
 };
-const NO_WALLET: Mutation = {
+const noWallet: Mutation = {
   file: 'funding-note.circom',
   from: 'amount * (1 - isNonZero) === 0;',
   to: '',
 };
-const NO_DIGEST: Mutation = { file: 'fund.circom', from: 'D === digest.out;', to: '' };
-const NO_HORNER: Mutation = { file: 'fund.circom', from: 'y === horner.y;', to: '' };
-const OTHER_NONCE: Mutation = {
+const noDigest: Mutation = { file: 'fund.circom', from: 'D === digest.out;', to: '' };
+const noHorner: Mutation = { file: 'fund.circom', from: 'y === horner.y;', to: '' };
+const otherNonce: Mutation = {
   file: 'fund.circom',
   from: 'base.out + i;',
   to: 'base.out + 2 * i;',
@@ -91,9 +93,9 @@ const OTHER_NONCE: Mutation = {
 
 describe('honest batches', () => {
   it.each([
-    ['two recipients', createBatch(SIZE)],
-    ['one recipient and a dummy', createBatch(SIZE, 1)],
-    ['only dummies', createBatch(SIZE, 0)],
+    ['two recipients', createBatch(size)],
+    ['one recipient and a dummy', createBatch(size, 1)],
+    ['only dummies', createBatch(size, 0)],
     ['the largest total', withAmounts([2n ** 128n - 2n, 1n], 2n ** 128n - 1n)],
   ])('%s: D, y and all constraints agree with poseidon-lite', async (_, batch) => {
     const input = toInput(batch);
@@ -107,38 +109,38 @@ describe('each group of constraints is needed', () => {
   it('an amount of 2^128', async () => {
     // Taken with a second amount that brings the total back into range, as a theft would be.
     const input = toInput(withAmounts([2n ** 128n, R - 2n ** 128n + 5n], 5n));
-    expect(await breakWith(NO_RANGE, input)).toHaveLength(2);
+    expect(await breakWith(noRange, input)).toHaveLength(2);
   });
 
   it('a negative amount (r - 5) that makes room for a larger one', async () => {
     const input = toInput(withAmounts([R - 5n, 10n], 5n));
-    expect(await breakWith(NO_RANGE, input)).toHaveLength(1);
+    expect(await breakWith(noRange, input)).toHaveLength(1);
   });
 
   it('a total of 2^128 from amounts in range', async () => {
     const input = toInput(withAmounts([2n ** 128n - 1n, 1n], 2n ** 128n));
-    expect(await breakWith(NO_RANGE, input)).toHaveLength(1);
+    expect(await breakWith(noRange, input)).toHaveLength(1);
   });
 
   it.each([1n, -1n])('a total that is off by %s', async (error) => {
-    const honest = createBatch(SIZE);
+    const honest = createBatch(size);
     const input = toInput({ ...honest, total: honest.total + error });
-    expect(await breakWith(NO_SUM, input)).toHaveLength(1);
+    expect(await breakWith(noSum, input)).toHaveLength(1);
   });
 
   it('a wallet outside the tree, with an amount', async () => {
-    const honest = createBatch(SIZE);
+    const honest = createBatch(size);
     const input = toInput({ ...honest, walletIds: [sample('stranger'), at(honest.walletIds, 1)] });
-    expect(await breakWith(NO_MEMBERSHIP, input)).toHaveLength(1);
+    expect(await breakWith(noMembership, input)).toHaveLength(1);
   });
 
   it('another eligibility root, with amounts', async () => {
-    const input = toInput({ ...createBatch(SIZE), eligibilityRoot: sample('root') });
-    expect(await breakWith(NO_MEMBERSHIP, input)).toHaveLength(SIZE);
+    const input = toInput({ ...createBatch(size), eligibilityRoot: sample('root') });
+    expect(await breakWith(noMembership, input)).toHaveLength(size);
   });
 
   it('wallet 0 at an empty leaf, with an amount', async () => {
-    const honest = createBatch(SIZE);
+    const honest = createBatch(size);
     const place = Number(at(honest.leafIndices, 1));
     const tree = createEligibilityTree(new Map([[place, at(honest.walletIds, 1)]]));
     const input = toInput({
@@ -148,16 +150,16 @@ describe('each group of constraints is needed', () => {
       siblings: [tree.siblings(7), tree.siblings(place)],
       eligibilityRoot: tree.root,
     });
-    expect(await breakWith(NO_WALLET, input)).toHaveLength(1);
+    expect(await breakWith(noWallet, input)).toHaveLength(1);
   });
 
   it('a nonce that is not the one of its slot', async () => {
-    const batch = createBatch(SIZE);
+    const batch = createBatch(size);
     const input = toInput(
       batch,
       computeCommitments(batch, (slot) => 2 * slot),
     );
-    expect(await breakWith(OTHER_NONCE, input)).toHaveLength(1);
+    expect(await breakWith(otherNonce, input)).toHaveLength(1);
   });
 
   it('a bit of an amount that is not 0 or 1', async () => {
@@ -168,7 +170,7 @@ describe('each group of constraints is needed', () => {
   });
 
   it('an inverse of wallet 0', async () => {
-    const honest = createBatch(SIZE, 1);
+    const honest = createBatch(size, 1);
     const input = toInput({ ...honest, walletIds: [at(honest.walletIds, 0), 0n] });
     const witness = await computeWitness(circuit.wasm, input);
     const tampered = witness.with(circuit.wireOf('notes[1].isNonZero'), 1n);
@@ -176,13 +178,13 @@ describe('each group of constraints is needed', () => {
   });
 
   it('a digest of other values', async () => {
-    const input = { ...toInput(createBatch(SIZE)), D: sample('digest') };
-    expect(await breakWith(NO_DIGEST, input)).toHaveLength(1);
+    const input = { ...toInput(createBatch(size)), D: sample('digest') };
+    expect(await breakWith(noDigest, input)).toHaveLength(1);
   });
 
   it('a y of other values', async () => {
-    const input = { ...toInput(createBatch(SIZE)), y: sample('y') };
-    expect(await breakWith(NO_HORNER, input)).toHaveLength(1);
+    const input = { ...toInput(createBatch(size)), y: sample('y') };
+    expect(await breakWith(noHorner, input)).toHaveLength(1);
   });
 });
 
@@ -191,7 +193,7 @@ describe('zero amounts need no membership', () => {
     ['a stranger', sample('stranger')],
     ['wallet 0', 0n],
   ])('%s with amount 0 and any path is accepted', async (_, walletId) => {
-    const honest = createBatch(SIZE, 1);
+    const honest = createBatch(size, 1);
     const input = toInput({ ...honest, walletIds: [at(honest.walletIds, 0), walletId] });
     const witness = await computeWitness(circuit.wasm, input);
     expect(findBrokenConstraints(circuit.r1cs, witness)).toEqual([]);
@@ -199,7 +201,7 @@ describe('zero amounts need no membership', () => {
 });
 
 describe('each element of x is bound by D and y (protocol §5)', () => {
-  const honest = createBatch(SIZE);
+  const honest = createBatch(size);
   const x = computeVector(honest);
   const names = ['assetId', 'total', 'batchId', 'eligibilityRoot', 'batchRoot', 'c_0', 'c_1'];
 
@@ -211,19 +213,19 @@ describe('each element of x is bound by D and y (protocol §5)', () => {
     const underHonestDigest = computeChallenge(honestDigest, flipped);
     const input = { ...toInput(honest), D: honestDigest, ...underHonestDigest };
     await expect(computeWitness(circuit.wasm, input)).rejects.toThrow('Assert Failed');
-    expect(await breakWith(NO_HORNER, input)).toHaveLength(1);
+    expect(await breakWith(noHorner, input)).toHaveLength(1);
     if (index < 5) {
       // With the flipped D it is the digest that does not hold, even if y were the honest one at this z.
       const { z } = computeChallenge(D, flipped);
       const other = { ...toInput(honest), D, z, y: computeHorner(x, z) };
-      expect(await breakWith(NO_DIGEST, other)).toHaveLength(1);
+      expect(await breakWith(noDigest, other)).toHaveLength(1);
     }
   });
 });
 
 describe('every wire is held by some constraint', () => {
   it('a change of any single wire of an honest witness is refused', async () => {
-    const witness = await computeWitness(circuit.wasm, toInput(createBatch(SIZE, 1)));
+    const witness = await computeWitness(circuit.wasm, toInput(createBatch(size, 1)));
     const { r1cs } = circuit;
     const rowsOf = Array.from({ length: r1cs.wires }, () => new Set<number>());
     // C first: there a wire has its defining row, and the search below ends with the first broken row.

@@ -20,7 +20,7 @@ export {
 export type { BuildOptions, BuildStage } from './build-artifacts.ts';
 export { type CircuitName, circuitNames, circuitSizes, parseCircuitName } from './circuits.ts';
 export {
-  ELIGIBILITY_DEPTH,
+  eligibilityDepth,
   type FundCircuitInput,
   parseFundCircuitInput,
   type SignalValue,

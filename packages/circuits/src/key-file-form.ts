@@ -13,11 +13,11 @@ import { type ByteSource, convertZkey, type ZkeyForm, ZkeyFormatError } from '@p
  * @returns SHA-256 of what was written, hex
  * @throws ZkeyFormatError if the source is no proving key
  */
-export const convertKeyFile = async (
+export async function convertKeyFile(
   source: string,
   form: ZkeyForm,
   target: string,
-): Promise<string> => {
+): Promise<string> {
   const hash = createHash('sha256');
   const from = await open(source, 'r');
   try {
@@ -48,4 +48,4 @@ export const convertKeyFile = async (
     await from.close();
   }
   return hash.digest('hex');
-};
+}

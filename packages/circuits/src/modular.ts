@@ -5,13 +5,13 @@
  */
 
 /** value mod modulus, in 0..modulus-1 also for negative values. */
-export const reduce = (value: bigint, modulus: bigint): bigint => {
+export function reduce(value: bigint, modulus: bigint): bigint {
   const rest = value % modulus;
   return rest < 0n ? rest + modulus : rest;
-};
+}
 
 /** base^exponent mod modulus, exponent >= 0. */
-export const power = (base: bigint, exponent: bigint, modulus: bigint): bigint => {
+export function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
   let result = 1n;
   let square = base % modulus;
   for (let rest = exponent; rest > 0n; rest >>= 1n) {
@@ -21,10 +21,10 @@ export const power = (base: bigint, exponent: bigint, modulus: bigint): bigint =
     square = (square * square) % modulus;
   }
   return result;
-};
+}
 
 /** The inverse of a value in 1..modulus-1, modulus prime (extended Euclid). */
-export const invert = (value: bigint, modulus: bigint): bigint => {
+export function invert(value: bigint, modulus: bigint): bigint {
   let [low, high] = [value, modulus];
   let [x, y] = [1n, 0n];
   while (low > 1n) {
@@ -36,4 +36,4 @@ export const invert = (value: bigint, modulus: bigint): bigint => {
     throw new RangeError('zero has no inverse');
   }
   return reduce(x, modulus);
-};
+}

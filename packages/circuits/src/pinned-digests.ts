@@ -14,10 +14,11 @@ export type FetchedKind = (typeof fetchedKinds)[number];
 /** SHA-256 of each file, hex. */
 export type PinnedDigests = Readonly<Record<FetchedKind, string>>;
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
-const parseDigests = (entry: unknown): PinnedDigests | undefined => {
+function parseDigests(entry: unknown): PinnedDigests | undefined {
   const sha256 = isRecord(entry) ? entry['sha256'] : undefined;
   if (!isRecord(sha256)) {
     return undefined;
@@ -26,14 +27,14 @@ const parseDigests = (entry: unknown): PinnedDigests | undefined => {
   return pairs.every(([, digest]) => typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest))
     ? (Object.fromEntries(pairs) as Record<FetchedKind, string>)
     : undefined;
-};
+}
 
 /**
  * The digests a manifest pins, by circuit. A production manifest needs no more than `{"circuits": {"fund-16": {"sha256": …}}}` and
  * may leave circuits out.
  * @throws PoolError `artifacts_manifest_malformed`
  */
-export const parsePinnedDigests = (json: string): ReadonlyMap<CircuitName, PinnedDigests> => {
+export function parsePinnedDigests(json: string): ReadonlyMap<CircuitName, PinnedDigests> {
   const malformed = (cause?: unknown) =>
     new PoolError(
       'artifacts_manifest_malformed',
@@ -62,4 +63,4 @@ export const parsePinnedDigests = (json: string): ReadonlyMap<CircuitName, Pinne
     throw malformed();
   }
   return pinned;
-};
+}

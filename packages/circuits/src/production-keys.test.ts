@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 /** Fetched files of fund-16 and their manifest, opened. */
-const openWith = async (key: VerificationKey) => {
+async function openWith(key: VerificationKey) {
   const contents: Readonly<Record<FetchedKind, string>> = {
     r1cs: 'constraints',
     wasm: 'generator',
@@ -56,8 +56,10 @@ const openWith = async (key: VerificationKey) => {
   const manifest = join(folder, 'production.json');
   await writeFile(manifest, JSON.stringify({ circuits: { 'fund-16': { sha256 } } }));
   return openProductionKeys({ folder, manifest });
-};
-const fileOf = (kind: FetchedKind) => join(folder, 'fund-16', artifactFiles[kind]);
+}
+function fileOf(kind: FetchedKind) {
+  return join(folder, 'fund-16', artifactFiles[kind]);
+}
 
 describe('fetched keys', () => {
   it('are handed out as the manifest pins them', async () => {

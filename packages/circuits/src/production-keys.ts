@@ -57,7 +57,7 @@ export type ProductionKeys = {
   readonly readVerificationKey: (circuit: CircuitName) => Promise<VerificationKey>;
 };
 
-const readManifest = (path: string): ReadonlyMap<CircuitName, PinnedDigests> => {
+function readManifest(path: string): ReadonlyMap<CircuitName, PinnedDigests> {
   let json: string;
   try {
     json = readFileSync(path, 'utf8');
@@ -67,20 +67,22 @@ const readManifest = (path: string): ReadonlyMap<CircuitName, PinnedDigests> => 
     });
   }
   return parsePinnedDigests(json);
-};
+}
 
-const isSame = (left: unknown, right: unknown): boolean =>
-  JSON.stringify(left) === JSON.stringify(right);
+function isSame(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
 
 /** Does a key share a secret with the development setup, whose secrets are public? A later contribution changes delta alone. */
-const isOfDevSetup = (key: VerificationKey): boolean =>
-  Object.values(verificationKeys).some((dev) =>
+function isOfDevSetup(key: VerificationKey): boolean {
+  return Object.values(verificationKeys).some((dev) =>
     (['vk_alpha_1', 'vk_beta_2', 'vk_delta_2'] as const).some((part) =>
       isSame(key[part], dev[part]),
     ),
   );
+}
 
-const checkKey = (circuit: CircuitName, key: VerificationKey): void => {
+function checkKey(circuit: CircuitName, key: VerificationKey): void {
   if (isSame(key.vk_delta_2, key.vk_gamma_2)) {
     throw new PoolError(
       'no_contribution',
@@ -95,7 +97,7 @@ const checkKey = (circuit: CircuitName, key: VerificationKey): void => {
       { status: 500 },
     );
   }
-};
+}
 
 /**
  * Reads the manifest; looks at the files when they are asked for.
@@ -103,10 +105,10 @@ const checkKey = (circuit: CircuitName, key: VerificationKey): void => {
  * @param options.manifest path of the manifest that was published with the keys
  * @throws PoolError `file_missing`, `artifacts_manifest_malformed`
  */
-export const openProductionKeys = (options: {
+export function openProductionKeys(options: {
   readonly folder: string;
   readonly manifest: string;
-}): ProductionKeys => {
+}): ProductionKeys {
   const folder = resolve(options.folder);
   const pinned = readManifest(options.manifest);
 
@@ -203,4 +205,4 @@ export const openProductionKeys = (options: {
       return { circuit, size: circuitSizes[circuit], wasmPath, zkeyPath, verificationKey };
     },
   };
-};
+}

@@ -9,7 +9,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { PoolError } from '@pool/core';
 import { createCoefficientDictionary } from './coefficient-dictionary.ts';
-import { FIELD_ORDER } from './field.ts';
+import { fieldOrder } from './field.ts';
 
 /** One of the matrices A, B, C, row after row. */
 export type R1csMatrix = {
@@ -33,23 +33,30 @@ export type R1cs = {
   readonly c: R1csMatrix;
 };
 
-const MAGIC = 'r1cs';
-const HEADER_SECTION = 1;
-const CONSTRAINT_SECTION = 2;
-const FIELD_BYTES = 32;
+const fileMagic = 'r1cs';
+const headerSectionType = 1;
+const constraintSectionType = 2;
+const fieldBytes = 32;
 /** A term: number of the wire, then the coefficient. */
-const TERM_WORDS = 9;
+const termWords = 9;
 /** Words read from the file at a time (4 MB). */
-const WINDOW_WORDS = 1 << 20;
+const windowWords = 1 << 20;
 
-const malformed = (what: string): PoolError =>
-  new PoolError('r1cs_malformed', `The constraint file cannot be read: ${what}. Compile it again.`);
+function malformed(what: string): PoolError {
+  return new PoolError(
+    'r1cs_malformed',
+    `The constraint file cannot be read: ${what}. Compile it again.`,
+  );
+}
 
-const littleEndianToBigInt = (bytes: Buffer, offset: number): bigint =>
-  bytes.readBigUInt64LE(offset) |
-  (bytes.readBigUInt64LE(offset + 8) << 64n) |
-  (bytes.readBigUInt64LE(offset + 16) << 128n) |
-  (bytes.readBigUInt64LE(offset + 24) << 192n);
+function littleEndianToBigInt(bytes: Buffer, offset: number): bigint {
+  return (
+    bytes.readBigUInt64LE(offset) |
+    (bytes.readBigUInt64LE(offset + 8) << 64n) |
+    (bytes.readBigUInt64LE(offset + 16) << 128n) |
+    (bytes.readBigUInt64LE(offset + 24) << 192n)
+  );
+}
 
 /** The file's bytes, wherever they lie. */
 type Source = {
@@ -60,15 +67,15 @@ type Source = {
 
 type Section = { readonly start: number; readonly length: number };
 
-const take = (source: Source, position: number, length: number): Buffer => {
+function take(source: Source, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   source.read(position, bytes);
   return bytes;
-};
+}
 
-const findSections = (source: Source): Map<number, Section> => {
+function findSections(source: Source): Map<number, Section> {
   const start = source.size < 12 ? Buffer.alloc(12) : take(source, 0, 12);
-  if (start.toString('latin1', 0, 4) !== MAGIC || start.readUInt32LE(4) !== 1) {
+  if (start.toString('latin1', 0, 4) !== fileMagic || start.readUInt32LE(4) !== 1) {
     throw malformed('not an r1cs file of version 1');
   }
   const sections = new Map<number, Section>();
@@ -86,27 +93,27 @@ const findSections = (source: Source): Map<number, Section> => {
     sections.set(head.readUInt32LE(0), section);
   }
   return sections;
-};
+}
 
-const readHeader = (source: Source, section: Section) => {
-  if (section.length < 4 + FIELD_BYTES + 28) {
+function readHeader(source: Source, section: Section) {
+  if (section.length < 4 + fieldBytes + 28) {
     throw malformed('its header is cut off');
   }
-  const header = take(source, section.start, 4 + FIELD_BYTES + 28);
-  if (header.readUInt32LE(0) !== FIELD_BYTES || littleEndianToBigInt(header, 4) !== FIELD_ORDER) {
+  const header = take(source, section.start, 4 + fieldBytes + 28);
+  if (header.readUInt32LE(0) !== fieldBytes || littleEndianToBigInt(header, 4) !== fieldOrder) {
     throw malformed('it is not over the BN254 scalar field');
   }
-  const counts = 4 + FIELD_BYTES;
+  const counts = 4 + fieldBytes;
   return {
     wires: header.readUInt32LE(counts),
     publicSignals: header.readUInt32LE(counts + 4) + header.readUInt32LE(counts + 8),
     constraints: header.readUInt32LE(counts + 24),
   };
-};
+}
 
 /** A window of words that moves over a section; `words` and `position` stand at what was asked for last. */
-const createWindow = (source: Source, section: Section) => {
-  const words = new Uint32Array(Math.min(WINDOW_WORDS, section.length >>> 2));
+function createWindow(source: Source, section: Section) {
+  const words = new Uint32Array(Math.min(windowWords, section.length >>> 2));
   const bytes = new Uint8Array(words.buffer);
   let end = 0;
   let fileOffset = 0;
@@ -131,10 +138,10 @@ const createWindow = (source: Source, section: Section) => {
     },
   };
   return window;
-};
+}
 
 /** Grows by doubling; `finish` cuts it to length. */
-const createUint32List = () => {
+function createUint32List() {
   let items = new Uint32Array(1 << 16);
   let length = 0;
   return {
@@ -151,12 +158,12 @@ const createUint32List = () => {
     },
     finish: (): Uint32Array => items.slice(0, length),
   };
-};
+}
 
-const read = (source: Source): R1cs => {
+function read(source: Source): R1cs {
   const sections = findSections(source);
-  const headerSection = sections.get(HEADER_SECTION);
-  const body = sections.get(CONSTRAINT_SECTION);
+  const headerSection = sections.get(headerSectionType);
+  const body = sections.get(constraintSectionType);
   if (headerSection === undefined || body === undefined) {
     throw malformed('a section is missing');
   }
@@ -178,20 +185,20 @@ const read = (source: Source): R1cs => {
       window.need(1);
       const terms = words[window.position++] ?? 0;
       for (let term = 0; term < terms; term++) {
-        window.need(TERM_WORDS);
+        window.need(termWords);
         const wire = words[window.position] ?? 0;
         if (wire >= wires) {
           throw malformed('a term names a wire that does not exist');
         }
         list.wire.push(wire);
         list.coefficient.push(dictionary.add(words, window.position + 1));
-        window.position += TERM_WORDS;
+        window.position += termWords;
       }
       list.rowStart[row + 1] = list.wire.length;
     }
   }
   const coefficients = dictionary.values();
-  if (coefficients.some((value) => value >= FIELD_ORDER)) {
+  if (coefficients.some((value) => value >= fieldOrder)) {
     throw malformed('a coefficient is not a field element');
   }
   const [a, b, c] = lists.map(
@@ -205,26 +212,27 @@ const read = (source: Source): R1cs => {
     throw malformed('a matrix is missing');
   }
   return { wires, publicSignals, constraints, coefficients, a, b, c };
-};
+}
 
 /**
  * Reads a constraint system from memory.
  * @throws PoolError `r1cs_malformed` if the bytes are no r1cs file over the BN254 scalar field.
  */
-export const parseR1cs = (bytes: Uint8Array): R1cs =>
-  read({
+export function parseR1cs(bytes: Uint8Array): R1cs {
+  return read({
     size: bytes.length,
     read: (position, into) => {
       into.set(bytes.subarray(position, position + into.length));
     },
   });
+}
 
 /**
  * Reads a constraint system from a file, a few megabytes at a time: fund-256's file has 656 MB, its terms fit into 160. Blocks the
  * thread, for seconds with such a file.
  * @throws PoolError `r1cs_malformed`
  */
-export const readR1cs = (path: string): R1cs => {
+export function readR1cs(path: string): R1cs {
   const file = openSync(path, 'r');
   try {
     return read({
@@ -242,16 +250,16 @@ export const readR1cs = (path: string): R1cs => {
   } finally {
     closeSync(file);
   }
-};
+}
 
 /** Size of the evaluation domain a Groth16 key of this system needs: the next power of two with room for its public rows. */
-export const computeDomainSize = (r1cs: Pick<R1cs, 'constraints' | 'publicSignals'>): number => {
+export function computeDomainSize(r1cs: Pick<R1cs, 'constraints' | 'publicSignals'>): number {
   let size = 2;
   while (size < r1cs.constraints + r1cs.publicSignals + 1) {
     size *= 2;
   }
   return size;
-};
+}
 
 /** All row numbers of a system. */
 function* allRows(r1cs: R1cs): Generator<number> {
@@ -266,11 +274,11 @@ function* allRows(r1cs: R1cs): Generator<number> {
  * @param rows the rows to look at; default: all
  * @throws PoolError `witness_malformed`
  */
-export const findBrokenConstraints = (
+export function findBrokenConstraints(
   r1cs: R1cs,
   witness: readonly bigint[],
   rows: Iterable<number> = allRows(r1cs),
-): number[] => {
+): number[] {
   if (witness.length !== r1cs.wires || witness[0] !== 1n) {
     throw new PoolError(
       'witness_malformed',
@@ -284,14 +292,14 @@ export const findBrokenConstraints = (
       const coefficient = r1cs.coefficients[matrix.coefficient[term] ?? 0] ?? 0n;
       sum += coefficient * (witness[matrix.wire[term] ?? 0] ?? 0n);
     }
-    return sum % FIELD_ORDER;
+    return sum % fieldOrder;
   };
   const broken: number[] = [];
   for (const row of rows) {
     const product = evaluate(r1cs.a, row) * evaluate(r1cs.b, row);
-    if ((product - evaluate(r1cs.c, row)) % FIELD_ORDER !== 0n) {
+    if ((product - evaluate(r1cs.c, row)) % fieldOrder !== 0n) {
       broken.push(row);
     }
   }
   return broken;
-};
+}

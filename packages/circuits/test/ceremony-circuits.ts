@@ -1,7 +1,7 @@
 /** Circuits for ceremonies; for tests only. */
 
 /** A product, a coefficient, a difference: twelve rows. */
-export const SMALL = `
+export const small = `
   template Small() {
     signal input a; signal input b; signal input d; signal output y;
     signal t; signal s; signal u;
@@ -10,10 +10,11 @@ export const SMALL = `
   component main {public [b]} = Small();`;
 
 /** Same counts, another constraint. */
-export const OTHER = SMALL.replace('7*a', '8*a');
+export const other = small.replace('7*a', '8*a');
 
 /** A chain of this many rows, whose long rows repeat coefficients, their negatives and ones, as hash functions do. */
-export const createChain = (rows: number): string => `
+export function createChain(rows: number): string {
+  return `
   template Chain(n) {
     signal input x; signal input y; signal output z;
     signal s[n + 1];
@@ -24,3 +25,4 @@ export const createChain = (rows: number): string => `
     z <== s[n] + 0;
   }
   component main {public [y]} = Chain(${rows});`;
+}

@@ -9,12 +9,12 @@ import type { PointArithmetic } from '../src/ceremony/point-arithmetic.ts';
 import { decodeG1, encodeG1 } from '../src/ceremony/points.ts';
 import { verifyKey } from '../src/ceremony/verify-key.ts';
 
-export const BEACON = '0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20';
-const beacon = { value: Buffer.from(BEACON, 'hex'), exponent: 10 };
+export const testBeacon = '0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20';
+const beacon = { value: Buffer.from(testBeacon, 'hex'), exponent: 10 };
 
 type Place = { readonly start: number; readonly length: number };
 /** Where each section of a file lies. */
-export const placesOf = (file: Buffer): Map<number, Place> => {
+export function placesOf(file: Buffer): Map<number, Place> {
   const places = new Map<number, Place>();
   let position = 12;
   for (let left = file.readUInt32LE(8); left > 0; left--) {
@@ -23,27 +23,31 @@ export const placesOf = (file: Buffer): Map<number, Place> => {
     position += 12 + length;
   }
   return places;
-};
+}
 
 /** A view of a section of a file. */
-export const sectionOf = (file: Buffer, id: number): Buffer => {
+export function sectionOf(file: Buffer, id: number): Buffer {
   const { start, length } = placesOf(file).get(id) ?? { start: 0, length: 0 };
   return file.subarray(start, start + length);
-};
+}
 
 /** Replaces the G1 point at an offset by its negative. */
-export const negateAt = (offset: number) => (section: Buffer) => {
-  const point = decodeG1(section.subarray(offset, offset + 64));
-  encodeG1(point.negate()).copy(section, offset);
-};
+export function negateAt(offset: number) {
+  return (section: Buffer) => {
+    const point = decodeG1(section.subarray(offset, offset + 64));
+    encodeG1(point.negate()).copy(section, offset);
+  };
+}
 
 /** Flips the lowest bit of a byte. */
-export const flipAt = (offset: number) => (section: Buffer) => {
-  section.writeUInt8(section.readUInt8(offset) ^ 1, offset);
-};
+export function flipAt(offset: number) {
+  return (section: Buffer) => {
+    section.writeUInt8(section.readUInt8(offset) ^ 1, offset);
+  };
+}
 
 /** Commands of a ceremony on files of one folder. `c.r1cs` and `p.ptau` are its circuit and its powers of tau. */
-export const createCeremonyFolder = async (arithmetic: PointArithmetic) => {
+export async function createCeremonyFolder(arithmetic: PointArithmetic) {
   const folder = await mkdtemp(join(tmpdir(), 'pool-ceremony-test-'));
   const path = (name: string) => join(folder, name);
   const options = { arithmetic };
@@ -78,6 +82,6 @@ export const createCeremonyFolder = async (arithmetic: PointArithmetic) => {
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
-};
+}
 
 export type CeremonyFolder = Awaited<ReturnType<typeof createCeremonyFolder>>;

@@ -13,26 +13,26 @@ import { placesOf, sectionOf } from './ceremony-folder.ts';
 const { Fr } = bn254.fields;
 const { BASE: ONE1 } = bn254.G1.Point;
 const { BASE: ONE2 } = bn254.G2.Point;
-const DELTA1 = 84 + 64 + 64 + 128 + 128;
+const delta1 = 84 + 64 + 64 + 128 + 128;
 
 /** Replaces a key's record of contributions, its last section. */
-const replaceRecord = (key: Buffer, record: ContributionRecord): Buffer => {
+function replaceRecord(key: Buffer, record: ContributionRecord): Buffer {
   const start = placesOf(key).get(10)?.start ?? 0;
   const bytes = encodeRecord(record);
   const changed = Buffer.concat([key.subarray(0, start), bytes]);
   changed.writeBigUInt64LE(BigInt(bytes.length), start - 8);
   return changed;
-};
+}
 
-const divideSection = (section: Buffer, inverse: bigint): void => {
+function divideSection(section: Buffer, inverse: bigint): void {
   for (let at = 0; at < section.length; at += 64) {
     const point = decodeG1(section.subarray(at, at + 64));
     encodeG1(point.is0() ? point : point.multiply(inverse)).copy(section, at);
   }
-};
+}
 
 /** Makes a key of an initial one, as secret contributions with these factors would. Every proof in it is right. */
-export const craftKey = (initial: Buffer, factors: readonly bigint[]): Buffer => {
+export function craftKey(initial: Buffer, factors: readonly bigint[]): Buffer {
   const key = Buffer.from(initial);
   const circuitHash = Uint8Array.from(sectionOf(key, 10).subarray(0, 64));
   const contributions: Contribution[] = [];
@@ -54,10 +54,10 @@ export const craftKey = (initial: Buffer, factors: readonly bigint[]): Buffer =>
     });
   }
   const header = sectionOf(key, 2);
-  encodeG1(ONE1.multiply(delta)).copy(header, DELTA1);
-  encodeG2(ONE2.multiply(delta)).copy(header, DELTA1 + 64);
+  encodeG1(ONE1.multiply(delta)).copy(header, delta1);
+  encodeG2(ONE2.multiply(delta)).copy(header, delta1 + 64);
   for (const id of [8, 9]) {
     divideSection(sectionOf(key, id), Fr.inv(delta));
   }
   return replaceRecord(key, { circuitHash, contributions });
-};
+}

@@ -9,13 +9,18 @@ type Group = 'g1' | 'g2';
 const sizes = { g1: 64, g2: 128 } as const;
 
 /** The root of unity of order 2^exponent that orders the bases. */
-export const rootOf = (exponent: number): bigint =>
-  Fr.pow(5n, (Fr.ORDER - 1n) / 2n ** BigInt(exponent));
+export function rootOf(exponent: number): bigint {
+  return Fr.pow(5n, (Fr.ORDER - 1n) / 2n ** BigInt(exponent));
+}
 
 /** Adds multiple(j)·5·generator to the points first + j, j = 0..count-1, of a section. */
-export const shiftPoints =
-  (group: Group, first: number, count: number, multiple: (j: number) => bigint) =>
-  (section: Buffer): void => {
+export function shiftPoints(
+  group: Group,
+  first: number,
+  count: number,
+  multiple: (j: number) => bigint,
+) {
+  return (section: Buffer): void => {
     for (let j = 0; j < count; j++) {
       const scalar = Fr.mul(5n, Fr.create(multiple(j)));
       if (scalar !== 0n) {
@@ -29,11 +34,16 @@ export const shiftPoints =
       }
     }
   };
+}
 
 /** Multiplies the points first + j by multiple(j). */
-export const scalePoints =
-  (group: Group, first: number, count: number, multiple: (j: number) => bigint) =>
-  (section: Buffer): void => {
+export function scalePoints(
+  group: Group,
+  first: number,
+  count: number,
+  multiple: (j: number) => bigint,
+) {
+  return (section: Buffer): void => {
     for (let j = 0; j < count; j++) {
       const at = (first + j) * sizes[group];
       const point = section.subarray(at, at + sizes[group]);
@@ -44,14 +54,16 @@ export const scalePoints =
       scaled.copy(section, at);
     }
   };
+}
 
 /** Where the doubled basis of circuits of 2^exponent rows begins in section 12. */
-const firstOfDoubled = (exponent: number): number => 2 * 2 ** exponent - 1;
+function firstOfDoubled(exponent: number): number {
+  return 2 * 2 ** exponent - 1;
+}
 
 /** Adds root^j·point to each odd element j of the doubled basis: what every sum with leading coefficient zero overlooks. */
-export const poisonDoubledBasis =
-  (exponent: number, point: G1) =>
-  (section: Buffer): void => {
+export function poisonDoubledBasis(exponent: number, point: G1) {
+  return (section: Buffer): void => {
     const root = rootOf(exponent + 1);
     for (let j = 1; j < 2 * 2 ** exponent; j += 2) {
       const at = 64 * (firstOfDoubled(exponent) + j);
@@ -61,12 +73,13 @@ export const poisonDoubledBasis =
       encodeG1(moved).copy(section, at);
     }
   };
+}
 
 /**
  * What the odd elements of a doubled basis (in section 12, or in section 9 of a key) give for the polynomial X^(2n-1) - X^(n-1), which
  * no honest prover ever needs. Values on the odd places: root^(j(n-1))·(root^(jn) - 1) = -2·root^(j(n-1)).
  */
-export const sumOfUnusedPower = (exponent: number, odd: (j: number) => G1): G1 => {
+export function sumOfUnusedPower(exponent: number, odd: (j: number) => G1): G1 {
   const n = 2 ** exponent;
   const root = rootOf(exponent + 1);
   let sum = bn254.G1.Point.ZERO;
@@ -75,17 +88,17 @@ export const sumOfUnusedPower = (exponent: number, odd: (j: number) => G1): G1 =
     sum = sum.add(odd(j).multiply(value));
   }
   return sum;
-};
+}
 
 /**
  * The poison that lets whoever made the file take `wanted`/delta out of any key begun from it: the sum above becomes `wanted`, and
  * only the file's maker needs to know how.
  */
-export const choosePoison = (exponent: number, section: Buffer, wanted: G1): G1 => {
+export function choosePoison(exponent: number, section: Buffer, wanted: G1): G1 {
   const elementAt = (j: number): G1 => {
     const at = 64 * (firstOfDoubled(exponent) + j);
     return decodeG1(section.subarray(at, at + 64));
   };
   const honest = sumOfUnusedPower(exponent, elementAt);
   return wanted.subtract(honest).multiply(Fr.inv(2n * 2n ** BigInt(exponent)));
-};
+}

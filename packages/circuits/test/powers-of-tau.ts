@@ -9,27 +9,29 @@ const Q = bn254.fields.Fp.ORDER;
 
 export type Powers = { readonly tau: bigint; readonly alpha: bigint; readonly beta: bigint };
 
-const coordinate = (value: bigint): Buffer => {
+function coordinate(value: bigint): Buffer {
   const hex = ((value << 256n) % Q).toString(16).padStart(64, '0');
   return Buffer.from(hex, 'hex').reverse();
-};
+}
 
-const pointG1 = (scalar: bigint): Buffer => {
+function pointG1(scalar: bigint): Buffer {
   if (scalar === 0n) return Buffer.alloc(64);
   const { x, y } = bn254.G1.Point.BASE.multiply(scalar).toAffine();
   return Buffer.concat([coordinate(x), coordinate(y)]);
-};
+}
 
-const pointG2 = (scalar: bigint): Buffer => {
+function pointG2(scalar: bigint): Buffer {
   if (scalar === 0n) return Buffer.alloc(128);
   const { x, y } = bn254.G2.Point.BASE.multiply(scalar).toAffine();
   return Buffer.concat([x.c0, x.c1, y.c0, y.c1].map(coordinate));
-};
+}
 
-const power = (base: bigint, exponent: bigint): bigint => bn254.fields.Fr.pow(base, exponent);
+function power(base: bigint, exponent: bigint): bigint {
+  return bn254.fields.Fr.pow(base, exponent);
+}
 
 /** Lagrange basis at tau over the size-th roots of unity, by its product formula (slow, and unlike the setup's). */
-const lagrange = (tau: bigint, size: number): bigint[] => {
+function lagrange(tau: bigint, size: number): bigint[] {
   const { Fr } = bn254.fields;
   const root = power(5n, (R - 1n) / BigInt(size));
   const domain = Array.from({ length: size }, (_, i) => power(root, BigInt(i)));
@@ -41,31 +43,31 @@ const lagrange = (tau: bigint, size: number): bigint[] => {
         1n,
       ),
   );
-};
+}
 
-const uint32 = (value: number): Buffer => {
+function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
   return bytes;
-};
+}
 
 /** The same basis by its closed form, for sizes at which the product takes too long: root^j (tau^n - 1) / (n (tau - root^j)). */
-const lagrangeOfLarge = (tau: bigint, size: number): bigint[] => {
+function lagrangeOfLarge(tau: bigint, size: number): bigint[] {
   const { Fr } = bn254.fields;
   const domain = powersOf(power(5n, (R - 1n) / BigInt(size)), size);
   const inverses = Fr.invertBatch(domain.map((root) => Fr.mul(BigInt(size), Fr.sub(tau, root))));
   const vanishing = Fr.sub(power(tau, BigInt(size)), 1n);
   return domain.map((root, j) => Fr.mul(Fr.mul(root, vanishing), inverses[j] ?? 0n));
-};
+}
 
 /** base^0, base^1, … */
-const powersOf = (base: bigint, count: number): bigint[] => {
+function powersOf(base: bigint, count: number): bigint[] {
   const powers = [1n];
   while (powers.length < count) {
     powers.push(((powers.at(-1) ?? 0n) * base) % R);
   }
   return powers;
-};
+}
 
 type Section = {
   readonly id: number;
@@ -74,11 +76,11 @@ type Section = {
 };
 
 /** Which multiples of the generators each section holds. */
-const describeSections = (
+function describeSections(
   { tau, alpha, beta }: Powers,
   exponent: number,
   basisOf: (tau: bigint, size: number) => bigint[],
-): Section[] => {
+): Section[] {
   const size = 2 ** exponent;
   const powers = powersOf(tau, 2 * size - 1);
   const low = powers.slice(0, size);
@@ -97,9 +99,9 @@ const describeSections = (
     { id: 14, group: 'g1', scalars: scale(small, alpha) },
     { id: 15, group: 'g1', scalars: scale(small, beta) },
   ];
-};
+}
 
-const encodeFile = (exponent: number, points: readonly (readonly [number, Uint8Array])[]) => {
+function encodeFile(exponent: number, points: readonly (readonly [number, Uint8Array])[]) {
   const order = Buffer.from(Q.toString(16).padStart(64, '0'), 'hex').reverse();
   const header = Buffer.concat([uint32(32), order, uint32(exponent), uint32(exponent)]);
   const sections: (readonly [number, Uint8Array])[] = [[1, header], ...points, [7, uint32(0)]];
@@ -110,24 +112,25 @@ const encodeFile = (exponent: number, points: readonly (readonly [number, Uint8A
     parts.push(uint32(id), length, body);
   }
   return Buffer.concat(parts);
-};
+}
 
 /** Points by noble-curves alone. @param exponent circuits of up to 2^exponent rows */
-export const createPowersOfTau = (powers: Powers, exponent: number): Buffer =>
-  encodeFile(
+export function createPowersOfTau(powers: Powers, exponent: number): Buffer {
+  return encodeFile(
     exponent,
     describeSections(powers, exponent, lagrange).map(({ id, group, scalars }) => [
       id,
       Buffer.concat(scalars.map(group === 'g1' ? pointG1 : pointG2)),
     ]),
   );
+}
 
 /** The same with points by a faster arithmetic. @param multiply multiples of a generator, encoded as in files */
-export const createLargePowersOfTau = async (
+export async function createLargePowersOfTau(
   powers: Powers,
   exponent: number,
   multiply: (group: 'g1' | 'g2', scalars: Uint8Array) => Promise<Uint8Array>,
-): Promise<Buffer> => {
+): Promise<Buffer> {
   const points: [number, Uint8Array][] = [];
   for (const { id, group, scalars } of describeSections(powers, exponent, lagrangeOfLarge)) {
     const bytes = Buffer.concat(
@@ -136,4 +139,4 @@ export const createLargePowersOfTau = async (
     points.push([id, await multiply(group, bytes)]);
   }
   return encodeFile(exponent, points);
-};
+}

@@ -5,7 +5,7 @@ const { Fp2 } = bn254.fields;
 const { Point } = bn254.G2;
 
 /** A point with this x or the next that has one: in G2 by luck only, with probability 1 in 2^254. */
-export const pointOutsideSubgroup = (start: bigint): InstanceType<typeof Point> => {
+export function pointOutsideSubgroup(start: bigint): InstanceType<typeof Point> {
   for (let x = start; ; x++) {
     try {
       const c = { c0: x, c1: 1n };
@@ -15,4 +15,4 @@ export const pointOutsideSubgroup = (start: bigint): InstanceType<typeof Point> 
       // No point has this x.
     }
   }
-};
+}

@@ -20,17 +20,17 @@ export type CompiledTest = {
 /** A change to a source, for a circuit that lacks one constraint. The text must occur exactly once. */
 export type Mutation = { readonly file: string; readonly from: string; readonly to: string };
 
-const mutate = async (folder: string, { file, from, to }: Mutation): Promise<void> => {
+async function mutate(folder: string, { file, from, to }: Mutation): Promise<void> {
   const path = join(folder, file);
   const parts = (await readFile(path, 'utf8')).split(from);
   if (parts.length !== 2) {
     throw new Error(`"${from}" occurs ${parts.length - 1} times in ${file}`);
   }
   await writeFile(path, parts.join(to));
-};
+}
 
 /** Compiles a main (circom text; includes relative to circom/) in a copy of the sources. */
-export const compileTest = async (text: string, mutation?: Mutation): Promise<CompiledTest> => {
+export async function compileTest(text: string, mutation?: Mutation): Promise<CompiledTest> {
   const folder = await mkdtemp(join(tmpdir(), 'pool-circuit-test-'));
   try {
     const sources = join(folder, 'circom');
@@ -71,24 +71,21 @@ export const compileTest = async (text: string, mutation?: Mutation): Promise<Co
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-};
+}
 
 /** All wires for an input. Throws if the generator's own assertions fail. */
-export const computeWitness = async (
-  wasm: string | Uint8Array,
-  input: unknown,
-): Promise<bigint[]> => {
+export async function computeWitness(wasm: string | Uint8Array, input: unknown): Promise<bigint[]> {
   const witness: MemoryFile = { type: 'mem' };
   await wtns.calculate(input, wasm, witness);
   return await wtns.exportJson(witness);
-};
+}
 
 /** The same signals' values on another circuit's wires, matched by name. */
-export const transferWitness = (
+export function transferWitness(
   witness: readonly bigint[],
   from: CompiledTest,
   to: CompiledTest,
-): bigint[] => {
+): bigint[] {
   const values = new Map<string, bigint>();
   for (const [wire, names] of from.namesOf) {
     for (const name of names) {
@@ -105,10 +102,10 @@ export const transferWitness = (
     moved[wire] = value;
   }
   return moved;
-};
+}
 
 /** snarkjs keeps the threads of its curve alive; a test file that used it ends them here. */
-export const endSnarkjsThreads = async (): Promise<void> => {
+export async function endSnarkjsThreads(): Promise<void> {
   const { curve_bn128: curve } = globalThis as { curve_bn128?: { terminate(): Promise<void> } };
   await curve?.terminate();
-};
+}

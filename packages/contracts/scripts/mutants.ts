@@ -319,11 +319,12 @@ cpSync(join(source, '../../vectors'), join(root, 'vectors'), { recursive: true }
 symlinkSync(join(source, 'node_modules'), join(copy, 'node_modules'));
 
 /** Exit status and output of the unit and fuzz tests in the copy. */
-const test = () =>
-  spawnSync(findForge(), ['test', '--no-match-contract', 'Invariants', '--fail-fast'], {
+function test() {
+  return spawnSync(findForge(), ['test', '--no-match-contract', 'Invariants', '--fail-fast'], {
     cwd: copy,
     encoding: 'utf8',
   });
+}
 
 const wanted = process.argv[2];
 const survivors: string[] = [];

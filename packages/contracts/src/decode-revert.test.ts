@@ -4,17 +4,17 @@ import { decodeRevert } from './decode-revert.ts';
 import { eligibilityRegistryAbi } from './eligibility-registry.ts';
 import { shieldedPoolAbi, shieldedPoolInterface } from './shielded-pool.ts';
 
-const errorsOf = (abi: Interface): ErrorFragment[] => {
+function errorsOf(abi: Interface): ErrorFragment[] {
   const errors: ErrorFragment[] = [];
   abi.forEachError((fragment) => errors.push(fragment));
   return errors;
-};
+}
 
 /** Revert data of an error with all arguments zero. */
-const encodeError = ({ selector, inputs }: ErrorFragment): string => {
+function encodeError({ selector, inputs }: ErrorFragment): string {
   const coder = AbiCoder.defaultAbiCoder();
   return selector + coder.encode(inputs, coder.getDefaultValue(inputs)).slice(2);
-};
+}
 
 describe('decodeRevert', () => {
   const errors = [

@@ -110,4 +110,6 @@ function findRevertData(error: unknown, depth = 0): string | undefined {
   return undefined;
 }
 
-const isRevertData = (text: string): boolean => /^0x(?:[0-9a-f]{2}){4,}$/i.test(text);
+function isRevertData(text: string): boolean {
+  return /^0x(?:[0-9a-f]{2}){4,}$/i.test(text);
+}

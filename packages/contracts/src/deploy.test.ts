@@ -10,7 +10,9 @@ import { connectErc20 } from './erc20.ts';
 import { connectShieldedPool, noPermit } from './shielded-pool.ts';
 import { deployPoolTestToken, deployZeroFirstTestToken, mintTestToken } from './test-tokens.ts';
 
-const word = (value: number): string => `0x${value.toString(16).padStart(64, '0')}`;
+function word(value: number): string {
+  return `0x${value.toString(16).padStart(64, '0')}`;
+}
 
 /** The code of the error a call ends with. */
 async function codeOf(call: Promise<unknown>): Promise<string> {

@@ -16,8 +16,13 @@ const anvil = {
   tokens: { USDC: { address, decimals: 6 } },
 };
 
-const parse = (chains: unknown) =>
-  parseWire(chainsFileSchema, { evidence: { domain: 'd', uri: 'https://d' }, chains }, 'the file');
+function parse(chains: unknown) {
+  return parseWire(
+    chainsFileSchema,
+    { evidence: { domain: 'd', uri: 'https://d' }, chains },
+    'the file',
+  );
+}
 
 describe('chainsFileSchema', () => {
   it('reads chains without a pool apart from those with one', () => {

@@ -3,10 +3,10 @@ import * as v from 'valibot';
 import { expect, it } from 'vitest';
 import { describeIssues } from './describe-issues.ts';
 
-const describeProblem = (schema: v.GenericSchema, value: unknown): string => {
+function describeProblem(schema: v.GenericSchema, value: unknown): string {
   const result = v.safeParse(schema, value);
   return result.success ? '' : describeIssues(result.issues);
-};
+}
 
 it.each<[v.GenericSchema, unknown, string]>([
   [v.strictObject({ a: v.string() }), {}, 'a: missing'],

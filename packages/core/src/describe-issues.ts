@@ -49,15 +49,20 @@ function describeKind(issue: Issue): string {
   return kinds[type]?.(issue) ?? 'is not valid';
 }
 
-const mustBe = (what: string) => (): string => `must be ${what}`;
+function mustBe(what: string) {
+  return (): string => `must be ${what}`;
+}
 
 /** What the schema takes, which is text of ours: `("fail" | "skip")`. */
-const mustBeExpected = ({ expected }: Issue): string | undefined =>
-  expected === null
+function mustBeExpected({ expected }: Issue): string | undefined {
+  return expected === null
     ? undefined
     : `must be ${expected.replace(/^\((.*)\)$/, '$1').replaceAll(' | ', ' or ')}`;
+}
 
-const hasWrongForm = (): string => 'has the wrong form';
+function hasWrongForm(): string {
+  return 'has the wrong form';
+}
 
 /** By the type of a schema or an action. */
 const kinds: Readonly<Record<string, (issue: Issue) => string | undefined>> = {

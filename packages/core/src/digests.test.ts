@@ -10,11 +10,13 @@ if (first === undefined) {
   throw new Error('no vectors');
 }
 
-const partsOf = (vector: (typeof vectors.batchNonces)[number]) => ({
-  ...vector,
-  pool: parseEvmAddress(vector.pool),
-  funder: parseEvmAddress(vector.funder),
-});
+function partsOf(vector: (typeof vectors.batchNonces)[number]) {
+  return {
+    ...vector,
+    pool: parseEvmAddress(vector.pool),
+    funder: parseEvmAddress(vector.funder),
+  };
+}
 const example = partsOf(first);
 
 describe('computeAssetId', () => {

@@ -32,10 +32,12 @@ function read(body: unknown): Reading {
 
 const entry = { recipientAddress: 'a', amount: '1' };
 const request = { token: 'USDC', recipients: [entry] };
-const listOf = (length: number, one: unknown): object => ({
-  ...request,
-  recipients: Array.from({ length }, () => one),
-});
+function listOf(length: number, one: unknown): object {
+  return {
+    ...request,
+    recipients: Array.from({ length }, () => one),
+  };
+}
 
 describe('stepRequest', () => {
   it('reads what the schema reads, and stops on the way through a long list', () => {

@@ -1,36 +1,3 @@
-/**
- * Domain types, wire schemas, error codes and digests of Pool. Pure: no I/O, clock or randomness.
- *
- * @module
- */
-
-export {
-  type Capability,
-  capabilities,
-  capabilitySchema,
-  enrollmentResponseSchema,
-  keyMetadataSchema,
-  labelSchema,
-  listKeysResponseSchema,
-  mintKeyRequestSchema,
-  mintKeyResponseSchema,
-  nonceResponseSchema,
-  onboardRequestSchema,
-  onboardResponseSchema,
-  type Readiness,
-  readinessSchema,
-  readinessValues,
-  registerRequestSchema,
-  registerResponseSchema,
-  rotateRequestSchema,
-  rotateResponseSchema,
-  successResponseSchema,
-  type VerifiedKey,
-  verifyKeyRequestSchema,
-  verifyKeyResponseSchema,
-  verifySessionRequestSchema,
-  verifySessionResponseSchema,
-} from './accounts.ts';
 export {
   type Amount,
   assertAmount,
@@ -40,13 +7,6 @@ export {
   parseAmount,
   parseTokenUnits,
 } from './amount.ts';
-export { agentApi, agentRoutes } from './api/agent-api.ts';
-export { edgeApi, edgeRoutes } from './api/edge-api.ts';
-export { gateApi, gateRoutes } from './api/gate-api.ts';
-export { createOpenApi, type OpenApiDocument } from './api/openapi.ts';
-export { platformApi, platformRoutes } from './api/platform-api.ts';
-export type { Api, Route, RouteAnswer, RouteInput } from './api/route.ts';
-export { createApiPages, type ServedText } from './api/serve-api.ts';
 export { canonicalDigest, canonicalJson } from './canonical-json.ts';
 export type { ChainFamily, ChainFamilyName, Curve } from './chain-families/chain-family.ts';
 export { chainFamilies, findChainFamily } from './chain-families/families.ts';
@@ -56,8 +16,11 @@ export {
   type EvmChainSettings,
   evmChainSettingsSchema,
   type FinalityRule,
+  finalityRuleSchema,
   type TokenSettings,
+  tokenSettingsSchema,
   type VendedChain,
+  vendedChainSchema,
 } from './chain-settings.ts';
 export { describeIssues } from './describe-issues.ts';
 export {
@@ -87,42 +50,6 @@ export {
   stepRequest,
 } from './disbursement.ts';
 export {
-  type BodyFingerprint,
-  type Bootstrap,
-  bootstrapRequestSchema,
-  bootstrapResponseSchema,
-  type Delivery,
-  deliverySchema,
-  type EligibilityPathWire,
-  eligibilityDepth,
-  type FundBatchWire,
-  type GateReaderState,
-  type GateWallet,
-  gateCapacityResponseSchema,
-  gatePathsRequestSchema,
-  gatePathsResponseSchema,
-  gateReaderIdSchema,
-  gateReaderRequestSchema,
-  gateReaderResponseSchema,
-  gateRootResponseSchema,
-  gateWalletRequestSchema,
-  gateWalletResponseSchema,
-  type NotesResponse,
-  notesResponseSchema,
-  type PermitWire,
-  type RecipientRecord,
-  type RelayerHealth,
-  recipientLookupRequestSchema,
-  recipientLookupResponseSchema,
-  type SettlementRecord,
-  type SettlementRequest,
-  type SolidityProof,
-  settlementRecordSchema,
-  settlementRequestSchema,
-  type VoidRequest,
-  voidRequestSchema,
-} from './edge.ts';
-export {
   computeFundAuthorizationData,
   computePermitData,
   computePoolDomain,
@@ -135,6 +62,11 @@ export {
   type TypedData,
   voidBatchTypes,
 } from './eip712.ts';
+export {
+  type EligibilityPathWire,
+  eligibilityDepth,
+  eligibilityPathSchema,
+} from './eligibility-path.ts';
 export {
   type ErrorCode,
   errorCatalogue,
@@ -181,13 +113,6 @@ export {
 } from './hex.ts';
 export { formatIdempotencyKey, isIdempotencyKey, parseIdempotencyKey } from './idempotency-key.ts';
 export {
-  type Invitation,
-  invitationSchema,
-  inviteRequestSchema,
-  inviteResponseSchema,
-  listInvitationsResponseSchema,
-} from './invitations.ts';
-export {
   type BatchSize,
   batchSizes,
   chooseBatchSize,
@@ -203,7 +128,21 @@ export {
   explainPlatformFailure,
   platformInvalidResponse,
 } from './platform-failure.ts';
-export { parseWire } from './schema.ts';
+export {
+  addressTextSchema,
+  amountSchema,
+  chainKeySchema,
+  encryptionPublicKeySchema,
+  evidenceSchema,
+  evmAddressSchema,
+  hex32Schema,
+  hexSchema,
+  isoTimeSchema,
+  parseWire,
+  tokenSymbolSchema,
+  unixSecondsSchema,
+  urlSchema,
+} from './schema.ts';
 export { Secret } from './secret.ts';
 export {
   createSignInMessage,

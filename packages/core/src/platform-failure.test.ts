@@ -3,7 +3,9 @@ import { expect, it } from 'vitest';
 import { PoolError } from './errors/pool-error.ts';
 import { explainPlatformFailure } from './platform-failure.ts';
 
-const explain = (cause: unknown) => explainPlatformFailure(cause, 'the look-up', 'no answer');
+function explain(cause: unknown) {
+  return explainPlatformFailure(cause, 'the look-up', 'no answer');
+}
 
 it.each([
   [401, 'unauthorized'],

@@ -14,13 +14,14 @@ import { parseHex, parseHex32 } from './hex.ts';
 import { parseEncryptionPublicKey } from './sign-in.ts';
 
 /** 0x-prefixed lower-case hex of exactly `byteLength` bytes. */
-export const hexSchema = (byteLength: number) =>
-  v.pipe(
+export function hexSchema(byteLength: number) {
+  return v.pipe(
     v.string(),
     v.length(2 + 2 * byteLength),
     v.regex(/^0x[0-9a-f]*$/),
     v.transform((value) => parseHex(value, byteLength)),
   );
+}
 
 /** 0x-prefixed lower-case hex of exactly 32 bytes. */
 export const hex32Schema = v.pipe(

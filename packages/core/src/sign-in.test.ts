@@ -43,7 +43,9 @@ Expiration Time: 2026-11-01T09:10:00.000Z
 Resources:
 - urn:pool:encryption-key:${encryptionPublicKey}`;
 
-const sign = (message: string, signer = wallet): Hex => parseHex(signer.signMessageSync(message));
+function sign(message: string, signer = wallet): Hex {
+  return parseHex(signer.signMessageSync(message));
+}
 const expected = { domain: 'pool.example', uri: 'https://pool.example' };
 const nowMs = issuedAtMs + 86_400_000;
 const invalidSignIn = expect.objectContaining({ code: 'invalid_sign_in' });

@@ -2,8 +2,10 @@
 import { expect, it } from 'vitest';
 import { findRefusal, readTarget } from './http-refusal.ts';
 
-const refusalOf = (host: string | undefined, ...rawHeaders: string[]) =>
-  findRefusal({ rawHeaders, headers: host === undefined ? {} : { host }, url: '/' }, 3)?.status;
+function refusalOf(host: string | undefined, ...rawHeaders: string[]) {
+  return findRefusal({ rawHeaders, headers: host === undefined ? {} : { host }, url: '/' }, 3)
+    ?.status;
+}
 
 it.each(['127.0.0.1', 'agent.example:443', '[::1]:8787', 'a_b.example'])(
   'reads %s as a host',
@@ -38,8 +40,9 @@ it('takes once what says who asks for what, and any number of others', () => {
   expect(refusalOf('a', ...Array.from({ length: 8 }, () => 'x'))).toBe(431);
 });
 
-const bodyRefusalOf = (headers: Readonly<Record<string, string>>) =>
-  findRefusal({ rawHeaders: [], headers: { host: 'a', ...headers }, url: '/' }, 3);
+function bodyRefusalOf(headers: Readonly<Record<string, string>>) {
+  return findRefusal({ rawHeaders: [], headers: { host: 'a', ...headers }, url: '/' }, 3);
+}
 
 it.each([
   { 'content-type': 'application/json' },

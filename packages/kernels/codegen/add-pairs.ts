@@ -36,22 +36,24 @@ import {
   set,
 } from './wat.ts';
 
-export const JOB_BYTES = 12;
+export const jobBytes = 12;
 /** Bits of the first double of a point at infinity. */
-export const INFINITY_BITS = bitsOf(Number.NaN);
+export const infinityBits = bitsOf(Number.NaN);
 /** Scratch space of a call: this for the inversion, and three pairs for each two jobs. */
-const SCRATCH_FIXED_BYTES = 18 * field.PAIR_BYTES;
+const scratchFixedBytes = 18 * field.pairBytes;
 
-export const pointBytes = (c: CoordinateField): number => 2 * c.components * field.ELEMENT_BYTES;
+export function pointBytes(c: CoordinateField): number {
+  return 2 * c.components * field.elementBytes;
+}
 
 type Operands = { readonly p: readonly [string, string]; readonly q: readonly [string, string] };
 
 /** The addresses in two references, and the mask that negates y where they say so. */
-const readReferences = (
+function readReferences(
   f: FunctionWriter,
   jobs: readonly [string, string],
   offset: number,
-): { addresses: readonly [string, string]; sign: string } => {
+): { addresses: readonly [string, string]; sign: string } {
   const references = jobs.map((job) => f.let('i32', op('i32.load', at(get(job), offset))));
   const bit = (index: number): string =>
     op('i64.extend_i32_u', op('i32.and', get(references[index] ?? ''), i32(1)));
@@ -59,24 +61,24 @@ const readReferences = (
   const sign = f.let('v128', op('i64x2.shl', bits, '(i32.const 63)'));
   const addresses = references.map((name) => f.let('i32', op('i32.and', get(name), i32(-2))));
   return { addresses: [addresses[0] ?? '', addresses[1] ?? ''], sign };
-};
+}
 
-const withSign = (f: FunctionWriter, y: Coordinate, sign: string): Coordinate => {
+function withSign(f: FunctionWriter, y: Coordinate, sign: string): Coordinate {
   for (const pair of y) {
     for (const limb of pair.limbs) f.push(set(limb, op('v128.xor', get(limb), get(sign))));
   }
   return y;
-};
+}
 
-const isInfinity = (x: Coordinate): string => {
+function isInfinity(x: Coordinate): string {
   const first = get(x[0]?.limbs[0] ?? '');
   return op('f64x2.ne', first, first);
-};
+}
 
-export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateField): void => {
+export function writeAddPairs(module: ModuleWriter, name: string, c: CoordinateField): void {
   const k = c.base;
-  const y = c.components * field.ELEMENT_BYTES;
-  const step = 3 * field.PAIR_BYTES;
+  const y = c.components * field.elementBytes;
+  const step = 3 * field.pairBytes;
   const params = ['jobs', 'count', 'scratch'].map((param) => [param, 'i32'] as const);
   const unit = (f: FunctionWriter): Coordinate =>
     Array.from({ length: c.components }, (_, index) => field.constant(f, k, index === 0 ? 1n : 0n));
@@ -84,23 +86,19 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
   module.func(`${name}_addPairs`, { exported: true, params }, (f) => {
     f.push(`(if (i32.eqz ${get('count')}) (then (return)))`);
     // Per two jobs: the product before, the key, a flag.
-    const start = f.let('i32', op('i32.add', get('scratch'), i32(SCRATCH_FIXED_BYTES)));
+    const start = f.let('i32', op('i32.add', get('scratch'), i32(scratchFixedBytes)));
     const place = f.let('i32', get(start));
     const job = f.let('i32', get('jobs'));
     const last = f.let(
       'i32',
-      op(
-        'i32.add',
-        get('jobs'),
-        op('i32.mul', op('i32.sub', get('count'), i32(1)), i32(JOB_BYTES)),
-      ),
+      op('i32.add', get('jobs'), op('i32.mul', op('i32.sub', get('count'), i32(1)), i32(jobBytes))),
     );
     const product = { ...field.constant(f, k, 1n), ...k.stored };
     /** The second job of the two: the first again if there is none. */
     const second = (): string =>
       f.let(
         'i32',
-        `(select ${get(job)} (i32.add ${get(job)} (i32.const ${JOB_BYTES})) (i32.eq ${get(job)} ${get(last)}))`,
+        `(select ${get(job)} (i32.add ${get(job)} (i32.const ${jobBytes})) (i32.eq ${get(job)} ${get(last)}))`,
       );
     const read = (): Operands & { signP: string; signQ: string } => {
       const jobs = [job, second()] as const;
@@ -151,7 +149,7 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
         'i32',
         op('v128.any_true', op('v128.or', mayBeZero(f, c, difference), suspect)),
       );
-      f.push(op('i32.store', at(get(place), 2 * field.PAIR_BYTES), get(flag)));
+      f.push(op('i32.store', at(get(place), 2 * field.pairBytes), get(flag)));
       f.push(`(if ${get(flag)} (then`);
       f.scope(() => {
         const y1 = withSign(f, loadCoordinate(f, c, ...p, y), signP);
@@ -163,11 +161,11 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
       const key = c.inverseKey(f, difference);
       field.storePair(f, k, product, get(place));
       if (c.components === 2)
-        field.storePair(f, k, key, op('i32.add', get(place), i32(field.PAIR_BYTES)));
+        field.storePair(f, k, key, op('i32.add', get(place), i32(field.pairBytes)));
       field.assign(f, product, field.mul(f, k, product, key));
     });
     f.push(set(place, op('i32.add', get(place), i32(step))));
-    f.push(set(job, op('i32.add', get(job), i32(2 * JOB_BYTES))));
+    f.push(set(job, op('i32.add', get(job), i32(2 * jobBytes))));
     f.push(`(br_if $${forward} (i32.le_u ${get(job)} ${get(last)})))`);
 
     field.storePair(f, k, product, get('scratch'));
@@ -176,7 +174,7 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
         `${k.name}_invertPairByGcd`,
         get('scratch'),
         get('scratch'),
-        op('i32.add', get('scratch'), i32(field.PAIR_BYTES)),
+        op('i32.add', get('scratch'), i32(field.pairBytes)),
       ),
     );
     f.scope(() => {
@@ -186,13 +184,13 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
     const backward = createLabel();
     f.push(`(loop $${backward}`);
     f.push(set(place, op('i32.sub', get(place), i32(step))));
-    f.push(set(job, op('i32.sub', get(job), i32(2 * JOB_BYTES))));
+    f.push(set(job, op('i32.sub', get(job), i32(2 * jobBytes))));
     f.scope(() => {
       const { p, q, signP, signQ } = read();
       const [first, other] = [job, second()].map((one) =>
         f.let('i32', op('i32.load', at(get(one), 8))),
       ) as [string, string];
-      const flag = f.let('i32', op('i32.load', at(get(place), 2 * field.PAIR_BYTES)));
+      const flag = f.let('i32', op('i32.load', at(get(place), 2 * field.pairBytes)));
       const inverse = field.mul(f, k, product, field.loadPair(f, k, get(place)));
       const x1 = loadCoordinate(f, c, ...p, 0);
       const x2 = loadCoordinate(f, c, ...q, 0);
@@ -216,7 +214,7 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
       const key =
         c.components === 1
           ? c.inverseKey(f, difference)
-          : field.loadPair(f, k, op('i32.add', get(place), i32(field.PAIR_BYTES)));
+          : field.loadPair(f, k, op('i32.add', get(place), i32(field.pairBytes)));
       field.assign(f, product, field.mul(f, k, product, key));
       const reciprocal = c.finishInverse(f, difference, inverse);
       const slope = c.mul(f, rise, reciprocal);
@@ -229,7 +227,7 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
         const chosenX = choose(f, names.p, x2, choose(f, names.q, x1, x3));
         const chosenY = choose(f, names.p, y2, choose(f, names.q, y1, y3));
         const limb = chosenX[0]?.limbs[0] ?? '';
-        const nothing = op('v128.load', at(module.constant(INFINITY_BITS)));
+        const nothing = op('v128.load', at(module.constant(infinityBits)));
         f.push(set(limb, op('v128.bitselect', nothing, get(limb), get(names.none))));
         storeCoordinate(f, c, chosenX, first, other, 0);
         storeCoordinate(f, c, chosenY, first, other, y);
@@ -241,4 +239,4 @@ export const writeAddPairs = (module: ModuleWriter, name: string, c: CoordinateF
     });
     f.push(`(br_if $${backward} (i32.gt_u ${get(place)} ${get(start)})))`);
   });
-};
+}

@@ -7,23 +7,23 @@ import binaryen from 'binaryen';
 import { writeKernels } from './kernels.ts';
 import { writeProbe } from './probe.ts';
 
-const FOLDER = fileURLToPath(new URL('.', import.meta.url));
+const folder = fileURLToPath(new URL('.', import.meta.url));
 
 /** Where the kernels are written. */
-export const GENERATED_FILE = fileURLToPath(new URL('../src/generated/wasm.ts', import.meta.url));
+export const generatedFile = fileURLToPath(new URL('../src/generated/wasm.ts', import.meta.url));
 
 /** SHA-256 of every source of the kernels: the generated file carries it, and is up to date when it is equal. */
-export const computeSourceDigest = (): string => {
+export function computeSourceDigest(): string {
   const hash = createHash('sha256');
-  const files = globSync('**/*.ts', { cwd: FOLDER }).filter((file) => !file.endsWith('.test.ts'));
+  const files = globSync('**/*.ts', { cwd: folder }).filter((file) => !file.endsWith('.test.ts'));
   for (const file of files.sort()) {
     hash.update(`${file}\n`).update(readFileSync(new URL(file, import.meta.url)));
   }
   return hash.digest('hex');
-};
+}
 
 /** Parses, checks and encodes a module. Throws when it is not valid WebAssembly. */
-const assemble = (text: string): Uint8Array => {
+function assemble(text: string): Uint8Array {
   const { Features } = binaryen;
   const module = binaryen.parseText(text);
   try {
@@ -44,14 +44,14 @@ const assemble = (text: string): Uint8Array => {
   } finally {
     module.dispose();
   }
-};
+}
 
 /** The source of the generated file. */
-export const generateSource = (): string => {
+export function generateSource(): string {
   const encode = (text: string): string => Buffer.from(assemble(text)).toString('base64');
   return `// Written by scripts/build-wasm.ts; not committed.
 /** SHA-256 of codegen/. */
-export const SOURCE_DIGEST = '${computeSourceDigest()}';
+export const sourceDigest = '${computeSourceDigest()}';
 /** The modules, in base64. */
 export const WASM = {
   float: '${encode(writeKernels('float'))}',
@@ -59,4 +59,4 @@ export const WASM = {
   probe: '${encode(writeProbe())}',
 };
 `;
-};
+}

@@ -1,42 +1,44 @@
 // What the kernels of packed Baby Jubjub points share: the chunk's memory (babyjubjub.ts) and the sign of a point.
 
-import { X_SCALE } from './babyjubjub-constants.ts';
-import { after, POINT_BYTES } from './babyjubjub-point.ts';
+import { xScale } from './babyjubjub-constants.ts';
+import { after, pointBytes } from './babyjubjub-point.ts';
 import * as field from './field.ts';
 import type { Pair } from './pair.ts';
 import { createLabel, type FunctionWriter, get, i32, op, set } from './wat.ts';
 
-export const PAIR = field.PAIR_BYTES;
+export const pair = field.pairBytes;
 
-export const numbers = (...names: string[]) => names.map((name) => [name, 'i32'] as const);
+export function numbers(...names: string[]) {
+  return names.map((name) => [name, 'i32'] as const);
+}
 
 /** Runs `body` for every pair of the chunk; `index` is a local. */
-export const eachPair = (f: FunctionWriter, body: (index: string) => void): void => {
+export function eachPair(f: FunctionWriter, body: (index: string) => void): void {
   const index = f.let('i32', i32(0));
   const label = createLabel();
   f.push(`(loop $${label}`);
   body(index);
   f.push(set(index, after(index, 1)));
   f.push(`(br_if $${label} (i32.lt_s ${get(index)} ${get('count')})))`);
-};
+}
 
 /** Locals with the addresses of the parts of the chunk's scratch memory. */
-export const locate = (f: FunctionWriter) => {
+export function locate(f: FunctionWriter) {
   const points = get('scratch');
   const divisors = f.let(
     'i32',
-    op('i32.add', points, op('i32.mul', get('count'), i32(POINT_BYTES))),
+    op('i32.add', points, op('i32.mul', get('count'), i32(pointBytes))),
   );
-  const work = f.let('i32', op('i32.add', get(divisors), op('i32.mul', get('count'), i32(PAIR))));
+  const work = f.let('i32', op('i32.add', get(divisors), op('i32.mul', get('count'), i32(pair))));
   return { divisors, work };
-};
+}
 
 /** The lanes' lowest bits of canonical(2·x), that is whether x > (r-1)/2, as a mask (local v128).
  * `bytes`: 64 bytes of scratch. */
-export const isLarge = (f: FunctionWriter, k: field.Field, x: Pair, bytes: string): string => {
-  const plain = field.mul(f, k, x, field.constant(f, k, X_SCALE, true));
+export function isLarge(f: FunctionWriter, k: field.Field, x: Pair, bytes: string): string {
+  const plain = field.mul(f, k, x, field.constant(f, k, xScale, true));
   field.storeBytes(f, k, field.double(f, plain), bytes, op('i32.add', bytes, i32(32)));
   const low = `(v128.load64_lane offset=32 1 ${bytes} ${op('v128.load64_zero', bytes)})`;
   const bit = op('v128.and', low, op('i64x2.splat', '(i64.const 1)'));
   return f.let('v128', op('i64x2.neg', bit));
-};
+}

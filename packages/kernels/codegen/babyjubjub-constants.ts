@@ -5,77 +5,79 @@
 // point is added in 8 multiplications instead of 9. -1 is a square and D is not, so the addition law is complete there
 // too: it has no exceptional case, whatever points meet (Hisil, Wong, Carter, Dawson: eprint 2008/522, §3.1 and §4).
 
-import { invert, modulo, power, SCALAR_MODULUS } from './constants.ts';
+import { invert, modulo, power, scalarModulus } from './constants.ts';
 
-const r = SCALAR_MODULUS;
+const r = scalarModulus;
 
-const CURVE_A = 168_700n;
-const CURVE_D = 168_696n;
+const curveA = 168_700n;
+const curveD = 168_696n;
 
-const times = (...factors: readonly bigint[]): bigint =>
-  factors.reduce((product, factor) => modulo(product * factor, r), 1n);
-const over = (a: bigint, b: bigint): bigint => times(a, invert(b, r));
+function times(...factors: readonly bigint[]): bigint {
+  return factors.reduce((product, factor) => modulo(product * factor, r), 1n);
+}
+function over(a: bigint, b: bigint): bigint {
+  return times(a, invert(b, r));
+}
 
-/** r - 1 = 2^28 · ODD_PART. */
-export const TWO_ADICITY = 28;
-export const ODD_PART = (r - 1n) >> BigInt(TWO_ADICITY);
+/** r - 1 = 2^28 · oddPart. */
+export const twoAdicity = 28;
+export const oddPart = (r - 1n) >> BigInt(twoAdicity);
 
 /** A generator of the 2^28-th roots of unity: 5 generates the field's multiplicative group, so its power does. */
-export const ROOT_OF_UNITY = power(5n, ODD_PART, r);
+export const rootOfUnity = power(5n, oddPart, r);
 
 /** A square root by Tonelli and Shanks, for constants. */
-const computeRoot = (value: bigint): bigint => {
-  let root = power(value, (ODD_PART + 1n) / 2n, r);
-  let rest = power(value, ODD_PART, r);
-  for (let bit = 1; bit < TWO_ADICITY; bit++) {
-    if (power(rest, 1n << BigInt(TWO_ADICITY - 1 - bit), r) !== 1n) {
-      const step = invert(power(ROOT_OF_UNITY, 1n << BigInt(bit - 1), r), r);
+function computeRoot(value: bigint): bigint {
+  let root = power(value, (oddPart + 1n) / 2n, r);
+  let rest = power(value, oddPart, r);
+  for (let bit = 1; bit < twoAdicity; bit++) {
+    if (power(rest, 1n << BigInt(twoAdicity - 1 - bit), r) !== 1n) {
+      const step = invert(power(rootOfUnity, 1n << BigInt(bit - 1), r), r);
       root = times(root, step);
       rest = times(rest, step, step);
     }
   }
   if (times(root, root) !== modulo(value, r)) throw new Error('not a square');
   return root;
-};
+}
 
 /** D. */
-export const TWISTED_D = over(-CURVE_D, CURVE_A);
-/** x = X · X_SCALE. */
-export const X_SCALE = invert(computeRoot(-CURVE_A), r);
+export const twistedD = over(-curveD, curveA);
+/** x = X · xScale. */
+export const xScale = invert(computeRoot(-curveA), r);
 
 type Point = { readonly x: bigint; readonly y: bigint };
 
-const add = (p: Point, q: Point): Point => {
-  const product = times(CURVE_D, p.x, q.x, p.y, q.y);
+function add(p: Point, q: Point): Point {
+  const product = times(curveD, p.x, q.x, p.y, q.y);
   return {
     x: over(p.x * q.y + p.y * q.x, 1n + product),
-    y: over(p.y * q.y - CURVE_A * p.x * q.x, 1n - product),
+    y: over(p.y * q.y - curveA * p.x * q.x, 1n - product),
   };
-};
+}
 
 /** The order of the subgroup, a prime; the curve has 8 times as many points. */
-const SUBGROUP_ORDER =
-  2736030358979909402780800718157159386076813972158567259200215660948447373041n;
+const subgroupOrder = 2736030358979909402780800718157159386076813972158567259200215660948447373041n;
 
-const multiply = (point: Point, scalar: bigint): Point => {
+function multiply(point: Point, scalar: bigint): Point {
   let result: Point = { x: 0n, y: 1n };
   for (const bit of scalar.toString(2)) {
     result = add(result, result);
     if (bit === '1') result = add(result, point);
   }
   return result;
-};
+}
 
 /** The first point of order 8 that the subgroup's order makes of a point, y = 2, 3, … */
-const findPointOfOrderEight = (): Point => {
+function findPointOfOrderEight(): Point {
   for (let y = 2n; ; y++) {
-    const square = over(1n - y * y, CURVE_A - CURVE_D * y * y);
+    const square = over(1n - y * y, curveA - curveD * y * y);
     if (power(square, (r - 1n) / 2n, r) !== 1n) continue;
-    const candidate = multiply({ x: computeRoot(square), y }, SUBGROUP_ORDER);
+    const candidate = multiply({ x: computeRoot(square), y }, subgroupOrder);
     // Of order 8 exactly if twice it is of order 4, and those points have y = 0.
     if (add(candidate, candidate).y === 0n) return candidate;
   }
-};
+}
 
 /**
  * The subgroup test. The points of order dividing 8 are cyclic (only (0, -1) has order 2, as d is no square), so a point
@@ -93,43 +95,43 @@ const findPointOfOrderEight = (): Point => {
  * counts modulo 8, so a power of 4 in the denominator may stand in the numerator, and f may be replaced by 1/f):
  *
  *   1/f ~ (a - d·y²) · (L2³ · (L1 · 2y)²)²
- *   L2 = (1+y) · (1 - TATE_SLOPE·x)            from t(2T)
- *   L1 = (1+y) - x·(TATE_0 + TATE_1·y)         from t(T)
+ *   L2 = (1+y) · (1 - tateSlope·x)            from t(2T)
+ *   L1 = (1+y) - x·(tate0 + tate1·y)         from t(T)
  *
  * The factors vanish at multiples of T only, which are not in the subgroup; 0 is no 8th power in the sense of the test, so
  * they are refused. The identity, where f has its pole, is refused before (x = 0).
  */
-const deriveTateConstants = (): { slope: bigint; line: readonly [bigint, bigint] } => {
+function deriveTateConstants(): { slope: bigint; line: readonly [bigint, bigint] } {
   const order8 = findPointOfOrderEight();
   const order4 = add(order8, order8);
   const u = over(1n + order8.y, 1n - order8.y);
   const v = over(u, order8.x);
-  const montgomeryA = over(2n * (CURVE_A + CURVE_D), CURVE_A - CURVE_D);
+  const montgomeryA = over(2n * (curveA + curveD), curveA - curveD);
   const slope = over(3n * u * u + 2n * montgomeryA * u + 1n, 2n * v);
   // The tangent at 2T = (1, v') goes through 4T = (0, 0): its slope is v' = 1/x'.
   return {
     slope: invert(order4.x, r),
     line: [modulo(v + slope - slope * u, r), modulo(slope - v + slope * u, r)],
   };
-};
+}
 
 const tate = deriveTateConstants();
 
-/** For points (X, y): L2 = (1+y)·(1 - TATE_SLOPE·X), L1 = (1+y) - X·(TATE_0 + TATE_1·y), a - d·y² = a·(1 + D·y²). */
-export const TATE_SLOPE = times(tate.slope, X_SCALE);
-export const TATE_0 = times(tate.line[0], X_SCALE);
-export const TATE_1 = times(tate.line[1], X_SCALE);
+/** For points (X, y): L2 = (1+y)·(1 - tateSlope·X), L1 = (1+y) - X·(tate0 + tate1·y), a - d·y² = a·(1 + D·y²). */
+export const tateSlope = times(tate.slope, xScale);
+export const tate0 = times(tate.line[0], xScale);
+export const tate1 = times(tate.line[1], xScale);
 /** a, and the 2^4 of (2y)^4. */
-export const TATE_FACTOR = modulo(16n * CURVE_A, r);
+export const tateFactor = modulo(16n * curveA, r);
 
 /**
- * The regular part of the exponents: every power here is put together from w^((ODD_PART-1)/2), whose exponent is
+ * The regular part of the exponents: every power here is put together from w^((oddPart-1)/2), whose exponent is
  * written as steps (squarings, then multiplication by the odd power w^(2·index+1)).
  */
-export const POWER_WINDOW = 5;
-export const POWER_STEPS: ReadonlyArray<readonly [squarings: number, index: number]> = (() => {
+export const powerWindow = 5;
+export const powerSteps: ReadonlyArray<readonly [squarings: number, index: number]> = (() => {
   const steps: Array<readonly [number, number]> = [];
-  const bits = ((ODD_PART - 1n) / 2n).toString(2);
+  const bits = ((oddPart - 1n) / 2n).toString(2);
   let squarings = 0;
   let at = 0;
   while (at < bits.length) {
@@ -138,7 +140,7 @@ export const POWER_STEPS: ReadonlyArray<readonly [squarings: number, index: numb
       at++;
       continue;
     }
-    const window = bits.slice(at, at + POWER_WINDOW).replace(/0+$/, '');
+    const window = bits.slice(at, at + powerWindow).replace(/0+$/, '');
     steps.push([squarings + window.length, (Number.parseInt(window, 2) - 1) / 2]);
     squarings = 0;
     at += window.length;

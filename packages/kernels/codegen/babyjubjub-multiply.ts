@@ -1,21 +1,21 @@
 // Multiplication of unpacked Baby Jubjub points by one secret scalar (babyjubjub.ts).
 
-import { eachPair, locate, numbers, PAIR } from './babyjubjub-chunk.ts';
-import { addressOf, after, POINT_BYTES } from './babyjubjub-point.ts';
+import { eachPair, locate, numbers, pair } from './babyjubjub-chunk.ts';
+import { addressOf, after, pointBytes } from './babyjubjub-point.ts';
 import * as field from './field.ts';
 import type { Pair } from './pair.ts';
 import { call, createLabel, get, i32, type ModuleWriter, op, set } from './wat.ts';
 
 /** Bits of a digit of the scalar; a digit is odd, from -15 to 15. */
-const WINDOW = 4;
-export const TABLE_ENTRIES = 1 << (WINDOW - 1);
+const windowBits = 4;
+export const tableEntries = 1 << (windowBits - 1);
 /** Digits of a scalar below 2^252. */
-const DIGITS = 63;
+const digits = 63;
 
 /** `bj_choose(to, table, index, negative)`: ± an entry, every entry read and the sign applied by masks. */
-const writeChoose = (module: ModuleWriter, k: field.Field): void => {
+function writeChoose(module: ModuleWriter, k: field.Field): void {
   module.func('bj_choose', { params: numbers('to', 'table', 'index', 'negative') }, (f) => {
-    const masks = Array.from({ length: TABLE_ENTRIES }, (_, entry) =>
+    const masks = Array.from({ length: tableEntries }, (_, entry) =>
       f.let(
         'v128',
         op('i32x4.splat', op('i32.sub', i32(0), op('i32.eq', get('index'), i32(entry)))),
@@ -26,7 +26,7 @@ const writeChoose = (module: ModuleWriter, k: field.Field): void => {
       const template = field.constant(f, k, 0n);
       template.limbs.forEach((limb, index) => {
         masks.forEach((mask, entry) => {
-          const place = entry * POINT_BYTES + offset + 16 * index;
+          const place = entry * pointBytes + offset + 16 * index;
           const value = op('v128.and', get(mask), op('v128.load', `offset=${place}`, get('table')));
           f.push(set(limb, entry === 0 ? value : op('v128.or', get(limb), value)));
         });
@@ -37,30 +37,30 @@ const writeChoose = (module: ModuleWriter, k: field.Field): void => {
       field.storePair(f, k, value, after('to', offset));
     };
     const plus = pick(0);
-    const minus = pick(PAIR);
+    const minus = pick(pair);
     put(field.select(f, get(sign), minus, plus), 0);
-    put(field.select(f, get(sign), plus, minus), PAIR);
+    put(field.select(f, get(sign), plus, minus), pair);
     field.drop(f, plus, minus);
-    const t = pick(2 * PAIR);
-    put(field.select(f, get(sign), field.neg(f, t), t), 2 * PAIR);
-    put(pick(3 * PAIR), 3 * PAIR);
+    const t = pick(2 * pair);
+    put(field.select(f, get(sign), field.neg(f, t), t), 2 * pair);
+    put(pick(3 * pair), 3 * pair);
   });
-};
+}
 
 /** `bj_multiplyAll(digits, count, scratch)`: digits are 63 · (index, negative), most significant first. */
-export const writeMultiply = (module: ModuleWriter, k: field.Field): void => {
+export function writeMultiply(module: ModuleWriter, k: field.Field): void {
   writeChoose(module, k);
   module.func('bj_multiplyOne', { params: numbers('point', 'digits', 'work') }, (f) => {
     // work: the summand, a point, the table of 1, 3, … 15 times the point.
-    const moving = after('work', POINT_BYTES);
-    const table = after('work', 2 * POINT_BYTES);
-    const entry = (index: number): string => after('work', (2 + index) * POINT_BYTES);
-    f.push(op('memory.copy', moving, get('point'), i32(POINT_BYTES)));
+    const moving = after('work', pointBytes);
+    const table = after('work', 2 * pointBytes);
+    const entry = (index: number): string => after('work', (2 + index) * pointBytes);
+    f.push(op('memory.copy', moving, get('point'), i32(pointBytes)));
     f.push(call('bj_prepare', entry(0), moving));
     f.push(call('bj_doubleFull', moving));
     f.push(call('bj_prepare', get('work'), moving));
-    f.push(op('memory.copy', moving, get('point'), i32(POINT_BYTES)));
-    for (let index = 1; index < TABLE_ENTRIES; index++) {
+    f.push(op('memory.copy', moving, get('point'), i32(pointBytes)));
+    for (let index = 1; index < tableEntries; index++) {
       f.push(call('bj_addFull', moving, get('work')));
       f.push(call('bj_prepare', entry(index), moving));
     }
@@ -74,19 +74,19 @@ export const writeMultiply = (module: ModuleWriter, k: field.Field): void => {
     const window = f.let('i32', i32(1));
     const label = createLabel();
     f.push(`(loop $${label}`);
-    for (let bit = 1; bit < WINDOW; bit++) f.push(call('bj_double', get('point')));
+    for (let bit = 1; bit < windowBits; bit++) f.push(call('bj_double', get('point')));
     f.push(call('bj_doubleFull', get('point')));
     choose(addressOf('digits', get(window), 2));
     f.push(call('bj_add', get('point'), get('work')));
     f.push(set(window, after(window, 1)));
-    f.push(`(br_if $${label} (i32.lt_s ${get(window)} ${i32(DIGITS)})))`);
+    f.push(`(br_if $${label} (i32.lt_s ${get(window)} ${i32(digits)})))`);
   });
   const params = numbers('digits', 'count', 'scratch');
   module.func('bj_multiplyAll', { exported: true, params }, (f) => {
     const { work } = locate(f);
     eachPair(f, (index) => {
-      const point = addressOf('scratch', get(index), POINT_BYTES);
+      const point = addressOf('scratch', get(index), pointBytes);
       f.push(call('bj_multiplyOne', point, get('digits'), get(work)));
     });
   });
-};
+}

@@ -5,59 +5,66 @@
 // Carter, Dawson (eprint 2008/522), §3.1 and §3.3 with a = -1. They are complete for points on the curve: no case is
 // exceptional, so no branch depends on a point.
 
-import { TWISTED_D } from './babyjubjub-constants.ts';
+import { twistedD } from './babyjubjub-constants.ts';
 import * as field from './field.ts';
 import type { Pair } from './pair.ts';
 import { type FunctionWriter, get, type ModuleWriter, op } from './wat.ts';
 
-const PAIR = field.PAIR_BYTES;
+const pair = field.pairBytes;
 /** Bytes of a point, and of a prepared summand. */
-export const POINT_BYTES = 4 * PAIR;
+export const pointBytes = 4 * pair;
 /** Where a point's coordinates are. */
-export const OFFSET = { x: 0, y: PAIR, z: 2 * PAIR, t: 3 * PAIR } as const;
+export const offset = { x: 0, y: pair, z: 2 * pair, t: 3 * pair } as const;
 
 /** The address `offset` bytes after the one in a local. */
-export const after = (name: string, offset: number): string =>
-  offset === 0 ? get(name) : op('i32.add', get(name), `(i32.const ${offset})`);
+export function after(name: string, offset: number): string {
+  return offset === 0 ? get(name) : op('i32.add', get(name), `(i32.const ${offset})`);
+}
 
 /** The address of entry `index` (an i32 expression) of a table. */
-export const addressOf = (table: string, index: string, bytes: number): string =>
-  op('i32.add', get(table), op('i32.mul', index, `(i32.const ${bytes})`));
+export function addressOf(table: string, index: string, bytes: number): string {
+  return op('i32.add', get(table), op('i32.mul', index, `(i32.const ${bytes})`));
+}
 
 /**
  * What coordinates are kept within: small enough for a product of two sums of two to be a coordinate again if one of the
  * sums is normalised. The integer multiplier's results have wider bounds, and its products suffer it.
  */
-const coordinateBounds = (k: field.Field): Pick<Pair, 'limb' | 'value'> =>
-  k.multiplier === 'float' ? { limb: k.stored.limb, value: (k.modulus * 9n) / 10n } : k.stored;
+function coordinateBounds(k: field.Field): Pick<Pair, 'limb' | 'value'> {
+  return k.multiplier === 'float'
+    ? { limb: k.stored.limb, value: (k.modulus * 9n) / 10n }
+    : k.stored;
+}
 
-export const loadCoordinate = (
+export function loadCoordinate(
   f: FunctionWriter,
   k: field.Field,
   point: string,
   offset: number,
-): Pair => field.loadPair(f, k, after(point, offset), coordinateBounds(k));
+): Pair {
+  return field.loadPair(f, k, after(point, offset), coordinateBounds(k));
+}
 
-export const storeCoordinate = (
+export function storeCoordinate(
   f: FunctionWriter,
   k: field.Field,
   value: Pair,
   point: string,
   offset: number,
-): void => {
+): void {
   const { limb, value: bound } = coordinateBounds(k);
   if (value.limb > limb || value.value > bound) throw new RangeError('a coordinate out of bounds');
   field.storePair(f, k, value, after(point, offset));
-};
+}
 
 /** The end of both formulas: X = E·F, Y = G·H, Z = F·G and, on request, T = E·H. */
-const storeProducts = (
+function storeProducts(
   f: FunctionWriter,
   k: field.Field,
   point: string,
   parts: { readonly e: Pair; readonly f: Pair; readonly g: Pair; readonly h: Pair },
   withT: boolean,
-): void => {
+): void {
   const second = field.norm(f, k, parts.f);
   const fourth = field.norm(f, k, parts.h);
   field.drop(f, parts.f, parts.h);
@@ -66,14 +73,14 @@ const storeProducts = (
     storeCoordinate(f, k, product, point, offset);
     field.drop(f, product);
   };
-  put(parts.e, second, OFFSET.x);
-  put(parts.g, fourth, OFFSET.y);
-  put(second, parts.g, OFFSET.z);
-  if (withT) put(parts.e, fourth, OFFSET.t);
-};
+  put(parts.e, second, offset.x);
+  put(parts.g, fourth, offset.y);
+  put(second, parts.g, offset.z);
+  if (withT) put(parts.e, fourth, offset.t);
+}
 
 /** `name(point)`: twice the point, in place. Reads X, Y, Z. */
-const writeDouble = (module: ModuleWriter, k: field.Field, name: string, withT: boolean): void => {
+function writeDouble(module: ModuleWriter, k: field.Field, name: string, withT: boolean): void {
   module.func(name, { params: [['point', 'i32']] }, (f) => {
     const square = (offset: number): Pair => {
       const value = loadCoordinate(f, k, 'point', offset);
@@ -81,15 +88,15 @@ const writeDouble = (module: ModuleWriter, k: field.Field, name: string, withT: 
       field.drop(f, value);
       return result;
     };
-    const x = loadCoordinate(f, k, 'point', OFFSET.x);
-    const y = loadCoordinate(f, k, 'point', OFFSET.y);
+    const x = loadCoordinate(f, k, 'point', offset.x);
+    const y = loadCoordinate(f, k, 'point', offset.y);
     const product = field.mul(f, k, x, y);
     field.drop(f, x, y);
     const e = field.double(f, product);
     field.drop(f, product);
-    const a = square(OFFSET.x);
-    const b = square(OFFSET.y);
-    const zz = square(OFFSET.z);
+    const a = square(offset.x);
+    const b = square(offset.y);
+    const zz = square(offset.z);
     const c = field.double(f, zz);
     field.drop(f, zz);
     const g = field.sub(f, b, a);
@@ -101,10 +108,10 @@ const writeDouble = (module: ModuleWriter, k: field.Field, name: string, withT: 
     field.drop(f, c);
     storeProducts(f, k, 'point', { e, f: difference, g, h }, withT);
   });
-};
+}
 
 /** `name(point, summand)`: their sum, in place of the point. Reads X, Y, Z, T. */
-const writeAdd = (module: ModuleWriter, k: field.Field, name: string, withT: boolean): void => {
+function writeAdd(module: ModuleWriter, k: field.Field, name: string, withT: boolean): void {
   module.func(
     name,
     {
@@ -120,28 +127,28 @@ const writeAdd = (module: ModuleWriter, k: field.Field, name: string, withT: boo
         field.drop(f, value, other);
         return product;
       };
-      const x = loadCoordinate(f, k, 'point', OFFSET.x);
-      const y = loadCoordinate(f, k, 'point', OFFSET.y);
+      const x = loadCoordinate(f, k, 'point', offset.x);
+      const y = loadCoordinate(f, k, 'point', offset.y);
       const plus = field.add(f, y, x);
       const minus = field.sub(f, y, x);
       field.drop(f, x, y);
       const b = times(plus, 0);
-      const a = times(minus, PAIR);
+      const a = times(minus, pair);
       const e = field.sub(f, b, a);
       const h = field.add(f, b, a);
       field.drop(f, a, b);
-      const c = times(loadCoordinate(f, k, 'point', OFFSET.t), 2 * PAIR);
-      const d = times(loadCoordinate(f, k, 'point', OFFSET.z), 3 * PAIR);
+      const c = times(loadCoordinate(f, k, 'point', offset.t), 2 * pair);
+      const d = times(loadCoordinate(f, k, 'point', offset.z), 3 * pair);
       const difference = field.sub(f, d, c);
       const g = field.add(f, d, c);
       field.drop(f, c, d);
       storeProducts(f, k, 'point', { e, f: difference, g, h }, withT);
     },
   );
-};
+}
 
 /** `name(to, point)`: the point as a summand. Reads X, Y, Z, T. */
-const writePrepare = (module: ModuleWriter, k: field.Field, name: string): void => {
+function writePrepare(module: ModuleWriter, k: field.Field, name: string): void {
   module.func(
     name,
     {
@@ -156,21 +163,21 @@ const writePrepare = (module: ModuleWriter, k: field.Field, name: string): void 
         field.storePair(f, k, normal, after('to', offset));
         field.drop(f, normal, value);
       };
-      const x = loadCoordinate(f, k, 'point', OFFSET.x);
-      const y = loadCoordinate(f, k, 'point', OFFSET.y);
+      const x = loadCoordinate(f, k, 'point', offset.x);
+      const y = loadCoordinate(f, k, 'point', offset.y);
       put(field.add(f, y, x), 0);
-      put(field.sub(f, y, x), PAIR);
-      const doubleD = field.constant(f, k, 2n * TWISTED_D);
-      put(field.mul(f, k, loadCoordinate(f, k, 'point', OFFSET.t), doubleD), 2 * PAIR);
-      put(field.double(f, loadCoordinate(f, k, 'point', OFFSET.z)), 3 * PAIR);
+      put(field.sub(f, y, x), pair);
+      const doubleD = field.constant(f, k, 2n * twistedD);
+      put(field.mul(f, k, loadCoordinate(f, k, 'point', offset.t), doubleD), 2 * pair);
+      put(field.double(f, loadCoordinate(f, k, 'point', offset.z)), 3 * pair);
     },
   );
-};
+}
 
 /**
  * `name(point, summand)`: the summand as a point (twice each coordinate, which is the same point), without T.
  */
-const writeRestore = (module: ModuleWriter, k: field.Field, name: string): void => {
+function writeRestore(module: ModuleWriter, k: field.Field, name: string): void {
   module.func(
     name,
     {
@@ -183,20 +190,20 @@ const writeRestore = (module: ModuleWriter, k: field.Field, name: string): void 
       const part = (offset: number): Pair =>
         field.loadPair(f, k, after('summand', offset), k.normal);
       const plus = part(0);
-      const minus = part(PAIR);
-      storeCoordinate(f, k, field.norm(f, k, field.sub(f, plus, minus)), 'point', OFFSET.x);
-      storeCoordinate(f, k, field.norm(f, k, field.add(f, plus, minus)), 'point', OFFSET.y);
-      storeCoordinate(f, k, part(3 * PAIR), 'point', OFFSET.z);
+      const minus = part(pair);
+      storeCoordinate(f, k, field.norm(f, k, field.sub(f, plus, minus)), 'point', offset.x);
+      storeCoordinate(f, k, field.norm(f, k, field.add(f, plus, minus)), 'point', offset.y);
+      storeCoordinate(f, k, part(3 * pair), 'point', offset.z);
     },
   );
-};
+}
 
 /** Writes bj_double, bj_doubleFull, bj_add, bj_addFull (with T), bj_prepare and bj_restore. */
-export const writePointFunctions = (module: ModuleWriter, k: field.Field): void => {
+export function writePointFunctions(module: ModuleWriter, k: field.Field): void {
   writeDouble(module, k, 'bj_double', false);
   writeDouble(module, k, 'bj_doubleFull', true);
   writeAdd(module, k, 'bj_add', false);
   writeAdd(module, k, 'bj_addFull', true);
   writePrepare(module, k, 'bj_prepare');
   writeRestore(module, k, 'bj_restore');
-};
+}

@@ -3,29 +3,29 @@
 // 2020/1407): four bits at a time, by tables. Public values only: the ephemeral point stands in the sealed note.
 
 import {
-  ODD_PART,
-  POWER_STEPS,
-  POWER_WINDOW,
-  ROOT_OF_UNITY,
-  TWO_ADICITY,
+  oddPart,
+  powerSteps,
+  powerWindow,
+  rootOfUnity,
+  twoAdicity,
 } from './babyjubjub-constants.ts';
 import { addressOf, after } from './babyjubjub-point.ts';
 import { invert, power } from './constants.ts';
 import * as field from './field.ts';
 import { call, createLabel, get, i32, type ModuleWriter, op, set } from './wat.ts';
 
-const PAIR = field.PAIR_BYTES;
-const ELEMENT = field.ELEMENT_BYTES;
+const pair = field.pairBytes;
+const element = field.elementBytes;
 
 /** Bits of the logarithm found at a time, and how many times. */
-const LOG_BITS = 4;
-const LOG_WINDOWS = TWO_ADICITY / LOG_BITS;
-const LOG_VALUES = 1 << LOG_BITS;
+const logBits = 4;
+const logWindows = twoAdicity / logBits;
+const logValues = 1 << logBits;
 /** Scratch that `bj_power` needs: the odd powers. */
-export const POWER_SCRATCH_BYTES = (1 << (POWER_WINDOW - 1)) * PAIR;
+export const powerScratchBytes = (1 << (powerWindow - 1)) * pair;
 
 /** `bj_square(to, from, times)`: from^(2^times), times >= 1; and `bj_multiply(to, a, b)`. All pairs. */
-const writeProducts = (module: ModuleWriter, k: field.Field): void => {
+function writeProducts(module: ModuleWriter, k: field.Field): void {
   const numbers = (...names: string[]) => names.map((name) => [name, 'i32'] as const);
   module.func('bj_square', { params: numbers('to', 'from', 'times') }, (f) => {
     const value = { ...field.loadPair(f, k, get('from')), ...k.stored };
@@ -49,23 +49,23 @@ const writeProducts = (module: ModuleWriter, k: field.Field): void => {
     const factor = field.load(f, k, get('first'), get('second'), k.normal);
     field.storePair(f, k, field.mul(f, k, value, factor), get('to'));
   });
-};
+}
 
 /** `bj_power(to, from, scratch)`: from^((m-1)/2). `to` differs from `from`. */
-const writePower = (module: ModuleWriter): void => {
-  const odd = (index: number): string => after('scratch', index * PAIR);
-  const [first, ...rest] = POWER_STEPS;
+function writePower(module: ModuleWriter): void {
+  const odd = (index: number): string => after('scratch', index * pair);
+  const [first, ...rest] = powerSteps;
   if (first === undefined) throw new Error('no exponent');
   const steps = module.block(rest.map(([squarings, index]) => BigInt(squarings + (index << 8))));
   const params = ['to', 'from', 'scratch'].map((name) => [name, 'i32'] as const);
   module.func('bj_power', { params }, (f) => {
     // `to` holds from² until the table is complete.
     f.push(call('bj_square', get('to'), get('from'), i32(1)));
-    f.push(op('memory.copy', odd(0), get('from'), i32(PAIR)));
-    for (let index = 1; index < 1 << (POWER_WINDOW - 1); index++) {
+    f.push(op('memory.copy', odd(0), get('from'), i32(pair)));
+    for (let index = 1; index < 1 << (powerWindow - 1); index++) {
       f.push(call('bj_multiply', odd(index), odd(index - 1), get('to')));
     }
-    f.push(op('memory.copy', get('to'), odd(first[1]), i32(PAIR)));
+    f.push(op('memory.copy', get('to'), odd(first[1]), i32(pair)));
     const step = f.let('i32', i32(0));
     const label = createLabel();
     f.push(`(loop $${label}`);
@@ -73,20 +73,17 @@ const writePower = (module: ModuleWriter): void => {
       call('bj_square', get('to'), get('to'), op('i32.load8_u', `offset=${steps}`, get(step))),
     );
     const index = op('i32.load8_u', `offset=${steps + 1}`, get(step));
-    f.push(call('bj_multiply', get('to'), get('to'), addressOf('scratch', index, PAIR)));
+    f.push(call('bj_multiply', get('to'), get('to'), addressOf('scratch', index, pair)));
     f.push(set(step, after(step, 8)));
     f.push(`(br_if $${label} (i32.lt_u ${get(step)} ${i32(8 * rest.length)})))`);
   });
-};
+}
 
 /**
- * The logarithm of a root of unity of order 2^LOG_BITS, by its lowest 64 bits as a number in [0, r): times `factor`,
+ * The logarithm of a root of unity of order 2^logBits, by its lowest 64 bits as a number in [0, r): times `factor`,
  * shifted right, they tell the sixteen apart.
  */
-const findHash = (
-  k: field.Field,
-  values: readonly bigint[],
-): { factor: bigint; table: number[] } => {
+function findHash(k: field.Field, values: readonly bigint[]): { factor: bigint; table: number[] } {
   const words = values.map((value) => BigInt.asUintN(64, (value * k.r) % k.modulus));
   for (let factor = 1n; ; factor += 2n) {
     const table = new Array<number>(64).fill(0);
@@ -97,61 +94,61 @@ const findHash = (
     });
     return { factor, table };
   }
-};
+}
 
 /** Bytes into the 64-bit words of a block. */
-const packBytes = (bytes: readonly number[]): bigint[] =>
-  Array.from({ length: Math.ceil(bytes.length / 8) }, (_, word) =>
+function packBytes(bytes: readonly number[]): bigint[] {
+  return Array.from({ length: Math.ceil(bytes.length / 8) }, (_, word) =>
     bytes
       .slice(8 * word, 8 * word + 8)
       .reduce((sum, byte, index) => sum | (BigInt(byte) << BigInt(8 * index)), 0n),
   );
+}
 
 /** Scratch of `bj_logarithm`, from 0: the powers, a pair, 64 bytes for two numbers. */
-export const LOG_SCRATCH_BYTES = (LOG_WINDOWS + 1) * PAIR + 64;
+export const logScratchBytes = (logWindows + 1) * pair + 64;
 
 /**
  * `bj_logarithm(root, to, value, scratch)`: writes the logarithms e of both lanes of `value` (i32 each, base
- * ROOT_OF_UNITY) to `to`, and multiplies the pair `root` by ROOT_OF_UNITY^(-⌊e/2⌋). Lanes whose value is 0 get some e.
+ * rootOfUnity) to `to`, and multiplies the pair `root` by rootOfUnity^(-⌊e/2⌋). Lanes whose value is 0 get some e.
  */
-const writeLogarithm = (module: ModuleWriter, k: field.Field): void => {
+function writeLogarithm(module: ModuleWriter, k: field.Field): void {
   const r = k.modulus;
-  const inverse = invert(ROOT_OF_UNITY, r);
-  // Row j, column d: ROOT_OF_UNITY^(-d·16^j).
+  const inverse = invert(rootOfUnity, r);
+  // Row j, column d: rootOfUnity^(-d·16^j).
   const inverses = module.block(
-    Array.from({ length: LOG_WINDOWS * LOG_VALUES }, (_, index) => {
-      const exponent =
-        BigInt(index % LOG_VALUES) << BigInt(LOG_BITS * Math.floor(index / LOG_VALUES));
+    Array.from({ length: logWindows * logValues }, (_, index) => {
+      const exponent = BigInt(index % logValues) << BigInt(logBits * Math.floor(index / logValues));
       return k.encode(power(inverse, exponent, r));
     }).flat(),
   );
-  const small = power(ROOT_OF_UNITY, 1n << BigInt(LOG_BITS * (LOG_WINDOWS - 1)), r);
-  const values = Array.from({ length: LOG_VALUES }, (_, log) => power(small, BigInt(log), r));
+  const small = power(rootOfUnity, 1n << BigInt(logBits * (logWindows - 1)), r);
+  const values = Array.from({ length: logValues }, (_, log) => power(small, BigInt(log), r));
   const { factor, table } = findHash(k, values);
   const logs = module.block(packBytes(table));
   const params = ['root', 'to', 'value', 'scratch'].map((name) => [name, 'i32'] as const);
   module.func('bj_logarithm', { params }, (f) => {
-    const powerAt = (window: number): string => after('scratch', window * PAIR);
-    const current = after('scratch', LOG_WINDOWS * PAIR);
-    const numbers = (LOG_WINDOWS + 1) * PAIR;
+    const powerAt = (window: number): string => after('scratch', window * pair);
+    const current = after('scratch', logWindows * pair);
+    const numbers = (logWindows + 1) * pair;
     const found = [f.let('i32', i32(0)), f.let('i32', i32(0))];
-    // Multiplies a pair by ROOT_OF_UNITY^(-digit·16^row), the digit being window `window` of each lane's exponent.
+    // Multiplies a pair by rootOfUnity^(-digit·16^row), the digit being window `window` of each lane's exponent.
     const divide = (pair: string, exponents: readonly string[], window: number, row: number) => {
       const entries = exponents.map((exponent) => {
-        const shifted = op('i32.shr_u', exponent, i32(LOG_BITS * window));
-        const digit = op('i32.and', shifted, i32(LOG_VALUES - 1));
-        const offset = op('i32.mul', digit, i32(ELEMENT));
-        return op('i32.add', offset, i32(inverses + row * LOG_VALUES * ELEMENT));
+        const shifted = op('i32.shr_u', exponent, i32(logBits * window));
+        const digit = op('i32.and', shifted, i32(logValues - 1));
+        const offset = op('i32.mul', digit, i32(element));
+        return op('i32.add', offset, i32(inverses + row * logValues * element));
       });
       f.push(call('bj_multiplyApart', pair, ...entries));
     };
-    f.push(op('memory.copy', powerAt(0), get('value'), i32(PAIR)));
-    for (let window = 1; window < LOG_WINDOWS; window++) {
-      f.push(call('bj_square', powerAt(window), powerAt(window - 1), i32(LOG_BITS)));
+    f.push(op('memory.copy', powerAt(0), get('value'), i32(pair)));
+    for (let window = 1; window < logWindows; window++) {
+      f.push(call('bj_square', powerAt(window), powerAt(window - 1), i32(logBits)));
     }
-    for (let window = 0; window < LOG_WINDOWS; window++) {
-      const shift = LOG_WINDOWS - 1 - window;
-      f.push(op('memory.copy', current, powerAt(shift), i32(PAIR)));
+    for (let window = 0; window < logWindows; window++) {
+      const shift = logWindows - 1 - window;
+      f.push(op('memory.copy', current, powerAt(shift), i32(pair)));
       for (let known = 0; known < window; known++) {
         divide(current, found.map(get), known, known + shift);
       }
@@ -167,11 +164,11 @@ const writeLogarithm = (module: ModuleWriter, k: field.Field): void => {
           '(i64.const 58)',
         );
         const digit = op('i32.load8_u', `offset=${logs}`, op('i32.wrap_i64', hash));
-        const placed = op('i32.shl', digit, i32(LOG_BITS * window));
+        const placed = op('i32.shl', digit, i32(logBits * window));
         f.push(set(exponent, op('i32.or', get(exponent), placed)));
       });
     }
-    for (let window = 0; window < LOG_WINDOWS; window++) {
+    for (let window = 0; window < logWindows; window++) {
       const halves = found.map((exponent) => op('i32.shr_u', get(exponent), i32(1)));
       divide(get('root'), halves, window, window);
     }
@@ -179,12 +176,12 @@ const writeLogarithm = (module: ModuleWriter, k: field.Field): void => {
       f.push(op('i32.store', `offset=${4 * lane}`, get('to'), get(exponent)));
     });
   });
-};
+}
 
 /** Writes bj_square, bj_multiply, bj_multiplyApart, bj_power and bj_logarithm. */
-export const writePowerFunctions = (module: ModuleWriter, k: field.Field): void => {
-  if (ODD_PART % 4n !== 3n) throw new Error('the exponent (m-1)/2 must be odd');
+export function writePowerFunctions(module: ModuleWriter, k: field.Field): void {
+  if (oddPart % 4n !== 3n) throw new Error('the exponent (m-1)/2 must be odd');
   writeProducts(module, k);
   writePower(module);
   writeLogarithm(module, k);
-};
+}

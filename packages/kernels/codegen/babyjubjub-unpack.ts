@@ -1,20 +1,20 @@
 // Unpacking of Baby Jubjub points (babyjubjub.ts): roots, signs, and whether a point is in the subgroup.
 
-import { eachPair, isLarge, locate, numbers, PAIR } from './babyjubjub-chunk.ts';
+import { eachPair, isLarge, locate, numbers, pair } from './babyjubjub-chunk.ts';
 import {
-  TATE_0,
-  TATE_1,
-  TATE_FACTOR,
-  TATE_SLOPE,
-  TWISTED_D,
-  TWO_ADICITY,
+  tate0,
+  tate1,
+  tateFactor,
+  tateSlope,
+  twistedD,
+  twoAdicity,
 } from './babyjubjub-constants.ts';
 import {
   addressOf,
   after,
   loadCoordinate,
-  OFFSET,
-  POINT_BYTES,
+  offset,
+  pointBytes,
   storeCoordinate,
 } from './babyjubjub-point.ts';
 import { modulo } from './constants.ts';
@@ -25,20 +25,20 @@ import { call, get, i32, type ModuleWriter, op, set } from './wat.ts';
  * Before the common inversion. For each pair: y to Y, √(N·w) to X, the signs asked for to Z (as a mask), w = 1 + D·y² to
  * the divisors, and 1 or 0 a note to `valid`. X² = (y² - 1)/w = N/w² with N = (y² - 1)·w. w is never 0: -1/D is no square.
  */
-const writeRoots = (module: ModuleWriter, k: field.Field): void => {
+function writeRoots(module: ModuleWriter, k: field.Field): void {
   module.func('bj_roots', { params: numbers('from', 'valid', 'point', 'divisor', 'work') }, (f) => {
     // work: raw bytes (64), reduced bytes (64), logarithms (64), then pairs.
     const product = after('work', 192);
-    const root = after('work', 192 + PAIR);
-    const rest = after('work', 192 + 2 * PAIR);
-    const inner = after('work', 192 + 3 * PAIR);
+    const root = after('work', 192 + pair);
+    const rest = after('work', 192 + 2 * pair);
+    const inner = after('work', 192 + 3 * pair);
     f.push(op('memory.copy', get('work'), get('from'), i32(64)));
     const last = (lane: number): string => op('i64.load', `offset=${32 * lane + 24}`, get('from'));
     const signs = [0, 1].map((lane) => op('i64.shr_s', last(lane), '(i64.const 63)'));
     f.push(
       op(
         'v128.store',
-        `offset=${OFFSET.z}`,
+        `offset=${offset.z}`,
         get('point'),
         op('i64x2.replace_lane 1', op('i64x2.splat', signs[0] ?? ''), signs[1] ?? ''),
       ),
@@ -65,10 +65,10 @@ const writeRoots = (module: ModuleWriter, k: field.Field): void => {
     });
     f.scope(() => {
       const y = field.mul(f, k, raw, field.constant(f, k, modulo(k.r * k.r, k.modulus), true));
-      storeCoordinate(f, k, field.norm(f, k, y), 'point', OFFSET.y);
+      storeCoordinate(f, k, field.norm(f, k, y), 'point', offset.y);
       const one = field.constant(f, k, 1n);
       const squareY = field.sqr(f, k, y);
-      const scaled = field.mul(f, k, squareY, field.constant(f, k, TWISTED_D));
+      const scaled = field.mul(f, k, squareY, field.constant(f, k, twistedD));
       const w = field.norm(f, k, field.add(f, scaled, one));
       field.storePair(f, k, w, get('divisor'));
       const n = field.mul(f, k, w, field.norm(f, k, field.sub(f, squareY, one)));
@@ -85,7 +85,7 @@ const writeRoots = (module: ModuleWriter, k: field.Field): void => {
     f.push(call('bj_multiply', root, rest, product));
     f.push(call('bj_multiply', rest, rest, root));
     f.push(call('bj_logarithm', root, after('work', 128), rest, inner));
-    f.push(op('memory.copy', get('point'), root, i32(PAIR)));
+    f.push(op('memory.copy', get('point'), root, i32(pair)));
     valid.forEach((local, lane) => {
       const odd = op('i32.and', op('i32.load', `offset=${128 + 4 * lane}`, get('work')), i32(1));
       f.push(
@@ -98,47 +98,47 @@ const writeRoots = (module: ModuleWriter, k: field.Field): void => {
       );
     });
   });
-};
+}
 
 /** After the common inversion: the sign, the subgroup, and the refused lanes replaced by the identity. */
-const writeFinish = (module: ModuleWriter, k: field.Field): void => {
+function writeFinish(module: ModuleWriter, k: field.Field): void {
   module.func('bj_finish', { params: numbers('valid', 'point', 'divisor', 'work') }, (f) => {
     const value = after('work', 64);
-    const raised = after('work', 64 + PAIR);
-    const inner = after('work', 64 + 2 * PAIR);
+    const raised = after('work', 64 + pair);
+    const inner = after('work', 64 + 2 * pair);
     f.scope(() => {
       const inverse = field.loadPair(f, k, get('divisor'));
-      const some = field.mul(f, k, loadCoordinate(f, k, 'point', OFFSET.x), inverse);
+      const some = field.mul(f, k, loadCoordinate(f, k, 'point', offset.x), inverse);
       const large = isLarge(f, k, some, get('work'));
-      const wanted = op('v128.load', `offset=${OFFSET.z}`, get('point'));
+      const wanted = op('v128.load', `offset=${offset.z}`, get('point'));
       const differs = f.let('v128', op('v128.xor', get(large), wanted));
       const x = field.select(f, get(differs), field.neg(f, some), some);
-      storeCoordinate(f, k, field.norm(f, k, x), 'point', OFFSET.x);
+      storeCoordinate(f, k, field.norm(f, k, x), 'point', offset.x);
     });
     f.scope(() => {
       const one = field.constant(f, k, 1n);
-      const x = loadCoordinate(f, k, 'point', OFFSET.x);
-      const y = loadCoordinate(f, k, 'point', OFFSET.y);
+      const x = loadCoordinate(f, k, 'point', offset.x);
+      const y = loadCoordinate(f, k, 'point', offset.y);
       const above = field.norm(f, k, field.add(f, y, one));
-      const slope = field.mul(f, k, x, field.constant(f, k, TATE_SLOPE));
+      const slope = field.mul(f, k, x, field.constant(f, k, tateSlope));
       const second = field.mul(f, k, above, field.norm(f, k, field.sub(f, one, slope)));
       field.drop(f, slope);
-      const scaled = field.mul(f, k, y, field.constant(f, k, TATE_1));
-      const line = field.norm(f, k, field.add(f, scaled, field.constant(f, k, TATE_0)));
+      const scaled = field.mul(f, k, y, field.constant(f, k, tate1));
+      const line = field.norm(f, k, field.add(f, scaled, field.constant(f, k, tate0)));
       const first = field.norm(f, k, field.sub(f, above, field.mul(f, k, x, line)));
       const cube = field.mul(f, k, field.sqr(f, k, second), second);
       const squareOfFirst = field.sqr(f, k, field.mul(f, k, first, y));
       const both = field.sqr(f, k, field.mul(f, k, cube, squareOfFirst));
       const squareY = field.sqr(f, k, y);
-      const w = field.add(f, field.mul(f, k, squareY, field.constant(f, k, TWISTED_D)), one);
-      const factor = field.mul(f, k, field.norm(f, k, w), field.constant(f, k, TATE_FACTOR));
+      const w = field.add(f, field.mul(f, k, squareY, field.constant(f, k, twistedD)), one);
+      const factor = field.mul(f, k, field.norm(f, k, w), field.constant(f, k, tateFactor));
       field.storePair(f, k, field.mul(f, k, both, factor), value);
     });
     // value^m = (value^((m-1)/2))²·value; then (r-1)/8 = 2^25·m.
     f.push(call('bj_power', raised, value, inner));
     f.push(call('bj_square', raised, raised, i32(1)));
     f.push(call('bj_multiply', raised, raised, value));
-    f.push(call('bj_square', raised, raised, i32(TWO_ADICITY - 3)));
+    f.push(call('bj_square', raised, raised, i32(twoAdicity - 3)));
     f.scope(() => {
       const one = field.constant(f, k, 1n);
       const isOne = field.isEqual(f, k, field.loadPair(f, k, raised), one);
@@ -154,18 +154,18 @@ const writeFinish = (module: ModuleWriter, k: field.Field): void => {
         op('i64x2.replace_lane 1', op('i64x2.splat', masks[0] ?? ''), masks[1] ?? ''),
       );
       const zero = field.constant(f, k, 0n);
-      const x = field.select(f, get(good), loadCoordinate(f, k, 'point', OFFSET.x), zero);
-      const y = field.select(f, get(good), loadCoordinate(f, k, 'point', OFFSET.y), one);
-      storeCoordinate(f, k, x, 'point', OFFSET.x);
-      storeCoordinate(f, k, y, 'point', OFFSET.y);
-      storeCoordinate(f, k, one, 'point', OFFSET.z);
-      storeCoordinate(f, k, field.mul(f, k, x, y), 'point', OFFSET.t);
+      const x = field.select(f, get(good), loadCoordinate(f, k, 'point', offset.x), zero);
+      const y = field.select(f, get(good), loadCoordinate(f, k, 'point', offset.y), one);
+      storeCoordinate(f, k, x, 'point', offset.x);
+      storeCoordinate(f, k, y, 'point', offset.y);
+      storeCoordinate(f, k, one, 'point', offset.z);
+      storeCoordinate(f, k, field.mul(f, k, x, y), 'point', offset.t);
     });
   });
-};
+}
 
 /** Writes `bj_unpack(from, valid, count, scratch)`. */
-export const writeUnpack = (module: ModuleWriter, k: field.Field): void => {
+export function writeUnpack(module: ModuleWriter, k: field.Field): void {
   writeRoots(module, k);
   writeFinish(module, k);
   const params = numbers('from', 'valid', 'count', 'scratch');
@@ -173,8 +173,8 @@ export const writeUnpack = (module: ModuleWriter, k: field.Field): void => {
     const { divisors, work } = locate(f);
     const parts = (index: string) => ({
       valid: op('i32.add', get('valid'), op('i32.mul', get(index), i32(2))),
-      point: addressOf('scratch', get(index), POINT_BYTES),
-      divisor: addressOf(divisors, get(index), PAIR),
+      point: addressOf('scratch', get(index), pointBytes),
+      divisor: addressOf(divisors, get(index), pair),
     });
     eachPair(f, (index) => {
       const { valid, point, divisor } = parts(index);
@@ -187,4 +187,4 @@ export const writeUnpack = (module: ModuleWriter, k: field.Field): void => {
       f.push(call('bj_finish', valid, point, divisor, get(work)));
     });
   });
-};
+}

@@ -14,31 +14,31 @@
 // takes the same steps for every scalar and reads a whole table for each digit, so neither branches nor addresses depend
 // on it. (Whether the processor's multiplications take the same time for all values is not in our hands; IEEE ones do.)
 
-import { eachPair, isLarge, locate, numbers, PAIR } from './babyjubjub-chunk.ts';
-import { TABLE_ENTRIES, writeMultiply } from './babyjubjub-multiply.ts';
+import { eachPair, isLarge, locate, numbers, pair } from './babyjubjub-chunk.ts';
+import { tableEntries, writeMultiply } from './babyjubjub-multiply.ts';
 import {
   addressOf,
   after,
   loadCoordinate,
-  OFFSET,
-  POINT_BYTES,
+  offset,
+  pointBytes,
   writePointFunctions,
 } from './babyjubjub-point.ts';
-import { LOG_SCRATCH_BYTES, POWER_SCRATCH_BYTES, writePowerFunctions } from './babyjubjub-power.ts';
+import { logScratchBytes, powerScratchBytes, writePowerFunctions } from './babyjubjub-power.ts';
 import { writeUnpack } from './babyjubjub-unpack.ts';
 import * as field from './field.ts';
 import { call, get, i32, type ModuleWriter, op } from './wat.ts';
 
 /** `bj_pack(to, valid, count, scratch)`: 32 bytes a point; zeros for refused ones. Erases the scratch memory. */
-const writePack = (module: ModuleWriter, k: field.Field): void => {
+function writePack(module: ModuleWriter, k: field.Field): void {
   module.func('bj_packOne', { params: numbers('to', 'valid', 'point', 'divisor', 'work') }, (f) => {
     f.scope(() => {
       const inverse = field.loadPair(f, k, get('divisor'));
-      const y = field.mul(f, k, loadCoordinate(f, k, 'point', OFFSET.y), inverse);
+      const y = field.mul(f, k, loadCoordinate(f, k, 'point', offset.y), inverse);
       const plain = field.mul(f, k, y, field.constant(f, k, 1n, true));
       field.storeBytes(f, k, plain, get('to'), after('to', 32));
       field.drop(f, y, plain);
-      const x = field.mul(f, k, loadCoordinate(f, k, 'point', OFFSET.x), inverse);
+      const x = field.mul(f, k, loadCoordinate(f, k, 'point', offset.x), inverse);
       const large = isLarge(f, k, x, get('work'));
       for (const lane of [0, 1]) {
         const bit = op('i64.shl', op(`i64x2.extract_lane ${lane}`, get(large)), '(i64.const 63)');
@@ -64,50 +64,50 @@ const writePack = (module: ModuleWriter, k: field.Field): void => {
   module.func('bj_pack', { exported: true, params }, (f) => {
     const { divisors, work } = locate(f);
     eachPair(f, (index) => {
-      const z = op('i32.add', addressOf('scratch', get(index), POINT_BYTES), i32(OFFSET.z));
-      f.push(op('memory.copy', addressOf(divisors, get(index), PAIR), z, i32(PAIR)));
+      const z = op('i32.add', addressOf('scratch', get(index), pointBytes), i32(offset.z));
+      f.push(op('memory.copy', addressOf(divisors, get(index), pair), z, i32(pair)));
     });
     f.push(call('r_invertPairs', get(divisors), get('count'), get(work)));
     eachPair(f, (index) => {
       const to = addressOf('to', get(index), 64);
       const valid = op('i32.add', get('valid'), op('i32.mul', get(index), i32(2)));
-      const point = addressOf('scratch', get(index), POINT_BYTES);
+      const point = addressOf('scratch', get(index), pointBytes);
       f.push(
-        call('bj_packOne', to, valid, point, addressOf(divisors, get(index), PAIR), get(work)),
+        call('bj_packOne', to, valid, point, addressOf(divisors, get(index), pair), get(work)),
       );
     });
     // Multiples of others' points by the secret scalar are secrets shared with them.
-    const bytes = op('i32.mul', get('count'), i32(POINT_BYTES + 2 * PAIR));
+    const bytes = op('i32.mul', get('count'), i32(pointBytes + 2 * pair));
     f.push(
-      op('memory.fill', get('scratch'), i32(0), op('i32.add', bytes, i32(18 * PAIR + WORK_BYTES))),
+      op('memory.fill', get('scratch'), i32(0), op('i32.add', bytes, i32(18 * pair + workBytes))),
     );
   });
-};
+}
 
 /** What `work` holds at most besides the inversion's own (18 + count)·80 bytes. */
-const WORK_BYTES = Math.max(
-  192 + 3 * PAIR + Math.max(POWER_SCRATCH_BYTES, LOG_SCRATCH_BYTES),
-  (2 + TABLE_ENTRIES) * POINT_BYTES,
+const workBytes = Math.max(
+  192 + 3 * pair + Math.max(powerScratchBytes, logScratchBytes),
+  (2 + tableEntries) * pointBytes,
 );
 
 /** Bytes of scratch memory for a chunk of `count` pairs: read through `bj_scratchBytes(count)`. */
-const writeScratchBytes = (module: ModuleWriter): void => {
+function writeScratchBytes(module: ModuleWriter): void {
   module.func(
     'bj_scratchBytes',
     { exported: true, params: numbers('count'), results: ['i32'] },
     (f) => {
-      const bytes = op('i32.mul', get('count'), i32(POINT_BYTES + 2 * PAIR));
-      f.push(op('i32.add', bytes, i32(18 * PAIR + WORK_BYTES)));
+      const bytes = op('i32.mul', get('count'), i32(pointBytes + 2 * pair));
+      f.push(op('i32.add', bytes, i32(18 * pair + workBytes)));
     },
   );
-};
+}
 
 /** Writes the kernels of packed Baby Jubjub points. `k` is BN254's scalar field, its functions already written. */
-export const writeBabyJubjub = (module: ModuleWriter, k: field.Field): void => {
+export function writeBabyJubjub(module: ModuleWriter, k: field.Field): void {
   writePointFunctions(module, k);
   writePowerFunctions(module, k);
   writeUnpack(module, k);
   writeMultiply(module, k);
   writePack(module, k);
   writeScratchBytes(module);
-};
+}

@@ -1,18 +1,18 @@
 // The curve's two prime fields (BN254, EIP-196), and arithmetic on BigInt for constants at build time.
 
 /** The base field: coordinates of points. */
-export const BASE_MODULUS =
+export const baseModulus =
   21888242871839275222246405745257275088696311157297823662689037894645226208583n;
 /** The scalar field: the order of G1 and G2. */
-export const SCALAR_MODULUS =
+export const scalarModulus =
   21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 
-export const modulo = (value: bigint, modulus: bigint): bigint => {
+export function modulo(value: bigint, modulus: bigint): bigint {
   const rest = value % modulus;
   return rest < 0n ? rest + modulus : rest;
-};
+}
 
-export const power = (base: bigint, exponent: bigint, modulus: bigint): bigint => {
+export function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
   let result = 1n;
   let square = modulo(base, modulus);
   for (let rest = exponent; rest > 0n; rest >>= 1n) {
@@ -20,10 +20,10 @@ export const power = (base: bigint, exponent: bigint, modulus: bigint): bigint =
     square = (square * square) % modulus;
   }
   return result;
-};
+}
 
 /** The inverse modulo a prime, or of an odd number modulo a power of two. */
-export const invert = (value: bigint, modulus: bigint): bigint => {
+export function invert(value: bigint, modulus: bigint): bigint {
   let [a, b, x, y] = [modulo(value, modulus), modulus, 1n, 0n];
   while (a > 1n) {
     if (b === 0n) throw new Error('no inverse');
@@ -32,21 +32,21 @@ export const invert = (value: bigint, modulus: bigint): bigint => {
     [x, y] = [y, x - quotient * y];
   }
   return modulo(x, modulus);
-};
+}
 
 /** Bits of a limb of the memory format. */
-const LIMB_BITS = 51n;
-export const LIMBS = 5;
+const limbBits = 51n;
+export const limbCount = 5;
 
 /** Five limbs in [-2^50, 2^50) but for the last, which carries the sign and what is left. */
-export const splitBalanced = (value: bigint): bigint[] => {
+export function splitBalanced(value: bigint): bigint[] {
   const limbs: bigint[] = [];
   let rest = value;
-  for (let index = 0; index < LIMBS - 1; index++) {
-    const limb = BigInt.asIntN(Number(LIMB_BITS), rest);
+  for (let index = 0; index < limbCount - 1; index++) {
+    const limb = BigInt.asIntN(Number(limbBits), rest);
     limbs.push(limb);
-    rest = (rest - limb) >> LIMB_BITS;
+    rest = (rest - limb) >> limbBits;
   }
   limbs.push(rest);
   return limbs;
-};
+}

@@ -1,6 +1,6 @@
 // A field's arithmetic on pairs, with bounds that are checked while the code is written.
 
-import { LIMBS, splitBalanced } from './constants.ts';
+import { limbCount, splitBalanced } from './constants.ts';
 import { C2, createPair, drop, type Field, limbOf, real, vector } from './field-parameters.ts';
 import { multiplyFloat } from './multiply-float.ts';
 import { multiplyInteger } from './multiply-integer.ts';
@@ -11,55 +11,58 @@ import { type FunctionWriter, get, op, set } from './wat.ts';
 const C1 = 1.5 * 2 ** 103;
 
 /** a·b. Operands may be lazy sums of two stored elements each (checked). */
-export const mul = (f: FunctionWriter, field: Field, a: Pair, b: Pair): Pair =>
-  field.multiplier === 'float' ? multiplyFloat(f, field, [a, b]) : multiplyInteger(f, field, a, b);
+export function mul(f: FunctionWriter, field: Field, a: Pair, b: Pair): Pair {
+  return field.multiplier === 'float'
+    ? multiplyFloat(f, field, [a, b])
+    : multiplyInteger(f, field, a, b);
+}
 
 /** a·b + c·d, with one reduction where the multiplier can. */
-export const mulSum = (
-  f: FunctionWriter,
-  field: Field,
-  a: Pair,
-  b: Pair,
-  c: Pair,
-  d: Pair,
-): Pair => {
+export function mulSum(f: FunctionWriter, field: Field, a: Pair, b: Pair, c: Pair, d: Pair): Pair {
   if (field.multiplier === 'float') return multiplyFloat(f, field, [a, b], [c, d]);
   return norm(f, field, add(f, multiplyInteger(f, field, a, b), multiplyInteger(f, field, c, d)));
-};
+}
 
 /** a². For a lazy sum use mul(a, a): squaring doubles limbs. */
-export const sqr = (f: FunctionWriter, field: Field, a: Pair): Pair =>
-  field.multiplier === 'float'
+export function sqr(f: FunctionWriter, field: Field, a: Pair): Pair {
+  return field.multiplier === 'float'
     ? multiplyFloat(f, field, [a])
     : multiplyInteger(f, field, a, undefined);
+}
 
-const combine = (f: FunctionWriter, instruction: string, a: Pair, b: Pair): Pair => {
+function combine(f: FunctionWriter, instruction: string, a: Pair, b: Pair): Pair {
   const pair = createPair(f, { limb: a.limb + b.limb, value: a.value + b.value });
-  requireBound('a sum of limbs', boundOfLimb(pair, LIMBS - 1), 1n << 53n);
+  requireBound('a sum of limbs', boundOfLimb(pair, limbCount - 1), 1n << 53n);
   requireBound('a sum of limbs', pair.limb, 1n << 53n);
   pair.limbs.forEach((limb, index) => {
     f.push(set(limb, op(instruction, limbOf(a, index), limbOf(b, index))));
   });
   return pair;
-};
+}
 
 /** a + b without any carry: five additions. The result can be multiplied, but not stored before `norm`. */
-export const add = (f: FunctionWriter, a: Pair, b: Pair): Pair => combine(f, 'f64x2.add', a, b);
+export function add(f: FunctionWriter, a: Pair, b: Pair): Pair {
+  return combine(f, 'f64x2.add', a, b);
+}
 
 /** a - b, lazy as `add`. */
-export const sub = (f: FunctionWriter, a: Pair, b: Pair): Pair => combine(f, 'f64x2.sub', a, b);
+export function sub(f: FunctionWriter, a: Pair, b: Pair): Pair {
+  return combine(f, 'f64x2.sub', a, b);
+}
 
 /** 2·a, lazy as `add`. */
-export const double = (f: FunctionWriter, a: Pair): Pair => add(f, a, a);
+export function double(f: FunctionWriter, a: Pair): Pair {
+  return add(f, a, a);
+}
 
 /** -a, within the same bounds. */
-export const neg = (f: FunctionWriter, a: Pair): Pair => {
+export function neg(f: FunctionWriter, a: Pair): Pair {
   const pair = createPair(f, a);
   pair.limbs.forEach((limb, index) => {
     f.push(set(limb, op('f64x2.neg', limbOf(a, index))));
   });
   return pair;
-};
+}
 
 /**
  * The same element with |value| <= p/2·(1 + 2^-39) and limbs in [-2^50, 2^50]. Zero has only zero limbs afterwards.
@@ -68,15 +71,15 @@ export const neg = (f: FunctionWriter, a: Pair): Pair => {
  * p/2 to within 2^-40·p. All sums stay below 2^53, thus exact (checked). Then carries from below:
  * h = limb rounded to a multiple of 2^51 by adding and subtracting 1.5·2^103.
  */
-export const norm = (f: FunctionWriter, field: Field, a: Pair): Pair => {
+export function norm(f: FunctionWriter, field: Field, a: Pair): Pair {
   const quotient = a.value / field.modulus + 1n;
   const p = splitBalanced(field.modulus);
-  for (const limb of p.slice(0, LIMBS - 1)) {
+  for (const limb of p.slice(0, limbCount - 1)) {
     const multiple = quotient * (limb < 0n ? -limb : limb);
     requireBound('a limb to normalise', a.limb + multiple + 8n, 1n << 53n);
   }
   // The last limb and its multiple of p cancel: each must be exact by itself.
-  requireBound('a limb to normalise', boundOfLimb(a, LIMBS - 1), 1n << 53n);
+  requireBound('a limb to normalise', boundOfLimb(a, limbCount - 1), 1n << 53n);
   requireBound('a multiple of p', quotient * (field.modulus >> 203n), 1n << 54n);
   const pair = createPair(f, field.normal);
   f.scope(() => {
@@ -85,7 +88,7 @@ export const norm = (f: FunctionWriter, field: Field, a: Pair): Pair => {
       'v128',
       op(
         'f64x2.sub',
-        op('f64x2.add', op('f64x2.mul', limbOf(a, LIMBS - 1), scale), real(f, C2)),
+        op('f64x2.add', op('f64x2.mul', limbOf(a, limbCount - 1), scale), real(f, C2)),
         real(f, C2),
       ),
     );
@@ -98,7 +101,7 @@ export const norm = (f: FunctionWriter, field: Field, a: Pair): Pair => {
       f.push(set(limb, value));
     });
     const carry = f.take('v128');
-    for (let index = 0; index < LIMBS - 1; index++) {
+    for (let index = 0; index < limbCount - 1; index++) {
       const limb = pair.limbs[index] ?? '';
       const above = pair.limbs[index + 1] ?? '';
       f.push(set(carry, op('f64x2.sub', op('f64x2.add', get(limb), real(f, C1)), real(f, C1))));
@@ -108,10 +111,10 @@ export const norm = (f: FunctionWriter, field: Field, a: Pair): Pair => {
     }
   });
   return pair;
-};
+}
 
 /** A mask (v128 local): all bits of a lane where the element is zero. The pair must be normalised. */
-export const isZeroNormal = (f: FunctionWriter, field: Field, a: Pair): string => {
+export function isZeroNormal(f: FunctionWriter, field: Field, a: Pair): string {
   requireBound('a compared value', a.value, field.normal.value);
   requireBound('a compared limb', a.limb, field.normal.limb);
   const [first = '', ...rest] = a.limbs;
@@ -119,13 +122,13 @@ export const isZeroNormal = (f: FunctionWriter, field: Field, a: Pair): string =
   const joined = rest.reduce((left, limb) => op('v128.or', left, get(limb)), get(first));
   const magnitude = op('v128.andnot', joined, vector(f, 1n << 63n));
   return f.let('v128', op('i64x2.eq', magnitude, vector(f, 0n)));
-};
+}
 
 /**
  * A mask of the lanes that are zero modulo p, or, once in 2^48, look so: the value is a multiple m·p within the bounds, so its lowest
  * limb is one of the few numbers that are m·p modulo 2^51. Any pair; far cheaper than `isZero`.
  */
-export const mayBeZero = (f: FunctionWriter, field: Field, a: Pair): string => {
+export function mayBeZero(f: FunctionWriter, field: Field, a: Pair): string {
   const radix = 1n << 51n;
   const sizes = new Set<bigint>();
   for (let multiple = 0n; multiple <= a.value / field.modulus; multiple += 1n) {
@@ -141,20 +144,20 @@ export const mayBeZero = (f: FunctionWriter, field: Field, a: Pair): string => {
   );
   f.give(size);
   return mask;
-};
+}
 
 /** As `isZeroNormal`, of any pair. */
-export const isZero = (f: FunctionWriter, field: Field, a: Pair): string => {
+export function isZero(f: FunctionWriter, field: Field, a: Pair): string {
   const normal = norm(f, field, a);
   const mask = isZeroNormal(f, field, normal);
   drop(f, normal);
   return mask;
-};
+}
 
 /** A mask of the lanes where a = b. */
-export const isEqual = (f: FunctionWriter, field: Field, a: Pair, b: Pair): string => {
+export function isEqual(f: FunctionWriter, field: Field, a: Pair, b: Pair): string {
   const difference = sub(f, a, b);
   const mask = isZero(f, field, difference);
   drop(f, difference);
   return mask;
-};
+}

@@ -1,20 +1,22 @@
 // A field's elements as 32-byte little-endian integers.
 
-import { LIMBS } from './constants.ts';
+import { limbCount } from './constants.ts';
 import { norm } from './field-arithmetic.ts';
 import { C2, createPair, drop, type Field, real, vector } from './field-parameters.ts';
 import type { Pair } from './pair.ts';
 import { at, type FunctionWriter, get, op, set } from './wat.ts';
 
-const LIMB_MASK = (1n << 51n) - 1n;
+const limbMask = (1n << 51n) - 1n;
 
-const shiftLeft = (value: string, by: number): string =>
-  op('i64x2.shl', value, `(i32.const ${by})`);
-const shiftRight = (value: string, by: number): string =>
-  op('i64x2.shr_u', value, `(i32.const ${by})`);
+function shiftLeft(value: string, by: number): string {
+  return op('i64x2.shl', value, `(i32.const ${by})`);
+}
+function shiftRight(value: string, by: number): string {
+  return op('i64x2.shr_u', value, `(i32.const ${by})`);
+}
 
 /** Reads two 32-byte little-endian integers as they are (any value below 2^256), no factor R. */
-export const loadBytes = (f: FunctionWriter, field: Field, first: string, second: string): Pair => {
+export function loadBytes(f: FunctionWriter, field: Field, first: string, second: string): Pair {
   const raw = createPair(f, { limb: 1n << 51n, value: 1n << 256n });
   f.scope(() => {
     const words = [0, 8, 16, 24].map((offset) =>
@@ -32,7 +34,7 @@ export const loadBytes = (f: FunctionWriter, field: Field, first: string, second
       shiftRight(word(3), 12),
     ];
     values.forEach((value, index) => {
-      const low = index < LIMBS - 1 ? op('v128.and', value, vector(f, LIMB_MASK)) : value;
+      const low = index < limbCount - 1 ? op('v128.and', value, vector(f, limbMask)) : value;
       const biased = op('v128.or', low, real(f, 2 ** 52));
       f.push(set(raw.limbs[index] ?? '', op('f64x2.sub', biased, real(f, 2 ** 52))));
     });
@@ -40,10 +42,10 @@ export const loadBytes = (f: FunctionWriter, field: Field, first: string, second
   const pair = norm(f, field, raw);
   drop(f, raw);
   return pair;
-};
+}
 
 /** The representative in [0, p) as unsigned 51-bit integers (i64x2 locals), no factor removed. Any bounds. */
-const canonical = (f: FunctionWriter, field: Field, a: Pair): string[] => {
+function canonical(f: FunctionWriter, field: Field, a: Pair): string[] {
   const normal = norm(f, field, a);
   const limbs = normal.limbs;
   for (const limb of limbs) {
@@ -51,33 +53,33 @@ const canonical = (f: FunctionWriter, field: Field, a: Pair): string[] => {
     f.push(set(limb, op('i64x2.sub', bits, real(f, C2))));
   }
   const carry = (): void => {
-    for (let index = 0; index < LIMBS - 1; index++) {
+    for (let index = 0; index < limbCount - 1; index++) {
       const limb = limbs[index] ?? '';
       const above = limbs[index + 1] ?? '';
       const up = op('i64x2.shr_s', get(limb), '(i32.const 51)');
       f.push(set(above, op('i64x2.add', get(above), up)));
-      f.push(set(limb, op('v128.and', get(limb), vector(f, LIMB_MASK))));
+      f.push(set(limb, op('v128.and', get(limb), vector(f, limbMask))));
     }
   };
   carry();
-  const sign = f.let('v128', op('i64x2.shr_s', get(limbs[LIMBS - 1] ?? ''), '(i32.const 63)'));
+  const sign = f.let('v128', op('i64x2.shr_s', get(limbs[limbCount - 1] ?? ''), '(i32.const 63)'));
   for (const [index, limb] of limbs.entries()) {
-    const p = (field.modulus >> (51n * BigInt(index))) & LIMB_MASK;
+    const p = (field.modulus >> (51n * BigInt(index))) & limbMask;
     f.push(set(limb, op('i64x2.add', get(limb), op('v128.and', get(sign), vector(f, p)))));
   }
   f.give(sign);
   carry();
   return limbs;
-};
+}
 
 /** Writes the representatives in [0, p) as 32-byte little-endian integers, without removing the factor R. */
-export const storeBytes = (
+export function storeBytes(
   f: FunctionWriter,
   field: Field,
   pair: Pair,
   first: string,
   second?: string,
-): void => {
+): void {
   const limbs = canonical(f, field, pair);
   const limb = (index: number): string => get(limbs[index] ?? '');
   const words = [
@@ -96,4 +98,4 @@ export const storeBytes = (
     });
   });
   f.give(...limbs);
-};
+}

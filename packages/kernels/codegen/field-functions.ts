@@ -14,14 +14,16 @@ import {
   set,
 } from './wat.ts';
 
-const add = (name: string, offset: number): string => op('i32.add', get(name), i32(offset));
+function add(name: string, offset: number): string {
+  return op('i32.add', get(name), i32(offset));
+}
 
 /** Loops over the items in pairs; an odd last item is done in both lanes. `offsets` are the strides of the pointers. */
-const eachPair = (
+function eachPair(
   f: FunctionWriter,
   pointers: ReadonlyArray<readonly [pointer: string, stride: number]>,
   body: (seconds: readonly string[]) => void,
-): void => {
+): void {
   const label = createLabel();
   f.push(
     `(block $${label}e (loop $${label} (br_if $${label}e (i32.le_s ${get('count')} (i32.const 0)))`,
@@ -34,19 +36,19 @@ const eachPair = (
   for (const [pointer, stride] of pointers) f.push(set(pointer, add(pointer, 2 * stride)));
   f.push(set('count', add('count', -2)));
   f.push(`(br $${label})))`);
-};
+}
 
-const writeElementwise = (
+function writeElementwise(
   module: ModuleWriter,
   k: field.Field,
   name: string,
   operands: 1 | 2,
   compute: (f: FunctionWriter, a: Pair, b: Pair | undefined) => Pair,
-): void => {
+): void {
   const sources = operands === 1 ? ['a'] : ['a', 'b'];
   const params = ['to', ...sources, 'count'].map((param) => [param, 'i32'] as const);
   module.func(`${k.name}_${name}`, { exported: true, params }, (f) => {
-    const pointers = ['to', ...sources].map((pointer) => [pointer, field.ELEMENT_BYTES] as const);
+    const pointers = ['to', ...sources].map((pointer) => [pointer, field.elementBytes] as const);
     eachPair(f, pointers, ([to, a, b]) => {
       f.scope(() => {
         const first = field.load(f, k, get('a'), a);
@@ -55,15 +57,15 @@ const writeElementwise = (
       });
     });
   });
-};
+}
 
-const writeConversions = (module: ModuleWriter, k: field.Field): void => {
+function writeConversions(module: ModuleWriter, k: field.Field): void {
   const p = k.modulus;
   const params = ['to', 'from', 'count'].map((param) => [param, 'i32'] as const);
   const read = (name: string, factor: bigint): void => {
     module.func(`${k.name}_${name}`, { exported: true, params }, (f) => {
       const pointers = [
-        ['to', field.ELEMENT_BYTES],
+        ['to', field.elementBytes],
         ['from', 32],
       ] as const;
       eachPair(f, pointers, ([to, from = '']) => {
@@ -80,7 +82,7 @@ const writeConversions = (module: ModuleWriter, k: field.Field): void => {
     module.func(`${k.name}_${name}`, { exported: true, params }, (f) => {
       const pointers = [
         ['to', 32],
-        ['from', field.ELEMENT_BYTES],
+        ['from', field.elementBytes],
       ] as const;
       eachPair(f, pointers, ([to, from]) => {
         f.scope(() => {
@@ -96,10 +98,10 @@ const writeConversions = (module: ModuleWriter, k: field.Field): void => {
   read('fromMontgomery256', modulo(k.r * k.r * invert(zkeyR, p), p));
   write('toCanonical', 1n);
   write('toMontgomery256', zkeyR);
-};
+}
 
 /** Fermat: base^(p-2), four bits of the exponent at a time, lanes apart. Zero gives zero. */
-const writeInversion = (module: ModuleWriter, k: field.Field): void => {
+function writeInversion(module: ModuleWriter, k: field.Field): void {
   // Pairs at `scratch`: base^0 … base^15.
   const name = `${k.name}_invertPair`;
   const params = [
@@ -128,7 +130,7 @@ const writeInversion = (module: ModuleWriter, k: field.Field): void => {
     f.scope(() => {
       const previous = field.loadPair(f, k, get(entry));
       const product = field.mul(f, k, previous, field.loadPair(f, k, get('from')));
-      f.push(set(entry, add(entry, field.PAIR_BYTES)));
+      f.push(set(entry, add(entry, field.pairBytes)));
       field.storePair(f, k, product, get(entry));
     });
     f.push(set(index, add(index, 1)));
@@ -143,7 +145,7 @@ const writeInversion = (module: ModuleWriter, k: field.Field): void => {
       const digit = op('i32.load8_u', `offset=${digits}`, get(index));
       const address = f.let(
         'i32',
-        op('i32.add', get('scratch'), op('i32.mul', digit, i32(field.PAIR_BYTES))),
+        op('i32.add', get('scratch'), op('i32.mul', digit, i32(field.pairBytes))),
       );
       field.assign(f, result, field.mul(f, k, power, field.loadPair(f, k, get(address))));
     });
@@ -151,12 +153,12 @@ const writeInversion = (module: ModuleWriter, k: field.Field): void => {
     f.push(`(br_if $${main} (i32.lt_s ${get(index)} (i32.const 64))))`);
     field.storePair(f, k, result, get('to'));
   });
-};
+}
 
 /** Inverts `count` pairs in place (Montgomery's trick, the lanes apart): zero is not allowed. */
-const writeBatchInversion = (module: ModuleWriter, k: field.Field): void => {
+function writeBatchInversion(module: ModuleWriter, k: field.Field): void {
   const params = ['values', 'count', 'scratch'].map((param) => [param, 'i32'] as const);
-  const bytes = field.PAIR_BYTES;
+  const bytes = field.pairBytes;
   module.func(`${k.name}_invertPairs`, { exported: true, params }, (f) => {
     // scratch: 18 pairs for the single inversion, then the products of the values before each value.
     const product = f.let('i32', add('scratch', 18 * bytes));
@@ -191,10 +193,10 @@ const writeBatchInversion = (module: ModuleWriter, k: field.Field): void => {
     });
     f.push(`(br_if $${down} (i32.gt_u ${get(value)} ${get('values')})))`);
   });
-};
+}
 
 /** Writes every function of the field. */
-export const writeFieldFunctions = (module: ModuleWriter, k: field.Field): void => {
+export function writeFieldFunctions(module: ModuleWriter, k: field.Field): void {
   const two = (b: Pair | undefined): Pair => {
     if (b === undefined) throw new Error('this operation has two operands');
     return b;
@@ -209,4 +211,4 @@ export const writeFieldFunctions = (module: ModuleWriter, k: field.Field): void 
   writeConversions(module, k);
   writeInversion(module, k);
   writeBatchInversion(module, k);
-};
+}

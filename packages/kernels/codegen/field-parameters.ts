@@ -1,14 +1,14 @@
 // What the field's operations share: its parameters, constants in both lanes, pairs in locals.
 
-import { invert, LIMBS, modulo, splitBalanced } from './constants.ts';
-import { FLOAT_RADIX_BITS } from './multiply-float.ts';
-import { INTEGER_RADIX_BITS, writeIntegerMultiplier } from './multiply-integer.ts';
+import { invert, limbCount, modulo, splitBalanced } from './constants.ts';
+import { floatRadixBits } from './multiply-float.ts';
+import { integerRadixBits, writeIntegerMultiplier } from './multiply-integer.ts';
 import type { FieldParameters, Pair } from './pair.ts';
 import { at, bitsOf, type FunctionWriter, get, type ModuleWriter, op } from './wat.ts';
 
 export type Multiplier = 'float' | 'integer';
 
-const HALF = 1n << 50n;
+const half = 1n << 50n;
 /** Adding and subtracting it rounds to an integer; the low bits of the sum are the integer's. */
 export const C2 = 1.5 * 2 ** 52;
 
@@ -28,25 +28,25 @@ export type Field = FieldParameters & {
 };
 
 /** Creates a field's parameters, and writes the functions its multiplier needs into the module. */
-export const createField = (
+export function createField(
   module: ModuleWriter,
   name: string,
   modulus: bigint,
   multiplier: Multiplier,
-): Field => {
-  const bits = multiplier === 'float' ? FLOAT_RADIX_BITS : INTEGER_RADIX_BITS;
+): Field {
+  const bits = multiplier === 'float' ? floatRadixBits : integerRadixBits;
   const r = modulo(1n << bits, modulus);
   const field: Field = {
     name,
     modulus,
     multiplier,
     r,
-    stored: { limb: HALF, value: modulus + (modulus >> 2n) },
+    stored: { limb: half, value: modulus + (modulus >> 2n) },
     tight: {
-      limb: HALF,
+      limb: half,
       value: multiplier === 'float' ? (3n * modulus) / 5n : (11n * modulus) / 10n,
     },
-    normal: { limb: HALF, value: (modulus >> 1n) + (modulus >> 40n) },
+    normal: { limb: half, value: (modulus >> 1n) + (modulus >> 40n) },
     inverseOfModulus: (radix) => invert(modulus, radix),
     encode: (value, raw = false) => {
       let element = modulo(raw ? value : value * r, modulus);
@@ -56,23 +56,30 @@ export const createField = (
   };
   if (multiplier === 'integer') writeIntegerMultiplier(module, field);
   return field;
-};
+}
 
 /** A constant of 64 bits in both lanes. */
-export const vector = (f: FunctionWriter, bits: bigint): string =>
-  op('v128.load', at(f.module.constant(bits)));
+export function vector(f: FunctionWriter, bits: bigint): string {
+  return op('v128.load', at(f.module.constant(bits)));
+}
 /** A double in both lanes. */
-export const real = (f: FunctionWriter, value: number): string => vector(f, bitsOf(value));
+export function real(f: FunctionWriter, value: number): string {
+  return vector(f, bitsOf(value));
+}
 
-export const createPair = (f: FunctionWriter, bounds: Pick<Pair, 'limb' | 'value'>): Pair => ({
-  limbs: Array.from({ length: LIMBS }, () => f.take('v128')),
-  limb: bounds.limb,
-  value: bounds.value,
-});
+export function createPair(f: FunctionWriter, bounds: Pick<Pair, 'limb' | 'value'>): Pair {
+  return {
+    limbs: Array.from({ length: limbCount }, () => f.take('v128')),
+    limb: bounds.limb,
+    value: bounds.value,
+  };
+}
 
-export const limbOf = (pair: Pair, index: number): string => get(pair.limbs[index] ?? '');
+export function limbOf(pair: Pair, index: number): string {
+  return get(pair.limbs[index] ?? '');
+}
 
 /** Gives the locals of pairs back. */
-export const drop = (f: FunctionWriter, ...pairs: readonly Pair[]): void => {
+export function drop(f: FunctionWriter, ...pairs: readonly Pair[]): void {
   for (const pair of pairs) f.give(...pair.limbs);
-};
+}

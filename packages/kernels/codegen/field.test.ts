@@ -2,33 +2,33 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { instantiateKernels } from '../src/instantiate-kernels.ts';
 import { compileKernels, type Multiplier } from '../src/wasm-module.ts';
-import { BASE_MODULUS, invert, modulo, SCALAR_MODULUS } from './constants.ts';
+import { baseModulus, invert, modulo, scalarModulus } from './constants.ts';
 
-const CHUNK = 4096;
+const chunkSize = 4096;
 /** 25 · 4096 products of each kind: above 10^5. */
-const RANDOM_ROUNDS = 25;
-const [BYTES, ELEMENTS] = [CHUNK * 32, CHUNK * 40];
+const randomRounds = 25;
+const [BYTES, ELEMENTS] = [chunkSize * 32, chunkSize * 40];
 
 const place = { x: 0x10000, y: 0x10000 + BYTES, out: 0x10000 + 2 * BYTES };
 const element = { x: 0x100000, y: 0x100000 + ELEMENTS, out: 0x100000 + 2 * ELEMENTS };
 
-const createRandom = (modulus: bigint): (() => bigint) => {
+function createRandom(modulus: bigint): () => bigint {
   let state = 0x9e3779b97f4a7c15f39cc0605cedc834n;
   return () => {
     state = BigInt.asUintN(256, state * 0x2360ed051fc65da44385df649fccf645n + 0x5851f42d4c957f2dn);
     return BigInt.asUintN(256, state ^ (state >> 97n)) % modulus;
   };
-};
+}
 
 /** 0, 1, the largest values, the middle (where the sign changes), and values around the limbs' edges. */
-const edgesOf = (p: bigint): bigint[] => {
+function edgesOf(p: bigint): bigint[] {
   const powers = [50n, 51n, 52n, 101n, 102n, 103n, 152n, 153n, 154n, 203n, 204n, 205n, 253n];
   const around = powers.flatMap((power) => [-1n, 0n, 1n].map((add) => (1n << power) + add));
   const list = [0n, 1n, 2n, p - 1n, p - 2n, (p - 1n) / 2n, (p + 1n) / 2n, ...around];
   return [...list, ...around.map((value) => p - value)].map((value) => modulo(value, p));
-};
+}
 
-const fields = { q: BASE_MODULUS, r: SCALAR_MODULUS };
+const fields = { q: baseModulus, r: scalarModulus };
 
 describe.each(['float', 'integer'] as const)('%s multiplier', (multiplier: Multiplier) => {
   // A memory of its own: each module writes its constants there.
@@ -116,9 +116,9 @@ describe.each(['float', 'integer'] as const)('%s multiplier', (multiplier: Multi
     );
 
     it('multiplies and squares 10^5 random values', async () => {
-      for (let round = 0; round < RANDOM_ROUNDS; round++) {
-        const xs = Array.from({ length: CHUNK }, random);
-        const ys = Array.from({ length: CHUNK }, random);
+      for (let round = 0; round < randomRounds; round++) {
+        const xs = Array.from({ length: chunkSize }, random);
+        const ys = Array.from({ length: chunkSize }, random);
         await check('multiply', xs, ys, binary.multiply);
         await check('square', xs, undefined, (x) => x * x);
       }

@@ -23,10 +23,10 @@ export { loadBytes, storeBytes } from './field-bytes.ts';
 export {
   assign,
   constant,
-  ELEMENT_BYTES,
+  elementBytes,
   load,
   loadPair,
-  PAIR_BYTES,
+  pairBytes,
   select,
   store,
   storePair,

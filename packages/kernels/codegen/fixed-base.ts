@@ -1,27 +1,29 @@
 // Multiples of one point by a table: signed digits of fixed width, one table of multiples for each digit's place, one
 // addition a digit. src/fixed-base.ts says how wide digits are and in which order the steps go. At most 1024 points.
 
-import { JOB_BYTES, pointBytes } from './add-pairs.ts';
+import { jobBytes, pointBytes } from './add-pairs.ts';
 import type { CoordinateField } from './fp2.ts';
 import { type FunctionWriter, get, type ModuleWriter, type ValueType } from './wat.ts';
 
-const numbers = (...names: string[]): ReadonlyArray<readonly [string, ValueType]> =>
-  names.map((name) => [name, 'i32'] as const);
+function numbers(...names: string[]): ReadonlyArray<readonly [string, ValueType]> {
+  return names.map((name) => [name, 'i32'] as const);
+}
 
-const bump = (name: string, by: number): string =>
-  `(local.set $${name} (i32.add ${get(name)} (i32.const ${by})))`;
+function bump(name: string, by: number): string {
+  return `(local.set $${name} (i32.add ${get(name)} (i32.const ${by})))`;
+}
 
 /** Runs `body` for each of `count` items, `count` a parameter that is 0 at the end. */
-const each = (f: FunctionWriter, body: string): void => {
+function each(f: FunctionWriter, body: string): void {
   f.push(`(block $end (loop $next (br_if $end (i32.eqz ${get('count')}))
     ${body} ${bump('count', -1)} (br $next)))`);
-};
+}
 
 /**
  * `fixed_recode`: scalars (32 bytes) plus the number at `offset` (32 bytes), 40 bytes each. The offset has half of a digit's range in
  * every place but the last: digits of the sum, less that half, are the signed digits.
  */
-const writeRecode = (module: ModuleWriter): void => {
+function writeRecode(module: ModuleWriter): void {
   const params = numbers('to', 'from', 'offset', 'count');
   module.func('fixed_recode', { exported: true, params }, (f) => {
     const [carry, added, sum] = [f.take('i64'), f.take('i64'), f.take('i64')];
@@ -40,15 +42,15 @@ const writeRecode = (module: ModuleWriter): void => {
        (i64.store offset=32 ${get('to')} ${get(carry)}) ${bump('to', 40)} ${bump('from', 32)}`,
     );
   });
-};
+}
 
-const writeFixedBaseOf = (module: ModuleWriter, name: string, c: CoordinateField): void => {
+function writeFixedBaseOf(module: ModuleWriter, name: string, c: CoordinateField): void {
   const bytes = pointBytes(c);
   const job = (end: string, first: string, second: string, to: string): string =>
     `(i32.store ${get(end)} ${first}) (i32.store offset=4 ${get(end)} ${second}) (i32.store offset=8 ${get(end)} ${to})
-     ${bump(end, JOB_BYTES)}`;
+     ${bump(end, jobBytes)}`;
   const run = (end: string): string => `(call $${name}_addPairs ${get('jobs')}
-    (i32.div_u (i32.sub ${get(end)} ${get('jobs')}) (i32.const ${JOB_BYTES})) ${get('scratch')})`;
+    (i32.div_u (i32.sub ${get(end)} ${get('jobs')}) (i32.const ${jobBytes})) ${get('scratch')})`;
 
   // sums += the multiple that the digit says; `table` is the digit's own, `bias` half of the digit's range or 0.
   const add = numbers(
@@ -96,13 +98,13 @@ const writeFixedBaseOf = (module: ModuleWriter, name: string, c: CoordinateField
     );
     f.push(run(end));
   });
-};
+}
 
 /** Writes the kernels of tables, for each group by its name. */
-export const writeFixedBase = (
+export function writeFixedBase(
   module: ModuleWriter,
   curves: Readonly<Record<string, CoordinateField>>,
-): void => {
+): void {
   writeRecode(module);
   for (const [name, c] of Object.entries(curves)) writeFixedBaseOf(module, name, c);
-};
+}

@@ -20,105 +20,127 @@ export type CoordinateField = {
 };
 
 /** Normalises unless the pair is within the bounds of what is stored. */
-const tidy = (f: FunctionWriter, k: field.Field, a: Pair): Pair =>
-  a.limb > k.stored.limb || a.value > k.stored.value ? field.norm(f, k, a) : a;
+function tidy(f: FunctionWriter, k: field.Field, a: Pair): Pair {
+  return a.limb > k.stored.limb || a.value > k.stored.value ? field.norm(f, k, a) : a;
+}
 
-export const createG1Coordinates = (base: field.Field): CoordinateField => ({
-  base,
-  components: 1,
-  mul: (f, [a], [b]) => [field.mul(f, base, one(a), one(b))],
-  sqr: (f, [a]) => [field.sqr(f, base, tidy(f, base, one(a)))],
-  inverseKey: (_f, [a]) => one(a),
-  finishInverse: (_f, _a, inverse) => [inverse],
-});
+export function createG1Coordinates(base: field.Field): CoordinateField {
+  return {
+    base,
+    components: 1,
+    mul: (f, [a], [b]) => [field.mul(f, base, one(a), one(b))],
+    sqr: (f, [a]) => [field.sqr(f, base, tidy(f, base, one(a)))],
+    inverseKey: (_f, [a]) => one(a),
+    finishInverse: (_f, _a, inverse) => [inverse],
+  };
+}
 
-export const createG2Coordinates = (base: field.Field): CoordinateField => ({
-  base,
-  components: 2,
-  // Two sums of two products, each reduced once: as fast as Karatsuba's three reduced products, and nothing to normalise.
-  mul: (f, [a0, a1], [b0, b1]) => {
-    const negative = field.neg(f, one(a1));
-    return [
-      field.mulSum(f, base, one(a0), one(b0), negative, one(b1)),
-      field.mulSum(f, base, one(a0), one(b1), one(a1), one(b0)),
-    ];
-  },
-  // (a0 + a1)(a0 - a1) + 2·a0·a1·u
-  sqr: (f, a) => {
-    const [a0, a1] = a.map((pair) => tidy(f, base, pair));
-    const real = field.mul(f, base, field.add(f, one(a0), one(a1)), field.sub(f, one(a0), one(a1)));
-    const half = field.mul(f, base, one(a0), one(a1));
-    return [real, field.double(f, half)];
-  },
-  inverseKey: (f, [a0, a1]) =>
-    field.norm(f, base, field.mulSum(f, base, one(a0), one(a0), one(a1), one(a1))),
-  finishInverse: (f, [a0, a1], inverse) => [
-    field.mul(f, base, one(a0), inverse),
-    field.neg(f, field.mul(f, base, one(a1), inverse)),
-  ],
-});
+export function createG2Coordinates(base: field.Field): CoordinateField {
+  return {
+    base,
+    components: 2,
+    // Two sums of two products, each reduced once: as fast as Karatsuba's three reduced products, and nothing to normalise.
+    mul: (f, [a0, a1], [b0, b1]) => {
+      const negative = field.neg(f, one(a1));
+      return [
+        field.mulSum(f, base, one(a0), one(b0), negative, one(b1)),
+        field.mulSum(f, base, one(a0), one(b1), one(a1), one(b0)),
+      ];
+    },
+    // (a0 + a1)(a0 - a1) + 2·a0·a1·u
+    sqr: (f, a) => {
+      const [a0, a1] = a.map((pair) => tidy(f, base, pair));
+      const real = field.mul(
+        f,
+        base,
+        field.add(f, one(a0), one(a1)),
+        field.sub(f, one(a0), one(a1)),
+      );
+      const half = field.mul(f, base, one(a0), one(a1));
+      return [real, field.double(f, half)];
+    },
+    inverseKey: (f, [a0, a1]) =>
+      field.norm(f, base, field.mulSum(f, base, one(a0), one(a0), one(a1), one(a1))),
+    finishInverse: (f, [a0, a1], inverse) => [
+      field.mul(f, base, one(a0), inverse),
+      field.neg(f, field.mul(f, base, one(a1), inverse)),
+    ],
+  };
+}
 
-const one = (pair: Pair | undefined): Pair => {
+function one(pair: Pair | undefined): Pair {
   if (pair === undefined) throw new Error('a coordinate lacks a component');
   return pair;
-};
+}
 
-const zip = (a: Coordinate, b: Coordinate, combine: (x: Pair, y: Pair) => Pair): Coordinate =>
-  a.map((pair, index) => combine(pair, one(b[index])));
+function zip(a: Coordinate, b: Coordinate, combine: (x: Pair, y: Pair) => Pair): Coordinate {
+  return a.map((pair, index) => combine(pair, one(b[index])));
+}
 
-export const subtract = (f: FunctionWriter, a: Coordinate, b: Coordinate): Coordinate =>
-  zip(a, b, (x, y) => field.sub(f, x, y));
+export function subtract(f: FunctionWriter, a: Coordinate, b: Coordinate): Coordinate {
+  return zip(a, b, (x, y) => field.sub(f, x, y));
+}
 
-export const sum = (f: FunctionWriter, a: Coordinate, b: Coordinate): Coordinate =>
-  zip(a, b, (x, y) => field.add(f, x, y));
+export function sum(f: FunctionWriter, a: Coordinate, b: Coordinate): Coordinate {
+  return zip(a, b, (x, y) => field.add(f, x, y));
+}
 
-export const normalise = (f: FunctionWriter, c: CoordinateField, a: Coordinate): Coordinate =>
-  a.map((pair) => field.norm(f, c.base, pair));
+export function normalise(f: FunctionWriter, c: CoordinateField, a: Coordinate): Coordinate {
+  return a.map((pair) => field.norm(f, c.base, pair));
+}
 
 /** Coordinates are stored within `tight` bounds. Loads the coordinate at two addresses (names of i32 locals), `offset` bytes further. */
-export const loadCoordinate = (
+export function loadCoordinate(
   f: FunctionWriter,
   c: CoordinateField,
   first: string,
   second: string,
   offset: number,
-): Coordinate =>
-  Array.from({ length: c.components }, (_, index) => {
-    const at = op('i32.const', offset + index * field.ELEMENT_BYTES);
+): Coordinate {
+  return Array.from({ length: c.components }, (_, index) => {
+    const at = op('i32.const', offset + index * field.elementBytes);
     const addresses = [op('i32.add', get(first), at), op('i32.add', get(second), at)] as const;
     return field.load(f, c.base, ...addresses, c.base.tight);
   });
+}
 
-export const storeCoordinate = (
+export function storeCoordinate(
   f: FunctionWriter,
   c: CoordinateField,
   value: Coordinate,
   first: string,
   second: string,
   offset: number,
-): void => {
+): void {
   for (const [index, pair] of value.entries()) {
     requireBound('a stored coordinate', pair.value, c.base.tight.value);
-    const at = op('i32.const', offset + index * field.ELEMENT_BYTES);
+    const at = op('i32.const', offset + index * field.elementBytes);
     field.store(f, c.base, pair, op('i32.add', get(first), at), op('i32.add', get(second), at));
   }
-};
+}
 
 /** Lane mask (expression): the normalised coordinate is zero. */
-export const isZero = (f: FunctionWriter, c: CoordinateField, a: Coordinate): string =>
-  a.map((pair) => get(field.isZeroNormal(f, c.base, pair))).reduce((x, y) => op('v128.and', x, y));
+export function isZero(f: FunctionWriter, c: CoordinateField, a: Coordinate): string {
+  return a
+    .map((pair) => get(field.isZeroNormal(f, c.base, pair)))
+    .reduce((x, y) => op('v128.and', x, y));
+}
 
 /** Lane mask (expression): the coordinate is zero, or looks so (`field.mayBeZero`). */
-export const mayBeZero = (f: FunctionWriter, c: CoordinateField, a: Coordinate): string =>
-  a.map((pair) => get(field.mayBeZero(f, c.base, pair))).reduce((x, y) => op('v128.and', x, y));
+export function mayBeZero(f: FunctionWriter, c: CoordinateField, a: Coordinate): string {
+  return a
+    .map((pair) => get(field.mayBeZero(f, c.base, pair)))
+    .reduce((x, y) => op('v128.and', x, y));
+}
 
 /** Lane by lane `mask ? a : b`; the mask is the name of a local. */
-export const choose = (f: FunctionWriter, mask: string, a: Coordinate, b: Coordinate): Coordinate =>
-  zip(a, b, (x, y) => field.select(f, get(mask), x, y));
+export function choose(f: FunctionWriter, mask: string, a: Coordinate, b: Coordinate): Coordinate {
+  return zip(a, b, (x, y) => field.select(f, get(mask), x, y));
+}
 
-export const assign = (f: FunctionWriter, target: Coordinate, source: Coordinate): void => {
+export function assign(f: FunctionWriter, target: Coordinate, source: Coordinate): void {
   zip(target, source, (x, y) => {
     field.assign(f, x, y);
     return x;
   });
-};
+}

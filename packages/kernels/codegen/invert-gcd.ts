@@ -21,20 +21,23 @@ import {
   set,
 } from './wat.ts';
 
-const BITS = 30n;
-const COUNT = 9;
-const MASK = (1n << BITS) - 1n;
-const range = Array.from({ length: COUNT }, (_, index) => index);
-const wide = (value: string): string => op('i64.extend_i32_s', value);
+const bits = 30n;
+const count = 9;
+const mask = (1n << bits) - 1n;
+const range = Array.from({ length: count }, (_, index) => index);
+function wide(value: string): string {
+  return op('i64.extend_i32_s', value);
+}
 
 /** Limbs of a number from 0 to 2^270. */
-const split = (value: bigint): bigint[] =>
-  range.map((index) => (value >> (BITS * BigInt(index))) & MASK);
+function split(value: bigint): bigint[] {
+  return range.map((index) => (value >> (bits * BigInt(index))) & mask);
+}
 
 type Step = Readonly<Record<'f' | 'g' | 'u' | 'v' | 'q' | 'r' | 'eta', string>>;
 
 /** Thirty divsteps on the low bits: sets the matrix (u, v; q, r) and eta, which is the paper's -delta. All i32. */
-const writeSteps = (f: FunctionWriter, low: Step): void => {
+function writeSteps(f: FunctionWriter, low: Step): void {
   const [left, zeros, kept, factor] = ['i32', 'i32', 'i32', 'i32'].map((type) =>
     f.take(type as 'i32'),
   ) as [string, string, string, string];
@@ -46,7 +49,7 @@ const writeSteps = (f: FunctionWriter, low: Step): void => {
     [low.v, 0],
     [low.q, 0],
     [low.r, 1],
-    [left, Number(BITS)],
+    [left, Number(bits)],
   ] as const)
     assign(name, i32(value));
   const label = createLabel();
@@ -97,12 +100,12 @@ const writeSteps = (f: FunctionWriter, low: Step): void => {
   }
   f.push(`(br $${label})))`);
   f.give(left, zeros, kept, factor);
-};
+}
 
 /** `q_invertBytes(to, from)`: 32 bytes below p to 32 bytes, some number that is congruent to the inverse; zero to zero. */
-const writeInvertBytes = (module: ModuleWriter, k: field.Field): void => {
+function writeInvertBytes(module: ModuleWriter, k: field.Field): void {
   const p = split(k.modulus);
-  const inverse = invert(k.modulus, 1n << BITS);
+  const inverse = invert(k.modulus, 1n << bits);
   module.func(
     `${k.name}_invertBytes`,
     {
@@ -135,7 +138,7 @@ const writeInvertBytes = (module: ModuleWriter, k: field.Field): void => {
           shift > 34 && word < 3
             ? op('i64.or', first, op('i64.shl', at(word + 1), i64(BigInt(64 - shift))))
             : first;
-        push(set(name(gs, index), op('i64.and', joined, i64(MASK))));
+        push(set(name(gs, index), op('i64.and', joined, i64(mask))));
       }
       const matrix = Object.fromEntries(
         ['u', 'v', 'q', 'r', 'f', 'g', 'eta'].map((key) => [key, f.take('i32')]),
@@ -150,10 +153,10 @@ const writeInvertBytes = (module: ModuleWriter, k: field.Field): void => {
       ];
       const row = (a: string, b: string, x: string, y: string): string =>
         op('i64.add', op('i64.mul', get(a), get(x)), op('i64.mul', get(b), get(y)));
-      const up = (local: string): string => set(local, op('i64.shr_s', get(local), i64(BITS)));
+      const up = (local: string): string => set(local, op('i64.shr_s', get(local), i64(bits)));
       const more = (local: string, value: string): string =>
         set(local, op('i64.add', get(local), value));
-      const low = (local: string): string => op('i64.and', get(local), i64(MASK));
+      const low = (local: string): string => op('i64.and', get(local), i64(mask));
 
       const label = createLabel();
       push(`(loop $${label}`);
@@ -162,7 +165,7 @@ const writeInvertBytes = (module: ModuleWriter, k: field.Field): void => {
           matrix.f,
           op(
             'i32.wrap_i64',
-            op('i64.or', get(name(fs, 0)), op('i64.shl', get(name(fs, 1)), i64(BITS))),
+            op('i64.or', get(name(fs, 0)), op('i64.shl', get(name(fs, 1)), i64(bits))),
           ),
         ),
       );
@@ -171,7 +174,7 @@ const writeInvertBytes = (module: ModuleWriter, k: field.Field): void => {
           matrix.g,
           op(
             'i32.wrap_i64',
-            op('i64.or', get(name(gs, 0)), op('i64.shl', get(name(gs, 1)), i64(BITS))),
+            op('i64.or', get(name(gs, 0)), op('i64.shl', get(name(gs, 1)), i64(bits))),
           ),
         ),
       );
@@ -181,7 +184,7 @@ const writeInvertBytes = (module: ModuleWriter, k: field.Field): void => {
 
       // d and e: a multiple of p for each negative one, and what makes the lowest limb zero.
       const sign = (list: readonly string[]): string =>
-        op('i64.shr_s', get(name(list, COUNT - 1)), i64(63n));
+        op('i64.shr_s', get(name(list, count - 1)), i64(63n));
       for (const [total, times, a, b] of [
         [sum, multiple, wides.u, wides.v],
         [other, second, wides.q, wides.r],
@@ -194,10 +197,10 @@ const writeInvertBytes = (module: ModuleWriter, k: field.Field): void => {
         );
         push(set(total, row(a, b, name(ds, 0), name(es, 0))));
         const rest = op('i64.add', op('i64.mul', get(total), i64(inverse)), get(times));
-        push(set(times, op('i64.sub', get(times), op('i64.and', rest, i64(MASK)))));
+        push(set(times, op('i64.sub', get(times), op('i64.and', rest, i64(mask)))));
         push(more(total, op('i64.mul', get(times), i64(p[0] ?? 0n))), up(total));
       }
-      for (let index = 1; index < COUNT; index++) {
+      for (let index = 1; index < count; index++) {
         push(more(sum, row(wides.u, wides.v, name(ds, index), name(es, index))));
         push(more(sum, op('i64.mul', get(multiple), i64(p[index] ?? 0n))));
         push(more(other, row(wides.q, wides.r, name(ds, index), name(es, index))));
@@ -205,23 +208,23 @@ const writeInvertBytes = (module: ModuleWriter, k: field.Field): void => {
         push(set(name(ds, index - 1), low(sum)), up(sum));
         push(set(name(es, index - 1), low(other)), up(other));
       }
-      push(set(name(ds, COUNT - 1), get(sum)), set(name(es, COUNT - 1), get(other)));
+      push(set(name(ds, count - 1), get(sum)), set(name(es, count - 1), get(other)));
 
       // f and g.
       push(set(sum, row(wides.u, wides.v, name(fs, 0), name(gs, 0))), up(sum));
       push(set(other, row(wides.q, wides.r, name(fs, 0), name(gs, 0))), up(other));
-      for (let index = 1; index < COUNT; index++) {
+      for (let index = 1; index < count; index++) {
         push(more(sum, row(wides.u, wides.v, name(fs, index), name(gs, index))));
         push(more(other, row(wides.q, wides.r, name(fs, index), name(gs, index))));
         push(set(name(fs, index - 1), low(sum)), up(sum));
         push(set(name(gs, index - 1), low(other)), up(other));
       }
-      push(set(name(fs, COUNT - 1), get(sum)), set(name(gs, COUNT - 1), get(other)));
+      push(set(name(fs, count - 1), get(sum)), set(name(gs, count - 1), get(other)));
       const left = gs.map(get).reduce((x, y) => op('i64.or', x, y));
       push(op('br_if', `$${label}`, op('i64.ne', left, i64(0n))), ')');
 
       // 2p + d or 2p - d, as f is 1 or -1: from 0 to 4p, below 2^256.
-      push(set(multiple, op('i64.shr_s', get(name(fs, COUNT - 1)), i64(63n))), set(sum, i64(0n)));
+      push(set(multiple, op('i64.shr_s', get(name(fs, count - 1)), i64(63n))), set(sum, i64(0n)));
       const twice = split(2n * k.modulus);
       for (const index of range) {
         const signed = op(
@@ -230,7 +233,7 @@ const writeInvertBytes = (module: ModuleWriter, k: field.Field): void => {
           get(multiple),
         );
         push(more(sum, op('i64.add', signed, i64(twice[index] ?? 0n))));
-        push(set(name(ds, index), index < COUNT - 1 ? low(sum) : get(sum)), up(sum));
+        push(set(name(ds, index), index < count - 1 ? low(sum) : get(sum)), up(sum));
       }
       for (let word = 0; word < 4; word++) {
         const parts = range.flatMap((index) => {
@@ -254,10 +257,10 @@ const writeInvertBytes = (module: ModuleWriter, k: field.Field): void => {
       }
     },
   );
-};
+}
 
 /** `q_invertPairByGcd(to, from, scratch)`: both lanes with one inversion. Neither may be zero. Scratch: 64 bytes. */
-export const writeGcdInversion = (module: ModuleWriter, k: field.Field): void => {
+export function writeGcdInversion(module: ModuleWriter, k: field.Field): void {
   writeInvertBytes(module, k);
   const params = ['to', 'from', 'scratch'].map((name) => [name, 'i32'] as const);
   module.func(`${k.name}_invertPairByGcd`, { params }, (f) => {
@@ -277,4 +280,4 @@ export const writeGcdInversion = (module: ModuleWriter, k: field.Field): void =>
     const both = field.mul(f, k, raw, field.constant(f, k, k.r * k.r * k.r, true));
     field.storePair(f, k, field.mul(f, k, both, swapped), get('to'));
   });
-};
+}

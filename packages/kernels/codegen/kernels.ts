@@ -2,7 +2,7 @@
 
 import { writeAddPairs } from './add-pairs.ts';
 import { writeBabyJubjub } from './babyjubjub.ts';
-import { BASE_MODULUS, SCALAR_MODULUS } from './constants.ts';
+import { baseModulus, scalarModulus } from './constants.ts';
 import { createField, type Multiplier } from './field.ts';
 import { writeFieldFunctions } from './field-functions.ts';
 import { writeFixedBase } from './fixed-base.ts';
@@ -16,10 +16,10 @@ import { writeRows } from './rows.ts';
 import { writeSetup } from './setup.ts';
 import { createModule } from './wat.ts';
 
-export const writeKernels = (multiplier: Multiplier): string => {
+export function writeKernels(multiplier: Multiplier): string {
   const module = createModule();
-  const base = createField(module, 'q', BASE_MODULUS, multiplier);
-  const scalar = createField(module, 'r', SCALAR_MODULUS, multiplier);
+  const base = createField(module, 'q', baseModulus, multiplier);
+  const scalar = createField(module, 'r', scalarModulus, multiplier);
   writeFieldFunctions(module, base);
   writeGcdInversion(module, base);
   writeFieldFunctions(module, scalar);
@@ -37,4 +37,4 @@ export const writeKernels = (multiplier: Multiplier): string => {
   writeRows(module, scalar);
   writeSetup(module, scalar);
   return module.text();
-};
+}

@@ -16,20 +16,21 @@
 // 2·(sum of i·(B_2i + B_2i+1)) + (sum of the odd ones), and so on: the odd ones of level j get key j. Those sums, at most
 // sixteen, are the window's result.
 
-import { INFINITY_BITS, JOB_BYTES, pointBytes } from './add-pairs.ts';
-import { SCALAR_MODULUS } from './constants.ts';
+import { infinityBits, jobBytes, pointBytes } from './add-pairs.ts';
+import { scalarModulus } from './constants.ts';
 import type { CoordinateField } from './fp2.ts';
 import { get, i64, type ModuleWriter, type ValueType } from './wat.ts';
 
 /** Additions of one call, at most: what one inversion is shared by. */
-const JOBS_PER_CALL = 2048;
+const jobsPerCall = 2048;
 
-const numbers = (...names: string[]): ReadonlyArray<readonly [string, ValueType]> =>
-  names.map((name) => [name, 'i32'] as const);
+function numbers(...names: string[]): ReadonlyArray<readonly [string, ValueType]> {
+  return names.map((name) => [name, 'i32'] as const);
+}
 
 /** Scalars to prepared scalars; `offset` is the address of H (32 bytes). */
-const writePrepare = (module: ModuleWriter): void => {
-  const half = (SCALAR_MODULUS - 1n) / 2n;
+function writePrepare(module: ModuleWriter): void {
+  const half = (scalarModulus - 1n) / 2n;
   const word = (value: bigint, index: number): string =>
     i64((value >> BigInt(64 * index)) & ((1n << 64n) - 1n));
   const params = numbers('to', 'from', 'count', 'offset');
@@ -54,11 +55,11 @@ const writePrepare = (module: ModuleWriter): void => {
     f.push(`(if (i32.wrap_i64 ${get(borrow)}) (then (local.set $${borrow} (i64.const 0))`);
     for (const [index, name] of s.entries()) {
       f.push(
-        `(local.set $${word0} (i64.sub (i64.sub ${word(SCALAR_MODULUS, index)} ${get(name)}) ${get(borrow)}))`,
+        `(local.set $${word0} (i64.sub (i64.sub ${word(scalarModulus, index)} ${get(name)}) ${get(borrow)}))`,
       );
       f.push(`(local.set $${borrow} (i64.extend_i32_u (i32.or
-        (i64.lt_u ${word(SCALAR_MODULUS, index)} ${get(name)})
-        (i32.and (i64.eq ${word(SCALAR_MODULUS, index)} ${get(name)}) (i32.wrap_i64 ${get(borrow)})))))`);
+        (i64.lt_u ${word(scalarModulus, index)} ${get(name)})
+        (i32.and (i64.eq ${word(scalarModulus, index)} ${get(name)}) (i32.wrap_i64 ${get(borrow)})))))`);
       f.push(`(local.set $${name} ${get(word0)})`);
     }
     f.push('))');
@@ -104,13 +105,13 @@ const writePrepare = (module: ModuleWriter): void => {
       (i32.xor (i32.and ${get(at)} (i32.const 0x80000000))
         (i32.and (i32.shl (i32.load8_u offset=31 ${get('scalar')}) (i32.const 24)) (i32.const 0x80000000))))`);
   });
-};
+}
 
 /**
  * Sorts the points whose digit is not 0 into `refs` and `keys` (counting sort). `buckets` (2^bits + 1 words) must be zero
  * and is zero afterwards. `bias` is 2^(bits-1), or 0 in the last window.
  */
-const writeSort = (module: ModuleWriter): void => {
+function writeSort(module: ModuleWriter): void {
   const params = numbers(
     'state',
     'scalars',
@@ -132,7 +133,7 @@ const writeSort = (module: ModuleWriter): void => {
       (block $${label}e (loop $${label} (br_if $${label}e (i32.ge_u ${get(index)} ${get('count')}))
         (local.set $${digit} (call $msm_digit ${get(scalar)} ${get('bit')} ${get('bits')} ${get('bias')}))
         (local.set $${cell} (i32.add ${get('buckets')} (i32.shl ${get(digit)} (i32.const 2))))
-        (if (i32.and (i32.ne (i32.shl ${get(digit)} (i32.const 1)) (i32.const 0)) (i64.ne (i64.load ${get(point)}) ${i64(INFINITY_BITS)})) (then ${body}))
+        (if (i32.and (i32.ne (i32.shl ${get(digit)} (i32.const 1)) (i32.const 0)) (i64.ne (i64.load ${get(point)}) ${i64(infinityBits)})) (then ${body}))
         (local.set $${index} (i32.add ${get(index)} (i32.const 1)))
         (local.set $${scalar} (i32.add ${get(scalar)} (i32.const 32)))
         (local.set $${point} (i32.add ${get(point)} ${get('pointBytes')}))
@@ -160,10 +161,10 @@ const writeSort = (module: ModuleWriter): void => {
       `(memory.fill ${get('buckets')} (i32.const 0) (i32.shl ${get('bucketCount')} (i32.const 2)))`,
     );
   });
-};
+}
 
-/** One step of a window: plans up to JOBS_PER_CALL additions, and does them. */
-const writeStep = (module: ModuleWriter, name: string, c: CoordinateField): void => {
+/** One step of a window: plans up to jobsPerCall additions, and does them. */
+function writeStep(module: ModuleWriter, name: string, c: CoordinateField): void {
   const bytes = pointBytes(c);
   const load = (offset: number): string => `(i32.load offset=${offset} ${get('state')})`;
   const store = (offset: number, value: string): string =>
@@ -190,12 +191,12 @@ const writeStep = (module: ModuleWriter, name: string, c: CoordinateField): void
       ];
     const bump = (local: string, by: number): string =>
       `(local.set $${local} (i32.add ${get(local)} (i32.const ${by})))`;
-    const emit = `(i32.store ${get(job)} ${get(a)}) (i32.store offset=4 ${get(job)} ${get(b)}) (i32.store offset=8 ${get(job)} ${get(out)}) ${bump(job, JOB_BYTES)}`;
+    const emit = `(i32.store ${get(job)} ${get(a)}) (i32.store offset=4 ${get(job)} ${get(b)}) (i32.store offset=8 ${get(job)} ${get(out)}) ${bump(job, jobBytes)}`;
     f.push(`(local.set $${refs} ${load(0)}) (local.set $${keys} ${load(4)}) (local.set $${count} (i32.shl ${load(8)} (i32.const 2)))
       (local.set $${fresh} ${load(24)}) (local.set $${work} ${load(28)})
       (local.set $${span} (select (i32.const 0) (i32.sub ${get(fresh)} ${get(work)}) ${load(48)}))
       (local.set $${jobs} ${load(52)}) (local.set $${job} ${get(jobs)})
-      (local.set $${limit} (i32.add ${get(jobs)} (i32.const ${JOBS_PER_CALL * JOB_BYTES})))`);
+      (local.set $${limit} (i32.add ${get(jobs)} (i32.const ${jobsPerCall * jobBytes})))`);
     // Halving: the bucket sums of one level into those of the next.
     f.push(`(if (i32.eq ${load(48)} (i32.const 1)) (then
       (local.set $${read} ${load(40)})
@@ -259,7 +260,7 @@ const writeStep = (module: ModuleWriter, name: string, c: CoordinateField): void
         ${store(20, '(i32.const 0)')}))))))`);
     f.push(store(24, get(fresh)));
     f.push(
-      `(call $${name}_addPairs ${get(jobs)} (i32.div_u (i32.sub ${get(job)} ${get(jobs)}) (i32.const ${JOB_BYTES})) ${load(56)})`,
+      `(call $${name}_addPairs ${get(jobs)} (i32.div_u (i32.sub ${get(job)} ${get(jobs)}) (i32.const ${jobBytes})) ${load(56)})`,
     );
   });
   // Writes the sums where their keys say (points, zero bytes for none), and cleans the buckets up.
@@ -277,7 +278,7 @@ const writeStep = (module: ModuleWriter, name: string, c: CoordinateField): void
   });
   module.func(`${name}_copyPoint`, { params: numbers('to', 'reference') }, (f) => {
     const from = f.let('i32', `(i32.and ${get('reference')} (i32.const -2))`);
-    f.push(`(if (i64.ne (i64.load ${get(from)}) ${i64(INFINITY_BITS)}) (then`);
+    f.push(`(if (i64.ne (i64.load ${get(from)}) ${i64(infinityBits)}) (then`);
     for (let offset = 0; offset < bytes; offset += 8) {
       const value = `(i64.load offset=${offset} ${get(from)})`;
       const signed = `(i64.xor ${value} (i64.shl (i64.extend_i32_u (i32.and ${get('reference')} (i32.const 1))) (i64.const 63)))`;
@@ -285,10 +286,10 @@ const writeStep = (module: ModuleWriter, name: string, c: CoordinateField): void
     }
     f.push('))');
   });
-};
+}
 
 /** Points of proving keys (coordinates times 2^256, zero bytes for infinity) to points of kernels. */
-const writeLoadPoints = (module: ModuleWriter, name: string, c: CoordinateField): void => {
+function writeLoadPoints(module: ModuleWriter, name: string, c: CoordinateField): void {
   const bytes = pointBytes(c);
   const zkeyBytes = 64 * c.components;
   module.func(
@@ -304,19 +305,19 @@ const writeLoadPoints = (module: ModuleWriter, name: string, c: CoordinateField)
         (_, index) => `(i64.load offset=${index * 8} ${get('from')})`,
       );
       const joined = words.reduce((left, right) => `(i64.or ${left} ${right})`);
-      f.push(`(if (i64.eqz ${joined}) (then (i64.store ${get('to')} ${i64(INFINITY_BITS)})))`);
+      f.push(`(if (i64.eqz ${joined}) (then (i64.store ${get('to')} ${i64(infinityBits)})))`);
       f.push(`(local.set $from (i32.add ${get('from')} (i32.const ${zkeyBytes}))) (local.set $to (i32.add ${get('to')} (i32.const ${bytes})))
       (local.set $count (i32.sub ${get('count')} (i32.const 1))) (br $l)))`);
     },
   );
-};
+}
 
-export const writeMsm = (module: ModuleWriter): void => {
+export function writeMsm(module: ModuleWriter): void {
   writePrepare(module);
   writeSort(module);
-};
+}
 
-export const writeMsmOf = (module: ModuleWriter, name: string, c: CoordinateField): void => {
+export function writeMsmOf(module: ModuleWriter, name: string, c: CoordinateField): void {
   writeStep(module, name, c);
   writeLoadPoints(module, name, c);
-};
+}

@@ -3,41 +3,43 @@
 //
 // Scalars are taken as they are (256 bits, no reduction): the points need not have order r.
 
-import { INFINITY_BITS, JOB_BYTES, pointBytes } from './add-pairs.ts';
+import { infinityBits, jobBytes, pointBytes } from './add-pairs.ts';
 import type { CoordinateField } from './fp2.ts';
 import { type FunctionWriter, get, i64, type ModuleWriter, type ValueType } from './wat.ts';
 
-const numbers = (...names: string[]): ReadonlyArray<readonly [string, ValueType]> =>
-  names.map((name) => [name, 'i32'] as const);
+function numbers(...names: string[]): ReadonlyArray<readonly [string, ValueType]> {
+  return names.map((name) => [name, 'i32'] as const);
+}
 
-const bump = (name: string, by: number): string =>
-  `(local.set $${name} (i32.add ${get(name)} (i32.const ${by})))`;
+function bump(name: string, by: number): string {
+  return `(local.set $${name} (i32.add ${get(name)} (i32.const ${by})))`;
+}
 
 /** Runs `body` for each of `count` items; `pointers` are locals with their strides. */
-const each = (
+function each(
   f: FunctionWriter,
   label: string,
   pointers: ReadonlyArray<readonly [string, number]>,
   body: string,
-): void => {
+): void {
   const index = f.take('i32');
   f.push(`(local.set $${index} (i32.const 0)) (block $${label}e (loop $${label}
     (br_if $${label}e (i32.ge_u ${get(index)} ${get('count')}))
     ${body}
     ${pointers.map(([name, stride]) => bump(name, stride)).join(' ')} ${bump(index, 1)} (br $${label})))`);
   f.give(index);
-};
+}
 
-export const writeMultiples = (module: ModuleWriter, name: string, c: CoordinateField): void => {
+export function writeMultiples(module: ModuleWriter, name: string, c: CoordinateField): void {
   const bytes = pointBytes(c);
   const zkeyBytes = 64 * c.components;
   const job = (first: string, second: string): string =>
-    `(i32.store ${get('j')} ${first}) (i32.store offset=4 ${get('j')} ${second}) (i32.store offset=8 ${get('j')} ${first}) ${bump('j', JOB_BYTES)}`;
+    `(i32.store ${get('j')} ${first}) (i32.store offset=4 ${get('j')} ${second}) (i32.store offset=8 ${get('j')} ${first}) ${bump('j', jobBytes)}`;
   const run = (jobs: string, end: string): string =>
-    `(call $${name}_addPairs ${get(jobs)} (i32.div_u (i32.sub ${get(end)} ${get(jobs)}) (i32.const ${JOB_BYTES})) ${get('scratch')})`;
+    `(call $${name}_addPairs ${get(jobs)} (i32.div_u (i32.sub ${get(end)} ${get(jobs)}) (i32.const ${jobBytes})) ${get('scratch')})`;
 
   module.func(`${name}_clear`, { exported: true, params: numbers('to', 'count') }, (f) => {
-    each(f, 'c', [['to', bytes]], `(i64.store ${get('to')} ${i64(INFINITY_BITS)})`);
+    each(f, 'c', [['to', bytes]], `(i64.store ${get('to')} ${i64(infinityBits)})`);
   });
 
   // sums = 2·sums + bit·points. `stride`: 32, or 0 for one scalar for all.
@@ -80,7 +82,7 @@ export const writeMultiples = (module: ModuleWriter, name: string, c: Coordinate
         ['to', zkeyBytes],
         ['from', bytes],
       ],
-      `(if (i64.eq (i64.load ${get('from')}) ${i64(INFINITY_BITS)}) (then (memory.fill ${get('to')} (i32.const 0) (i32.const ${zkeyBytes}))))`,
+      `(if (i64.eq (i64.load ${get('from')}) ${i64(infinityBits)}) (then (memory.fill ${get('to')} (i32.const 0) (i32.const ${zkeyBytes}))))`,
     );
   });
-};
+}

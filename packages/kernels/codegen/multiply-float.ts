@@ -20,27 +20,27 @@
 // |result| < |a·b|/R + p/2·(1 + 2^-50). Limbs 0…3 of the result are in [-2^50, 2^50), the last one has the rest.
 // The emitter checks |a_i·b_j| <= 2^102 for the bounds it tracks, and sums of columns stay below 2^58.
 
-import { LIMBS, splitBalanced } from './constants.ts';
+import { limbCount, splitBalanced } from './constants.ts';
 import { boundOfLimb, type FieldParameters, type Pair, requireBound } from './pair.ts';
 import { at, bitsOf, type FunctionWriter, get, op, set } from './wat.ts';
 
 const C1 = 1.5 * 2 ** 103;
 const C2 = 1.5 * 2 ** 52;
-const LIMB = 1n << 51n;
-const HALF = 1n << 50n;
+const limbRadix = 1n << 51n;
+const half = 1n << 50n;
 /** Added to columns so that they are positive when shifted without sign; a multiple of 2^51. */
-const LIFT = 1n << 60n;
-const COLUMNS = 2 * LIMBS;
+const lift = 1n << 60n;
+const columns = 2 * limbCount;
 
 /** R of this multiplier, in bits. */
-export const FLOAT_RADIX_BITS = 255n;
+export const floatRadixBits = 255n;
 
 type Sink = { low(column: number): void; high(column: number): void };
 
 /** The columns to which the products (and, with `square`, the doubled ones) go. */
-const countColumns = (rows: (sink: Sink) => void): { low: number[]; high: number[] } => {
-  const low = new Array<number>(COLUMNS).fill(0);
-  const high = new Array<number>(COLUMNS).fill(0);
+function countColumns(rows: (sink: Sink) => void): { low: number[]; high: number[] } {
+  const low = new Array<number>(columns).fill(0);
+  const high = new Array<number>(columns).fill(0);
   rows({
     low: (column) => {
       low[column] = (low[column] ?? 0) + 1;
@@ -50,14 +50,15 @@ const countColumns = (rows: (sink: Sink) => void): { low: number[]; high: number
     },
   });
   return { low, high };
-};
+}
 
 /** Products (i, j) of row i; a square takes each once and doubles the factor with the larger index. */
-const rowOf = (i: number, square: boolean): number[] =>
-  Array.from({ length: LIMBS }, (_, j) => j).filter((j) => !square || j >= i);
+function rowOf(i: number, square: boolean): number[] {
+  return Array.from({ length: limbCount }, (_, j) => j).filter((j) => !square || j >= i);
+}
 
-const walk = (square: boolean, products: number, sink: Sink): void => {
-  for (let i = 0; i < LIMBS; i++) {
+function walk(square: boolean, products: number, sink: Sink): void {
+  for (let i = 0; i < limbCount; i++) {
     for (const j of rowOf(i, square)) {
       for (let product = 0; product < products; product++) {
         sink.low(i + j);
@@ -65,29 +66,29 @@ const walk = (square: boolean, products: number, sink: Sink): void => {
       }
     }
   }
-  for (let i = 0; i < LIMBS; i++) {
-    for (let j = 0; j < LIMBS; j++) {
+  for (let i = 0; i < limbCount; i++) {
+    for (let j = 0; j < limbCount; j++) {
       if (j > 0) sink.low(i + j);
       sink.high(i + j + 1);
     }
   }
-};
+}
 
 /**
  * Writes (a·b + …)/R for both lanes: up to two products with one reduction. A single `a` alone is squared.
  * Columns of two products stay below 2^58 as well: 2·5 low parts of 2^50 and high ones of 2^51, and the reduction's.
  */
-export const multiplyFloat = (
+export function multiplyFloat(
   f: FunctionWriter,
   field: FieldParameters,
   ...factors: ReadonlyArray<readonly [a: Pair, b?: Pair]>
-): Pair => {
+): Pair {
   const [first] = factors;
   if (first === undefined || factors.length > 2) throw new RangeError('one product, or two');
   const square = first[1] === undefined;
   const products = factors.map(([a, b]) => ({ a, other: b ?? a }));
   for (const { a, other } of products) {
-    for (let i = 0; i < LIMBS; i++) {
+    for (let i = 0; i < limbCount; i++) {
       for (const j of rowOf(i, square)) {
         const factor = square && j > i ? 2n : 1n;
         requireBound(
@@ -100,7 +101,7 @@ export const multiplyFloat = (
   }
   const { module } = f;
   const load = (low: bigint): string => op('v128.load', at(module.constant(low)));
-  const n = BigInt.asIntN(51, -field.inverseOfModulus(LIMB));
+  const n = BigInt.asIntN(51, -field.inverseOfModulus(limbRadix));
   const nConstant = bitsOf(Number(n));
   const mu = splitBalanced(field.modulus);
   const counts = countColumns((sink) => {
@@ -110,17 +111,17 @@ export const multiplyFloat = (
     -(BigInt(counts.low[column] ?? 0) * bitsOf(C2) + BigInt(counts.high[column] ?? 0) * bitsOf(C1));
   // Columns 0…3 hand a carry lifted by 2^9 on; column 4 too, and 5…8 after them.
   const start = (column: number): bigint => {
-    const lifted = column > 0 ? -(LIFT >> 51n) : 0n;
-    if (column < LIMBS) return offset(column) + lifted + LIFT;
-    if (column < COLUMNS - 1) return offset(column) + lifted + LIFT + HALF;
+    const lifted = column > 0 ? -(lift >> 51n) : 0n;
+    if (column < limbCount) return offset(column) + lifted + lift;
+    if (column < columns - 1) return offset(column) + lifted + lift + half;
     return offset(column) + lifted + bitsOf(C2);
   };
 
-  const limbs = Array.from({ length: LIMBS }, () => f.take('v128'));
+  const limbs = Array.from({ length: limbCount }, () => f.take('v128'));
   f.scope(() => {
     const c1 = f.let('v128', load(bitsOf(C1)));
     const c12 = f.let('v128', load(bitsOf(C1 + C2)));
-    const mask = load(LIMB - 1n);
+    const mask = load(limbRadix - 1n);
     const high = f.take('v128');
     const columns: string[] = [];
     const add = (column: number, value: string): void => {
@@ -146,7 +147,7 @@ export const multiplyFloat = (
 
     const digit = f.take('v128');
     const scaled = f.take('v128');
-    for (let i = 0; i < LIMBS; i++) {
+    for (let i = 0; i < limbCount; i++) {
       for (const j of rowOf(i, square)) {
         for (const { a, other } of products) {
           const y = square && j > i ? get(doubled[j] ?? '') : limb(other, j);
@@ -179,18 +180,18 @@ export const multiplyFloat = (
           ),
         ),
       );
-      for (let j = 0; j < LIMBS; j++) {
+      for (let j = 0; j < limbCount; j++) {
         accumulate(get(digit), load(bitsOf(Number(mu[j]))), i + j, j > 0);
       }
       add(
         i + 1,
-        op('i64x2.shr_u', op('i64x2.add', get(column), load(HALF - 1n)), '(i32.const 51)'),
+        op('i64x2.shr_u', op('i64x2.add', get(column), load(half - 1n)), '(i32.const 51)'),
       );
     }
     limbs.forEach((result, index) => {
-      const column = columns[LIMBS + index] ?? '';
-      if (index < LIMBS - 1) {
-        add(LIMBS + index + 1, op('i64x2.shr_u', get(column), '(i32.const 51)'));
+      const column = columns[limbCount + index] ?? '';
+      if (index < limbCount - 1) {
+        add(limbCount + index + 1, op('i64x2.shr_u', get(column), '(i32.const 51)'));
         const bits = op('v128.or', op('v128.and', get(column), mask), load(bitsOf(2 ** 52)));
         f.push(set(result, op('f64x2.sub', bits, load(bitsOf(2 ** 52 + 2 ** 50)))));
       } else {
@@ -200,11 +201,10 @@ export const multiplyFloat = (
   });
   return {
     limbs,
-    limb: HALF,
+    limb: half,
     value:
-      (products.reduce((sum, { a, other }) => sum + a.value * other.value, 0n) >>
-        FLOAT_RADIX_BITS) +
+      (products.reduce((sum, { a, other }) => sum + a.value * other.value, 0n) >> floatRadixBits) +
       (field.modulus >> 1n) +
       (field.modulus >> 49n),
   };
-};
+}

@@ -17,16 +17,22 @@ import * as field from './field.ts';
 import { type Pair, requireBound } from './pair.ts';
 import { createLabel, type FunctionWriter, get, i32, type ModuleWriter, op, set } from './wat.ts';
 
-const BYTES = field.PAIR_BYTES;
-const plus = (name: string, offset: string | number): string =>
-  op('i32.add', get(name), typeof offset === 'number' ? i32(offset) : offset);
-const times = (name: string, factor: string | number): string =>
-  op('i32.mul', get(name), typeof factor === 'number' ? i32(factor) : factor);
-const half = (value: string): string => op('i32.shr_u', value, i32(1));
-const i32Params = (...names: readonly string[]) => names.map((name) => [name, 'i32'] as const);
+const bytes = field.pairBytes;
+function plus(name: string, offset: string | number): string {
+  return op('i32.add', get(name), typeof offset === 'number' ? i32(offset) : offset);
+}
+function times(name: string, factor: string | number): string {
+  return op('i32.mul', get(name), typeof factor === 'number' ? i32(factor) : factor);
+}
+function half(value: string): string {
+  return op('i32.shr_u', value, i32(1));
+}
+function i32Params(...names: readonly string[]) {
+  return names.map((name) => [name, 'i32'] as const);
+}
 
 /** Runs `body` while the local `count` (changed by `step`, at its end) is not zero. */
-const whileCount = (f: FunctionWriter, count: string, step: number, body: () => void): void => {
+function whileCount(f: FunctionWriter, count: string, step: number, body: () => void): void {
   const label = createLabel();
   f.push(
     `(block $${label}e (loop $${label} (br_if $${label}e (i32.le_s ${get(count)} (i32.const 0)))`,
@@ -34,14 +40,14 @@ const whileCount = (f: FunctionWriter, count: string, step: number, body: () => 
   body();
   f.push(set(count, plus(count, -step)));
   f.push(`(br $${label})))`);
-};
+}
 
-const advance = (f: FunctionWriter, names: readonly string[]): void => {
-  for (const name of names) f.push(set(name, plus(name, BYTES)));
-};
+function advance(f: FunctionWriter, names: readonly string[]): void {
+  for (const name of names) f.push(set(name, plus(name, bytes)));
+}
 
 /** Two adjacent stages (half-lengths 2h and h) on four rows of `pairs` pairs, `step` bytes apart. */
-const writeInverseQuads = (module: ModuleWriter, k: field.Field): void => {
+function writeInverseQuads(module: ModuleWriter, k: field.Field): void {
   const params = i32Params('p0', 'step', 'w0', 'w2', 'pairs');
   module.func('ntt_inverseQuads', { params }, (f) => {
     const p1 = f.let('i32', plus('p0', get('step')));
@@ -70,9 +76,9 @@ const writeInverseQuads = (module: ModuleWriter, k: field.Field): void => {
       advance(f, ['p0', p1, p2, p3, 'w0', w1, 'w2']);
     });
   });
-};
+}
 
-const writeInverseTwos = (module: ModuleWriter, k: field.Field): void => {
+function writeInverseTwos(module: ModuleWriter, k: field.Field): void {
   module.func('ntt_inverseTwos', { params: i32Params('p0', 'step', 'w0', 'pairs') }, (f) => {
     const p1 = f.let('i32', plus('p0', get('step')));
     whileCount(f, 'pairs', 1, () => {
@@ -86,9 +92,9 @@ const writeInverseTwos = (module: ModuleWriter, k: field.Field): void => {
       advance(f, ['p0', p1, 'w0']);
     });
   });
-};
+}
 
-const writeForwardQuads = (module: ModuleWriter, k: field.Field): void => {
+function writeForwardQuads(module: ModuleWriter, k: field.Field): void {
   const params = i32Params('p0', 'step', 'w0', 'w2', 'pairs');
   module.func('ntt_forwardQuads', { params }, (f) => {
     const p1 = f.let('i32', plus('p0', get('step')));
@@ -114,9 +120,9 @@ const writeForwardQuads = (module: ModuleWriter, k: field.Field): void => {
       advance(f, ['p0', p1, p2, p3, 'w0', w1, 'w2']);
     });
   });
-};
+}
 
-const writeForwardTwos = (module: ModuleWriter, k: field.Field): void => {
+function writeForwardTwos(module: ModuleWriter, k: field.Field): void {
   module.func('ntt_forwardTwos', { params: i32Params('p0', 'step', 'w0', 'pairs') }, (f) => {
     const p1 = f.let('i32', plus('p0', get('step')));
     whileCount(f, 'pairs', 1, () => {
@@ -130,17 +136,17 @@ const writeForwardTwos = (module: ModuleWriter, k: field.Field): void => {
       advance(f, ['p0', p1, 'w0']);
     });
   });
-};
+}
 
 /**
  * `ntt_inverse` and `ntt_forward`: all stages between `rows` rows (a power of two), `rowBytes` apart, of which `pairs`
  * columns are transformed, with the table's part for these columns. When the columns are the whole row, rows that lie
  * one after the other are one long run.
  */
-const writeMatrix = (module: ModuleWriter, direction: 'inverse' | 'forward'): void => {
+function writeMatrix(module: ModuleWriter, direction: 'inverse' | 'forward'): void {
   const params = i32Params('base', 'rowBytes', 'rows', 'pairs', 'table');
   module.func(`ntt_${direction}`, { exported: true, params }, (f) => {
-    const isRun = f.let('i32', op('i32.eq', times('pairs', BYTES), get('rowBytes')));
+    const isRun = f.let('i32', op('i32.eq', times('pairs', bytes), get('rowBytes')));
     // Half-length in rows of the larger stage of a step.
     const top = f.take('i32');
     const row = f.take('i32');
@@ -206,10 +212,10 @@ const writeMatrix = (module: ModuleWriter, direction: 'inverse' | 'forward'): vo
       f.push('))');
     }
   });
-};
+}
 
 /** The low (or high) lanes of two pairs, of the same bounds, as one pair. */
-const gather = (f: FunctionWriter, a: Pair, b: Pair, lane: 0 | 1): Pair => {
+function gather(f: FunctionWriter, a: Pair, b: Pair, lane: 0 | 1): Pair {
   const bytes = Array.from({ length: 16 }, (_, i) => (i < 8 ? i : i + 8) + 8 * lane).join(' ');
   const limbs = a.limbs.map((limb, index) =>
     f.let('v128', `(i8x16.shuffle ${bytes} ${get(limb)} ${get(b.limbs[index] ?? '')})`),
@@ -217,12 +223,12 @@ const gather = (f: FunctionWriter, a: Pair, b: Pair, lane: 0 | 1): Pair => {
   requireBound('a gathered value', b.value, a.value);
   requireBound('a gathered limb', b.limb, a.limb);
   return { ...a, limbs };
-};
+}
 
 /** `ntt_turn`: the last stage of the inverse transform and the first of the forward one, on `pairs` (even) pairs. */
-const writeTurn = (module: ModuleWriter, k: field.Field): void => {
+function writeTurn(module: ModuleWriter, k: field.Field): void {
   module.func('ntt_turn', { exported: true, params: i32Params('at', 'pairs', 'table') }, (f) => {
-    const next = f.let('i32', plus('at', BYTES));
+    const next = f.let('i32', plus('at', bytes));
     const twiddle = field.loadPair(f, k, get('table'), k.normal);
     whileCount(f, 'pairs', 2, () => {
       f.scope(() => {
@@ -240,10 +246,10 @@ const writeTurn = (module: ModuleWriter, k: field.Field): void => {
       advance(f, ['at', 'at', next, next]);
     });
   });
-};
+}
 
 /** `ntt_powers`: a geometric sequence of pairs; `from` has the first two numbers and the factor from pair to pair, canonical. */
-const writePowers = (module: ModuleWriter, k: field.Field): void => {
+function writePowers(module: ModuleWriter, k: field.Field): void {
   module.func('ntt_powers', { exported: true, params: i32Params('to', 'from', 'pairs') }, (f) => {
     const inForm = field.constant(f, k, k.r);
     const read = (first: string, second: string): Pair =>
@@ -258,10 +264,10 @@ const writePowers = (module: ModuleWriter, k: field.Field): void => {
       advance(f, ['to']);
     });
   });
-};
+}
 
 /** `ntt_multiply`: to = a·b, all vectors of pairs. */
-const writeMultiply = (module: ModuleWriter, k: field.Field): void => {
+function writeMultiply(module: ModuleWriter, k: field.Field): void {
   module.func(
     'ntt_multiply',
     { exported: true, params: i32Params('to', 'a', 'b', 'pairs') },
@@ -275,13 +281,13 @@ const writeMultiply = (module: ModuleWriter, k: field.Field): void => {
       });
     },
   );
-};
+}
 
 /**
  * `ntt_combine`: canonical scalars (a·b/n - c)/n, which is a·b - c for vectors that each still carry the factor n.
  * `inverse` is a pair with 1/n in both lanes.
  */
-const writeCombine = (module: ModuleWriter, k: field.Field): void => {
+function writeCombine(module: ModuleWriter, k: field.Field): void {
   const params = i32Params('to', 'a', 'b', 'c', 'inverse', 'pairs');
   module.func('ntt_combine', { exported: true, params }, (f) => {
     const inverse = field.loadPair(f, k, get('inverse'), k.normal);
@@ -299,10 +305,10 @@ const writeCombine = (module: ModuleWriter, k: field.Field): void => {
       advance(f, ['a', 'b', 'c']);
     });
   });
-};
+}
 
 /** Writes the transforms of the scalar field. */
-export const writeTransforms = (module: ModuleWriter, k: field.Field): void => {
+export function writeTransforms(module: ModuleWriter, k: field.Field): void {
   writeInverseQuads(module, k);
   writeInverseTwos(module, k);
   writeForwardQuads(module, k);
@@ -313,4 +319,4 @@ export const writeTransforms = (module: ModuleWriter, k: field.Field): void => {
   writePowers(module, k);
   writeMultiply(module, k);
   writeCombine(module, k);
-};
+}

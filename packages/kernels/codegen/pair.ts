@@ -1,7 +1,7 @@
 // Two field elements in the two lanes of five f64x2 locals, with the bounds that the emitter has proved for them. Every
 // operation checks its operands' bounds while the code is being written: a kernel that could overflow is not built.
 
-import { LIMBS } from './constants.ts';
+import { limbCount } from './constants.ts';
 
 export type Pair = {
   /** Locals (v128) with the limbs, lowest first; each an integer, weight 2^51k. */
@@ -21,12 +21,13 @@ export type FieldParameters = {
 };
 
 /** Bound of one limb: the last one follows from the value and the limbs below it. */
-export const boundOfLimb = (pair: Pick<Pair, 'limb' | 'value'>, index: number): bigint =>
-  index < LIMBS - 1 ? pair.limb : ((pair.value + (pair.limb << 153n)) >> 204n) + 2n;
+export function boundOfLimb(pair: Pick<Pair, 'limb' | 'value'>, index: number): bigint {
+  return index < limbCount - 1 ? pair.limb : ((pair.value + (pair.limb << 153n)) >> 204n) + 2n;
+}
 
-export const requireBound = (what: string, bound: bigint, limit: bigint): void => {
+export function requireBound(what: string, bound: bigint, limit: bigint): void {
   if (bound > limit) {
     const ratio = Number((bound * 1000n) / limit) / 1000;
     throw new RangeError(`${what} can be ${ratio} times its limit: normalise an operand first`);
   }
-};
+}

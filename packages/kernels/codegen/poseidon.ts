@@ -23,17 +23,22 @@ import {
   set,
 } from './wat.ts';
 
-const PAIR = field.PAIR_BYTES;
-const ELEMENT = field.ELEMENT_BYTES;
-const HALF_FULL_ROUNDS = 4;
+const pair = field.pairBytes;
+const element = field.elementBytes;
+const halfFullRounds = 4;
 
-const numbers = (...names: string[]) => names.map((name) => [name, 'i32'] as const);
-const plus = (a: string, b: string): string => op('i32.add', a, b);
-const times = (a: string, b: number | string): string =>
-  op('i32.mul', a, typeof b === 'number' ? i32(b) : b);
+function numbers(...names: string[]) {
+  return names.map((name) => [name, 'i32'] as const);
+}
+function plus(a: string, b: string): string {
+  return op('i32.add', a, b);
+}
+function times(a: string, b: number | string): string {
+  return op('i32.mul', a, typeof b === 'number' ? i32(b) : b);
+}
 
 /** Runs `body` `count` (an i32 expression, at least 1) times. */
-const repeat = (f: FunctionWriter, count: string, body: () => void): void => {
+function repeat(f: FunctionWriter, count: string, body: () => void): void {
   const left = f.let('i32', count);
   const label = createLabel();
   f.push(`(loop $${label}`);
@@ -41,32 +46,35 @@ const repeat = (f: FunctionWriter, count: string, body: () => void): void => {
   f.push(set(left, op('i32.sub', get(left), i32(1))));
   f.push(`(br_if $${label} ${get(left)}))`);
   f.give(left);
-};
+}
 
-const advance = (f: FunctionWriter, pointer: string, bytes: number): void => {
+function advance(f: FunctionWriter, pointer: string, bytes: number): void {
   f.push(set(pointer, plus(get(pointer), i32(bytes))));
-};
+}
 
 /** A constant of the caller's, in both lanes. */
-const loadConstant = (f: FunctionWriter, k: field.Field, pointer: string): Pair =>
-  field.load(f, k, get(pointer), get(pointer));
+function loadConstant(f: FunctionWriter, k: field.Field, pointer: string): Pair {
+  return field.load(f, k, get(pointer), get(pointer));
+}
 
 /** (word + constant)^5. */
-const raise = (f: FunctionWriter, k: field.Field, word: Pair, added: Pair): Pair => {
+function raise(f: FunctionWriter, k: field.Field, word: Pair, added: Pair): Pair {
   const base = field.norm(f, k, field.add(f, word, added));
   const fourth = field.sqr(f, k, field.sqr(f, k, base));
   return field.mul(f, k, fourth, base);
-};
+}
 
 /** A loop variable, always normalised, for a sum of products. */
-const createSum = (f: FunctionWriter, k: field.Field): Pair => field.constant(f, k, 0n);
+function createSum(f: FunctionWriter, k: field.Field): Pair {
+  return field.constant(f, k, 0n);
+}
 
-const accumulate = (f: FunctionWriter, k: field.Field, sum: Pair, product: Pair): void => {
+function accumulate(f: FunctionWriter, k: field.Field, sum: Pair, product: Pair): void {
   field.assign(f, sum, field.norm(f, k, field.add(f, sum, product)));
-};
+}
 
 /** `poseidon_full(state, next, constants, matrix, width)`: next = matrix · (state + constants)^5; state is used up. */
-const writeFullRound = (module: ModuleWriter, k: field.Field): void => {
+function writeFullRound(module: ModuleWriter, k: field.Field): void {
   module.func(
     'poseidon_full',
     { params: numbers('state', 'next', 'constants', 'matrix', 'width') },
@@ -77,8 +85,8 @@ const writeFullRound = (module: ModuleWriter, k: field.Field): void => {
           const value = field.loadPair(f, k, get(word));
           field.storePair(f, k, raise(f, k, value, loadConstant(f, k, 'constants')), get(word));
         });
-        advance(f, word, PAIR);
-        advance(f, 'constants', ELEMENT);
+        advance(f, word, pair);
+        advance(f, 'constants', element);
       });
       repeat(f, get('width'), () => {
         f.scope(() => {
@@ -89,19 +97,19 @@ const writeFullRound = (module: ModuleWriter, k: field.Field): void => {
               const value = field.loadPair(f, k, get(word));
               accumulate(f, k, sum, field.mul(f, k, value, loadConstant(f, k, 'matrix')));
             });
-            advance(f, word, PAIR);
-            advance(f, 'matrix', ELEMENT);
+            advance(f, word, pair);
+            advance(f, 'matrix', element);
           });
           field.storePair(f, k, sum, get('next'));
         });
-        advance(f, 'next', PAIR);
+        advance(f, 'next', pair);
       });
     },
   );
-};
+}
 
 /** `poseidon_partial(state, constants, sparse, matrix, width, rounds)`, in place. */
-const writePartialRounds = (module: ModuleWriter, k: field.Field): void => {
+function writePartialRounds(module: ModuleWriter, k: field.Field): void {
   const params = numbers('state', 'constants', 'sparse', 'matrix', 'width', 'rounds');
   module.func('poseidon_partial', { params }, (f) => {
     const others = f.let('i32', op('i32.sub', get('width'), i32(1)));
@@ -116,49 +124,46 @@ const writePartialRounds = (module: ModuleWriter, k: field.Field): void => {
           field.assign(f, raised, raise(f, k, first, loadConstant(f, k, 'constants')));
           accumulate(f, k, sum, field.mul(f, k, raised, loadConstant(f, k, 'matrix')));
         });
-        f.push(set(column, plus(get('sparse'), times(get(others), ELEMENT))));
+        f.push(set(column, plus(get('sparse'), times(get(others), element))));
         f.push(set(word, get('state')));
         repeat(f, get(others), () => {
-          advance(f, word, PAIR);
+          advance(f, word, pair);
           f.scope(() => {
             const value = field.loadPair(f, k, get(word));
             accumulate(f, k, sum, field.mul(f, k, value, loadConstant(f, k, 'sparse')));
             const change = field.mul(f, k, raised, loadConstant(f, k, column));
             field.storePair(f, k, field.norm(f, k, field.add(f, value, change)), get(word));
           });
-          advance(f, 'sparse', ELEMENT);
-          advance(f, column, ELEMENT);
+          advance(f, 'sparse', element);
+          advance(f, column, element);
         });
         field.storePair(f, k, sum, get('state'));
       });
       f.push(set('sparse', get(column)));
-      advance(f, 'constants', ELEMENT);
+      advance(f, 'constants', element);
     });
   });
-};
+}
 
 /** `poseidon_one(to, first, second, parameters, width, rounds, scratch)`: first and second are the lanes' inputs. */
-const writeHash = (module: ModuleWriter, k: field.Field): void => {
+function writeHash(module: ModuleWriter, k: field.Field): void {
   const params = numbers('to', 'first', 'second', 'parameters', 'width', 'rounds', 'scratch');
   module.func('poseidon_one', { params }, (f) => {
     const state = f.let('i32', get('scratch'));
-    const next = f.let('i32', plus(get('scratch'), times(get('width'), PAIR)));
+    const next = f.let('i32', plus(get('scratch'), times(get('width'), pair)));
     const constants = f.let('i32', get('parameters'));
-    const rowBytes = f.let('i32', times(get('width'), ELEMENT));
+    const rowBytes = f.let('i32', times(get('width'), element));
     const squareBytes = f.let('i32', times(get('width'), get(rowBytes)));
-    const matrix = f.let(
-      'i32',
-      plus(get('parameters'), times(get(rowBytes), 2 * HALF_FULL_ROUNDS)),
-    );
+    const matrix = f.let('i32', plus(get('parameters'), times(get(rowBytes), 2 * halfFullRounds)));
     const transition = f.let('i32', plus(get(matrix), get(squareBytes)));
     const partial = f.let('i32', plus(get(transition), get(squareBytes)));
-    const sparse = f.let('i32', plus(get(partial), times(get('rounds'), ELEMENT)));
+    const sparse = f.let('i32', plus(get(partial), times(get('rounds'), element)));
     f.scope(() => {
       field.storePair(f, k, field.constant(f, k, 0n), get(state));
       const word = f.let('i32', get(state));
       const factor = modulo(k.r * k.r, k.modulus);
       repeat(f, op('i32.sub', get('width'), i32(1)), () => {
-        advance(f, word, PAIR);
+        advance(f, word, pair);
         f.scope(() => {
           const raw = field.loadBytes(f, k, get('first'), get('second'));
           const value = field.mul(f, k, raw, field.constant(f, k, factor, true));
@@ -176,12 +181,12 @@ const writeHash = (module: ModuleWriter, k: field.Field): void => {
       f.push(set(state, get(next)));
       f.push(set(next, get(swapped)));
     };
-    for (let round = 1; round < HALF_FULL_ROUNDS; round++) fullRound(matrix);
+    for (let round = 1; round < halfFullRounds; round++) fullRound(matrix);
     fullRound(transition);
     f.push(
       call('poseidon_partial', ...[state, partial, sparse, matrix, 'width', 'rounds'].map(get)),
     );
-    for (let round = 0; round < HALF_FULL_ROUNDS; round++) fullRound(matrix);
+    for (let round = 0; round < halfFullRounds; round++) fullRound(matrix);
     f.scope(() => {
       const plain = field.mul(
         f,
@@ -192,13 +197,13 @@ const writeHash = (module: ModuleWriter, k: field.Field): void => {
       field.storeBytes(f, k, plain, get('to'), plus(get('to'), i32(32)));
     });
   });
-};
+}
 
 /**
  * `poseidon_hash(to, from, count, parameters, width, rounds, scratch)`: `count` pairs of hashes; 32-byte little-endian
  * numbers below r in and out, width-1 a hash. Scratch: 2·width pairs, erased at the end.
  */
-const writeHashes = (module: ModuleWriter): void => {
+function writeHashes(module: ModuleWriter): void {
   const params = numbers('to', 'from', 'count', 'parameters', 'width', 'rounds', 'scratch');
   module.func('poseidon_hash', { exported: true, params }, (f) => {
     const bytes = f.let('i32', times(op('i32.sub', get('width'), i32(1)), 32));
@@ -209,14 +214,14 @@ const writeHashes = (module: ModuleWriter): void => {
       advance(f, 'to', 64);
       f.push(set('from', plus(get('from'), times(get(bytes), 2))));
     });
-    f.push(op('memory.fill', get('scratch'), i32(0), times(get('width'), 2 * PAIR)));
+    f.push(op('memory.fill', get('scratch'), i32(0), times(get('width'), 2 * pair)));
   });
-};
+}
 
 /** Writes `poseidon_hash`. `k` is BN254's scalar field. */
-export const writePoseidon = (module: ModuleWriter, k: field.Field): void => {
+export function writePoseidon(module: ModuleWriter, k: field.Field): void {
   writeFullRound(module, k);
   writePartialRounds(module, k);
   writeHash(module, k);
   writeHashes(module);
-};
+}

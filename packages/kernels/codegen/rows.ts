@@ -3,7 +3,9 @@
 import * as field from './field.ts';
 import { createLabel, get, i32, type ModuleWriter, op, set } from './wat.ts';
 
-const plus = (name: string, offset: number): string => op('i32.add', get(name), i32(offset));
+function plus(name: string, offset: number): string {
+  return op('i32.add', get(name), i32(offset));
+}
 
 /**
  * `rows_multiply`: rows 0 … count-1 of what `ends` and `entries` describe, as a vector of pairs at `to` (count is even).
@@ -12,7 +14,7 @@ const plus = (name: string, offset: number): string => op('i32.add', get(name), 
  * end of the row before. An entry is two u32: the byte offset of a value and that of a scalar, both elements of 40 bytes.
  * Each row has an even number of entries (the values start with a zero for those that have not): two at a time.
  */
-export const writeRows = (module: ModuleWriter, k: field.Field): void => {
+export function writeRows(module: ModuleWriter, k: field.Field): void {
   const names = ['to', 'ends', 'entries', 'values', 'scalars', 'count'];
   const params = names.map((name) => [name, 'i32'] as const);
   module.func('rows_multiply', { exported: true, params }, (f) => {
@@ -71,4 +73,4 @@ export const writeRows = (module: ModuleWriter, k: field.Field): void => {
     f.push(set('count', plus('count', -1)));
     f.push(`(br_if $${rows} ${get('count')}))`);
   });
-};
+}

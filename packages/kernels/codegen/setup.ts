@@ -13,20 +13,24 @@ import {
   set,
 } from './wat.ts';
 
-const params = (...names: readonly string[]) => names.map((name) => [name, 'i32'] as const);
-const plus = (name: string, offset: number): string => op('i32.add', get(name), i32(offset));
+function params(...names: readonly string[]) {
+  return names.map((name) => [name, 'i32'] as const);
+}
+function plus(name: string, offset: number): string {
+  return op('i32.add', get(name), i32(offset));
+}
 
 /** Runs `body` `pairs` (at least 1) times; then `pointers` have moved on by `pairs` pairs. */
-const eachPair = (f: FunctionWriter, pointers: readonly string[], body: () => void): void => {
+function eachPair(f: FunctionWriter, pointers: readonly string[], body: () => void): void {
   const left = f.let('i32', get('pairs'));
   const label = createLabel();
   f.push(`(loop $${label}`);
   f.scope(body);
-  for (const pointer of pointers) f.push(set(pointer, plus(pointer, field.PAIR_BYTES)));
+  for (const pointer of pointers) f.push(set(pointer, plus(pointer, field.pairBytes)));
   f.push(set(left, plus(left, -1)));
   f.push(`(br_if $${label} ${get(left)}))`);
   f.give(left);
-};
+}
 
 /**
  * `setup_basis`: scale / (x - 1) for a geometric sequence of x, as 2·pairs elements at `to`. No x may be 1.
@@ -34,7 +38,7 @@ const eachPair = (f: FunctionWriter, pointers: readonly string[], body: () => vo
  * `numbers`: the first x, the second, the factor from an x to the next but one, the scale; canonical, 32 bytes each. `scratch`: room for
  * 18 + 2·pairs pairs.
  */
-const writeBasis = (module: ModuleWriter, k: field.Field): void => {
+function writeBasis(module: ModuleWriter, k: field.Field): void {
   module.func(
     'setup_basis',
     { exported: true, params: params('to', 'numbers', 'pairs', 'scratch') },
@@ -64,12 +68,12 @@ const writeBasis = (module: ModuleWriter, k: field.Field): void => {
       f.push(set(place, get('scratch')));
       eachPair(f, [place, 'to'], () => {
         const product = field.mul(f, k, field.loadPair(f, k, get(place)), scale);
-        const second = f.let('i32', plus('to', field.ELEMENT_BYTES));
+        const second = f.let('i32', plus('to', field.elementBytes));
         field.store(f, k, product, get('to'), get(second));
       });
     },
   );
-};
+}
 
 /**
  * `setup_sums`: one element at `to` for each of `count` columns, the sum of value·weight over the column's entries.
@@ -78,7 +82,7 @@ const writeBasis = (module: ModuleWriter, k: field.Field): void => {
  * column before. An entry is two u32: the byte offset of a value and that of a weight, both elements. Each column has an even number of
  * entries, so that two are multiplied at once.
  */
-const writeSums = (module: ModuleWriter, k: field.Field): void => {
+function writeSums(module: ModuleWriter, k: field.Field): void {
   const names = ['to', 'ends', 'entries', 'values', 'weights', 'count'];
   module.func('setup_sums', { exported: true, params: params(...names) }, (f) => {
     const place = op('i32.add', get('entries'), op('i32.shl', op('i32.load', get('ends')), i32(3)));
@@ -112,14 +116,14 @@ const writeSums = (module: ModuleWriter, k: field.Field): void => {
       const swapped = { ...sum, limbs: sum.limbs.map((limb) => f.let('v128', high(limb))) };
       field.store(f, k, field.norm(f, k, field.add(f, sum, swapped)), get('to'));
     });
-    f.push(set('to', plus('to', field.ELEMENT_BYTES)));
+    f.push(set('to', plus('to', field.elementBytes)));
     f.push(set('count', plus('count', -1)));
     f.push(`(br_if $${columns} ${get('count')}))`);
   });
-};
+}
 
 /** Writes the setup's kernels over the scalar field. */
-export const writeSetup = (module: ModuleWriter, k: field.Field): void => {
+export function writeSetup(module: ModuleWriter, k: field.Field): void {
   writeBasis(module, k);
   writeSums(module, k);
-};
+}

@@ -2,15 +2,15 @@
 // fields or curves. Code is written as folded expressions (strings); binaryen parses and checks the result.
 //
 // Constants of 16 bytes are kept in memory and loaded, not written as `v128.const`: V8 builds such an immediate with
-// three instructions each time, a load costs one. They fill the range CONSTANTS_START … CONSTANTS_END of the shared
+// three instructions each time, a load costs one. They fill the range constantsStart … constantsEnd of the shared
 // memory, written by every instantiation (the same bytes each time, so threads that start later change nothing).
 
 export type ValueType = 'i32' | 'i64' | 'f64' | 'v128';
 
 /** First byte of the constants in the shared memory. */
-const CONSTANTS_START = 1024;
+const constantsStart = 1024;
 /** End of the range of constants; memory from here on belongs to the allocator. */
-const CONSTANTS_END = 65_536;
+const constantsEnd = 65_536;
 
 /** The body of one function, while it is being written. */
 export type FunctionWriter = {
@@ -46,41 +46,54 @@ export type ModuleWriter = {
 };
 
 /** Reads a local. */
-export const get = (name: string): string => `(local.get $${name})`;
+export function get(name: string): string {
+  return `(local.get $${name})`;
+}
 /** Sets a local. */
-export const set = (name: string, value: string): string => `(local.set $${name} ${value})`;
+export function set(name: string, value: string): string {
+  return `(local.set $${name} ${value})`;
+}
 /** An instruction on operands. */
-export const op = (instruction: string, ...operands: readonly (string | number)[]): string =>
-  `(${instruction} ${operands.join(' ')})`;
-export const i32 = (value: number): string => `(i32.const ${value})`;
-export const i64 = (value: bigint): string => `(i64.const ${BigInt.asIntN(64, value)})`;
-export const call = (name: string, ...operands: readonly string[]): string =>
-  `(call $${name} ${operands.join(' ')})`;
+export function op(instruction: string, ...operands: readonly (string | number)[]): string {
+  return `(${instruction} ${operands.join(' ')})`;
+}
+export function i32(value: number): string {
+  return `(i32.const ${value})`;
+}
+export function i64(value: bigint): string {
+  return `(i64.const ${BigInt.asIntN(64, value)})`;
+}
+export function call(name: string, ...operands: readonly string[]): string {
+  return `(call $${name} ${operands.join(' ')})`;
+}
 
 /** `address + offset` as the two halves of a memory instruction: its `offset=` and its address operand. */
-export const at = (address: string | number, offset = 0): string =>
-  typeof address === 'number'
+export function at(address: string | number, offset = 0): string {
+  return typeof address === 'number'
     ? `offset=${address + offset} (i32.const 0)`
     : `offset=${offset} ${address}`;
+}
 
 /** The 64 bits of a double. */
-export const bitsOf = (value: number): bigint => {
+export function bitsOf(value: number): bigint {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);
   return view.getBigUint64(0);
-};
+}
 
 let labelCount = 0;
 
 /** A fresh label for a block, unique in the module. */
-export const createLabel = (): string => `b${labelCount++}`;
+export function createLabel(): string {
+  return `b${labelCount++}`;
+}
 
-const createFunction = (
+function createFunction(
   module: ModuleWriter,
   name: string,
   shape: FunctionShape,
   write: (f: FunctionWriter) => void,
-): string => {
+): string {
   const locals: Array<readonly [string, ValueType]> = [];
   const free: Record<ValueType, string[]> = { i32: [], i64: [], f64: [], v128: [] };
   const types = new Map<string, ValueType>();
@@ -130,9 +143,9 @@ const createFunction = (
   const declared = locals.map(([local, type]) => `(local $${local} ${type})`).join(' ');
   const exported = shape.exported ? ` (export "${name}")` : '';
   return `(func $${name}${exported}${params}${results} ${declared}\n${lines.join('\n')}\n)`;
-};
+}
 
-const escapeBytes = (words: readonly bigint[]): string => {
+function escapeBytes(words: readonly bigint[]): string {
   const view = new DataView(new ArrayBuffer(words.length * 8));
   words.forEach((word, index) => {
     view.setBigUint64(index * 8, BigInt.asUintN(64, word), true);
@@ -141,10 +154,10 @@ const escapeBytes = (words: readonly bigint[]): string => {
     new Uint8Array(view.buffer),
     (byte) => `\\${byte.toString(16).padStart(2, '0')}`,
   ).join('');
-};
+}
 
 /** A module that imports one shared memory as `env.memory`. */
-export const createModule = (): ModuleWriter => {
+export function createModule(): ModuleWriter {
   const functions: string[] = [];
   const names = new Set<string>();
   const addresses = new Map<string, number>();
@@ -161,15 +174,15 @@ export const createModule = (): ModuleWriter => {
       const key = padded.map((word) => BigInt.asUintN(64, word)).join(',');
       let address = addresses.get(key);
       if (address === undefined) {
-        address = CONSTANTS_START + words.length * 8;
+        address = constantsStart + words.length * 8;
         addresses.set(key, address);
         words.push(...padded);
-        if (address + padded.length * 8 > CONSTANTS_END) throw new Error('too many constants');
+        if (address + padded.length * 8 > constantsEnd) throw new Error('too many constants');
       }
       return address;
     },
     text: () =>
-      `(module\n(import "env" "memory" (memory 1 65536 shared))\n(data (i32.const ${CONSTANTS_START}) "${escapeBytes(words)}")\n${functions.join('\n')}\n)`,
+      `(module\n(import "env" "memory" (memory 1 65536 shared))\n(data (i32.const ${constantsStart}) "${escapeBytes(words)}")\n${functions.join('\n')}\n)`,
   };
   return module;
-};
+}

@@ -240,8 +240,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'multiples: the first bit is left out',
     file: 'src/multiples.ts',
-    find: 'SCALAR_BITS - 1 - index,',
-    replace: 'Math.max(1, SCALAR_BITS - 1 - index),',
+    find: 'scalarBits - 1 - index,',
+    replace: 'Math.max(1, scalarBits - 1 - index),',
     tests: sums,
   },
   ...setupMutants,
@@ -325,8 +325,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'secrets: lists of additions stay in memory',
     file: 'src/multiples.ts',
-    find: 'allocate(JOBS_BYTES, secret)',
-    replace: 'allocate(JOBS_BYTES)',
+    find: 'allocate(jobsBytes, secret)',
+    replace: 'allocate(jobsBytes)',
     tests: ['src/secrets'],
   },
   {
@@ -339,8 +339,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'secrets: the wires stay in memory after a quotient',
     file: 'src/quotient.ts',
-    find: 'allocate(ELEMENT_BYTES * rows.wires, { secret: true })',
-    replace: 'allocate(ELEMENT_BYTES * rows.wires)',
+    find: 'allocate(elementBytes * rows.wires, { secret: true })',
+    replace: 'allocate(elementBytes * rows.wires)',
     tests: ['src/secrets'],
   },
 ];

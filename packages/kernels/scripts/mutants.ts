@@ -12,40 +12,41 @@ import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { mutants } from './mutant-list.ts';
 
-const PARTS = ['package.json', 'codegen', 'src', 'scripts', 'test'];
+const parts = ['package.json', 'codegen', 'src', 'scripts', 'test'];
 /** A broken kernel may never end. */
-const TIMEOUT_MS = 600_000;
+const timeoutMs = 600_000;
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 const source = join(repository, 'packages/kernels');
 const root = mkdtempSync(join(tmpdir(), 'pool-kernel-mutants-'));
 const copy = join(root, 'packages/kernels');
-for (const part of PARTS) cpSync(join(source, part), join(copy, part), { recursive: true });
+for (const part of parts) cpSync(join(source, part), join(copy, part), { recursive: true });
 for (const part of ['package.json', 'vitest.config.ts']) {
   cpSync(join(repository, part), join(root, part));
 }
 symlinkSync(join(repository, 'node_modules'), join(root, 'node_modules'));
 symlinkSync(join(source, 'node_modules'), join(copy, 'node_modules'));
 
-const node = (folder: string, ...words: string[]) =>
-  spawnSync(process.execPath, ['--conditions=@pool/source', ...words], {
+function node(folder: string, ...words: string[]) {
+  return spawnSync(process.execPath, ['--conditions=@pool/source', ...words], {
     cwd: folder,
     encoding: 'utf8',
-    timeout: TIMEOUT_MS,
+    timeout: timeoutMs,
     killSignal: 'SIGKILL',
   });
+}
 
 const vitest = join(repository, 'node_modules/vitest/vitest.mjs');
 
 /** Builds the kernels and runs the tests: what failed first, or undefined. */
-const findFailure = (tests: readonly string[]): string | undefined => {
+function findFailure(tests: readonly string[]): string | undefined {
   if (node(copy, 'scripts/build-wasm.ts').status !== 0) return 'the generator';
   const files = tests.map((test) => `packages/kernels/${test}.test.ts`);
   const run = node(root, vitest, 'run', '--project=unit', '--bail=1', ...files);
   if (run.status === 0) return undefined;
   if (run.status === null) return 'a test that did not end';
   return /FAIL.* > (.+)/.exec(stripVTControlCharacters(run.stdout + run.stderr))?.[1] ?? 'a test';
-};
+}
 
 const wanted = process.argv.slice(2);
 const chosen = mutants.filter(

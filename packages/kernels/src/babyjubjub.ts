@@ -15,17 +15,16 @@ import { createTaskCounter, type Runtime, type TaskOptions, withBlocks } from '.
 import type { KernelCall } from './thread-messages.ts';
 
 /** Bytes of a packed point. */
-export const PACKED_POINT_BYTES = 32;
+export const packedPointBytes = 32;
 /** The order of the subgroup. */
-const SUBGROUP_ORDER =
-  2736030358979909402780800718157159386076813972158567259200215660948447373041n;
+const subgroupOrder = 2736030358979909402780800718157159386076813972158567259200215660948447373041n;
 /** Pairs in one task: some 4 ms of work, enough that the inversion that they share does not show. */
-export const PAIRS_IN_TASK = 32;
-/** What `bj_scratchBytes(PAIRS_IN_TASK)` answers; a test compares. */
-export const POINT_SCRATCH_BYTES = 20_000;
-const WINDOW_BITS = 4n;
-const DIGITS = 63;
-const DIGIT_BYTES = 2;
+export const pairsInTask = 32;
+/** What `bj_scratchBytes(pairsInTask)` answers; a test compares. */
+export const pointScratchBytes = 20_000;
+const windowBits = 4n;
+const digitCount = 63;
+const digitBytes = 2;
 
 /**
  * The scalar as 63 odd digits from -15 to 15 of weight 16^i, most significant first, each as (|digit| - 1)/2 and whether it is
@@ -34,54 +33,54 @@ const DIGIT_BYTES = 2;
  * @param scalar - 32 bytes little-endian, 1 … l-1, secret
  * @throws KernelsError `input_refused`
  */
-export const recodeScalar = (scalar: Uint8Array): Uint8Array => {
+export function recodeScalar(scalar: Uint8Array): Uint8Array {
   const value = scalar.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
-  if (scalar.length !== 32 || value < 1n || value >= SUBGROUP_ORDER) {
+  if (scalar.length !== 32 || value < 1n || value >= subgroupOrder) {
     throw new KernelsError(
       'input_refused',
       'the scalar must be 32 bytes little-endian, from 1 to below the subgroup order',
     );
   }
-  const digits = new Uint8Array(DIGITS * DIGIT_BYTES);
-  const top = 1n << WINDOW_BITS;
-  let rest = value % 2n === 1n ? value : value + SUBGROUP_ORDER;
-  for (let place = DIGITS - 1; place >= 0; place -= 1) {
+  const digits = new Uint8Array(digitCount * digitBytes);
+  const top = 1n << windowBits;
+  let rest = value % 2n === 1n ? value : value + subgroupOrder;
+  for (let place = digitCount - 1; place >= 0; place -= 1) {
     // Odd and centred; what is left stays odd. The last digit is what is left, below 16.
     const digit = place > 0 ? (rest % (2n * top)) - top : rest;
     const size = digit < 0n ? -digit : digit;
-    digits[place * DIGIT_BYTES] = Number((size - 1n) / 2n);
-    digits[place * DIGIT_BYTES + 1] = digit < 0n ? 1 : 0;
-    rest = (rest - digit) >> WINDOW_BITS;
+    digits[place * digitBytes] = Number((size - 1n) / 2n);
+    digits[place * digitBytes + 1] = digit < 0n ? 1 : 0;
+    rest = (rest - digit) >> windowBits;
   }
   return digits;
-};
+}
 
 /** The calls for pairs of points at `points`, replaced by their products; a byte a point at `valid`. */
-export const multiplyPointsCalls = (places: {
+export function multiplyPointsCalls(places: {
   readonly points: number;
   readonly valid: number;
   readonly digits: number;
   readonly scratch: number;
   readonly pairs: number;
-}): readonly KernelCall[] => {
+}): readonly KernelCall[] {
   const { points, valid, digits, scratch, pairs } = places;
   return [
     ['bj_unpack', points, valid, pairs, scratch],
     ['bj_multiplyAll', digits, pairs, scratch],
     ['bj_pack', points, valid, pairs, scratch],
   ];
-};
+}
 
 /** The tasks of a batch of `count` items: first item and pairs of each (an odd last item is paired with nothing). */
-export const cutIntoTasks = (
+export function cutIntoTasks(
   count: number,
-): readonly { readonly first: number; readonly pairs: number }[] => {
-  const items = 2 * PAIRS_IN_TASK;
+): readonly { readonly first: number; readonly pairs: number }[] {
+  const items = 2 * pairsInTask;
   return Array.from({ length: Math.ceil(count / items) }, (_, task) => {
     const first = task * items;
     return { first, pairs: Math.ceil(Math.min(items, count - first) / 2) };
   });
-};
+}
 
 /** What became of each point: `valid` holds 1 for points of the subgroup, 0 for refused ones, whose product is zeros. */
 export type PackedProducts = { readonly packed: Uint8Array; readonly valid: Uint8Array };
@@ -94,14 +93,14 @@ export type PackedProducts = { readonly packed: Uint8Array; readonly valid: Uint
  * @param scalar - 32 bytes little-endian, 1 … l-1, secret
  * @throws KernelsError `input_refused`, and what a run can fail with
  */
-export const multiplyPackedPoints = async (
+export async function multiplyPackedPoints(
   runtime: Runtime,
   points: Uint8Array,
   scalar: Uint8Array,
   options: TaskOptions = {},
-): Promise<PackedProducts> => {
+): Promise<PackedProducts> {
   const { memory, threads } = runtime;
-  const count = points.length / PACKED_POINT_BYTES;
+  const count = points.length / packedPointBytes;
   if (!Number.isInteger(count)) {
     throw new KernelsError('input_refused', 'packed points are 32 bytes each');
   }
@@ -109,11 +108,11 @@ export const multiplyPackedPoints = async (
   try {
     return await withBlocks(memory, async (allocate) => {
       const even = count + (count % 2);
-      const table = allocate(even * PACKED_POINT_BYTES, { secret: true });
+      const table = allocate(even * packedPointBytes, { secret: true });
       const valid = allocate(even, { secret: true });
       const recoded = allocate(digits.length, { secret: true });
       const scratch = Array.from({ length: threads.count }, () =>
-        allocate(POINT_SCRATCH_BYTES, { secret: true }),
+        allocate(pointScratchBytes, { secret: true }),
       );
       memory.view(table.address, table.bytes).fill(0).set(points);
       memory.view(recoded.address, recoded.bytes).set(digits);
@@ -121,7 +120,7 @@ export const multiplyPackedPoints = async (
         ({ first, pairs }) =>
           (thread: number) =>
             multiplyPointsCalls({
-              points: table.address + first * PACKED_POINT_BYTES,
+              points: table.address + first * packedPointBytes,
               valid: valid.address + first,
               digits: recoded.address,
               scratch: addressFor(scratch, thread),
@@ -140,13 +139,13 @@ export const multiplyPackedPoints = async (
   } finally {
     digits.fill(0);
   }
-};
+}
 
 /** The scratch memory of a thread. */
-export const addressFor = (blocks: readonly Block[], thread: number): number => {
+export function addressFor(blocks: readonly Block[], thread: number): number {
   const block = blocks[thread];
   if (block === undefined) {
     throw new KernelsError('kernel_failed', 'there is no scratch memory for this thread');
   }
   return block.address;
-};
+}

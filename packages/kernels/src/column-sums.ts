@@ -4,7 +4,7 @@
  * @module
  */
 import { errorOf, KernelsError } from './errors.ts';
-import { ELEMENT_BYTES } from './rows.ts';
+import { elementBytes } from './rows.ts';
 import {
   createTaskCounter,
   type Runtime,
@@ -12,14 +12,14 @@ import {
   type TaskOptions,
   withBlocks,
 } from './runtime.ts';
-import { SCALAR_BYTES } from './scalar-field.ts';
+import { scalarBytes } from './scalar-field.ts';
 import type { KernelTask } from './threads.ts';
 
 /** Columns of one task: a millisecond where each has ten entries or so. */
-const TASK_COLUMNS = 2048;
-const CONVERTED_PER_TASK = 4096;
+const taskColumns = 2048;
+const convertedPerTask = 4096;
 /** Rows between two turns of the event loop. */
-const SLICE_ROWS = 65_536;
+const sliceRows = 65_536;
 
 /** Entries of row i: numbers rowStart[i] up to rowStart[i + 1]. */
 export type SparseMatrix = {
@@ -34,13 +34,15 @@ export type SparseMatrix = {
   readonly columns: number;
 };
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
-const checkMatrix = ({ rowStart, column, value, values, columns }: SparseMatrix): void => {
+function checkMatrix({ rowStart, column, value, values, columns }: SparseMatrix): void {
   const refuse = (what: string): never => {
     throw new KernelsError('input_refused', `the matrix is not well-formed: ${what}`);
   };
-  const known = values.length / SCALAR_BYTES;
+  const known = values.length / scalarBytes;
   if (!Number.isInteger(known)) refuse('its values are cut off');
   if (!Number.isInteger(columns) || columns < 1) refuse('it has no columns');
   if (column.length !== value.length || (rowStart.at(-1) ?? -1) !== column.length) {
@@ -53,10 +55,10 @@ const checkMatrix = ({ rowStart, column, value, values, columns }: SparseMatrix)
     if ((column[entry] ?? columns) >= columns) refuse('an entry is in no column');
     if ((value[entry] ?? known) >= known) refuse('an entry has no value');
   }
-};
+}
 
 /** The end of each column's entries, after a zero; columns are filled up to an even number. */
-const computeColumnEnds = ({ column, columns }: SparseMatrix): Uint32Array => {
+function computeColumnEnds({ column, columns }: SparseMatrix): Uint32Array {
   const ends = new Uint32Array(columns + 1);
   for (let entry = 0; entry < column.length; entry += 1) {
     const place = (column[entry] ?? 0) + 1;
@@ -67,32 +69,32 @@ const computeColumnEnds = ({ column, columns }: SparseMatrix): Uint32Array => {
     ends[place] = (ends[place - 1] ?? 0) + length + (length % 2);
   }
   return ends;
-};
+}
 
 /** Writes the entries by columns, as codegen/setup.ts reads them; value 0 of the kernel's is zero and fills up. */
-const transpose = async (
+async function transpose(
   { rowStart, column, value }: SparseMatrix,
   ends: Uint32Array,
   into: Uint32Array,
   signal: AbortSignal | undefined,
-): Promise<void> => {
+): Promise<void> {
   into.fill(0);
   const next = ends.slice();
-  for (const [first, rows] of splitRange(rowStart.length - 1, SLICE_ROWS)) {
+  for (const [first, rows] of splitRange(rowStart.length - 1, sliceRows)) {
     for (let row = first; row < first + rows; row += 1) {
       const end = rowStart[row + 1] ?? 0;
       for (let entry = rowStart[row] ?? 0; entry < end; entry += 1) {
         const own = column[entry] ?? 0;
         const place = next[own] ?? 0;
         next[own] = place + 1;
-        into[2 * place] = ELEMENT_BYTES * ((value[entry] ?? 0) + 1);
-        into[2 * place + 1] = ELEMENT_BYTES * row;
+        into[2 * place] = elementBytes * ((value[entry] ?? 0) + 1);
+        into[2 * place + 1] = elementBytes * row;
       }
     }
     await nextTurn();
     if (signal?.aborted) throw errorOf(signal.reason);
   }
-};
+}
 
 /**
  * For each column the sum of value·weights[row].
@@ -100,53 +102,53 @@ const transpose = async (
  * @returns one scalar for each column, canonical
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
  */
-export const multiplyColumns = (
+export function multiplyColumns(
   { memory, threads }: Runtime,
   matrix: SparseMatrix,
   weights: Uint8Array,
   { signal, onProgress }: TaskOptions = {},
-): Promise<Uint8Array> => {
+): Promise<Uint8Array> {
   checkMatrix(matrix);
   const { values, columns } = matrix;
   const rows = matrix.rowStart.length - 1;
-  if (weights.length < rows * SCALAR_BYTES) {
+  if (weights.length < rows * scalarBytes) {
     throw new KernelsError('input_refused', 'there are fewer weights than rows');
   }
   const ends = computeColumnEnds(matrix);
   const total = ends[columns] ?? 0;
   return withBlocks(memory, async (allocate) => {
     const bytesAt = allocate(
-      Math.max(values.length, rows * SCALAR_BYTES, columns * SCALAR_BYTES),
+      Math.max(values.length, rows * scalarBytes, columns * scalarBytes),
     ).address;
-    const known = values.length / SCALAR_BYTES;
-    const valuesAt = allocate((known + 1) * ELEMENT_BYTES).address;
-    const weightsAt = allocate(rows * ELEMENT_BYTES).address;
-    const sumsAt = allocate(columns * ELEMENT_BYTES).address;
+    const known = values.length / scalarBytes;
+    const valuesAt = allocate((known + 1) * elementBytes).address;
+    const weightsAt = allocate(rows * elementBytes).address;
+    const sumsAt = allocate(columns * elementBytes).address;
     const endsAt = allocate(ends.byteLength).address;
     const entries = allocate(8 * total);
-    memory.view(valuesAt, ELEMENT_BYTES).fill(0);
+    memory.view(valuesAt, elementBytes).fill(0);
     const convert = async (to: number, bytes: Uint8Array): Promise<void> => {
       memory.view(bytesAt, bytes.length).set(bytes);
-      const tasks = splitRange(bytes.length / SCALAR_BYTES, CONVERTED_PER_TASK).map(
+      const tasks = splitRange(bytes.length / scalarBytes, convertedPerTask).map(
         ([start, count]): KernelTask => [
-          ['r_fromCanonical', to + start * ELEMENT_BYTES, bytesAt + start * SCALAR_BYTES, count],
+          ['r_fromCanonical', to + start * elementBytes, bytesAt + start * scalarBytes, count],
         ],
       );
       await threads.run(tasks, { signal });
     };
-    await convert(valuesAt + ELEMENT_BYTES, values);
-    await convert(weightsAt, weights.subarray(0, rows * SCALAR_BYTES));
+    await convert(valuesAt + elementBytes, values);
+    await convert(weightsAt, weights.subarray(0, rows * scalarBytes));
     const { buffer } = memory.view(endsAt, ends.byteLength);
     new Uint32Array(buffer, endsAt, ends.length).set(ends);
     await transpose(matrix, ends, new Uint32Array(buffer, entries.address, 2 * total), signal);
-    const tasks = splitRange(columns, TASK_COLUMNS).map(([first, count]): KernelTask => {
-      const to = sumsAt + first * ELEMENT_BYTES;
+    const tasks = splitRange(columns, taskColumns).map(([first, count]): KernelTask => {
+      const to = sumsAt + first * elementBytes;
       return [
         ['setup_sums', to, endsAt + 4 * first, entries.address, valuesAt, weightsAt, count],
-        ['r_toCanonical', bytesAt + first * SCALAR_BYTES, to, count],
+        ['r_toCanonical', bytesAt + first * scalarBytes, to, count],
       ];
     });
     await threads.run(tasks, { signal, onTaskDone: createTaskCounter(tasks.length, onProgress) });
-    return memory.view(bytesAt, columns * SCALAR_BYTES).slice();
+    return memory.view(bytesAt, columns * scalarBytes).slice();
   });
-};
+}

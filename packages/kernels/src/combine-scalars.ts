@@ -4,7 +4,7 @@
  * @module
  */
 import { KernelsError } from './errors.ts';
-import { ELEMENT_BYTES } from './rows.ts';
+import { elementBytes } from './rows.ts';
 import {
   createTaskCounter,
   type Runtime,
@@ -12,10 +12,10 @@ import {
   type TaskOptions,
   withBlocks,
 } from './runtime.ts';
-import { encodeScalars, SCALAR_BYTES } from './scalar-field.ts';
+import { encodeScalars, scalarBytes } from './scalar-field.ts';
 import type { KernelCall } from './thread-messages.ts';
 
-const TASK_SCALARS = 2048;
+const taskScalars = 2048;
 
 /** A vector, 32 bytes little-endian for each scalar, and what each is multiplied by; both below r. */
 export type ScaledScalars = { readonly factor: bigint; readonly scalars: Uint8Array };
@@ -25,15 +25,15 @@ export type ScaledScalars = { readonly factor: bigint; readonly scalars: Uint8Ar
  * @returns canonical scalars
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
  */
-export const combineScalars = (
+export function combineScalars(
   { memory, threads }: Runtime,
   terms: readonly ScaledScalars[],
   { signal, onProgress }: TaskOptions = {},
-): Promise<Uint8Array> => {
+): Promise<Uint8Array> {
   const length = terms[0]?.scalars.length ?? 0;
   if (
     length === 0 ||
-    length % SCALAR_BYTES !== 0 ||
+    length % scalarBytes !== 0 ||
     terms.some(({ scalars }) => scalars.length !== length)
   ) {
     throw new KernelsError(
@@ -48,26 +48,26 @@ export const combineScalars = (
       return block.address;
     });
     // The kernels multiply vectors: a factor is a vector of itself.
-    const factors = terms.map(() => allocate(TASK_SCALARS * ELEMENT_BYTES).address);
-    const repeated = allocate(TASK_SCALARS * SCALAR_BYTES);
+    const factors = terms.map(() => allocate(taskScalars * elementBytes).address);
+    const repeated = allocate(taskScalars * scalarBytes);
     for (const [index, { factor }] of terms.entries()) {
-      const values = Array.from({ length: TASK_SCALARS }, () => factor);
+      const values = Array.from({ length: taskScalars }, () => factor);
       encodeScalars(values, memory.view(repeated.address, repeated.bytes));
       await threads.run(
-        [[['r_fromCanonical', factors[index] ?? 0, repeated.address, TASK_SCALARS]]],
+        [[['r_fromCanonical', factors[index] ?? 0, repeated.address, taskScalars]]],
         { signal },
       );
     }
     const places = Array.from({ length: threads.count }, () => ({
-      sum: allocate(TASK_SCALARS * ELEMENT_BYTES).address,
-      term: allocate(TASK_SCALARS * ELEMENT_BYTES).address,
+      sum: allocate(taskScalars * elementBytes).address,
+      term: allocate(taskScalars * elementBytes).address,
     }));
     const output = inputs[0] ?? 0;
-    const tasks = splitRange(length / SCALAR_BYTES, TASK_SCALARS).map(
+    const tasks = splitRange(length / scalarBytes, taskScalars).map(
       ([start, count]) =>
         (thread: number) => {
           const { sum, term } = places[thread] ?? { sum: 0, term: 0 };
-          const offset = start * SCALAR_BYTES;
+          const offset = start * scalarBytes;
           return [
             ...inputs.flatMap((input, index): KernelCall[] => {
               const to = index === 0 ? sum : term;
@@ -84,4 +84,4 @@ export const combineScalars = (
     await threads.run(tasks, { signal, onTaskDone: createTaskCounter(tasks.length, onProgress) });
     return memory.view(output, length).slice();
   });
-};
+}

@@ -5,41 +5,50 @@
  *
  * @module
  */
-import { COMPONENTS, type Group, ZKEY_BYTES } from './groups.ts';
+import { components, type Group, zkeyPointSize } from './groups.ts';
 
 const Q = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
-const ZKEY_RADIX = (1n << 256n) % Q;
+const zkeyRadix = (1n << 256n) % Q;
 
-const reduce = (value: bigint): bigint => {
+function reduce(value: bigint): bigint {
   const rest = value % Q;
   return rest < 0n ? rest + Q : rest;
-};
+}
 
-const invert = (value: bigint): bigint => {
+function invert(value: bigint): bigint {
   let [a, b, x, y] = [reduce(value), Q, 1n, 0n];
   while (a > 1n) {
     const quotient = b / a;
     [a, b, x, y] = [b - quotient * a, a, y - quotient * x, x];
   }
   return reduce(x);
-};
+}
 
 /** A coordinate: c0 + c1·u, u² = -1; c1 stays 0 in G1. */
 type Fp2 = readonly [bigint, bigint];
 type Jacobian = { readonly x: Fp2; readonly y: Fp2; readonly z: Fp2 };
 
-const add2 = (a: Fp2, b: Fp2): Fp2 => [a[0] + b[0], a[1] + b[1]];
-const sub2 = (a: Fp2, b: Fp2): Fp2 => [a[0] - b[0], a[1] - b[1]];
-const scale2 = (a: Fp2, factor: bigint): Fp2 => [a[0] * factor, a[1] * factor];
-const mul2 = (a: Fp2, b: Fp2): Fp2 =>
-  a[1] === 0n && b[1] === 0n
+function add2(a: Fp2, b: Fp2): Fp2 {
+  return [a[0] + b[0], a[1] + b[1]];
+}
+function sub2(a: Fp2, b: Fp2): Fp2 {
+  return [a[0] - b[0], a[1] - b[1]];
+}
+function scale2(a: Fp2, factor: bigint): Fp2 {
+  return [a[0] * factor, a[1] * factor];
+}
+function mul2(a: Fp2, b: Fp2): Fp2 {
+  return a[1] === 0n && b[1] === 0n
     ? [reduce(a[0] * b[0]), 0n]
     : [reduce(a[0] * b[0] - a[1] * b[1]), reduce(a[0] * b[1] + a[1] * b[0])];
-const isZero2 = (a: Fp2): boolean => reduce(a[0]) === 0n && reduce(a[1]) === 0n;
+}
+function isZero2(a: Fp2): boolean {
+  return reduce(a[0]) === 0n && reduce(a[1]) === 0n;
+}
 
-const INFINITY: Jacobian = { x: [1n, 0n], y: [1n, 0n], z: [0n, 0n] };
+const infinity: Jacobian = { x: [1n, 0n], y: [1n, 0n], z: [0n, 0n] };
 
-const double = ({ x, y, z }: Jacobian): Jacobian => {
+function double({ x, y, z }: Jacobian): Jacobian {
   const a = mul2(x, x);
   const b = mul2(y, y);
   const c = mul2(b, b);
@@ -52,9 +61,9 @@ const double = ({ x, y, z }: Jacobian): Jacobian => {
     y: sub2(mul2(e, sub2(d, x3)), scale2(c, 8n)),
     z: scale2(mul2(y, z), 2n),
   };
-};
+}
 
-const add = (p: Jacobian, q: Jacobian): Jacobian => {
+function add(p: Jacobian, q: Jacobian): Jacobian {
   if (isZero2(p.z)) return q;
   if (isZero2(q.z)) return p;
   const [z1z1, z2z2] = [mul2(p.z, p.z), mul2(q.z, q.z)];
@@ -62,7 +71,7 @@ const add = (p: Jacobian, q: Jacobian): Jacobian => {
   const [s1, s2] = [mul2(p.y, mul2(q.z, z2z2)), mul2(q.y, mul2(p.z, z1z1))];
   const h = sub2(u2, u1);
   const rise = sub2(s2, s1);
-  if (isZero2(h)) return isZero2(rise) ? double(p) : INFINITY;
+  if (isZero2(h)) return isZero2(rise) ? double(p) : infinity;
   const i = mul2(scale2(h, 2n), scale2(h, 2n));
   const j = mul2(h, i);
   const r = scale2(rise, 2n);
@@ -73,60 +82,60 @@ const add = (p: Jacobian, q: Jacobian): Jacobian => {
     y: sub2(mul2(r, sub2(v, x)), scale2(mul2(s1, j), 2n)),
     z: mul2(scale2(mul2(p.z, q.z), 2n), h),
   };
-};
+}
 
 /** 32 bytes little-endian, with no copy of them but the number. */
-const readInteger = (bytes: Uint8Array): bigint => {
+function readInteger(bytes: Uint8Array): bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, 32);
   return [24, 16, 8, 0].reduce((sum, at) => (sum << 64n) | view.getBigUint64(at, true), 0n);
-};
+}
 
 /** Canonical little-endian coordinates; zeros are infinity. */
-const readPoint = (group: Group, bytes: Uint8Array): Jacobian => {
+function readPoint(group: Group, bytes: Uint8Array): Jacobian {
   const numbers = Array.from({ length: bytes.length / 32 }, (_, index) =>
     readInteger(bytes.subarray(32 * index, 32 * index + 32)),
   );
-  if (numbers.every((number) => number === 0n)) return INFINITY;
+  if (numbers.every((number) => number === 0n)) return infinity;
   const [a = 0n, b = 0n, c = 0n, d = 0n] = numbers;
   return group === 'g1'
     ? { x: [a, 0n], y: [b, 0n], z: [1n, 0n] }
     : { x: [a, b], y: [c, d], z: [1n, 0n] };
-};
+}
 
-const writePoint = (group: Group, { x, y, z }: Jacobian): Uint8Array => {
-  const output = new Uint8Array(ZKEY_BYTES[group]);
+function writePoint(group: Group, { x, y, z }: Jacobian): Uint8Array {
+  const output = new Uint8Array(zkeyPointSize[group]);
   if (isZero2(z)) return output;
   const norm = invert(z[0] * z[0] + z[1] * z[1]);
   const inverse: Fp2 = [reduce(z[0] * norm), reduce(-z[1] * norm)];
   const square = mul2(inverse, inverse);
   const coordinates = [mul2(x, square), mul2(y, mul2(square, inverse))];
   coordinates
-    .flatMap((coordinate) => coordinate.slice(0, COMPONENTS[group]))
+    .flatMap((coordinate) => coordinate.slice(0, components[group]))
     .forEach((value, index) => {
-      const hex = reduce(value * ZKEY_RADIX)
+      const hex = reduce(value * zkeyRadix)
         .toString(16)
         .padStart(64, '0');
       output.set(Buffer.from(hex, 'hex').reverse(), 32 * index);
     });
   return output;
-};
+}
 
 /**
  * The sum of 2^weight·point over the terms.
  * @param terms - points as canonical little-endian coordinates, zeros for infinity
  * @returns the point in the proving key's format, zeros for infinity
  */
-export const sumWeighted = (
+export function sumWeighted(
   group: Group,
   terms: ReadonlyArray<{ readonly weight: number; readonly bytes: Uint8Array }>,
-): Uint8Array => {
+): Uint8Array {
   const byWeight = new Map<number, Jacobian>();
   for (const { weight, bytes } of terms) {
-    byWeight.set(weight, add(byWeight.get(weight) ?? INFINITY, readPoint(group, bytes)));
+    byWeight.set(weight, add(byWeight.get(weight) ?? infinity, readPoint(group, bytes)));
   }
-  let result = INFINITY;
+  let result = infinity;
   for (let weight = Math.max(0, ...byWeight.keys()); weight >= 0; weight--) {
-    result = add(double(result), byWeight.get(weight) ?? INFINITY);
+    result = add(double(result), byWeight.get(weight) ?? infinity);
   }
   return writePoint(group, result);
-};
+}

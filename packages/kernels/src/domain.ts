@@ -11,17 +11,17 @@ import {
   computePower,
   computeRootOfUnity,
   encodeScalars,
-  SCALAR_BYTES,
-  SCALAR_MODULUS,
+  scalarBytes,
+  scalarModulus,
 } from './scalar-field.ts';
 import type { KernelTask } from './threads.ts';
 
 /** Bytes of two field elements, lane by lane. */
-export const PAIR_BYTES = 80;
+export const pairBytes = 80;
 /** Pairs of a row of the matrix, at most: with both tables 120 kB, which a second-level cache holds. */
-const ROW_PAIRS = 512;
+const pairsPerRow = 512;
 /** Between two rows: without it a column's entries would compete for the same few sets of every cache. */
-const GAP_BYTES = 128;
+const gapBytes = 128;
 
 export type Domain = {
   /** n, a power of two, 2 … 2^27. */
@@ -47,14 +47,15 @@ type Piece = {
 };
 
 /** Entries start·step^j, j = 0 … h-1, from pair h/2 on. */
-const describeStage = (h: number, start: bigint, step: bigint): Piece[] =>
-  splitRange(h / 2, ROW_PAIRS).map(([from, pairs]) => {
-    const first = (start * computePower(step, BigInt(2 * from))) % SCALAR_MODULUS;
-    const second = (first * step) % SCALAR_MODULUS;
-    return { pair: h / 2 + from, pairs, numbers: [first, second, (step * step) % SCALAR_MODULUS] };
+function describeStage(h: number, start: bigint, step: bigint): Piece[] {
+  return splitRange(h / 2, pairsPerRow).map(([from, pairs]) => {
+    const first = (start * computePower(step, BigInt(2 * from))) % scalarModulus;
+    const second = (first * step) % scalarModulus;
+    return { pair: h / 2 + from, pairs, numbers: [first, second, (step * step) % scalarModulus] };
   });
+}
 
-const describeTables = (logSize: number): { inverse: Piece[]; forward: Piece[] } => {
+function describeTables(logSize: number): { inverse: Piece[]; forward: Piece[] } {
   const fourth = computeRootOfUnity(2);
   const inverse: Piece[] = [{ pair: 0, pairs: 1, numbers: [1n, 1n, 1n] }];
   const forward: Piece[] = [{ pair: 0, pairs: 1, numbers: [fourth, fourth, 1n] }];
@@ -64,24 +65,24 @@ const describeTables = (logSize: number): { inverse: Piece[]; forward: Piece[] }
     forward.push(...describeStage(h, computeRootOfUnity(k + 2), computeRootOfUnity(k + 1)));
   }
   return { inverse, forward };
-};
+}
 
 /**
  * Computes the tables for a domain of 2^logSize rows. They stay until the block is released.
  * @throws KernelsError `out_of_memory`, `thread_died`, `kernels_closed`
  */
-export const createDomain = async (
+export async function createDomain(
   { threads, memory }: Runtime,
   logSize: number,
-): Promise<{ readonly domain: Domain; readonly block: Block }> => {
+): Promise<{ readonly domain: Domain; readonly block: Block }> {
   const size = 2 ** logSize;
-  const rowPairs = Math.min(size / 2, ROW_PAIRS);
+  const rowPairs = Math.min(size / 2, pairsPerRow);
   const rows = size / 2 / rowPairs;
-  const rowBytes = rowPairs * PAIR_BYTES + (rows > 1 ? GAP_BYTES : 0);
+  const rowBytes = rowPairs * pairBytes + (rows > 1 ? gapBytes : 0);
   // The transforms handle two pairs at a time, also when there is only one.
-  const vectorBytes = Math.max(rows * rowBytes, 2 * PAIR_BYTES);
+  const vectorBytes = Math.max(rows * rowBytes, 2 * pairBytes);
   const tableBytes = rows * rowBytes;
-  const block = memory.allocate(2 * tableBytes + PAIR_BYTES);
+  const block = memory.allocate(2 * tableBytes + pairBytes);
   const inverseTable = block.address;
   const forwardTable = inverseTable + tableBytes;
   const inverseSize = forwardTable + tableBytes;
@@ -93,10 +94,10 @@ export const createDomain = async (
     { pair: 0, pairs: 1, numbers: [one, one, 1n] as const, to: inverseSize },
   ];
   const placeOf = (pair: number): number =>
-    Math.floor(pair / rowPairs) * rowBytes + (pair % rowPairs) * PAIR_BYTES;
+    Math.floor(pair / rowPairs) * rowBytes + (pair % rowPairs) * pairBytes;
   try {
     await withBlocks(memory, async (allocate) => {
-      const numberBytes = 3 * SCALAR_BYTES;
+      const numberBytes = 3 * scalarBytes;
       const numbers = allocate(pieces.length * numberBytes);
       encodeScalars(
         pieces.flatMap((piece) => [...piece.numbers]),
@@ -126,4 +127,4 @@ export const createDomain = async (
     },
     block,
   };
-};
+}

@@ -35,5 +35,6 @@ export class KernelsError extends Error {
 }
 
 /** What an operation fails with: the reason as it was given, unless it is no error. */
-export const errorOf = (reason: unknown): Error =>
-  reason instanceof Error ? reason : new Error('aborted', { cause: reason });
+export function errorOf(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
+}

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bytesOf, encodeMultiple, R } from '../test/curve-oracle.ts';
 import { createKernels, type Kernels } from './kernels.ts';
 
-const DIGIT_BITS = 11n;
+const digitBits = 11n;
 
 /** Half a digit's range, one less and one more, in every place; and numbers that carry through all of them. */
-const EDGES = [
-  ...Array.from({ length: 24 }, (_, place) => DIGIT_BITS * BigInt(place)).flatMap((bit) =>
+const edges = [
+  ...Array.from({ length: 24 }, (_, place) => digitBits * BigInt(place)).flatMap((bit) =>
     [1023n, 1024n, 1025n, 2047n, 2048n].map((digit) => digit << bit),
   ),
   ...[253n, 254n, 255n, 256n].map((bits) => (1n << bits) - 1n),
@@ -26,14 +26,14 @@ describe.each(['float', 'integer'] as const)('with the %s multiplier', (multipli
   it.each(['g1', 'g2'] as const)('scalars at the edges of digits, in %s', async (group) => {
     const multiples = await kernels.multiplyGenerator(
       group,
-      Buffer.concat(EDGES.map((scalar) => bytesOf(scalar))),
+      Buffer.concat(edges.map((scalar) => bytesOf(scalar))),
     );
-    const expected = Buffer.concat(EDGES.map((scalar) => encodeMultiple(group, scalar % R)));
+    const expected = Buffer.concat(edges.map((scalar) => encodeMultiple(group, scalar % R)));
     expect(Buffer.from(multiples).equals(expected)).toBe(true);
   });
 
   it('keeps its tables and nothing else', async () => {
-    const bytes = Buffer.concat(EDGES.map((scalar) => bytesOf(scalar)));
+    const bytes = Buffer.concat(edges.map((scalar) => bytesOf(scalar)));
     await kernels.multiplyGenerator('g1', bytes);
     const before = kernels.bytesInUse;
     await kernels.multiplyGenerator('g1', bytes);

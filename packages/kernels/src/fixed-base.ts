@@ -6,29 +6,29 @@
  * @module
  */
 import { KernelsError } from './errors.ts';
-import { type Group, POINT_BYTES, ZKEY_BYTES } from './groups.ts';
+import { type Group, pointSize, zkeyPointSize } from './groups.ts';
 import {
   computeMultiples,
-  JOBS_BYTES,
+  jobsBytes,
   multiplyPoints,
-  SCRATCH_BYTES,
-  TASK_POINTS,
+  scratchBytes,
+  taskPoints,
 } from './multiples.ts';
 import { loadPoints } from './points.ts';
 import { type Runtime, splitRange, type TaskOptions, withBlocks } from './runtime.ts';
-import { encodeScalars, SCALAR_BYTES } from './scalar-field.ts';
+import { encodeScalars, scalarBytes } from './scalar-field.ts';
 import type { KernelTask } from './threads.ts';
 
-const SCALAR_BITS = 256;
-const DIGIT_BITS = 11;
+const scalarBits = 256;
+const digitBits = 11;
 /** Digits; the last has 3 bits and what is carried. */
-const DIGITS = Math.floor(SCALAR_BITS / DIGIT_BITS) + 1;
+const digitCount = Math.floor(scalarBits / digitBits) + 1;
 /** Multiples of a digit's table: 1 … this. */
-const MULTIPLES = 2 ** (DIGIT_BITS - 1);
+const multiples = 2 ** (digitBits - 1);
 
 const Q = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
 /** Generators as every BN254 library has them (EIP-197). */
-const GENERATORS: Readonly<Record<Group, readonly bigint[]>> = {
+const generators: Readonly<Record<Group, readonly bigint[]>> = {
   g1: [1n, 2n],
   g2: [
     10857046999023057135944570762232829481370756359578518086990519993285655852781n,
@@ -38,17 +38,20 @@ const GENERATORS: Readonly<Record<Group, readonly bigint[]>> = {
   ],
 };
 
-const encodeInteger = (value: bigint): Uint8Array =>
-  new Uint8Array(Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse());
+function encodeInteger(value: bigint): Uint8Array {
+  return new Uint8Array(Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse());
+}
 
-const concat = (parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(parts));
+}
 
-const places = Array.from({ length: DIGITS }, (_, place) => place);
+const places = Array.from({ length: digitCount }, (_, place) => place);
 
 /** What is added to a scalar so that its digits become positive: half of the range in all places but the last. */
-const OFFSET = places
+const blindingOffset = places
   .slice(0, -1)
-  .reduce((sum, place) => sum + (BigInt(MULTIPLES) << BigInt(DIGIT_BITS * place)), 0n);
+  .reduce((sum, place) => sum + (BigInt(multiples) << BigInt(digitBits * place)), 0n);
 
 type Table = {
   /** Point number MULTIPLES·place + m - 1 is m·2^(13·place) times the generator. */
@@ -58,47 +61,47 @@ type Table = {
 };
 
 /** Reads the 2^(13·place) multiples of the generator into the first of each place's points. */
-const placeBases = async (runtime: Runtime, group: Group, table: number): Promise<void> => {
+async function placeBases(runtime: Runtime, group: Group, table: number): Promise<void> {
   const radix = 1n << 256n;
-  const generator = concat(GENERATORS[group].map((value) => encodeInteger((value * radix) % Q)));
+  const generator = concat(generators[group].map((value) => encodeInteger((value * radix) % Q)));
   const bases = await multiplyPoints(
     runtime,
     group,
     concat(places.map(() => generator)),
-    concat(places.map((place) => encodeInteger(1n << BigInt(DIGIT_BITS * place)))),
+    concat(places.map((place) => encodeInteger(1n << BigInt(digitBits * place)))),
   );
-  const loaded = await loadPoints(runtime, group, DIGITS, (start, count, into) => {
-    into.set(bases.subarray(start * ZKEY_BYTES[group], (start + count) * ZKEY_BYTES[group]));
+  const loaded = await loadPoints(runtime, group, digitCount, (start, count, into) => {
+    into.set(bases.subarray(start * zkeyPointSize[group], (start + count) * zkeyPointSize[group]));
     return Promise.resolve();
   });
-  const bytes = POINT_BYTES[group];
+  const bytes = pointSize[group];
   for (const place of places) {
     const base = runtime.memory.view(loaded.address + place * bytes, bytes);
-    runtime.memory.view(table + place * MULTIPLES * bytes, bytes).set(base);
+    runtime.memory.view(table + place * multiples * bytes, bytes).set(base);
   }
   loaded.release();
-};
+}
 
-const createTable = async (runtime: Runtime, group: Group): Promise<Table> => {
+async function createTable(runtime: Runtime, group: Group): Promise<Table> {
   const { memory, threads } = runtime;
-  const bytes = POINT_BYTES[group];
-  const block = memory.allocate(DIGITS * MULTIPLES * bytes);
-  const offset = memory.allocate(SCALAR_BYTES);
+  const bytes = pointSize[group];
+  const block = memory.allocate(digitCount * multiples * bytes);
+  const offset = memory.allocate(scalarBytes);
   try {
-    encodeScalars([OFFSET], memory.view(offset.address, SCALAR_BYTES));
+    encodeScalars([blindingOffset], memory.view(offset.address, scalarBytes));
     await placeBases(runtime, group, block.address);
     await withBlocks(memory, async (allocate) => {
       const scratch = Array.from({ length: threads.count }, () => [
-        allocate(JOBS_BYTES).address,
-        allocate(SCRATCH_BYTES).address,
+        allocate(jobsBytes).address,
+        allocate(scratchBytes).address,
       ]);
-      const doublings = Array.from({ length: DIGIT_BITS - 1 }, (_, level) => 2 ** level);
+      const doublings = Array.from({ length: digitBits - 1 }, (_, level) => 2 ** level);
       const tasks = places.map(
         (place): KernelTask =>
           (thread) => {
-            const table = block.address + place * MULTIPLES * bytes;
+            const table = block.address + place * multiples * bytes;
             return doublings.flatMap((known) =>
-              splitRange(known, TASK_POINTS).map(
+              splitRange(known, taskPoints).map(
                 ([first, count]) =>
                   [
                     `${group}_extendTable`,
@@ -120,19 +123,19 @@ const createTable = async (runtime: Runtime, group: Group): Promise<Table> => {
     throw error;
   }
   return { address: block.address, offset: offset.address };
-};
+}
 
 /** One table for each group and runtime, kept until the kernels are closed: 2 and 4 MB. */
 const tables = new WeakMap<Runtime, Map<Group, Promise<Table>>>();
 
-const ensureTable = (runtime: Runtime, group: Group): Promise<Table> => {
+function ensureTable(runtime: Runtime, group: Group): Promise<Table> {
   const known = tables.get(runtime) ?? new Map<Group, Promise<Table>>();
   tables.set(runtime, known);
   const table = known.get(group) ?? createTable(runtime, group);
   known.set(group, table);
   table.catch(() => known.delete(group));
   return table;
-};
+}
 
 /**
  * scalars[i] times the group's generator.
@@ -140,13 +143,13 @@ const ensureTable = (runtime: Runtime, group: Group): Promise<Table> => {
  * @returns points in the proving key's format, zeros for infinity
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
  */
-export const multiplyGenerator = async (
+export async function multiplyGenerator(
   runtime: Runtime,
   group: Group,
   scalars: Uint8Array,
   options: TaskOptions = {},
-): Promise<Uint8Array> => {
-  const count = scalars.length / SCALAR_BYTES;
+): Promise<Uint8Array> {
+  const count = scalars.length / scalarBytes;
   if (!Number.isInteger(count)) {
     throw new KernelsError('input_refused', `${scalars.length} bytes are no scalars of 32 bytes`);
   }
@@ -164,11 +167,11 @@ export const multiplyGenerator = async (
           [
             `${group}_addDigits`,
             sums,
-            address + place * MULTIPLES * POINT_BYTES[group],
+            address + place * multiples * pointSize[group],
             digits,
-            DIGIT_BITS * place,
-            DIGIT_BITS,
-            place < DIGITS - 1 ? MULTIPLES : 0,
+            digitBits * place,
+            digitBits,
+            place < digitCount - 1 ? multiples : 0,
             part,
             jobs,
             scratch,
@@ -177,4 +180,4 @@ export const multiplyGenerator = async (
     ],
     options,
   );
-};
+}

@@ -7,10 +7,10 @@
 export type Kernel = (...numbers: readonly number[]) => unknown;
 
 /** The exported kernels by name. The memory goes in under whatever name the module imports it. */
-export const instantiateKernels = (
+export function instantiateKernels(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory,
-): ReadonlyMap<string, Kernel> => {
+): ReadonlyMap<string, Kernel> {
   const imports = Object.fromEntries(
     WebAssembly.Module.imports(module)
       .filter(({ kind }) => kind === 'memory')
@@ -22,4 +22,4 @@ export const instantiateKernels = (
       typeof value === 'function' ? [[name, value as Kernel] as const] : [],
     ),
   );
-};
+}

@@ -22,7 +22,7 @@ export type KernelThread = {
   readonly end: () => Promise<void>;
 };
 
-export const startKernelThread = (work: ThreadWork, events: ThreadEvents): KernelThread => {
+export function startKernelThread(work: ThreadWork, events: ThreadEvents): KernelThread {
   // The worker reads no environment and takes no flag of the process (debugger, loaders, conditions): it imports only files beside it.
   const worker = new Worker(moduleBeside(import.meta.url, 'kernel-worker'), {
     workerData: work,
@@ -60,4 +60,4 @@ export const startKernelThread = (work: ThreadWork, events: ThreadEvents): Kerne
       await worker.terminate();
     },
   };
-};
+}

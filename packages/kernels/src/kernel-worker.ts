@@ -6,7 +6,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { instantiateKernels } from './instantiate-kernels.ts';
 import { createBoxKernels } from './scan-kernel.ts';
-import { CLAIM, type ThreadAnswer, type ThreadOrder, type ThreadWork } from './thread-messages.ts';
+import { claim, type ThreadAnswer, type ThreadOrder, type ThreadWork } from './thread-messages.ts';
 
 if (parentPort !== null) {
   const port = parentPort;
@@ -18,11 +18,11 @@ if (parentPort !== null) {
   };
 
   const work = ({ id, cell, calls }: ThreadOrder): ThreadAnswer => {
-    const before = Atomics.compareExchange(cells, cell, CLAIM.waiting, CLAIM.taken);
-    if (before !== CLAIM.waiting) return { type: 'done', id };
+    const before = Atomics.compareExchange(cells, cell, claim.waiting, claim.taken);
+    if (before !== claim.waiting) return { type: 'done', id };
     try {
       for (const [name, ...numbers] of calls) {
-        if (Atomics.load(cells, cell) === CLAIM.cutShort) break;
+        if (Atomics.load(cells, cell) === claim.cutShort) break;
         const kernel = kernels.get(name);
         if (kernel === undefined) return { type: 'done', id, failure: `there is no ${name}` };
         kernel(...numbers);

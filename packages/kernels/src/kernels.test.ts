@@ -3,15 +3,15 @@ import { encodeScalars, R, toCoefficients } from '../test/quotient-oracle.ts';
 import { createKernels } from './kernels.ts';
 
 const MiB = 1_048_576;
-const SIZE = 2048;
+const size = 2048;
 
-const input = () => {
+function input() {
   const entries = ([0, 1] as const).flatMap((matrix) =>
-    Array.from({ length: SIZE }, (_, row) => ({ matrix, row, wire: row, value: 3n })),
+    Array.from({ length: size }, (_, row) => ({ matrix, row, wire: row, value: 3n })),
   );
-  return { ...toCoefficients(entries), domainSize: SIZE, wires: SIZE };
-};
-const witness = encodeScalars(Array.from({ length: SIZE }, (_, i) => BigInt(i)));
+  return { ...toCoefficients(entries), domainSize: size, wires: size };
+}
+const witness = encodeScalars(Array.from({ length: size }, (_, i) => BigInt(i)));
 
 describe('kernels', () => {
   it('say what they run on', async () => {
@@ -24,7 +24,7 @@ describe('kernels', () => {
   it('compute several quotients at the same time', async () => {
     const kernels = await createKernels({ threads: 2 });
     const rows = await kernels.loadRows(input());
-    const vector = await kernels.loadScalars(SIZE, witness);
+    const vector = await kernels.loadScalars(size, witness);
     const quotients = await Promise.all(
       Array.from({ length: 5 }, () => kernels.computeQuotient(rows, vector)),
     );
@@ -36,7 +36,7 @@ describe('kernels', () => {
   it('zero secrets when they are released, and refuse what was released', async () => {
     const kernels = await createKernels({ threads: 1 });
     const before = kernels.bytesInUse;
-    const vector = await kernels.loadScalars(SIZE, witness);
+    const vector = await kernels.loadScalars(size, witness);
     expect(kernels.readScalars(vector)).toEqual(new Uint8Array(witness));
     vector.release();
     expect(kernels.bytesInUse).toBe(before);
@@ -59,8 +59,8 @@ describe('kernels', () => {
     const good = input();
     for (const bad of [
       { ...good, domainSize: 3000 },
-      { ...good, domainSize: SIZE / 2 },
-      { ...good, wires: SIZE - 1 },
+      { ...good, domainSize: size / 2 },
+      { ...good, wires: size - 1 },
       { ...good, values: good.values.subarray(1) },
       { ...good, value: good.value.map(() => 1) },
       { ...good, row: good.row.subarray(1) },
@@ -69,7 +69,7 @@ describe('kernels', () => {
       await expect(kernels.loadRows(bad)).rejects.toMatchObject(refused);
     }
     const rows = await kernels.loadRows(good);
-    const short = await kernels.loadScalars(SIZE - 1, witness);
+    const short = await kernels.loadScalars(size - 1, witness);
     await expect(kernels.computeQuotient(rows, short)).rejects.toMatchObject(refused);
     await kernels.close();
   });
@@ -77,7 +77,7 @@ describe('kernels', () => {
   it('give all memory back when an operation is aborted or does not fit', async () => {
     const kernels = await createKernels({ threads: 2, maximumBytes: 4 * MiB });
     const rows = await kernels.loadRows(input());
-    const vector = await kernels.loadScalars(SIZE, witness);
+    const vector = await kernels.loadScalars(size, witness);
     const before = kernels.bytesInUse;
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -127,7 +127,7 @@ describe('kernels', () => {
     };
     setImmediate(onTurn);
     // The last entry is wrong: only a check that was ended early does not find it.
-    large.wire[length - 1] = SIZE;
+    large.wire[length - 1] = size;
     await expect(kernels.loadRows(large, { signal: controller.signal })).rejects.toBe(reason);
     await expect(kernels.loadRows(large)).rejects.toMatchObject({ code: 'input_refused' });
     await kernels.close();
@@ -138,7 +138,7 @@ describe('kernels', () => {
     const rows = await kernels.loadRows(input());
     const before = kernels.bytesInUse;
     for (let round = 0; round < 200; round += 1) {
-      const vector = await kernels.loadScalars(SIZE, witness);
+      const vector = await kernels.loadScalars(size, witness);
       const quotient = await kernels.computeQuotient(rows, vector);
       vector.release();
       quotient.release();
@@ -150,7 +150,7 @@ describe('kernels', () => {
   it('fail operations under way when closed', async () => {
     const kernels = await createKernels({ threads: 2 });
     const rows = await kernels.loadRows(input());
-    const vector = await kernels.loadScalars(SIZE, witness);
+    const vector = await kernels.loadScalars(size, witness);
     const outcome = expect(kernels.computeQuotient(rows, vector)).rejects.toMatchObject({
       code: 'kernels_closed',
     });

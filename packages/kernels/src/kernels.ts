@@ -9,7 +9,7 @@ import { KernelsError } from './errors.ts';
 import { multiplyGenerator } from './fixed-base.ts';
 import type { Group } from './groups.ts';
 import type { Block } from './memory.ts';
-import { ADDRESSABLE_BYTES, createKernelMemory } from './memory.ts';
+import { addressableBytes, createKernelMemory } from './memory.ts';
 import { computeMsm } from './msm.ts';
 import { multiplyPoints } from './multiples.ts';
 import { loadPoints, type PointTable } from './points.ts';
@@ -23,7 +23,7 @@ import { createThreads } from './threads.ts';
 import { compileKernels, detectMultiplier, type Multiplier } from './wasm-module.ts';
 
 /** The beginning of the memory, where each instance of the module writes the same constants. */
-const RESERVED_BYTES = 65_536;
+const reservedBytes = 65_536;
 
 export type KernelsOptions = {
   /** Default: one for each processor that the process may use. */
@@ -112,8 +112,9 @@ export type Kernels = NotesAndKeys & {
   readonly close: () => Promise<void>;
 };
 
-const describeRuntime = (threads: number, multiplier: Multiplier): string =>
-  `WebAssembly, ${threads} thread${threads === 1 ? '' : 's'}, ${multiplier === 'float' ? 'relaxed SIMD' : 'SIMD'}`;
+function describeRuntime(threads: number, multiplier: Multiplier): string {
+  return `WebAssembly, ${threads} thread${threads === 1 ? '' : 's'}, ${multiplier === 'float' ? 'relaxed SIMD' : 'SIMD'}`;
+}
 
 /**
  * Compiles the kernels and starts the threads. They idle without keeping the process alive.
@@ -125,15 +126,15 @@ const describeRuntime = (threads: number, multiplier: Multiplier): string =>
  *
  * @throws KernelsError `start_failed`
  */
-export const createKernels = async (options: KernelsOptions = {}): Promise<Kernels> => {
+export async function createKernels(options: KernelsOptions = {}): Promise<Kernels> {
   const {
     threads: count = availableParallelism(),
-    maximumBytes = Math.min(ADDRESSABLE_BYTES, 0.75 * totalmem()),
+    maximumBytes = Math.min(addressableBytes, 0.75 * totalmem()),
     multiplier: wanted = 'auto',
   } = options;
   const multiplier = wanted === 'auto' ? detectMultiplier() : wanted;
   const module = await compileKernels(multiplier);
-  const memory = createKernelMemory(RESERVED_BYTES, maximumBytes);
+  const memory = createKernelMemory(reservedBytes, maximumBytes);
   const threads = await createThreads(count, { module, memory: memory.memory });
   const runtime: Runtime = { threads, memory, multiplier };
   const domains = new Map<number, Promise<{ readonly domain: Domain; readonly block: Block }>>();
@@ -198,4 +199,4 @@ export const createKernels = async (options: KernelsOptions = {}): Promise<Kerne
       memory.wipe();
     },
   };
-};
+}

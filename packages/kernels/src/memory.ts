@@ -9,12 +9,12 @@
  */
 import { KernelsError } from './errors.ts';
 
-const ALIGNMENT = 64;
-const PAGE_BYTES = 65_536;
+const alignment = 64;
+const pageBytes = 65_536;
 /** Memory grows by at least this much, so that many small blocks do not mean as many system calls. */
-const GROWTH_BYTES = 4 * 1_048_576;
+const growthBytes = 4 * 1_048_576;
 /** What 32-bit addresses reach. */
-export const ADDRESSABLE_BYTES = 2 ** 32;
+export const addressableBytes = 2 ** 32;
 
 /** A part of the memory that belongs to its holder until `release`, which may be called more than once. */
 export type Block = {
@@ -40,14 +40,17 @@ export type KernelMemory = {
 
 type Span = { readonly address: number; readonly bytes: number };
 
-const roundUp = (bytes: number, unit: number): number => Math.ceil(bytes / unit) * unit;
+function roundUp(bytes: number, unit: number): number {
+  return Math.ceil(bytes / unit) * unit;
+}
 
 /** Bytes for people: whole MiB, at least one. */
-const inMebibytes = (bytes: number): string =>
-  `${Math.max(1, Math.ceil(bytes / 1_048_576)).toLocaleString('en')} MiB`;
+function inMebibytes(bytes: number): string {
+  return `${Math.max(1, Math.ceil(bytes / 1_048_576)).toLocaleString('en')} MiB`;
+}
 
 /** The free list with `span` in its place, merged with the neighbours that it touches. */
-const insertFree = (free: readonly Span[], span: Span): Span[] => {
+function insertFree(free: readonly Span[], span: Span): Span[] {
   const before = free.filter(({ address }) => address < span.address);
   const after = free.slice(before.length);
   const left = before.at(-1);
@@ -63,21 +66,21 @@ const insertFree = (free: readonly Span[], span: Span): Span[] => {
     merged,
     ...(joinsRight ? after.slice(1) : after),
   ];
-};
+}
 
 /**
  * @param reservedBytes - the beginning of the memory, which holds the module's own constants
  * @param maximumBytes - the budget, reserved bytes included; address space is set aside for it, memory only as it is used
  * @throws KernelsError `start_failed` if the system refuses the address space
  */
-export const createKernelMemory = (reservedBytes: number, maximumBytes: number): KernelMemory => {
-  const limit = Math.floor(Math.min(maximumBytes, ADDRESSABLE_BYTES) / PAGE_BYTES) * PAGE_BYTES;
-  const start = roundUp(reservedBytes, ALIGNMENT);
+export function createKernelMemory(reservedBytes: number, maximumBytes: number): KernelMemory {
+  const limit = Math.floor(Math.min(maximumBytes, addressableBytes) / pageBytes) * pageBytes;
+  const start = roundUp(reservedBytes, alignment);
   const memory = (() => {
     try {
       return new WebAssembly.Memory({
-        initial: Math.ceil(reservedBytes / PAGE_BYTES),
-        maximum: limit / PAGE_BYTES,
+        initial: Math.ceil(reservedBytes / pageBytes),
+        maximum: limit / pageBytes,
         shared: true,
       });
     } catch (cause) {
@@ -104,11 +107,11 @@ export const createKernelMemory = (reservedBytes: number, maximumBytes: number):
   const grow = (bytes: number): Span => {
     const last = free.at(-1);
     const reusable = last !== undefined && last.address + last.bytes === end ? last.bytes : 0;
-    const needed = roundUp(bytes - reusable, PAGE_BYTES);
+    const needed = roundUp(bytes - reusable, pageBytes);
     if (end + needed > limit) throw refuse(bytes);
-    const added = Math.min(Math.max(needed, GROWTH_BYTES), limit - end);
+    const added = Math.min(Math.max(needed, growthBytes), limit - end);
     try {
-      memory.grow(added / PAGE_BYTES);
+      memory.grow(added / pageBytes);
     } catch (cause) {
       throw refuse(bytes, cause);
     }
@@ -126,7 +129,7 @@ export const createKernelMemory = (reservedBytes: number, maximumBytes: number):
     bytes: number,
     { secret = false }: { readonly secret?: boolean } = {},
   ): Block => {
-    const size = roundUp(Math.max(bytes, 1), ALIGNMENT);
+    const size = roundUp(Math.max(bytes, 1), alignment);
     const fitting = free.filter((span) => span.bytes >= size);
     const span =
       fitting.length > 0
@@ -163,4 +166,4 @@ export const createKernelMemory = (reservedBytes: number, maximumBytes: number):
     },
     view,
   };
-};
+}

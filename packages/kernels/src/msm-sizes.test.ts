@@ -13,8 +13,12 @@ import { createKernels, type Kernels } from './kernels.ts';
 
 const random = createScalars(7n);
 /** Points that repeat, cancel and are at infinity. */
-const factorOf = (index: number): bigint => [3n, -3n, 5n, 5n, 0n, 8n, R - 8n, 11n][index % 8] ?? 0n;
-const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+function factorOf(index: number): bigint {
+  return [3n, -3n, 5n, 5n, 0n, 8n, R - 8n, 11n][index % 8] ?? 0n;
+}
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}
 
 let kernels: Kernels;
 beforeAll(async () => {
@@ -22,10 +26,10 @@ beforeAll(async () => {
 });
 afterAll(() => kernels.close());
 
-const check = async (group: Group, points: readonly bigint[], scalars: readonly bigint[]) => {
+async function check(group: Group, points: readonly bigint[], scalars: readonly bigint[]) {
   const { sum, expected } = await sumBoth(kernels, group, points, scalars);
   expect(sum).toBe(expected);
-};
+}
 
 describe.each(['g1', 'g2'] as const)('in %s', (group) => {
   // A batch is 2048 additions: 4096 points in one bucket fill one exactly.

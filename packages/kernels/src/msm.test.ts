@@ -5,7 +5,7 @@ import type { Group } from './groups.ts';
 import { createKernels, type Kernels } from './kernels.ts';
 
 const random = createScalars(20_261_121n);
-const EDGES = [0n, 1n, R - 1n, 2n, R - 2n, (R - 1n) / 2n, (R + 1n) / 2n, 1n << 64n, 1n << 253n];
+const edges = [0n, 1n, R - 1n, 2n, R - 2n, (R - 1n) / 2n, (R + 1n) / 2n, 1n << 64n, 1n << 253n];
 
 const scalarKinds: Record<string, (index: number) => bigint> = {
   random: () => random(),
@@ -15,7 +15,7 @@ const scalarKinds: Record<string, (index: number) => bigint> = {
   'powers of two': (index) => (1n << BigInt(index % 254)) % R,
   'negated powers of two': (index) => R - ((1n << BigInt(index % 253)) % R),
   'one that is not 0': (index) => (index === 0 ? 123_456_789n ** 7n % R : 0n),
-  edges: (index) => EDGES[index % EDGES.length] ?? 0n,
+  edges: (index) => edges[index % edges.length] ?? 0n,
 };
 const pointKinds: Record<string, (index: number) => bigint> = {
   different: (index) => BigInt(index + 1) ** 3n,
@@ -66,7 +66,7 @@ describe.each(['float', 'integer'] as const)('with the %s multiplier', (multipli
     });
 
     it('multiplies the generator, and points one by one', async () => {
-      const scalars = [...EDGES, ...Array.from({ length: 8 }, random)];
+      const scalars = [...edges, ...Array.from({ length: 8 }, random)];
       const bytes = Buffer.concat(scalars.map((scalar) => bytesOf(scalar)));
       const multiples = await kernels.multiplyGenerator(group, bytes);
       const expected = Buffer.concat(scalars.map((scalar) => encodeMultiple(group, scalar)));

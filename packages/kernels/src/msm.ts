@@ -8,7 +8,7 @@
  */
 import { sumWeighted } from './curve-sum.ts';
 import { KernelsError } from './errors.ts';
-import { COMPONENTS, type Group, POINT_BYTES } from './groups.ts';
+import { components, type Group, pointSize } from './groups.ts';
 import type { PointTable } from './points.ts';
 import {
   createTaskCounter,
@@ -17,35 +17,36 @@ import {
   type TaskOptions,
   withBlocks,
 } from './runtime.ts';
-import { SCALAR_BYTES } from './scalar-field.ts';
+import { scalarBytes } from './scalar-field.ts';
 import type { ScalarVector } from './scalars.ts';
 import type { KernelTask } from './threads.ts';
 
 /** Additions of one kernel call, and bytes of its lists: codegen/msm.ts, codegen/add-pairs.ts. */
-const JOBS_PER_CALL = 2048;
-const JOB_BYTES = 12;
-const PAIR_BYTES = 80;
-const SCRATCH_BYTES = 18 * PAIR_BYTES + (JOBS_PER_CALL / 2) * 3 * PAIR_BYTES;
-const STATE_BYTES = 64;
+const jobsPerCall = 2048;
+const jobBytes = 12;
+const pairBytes = 80;
+const scratchBytes = 18 * pairBytes + (jobsPerCall / 2) * 3 * pairBytes;
+const stateBytes = 64;
 /** Bits of the largest |scalar| plus one, which all windows together hold. */
-const SCALAR_BITS = 254;
-const MAXIMUM_WINDOW_BITS = 16;
+const scalarBits = 254;
+const maximumWindowBits = 16;
 /** Points of one part at most: bounds the memory of a thread. */
-const MAXIMUM_PART = 131_072;
-const TASK_SCALARS = 8192;
+const maximumPart = 131_072;
+const taskScalars = 8192;
 
 type Plan = { readonly bits: number; readonly windows: number; readonly parts: number };
 
 /** Additions of the whole: each point once a window, two for each bucket. */
-const estimateAdditions = (points: number, bits: number, parts: number): number =>
-  Math.ceil(SCALAR_BITS / bits) * (points + parts * (2 ** bits + 300));
+function estimateAdditions(points: number, bits: number, parts: number): number {
+  return Math.ceil(scalarBits / bits) * (points + parts * (2 ** bits + 300));
+}
 
 /** Window and parts with the fewest additions, and enough tasks for the threads. */
-const decidePlan = (count: number, large: number, threads: number): Plan => {
-  const needed = Math.ceil(count / MAXIMUM_PART);
-  const candidates = Array.from({ length: MAXIMUM_WINDOW_BITS - 2 }, (_, index) => {
+function decidePlan(count: number, large: number, threads: number): Plan {
+  const needed = Math.ceil(count / maximumPart);
+  const candidates = Array.from({ length: maximumWindowBits - 2 }, (_, index) => {
     const bits = index + 3;
-    const windows = Math.ceil(SCALAR_BITS / bits);
+    const windows = Math.ceil(scalarBits / bits);
     // Tasks that do not divide by the threads leave some idle at the end: parts as long as that pays.
     const options = [1, 2, 3, 4].map((factor) => {
       const parts = Math.max(needed, factor);
@@ -56,10 +57,10 @@ const decidePlan = (count: number, large: number, threads: number): Plan => {
     return { bits, windows, ...best };
   });
   return candidates.reduce((left, right) => (right.cost < left.cost ? right : left));
-};
+}
 
 /** The share of scalars above 64 bits, of either sign, by a sample. */
-const estimateLarge = (scalars: Uint8Array, count: number): number => {
+function estimateLarge(scalars: Uint8Array, count: number): number {
   const words = new Uint32Array(scalars.buffer, scalars.byteOffset, scalars.byteLength / 4);
   const step = Math.max(1, Math.floor(count / 4096));
   let sampled = 0;
@@ -73,15 +74,15 @@ const estimateLarge = (scalars: Uint8Array, count: number): number => {
     if (!isSmall) large += 1;
   }
   return Math.ceil((large / sampled) * count);
-};
+}
 
 /** H of codegen/msm.ts. */
-const encodeOffset = ({ bits, windows }: Plan): Uint8Array => {
+function encodeOffset({ bits, windows }: Plan): Uint8Array {
   let offset = 0n;
   for (let window = 0; window < windows - 1; window++)
     offset += 1n << BigInt(bits * window + bits - 1);
   return new Uint8Array(Buffer.from(offset.toString(16).padStart(64, '0'), 'hex').reverse());
-};
+}
 
 /** Where one thread works. */
 type Place = {
@@ -93,12 +94,12 @@ type Place = {
   readonly work: number;
 };
 
-const allocatePlace = (
+function allocatePlace(
   allocate: (bytes: number) => { readonly address: number },
   group: Group,
   part: number,
   bits: number,
-): Place => {
+): Place {
   const entries = Math.max(part, 2 ** bits) + 64;
   // Sums of the points themselves (half), one for each pair of buckets, one for each of the halved sums.
   const points = Math.ceil(part / 2) + 2 * 2 ** bits + 64;
@@ -106,32 +107,32 @@ const allocatePlace = (
     refs: allocate(4 * entries).address,
     keys: allocate(4 * entries).address,
     buckets: allocate(4 * (2 ** bits + 64)).address,
-    jobs: allocate(JOBS_PER_CALL * JOB_BYTES).address,
-    scratch: allocate(SCRATCH_BYTES).address,
-    work: allocate(points * POINT_BYTES[group]).address,
+    jobs: allocate(jobsPerCall * jobBytes).address,
+    scratch: allocate(scratchBytes).address,
+    work: allocate(points * pointSize[group]).address,
   };
-};
+}
 
 /** Calls that certainly finish a window: every stage's full batches, and a partial one for each of its rounds. */
-const countSteps = (part: number, bits: number): number => {
+function countSteps(part: number, bits: number): number {
   const rounds = Math.ceil(Math.log2(part + 1)) + 2;
-  const sums = Math.ceil(part / JOBS_PER_CALL) + rounds;
-  const halving = Math.ceil(2 ** bits / JOBS_PER_CALL) + bits + 2;
-  const last = Math.ceil(2 ** bits / JOBS_PER_CALL) + bits + 3;
+  const sums = Math.ceil(part / jobsPerCall) + rounds;
+  const halving = Math.ceil(2 ** bits / jobsPerCall) + bits + 2;
+  const last = Math.ceil(2 ** bits / jobsPerCall) + bits + 3;
   return sums + halving + last;
-};
+}
 
 /**
  * The sum over the table of scalars[firstScalar + i]·points[i].
  * @returns one affine point in the proving key's format, zeros for infinity
  * @throws KernelsError `input_refused` when there are too few scalars; `out_of_memory`, `kernel_failed`; the signal's reason
  */
-export const computeMsm = async (
+export async function computeMsm(
   runtime: Runtime,
   points: PointTable,
   scalars: ScalarVector,
   options: TaskOptions & { readonly firstScalar?: number | undefined } = {},
-): Promise<Uint8Array> => {
+): Promise<Uint8Array> {
   const { signal, onProgress, firstScalar = 0 } = options;
   const { memory, threads } = runtime;
   const { count, group } = points;
@@ -141,28 +142,28 @@ export const computeMsm = async (
       `${count} points from scalar ${firstScalar} on need more than the ${scalars.count} scalars there are`,
     );
   }
-  const source = scalars.address + firstScalar * SCALAR_BYTES;
+  const source = scalars.address + firstScalar * scalarBytes;
   const table = points.address;
-  const large = estimateLarge(memory.view(source, count * SCALAR_BYTES), count);
+  const large = estimateLarge(memory.view(source, count * scalarBytes), count);
   const plan = decidePlan(count, large, threads.count);
   const { bits, windows } = plan;
   const part = Math.ceil(count / plan.parts);
   const ranges = splitRange(count, part);
-  const preparation = splitRange(count, TASK_SCALARS);
+  const preparation = splitRange(count, taskScalars);
   const onTaskDone = createTaskCounter(preparation.length + windows * ranges.length, onProgress);
-  const outputBytes = (bits + 1) * COMPONENTS[group] * 64;
+  const outputBytes = (bits + 1) * components[group] * 64;
 
   return withBlocks(memory, async (allocate) => {
     const secret = (bytes: number) => allocate(bytes, { secret: true });
-    const prepared = secret(count * SCALAR_BYTES).address;
-    const offset = secret(SCALAR_BYTES).address;
-    memory.view(offset, SCALAR_BYTES).set(encodeOffset(plan));
+    const prepared = secret(count * scalarBytes).address;
+    const offset = secret(scalarBytes).address;
+    memory.view(offset, scalarBytes).set(encodeOffset(plan));
     const places = Array.from({ length: threads.count }, () =>
       allocatePlace(secret, group, part, bits),
     );
     for (const place of places) memory.view(place.buckets, 4 * (2 ** bits + 64)).fill(0);
-    const sums = secret((bits + 1) * POINT_BYTES[group] * threads.count).address;
-    const states = secret(STATE_BYTES * windows * ranges.length).address;
+    const sums = secret((bits + 1) * pointSize[group] * threads.count).address;
+    const states = secret(stateBytes * windows * ranges.length).address;
     const outputs = secret(outputBytes * windows * ranges.length).address;
 
     await threads.run(
@@ -171,8 +172,8 @@ export const computeMsm = async (
           [
             [
               'msm_prepare',
-              prepared + first * SCALAR_BYTES,
-              source + first * SCALAR_BYTES,
+              prepared + first * scalarBytes,
+              source + first * scalarBytes,
               size,
               offset,
             ],
@@ -189,11 +190,11 @@ export const computeMsm = async (
             if (place === undefined) throw new RangeError('there is no such thread');
             const { buckets, work } = place;
             // A task's own: it is written while the thread may still be at another task.
-            const state = states + (window * ranges.length + index) * STATE_BYTES;
+            const state = states + (window * ranges.length + index) * stateBytes;
             const isLast = window === windows - 1;
             const width = 2 ** bits;
             memory
-              .view(state, STATE_BYTES)
+              .view(state, stateBytes)
               .set(
                 new Uint8Array(
                   Uint32Array.of(
@@ -216,15 +217,15 @@ export const computeMsm = async (
                   ).buffer,
                 ),
               );
-            const sum = sums + thread * (bits + 1) * POINT_BYTES[group];
+            const sum = sums + thread * (bits + 1) * pointSize[group];
             const output = outputs + (window * ranges.length + index) * outputBytes;
             return [
               [
                 'msm_sort',
                 state,
-                prepared + first * SCALAR_BYTES,
-                table + first * POINT_BYTES[group],
-                POINT_BYTES[group],
+                prepared + first * scalarBytes,
+                table + first * pointSize[group],
+                pointSize[group],
                 size,
                 bits * window,
                 Math.min(bits, 255 - bits * window),
@@ -234,13 +235,13 @@ export const computeMsm = async (
               ],
               ...Array.from({ length: steps }, () => [`${group}_step`, state] as const),
               [`${group}_finish`, state, sum, bits + 1, width],
-              ['q_toCanonical', output, sum, (bits + 1) * 2 * COMPONENTS[group]],
+              ['q_toCanonical', output, sum, (bits + 1) * 2 * components[group]],
             ];
           },
       ),
     );
     await threads.run(tasks, { signal, onTaskDone });
-    const size = COMPONENTS[group] * 64;
+    const size = components[group] * 64;
     return sumWeighted(
       group,
       tasks.flatMap((_, task) =>
@@ -251,4 +252,4 @@ export const computeMsm = async (
       ),
     );
   });
-};
+}

@@ -4,7 +4,7 @@
  * @module
  */
 import { KernelsError } from './errors.ts';
-import { type Group, POINT_BYTES, ZKEY_BYTES } from './groups.ts';
+import { type Group, pointSize, zkeyPointSize } from './groups.ts';
 import { loadPoints } from './points.ts';
 import {
   createTaskCounter,
@@ -13,17 +13,17 @@ import {
   type TaskOptions,
   withBlocks,
 } from './runtime.ts';
-import { SCALAR_BYTES } from './scalar-field.ts';
+import { scalarBytes } from './scalar-field.ts';
 import type { KernelCall } from './thread-messages.ts';
 
 /** Points of one task, and the space for their additions: codegen/multiples.ts, codegen/add-pairs.ts. */
-export const TASK_POINTS = 1024;
-export const JOBS_BYTES = TASK_POINTS * 12;
-export const SCRATCH_BYTES = 18 * 80 + (TASK_POINTS / 2) * 240;
-const DIGITS_BYTES = 40;
+export const taskPoints = 1024;
+export const jobsBytes = taskPoints * 12;
+export const scratchBytes = 18 * 80 + (taskPoints / 2) * 240;
+const digitsBytes = 40;
 /** Points in memory at once. */
-const CHUNK_POINTS = 65_536;
-const SCALAR_BITS = 256;
+const chunkPoints = 65_536;
+const scalarBits = 256;
 
 export type Work = {
   readonly sums: number;
@@ -38,41 +38,41 @@ export type Work = {
 };
 
 /** Computes `count` points; `describe` says how the sums of a task, infinity at first, come to be. */
-export const computeMultiples = async (
+export async function computeMultiples(
   runtime: Runtime,
   group: Group,
   count: number,
   scalars: Uint8Array,
   describe: (work: Work) => readonly KernelCall[],
   { signal, onProgress }: TaskOptions,
-): Promise<Uint8Array> => {
+): Promise<Uint8Array> {
   const { memory, threads } = runtime;
-  const zkeyBytes = ZKEY_BYTES[group];
+  const zkeyBytes = zkeyPointSize[group];
   const output = new Uint8Array(count * zkeyBytes);
-  const isCommon = scalars.length === SCALAR_BYTES && count > 1;
-  const onTaskDone = createTaskCounter(Math.ceil(count / TASK_POINTS), onProgress);
+  const isCommon = scalars.length === scalarBytes && count > 1;
+  const onTaskDone = createTaskCounter(Math.ceil(count / taskPoints), onProgress);
   await withBlocks(memory, async (allocate) => {
-    const chunk = Math.min(count, CHUNK_POINTS);
+    const chunk = Math.min(count, chunkPoints);
     const secret = { secret: true };
-    const sums = allocate(chunk * POINT_BYTES[group], secret).address;
+    const sums = allocate(chunk * pointSize[group], secret).address;
     const results = allocate(chunk * zkeyBytes, secret).address;
-    const factors = allocate(isCommon ? SCALAR_BYTES : chunk * SCALAR_BYTES, secret).address;
+    const factors = allocate(isCommon ? scalarBytes : chunk * scalarBytes, secret).address;
     const places = Array.from({ length: threads.count }, () => ({
       // Which points are added is a digit of each scalar.
-      jobs: allocate(JOBS_BYTES, secret).address,
-      scratch: allocate(SCRATCH_BYTES, secret).address,
-      digits: allocate(TASK_POINTS * DIGITS_BYTES, secret).address,
+      jobs: allocate(jobsBytes, secret).address,
+      scratch: allocate(scratchBytes, secret).address,
+      digits: allocate(taskPoints * digitsBytes, secret).address,
     }));
     for (const [start, size] of splitRange(count, chunk)) {
       const wanted = isCommon
         ? scalars
-        : scalars.subarray(start * SCALAR_BYTES, (start + size) * SCALAR_BYTES);
+        : scalars.subarray(start * scalarBytes, (start + size) * scalarBytes);
       memory.view(factors, wanted.length).set(wanted);
-      const tasks = splitRange(size, TASK_POINTS).map(([first, part]) => (thread: number) => {
+      const tasks = splitRange(size, taskPoints).map(([first, part]) => (thread: number) => {
         const place = places[thread];
         if (place === undefined) throw new RangeError('there is no such thread');
-        const sum = sums + first * POINT_BYTES[group];
-        const scalar = isCommon ? factors : factors + first * SCALAR_BYTES;
+        const sum = sums + first * pointSize[group];
+        const scalar = isCommon ? factors : factors + first * scalarBytes;
         const work = { ...place, sums: sum, scalars: scalar, start: start + first, count: part };
         return [
           [`${group}_clear`, sum, part] as const,
@@ -85,7 +85,7 @@ export const computeMultiples = async (
     }
   });
   return output;
-};
+}
 
 /**
  * scalars[i]·points[i], or one scalar times every point. Scalars are secret and used as 256-bit integers, so that the points may be
@@ -94,17 +94,17 @@ export const computeMultiples = async (
  * @param scalars - 32 bytes little-endian: one, or as many as points
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
  */
-export const multiplyPoints = async (
+export async function multiplyPoints(
   runtime: Runtime,
   group: Group,
   points: Uint8Array,
   scalars: Uint8Array,
   options: TaskOptions = {},
-): Promise<Uint8Array> => {
-  const zkeyBytes = ZKEY_BYTES[group];
+): Promise<Uint8Array> {
+  const zkeyBytes = zkeyPointSize[group];
   const count = points.length / zkeyBytes;
-  const isCommon = scalars.length === SCALAR_BYTES;
-  if (!Number.isInteger(count) || (!isCommon && scalars.length !== count * SCALAR_BYTES)) {
+  const isCommon = scalars.length === scalarBytes;
+  if (!Number.isInteger(count) || (!isCommon && scalars.length !== count * scalarBytes)) {
     throw new KernelsError(
       'input_refused',
       `${points.length} bytes of points (${zkeyBytes} each) and ${scalars.length} bytes of scalars do not fit together: give one scalar, or one for each point`,
@@ -129,13 +129,13 @@ export const multiplyPoints = async (
       count,
       scalars,
       ({ sums, scalars: factors, jobs, scratch, start, count: part }) =>
-        Array.from({ length: SCALAR_BITS }, (_, index) => [
+        Array.from({ length: scalarBits }, (_, index) => [
           `${group}_doubleAndAdd`,
           sums,
-          address + start * POINT_BYTES[group],
+          address + start * pointSize[group],
           factors,
-          isCommon && count > 1 ? 0 : SCALAR_BYTES,
-          SCALAR_BITS - 1 - index,
+          isCommon && count > 1 ? 0 : scalarBytes,
+          scalarBits - 1 - index,
           part,
           jobs,
           scratch,
@@ -145,4 +145,4 @@ export const multiplyPoints = async (
   } finally {
     table.release();
   }
-};
+}

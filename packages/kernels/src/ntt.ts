@@ -3,54 +3,55 @@
  *
  * @module
  */
-import { type Domain, PAIR_BYTES } from './domain.ts';
+import { type Domain, pairBytes } from './domain.ts';
 import { splitRange } from './runtime.ts';
 import type { KernelCall } from './thread-messages.ts';
 import type { KernelTask } from './threads.ts';
 
 /** Pairs that one task transforms: about a millisecond, and 640 kB for a second-level cache. */
-const TASK_PAIRS = 8192;
+const taskPairs = 8192;
 /** Columns that a task takes at least, so that whole cache lines are used. */
-const MINIMUM_COLUMN_PAIRS = 4;
+const minimumColumnPairs = 4;
 
 /** The stages between the rows, for all columns. None if the domain is one row. */
-const describeColumns = (
+function describeColumns(
   domain: Domain,
   kernel: 'ntt_inverse' | 'ntt_forward',
   vector: number,
-): KernelTask[] => {
+): KernelTask[] {
   const { rows, rowPairs, rowBytes } = domain;
   if (rows === 1) return [];
-  const columnPairs = Math.max(MINIMUM_COLUMN_PAIRS, Math.floor(TASK_PAIRS / rows));
+  const columnPairs = Math.max(minimumColumnPairs, Math.floor(taskPairs / rows));
   const table = kernel === 'ntt_inverse' ? domain.inverseTable : domain.forwardTable;
   return splitRange(rowPairs, columnPairs).map(([column, pairs]) => [
-    [kernel, vector + column * PAIR_BYTES, rowBytes, rows, pairs, table + column * PAIR_BYTES],
+    [kernel, vector + column * pairBytes, rowBytes, rows, pairs, table + column * pairBytes],
   ]);
-};
+}
 
 /** Everything inside the rows: the end of the inverse transform and the beginning of the forward one. */
-const describeRows = (domain: Domain, vector: number): KernelTask[] => {
+function describeRows(domain: Domain, vector: number): KernelTask[] {
   const { rows, rowPairs, rowBytes, inverseTable, forwardTable } = domain;
-  const perTask = Math.max(1, Math.floor(TASK_PAIRS / 4 / rowPairs));
+  const perTask = Math.max(1, Math.floor(taskPairs / 4 / rowPairs));
   return splitRange(rows, perTask).map(([first, count]) =>
     Array.from({ length: count }, (_, i) => {
       const row = vector + (first + i) * rowBytes;
       return [
-        ['ntt_inverse', row, PAIR_BYTES, rowPairs, 1, inverseTable],
+        ['ntt_inverse', row, pairBytes, rowPairs, 1, inverseTable],
         ['ntt_turn', row, rowPairs, forwardTable],
-        ['ntt_forward', row, PAIR_BYTES, rowPairs, 1, forwardTable],
+        ['ntt_forward', row, pairBytes, rowPairs, 1, forwardTable],
       ] satisfies KernelCall[];
     }).flat(),
   );
-};
+}
 
 /**
  * The tasks in three phases, to be run one after the other.
  * @param vectors - addresses of the values in natural order, in pairs; results take their place.
  */
-export const describeExtension = (domain: Domain, vectors: readonly number[]): KernelTask[][] =>
-  [
+export function describeExtension(domain: Domain, vectors: readonly number[]): KernelTask[][] {
+  return [
     vectors.flatMap((vector) => describeColumns(domain, 'ntt_inverse', vector)),
     vectors.flatMap((vector) => describeRows(domain, vector)),
     vectors.flatMap((vector) => describeColumns(domain, 'ntt_forward', vector)),
   ].filter((tasks) => tasks.length > 0);
+}

@@ -4,7 +4,7 @@
  * @module
  */
 import { KernelsError } from './errors.ts';
-import { type Group, POINT_BYTES, ZKEY_BYTES } from './groups.ts';
+import { type Group, pointSize, zkeyPointSize } from './groups.ts';
 import {
   createResident,
   createTaskCounter,
@@ -19,39 +19,39 @@ import {
 export type PointTable = Resident & { readonly group: Group };
 
 /** Points read and converted at a time. */
-const CHUNK_POINTS = 16_384;
+const chunkPoints = 16_384;
 /** Points that one task converts: about a millisecond. */
-const TASK_POINTS = 4096;
+const taskPoints = 4096;
 
 /**
  * Reads points of a proving key chunk by chunk and keeps them. Coordinates are reduced, points are not checked to be on the curve.
  * @param read - fills `into` with `count` points from number `start` on
  * @throws KernelsError `input_refused`, `out_of_memory`; what `read` throws; the signal's reason
  */
-export const loadPoints = async (
+export async function loadPoints(
   runtime: Runtime,
   group: Group,
   count: number,
   read: (start: number, count: number, into: Uint8Array) => Promise<void>,
   { signal, onProgress }: TaskOptions = {},
-): Promise<PointTable> => {
+): Promise<PointTable> {
   if (!Number.isSafeInteger(count) || count < 1) {
     throw new KernelsError('input_refused', `a table of ${count} points; it has at least one`);
   }
   const { memory, threads } = runtime;
-  const [pointBytes, zkeyBytes] = [POINT_BYTES[group], ZKEY_BYTES[group]];
+  const [pointBytes, zkeyBytes] = [pointSize[group], zkeyPointSize[group]];
   const block = memory.allocate(count * pointBytes);
-  const onTaskDone = createTaskCounter(Math.ceil(count / TASK_POINTS), onProgress);
+  const onTaskDone = createTaskCounter(Math.ceil(count / taskPoints), onProgress);
   try {
     await withBlocks(memory, async (allocate) => {
       // Points are public, but nothing is left lying about: the tests of secrets expect what an operation leaves to be zeros.
-      const raw = allocate(Math.min(count, CHUNK_POINTS) * zkeyBytes, { secret: true });
+      const raw = allocate(Math.min(count, chunkPoints) * zkeyBytes, { secret: true });
       const bytes = new Uint8Array(raw.bytes);
-      for (const [start, size] of splitRange(count, CHUNK_POINTS)) {
+      for (const [start, size] of splitRange(count, chunkPoints)) {
         const chunk = bytes.subarray(0, size * zkeyBytes);
         await read(start, size, chunk);
         memory.view(raw.address, chunk.length).set(chunk);
-        const tasks = splitRange(size, TASK_POINTS).map(
+        const tasks = splitRange(size, taskPoints).map(
           ([first, part]) =>
             [
               [
@@ -74,4 +74,4 @@ export const loadPoints = async (
     value: group,
     enumerable: true,
   }) as PointTable;
-};
+}

@@ -5,29 +5,31 @@ import { createNumbers, decodeScalars, encodeScalars, R } from '../test/quotient
 import { createKernels, type Kernels } from './kernels.ts';
 import type { PoseidonConstants } from './poseidon.ts';
 
-const PARTIAL_ROUNDS = 5;
-const list = <T>(length: number, make: (index: number) => T): T[] =>
-  Array.from({ length }, (_, index) => make(index));
+const partialRoundCounts = 5;
+function list<T>(length: number, make: (index: number) => T): T[] {
+  return Array.from({ length }, (_, index) => make(index));
+}
 
-const createConstants = (width: number): PoseidonConstants => {
+function createConstants(width: number): PoseidonConstants {
   const { scalar } = createNumbers(BigInt(width));
   const square = () => list(width, () => list(width, scalar));
   return {
     width,
-    partialRounds: PARTIAL_ROUNDS,
+    partialRounds: partialRoundCounts,
     fullConstants: list(8, () => list(width, scalar)),
-    partialConstants: list(PARTIAL_ROUNDS, scalar),
+    partialConstants: list(partialRoundCounts, scalar),
     matrix: square(),
     transition: square(),
-    sparseRows: list(PARTIAL_ROUNDS, () => list(width - 1, scalar)),
-    sparseColumns: list(PARTIAL_ROUNDS, () => list(width - 1, scalar)),
+    sparseRows: list(partialRoundCounts, () => list(width - 1, scalar)),
+    sparseColumns: list(partialRoundCounts, () => list(width - 1, scalar)),
   };
-};
+}
 
-const dot = (a: readonly bigint[], b: readonly bigint[]): bigint =>
-  a.reduce((sum, value, i) => (sum + value * (b[i] ?? 0n)) % R, 0n);
+function dot(a: readonly bigint[], b: readonly bigint[]): bigint {
+  return a.reduce((sum, value, i) => (sum + value * (b[i] ?? 0n)) % R, 0n);
+}
 
-const hashByDefinition = (constants: PoseidonConstants, inputs: readonly bigint[]): bigint => {
+function hashByDefinition(constants: PoseidonConstants, inputs: readonly bigint[]): bigint {
   const full = (state: readonly bigint[], round: number, mixer: PoseidonConstants['matrix']) => {
     const raised = state.map(
       (word, i) => (word + (constants.fullConstants[round]?.[i] ?? 0n)) ** 5n % R,
@@ -38,7 +40,7 @@ const hashByDefinition = (constants: PoseidonConstants, inputs: readonly bigint[
   for (let round = 0; round < 4; round += 1) {
     state = full(state, round, round === 3 ? constants.transition : constants.matrix);
   }
-  for (let round = 0; round < PARTIAL_ROUNDS; round += 1) {
+  for (let round = 0; round < partialRoundCounts; round += 1) {
     const [first = 0n, ...others] = state;
     const raised = (first + (constants.partialConstants[round] ?? 0n)) ** 5n % R;
     const row = [constants.matrix[0]?.[0] ?? 0n, ...(constants.sparseRows[round] ?? [])];
@@ -50,7 +52,7 @@ const hashByDefinition = (constants: PoseidonConstants, inputs: readonly bigint[
   }
   for (let round = 4; round < 8; round += 1) state = full(state, round, constants.matrix);
   return state[0] ?? 0n;
-};
+}
 
 describe.each(['float', 'integer'] as const)('Poseidon, %s multiplier', (multiplier) => {
   let kernels: Kernels;

@@ -27,28 +27,28 @@ export type PoseidonConstants = {
   readonly sparseColumns: readonly (readonly bigint[])[];
 };
 
-const NUMBER_BYTES = 32;
-const ELEMENT_BYTES = 40;
-const PAIR_BYTES = 80;
-const FULL_ROUNDS = 8;
-const MAXIMUM_WIDTH = 7;
-const MODULUS = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
+const numberBytes = 32;
+const elementBytes = 40;
+const pairBytes = 80;
+const fullRounds = 8;
+const maximumWidth = 7;
+const modulus = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 /** Pairs of hashes in one task: some 4 ms for wide states. */
-const PAIRS_IN_TASK = 64;
+const pairsInTask = 64;
 
-const encodeNumber = (value: bigint, bytes: Uint8Array, place: number): void => {
+function encodeNumber(value: bigint, bytes: Uint8Array, place: number): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   for (let word = 0; word < 4; word += 1) {
     view.setBigUint64(
-      place * NUMBER_BYTES + 8 * word,
+      place * numberBytes + 8 * word,
       (value >> BigInt(64 * word)) & 0xffff_ffff_ffff_ffffn,
       true,
     );
   }
-};
+}
 
 /** In the kernel's order. @throws KernelsError `input_refused` */
-const listConstants = (constants: PoseidonConstants): readonly bigint[] => {
+function listConstants(constants: PoseidonConstants): readonly bigint[] {
   const { width, partialRounds, sparseRows, sparseColumns } = constants;
   const list = [
     ...constants.fullConstants.flat(),
@@ -58,12 +58,12 @@ const listConstants = (constants: PoseidonConstants): readonly bigint[] => {
     ...sparseRows.flatMap((row, round) => [...row, ...(sparseColumns[round] ?? [])]),
   ];
   const wanted =
-    FULL_ROUNDS * width + 2 * width * width + partialRounds + 2 * partialRounds * (width - 1);
-  const isField = (value: bigint) => value >= 0n && value < MODULUS;
+    fullRounds * width + 2 * width * width + partialRounds + 2 * partialRounds * (width - 1);
+  const isField = (value: bigint) => value >= 0n && value < modulus;
   if (
     !Number.isInteger(width) ||
     width < 2 ||
-    width > MAXIMUM_WIDTH ||
+    width > maximumWidth ||
     partialRounds < 1 ||
     list.length !== wanted ||
     !list.every(isField)
@@ -74,7 +74,7 @@ const listConstants = (constants: PoseidonConstants): readonly bigint[] => {
     );
   }
   return list;
-};
+}
 
 export type PoseidonHasher = {
   /**
@@ -91,16 +91,16 @@ export type PoseidonHasher = {
 };
 
 /** Keeps the converted constants of every instance it has met: some 40 kB for the widest. */
-export const createPoseidonHasher = (runtime: Runtime): PoseidonHasher => {
+export function createPoseidonHasher(runtime: Runtime): PoseidonHasher {
   const { memory, threads } = runtime;
   const tables = new WeakMap<PoseidonConstants, Promise<Block>>();
 
   const convert = async (constants: PoseidonConstants): Promise<Block> => {
     const list = listConstants(constants);
-    const table = memory.allocate(list.length * ELEMENT_BYTES);
+    const table = memory.allocate(list.length * elementBytes);
     try {
       await withBlocks(memory, async (allocate) => {
-        const plain = allocate(list.length * NUMBER_BYTES, { secret: true });
+        const plain = allocate(list.length * numberBytes, { secret: true });
         const bytes = memory.view(plain.address, plain.bytes);
         list.forEach((value, place) => {
           encodeNumber(value, bytes, place);
@@ -132,7 +132,7 @@ export const createPoseidonHasher = (runtime: Runtime): PoseidonHasher => {
     options = {},
   ) => {
     const { width, partialRounds } = constants;
-    const inputBytes = (width - 1) * NUMBER_BYTES;
+    const inputBytes = (width - 1) * numberBytes;
     const count = inputs.length / inputBytes;
     if (!Number.isInteger(count)) {
       throw new KernelsError('input_refused', 'each hash takes width - 1 numbers of 32 bytes');
@@ -142,19 +142,19 @@ export const createPoseidonHasher = (runtime: Runtime): PoseidonHasher => {
     return withBlocks(memory, async (allocate) => {
       const even = count + (count % 2);
       const from = allocate(even * inputBytes, { secret: true });
-      const to = allocate(even * NUMBER_BYTES, { secret: true });
+      const to = allocate(even * numberBytes, { secret: true });
       const scratch = Array.from({ length: threads.count }, () =>
-        allocate(2 * width * PAIR_BYTES, { secret: true }),
+        allocate(2 * width * pairBytes, { secret: true }),
       );
       const view = memory.view(from.address, from.bytes);
       view.fill(0);
       view.set(inputs);
-      const items = 2 * PAIRS_IN_TASK;
+      const items = 2 * pairsInTask;
       const tasks = Array.from({ length: Math.ceil(count / items) }, (_, task) => {
         const first = task * items;
         const pairs = Math.ceil(Math.min(items, count - first) / 2);
         const places = [
-          to.address + first * NUMBER_BYTES,
+          to.address + first * numberBytes,
           from.address + first * inputBytes,
         ] as const;
         return (thread: number) => [
@@ -173,8 +173,8 @@ export const createPoseidonHasher = (runtime: Runtime): PoseidonHasher => {
         signal: options.signal,
         onTaskDone: createTaskCounter(tasks.length, options.onProgress),
       });
-      return memory.view(to.address, count * NUMBER_BYTES).slice();
+      return memory.view(to.address, count * numberBytes).slice();
     });
   };
   return { hashPoseidonMany };
-};
+}

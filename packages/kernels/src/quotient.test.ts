@@ -14,15 +14,16 @@ import type { ScalarVector } from './scalars.ts';
 
 const matrices = [0, 1] as const;
 
-const readScalars = (kernels: Kernels, vector: ScalarVector): bigint[] =>
-  decodeScalars(kernels.readScalars(vector));
+function readScalars(kernels: Kernels, vector: ScalarVector): bigint[] {
+  return decodeScalars(kernels.readScalars(vector));
+}
 
-const compute = async (
+async function compute(
   kernels: Kernels,
   entries: readonly Entry[],
   size: number,
   witness: readonly bigint[],
-): Promise<bigint[]> => {
+): Promise<bigint[]> {
   const input = { ...toCoefficients(entries), domainSize: size, wires: witness.length };
   const rows = await kernels.loadRows(input);
   const scalars = await kernels.loadScalars(witness.length, encodeScalars(witness));
@@ -30,15 +31,16 @@ const compute = async (
   const result = readScalars(kernels, quotient);
   for (const resident of [rows, scalars, quotient]) resident.release();
   return result;
-};
+}
 
 /** One entry for A and one for B in each row, so that the witness is what the transforms see. */
-const diagonal = (size: number): Entry[] =>
-  matrices.flatMap((matrix) =>
+function diagonal(size: number): Entry[] {
+  return matrices.flatMap((matrix) =>
     Array.from({ length: size }, (_, row) => ({ matrix, row, wire: row, value: 1n })),
   );
+}
 
-const sparse = (size: number, wires: number, seed: bigint): Entry[] => {
+function sparse(size: number, wires: number, seed: bigint): Entry[] {
   const { below, scalar } = createNumbers(seed);
   return Array.from({ length: 5 * size }, () => ({
     matrix: below(2) === 0 ? 0 : 1,
@@ -46,7 +48,7 @@ const sparse = (size: number, wires: number, seed: bigint): Entry[] => {
     wire: below(wires),
     value: [1n, R - 1n, 2n, 0n, scalar()][below(5)] ?? 1n,
   }));
-};
+}
 
 describe.each(['float', 'integer'] as const)(
   'the quotient with the %s multiplier',

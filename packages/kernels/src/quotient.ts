@@ -8,7 +8,7 @@
 import type { Domain } from './domain.ts';
 import { KernelsError } from './errors.ts';
 import { describeExtension } from './ntt.ts';
-import { ELEMENT_BYTES, type Rows } from './rows.ts';
+import { elementBytes, type Rows } from './rows.ts';
 import {
   createResident,
   createTaskCounter,
@@ -17,26 +17,26 @@ import {
   type TaskOptions,
   withBlocks,
 } from './runtime.ts';
-import { SCALAR_BYTES } from './scalar-field.ts';
+import { scalarBytes } from './scalar-field.ts';
 import type { ScalarVector } from './scalars.ts';
 import type { KernelTask } from './threads.ts';
 
 /** Rows of the domain that one task combines. */
-const COMBINED_ROWS = 8;
+const combinedRows = 8;
 /** Scalars that one task converts. */
-const CONVERTED_SCALARS = 8192;
+const convertedScalars = 8192;
 
 /** Addresses of the vectors on the domain. */
 type Vectors = { readonly a: number; readonly b: number; readonly c: number };
 
 /** One row of the domain, as the transforms cut it, is one task. */
-const describeProducts = (
+function describeProducts(
   domain: Domain,
   rows: Rows,
   witness: number,
   { a, b, c }: Vectors,
-): KernelTask[] =>
-  Array.from({ length: domain.rows }, (_, row) => {
+): KernelTask[] {
+  return Array.from({ length: domain.rows }, (_, row) => {
     const offset = row * domain.rowBytes;
     const count = 2 * domain.rowPairs;
     const multiply = (to: number, { ends, entries }: Rows['a']) => {
@@ -49,29 +49,31 @@ const describeProducts = (
       ['ntt_multiply', c + offset, a + offset, b + offset, domain.rowPairs],
     ];
   });
+}
 
-const describeCombination = (domain: Domain, to: number, { a, b, c }: Vectors): KernelTask[] =>
-  splitRange(domain.rows, COMBINED_ROWS).map(([first, count]) =>
+function describeCombination(domain: Domain, to: number, { a, b, c }: Vectors): KernelTask[] {
+  return splitRange(domain.rows, combinedRows).map(([first, count]) =>
     Array.from({ length: count }, (_, i) => {
       const { rowPairs, rowBytes, inverseSize } = domain;
       const offset = (first + i) * rowBytes;
-      const output = to + 2 * SCALAR_BYTES * rowPairs * (first + i);
+      const output = to + 2 * scalarBytes * rowPairs * (first + i);
       return ['ntt_combine', output, a + offset, b + offset, c + offset, inverseSize, rowPairs];
     }),
   );
+}
 
 /**
  * @param witness - one scalar a wire
  * @returns n scalars; the caller releases them
  * @throws KernelsError `input_refused` if the witness has another length; `out_of_memory`, `thread_died`; the signal's reason
  */
-export const computeQuotient = async (
+export async function computeQuotient(
   runtime: Runtime,
   domain: Domain,
   rows: Rows,
   witness: ScalarVector,
   { signal, onProgress }: TaskOptions,
-): Promise<ScalarVector> => {
+): Promise<ScalarVector> {
   if (witness.count !== rows.wires) {
     throw new KernelsError(
       'input_refused',
@@ -86,12 +88,12 @@ export const computeQuotient = async (
       b: allocate(bytes, { secret: true }).address,
       c: allocate(bytes, { secret: true }).address,
     };
-    const wires = allocate(ELEMENT_BYTES * rows.wires, { secret: true });
-    const output = memory.allocate(SCALAR_BYTES * domain.size, { secret: true });
+    const wires = allocate(elementBytes * rows.wires, { secret: true });
+    const output = memory.allocate(scalarBytes * domain.size, { secret: true });
     const phases = [
-      splitRange(rows.wires, CONVERTED_SCALARS).map(([first, count]): KernelTask => {
-        const to = wires.address + ELEMENT_BYTES * first;
-        return [['r_fromCanonical', to, witness.address + SCALAR_BYTES * first, count]];
+      splitRange(rows.wires, convertedScalars).map(([first, count]): KernelTask => {
+        const to = wires.address + elementBytes * first;
+        return [['r_fromCanonical', to, witness.address + scalarBytes * first, count]];
       }),
       describeProducts(domain, rows, wires.address, vectors),
       ...describeExtension(domain, [vectors.a, vectors.b, vectors.c]),
@@ -107,4 +109,4 @@ export const computeQuotient = async (
     }
     return createResident(domain.size, output);
   });
-};
+}

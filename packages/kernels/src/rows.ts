@@ -8,14 +8,14 @@
  */
 import { errorOf, KernelsError } from './errors.ts';
 import { createResident, type Resident, type Runtime, splitRange, withBlocks } from './runtime.ts';
-import { SCALAR_BYTES } from './scalar-field.ts';
+import { scalarBytes } from './scalar-field.ts';
 import type { ZkeyCoefficients } from './zkey-coefficients.ts';
 
 /** Bytes of a field element in the kernels' memory. */
-export const ELEMENT_BYTES = 40;
+export const elementBytes = 40;
 /** Entries sorted between two turns of the event loop. */
-const SLICE = 262_144;
-const CONVERTED_PER_TASK = 4096;
+const slice = 262_144;
+const convertedPerTask = 4096;
 
 /** Entries in any order; several for the same place add up. */
 export type RowsInput = ZkeyCoefficients & {
@@ -40,25 +40,27 @@ export type Rows = Resident & {
   readonly b: Matrix;
 };
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 /** Calls `each` for all entries, giving the event loop a turn now and then. */
-const forEachEntry = async (
+async function forEachEntry(
   length: number,
   signal: AbortSignal | undefined,
   each: (index: number) => void,
-): Promise<void> => {
-  for (const [start, count] of splitRange(length, SLICE)) {
+): Promise<void> {
+  for (const [start, count] of splitRange(length, slice)) {
     for (let i = start; i < start + count; i += 1) each(i);
     await nextTurn();
     if (signal?.aborted) throw errorOf(signal.reason);
   }
-};
+}
 
-const checkRows = async (
+async function checkRows(
   { matrix, row, wire, value, values, domainSize, wires }: RowsInput,
   signal: AbortSignal | undefined,
-): Promise<void> => {
+): Promise<void> {
   const refuse = (what: string): never => {
     throw new KernelsError('input_refused', `the matrices are not well-formed: ${what}`);
   };
@@ -69,25 +71,25 @@ const checkRows = async (
   if (row.length !== length || wire.length !== length || value.length !== length) {
     refuse('the parts have different lengths');
   }
-  if (values.length % SCALAR_BYTES !== 0) refuse('the dictionary is cut off');
-  const known = values.length / SCALAR_BYTES;
+  if (values.length % scalarBytes !== 0) refuse('the dictionary is cut off');
+  const known = values.length / scalarBytes;
   await forEachEntry(length, signal, (i) => {
     if ((matrix[i] ?? 2) > 1) refuse('a matrix is neither A nor B');
     if ((row[i] ?? domainSize) >= domainSize) refuse('a row is outside the domain');
     if ((wire[i] ?? wires) >= wires) refuse('a wire is outside the witness');
     if ((value[i] ?? known) >= known) refuse('a value is not in the dictionary');
   });
-};
+}
 
 /**
  * Sorts the entries by matrix and row, converts the dictionary and keeps both.
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
  */
-export const loadRows = async (
+export async function loadRows(
   { threads, memory }: Runtime,
   input: RowsInput,
   signal: AbortSignal | undefined,
-): Promise<Rows> => {
+): Promise<Rows> {
   await checkRows(input, signal);
   const { matrix, row, wire, value, values, domainSize, wires } = input;
   // Row i of matrix m is number m·domainSize + i. First the lengths, then the places.
@@ -108,9 +110,9 @@ export const loadRows = async (
   });
   const lengths = ends.map((list) => list[domainSize] ?? 0);
   const [lengthA = 0, lengthB = 0] = lengths;
-  const dictionary = values.length / SCALAR_BYTES;
+  const dictionary = values.length / scalarBytes;
   const endBytes = 4 * (domainSize + 1);
-  const valueBytes = ELEMENT_BYTES * (dictionary + 1);
+  const valueBytes = elementBytes * (dictionary + 1);
   const block = memory.allocate(valueBytes + 8 * (lengthA + lengthB) + 2 * endBytes);
   const entriesA = block.address + valueBytes;
   const entriesB = entriesA + 8 * lengthA;
@@ -126,20 +128,20 @@ export const loadRows = async (
       const place = places[number] ?? 0;
       places[number] = place + 1;
       const at = 2 * (which * lengthA + place);
-      entries[at] = ELEMENT_BYTES * ((value[i] ?? 0) + 1);
-      entries[at + 1] = ELEMENT_BYTES * (wire[i] ?? 0);
+      entries[at] = elementBytes * ((value[i] ?? 0) + 1);
+      entries[at + 1] = elementBytes * (wire[i] ?? 0);
     });
     ends.forEach((list, which) => {
       new Uint32Array(words.buffer, which === 0 ? endsA : endsB, list.length).set(list);
     });
-    memory.view(block.address, ELEMENT_BYTES).fill(0);
+    memory.view(block.address, elementBytes).fill(0);
     await withBlocks(memory, async (allocate) => {
       const bytes = allocate(values.length);
       memory.view(bytes.address, values.length).set(values);
       // The file has value·2^512: one factor 2^256 goes with each reading.
-      const tasks = splitRange(dictionary, CONVERTED_PER_TASK).map(([start, count]) => {
-        const from = bytes.address + SCALAR_BYTES * start;
-        const to = block.address + ELEMENT_BYTES * (start + 1);
+      const tasks = splitRange(dictionary, convertedPerTask).map(([start, count]) => {
+        const from = bytes.address + scalarBytes * start;
+        const to = block.address + elementBytes * (start + 1);
         return [
           ['r_fromMontgomery256', to, from, count] as const,
           ['r_toCanonical', from, to, count] as const,
@@ -164,4 +166,4 @@ export const loadRows = async (
     a: { ends: endsA, entries: entriesA, length: lengthA },
     b: { ends: endsB, entries: entriesB, length: lengthB },
   };
-};
+}

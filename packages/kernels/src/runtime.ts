@@ -34,7 +34,7 @@ export type Resident = {
 };
 
 /** A resident in one block. */
-export const createResident = (count: number, block: Block): Resident => {
+export function createResident(count: number, block: Block): Resident {
   let released = false;
   return {
     count,
@@ -48,26 +48,26 @@ export const createResident = (count: number, block: Block): Resident => {
       block.release();
     },
   };
-};
+}
 
 /** Counts finished tasks of an operation with several runs. @param total - number of tasks of all its runs */
-export const createTaskCounter = (
+export function createTaskCounter(
   total: number,
   onProgress: ((fraction: number) => void) | undefined,
-): (() => void) | undefined => {
+): (() => void) | undefined {
   if (onProgress === undefined) return undefined;
   let done = 0;
   return () => {
     done += 1;
     onProgress(Math.min(1, done / total));
   };
-};
+}
 
 /** Runs `work` with blocks that are released when it ends, however it ends. */
-export const withBlocks = async <T>(
+export async function withBlocks<T>(
   memory: KernelMemory,
   work: (allocate: (bytes: number, options?: { readonly secret?: boolean }) => Block) => Promise<T>,
-): Promise<T> => {
+): Promise<T> {
   const blocks: Block[] = [];
   try {
     return await work((bytes, options) => {
@@ -78,11 +78,12 @@ export const withBlocks = async <T>(
   } finally {
     for (const block of blocks) block.release();
   }
-};
+}
 
 /** [start, count] of consecutive parts of at most `size`. */
-export const splitRange = (total: number, size: number): (readonly [number, number])[] =>
-  Array.from(
+export function splitRange(total: number, size: number): (readonly [number, number])[] {
+  return Array.from(
     { length: Math.ceil(total / size) },
     (_, i) => [i * size, Math.min(size, total - i * size)] as const,
   );
+}

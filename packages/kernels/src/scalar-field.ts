@@ -5,61 +5,64 @@
  */
 
 /** r, the order of G1 and G2 (EIP-196). */
-export const SCALAR_MODULUS =
+export const scalarModulus =
   21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 
 /** Bytes of a scalar: little-endian, below r. */
-export const SCALAR_BYTES = 32;
+export const scalarBytes = 32;
 
 /** The smallest number that is no square modulo r. Its powers are the roots of unity that snarkjs uses. */
-const NON_RESIDUE = 5n;
+const nonResidue = 5n;
 
 /** @param exponent - not negative */
-export const computePower = (base: bigint, exponent: bigint): bigint => {
+export function computePower(base: bigint, exponent: bigint): bigint {
   let result = 1n;
-  let square = base % SCALAR_MODULUS;
+  let square = base % scalarModulus;
   for (let rest = exponent; rest > 0n; rest >>= 1n) {
-    if (rest & 1n) result = (result * square) % SCALAR_MODULUS;
-    square = (square * square) % SCALAR_MODULUS;
+    if (rest & 1n) result = (result * square) % scalarModulus;
+    square = (square * square) % scalarModulus;
   }
   return result;
-};
+}
 
 /** The inverse, by Fermat. @param value - not a multiple of r */
-export const computeInverse = (value: bigint): bigint => computePower(value, SCALAR_MODULUS - 2n);
+export function computeInverse(value: bigint): bigint {
+  return computePower(value, scalarModulus - 2n);
+}
 
 /** A primitive root of unity of order 2^k, k = 0 … 28; each is the square of the next. */
-export const computeRootOfUnity = (k: number): bigint =>
-  computePower(NON_RESIDUE, (SCALAR_MODULUS - 1n) >> BigInt(k));
+export function computeRootOfUnity(k: number): bigint {
+  return computePower(nonResidue, (scalarModulus - 1n) >> BigInt(k));
+}
 
 /** Writes scalars, 32 bytes little-endian each, into the beginning of `into`. */
-export const encodeScalars = (scalars: readonly bigint[], into: Uint8Array): void => {
+export function encodeScalars(scalars: readonly bigint[], into: Uint8Array): void {
   const view = new DataView(into.buffer, into.byteOffset, into.byteLength);
   for (const [index, scalar] of scalars.entries()) {
     for (let word = 0; word < 4; word += 1) {
       const bits = BigInt.asUintN(64, scalar >> BigInt(64 * word));
-      view.setBigUint64(SCALAR_BYTES * index + 8 * word, bits, true);
+      view.setBigUint64(scalarBytes * index + 8 * word, bits, true);
     }
   }
-};
+}
 
-const MODULUS_WORDS = Uint32Array.from({ length: 8 }, (_, i) =>
-  Number((SCALAR_MODULUS >> BigInt(32 * i)) & 0xffffffffn),
+const modulusWords = Uint32Array.from({ length: 8 }, (_, i) =>
+  Number((scalarModulus >> BigInt(32 * i)) & 0xffffffffn),
 );
 
 /** Whether all scalars are below r. @param words - the scalars as little-endian 32-bit words */
-export const areBelowModulus = (words: Uint32Array): boolean => {
+export function areBelowModulus(words: Uint32Array): boolean {
   const isBelow = (end: number): boolean => {
     for (let i = 7; i >= 0; i -= 1) {
       const word = words[end - 7 + i] ?? 0;
-      const limit = MODULUS_WORDS[i] ?? 0;
+      const limit = modulusWords[i] ?? 0;
       if (word !== limit) return word < limit;
     }
     return false;
   };
-  const top = MODULUS_WORDS[7] ?? 0;
+  const top = modulusWords[7] ?? 0;
   for (let end = 7; end < words.length; end += 8) {
     if ((words[end] ?? 0) >= top && !isBelow(end)) return false;
   }
   return true;
-};
+}

@@ -5,7 +5,7 @@
  */
 import { KernelsError } from './errors.ts';
 import { createResident, type Resident, type Runtime } from './runtime.ts';
-import { areBelowModulus, SCALAR_BYTES } from './scalar-field.ts';
+import { areBelowModulus, scalarBytes } from './scalar-field.ts';
 
 /** Secret, as far as the kernels know. */
 export type ScalarVector = Resident;
@@ -15,12 +15,12 @@ export type ScalarVector = Resident;
  * @param bytes - 32 bytes little-endian each, below r; what comes after `count` of them is ignored
  * @throws KernelsError `input_refused` if there are fewer or one is not below r; `out_of_memory`
  */
-export const loadScalars = (
+export function loadScalars(
   { memory }: Pick<Runtime, 'memory'>,
   count: number,
   bytes: Uint8Array,
-): ScalarVector => {
-  const length = count * SCALAR_BYTES;
+): ScalarVector {
+  const length = count * scalarBytes;
   if (!Number.isSafeInteger(count) || count < 1 || bytes.length < length) {
     throw new KernelsError(
       'input_refused',
@@ -35,4 +35,4 @@ export const loadScalars = (
     throw new KernelsError('input_refused', 'a scalar is not below the order of the groups');
   }
   return createResident(count, block);
-};
+}

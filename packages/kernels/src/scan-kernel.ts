@@ -9,29 +9,29 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { Kernel } from './instantiate-kernels.ts';
 
-const KEY_BYTES = 32;
-const SECRET_BYTES = 32;
-const NONCE_BYTES = 24;
+const keyBytes = 32;
+const secretBytes = 32;
+const nonceBytes = 24;
 /** Of the Poly1305 tag, at the end of a box. */
-export const TAG_BYTES = 16;
+export const tagBytes = 16;
 
 // One key opens one box: it depends on the box's own point, so the nonce can be constant.
-const zeroNonce = new Uint8Array(NONCE_BYTES);
+const zeroNonce = new Uint8Array(nonceBytes);
 
 /** The plaintext, or undefined when the tag is not the key's. */
-const openBox = (key: Uint8Array, box: Uint8Array): Uint8Array | undefined => {
+function openBox(key: Uint8Array, box: Uint8Array): Uint8Array | undefined {
   try {
     return xchacha20poly1305(key, zeroNonce).decrypt(box);
   } catch {
     return undefined;
   }
-};
+}
 
 /**
  * `boxes_open(count, secrets, opened, salts, saltBytes, info, infoBytes, boxes, boxBytes, plain)`: for each item whose `opened` byte is
  * 1, key = HKDF-SHA256(secret, salt, info), box opened to `plain`, or its `opened` byte cleared. All addresses; the secrets are erased.
  */
-export const createBoxKernels = (memory: WebAssembly.Memory): ReadonlyMap<string, Kernel> => {
+export function createBoxKernels(memory: WebAssembly.Memory): ReadonlyMap<string, Kernel> {
   const open: Kernel = (...numbers) => {
     const [count = 0, secrets = 0, opened = 0, salts = 0, saltBytes = 0] = numbers;
     const [info = 0, infoBytes = 0, boxes = 0, boxBytes = 0, plain = 0] = numbers.slice(5);
@@ -41,17 +41,17 @@ export const createBoxKernels = (memory: WebAssembly.Memory): ReadonlyMap<string
     const context = copy(info, infoBytes);
     for (let item = 0; item < count; item += 1) {
       if (bytes[opened + item] !== 1) continue;
-      const secret = copy(secrets + item * SECRET_BYTES, SECRET_BYTES);
+      const secret = copy(secrets + item * secretBytes, secretBytes);
       const salt = copy(salts + item * saltBytes, saltBytes);
-      const key = hkdf(sha256, secret, salt, context, KEY_BYTES);
+      const key = hkdf(sha256, secret, salt, context, keyBytes);
       const content = openBox(key, copy(boxes + item * boxBytes, boxBytes));
       key.fill(0);
       secret.fill(0);
       bytes[opened + item] = content === undefined ? 0 : 1;
-      if (content !== undefined) bytes.set(content, plain + item * (boxBytes - TAG_BYTES));
+      if (content !== undefined) bytes.set(content, plain + item * (boxBytes - tagBytes));
       content?.fill(0);
     }
-    bytes.fill(0, secrets, secrets + count * SECRET_BYTES);
+    bytes.fill(0, secrets, secrets + count * secretBytes);
   };
   return new Map([['boxes_open', open]]);
-};
+}

@@ -4,7 +4,7 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PAIRS_IN_TASK, POINT_SCRATCH_BYTES, recodeScalar } from './babyjubjub.ts';
+import { pairsInTask, pointScratchBytes, recodeScalar } from './babyjubjub.ts';
 import { instantiateKernels } from './instantiate-kernels.ts';
 import { createKernelMemory } from './memory.ts';
 import type { Runtime } from './runtime.ts';
@@ -17,27 +17,33 @@ const { n: order, p: modulus, a, d } = Point.CURVE();
 const { Fp } = Point;
 type CurvePoint = typeof Point.BASE;
 
-const encode = (value: bigint): Uint8Array =>
-  Uint8Array.from({ length: 32 }, (_, index) => Number((value >> BigInt(8 * index)) & 255n));
+function encode(value: bigint): Uint8Array {
+  return Uint8Array.from({ length: 32 }, (_, index) => Number((value >> BigInt(8 * index)) & 255n));
+}
 
-const pack = (point: CurvePoint): Uint8Array => {
+function pack(point: CurvePoint): Uint8Array {
   const { x, y } = point.toAffine();
   const bytes = encode(y);
   if (x > (modulus - 1n) / 2n) bytes[31] = (bytes[31] ?? 0) | 0x80;
   return bytes;
-};
+}
 
-const join = (parts: readonly Uint8Array[]): Uint8Array => Uint8Array.from(Buffer.concat(parts));
-const part = (bytes: Uint8Array, index: number, size = 32): Uint8Array =>
-  bytes.slice(size * index, size * (index + 1));
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  return Uint8Array.from(Buffer.concat(parts));
+}
+function part(bytes: Uint8Array, index: number, size = 32): Uint8Array {
+  return bytes.slice(size * index, size * (index + 1));
+}
 
 /** x² for a y, by noble's field. */
-const squareX = (y: bigint): bigint => {
+function squareX(y: bigint): bigint {
   const yy = Fp.sqr(y);
   return Fp.div(Fp.sub(1n, yy), Fp.sub(a, Fp.mul(d, yy)));
-};
+}
 
-const isSquare = (value: bigint): boolean => Fp.pow(value, (modulus - 1n) / 2n) === 1n;
+function isSquare(value: bigint): boolean {
+  return Fp.pow(value, (modulus - 1n) / 2n) === 1n;
+}
 
 const orderEight = (() => {
   for (let y = 2n; ; y += 1n) {
@@ -139,7 +145,7 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
 
   it('has as much scratch memory as the kernels want', async () => {
     const own = instantiateKernels(await compileKernels(multiplier), runtime.memory.memory);
-    expect(own.get('bj_scratchBytes')?.(PAIRS_IN_TASK)).toBe(POINT_SCRATCH_BYTES);
+    expect(own.get('bj_scratchBytes')?.(pairsInTask)).toBe(pointScratchBytes);
   });
 
   describe('multiplyPackedPoints', () => {

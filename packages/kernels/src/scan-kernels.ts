@@ -23,9 +23,11 @@ export type ScanKernels = PoseidonHasher & {
   ) => Promise<OpenedBoxes>;
 };
 
-export const createScanKernels = (runtime: Runtime): ScanKernels => ({
-  ...createPoseidonHasher(runtime),
-  multiplyPackedPoints: (points, scalar, options) =>
-    multiplyPackedPoints(runtime, points, scalar, options),
-  openSealedBoxes: (input, scalar, options) => openSealedBoxes(runtime, input, scalar, options),
-});
+export function createScanKernels(runtime: Runtime): ScanKernels {
+  return {
+    ...createPoseidonHasher(runtime),
+    multiplyPackedPoints: (points, scalar, options) =>
+      multiplyPackedPoints(runtime, points, scalar, options),
+    openSealedBoxes: (input, scalar, options) => openSealedBoxes(runtime, input, scalar, options),
+  };
+}

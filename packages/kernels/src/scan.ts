@@ -8,13 +8,13 @@ import {
   addressFor,
   cutIntoTasks,
   multiplyPointsCalls,
-  PACKED_POINT_BYTES,
-  POINT_SCRATCH_BYTES,
+  packedPointBytes,
+  pointScratchBytes,
   recodeScalar,
 } from './babyjubjub.ts';
 import { KernelsError } from './errors.ts';
 import { createTaskCounter, type Runtime, type TaskOptions, withBlocks } from './runtime.ts';
-import { TAG_BYTES } from './scan-kernel.ts';
+import { tagBytes } from './scan-kernel.ts';
 
 export type SealedBoxes = {
   /** The ephemeral points, packed, 32 bytes each; untrusted. */
@@ -35,13 +35,13 @@ export type OpenedBoxes = {
 };
 
 /** Bytes of one item, when `bytes` holds `count` of them. */
-const divide = (what: string, bytes: Uint8Array, count: number): number => {
+function divide(what: string, bytes: Uint8Array, count: number): number {
   const each = count === 0 ? 0 : bytes.length / count;
   if (!Number.isInteger(each)) {
     throw new KernelsError('input_refused', `there must be one ${what} a point, all of one length`);
   }
   return each;
-};
+}
 
 /**
  * Opens what the scalar opens. A point that is refused (see multiplyPackedPoints) opens nothing.
@@ -49,23 +49,23 @@ const divide = (what: string, bytes: Uint8Array, count: number): number => {
  * @param scalar - 32 bytes little-endian, 1 … l-1, secret
  * @throws KernelsError `input_refused`, and what a run can fail with
  */
-export const openSealedBoxes = async (
+export async function openSealedBoxes(
   runtime: Runtime,
   input: SealedBoxes,
   scalar: Uint8Array,
   options: TaskOptions = {},
-): Promise<OpenedBoxes> => {
+): Promise<OpenedBoxes> {
   const { memory, threads } = runtime;
-  const count = input.points.length / PACKED_POINT_BYTES;
+  const count = input.points.length / packedPointBytes;
   if (!Number.isInteger(count)) {
     throw new KernelsError('input_refused', 'packed points are 32 bytes each');
   }
   const saltBytes = divide('salt', input.salts, count);
   const boxBytes = divide('box', input.boxes, count);
-  if (count > 0 && boxBytes < TAG_BYTES) {
+  if (count > 0 && boxBytes < tagBytes) {
     throw new KernelsError('input_refused', 'a box holds at least a tag of 16 bytes');
   }
-  const plainBytes = Math.max(0, boxBytes - TAG_BYTES);
+  const plainBytes = Math.max(0, boxBytes - tagBytes);
   const digits = recodeScalar(scalar);
   try {
     return await withBlocks(memory, async (allocate) => {
@@ -77,7 +77,7 @@ export const openSealedBoxes = async (
         return block.address;
       };
       const even = count + (count % 2);
-      const points = load(input.points, even * PACKED_POINT_BYTES);
+      const points = load(input.points, even * packedPointBytes);
       const salts = load(input.salts);
       const info = load(input.info);
       const boxes = load(input.boxes);
@@ -85,11 +85,11 @@ export const openSealedBoxes = async (
       const opened = load(new Uint8Array(0), even);
       const plain = load(new Uint8Array(0), count * plainBytes);
       const scratch = Array.from({ length: threads.count }, () =>
-        allocate(POINT_SCRATCH_BYTES, { secret: true }),
+        allocate(pointScratchBytes, { secret: true }),
       );
       const tasks = cutIntoTasks(count).map(({ first, pairs }) => (thread: number) => {
         const at = {
-          points: points + first * PACKED_POINT_BYTES,
+          points: points + first * packedPointBytes,
           valid: opened + first,
           digits: recoded,
           scratch: addressFor(scratch, thread),
@@ -122,4 +122,4 @@ export const openSealedBoxes = async (
   } finally {
     digits.fill(0);
   }
-};
+}

@@ -16,50 +16,50 @@ import { loadScalars } from './scalars.ts';
 import { createThreads } from './threads.ts';
 import { compileKernels } from './wasm-module.ts';
 
-const COUNT = 3000;
-const RESERVED_BYTES = 65_536;
+const count = 3000;
+const reservedBytes = 65_536;
 const groups = ['g1', 'g2'] as const;
 
 const { scalar } = createNumbers(8n);
-const secrets = encodeScalars(Array.from({ length: COUNT }, scalar));
+const secrets = encodeScalars(Array.from({ length: count }, scalar));
 
 const started: Runtime[] = [];
 afterEach(async () => {
   await Promise.all(started.splice(0).map(({ threads }) => threads.close()));
 });
 
-const createRuntime = async (): Promise<Runtime> => {
-  const memory = createKernelMemory(RESERVED_BYTES, 2 ** 28);
+async function createRuntime(): Promise<Runtime> {
+  const memory = createKernelMemory(reservedBytes, 2 ** 28);
   const module = await compileKernels('integer');
   const threads = await createThreads(2, { module, memory: memory.memory });
   const runtime: Runtime = { memory, threads, multiplier: 'integer' };
   started.push(runtime);
   return runtime;
-};
+}
 
 type Operation = (runtime: Runtime, options: TaskOptions) => Promise<unknown>;
 /** Loads what is public, and gives the operation on a secret. */
 type Preparation = (runtime: Runtime) => Promise<Operation>;
 
-const withScalars = async <T>(
+async function withScalars<T>(
   runtime: Runtime,
   use: (vector: ReturnType<typeof loadScalars>) => Promise<T>,
-): Promise<T> => {
-  const vector = loadScalars(runtime, COUNT, secrets);
+): Promise<T> {
+  const vector = loadScalars(runtime, count, secrets);
   try {
     return await use(vector);
   } finally {
     vector.release();
   }
-};
+}
 
 const { x, y } = bn254.G1.Point.BASE.toAffine();
-const RADIX = (1n << 256n) % bn254.fields.Fp.ORDER;
-const base = encodeScalars([x, y].map((value) => (value * RADIX) % bn254.fields.Fp.ORDER));
+const radix = (1n << 256n) % bn254.fields.Fp.ORDER;
+const base = encodeScalars([x, y].map((value) => (value * radix) % bn254.fields.Fp.ORDER));
 
 const operations: Record<string, Preparation> = {
   'a sum in g1': async (runtime) => {
-    const points = await loadPoints(runtime, 'g1', COUNT, (_start, count, into) => {
+    const points = await loadPoints(runtime, 'g1', count, (_start, count, into) => {
       for (let i = 0; i < count; i += 1) into.set(base, 64 * i);
       return Promise.resolve();
     });
@@ -68,7 +68,7 @@ const operations: Record<string, Preparation> = {
   },
   'a sum in g2': async (runtime) => {
     const generator = await multiplyGenerator(runtime, 'g2', encodeScalars([1n]));
-    const points = await loadPoints(runtime, 'g2', COUNT, (_start, count, into) => {
+    const points = await loadPoints(runtime, 'g2', count, (_start, count, into) => {
       for (let i = 0; i < count; i += 1) into.set(generator, 128 * i);
       return Promise.resolve();
     });
@@ -77,9 +77,9 @@ const operations: Record<string, Preparation> = {
   },
   'a quotient': async (runtime) => {
     const entries = ([0, 1] as const).flatMap((matrix) =>
-      Array.from({ length: COUNT }, (_, i) => ({ matrix, row: i, wire: i, value: 7n })),
+      Array.from({ length: count }, (_, i) => ({ matrix, row: i, wire: i, value: 7n })),
     );
-    const input = { ...toCoefficients(entries), domainSize: 4096, wires: COUNT };
+    const input = { ...toCoefficients(entries), domainSize: 4096, wires: count };
     const rows = await loadRows(runtime, input, undefined);
     const { domain } = await createDomain(runtime, 12);
     return (_runtime, options) =>
@@ -98,26 +98,27 @@ const operations: Record<string, Preparation> = {
     ]),
   ),
   'multiples of points': async (runtime) => {
-    const points = new Uint8Array(64 * COUNT);
-    for (let i = 0; i < COUNT; i += 1) points.set(base, 64 * i);
+    const points = new Uint8Array(64 * count);
+    for (let i = 0; i < count; i += 1) points.set(base, 64 * i);
     // The points themselves are public and stay where they were.
     await multiplyPoints(runtime, 'g1', points, encodeScalars([0n]));
     return (_runtime, options) => multiplyPoints(runtime, 'g1', points, secrets, options);
   },
 };
 
-const copyMemory = ({ memory }: Runtime): Uint8Array =>
-  new Uint8Array(memory.memory.buffer).slice();
+function copyMemory({ memory }: Runtime): Uint8Array {
+  return new Uint8Array(memory.memory.buffer).slice();
+}
 
 /** Addresses of bytes that are neither zero nor what they were: what is public may be overwritten by zeros, nothing else may be new. */
-const listNew = ({ memory }: Runtime, before: Uint8Array): number[] => {
+function listNew({ memory }: Runtime, before: Uint8Array): number[] {
   const bytes = new Uint8Array(memory.memory.buffer);
   const found: number[] = [];
   for (let at = 0; at < bytes.length && found.length < 10; at += 1) {
     if (bytes[at] !== 0 && bytes[at] !== before[at]) found.push(at);
   }
   return found;
-};
+}
 
 describe.each(Object.keys(operations))('%s leaves nothing in memory', (name) => {
   const prepare = async () => {
@@ -177,7 +178,7 @@ describe('closing', () => {
     const kernels = await createKernels({ threads: 1 });
     const memory = created.mock.results[0]?.value as WebAssembly.Memory;
     created.mockRestore();
-    const vector = await kernels.loadScalars(COUNT, secrets);
+    const vector = await kernels.loadScalars(count, secrets);
     const needle = Buffer.from(secrets.subarray(32 * 7, 32 * 8));
     const holds = () => Buffer.from(new Uint8Array(memory.buffer)).includes(needle);
     expect(holds()).toBe(true);
@@ -185,6 +186,6 @@ describe('closing', () => {
     expect(holds()).toBe(false);
     const closed = expect.objectContaining({ code: 'kernels_closed' });
     expect(() => kernels.readScalars(vector)).toThrow(closed);
-    await expect(kernels.loadScalars(COUNT, secrets)).rejects.toEqual(closed);
+    await expect(kernels.loadScalars(count, secrets)).rejects.toEqual(closed);
   });
 });

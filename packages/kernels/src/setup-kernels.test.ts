@@ -14,7 +14,7 @@ import { createKernels, type Kernels } from './kernels.ts';
 const { Fr } = bn254.fields;
 
 /** The product over the other roots, (x - w^k) / (w^j - w^k). */
-const lagrangeByDefinition = (order: number, j: number, x: bigint): bigint => {
+function lagrangeByDefinition(order: number, j: number, x: bigint): bigint {
   const root = rootOfOrder(order);
   const own = Fr.pow(root, BigInt(j));
   let value = 1n;
@@ -24,18 +24,18 @@ const lagrangeByDefinition = (order: number, j: number, x: bigint): bigint => {
     value = Fr.mul(value, Fr.div(Fr.sub(x, other), Fr.sub(own, other)));
   }
   return value;
-};
+}
 
 /** The same by the closed form, one inversion each. */
-const lagrangeInClosedForm = (order: number, j: number, x: bigint): bigint => {
+function lagrangeInClosedForm(order: number, j: number, x: bigint): bigint {
   const root = Fr.pow(rootOfOrder(order), BigInt(j));
   const vanishing = Fr.sub(Fr.pow(x, BigInt(order)), 1n);
   return Fr.div(Fr.mul(root, vanishing), Fr.mul(BigInt(order), Fr.sub(x, root)));
-};
+}
 
 type Term = readonly [row: number, column: number, value: bigint];
 
-const toMatrix = (rows: number, columns: number, terms: readonly Term[]): SparseMatrix => {
+function toMatrix(rows: number, columns: number, terms: readonly Term[]): SparseMatrix {
   const sorted = terms.toSorted(([a], [b]) => a - b);
   const distinct = [...new Set(terms.map(([, , value]) => value))];
   const rowStart = Uint32Array.from(
@@ -49,19 +49,19 @@ const toMatrix = (rows: number, columns: number, terms: readonly Term[]): Sparse
     value: Uint32Array.from(sorted, ([, , value]) => distinct.indexOf(value)),
     values: encodeScalars(distinct),
   };
-};
+}
 
-const sumsByDefinition = (
+function sumsByDefinition(
   columns: number,
   terms: readonly Term[],
   weights: readonly bigint[],
-): bigint[] => {
+): bigint[] {
   const sums = Array.from({ length: columns }, () => 0n);
   for (const [row, column, value] of terms) {
     sums[column] = Fr.add(sums[column] ?? 0n, Fr.mul(value, weights[row] ?? 0n));
   }
   return sums;
-};
+}
 
 describe.each(['float', 'integer'] as const)('the scalars of a key, %s', (multiplier) => {
   let kernels: Kernels;

@@ -28,8 +28,11 @@ export type SetupKernels = {
   ) => Promise<Uint8Array>;
 };
 
-export const createSetupKernels = (runtime: Runtime): SetupKernels => ({
-  computeLagrangeBasis: (basis, options) => computeLagrangeBasis(runtime, basis, options),
-  multiplyColumns: (matrix, weights, options) => multiplyColumns(runtime, matrix, weights, options),
-  combineScalars: (terms, options) => combineScalars(runtime, terms, options),
-});
+export function createSetupKernels(runtime: Runtime): SetupKernels {
+  return {
+    computeLagrangeBasis: (basis, options) => computeLagrangeBasis(runtime, basis, options),
+    multiplyColumns: (matrix, weights, options) =>
+      multiplyColumns(runtime, matrix, weights, options),
+    combineScalars: (terms, options) => combineScalars(runtime, terms, options),
+  };
+}

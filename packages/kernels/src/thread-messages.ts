@@ -9,7 +9,7 @@ export type KernelCall = readonly [name: string, ...numbers: number[]];
 
 /** What the cell of an order says. Who changes `waiting` to `taken` owns the order: the thread that begins it, or the main thread
  * taking it back. `cutShort` is the main thread's word that no further call of it need be made. */
-export const CLAIM = { waiting: 0, taken: 1, cutShort: 2 } as const;
+export const claim = { waiting: 0, taken: 1, cutShort: 2 } as const;
 
 /** What a thread is started with. Module and memory are shared, not copied. */
 export type ThreadStart = {
@@ -18,7 +18,7 @@ export type ThreadStart = {
 };
 
 export type ThreadWork = ThreadStart & {
-  /** Int32 cells, one for each order in hand: see `CLAIM`. */
+  /** Int32 cells, one for each order in hand: see `claim`. */
   readonly claims: SharedArrayBuffer;
 };
 

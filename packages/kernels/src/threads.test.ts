@@ -6,7 +6,7 @@ import binaryen from 'binaryen';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createThreads, type Threads } from './threads.ts';
 
-const PROBE = `(module
+const probe = `(module
   (import "host" "shared" (memory 1 16 shared))
   (func (export "spin") (param $turns i32)
     (loop $again
@@ -19,20 +19,20 @@ const PROBE = `(module
   (func (export "trap") unreachable)
   (func (export "forever") (loop $again (br $again))))`;
 
-const assemble = (): Uint8Array => {
-  const module = binaryen.parseText(PROBE);
+function assemble(): Uint8Array {
+  const module = binaryen.parseText(probe);
   module.setFeatures(binaryen.Features.All);
   const bytes = module.emitBinary();
   module.dispose();
   return bytes;
-};
+}
 
 const bytes = assemble();
 const memory = new WebAssembly.Memory({ initial: 1, maximum: 16, shared: true });
 const words = new Int32Array(memory.buffer);
 const start = { module: new WebAssembly.Module(bytes), memory };
 /** About a millisecond. */
-const MOMENT = 1_000_000;
+const moment = 1_000_000;
 
 describe('threads', () => {
   let threads: Threads;
@@ -81,7 +81,7 @@ describe('threads', () => {
     await threads.run(
       Array.from({ length: 8 }, () => (thread: number) => {
         seen.add(thread);
-        return [['spin', MOMENT] as const];
+        return [['spin', moment] as const];
       }),
     );
     expect([...seen].sort()).toEqual([0, 1]);
@@ -89,8 +89,8 @@ describe('threads', () => {
 
   it('lets operations share the threads', async () => {
     const ended: string[] = [];
-    const long = threads.run(Array.from({ length: 200 }, () => [['spin', MOMENT]]));
-    const short = threads.run([[['spin', MOMENT]]]);
+    const long = threads.run(Array.from({ length: 200 }, () => [['spin', moment]]));
+    const short = threads.run([[['spin', moment]]]);
     await Promise.all([
       long.then(() => ended.push('long')),
       short.then(() => ended.push('short')),
@@ -103,10 +103,10 @@ describe('threads', () => {
   it('gives what an earlier operation leaves to a later one', async () => {
     // One long task keeps one thread; the other must not wait for it.
     let longIsOver = false;
-    const long = threads.run([[['spin', 100 * MOMENT]]]).then(() => {
+    const long = threads.run([[['spin', 100 * moment]]]).then(() => {
       longIsOver = true;
     });
-    await threads.run(Array.from({ length: 3 }, () => [['spin', MOMENT]]));
+    await threads.run(Array.from({ length: 3 }, () => [['spin', moment]]));
     expect(longIsOver).toBe(false);
     await long;
   });
@@ -117,7 +117,7 @@ describe('threads', () => {
     const reason = new Error('enough');
     let done = 0;
     const run = threads.run(
-      Array.from({ length: 1000 }, () => [['spin', MOMENT] as const, ['add', 0, 1] as const]),
+      Array.from({ length: 1000 }, () => [['spin', moment] as const, ['add', 0, 1] as const]),
       {
         signal: controller.signal,
         onTaskDone: () => {
@@ -129,7 +129,7 @@ describe('threads', () => {
     await expect(run).rejects.toBe(reason);
     const after = words[0];
     expect(after).toBeLessThanOrEqual(9);
-    await threads.run(Array.from({ length: 8 }, () => [['spin', MOMENT]]));
+    await threads.run(Array.from({ length: 8 }, () => [['spin', moment]]));
     expect(words[0]).toBe(after);
     await expect(threads.run([[['add', 0, 1]]], { signal: controller.signal })).rejects.toBe(
       reason,
@@ -137,7 +137,7 @@ describe('threads', () => {
   });
 
   it('fails an operation whose kernel traps, is not there, or whose caller throws; others go on', async () => {
-    const good = threads.run(Array.from({ length: 50 }, () => [['spin', MOMENT]]));
+    const good = threads.run(Array.from({ length: 50 }, () => [['spin', moment]]));
     await expect(threads.run([[['trap']]])).rejects.toMatchObject({ code: 'kernel_failed' });
     await expect(threads.run([[['nothing']]])).rejects.toMatchObject({ code: 'kernel_failed' });
     const thrown = new Error('from the caller');
@@ -169,7 +169,7 @@ describe('a run that fails', () => {
     words.fill(0);
     const steps = 2000;
     const task = Array.from({ length: steps }, () => [
-      ['spin', MOMENT] as const,
+      ['spin', moment] as const,
       ['add', 0, 1] as const,
     ]).flat();
     const controller = new AbortController();
@@ -204,7 +204,7 @@ describe('a thread that dies', () => {
     const seen = new Set<number>();
     const task = (thread: number) => {
       seen.add(thread);
-      return [['spin', MOMENT] as const, ['add', 0, 1] as const];
+      return [['spin', moment] as const, ['add', 0, 1] as const];
     };
     await threads.run(Array.from({ length: 50 }, () => task));
     expect([...seen].sort()).toEqual([0, 1]);
@@ -236,7 +236,7 @@ describe('the end of threads', () => {
       const module = new WebAssembly.Module(Buffer.from('${Buffer.from(bytes).toString('base64')}', 'base64'));
       const memory = new WebAssembly.Memory({ initial: 1, maximum: 16, shared: true });
       const threads = await createThreads(2, { module, memory });
-      void threads.run(Array.from({ length: 20 }, () => [['spin', ${MOMENT}]])).then(() => console.log('worked'));
+      void threads.run(Array.from({ length: 20 }, () => [['spin', ${moment}]])).then(() => console.log('worked'));
       process.on('exit', () => console.log('left'));`;
     const { stdout } = await promisify(execFile)(
       process.execPath,

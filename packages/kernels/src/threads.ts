@@ -10,7 +10,7 @@
  */
 import { errorOf, KernelsError } from './errors.ts';
 import { type KernelThread, startKernelThread } from './kernel-thread.ts';
-import { CLAIM, type KernelCall, type ThreadStart } from './thread-messages.ts';
+import { claim, type KernelCall, type ThreadStart } from './thread-messages.ts';
 
 /** Calls made one after the other by one thread. A function is asked when it is known which thread (0 … count-1), for scratch memory. */
 export type KernelTask = readonly KernelCall[] | ((thread: number) => readonly KernelCall[]);
@@ -34,9 +34,9 @@ export type Threads = {
 };
 
 /** Tasks handed to a thread and not answered yet, at most. */
-const TASKS_IN_HAND = 2;
+const tasksInHand = 2;
 /** So many threads dying in a row, with no task finished in between, and the runtime gives up. */
-const MAXIMUM_DEATHS = 8;
+const maximumDeaths = 8;
 
 type Run = {
   readonly tasks: readonly KernelTask[];
@@ -64,19 +64,21 @@ type Slot = {
 };
 
 /** Whether the run has no task left to give out. */
-const isSpent = (run: Run): boolean => run.failure !== undefined || run.next >= run.tasks.length;
+function isSpent(run: Run): boolean {
+  return run.failure !== undefined || run.next >= run.tasks.length;
+}
 
 /**
  * @param start.module - imports nothing but the memory
  * @throws KernelsError `start_failed`
  */
-export const createThreads = async (count: number, start: ThreadStart): Promise<Threads> => {
+export async function createThreads(count: number, start: ThreadStart): Promise<Threads> {
   const slots: readonly Slot[] = Array.from({ length: count }, (_, index) => ({
     index,
     thread: undefined,
     orders: new Map<number, Order>(),
   }));
-  const claims = new Int32Array(new SharedArrayBuffer(4 * count * TASKS_IN_HAND));
+  const claims = new Int32Array(new SharedArrayBuffer(4 * count * tasksInHand));
   const runs = new Set<Run>();
   let started = false;
   let stopped: KernelsError | undefined;
@@ -98,7 +100,7 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
     for (const { orders } of slots) {
       for (const order of orders.values()) {
         if (order.run === run && !order.isTakenBack)
-          Atomics.store(claims, order.cell, CLAIM.cutShort);
+          Atomics.store(claims, order.cell, claim.cutShort);
       }
     }
   };
@@ -119,9 +121,9 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
       const calls = typeof task === 'function' ? task(slot.index) : task;
       lastId += 1;
       const used = [...slot.orders.values()].map((order) => order.cell);
-      const first = slot.index * TASKS_IN_HAND;
+      const first = slot.index * tasksInHand;
       const cell = used.includes(first) ? first + 1 : first;
-      Atomics.store(claims, cell, CLAIM.waiting);
+      Atomics.store(claims, cell, claim.waiting);
       slot.thread?.send({ id: lastId, cell, calls });
       slot.orders.set(lastId, { run, task, cell, isTakenBack: false });
       run.running += 1;
@@ -133,10 +135,10 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
   /** Takes an order back that its thread has not begun. */
   const takeBack = (): Order | undefined => {
     for (const { orders } of slots) {
-      if (orders.size < TASKS_IN_HAND) continue;
+      if (orders.size < tasksInHand) continue;
       const [id, order] = [...orders].at(-1) ?? [];
       if (id === undefined || order === undefined || order.isTakenBack) continue;
-      if (Atomics.compareExchange(claims, order.cell, CLAIM.waiting, CLAIM.taken) !== CLAIM.waiting)
+      if (Atomics.compareExchange(claims, order.cell, claim.waiting, claim.taken) !== claim.waiting)
         continue;
       orders.set(id, { ...order, isTakenBack: true });
       order.run.running -= 1;
@@ -147,7 +149,7 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
 
   /** Gives waiting tasks out, to the threads with fewest in hand first, until none waits or every hand is full. */
   const dispatch = () => {
-    for (let inHand = 0; inHand < TASKS_IN_HAND; inHand += 1) {
+    for (let inHand = 0; inHand < tasksInHand; inHand += 1) {
       for (const slot of slots) {
         if (slot.orders.size !== inHand) continue;
         const run = [...runs].find((candidate) => !isSpent(candidate));
@@ -199,7 +201,7 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
     const error = stopped ?? new KernelsError('thread_died', died, { retryable: true, cause });
     for (const run of lost) fail(run, error);
     deaths += 1;
-    if (deaths >= MAXIMUM_DEATHS) {
+    if (deaths >= maximumDeaths) {
       const dying = 'kernel threads keep dying; close these kernels and create new ones';
       stop(new KernelsError('thread_died', dying, { cause }));
     }
@@ -265,4 +267,4 @@ export const createThreads = async (count: number, start: ThreadStart): Promise<
   started = true;
   setWorking();
   return { count, run, close };
-};
+}

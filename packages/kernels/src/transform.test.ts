@@ -26,7 +26,7 @@ type FieldOfSnarkjs = {
 };
 type CurveOfSnarkjs = { readonly Fr: FieldOfSnarkjs; terminate(): Promise<void> };
 
-const entriesOf = (size: number): Entry[] => {
+function entriesOf(size: number): Entry[] {
   const { below } = createNumbers(BigInt(size));
   return ([0, 1] as const).flatMap((matrix) =>
     Array.from({ length: size }, (_, row) => ({
@@ -36,7 +36,7 @@ const entriesOf = (size: number): Entry[] => {
       value: BigInt(1 + (row % 3)),
     })),
   );
-};
+}
 
 let curve: CurveOfSnarkjs;
 beforeAll(async () => {
@@ -46,14 +46,14 @@ afterAll(async () => {
   await curve.terminate();
 });
 
-const extendBySnarkjs = async (values: readonly bigint[]): Promise<bigint[]> => {
+async function extendBySnarkjs(values: readonly bigint[]): Promise<bigint[]> {
   const { Fr } = curve;
   const coefficients = await Fr.ifft(await Fr.batchToMontgomery(encodeScalars(values)));
   const root = Fr.w[Math.log2(values.length) + 1];
   if (root === undefined) throw new RangeError('ffjavascript has no such root');
   const shifted = await Fr.batchApplyKey(coefficients, Fr.e(1n), root);
   return decodeScalars(await Fr.batchFromMontgomery(await Fr.fft(shifted)));
-};
+}
 
 it('the roots of unity are those of snarkjs', () => {
   const { w, toObject } = { w: curve.Fr.w, toObject: (e: Uint8Array) => curve.Fr.toObject(e) };

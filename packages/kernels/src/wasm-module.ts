@@ -7,20 +7,22 @@ import { WASM } from './generated/wasm.ts';
 
 export type Multiplier = 'float' | 'integer';
 
-const decode = (base64: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(Buffer.from(base64, 'base64'));
+function decode(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(Buffer.from(base64, 'base64'));
+}
 
 /**
  * 'float' where relaxed SIMD exists and its multiply-add rounds once, else 'integer'. The processor is asked, not the
  * engine's version: relaxed_madd may be two roundings on a processor without FMA.
  */
-export const detectMultiplier = (): Multiplier => {
+export function detectMultiplier(): Multiplier {
   const bytes = decode(WASM.probe);
   if (!WebAssembly.validate(bytes)) return 'integer';
   const { probe } = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
   return typeof probe === 'function' && (probe as () => unknown)() === 1 ? 'float' : 'integer';
-};
+}
 
 /** Compiles the kernels. The module imports `env.memory`, shared, with at least one page. */
-export const compileKernels = (multiplier: Multiplier): Promise<WebAssembly.Module> =>
-  WebAssembly.compile(decode(WASM[multiplier]));
+export function compileKernels(multiplier: Multiplier): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(decode(WASM[multiplier]));
+}

@@ -4,9 +4,9 @@
  * @module
  */
 import {
-  CHUNK_RECORDS,
-  RECORD_BYTES,
-  VALUE_BYTES,
+  chunkRecords,
+  recordBytes,
+  valueBytes,
   type ZkeyCoefficients,
 } from './zkey-coefficients.ts';
 import type { ZkeyForm } from './zkey-format.ts';
@@ -14,23 +14,23 @@ import type { ZkeyForm } from './zkey-format.ts';
 function* encodeStandard(coefficients: ZkeyCoefficients): Generator<Uint8Array> {
   const { matrix, row, wire, value, values } = coefficients;
   yield new Uint8Array(Uint32Array.of(matrix.length).buffer);
-  for (let first = 0; first < matrix.length; first += CHUNK_RECORDS) {
-    const count = Math.min(CHUNK_RECORDS, matrix.length - first);
-    const bytes = new Uint8Array(count * RECORD_BYTES);
+  for (let first = 0; first < matrix.length; first += chunkRecords) {
+    const count = Math.min(chunkRecords, matrix.length - first);
+    const bytes = new Uint8Array(count * recordBytes);
     const view = new DataView(bytes.buffer);
-    for (let i = 0, at = 0; i < count; i++, at += RECORD_BYTES) {
+    for (let i = 0, at = 0; i < count; i++, at += recordBytes) {
       view.setUint32(at, matrix[first + i] ?? 0, true);
       view.setUint32(at + 4, row[first + i] ?? 0, true);
       view.setUint32(at + 8, wire[first + i] ?? 0, true);
-      const start = (value[first + i] ?? 0) * VALUE_BYTES;
-      bytes.set(values.subarray(start, start + VALUE_BYTES), at + 12);
+      const start = (value[first + i] ?? 0) * valueBytes;
+      bytes.set(values.subarray(start, start + valueBytes), at + 12);
     }
     yield bytes;
   }
 }
 
 /** LEB128 numbers in a buffer that grows. */
-const createColumn = (expected: number) => {
+function createColumn(expected: number) {
   let bytes = new Uint8Array(expected + 16);
   let length = 0;
   return {
@@ -49,14 +49,16 @@ const createColumn = (expected: number) => {
     },
     take: (): Uint8Array => bytes.subarray(0, length),
   };
-};
+}
 
-const zigzag = (step: number): number => ((step << 1) ^ (step >> 31)) >>> 0;
+function zigzag(step: number): number {
+  return ((step << 1) ^ (step >> 31)) >>> 0;
+}
 
 function* encodeCompact(coefficients: ZkeyCoefficients): Generator<Uint8Array> {
   const { matrix, row, wire, value, values } = coefficients;
   const entries = matrix.length;
-  yield new Uint8Array(Uint32Array.of(entries, values.length / VALUE_BYTES).buffer);
+  yield new Uint8Array(Uint32Array.of(entries, values.length / valueBytes).buffer);
   yield values;
   const places = createColumn(entries);
   const wires = createColumn(2 * entries);
@@ -80,20 +82,21 @@ function* encodeCompact(coefficients: ZkeyCoefficients): Generator<Uint8Array> {
 }
 
 /** The bytes of section 4, in pieces. Numbers of rows and wires must be below 2^30. */
-export const encodeZkeyCoefficients = (
+export function encodeZkeyCoefficients(
   form: ZkeyForm,
   coefficients: ZkeyCoefficients,
-): Iterable<Uint8Array> =>
-  form === 'standard' ? encodeStandard(coefficients) : encodeCompact(coefficients);
+): Iterable<Uint8Array> {
+  return form === 'standard' ? encodeStandard(coefficients) : encodeCompact(coefficients);
+}
 
 /** Length of section 4 in bytes. */
-export const measureZkeyCoefficients = (form: ZkeyForm, coefficients: ZkeyCoefficients): number => {
+export function measureZkeyCoefficients(form: ZkeyForm, coefficients: ZkeyCoefficients): number {
   if (form === 'standard') {
-    return 4 + coefficients.matrix.length * RECORD_BYTES;
+    return 4 + coefficients.matrix.length * recordBytes;
   }
   let length = 0;
   for (const part of encodeCompact(coefficients)) {
     length += part.length;
   }
   return length;
-};
+}

@@ -27,37 +27,37 @@ export type ZkeyCoefficients = {
 /** What rows and wires must stay below. */
 export type CoefficientLimits = { readonly domainSize: number; readonly wires: number };
 
-export const RECORD_BYTES = 44;
-const RECORD_WORDS = RECORD_BYTES / 4;
-export const VALUE_BYTES = 32;
+export const recordBytes = 44;
+const recordWords = recordBytes / 4;
+export const valueBytes = 32;
 /** Records read at a time: some 700 KB. */
-export const CHUNK_RECORDS = 16_384;
+export const chunkRecords = 16_384;
 
-const readUint32 = async (source: ByteSource, position: number): Promise<number> => {
+async function readUint32(source: ByteSource, position: number): Promise<number> {
   const bytes = new Uint8Array(4);
   await source.read(position, bytes);
   return new DataView(bytes.buffer).getUint32(0, true);
-};
+}
 
-const readStandard = async (
+async function readStandard(
   source: ByteSource,
   place: ZkeySectionPlace,
   { domainSize, wires }: CoefficientLimits,
-): Promise<ZkeyCoefficients> => {
+): Promise<ZkeyCoefficients> {
   const entries = await countZkeyCoefficients('standard', source, place);
   const matrix = new Uint8Array(entries);
   const row = new Uint32Array(entries);
   const wire = new Uint32Array(entries);
   const value = new Uint32Array(entries);
   const dictionary = createDictionary();
-  const words = new Uint32Array(Math.min(entries, CHUNK_RECORDS) * RECORD_WORDS);
-  for (let first = 0; first < entries; first += CHUNK_RECORDS) {
-    const count = Math.min(CHUNK_RECORDS, entries - first);
+  const words = new Uint32Array(Math.min(entries, chunkRecords) * recordWords);
+  for (let first = 0; first < entries; first += chunkRecords) {
+    const count = Math.min(chunkRecords, entries - first);
     await source.read(
-      place.start + 4 + first * RECORD_BYTES,
-      new Uint8Array(words.buffer, 0, count * RECORD_BYTES),
+      place.start + 4 + first * recordBytes,
+      new Uint8Array(words.buffer, 0, count * recordBytes),
     );
-    for (let i = 0, at = 0; i < count; i++, at += RECORD_WORDS) {
+    for (let i = 0, at = 0; i < count; i++, at += recordWords) {
       const entryMatrix = words[at] ?? 0;
       const entryRow = words[at + 1] ?? 0;
       const entryWire = words[at + 2] ?? 0;
@@ -71,13 +71,13 @@ const readStandard = async (
     }
   }
   return { matrix, row, wire, value, values: dictionary.values() };
-};
+}
 
-const readCompact = async (
+async function readCompact(
   source: ByteSource,
   place: ZkeySectionPlace,
   { domainSize, wires }: CoefficientLimits,
-): Promise<ZkeyCoefficients> => {
+): Promise<ZkeyCoefficients> {
   const bytes = new Uint8Array(place.length);
   await source.read(place.start, bytes);
   const view = new DataView(bytes.buffer);
@@ -92,10 +92,10 @@ const readCompact = async (
   const entries = takeUint32();
   const distinct = takeUint32();
   // An entry takes at least three bytes: a bound on what a broken count can make us reserve.
-  if (distinct * VALUE_BYTES + entries * 3 + 12 > bytes.length - position) {
+  if (distinct * valueBytes + entries * 3 + 12 > bytes.length - position) {
     throw malformed('it ends too early');
   }
-  const values = bytes.slice(position, position + distinct * VALUE_BYTES);
+  const values = bytes.slice(position, position + distinct * valueBytes);
   position += values.length;
   const valueWords = new Uint32Array(values.buffer);
   for (let index = 0; index < distinct; index++) {
@@ -161,36 +161,39 @@ const readCompact = async (
     throw malformed('it has bytes left over');
   }
   return { matrix, row, wire, value, values };
-};
+}
 
 /**
  * Reads the section piece by piece (standard) or as a whole (compact) and checks every entry against the limits.
  * @throws ZkeyFormatError
  */
-export const readZkeyCoefficients = (
+export function readZkeyCoefficients(
   form: ZkeyForm,
   source: ByteSource,
   place: ZkeySectionPlace,
   limits: CoefficientLimits,
-): Promise<ZkeyCoefficients> =>
-  form === 'standard' ? readStandard(source, place, limits) : readCompact(source, place, limits);
+): Promise<ZkeyCoefficients> {
+  return form === 'standard'
+    ? readStandard(source, place, limits)
+    : readCompact(source, place, limits);
+}
 
 /**
  * Number of entries, without reading them.
  * @throws ZkeyFormatError if the section cannot hold so many
  */
-export const countZkeyCoefficients = async (
+export async function countZkeyCoefficients(
   form: ZkeyForm,
   source: ByteSource,
   place: ZkeySectionPlace,
-): Promise<number> => {
+): Promise<number> {
   const entries = place.length < 4 ? 0 : await readUint32(source, place.start);
   const fits =
     form === 'standard'
-      ? place.length === 4 + entries * RECORD_BYTES
+      ? place.length === 4 + entries * recordBytes
       : place.length >= 20 + 3 * entries;
   if (!fits) {
     throw malformed(`${entries} entries do not fill the ${place.length} bytes of the section`);
   }
   return entries;
-};
+}

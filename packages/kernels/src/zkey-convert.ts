@@ -11,14 +11,14 @@ import {
   encodeZkeySectionHead,
   encodeZkeyStart,
   readZkeyTable,
-  ZKEY_HEADER_BYTES,
-  ZKEY_SECTION,
   type ZkeyForm,
   ZkeyFormatError,
+  zkeyHeaderBytes,
+  zkeySection,
 } from './zkey-format.ts';
 
 /** Bytes copied at a time. */
-const CHUNK_BYTES = 1 << 20;
+const chunkBytes = 1 << 20;
 
 /**
  * The bytes of the same key in the form asked for, piece by piece; sections keep their order, and there and back is the same file again.
@@ -27,25 +27,25 @@ const CHUNK_BYTES = 1 << 20;
  */
 export async function* convertZkey(source: ByteSource, form: ZkeyForm): AsyncGenerator<Uint8Array> {
   const table = await readZkeyTable(source);
-  const header = table.sections.find(({ id }) => id === ZKEY_SECTION.header);
-  if (header === undefined || header.length !== ZKEY_HEADER_BYTES) {
+  const header = table.sections.find(({ id }) => id === zkeySection.header);
+  if (header === undefined || header.length !== zkeyHeaderBytes) {
     throw new ZkeyFormatError('The proving key has no header of a Groth16 key over BN254.');
   }
-  const headerBytes = new Uint8Array(ZKEY_HEADER_BYTES);
+  const headerBytes = new Uint8Array(zkeyHeaderBytes);
   await source.read(header.start, headerBytes);
   const limits = decodeZkeyHeader(headerBytes);
   yield encodeZkeyStart(form, table.sections.length);
-  const buffer = new Uint8Array(CHUNK_BYTES);
+  const buffer = new Uint8Array(chunkBytes);
   for (const place of table.sections) {
-    if (place.id === ZKEY_SECTION.coefficients && table.form !== form) {
+    if (place.id === zkeySection.coefficients && table.form !== form) {
       const coefficients = await readZkeyCoefficients(table.form, source, place, limits);
       yield encodeZkeySectionHead(place.id, measureZkeyCoefficients(form, coefficients));
       yield* encodeZkeyCoefficients(form, coefficients);
       continue;
     }
     yield encodeZkeySectionHead(place.id, place.length);
-    for (let done = 0; done < place.length; done += CHUNK_BYTES) {
-      const piece = buffer.subarray(0, Math.min(CHUNK_BYTES, place.length - done));
+    for (let done = 0; done < place.length; done += chunkBytes) {
+      const piece = buffer.subarray(0, Math.min(chunkBytes, place.length - done));
       await source.read(place.start + done, piece);
       yield piece;
     }

@@ -5,30 +5,31 @@
  */
 import { ZkeyFormatError } from './zkey-format.ts';
 
-export const malformed = (what: string): ZkeyFormatError =>
-  new ZkeyFormatError(
+export function malformed(what: string): ZkeyFormatError {
+  return new ZkeyFormatError(
     `The matrices in the proving key are damaged: ${what}. Fetch or build it again.`,
   );
+}
 
 /** Scalar field order r as words of 32 bits, the lowest first. */
-const ORDER_WORDS = [
+const orderWords = [
   0xf0000001, 0x43e1f593, 0x79b97091, 0x2833e848, 0x8181585d, 0xb85045b6, 0xe131a029, 0x30644e72,
 ] as const;
 
 /** Whether the eight words from `start` are below r. */
-export const isBelowOrder = (words: Uint32Array, start: number): boolean => {
+export function isBelowOrder(words: Uint32Array, start: number): boolean {
   for (let i = 7; i >= 0; i--) {
     const word = words[start + i] ?? 0;
-    const bound = ORDER_WORDS[i] ?? 0;
+    const bound = orderWords[i] ?? 0;
     if (word !== bound) {
       return word < bound;
     }
   }
   return false;
-};
+}
 
 /** Numbers distinct 32-byte values: open addressing over their words. */
-export const createDictionary = () => {
+export function createDictionary() {
   let words: Uint32Array<ArrayBuffer> = new Uint32Array(8 * 64);
   let slots = new Int32Array(256).fill(-1);
   let count = 0;
@@ -91,4 +92,4 @@ export const createDictionary = () => {
     },
     values: (): Uint8Array => new Uint8Array(words.slice(0, 8 * count).buffer),
   };
-};
+}

@@ -11,21 +11,22 @@ import {
   encodeZkeySectionHead,
   encodeZkeyStart,
   readZkeyTable,
-  ZKEY_SECTION,
   type ZkeyForm,
+  zkeySection,
 } from './zkey-format.ts';
 
 const R = bn254.fields.Fr.ORDER;
 const limits = { domainSize: 2 ** 16, wires: 70_000 };
 const malformed = expect.objectContaining({ code: 'zkey_malformed', retryable: false });
 
-const toBytes = (value: bigint): Buffer =>
-  Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse();
+function toBytes(value: bigint): Buffer {
+  return Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse();
+}
 
 /** Entries as tuples: matrix, row, wire, value. */
 type Entry = readonly [number, number, number, bigint];
 
-const fromEntries = (entries: readonly Entry[]): ZkeyCoefficients => {
+function fromEntries(entries: readonly Entry[]): ZkeyCoefficients {
   const distinct = [...new Set(entries.map(([, , , value]) => value))];
   return {
     matrix: Uint8Array.from(entries, ([matrix]) => matrix),
@@ -34,10 +35,10 @@ const fromEntries = (entries: readonly Entry[]): ZkeyCoefficients => {
     value: Uint32Array.from(entries, ([, , , value]) => distinct.indexOf(value)),
     values: Uint8Array.from(Buffer.concat(distinct.map(toBytes))),
   };
-};
+}
 
 /** The section written out by hand, as the format says. */
-const writeStandard = (entries: readonly Entry[]): Buffer => {
+function writeStandard(entries: readonly Entry[]): Buffer {
   const numbers = (...list: number[]) => Buffer.from(Uint32Array.from(list).buffer);
   return Buffer.concat([
     numbers(entries.length),
@@ -46,18 +47,20 @@ const writeStandard = (entries: readonly Entry[]): Buffer => {
       toBytes(value),
     ]),
   ]);
-};
+}
 
-const encode = (form: ZkeyForm, coefficients: ZkeyCoefficients): Buffer =>
-  Buffer.concat([...encodeZkeyCoefficients(form, coefficients)]);
+function encode(form: ZkeyForm, coefficients: ZkeyCoefficients): Buffer {
+  return Buffer.concat([...encodeZkeyCoefficients(form, coefficients)]);
+}
 
-const read = (form: ZkeyForm, bytes: Uint8Array, within = limits) =>
-  readZkeyCoefficients(
+function read(form: ZkeyForm, bytes: Uint8Array, within = limits) {
+  return readZkeyCoefficients(
     form,
     createMemorySource(bytes),
-    { id: ZKEY_SECTION.coefficients, start: 0, length: bytes.length },
+    { id: zkeySection.coefficients, start: 0, length: bytes.length },
     within,
   );
+}
 
 const entry = fc.tuple(
   fc.nat(1),
@@ -134,11 +137,12 @@ const header = {
   delta2: new Uint8Array(128).fill(6),
 };
 
-const writeKey = (form: ZkeyForm, sections: readonly (readonly [number, Uint8Array])[]): Buffer =>
-  Buffer.concat([
+function writeKey(form: ZkeyForm, sections: readonly (readonly [number, Uint8Array])[]): Buffer {
+  return Buffer.concat([
     encodeZkeyStart(form, sections.length),
     ...sections.flatMap(([id, bytes]) => [encodeZkeySectionHead(id, bytes.length), bytes]),
   ]);
+}
 
 describe('the container', () => {
   const entries: Entry[] = [
@@ -147,10 +151,10 @@ describe('the container', () => {
     [0, 1, 4, 5n],
   ];
   const standard = writeKey('standard', [
-    [ZKEY_SECTION.protocol, Uint8Array.of(1, 0, 0, 0)],
-    [ZKEY_SECTION.header, encodeZkeyHeader(header)],
-    [ZKEY_SECTION.coefficients, writeStandard(entries)],
-    [ZKEY_SECTION.h, new Uint8Array(8 * 64).fill(9)],
+    [zkeySection.protocol, Uint8Array.of(1, 0, 0, 0)],
+    [zkeySection.header, encodeZkeyHeader(header)],
+    [zkeySection.coefficients, writeStandard(entries)],
+    [zkeySection.h, new Uint8Array(8 * 64).fill(9)],
   ]);
 
   it('has magic, version, and sections by number and length', async () => {

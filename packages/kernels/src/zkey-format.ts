@@ -15,7 +15,7 @@
 export type ZkeyForm = 'standard' | 'compact';
 
 /** Numbers of the sections. `protocol` holds u32 1 for Groth16. */
-export const ZKEY_SECTION = {
+export const zkeySection = {
   protocol: 1,
   header: 2,
   ic: 3,
@@ -29,7 +29,7 @@ export const ZKEY_SECTION = {
 } as const;
 
 /** Bytes of an affine point as it lies in a key. */
-export const ZKEY_POINT_BYTES = { g1: 64, g2: 128 } as const;
+export const zkeyPointBytes = { g1: 64, g2: 128 } as const;
 
 /** A key that is not what it says; the message tells what is wrong with it. */
 export class ZkeyFormatError extends Error {
@@ -63,73 +63,76 @@ export type ZkeyTable = {
   readonly sections: readonly ZkeySectionPlace[];
 };
 
-const MAGIC: Readonly<Record<ZkeyForm, string>> = { standard: 'zkey', compact: 'pzky' };
-const VERSION = 1;
-const START_BYTES = 12;
-const HEAD_BYTES = 12;
+const fileMagic: Readonly<Record<ZkeyForm, string>> = { standard: 'zkey', compact: 'pzky' };
+const version = 1;
+const startBytes = 12;
+const headBytes = 12;
 /** More than any key has: a bound on what a broken file can make us read. */
-const MAXIMUM_SECTIONS = 64;
+const maximumSections = 64;
 
-const BASE_FIELD_ORDER =
+const baseFieldOrder =
   21888242871839275222246405745257275088696311157297823662689037894645226208583n;
-const SCALAR_FIELD_ORDER =
+const scalarFieldOrder =
   21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 /** The scalar field has roots of unity of order 2^28, and a proof needs one of twice the domain. */
-const MAXIMUM_DOMAIN_SIZE = 2 ** 27;
+const maximumDomainSize = 2 ** 27;
 
-const viewOf = (bytes: Uint8Array): DataView =>
-  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
 
 /** Whole bytes of memory as a source. */
-export const createMemorySource = (bytes: Uint8Array): ByteSource => ({
-  size: bytes.length,
-  read: (position, into) => {
-    if (position + into.length > bytes.length) {
-      return Promise.reject(new ZkeyFormatError('The proving key ends too early.'));
-    }
-    into.set(bytes.subarray(position, position + into.length));
-    return Promise.resolve();
-  },
-});
+export function createMemorySource(bytes: Uint8Array): ByteSource {
+  return {
+    size: bytes.length,
+    read: (position, into) => {
+      if (position + into.length > bytes.length) {
+        return Promise.reject(new ZkeyFormatError('The proving key ends too early.'));
+      }
+      into.set(bytes.subarray(position, position + into.length));
+      return Promise.resolve();
+    },
+  };
+}
 
 /**
  * Reads the table of sections: they follow each other without gaps or overlap and end with the source, and none occurs twice.
  * @throws ZkeyFormatError
  */
-export const readZkeyTable = async (source: ByteSource): Promise<ZkeyTable> => {
-  if (source.size < START_BYTES) {
+export async function readZkeyTable(source: ByteSource): Promise<ZkeyTable> {
+  if (source.size < startBytes) {
     throw new ZkeyFormatError('The proving key is empty or cut off. Fetch or build it again.');
   }
-  const start = new Uint8Array(START_BYTES);
+  const start = new Uint8Array(startBytes);
   await source.read(0, start);
   const magic = String.fromCharCode(...start.subarray(0, 4));
   const form =
-    magic === MAGIC.standard ? 'standard' : magic === MAGIC.compact ? 'compact' : undefined;
+    magic === fileMagic.standard ? 'standard' : magic === fileMagic.compact ? 'compact' : undefined;
   if (form === undefined) {
     throw new ZkeyFormatError('This is not a proving key (.zkey). Check the path.');
   }
   const view = viewOf(start);
-  if (view.getUint32(4, true) !== VERSION) {
+  if (view.getUint32(4, true) !== version) {
     throw new ZkeyFormatError(
-      `The proving key has format version ${view.getUint32(4, true)}; only version ${VERSION} is known.`,
+      `The proving key has format version ${view.getUint32(4, true)}; only version ${version} is known.`,
     );
   }
   const count = view.getUint32(8, true);
-  if (count > MAXIMUM_SECTIONS) {
+  if (count > maximumSections) {
     throw new ZkeyFormatError(`The proving key claims ${count} sections; it is damaged.`);
   }
   const sections: ZkeySectionPlace[] = [];
   const seen = new Set<number>();
-  const head = new Uint8Array(HEAD_BYTES);
-  let position = START_BYTES;
+  const head = new Uint8Array(headBytes);
+  let position = startBytes;
   for (let i = 0; i < count; i++) {
-    if (position + HEAD_BYTES > source.size) {
+    if (position + headBytes > source.size) {
       throw new ZkeyFormatError('The proving key is cut off. Fetch or build it again.');
     }
     await source.read(position, head);
     const id = viewOf(head).getUint32(0, true);
     const length = viewOf(head).getBigUint64(4, true);
-    position += HEAD_BYTES;
+    position += headBytes;
     if (length > BigInt(source.size - position)) {
       throw new ZkeyFormatError(
         `Section ${id} of the proving key is longer than the file, which is cut off. Fetch or build it again.`,
@@ -148,26 +151,26 @@ export const readZkeyTable = async (source: ByteSource): Promise<ZkeyTable> => {
     );
   }
   return { form, sections };
-};
+}
 
 /** The first bytes of a key file, before its sections. */
-export const encodeZkeyStart = (form: ZkeyForm, sections: number): Uint8Array => {
-  const bytes = new Uint8Array(START_BYTES);
+export function encodeZkeyStart(form: ZkeyForm, sections: number): Uint8Array {
+  const bytes = new Uint8Array(startBytes);
   for (let i = 0; i < 4; i++) {
-    bytes[i] = MAGIC[form].charCodeAt(i);
+    bytes[i] = fileMagic[form].charCodeAt(i);
   }
-  viewOf(bytes).setUint32(4, VERSION, true);
+  viewOf(bytes).setUint32(4, version, true);
   viewOf(bytes).setUint32(8, sections, true);
   return bytes;
-};
+}
 
 /** What stands before a section's bytes. */
-export const encodeZkeySectionHead = (id: number, length: number): Uint8Array => {
-  const bytes = new Uint8Array(HEAD_BYTES);
+export function encodeZkeySectionHead(id: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(headBytes);
   viewOf(bytes).setUint32(0, id, true);
   viewOf(bytes).setBigUint64(4, BigInt(length), true);
   return bytes;
-};
+}
 
 /** Sizes of the circuit and the points that do not depend on a wire; points as they lie in the file (coordinates times 2^256 mod q). */
 export type ZkeyHeaderFields = {
@@ -182,7 +185,7 @@ export type ZkeyHeaderFields = {
   readonly delta2: Uint8Array;
 };
 
-const HEADER_POINTS = [
+const headerPoints = [
   ['alpha1', 'g1'],
   ['beta1', 'g1'],
   ['beta2', 'g2'],
@@ -191,7 +194,7 @@ const HEADER_POINTS = [
   ['delta2', 'g2'],
 ] as const;
 
-const encodeFieldOrder = (order: bigint): Uint8Array => {
+function encodeFieldOrder(order: bigint): Uint8Array {
   const bytes = new Uint8Array(36);
   const view = viewOf(bytes);
   view.setUint32(0, 32, true);
@@ -199,60 +202,60 @@ const encodeFieldOrder = (order: bigint): Uint8Array => {
     view.setBigUint64(4 + 8 * word, BigInt.asUintN(64, order >> BigInt(64 * word)), true);
   }
   return bytes;
-};
+}
 
-const FIXED_HEADER_BYTES = 36 + 36 + 12;
+const fixedHeaderBytes = 36 + 36 + 12;
 
 /** Length of section 2 in bytes. */
-export const ZKEY_HEADER_BYTES =
-  FIXED_HEADER_BYTES + HEADER_POINTS.reduce((sum, [, group]) => sum + ZKEY_POINT_BYTES[group], 0);
+export const zkeyHeaderBytes =
+  fixedHeaderBytes + headerPoints.reduce((sum, [, group]) => sum + zkeyPointBytes[group], 0);
 
 /** Section 2. */
-export const encodeZkeyHeader = (fields: ZkeyHeaderFields): Uint8Array => {
-  const bytes = new Uint8Array(ZKEY_HEADER_BYTES);
-  bytes.set(encodeFieldOrder(BASE_FIELD_ORDER), 0);
-  bytes.set(encodeFieldOrder(SCALAR_FIELD_ORDER), 36);
+export function encodeZkeyHeader(fields: ZkeyHeaderFields): Uint8Array {
+  const bytes = new Uint8Array(zkeyHeaderBytes);
+  bytes.set(encodeFieldOrder(baseFieldOrder), 0);
+  bytes.set(encodeFieldOrder(scalarFieldOrder), 36);
   const view = viewOf(bytes);
   view.setUint32(72, fields.wires, true);
   view.setUint32(76, fields.publicSignals, true);
   view.setUint32(80, fields.domainSize, true);
-  let position = FIXED_HEADER_BYTES;
-  for (const [name, group] of HEADER_POINTS) {
-    if (fields[name].length !== ZKEY_POINT_BYTES[group]) {
+  let position = fixedHeaderBytes;
+  for (const [name, group] of headerPoints) {
+    if (fields[name].length !== zkeyPointBytes[group]) {
       throw new RangeError(`${name} has ${fields[name].length} bytes`);
     }
     bytes.set(fields[name], position);
-    position += ZKEY_POINT_BYTES[group];
+    position += zkeyPointBytes[group];
   }
   return bytes;
-};
+}
 
 /**
  * Reads section 2: the curve is BN254, the domain a power of two that the scalar field has roots for, and there are no more public
  * signals than wires. Whether the points lie on the curve is the reader's to check.
  * @throws ZkeyFormatError
  */
-export const decodeZkeyHeader = (bytes: Uint8Array): ZkeyHeaderFields => {
+export function decodeZkeyHeader(bytes: Uint8Array): ZkeyHeaderFields {
   const sameBytes = (expected: Uint8Array, position: number): boolean =>
     expected.every((byte, i) => bytes[position + i] === byte);
   if (
-    !sameBytes(encodeFieldOrder(BASE_FIELD_ORDER), 0) ||
-    !sameBytes(encodeFieldOrder(SCALAR_FIELD_ORDER), 36)
+    !sameBytes(encodeFieldOrder(baseFieldOrder), 0) ||
+    !sameBytes(encodeFieldOrder(scalarFieldOrder), 36)
   ) {
     throw new ZkeyFormatError(
       'The proving key is for another curve. Only BN254 (bn128) is supported: compile the circuit with circom --prime bn128.',
     );
   }
-  if (bytes.length !== ZKEY_HEADER_BYTES) {
+  if (bytes.length !== zkeyHeaderBytes) {
     throw new ZkeyFormatError(
-      `The header of the proving key has ${bytes.length} bytes instead of ${ZKEY_HEADER_BYTES}.`,
+      `The header of the proving key has ${bytes.length} bytes instead of ${zkeyHeaderBytes}.`,
     );
   }
   const view = viewOf(bytes);
   const wires = view.getUint32(72, true);
   const publicSignals = view.getUint32(76, true);
   const domainSize = view.getUint32(80, true);
-  if (domainSize < 1 || domainSize > MAXIMUM_DOMAIN_SIZE || (domainSize & (domainSize - 1)) !== 0) {
+  if (domainSize < 1 || domainSize > maximumDomainSize || (domainSize & (domainSize - 1)) !== 0) {
     throw new ZkeyFormatError(
       `The proving key's domain has ${domainSize} rows, which is not a power of two up to 2^27.`,
     );
@@ -262,10 +265,10 @@ export const decodeZkeyHeader = (bytes: Uint8Array): ZkeyHeaderFields => {
       `The proving key claims ${publicSignals} public signals of ${wires} wires.`,
     );
   }
-  let position = FIXED_HEADER_BYTES;
+  let position = fixedHeaderBytes;
   const take = (group: 'g1' | 'g2'): Uint8Array => {
-    const point = bytes.slice(position, position + ZKEY_POINT_BYTES[group]);
-    position += ZKEY_POINT_BYTES[group];
+    const point = bytes.slice(position, position + zkeyPointBytes[group]);
+    position += zkeyPointBytes[group];
     return point;
   };
   const [alpha1, beta1, beta2, gamma2, delta1, delta2] = [
@@ -277,4 +280,4 @@ export const decodeZkeyHeader = (bytes: Uint8Array): ZkeyHeaderFields => {
     take('g2'),
   ] as const;
   return { wires, publicSignals, domainSize, alpha1, beta1, beta2, gamma2, delta1, delta2 };
-};
+}

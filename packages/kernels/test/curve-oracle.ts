@@ -9,35 +9,36 @@ import type { Kernels } from '../src/kernels.ts';
 
 export const R = bn254.fields.Fr.ORDER;
 const Q = bn254.fields.Fp.ORDER;
-const RADIX = (1n << 256n) % Q;
+const radix = (1n << 256n) % Q;
 
-export const bytesOf = (value: bigint): Buffer =>
-  Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse();
+export function bytesOf(value: bigint): Buffer {
+  return Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse();
+}
 
 /** A repeatable stream of scalars. */
-export const createScalars = (seed: bigint): (() => bigint) => {
+export function createScalars(seed: bigint): () => bigint {
   let state = seed;
   return () => {
     state = (state * 6364136223846793005n + 1442695040888963407n) % R;
     return (state * state * state + seed) % R;
   };
-};
+}
 
 const encode = {
   g1: (point: typeof bn254.G1.Point.BASE): Buffer => {
     if (point.is0()) return Buffer.alloc(64);
     const { x, y } = point.toAffine();
-    return Buffer.concat([x, y].map((value) => bytesOf((value * RADIX) % Q)));
+    return Buffer.concat([x, y].map((value) => bytesOf((value * radix) % Q)));
   },
   g2: (point: typeof bn254.G2.Point.BASE): Buffer => {
     if (point.is0()) return Buffer.alloc(128);
     const { x, y } = point.toAffine();
-    return Buffer.concat([x.c0, x.c1, y.c0, y.c1].map((value) => bytesOf((value * RADIX) % Q)));
+    return Buffer.concat([x.c0, x.c1, y.c0, y.c1].map((value) => bytesOf((value * radix) % Q)));
   },
 };
 
 /** factor times the generator, in the format of proving keys. */
-export const encodeMultiple = (group: Group, factor: bigint): Buffer => {
+export function encodeMultiple(group: Group, factor: bigint): Buffer {
   const k = ((factor % R) + R) % R;
   if (group === 'g1') {
     const { BASE, ZERO } = bn254.G1.Point;
@@ -45,10 +46,10 @@ export const encodeMultiple = (group: Group, factor: bigint): Buffer => {
   }
   const { BASE, ZERO } = bn254.G2.Point;
   return encode.g2(k === 0n ? ZERO : BASE.multiply(k));
-};
+}
 
 /** A table of these multiples of the generator; equal ones are computed once. */
-export const loadMultiples = (kernels: Kernels, group: Group, factors: readonly bigint[]) => {
+export function loadMultiples(kernels: Kernels, group: Group, factors: readonly bigint[]) {
   const encoded = new Map<bigint, Buffer>();
   const bytes = Buffer.concat(
     factors.map((factor) => {
@@ -62,15 +63,15 @@ export const loadMultiples = (kernels: Kernels, group: Group, factors: readonly 
     into.set(bytes.subarray(start * size, (start + count) * size));
     return Promise.resolve();
   });
-};
+}
 
 /** The sum by the kernels and by noble, in hexadecimal. */
-export const sumBoth = async (
+export async function sumBoth(
   kernels: Kernels,
   group: Group,
   points: readonly bigint[],
   scalars: readonly bigint[],
-): Promise<{ readonly sum: string; readonly expected: string }> => {
+): Promise<{ readonly sum: string; readonly expected: string }> {
   const table = await loadMultiples(kernels, group, points);
   const bytes = Buffer.concat(scalars.map((scalar) => bytesOf(scalar)));
   const vector = await kernels.loadScalars(scalars.length, bytes);
@@ -79,4 +80,4 @@ export const sumBoth = async (
   vector.release();
   const factor = points.reduce((total, point, i) => total + point * (scalars[i] ?? 0n), 0n);
   return { sum, expected: encodeMultiple(group, factor).toString('hex') };
-};
+}

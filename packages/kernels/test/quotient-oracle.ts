@@ -17,9 +17,11 @@ export type Entry = {
 };
 
 /** A primitive root of order 2^k: 5 is no square modulo r, and each root is the square of the next. */
-export const rootOfOrder = (size: number): bigint => Fr.pow(5n, (R - 1n) / BigInt(size));
+export function rootOfOrder(size: number): bigint {
+  return Fr.pow(5n, (R - 1n) / BigInt(size));
+}
 
-const interpolate = (values: readonly bigint[]): bigint[] => {
+function interpolate(values: readonly bigint[]): bigint[] {
   const n = values.length;
   const inverse = Fr.inv(rootOfOrder(n));
   const powers = values.map((_, i) => Fr.pow(inverse, BigInt(i)));
@@ -27,31 +29,32 @@ const interpolate = (values: readonly bigint[]): bigint[] => {
     const sum = values.reduce((total, value, i) => total + value * (powers[(i * k) % n] ?? 0n), 0n);
     return Fr.div(Fr.create(sum), BigInt(n));
   });
-};
+}
 
-const evaluate = (coefficients: readonly bigint[], x: bigint): bigint =>
-  coefficients.reduceRight((sum, coefficient) => (sum * x + coefficient) % R, 0n);
+function evaluate(coefficients: readonly bigint[], x: bigint): bigint {
+  return coefficients.reduceRight((sum, coefficient) => (sum * x + coefficient) % R, 0n);
+}
 
-export const multiplyRows = (
+export function multiplyRows(
   entries: readonly Entry[],
   matrix: 0 | 1,
   size: number,
   witness: readonly bigint[],
-): bigint[] => {
+): bigint[] {
   const products = Array.from({ length: size }, () => 0n);
   for (const { matrix: which, row, wire, value } of entries) {
     if (which !== matrix) continue;
     products[row] = Fr.create((products[row] ?? 0n) + value * (witness[wire] ?? 0n));
   }
   return products;
-};
+}
 
 /** a·b - c at g·w^i, i = 0 … size-1. */
-export const quotientByDefinition = (
+export function quotientByDefinition(
   entries: readonly Entry[],
   size: number,
   witness: readonly bigint[],
-): bigint[] => {
+): bigint[] {
   const a = multiplyRows(entries, 0, size, witness);
   const b = multiplyRows(entries, 1, size, witness);
   const c = a.map((value, i) => Fr.mul(value, b[i] ?? 0n));
@@ -64,24 +67,28 @@ export const quotientByDefinition = (
     x = Fr.mul(x, w);
     return value;
   });
-};
+}
 
-export const encodeScalars = (scalars: readonly bigint[]): Uint8Array =>
-  Buffer.concat(scalars.map((s) => Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()));
+export function encodeScalars(scalars: readonly bigint[]): Uint8Array {
+  return Buffer.concat(
+    scalars.map((s) => Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()),
+  );
+}
 
-export const decodeScalars = (bytes: Uint8Array): bigint[] =>
-  Array.from({ length: bytes.length / 32 }, (_, i) =>
+export function decodeScalars(bytes: Uint8Array): bigint[] {
+  return Array.from({ length: bytes.length / 32 }, (_, i) =>
     BigInt(
       `0x${Buffer.from(bytes.slice(32 * i, 32 * i + 32))
         .reverse()
         .toString('hex')}`,
     ),
   );
+}
 
-const FILE_FACTOR = (1n << 512n) % R;
+const fileFactor = (1n << 512n) % R;
 
 /** The entries as a proving key has them. */
-export const toCoefficients = (entries: readonly Entry[]) => {
+export function toCoefficients(entries: readonly Entry[]) {
   const places = new Map<bigint, number>();
   const value = Uint32Array.from(entries, (entry) => {
     const place = places.get(entry.value) ?? places.size;
@@ -93,16 +100,16 @@ export const toCoefficients = (entries: readonly Entry[]) => {
     row: Uint32Array.from(entries, (entry) => entry.row),
     wire: Uint32Array.from(entries, (entry) => entry.wire),
     value,
-    values: encodeScalars([...places.keys()].map((v) => Fr.mul(v, FILE_FACTOR))),
+    values: encodeScalars([...places.keys()].map((v) => Fr.mul(v, fileFactor))),
   };
-};
+}
 
 /** A generator of numbers from a seed: squares of a counter hashed by a power map, good enough to be unlike anything structured. */
-export const createNumbers = (seed: bigint) => {
+export function createNumbers(seed: bigint) {
   let state = seed;
   const scalar = (): bigint => {
     state = Fr.create(state + 0x9e3779b97f4a7c15f39cc0605cedc834n);
     return Fr.pow(state, 65537n);
   };
   return { scalar, below: (limit: number): number => Number(scalar() % BigInt(limit)) };
-};
+}

@@ -9,10 +9,15 @@ import { computeOptimizedParameters } from './grain.ts';
 
 const target = new URL('../src/poseidon-parameters.generated.ts', import.meta.url);
 
-const literal = (value: bigint): string => `0x${value.toString(16)}n`;
-const vector = (values: readonly bigint[]): string => `[${values.map(literal).join(',')}]`;
-const rows = (values: readonly (readonly bigint[])[]): string =>
-  `[\n${values.map((row) => `      ${vector(row)},`).join('\n')}\n    ]`;
+function literal(value: bigint): string {
+  return `0x${value.toString(16)}n`;
+}
+function vector(values: readonly bigint[]): string {
+  return `[${values.map(literal).join(',')}]`;
+}
+function rows(values: readonly (readonly bigint[])[]): string {
+  return `[\n${values.map((row) => `      ${vector(row)},`).join('\n')}\n    ]`;
+}
 
 /** The generated file's text. */
 export function renderPoseidonParameters(): string {

@@ -25,7 +25,9 @@ const sections: Record<string, () => unknown> = {
   'fund-batch': fundBatch,
 };
 
-const pathOf = (name: string): URL => new URL(`../../../vectors/${name}.json`, import.meta.url);
+function pathOf(name: string): URL {
+  return new URL(`../../../vectors/${name}.json`, import.meta.url);
+}
 
 /** Every vector file by name, as text. */
 export function renderVectors(): Map<string, string> {

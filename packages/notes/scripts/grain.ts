@@ -17,7 +17,9 @@ const partialRounds = [0, 0, 56, 57, 56, 60, 60, 63];
 
 type Matrix = bigint[][];
 
-const mod = (value: bigint): bigint => ((value % modulus) + modulus) % modulus;
+function mod(value: bigint): bigint {
+  return ((value % modulus) + modulus) % modulus;
+}
 
 function at<T>(list: readonly T[], index: number): T {
   const value = list[index];
@@ -101,15 +103,17 @@ function computeParameters(t: number): { constants: bigint[]; matrix: Matrix } {
   return { constants, matrix };
 }
 
-const multiply = (a: Matrix, b: Matrix): Matrix =>
-  a.map((row) =>
+function multiply(a: Matrix, b: Matrix): Matrix {
+  return a.map((row) =>
     at(b, 0).map((_, column) =>
       mod(row.reduce((sum, value, k) => sum + value * at(at(b, k), column), 0n)),
     ),
   );
+}
 
-const apply = (matrix: Matrix, vector: readonly bigint[]): bigint[] =>
-  matrix.map((row) => mod(row.reduce((sum, value, k) => sum + value * at(vector, k), 0n)));
+function apply(matrix: Matrix, vector: readonly bigint[]): bigint[] {
+  return matrix.map((row) => mod(row.reduce((sum, value, k) => sum + value * at(vector, k), 0n)));
+}
 
 /** Gauss–Jordan. */
 function invertMatrix(matrix: Matrix): Matrix {

@@ -14,7 +14,9 @@ import vectors from '../../../vectors/fund-batch.json' with { type: 'json' };
 import { buildFundBatch } from './fund-batch.ts';
 import { openNote } from './sealed-note.ts';
 
-const manifestOf = (value: unknown): FundManifest => parseWire(fundManifestSchema, value, 'vector');
+function manifestOf(value: unknown): FundManifest {
+  return parseWire(fundManifestSchema, value, 'vector');
+}
 
 const example = (() => {
   const vector = vectors.batches[0];
@@ -24,10 +26,10 @@ const example = (() => {
   return { manifest: manifestOf(vector.manifest), seed: hexToBytes(vector.seed) };
 })();
 
-const withRecipient = (change: Partial<FundManifest['recipients'][number]>): FundManifest => {
+function withRecipient(change: Partial<FundManifest['recipients'][number]>): FundManifest {
   const [first, ...rest] = example.manifest.recipients;
   return { ...example.manifest, recipients: [{ ...first, ...change }, ...rest] as never };
-};
+}
 
 describe('buildFundBatch', () => {
   it.each(vectors.batches)('rebuilds the batch "$manifest.jobKey" of $manifest.size', (vector) => {

@@ -13,14 +13,16 @@ import vectors from '../../../vectors/fund-public-inputs.json' with { type: 'jso
 import { buildFundBatch } from './fund-batch.ts';
 import { computeFundPublicInputs, computeFundWitnessInput } from './fund-proof-inputs.ts';
 
-const batchOf = (vector: (typeof vectors.batches)[number]) => ({
-  assetId: parseField(vector.assetId),
-  total: BigInt(vector.total),
-  batchId: parseField(vector.batchId),
-  eligibilityRoot: parseField(vector.eligibilityRoot),
-  batchRoot: parseField(vector.batchRoot),
-  commitments: vector.commitments.map(parseField),
-});
+function batchOf(vector: (typeof vectors.batches)[number]) {
+  return {
+    assetId: parseField(vector.assetId),
+    total: BigInt(vector.total),
+    batchId: parseField(vector.batchId),
+    eligibilityRoot: parseField(vector.eligibilityRoot),
+    batchRoot: parseField(vector.batchRoot),
+    commitments: vector.commitments.map(parseField),
+  };
+}
 
 describe('computeFundPublicInputs', () => {
   it.each(vectors.batches)('matches for $commitments.length slots', (vector) => {

@@ -8,14 +8,14 @@ import { openNote, sealNote } from './sealed-note.ts';
 const walletId = assertField(4321n);
 const assetId: AssetId = assertField(99n);
 
-const createNote = (viewingKey: bigint, amount: bigint) => {
+function createNote(viewingKey: bigint, amount: bigint) {
   const encryptionPublicKey = computeEncryptionPublicKey(viewingKey);
   const encryptionPoint = decodeEncryptionPublicKey(encryptionPublicKey);
   const contents = { amount, nonce: assertField(8n), assetId };
   const commitment = computeCommitment({ ...contents, walletId, encryptionPoint });
   const sealed = sealNote({ ...contents, encryptionPublicKey, commitment, ephemeral: 9n });
   return { sealed, commitment, assetId };
-};
+}
 
 it('finds what openNote opens, for several holders at once, and ends with close', async () => {
   const keys = [0x1234n, 0x5678n];

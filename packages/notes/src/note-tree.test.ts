@@ -5,7 +5,9 @@ import { computeBatchRoot } from './batch-root.ts';
 import { createLeanImt, verifyLeanImtPath } from './lean-imt.ts';
 
 const one = assertField(1n);
-const next = (value: Field) => assertField((value + 1n) % fieldModulus);
+function next(value: Field) {
+  return assertField((value + 1n) % fieldModulus);
+}
 const leaves = vectors.insertions.map(({ leaf }) => parseField(leaf));
 
 describe('computeBatchRoot', () => {

@@ -4,21 +4,23 @@ import vectors from '../../../vectors/note.json' with { type: 'json' };
 import { subgroupOrder } from './baby-jubjub.ts';
 import { computeCommitment, computeNullifier } from './note.ts';
 
-const noteOf = (vector: (typeof vectors.notes)[number]) => ({
-  assetId: parseField(vector.assetId),
-  amount: BigInt(vector.amount),
-  nonce: parseField(vector.nonce),
-  walletId: parseField(vector.walletId),
-  encryptionPoint: { x: parseField(vector.px), y: parseField(vector.py) },
-});
+function noteOf(vector: (typeof vectors.notes)[number]) {
+  return {
+    assetId: parseField(vector.assetId),
+    amount: BigInt(vector.amount),
+    nonce: parseField(vector.nonce),
+    walletId: parseField(vector.walletId),
+    encryptionPoint: { x: parseField(vector.px), y: parseField(vector.py) },
+  };
+}
 
-const example = () => {
+function example() {
   const [vector] = vectors.notes;
   if (vector === undefined) {
     throw new Error('no vectors');
   }
   return { ...noteOf(vector), viewingKey: parseField(vector.viewingKey) };
-};
+}
 
 describe('notes', () => {
   it.each(vectors.notes)('match for an amount of $amount', (vector) => {

@@ -22,10 +22,12 @@ const viewingKey = 0x1234_5678_9abcn;
 const walletId = assertField(4321n);
 const assetId: AssetId = assertField(99n);
 
-const keyOf = (key: bigint): EncryptionPublicKey => computeEncryptionPublicKey(key);
+function keyOf(key: bigint): EncryptionPublicKey {
+  return computeEncryptionPublicKey(key);
+}
 
 /** A sealed note; `commitment` is the right one unless given. */
-const createNote = (parts: {
+function createNote(parts: {
   readonly to?: bigint;
   readonly amount?: bigint;
   readonly nonce?: bigint;
@@ -34,7 +36,7 @@ const createNote = (parts: {
   readonly walletId?: Field;
   readonly commitment?: Field;
   readonly asset?: AssetId;
-}) => {
+}) {
   const { to = viewingKey, amount = 7n, memo, ephemeral = 9n, asset = assetId } = parts;
   const nonce = assertField(parts.nonce ?? 8n);
   const encryptionPublicKey = keyOf(to);
@@ -57,16 +59,16 @@ const createNote = (parts: {
     ephemeral,
   });
   return { sealed, commitment, assetId: asset };
-};
+}
 
-const change = (note: ServedNote, place: number, bit = 0): ServedNote => {
+function change(note: ServedNote, place: number, bit = 0): ServedNote {
   const bytes = hexToBytes(note.sealed);
   bytes[place] = (bytes[place] ?? 0) ^ (1 << bit);
   return { ...note, sealed: bytesToHex(bytes) };
-};
+}
 
 /** A note to the holder whose plaintext no honest payer writes. */
-const createOddNote = (write: (plaintext: Uint8Array) => void): ServedNote => {
+function createOddNote(write: (plaintext: Uint8Array) => void): ServedNote {
   const plaintext = Buffer.alloc(160);
   plaintext[15] = 7;
   plaintext[47] = 8;
@@ -80,7 +82,7 @@ const createOddNote = (write: (plaintext: Uint8Array) => void): ServedNote => {
     ephemeral: 99n,
   });
   return { sealed, commitment, assetId };
-};
+}
 
 const mine = createNote({ memo: 'hello' });
 
@@ -131,18 +133,19 @@ const notesOfEveryKind: readonly ServedNote[] = [
   createOddNote((plaintext) => plaintext.fill(0xff, 16, 48)),
 ];
 
-const collect = async <T>(source: AsyncIterable<T>): Promise<T[]> => {
+async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of source) list.push(item);
   return list;
-};
+}
 
 /** What openNote answers, note by note. */
-const openEach = (notes: readonly ServedNote[], key = viewingKey): ScannedNote<ServedNote>[] =>
-  notes.flatMap((note, index) => {
+function openEach(notes: readonly ServedNote[], key = viewingKey): ScannedNote<ServedNote>[] {
+  return notes.flatMap((note, index) => {
     const opened = openNote({ ...note, viewingKey: key, walletId });
     return opened === undefined ? [] : [{ index, note, opened }];
   });
+}
 
 describe.each(['auto', 'integer'] as const)('scanNotes, %s multiplier', (multiplier) => {
   let kernels: Kernels;

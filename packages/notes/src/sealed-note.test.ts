@@ -16,23 +16,27 @@ import { openNote, sealNote } from './sealed-note.ts';
 
 type Vector = (typeof vectors.notes)[number];
 
-const sealedOf = (vector: Vector) => ({
-  amount: BigInt(vector.amount),
-  nonce: parseField(vector.nonce),
-  ...('memo' in vector ? { memo: vector.memo } : {}),
-  encryptionPublicKey: parseEncryptionPublicKey(vector.encryptionPublicKey),
-  commitment: parseField(vector.commitment),
-  assetId: parseField(vector.assetId),
-  ephemeral: parseField(vector.ephemeral),
-});
+function sealedOf(vector: Vector) {
+  return {
+    amount: BigInt(vector.amount),
+    nonce: parseField(vector.nonce),
+    ...('memo' in vector ? { memo: vector.memo } : {}),
+    encryptionPublicKey: parseEncryptionPublicKey(vector.encryptionPublicKey),
+    commitment: parseField(vector.commitment),
+    assetId: parseField(vector.assetId),
+    ephemeral: parseField(vector.ephemeral),
+  };
+}
 
-const servedOf = (vector: Vector) => ({
-  sealed: vector.sealed,
-  viewingKey: parseField(vector.viewingKey),
-  walletId: parseField(vector.walletId),
-  commitment: parseField(vector.commitment),
-  assetId: parseField(vector.assetId),
-});
+function servedOf(vector: Vector) {
+  return {
+    sealed: vector.sealed,
+    viewingKey: parseField(vector.viewingKey),
+    walletId: parseField(vector.walletId),
+    commitment: parseField(vector.commitment),
+    assetId: parseField(vector.assetId),
+  };
+}
 
 const example = (() => {
   const vector = vectors.notes[1];

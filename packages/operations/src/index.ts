@@ -4,44 +4,40 @@
  * @module
  */
 
-export { computeBatchDeadline, defaultBatchDeadlineSeconds } from './batch-deadline.ts';
-export { createFingerprinter, type Fingerprinter, refuseOtherRequest } from './body-fingerprint.ts';
-export { serializeCancellation } from './cancellation.ts';
-export { checkDisbursement } from './check-disbursement.ts';
+export { createEvmChain, type EvmChain } from './adapters/evm-chain.ts';
+export { createFunder } from './adapters/funder.ts';
+export { createProverPort } from './adapters/prover-port.ts';
+export { checkDisbursement } from './check/check-disbursement.ts';
 export type {
   ChainRoute,
   CheckDeps,
   CheckedDisbursement,
   CheckedRecipient,
   KeyRotation,
-} from './checks.ts';
-export { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
-export { deliveryName, hasNotesOnChain, parseDelivery } from './delivery.ts';
-export { type ErasurePass, eraseExpired } from './erase-expired.ts';
+} from './check/checks.ts';
 export {
   createEvidenceVerifier,
   type EvidenceVerdict,
   type EvidenceVerifier,
-} from './evidence-verifier.ts';
-export { createEvmChain, type EvmChain } from './evm-chain.ts';
-export { type FaultPoint, faultPoints } from './fault-points.ts';
-export { fingerprintRequest } from './fingerprint-request.ts';
-export { findForeignUse } from './foreign-settlement.ts';
-export { createFunder } from './funder.ts';
-export { createPace } from './give-way.ts';
+} from './check/evidence-verifier.ts';
 export {
   type InspectDeps,
   inspectRecipients,
   type RecipientStanding,
-} from './inspect-recipients.ts';
-export { InterruptedRunError } from './interrupted-run.ts';
+} from './check/inspect-recipients.ts';
 export {
-  type JobEvent,
-  type JobRunner,
-  type JobRunnerOptions,
-  startJobRunner,
-} from './job-runner.ts';
-export { createKeyLock, type KeyLock } from './key-lock.ts';
+  describeRelayerTrouble,
+  findRelayerOutage,
+  type PreflightFinding,
+  preflightCodes,
+} from './check/preflight.ts';
+export {
+  createMalformedReport,
+  type ValidateDeps,
+  type ValidationReport,
+  validateDisbursement,
+} from './check/validate-disbursement.ts';
+export { createPace } from './give-way.ts';
 export type {
   ApprovalTransaction,
   ChainContext,
@@ -65,13 +61,27 @@ export type {
   Receipt,
   WitnessInput,
 } from './ports.ts';
+export { computeBatchDeadline, defaultBatchDeadlineSeconds } from './run/batch-deadline.ts';
 export {
-  describeRelayerTrouble,
-  findRelayerOutage,
-  type PreflightFinding,
-  preflightCodes,
-} from './preflight.ts';
-export { createProverPort } from './prover-port.ts';
+  createFingerprinter,
+  type Fingerprinter,
+  refuseOtherRequest,
+} from './run/body-fingerprint.ts';
+export { serializeCancellation } from './run/cancellation.ts';
+export { decideSettlement, type SettlementDecision } from './run/decide-settlement.ts';
+export { deliveryName, hasNotesOnChain, parseDelivery } from './run/delivery.ts';
+export { type ErasurePass, eraseExpired } from './run/erase-expired.ts';
+export { type FaultPoint, faultPoints } from './run/fault-points.ts';
+export { fingerprintRequest } from './run/fingerprint-request.ts';
+export { findForeignUse } from './run/foreign-settlement.ts';
+export { InterruptedRunError } from './run/interrupted-run.ts';
+export {
+  type JobEvent,
+  type JobRunner,
+  type JobRunnerOptions,
+  startJobRunner,
+} from './run/job-runner.ts';
+export { createKeyLock, type KeyLock } from './run/key-lock.ts';
 export {
   cancellationName,
   createJobView,
@@ -79,13 +89,7 @@ export {
   type DisbursementRecord,
   deserializeRecord,
   serializeRecord,
-} from './record.ts';
-export type { DisbursementDeps, RunEvent, RunInput } from './run.ts';
-export { runDisbursement } from './run-disbursement.ts';
-export {
-  createMalformedReport,
-  type ValidateDeps,
-  type ValidationReport,
-  validateDisbursement,
-} from './validate-disbursement.ts';
+} from './run/record.ts';
+export type { DisbursementDeps, RunEvent, RunInput } from './run/run.ts';
+export { runDisbursement } from './run/run-disbursement.ts';
 export { withinTime } from './within-time.ts';

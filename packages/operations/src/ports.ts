@@ -10,6 +10,14 @@
  *
  * @module
  */
+
+import type {
+  RecipientRecord,
+  SettlementRecord,
+  SettlementRequest,
+  SolidityProof,
+  VoidRequest,
+} from '@pool/api';
 import type {
   BatchSize,
   EligibilityPathWire,
@@ -19,11 +27,6 @@ import type {
   EvmChainSettings,
   Hex,
   Hex32,
-  RecipientRecord,
-  SettlementRecord,
-  SettlementRequest,
-  SolidityProof,
-  VoidRequest,
   WalletPub,
 } from '@pool/core';
 import type { WitnessSignal } from '@pool/notes';

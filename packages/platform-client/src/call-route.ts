@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { PoolError, type Route, type RouteAnswer, type RouteInput, type Secret } from '@pool/core';
+import type { Route, RouteAnswer, RouteInput } from '@pool/api';
+import { PoolError, type Secret } from '@pool/core';
 import * as v from 'valibot';
 import {
   defaultMaxBytes,

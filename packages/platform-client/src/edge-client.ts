@@ -8,18 +8,16 @@ import {
   type Bootstrap,
   bootstrapResponseSchema,
   type Delivery,
-  formatIdempotencyKey,
   type NotesResponse,
   notesResponseSchema,
-  PoolError,
   type RecipientRecord,
   recipientLookupResponseSchema,
-  type Secret,
   type SettlementRecord,
   type SettlementRequest,
   settlementRecordSchema,
   type VoidRequest,
-} from '@pool/core';
+} from '@pool/api';
+import { formatIdempotencyKey, PoolError, type Secret } from '@pool/core';
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { Fetch } from './bounded-fetch.ts';
 import { callJson, cleanMessage } from './json-call.ts';

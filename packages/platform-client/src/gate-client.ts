@@ -12,8 +12,8 @@ import {
   gateReaderResponseSchema,
   gateRootResponseSchema,
   gateWalletResponseSchema,
-  PoolError,
-} from '@pool/core';
+} from '@pool/api';
+import { PoolError } from '@pool/core';
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { Fetch } from './bounded-fetch.ts';
 import { createGateTokenSource, type GateCredentials } from './gate-token.ts';

@@ -1,10 +1,5 @@
-import {
-  PoolError,
-  parseEncryptionPublicKey,
-  parseHex32,
-  Secret,
-  type SettlementRequest,
-} from '@pool/core';
+import type { SettlementRequest } from '@pool/api';
+import { PoolError, parseEncryptionPublicKey, parseHex32, Secret } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import type { Fetch } from './bounded-fetch.ts';
 import { createEdgeClient } from './edge-client.ts';

@@ -4,13 +4,8 @@
  *
  * @module
  */
-import {
-  explainPlatformFailure,
-  PoolError,
-  type Secret,
-  type VerifiedKey,
-  verifyKeyResponseSchema,
-} from '@pool/core';
+import { type VerifiedKey, verifyKeyResponseSchema } from '@pool/api';
+import { explainPlatformFailure, PoolError, type Secret } from '@pool/core';
 import type { Fetch } from './bounded-fetch.ts';
 import { callJson } from './json-call.ts';
 import { parseServiceUrl } from './service-url.ts';

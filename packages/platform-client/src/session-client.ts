@@ -6,9 +6,6 @@
  */
 import {
   type Capability,
-  createSignInMessage,
-  type EncryptionPublicKey,
-  type EvmAddress,
   enrollmentResponseSchema,
   inviteResponseSchema,
   listInvitationsResponseSchema,
@@ -16,12 +13,17 @@ import {
   mintKeyResponseSchema,
   nonceResponseSchema,
   onboardResponseSchema,
-  PoolError,
   registerResponseSchema,
   rotateResponseSchema,
-  Secret,
   successResponseSchema,
   verifySessionResponseSchema,
+} from '@pool/api';
+import {
+  createSignInMessage,
+  type EncryptionPublicKey,
+  type EvmAddress,
+  PoolError,
+  Secret,
 } from '@pool/core';
 import type * as v from 'valibot';
 import type { Fetch } from './bounded-fetch.ts';

@@ -21,56 +21,58 @@ export type BlindingPoints = {
   readonly delta2: Uint8Array;
 };
 
-const toG1 = (point: G1Affine): G1Point =>
-  point === undefined ? bn254.G1.Point.ZERO : bn254.G1.Point.fromAffine(point);
+function toG1(point: G1Affine): G1Point {
+  return point === undefined ? bn254.G1.Point.ZERO : bn254.G1.Point.fromAffine(point);
+}
 
-const toG2 = (point: G2Affine): G2Point =>
-  point === undefined
+function toG2(point: G2Affine): G2Point {
+  return point === undefined
     ? bn254.G2.Point.ZERO
     : bn254.G2.Point.fromAffine({
         x: { c0: point.x[0], c1: point.x[1] },
         y: { c0: point.y[0], c1: point.y[1] },
       });
+}
 
 /** A point of G1 as it lies in a proving key; all zeros is infinity. */
-export const decodeG1 = (bytes: Uint8Array, start = 0): G1Affine => {
+export function decodeG1(bytes: Uint8Array, start = 0): G1Affine {
   const x = readCoordinate(bytes, start);
   const y = readCoordinate(bytes, start + 32);
   return x === 0n && y === 0n ? undefined : { x, y };
-};
+}
 
 /** A point of G2 as it lies in a proving key; all zeros is infinity. */
-export const decodeG2 = (bytes: Uint8Array): G2Affine => {
+export function decodeG2(bytes: Uint8Array): G2Affine {
   const x = [readCoordinate(bytes, 0), readCoordinate(bytes, 32)] as const;
   const y = [readCoordinate(bytes, 64), readCoordinate(bytes, 96)] as const;
   return [...x, ...y].every((coordinate) => coordinate === 0n) ? undefined : { x, y };
-};
+}
 
-export const toG1Json = (point: { readonly x: bigint; readonly y: bigint }): G1Json => [
-  String(point.x),
-  String(point.y),
-  '1',
-];
+export function toG1Json(point: { readonly x: bigint; readonly y: bigint }): G1Json {
+  return [String(point.x), String(point.y), '1'];
+}
 
-export const toG2Json = (point: {
+export function toG2Json(point: {
   readonly x: readonly [bigint, bigint];
   readonly y: readonly [bigint, bigint];
-}): G2Json => [
-  [String(point.x[0]), String(point.x[1])],
-  [String(point.y[0]), String(point.y[1])],
-  ['1', '0'],
-];
+}): G2Json {
+  return [
+    [String(point.x[0]), String(point.x[1])],
+    [String(point.y[0]), String(point.y[1])],
+    ['1', '0'],
+  ];
+}
 
 /**
  * @param sums - secret
  * @param r, s - uniformly random below the scalar field order, not zero, never used twice. Secret.
  */
-export const assembleProof = (
+export function assembleProof(
   sums: ProofSums,
   points: BlindingPoints,
   r: bigint,
   s: bigint,
-): Groth16Proof => {
+): Groth16Proof {
   const delta1 = toG1(decodeG1(points.delta1));
   const delta2 = toG2(decodeG2(points.delta2));
   const b1 = toG1(decodeG1(points.beta1)).add(toG1(sums.b1));
@@ -89,8 +91,9 @@ export const assembleProof = (
     protocol: 'groth16',
     curve: 'bn128',
   };
-};
+}
 
 /** The public signals of a witness: its wires 1 to `count`, as decimal strings. */
-export const readPublicSignals = (witness: Uint8Array, count: number): string[] =>
-  Array.from({ length: count }, (_, i) => String(readInteger(witness, 32 * (i + 1))));
+export function readPublicSignals(witness: Uint8Array, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => String(readInteger(witness, 32 * (i + 1))));
+}

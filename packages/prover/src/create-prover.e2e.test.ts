@@ -10,11 +10,11 @@ import { expect, it } from 'vitest';
 import type { ManyProofsReport, ManyProofsTask } from '../test/many-proofs.ts';
 import { createSmallCircuit, endSnarkjsThreads, squaresSource } from '../test/small-circuit.ts';
 
-const PROOFS = process.env['POOL_TEST_FULL'] === '1' ? 1_000 : 200;
-const AT_ONCE = 10;
+const proofs = process.env['POOL_TEST_FULL'] === '1' ? 1_000 : 200;
+const atOnce = 10;
 
 /** In a process of its own: here, Vitest and snarkjs would be measured too. */
-const proveMany = async (task: ManyProofsTask): Promise<ManyProofsReport> => {
+async function proveMany(task: ManyProofsTask): Promise<ManyProofsReport> {
   const program = join(import.meta.dirname, '../test/many-proofs.ts');
   // V8 lets the young generation of a busy process grow to some 100 MB, which would hide what is looked for here.
   const flags = ['--expose-gc', '--max-semi-space-size=2', '--conditions=@pool/source'];
@@ -23,28 +23,31 @@ const proveMany = async (task: ManyProofsTask): Promise<ManyProofsReport> => {
   child.stdin.end(JSON.stringify(task));
   const output = await text(child.stdout);
   return JSON.parse(output) as ManyProofsReport;
-};
+}
 
-const inMegabytes = (bytes: number): number => Math.round(bytes / 2 ** 20);
+function inMegabytes(bytes: number): number {
+  return Math.round(bytes / 2 ** 20);
+}
 
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
 
 /** By how much the last quarter lies above the second: the first one still warms up. Single values go up and down with collections. */
-const growth = (series: readonly number[]): number => {
+function growth(series: readonly number[]): number {
   const quarter = Math.floor(series.length / 4);
   return inMegabytes(mean(series.slice(-quarter)) - mean(series.slice(quarter, 2 * quarter)));
-};
+}
 
-it(`${PROOFS} proofs of two circuits, ${AT_ONCE} at once, do not let memory grow`, async ({
+it(`${proofs} proofs of two circuits, ${atOnce} at once, do not let memory grow`, async ({
   annotate,
 }) => {
   const factors = await createSmallCircuit();
   const squares = await createSmallCircuit(squaresSource(5), 4);
   try {
     const { rss, heapBytes, residentBytes, last, ...counts } = await proveMany({
-      proofs: PROOFS,
-      atOnce: AT_ONCE,
+      proofs: proofs,
+      atOnce: atOnce,
       circuits: [
         { circuit: factors, input: { product: 391, a: 17, b: 23 } },
         { circuit: squares, input: { start: 3, offsets: [1, -1] } },
@@ -55,9 +58,9 @@ it(`${PROOFS} proofs of two circuits, ${AT_ONCE} at once, do not let memory grow
     await annotate(
       `resident memory, MB: ${shown.join(', ')}; growth ${growth(rss)}, of the heap ${growth(heapBytes)}`,
     );
-    expect(counts).toEqual({ proofs: PROOFS, failures: 0 });
+    expect(counts).toEqual({ proofs: proofs, failures: 0 });
     // The memories of witness programs wait for the collector, so single values lie up to 60 MB apart; over many that evens out.
-    expect(growth(rss)).toBeLessThan(PROOFS < 1000 ? 64 : 32);
+    expect(growth(rss)).toBeLessThan(proofs < 1000 ? 64 : 32);
     expect(growth(heapBytes)).toBeLessThan(3);
     expect(residentBytes[0]).toBe(residentBytes[1]);
     for (const [i, { proof, publicSignals }] of last.entries()) {

@@ -25,7 +25,9 @@ afterAll(async () => {
 });
 
 const input = { product: '391', a: 17n, b: 23n };
-const failure = (code: string, retryable = false) => expect.objectContaining({ code, retryable });
+function failure(code: string, retryable = false) {
+  return expect.objectContaining({ code, retryable });
+}
 
 describe('a proof', () => {
   it('verifies here and under snarkjs, and tells its progress', async () => {

@@ -10,7 +10,7 @@ import { createCpuEngine } from './engine/cpu-engine.ts';
 import type { AcceleratorChoice } from './engine/engine-keeper.ts';
 import { createEngineProver } from './engine-prover.ts';
 import type { ArtifactSource, Prover } from './prover.ts';
-import { DEFAULT_WITNESS_LIMITS } from './witness/witness-runner.ts';
+import { defaultWitnessLimits } from './witness/witness-runner.ts';
 
 export type ProverOptions<C extends string = string> = {
   /** Needed only to prove by a circuit's name. */
@@ -40,24 +40,24 @@ export type ProverOptions<C extends string = string> = {
 };
 
 /** The limit of the container, if there is one, else the machine's memory. */
-const findMemory = (): number => {
+function findMemory(): number {
   const limit = constrainedMemory();
   return limit > 0 && limit < totalmem() ? limit : totalmem();
-};
+}
 
-const DEFAULT_DEVICE_BYTES = 4 * 2 ** 30;
+const defaultDeviceBytes = 4 * 2 ** 30;
 
 /** WebAssembly of 32 bits addresses no more. */
-const MAXIMUM_KERNEL_BYTES = 2 ** 32;
+const maximumKernelBytes = 2 ** 32;
 
 /** Timers take no longer times. */
-const MAXIMUM_TIMEOUT_MS = 2 ** 31 - 1;
+const maximumTimeoutMs = 2 ** 31 - 1;
 
-const assertWithin = (name: string, value: number | undefined, maximum: number): void => {
+function assertWithin(name: string, value: number | undefined, maximum: number): void {
   if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1 && value <= maximum)) {
     throw new RangeError(`${name} must be a whole number from 1 to ${maximum}`);
   }
-};
+}
 
 /**
  * Creates a prover; starts nothing until the first proof, or until it is asked to be `ready`. Several provers in one process do not
@@ -70,18 +70,16 @@ const assertWithin = (name: string, value: number | undefined, maximum: number):
  *
  * @throws RangeError for an option out of its range
  */
-export const createProver = <C extends string = string>(
-  options: ProverOptions<C> = {},
-): Prover<C> => {
+export function createProver<C extends string = string>(options: ProverOptions<C> = {}): Prover<C> {
   assertWithin('threads', options.threads, 1_024);
   assertWithin('memoryBudgetBytes', options.memoryBudgetBytes, Number.MAX_SAFE_INTEGER);
   assertWithin('deviceMemoryBudgetBytes', options.deviceMemoryBudgetBytes, Number.MAX_SAFE_INTEGER);
-  assertWithin('witnessTimeoutMs', options.witnessTimeoutMs, MAXIMUM_TIMEOUT_MS);
+  assertWithin('witnessTimeoutMs', options.witnessTimeoutMs, maximumTimeoutMs);
   const memoryBudgetBytes = Math.min(
     options.memoryBudgetBytes ?? Math.floor(findMemory() / 2),
-    MAXIMUM_KERNEL_BYTES,
+    maximumKernelBytes,
   );
-  const deviceMemoryBudgetBytes = options.deviceMemoryBudgetBytes ?? DEFAULT_DEVICE_BYTES;
+  const deviceMemoryBudgetBytes = options.deviceMemoryBudgetBytes ?? defaultDeviceBytes;
   return createEngineProver({
     artifacts: options.artifacts,
     accelerator: options.accelerator ?? 'auto',
@@ -89,7 +87,7 @@ export const createProver = <C extends string = string>(
     deviceMemoryBudgetBytes,
     witness: {
       maximumBytes: memoryBudgetBytes,
-      timeoutMs: options.witnessTimeoutMs ?? DEFAULT_WITNESS_LIMITS.timeoutMs,
+      timeoutMs: options.witnessTimeoutMs ?? defaultWitnessLimits.timeoutMs,
     },
     onIncident: options.onIncident,
     factories: {
@@ -109,4 +107,4 @@ export const createProver = <C extends string = string>(
       },
     },
   });
-};
+}

@@ -1,7 +1,7 @@
 // A graphics device that fails again and again: how often it is opened, how often the key is loaded, and what the operator is told.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ORACLE_KEY_BYTES, type OracleOptions } from '../test/oracle-engine.ts';
+import { type OracleOptions, oracleKeyBytes } from '../test/oracle-engine.ts';
 import { setUp } from '../test/oracle-prover.ts';
 import { createSmallCircuit, endSnarkjsThreads, type SmallCircuit } from '../test/small-circuit.ts';
 import { ProverError, type ProverErrorCode } from './errors.ts';
@@ -17,14 +17,19 @@ afterAll(async () => {
 });
 
 const input = { product: 391, a: 17, b: 23 };
-const failure = (code: string, retryable = false) => expect.objectContaining({ code, retryable });
-const fails = (code: ProverErrorCode): OracleOptions => ({
-  change: () => {
-    throw new ProverError(code, `failed on purpose: ${code}`);
-  },
-});
-const codesOf = (onIncident: ReturnType<typeof setUp>['onIncident']) =>
-  onIncident.mock.calls.map(([{ code }]) => code);
+function failure(code: string, retryable = false) {
+  return expect.objectContaining({ code, retryable });
+}
+function fails(code: ProverErrorCode): OracleOptions {
+  return {
+    change: () => {
+      throw new ProverError(code, `failed on purpose: ${code}`);
+    },
+  };
+}
+function codesOf(onIncident: ReturnType<typeof setUp>['onIncident']) {
+  return onIncident.mock.calls.map(([{ code }]) => code);
+}
 
 describe('a device that always goes away', () => {
   it('is opened three times, and its key loaded three times, in any number of proofs', async () => {
@@ -174,7 +179,7 @@ describe('a device that a key does not fit into', () => {
     const { prover, countOpened } = setUp({
       accelerator: 'webgpu',
       everyDevice: fails('accelerator_limit_exceeded'),
-      deviceBudget: 10 * ORACLE_KEY_BYTES,
+      deviceBudget: 10 * oracleKeyBytes,
     });
     await expect(prover.prove({ circuit: factors, input })).rejects.toEqual(
       failure('accelerator_limit_exceeded'),

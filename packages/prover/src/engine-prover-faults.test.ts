@@ -2,7 +2,7 @@
 import { copyFile, rename, rm, stat, truncate, utimes } from 'node:fs/promises';
 import { groth16 } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createOracleEngine, ORACLE_KEY_BYTES, type OracleEngine } from '../test/oracle-engine.ts';
+import { createOracleEngine, type OracleEngine, oracleKeyBytes } from '../test/oracle-engine.ts';
 import { setUp } from '../test/oracle-prover.ts';
 import {
   createSmallCircuit,
@@ -27,7 +27,9 @@ afterAll(async () => {
 });
 
 const input = { product: 391, a: 17, b: 23 };
-const failure = (code: string, retryable = false) => expect.objectContaining({ code, retryable });
+function failure(code: string, retryable = false) {
+  return expect.objectContaining({ code, retryable });
+}
 
 describe('what goes wrong outside', () => {
   it('an error of the progress callback fails that proof with it, and no other', async () => {
@@ -122,7 +124,7 @@ describe('a proving key', () => {
     const engine = { ...cpu, ...change(cpu) };
     const prover = createEngineProver<string>({
       accelerator: 'cpu',
-      memoryBudgetBytes: 10 * ORACLE_KEY_BYTES,
+      memoryBudgetBytes: 10 * oracleKeyBytes,
       deviceMemoryBudgetBytes: 1,
       witness: { maximumBytes: 2 ** 30, timeoutMs: 60_000 },
       factories: {

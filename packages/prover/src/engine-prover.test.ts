@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { groth16 } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ORACLE_KEY_BYTES, type OracleOptions } from '../test/oracle-engine.ts';
+import { type OracleOptions, oracleKeyBytes } from '../test/oracle-engine.ts';
 import { setUp } from '../test/oracle-prover.ts';
 import {
   createSmallCircuit,
@@ -25,7 +25,9 @@ afterAll(async () => {
 });
 
 const input = { product: 391, a: 17, b: 23 };
-const failure = (code: string, retryable = false) => expect.objectContaining({ code, retryable });
+function failure(code: string, retryable = false) {
+  return expect.objectContaining({ code, retryable });
+}
 
 describe('proofs', () => {
   it('of several circuits verify under snarkjs', async () => {
@@ -92,7 +94,7 @@ describe('proofs', () => {
 
 describe('memory', () => {
   it('holds keys between proofs, and lets go of the one unused longest', async () => {
-    const { prover, cpu } = setUp({ budget: 1.5 * ORACLE_KEY_BYTES });
+    const { prover, cpu } = setUp({ budget: 1.5 * oracleKeyBytes });
     const prove = (circuit: SmallCircuit) =>
       prover.prove({ circuit, input: circuit === factors ? input : { start: 1, offsets: [2, 3] } });
     await prove(factors);
@@ -102,7 +104,7 @@ describe('memory', () => {
     expect(cpu.counts).toMatchObject({ loads: 2, releases: 1 });
     expect(prover.metrics()).toMatchObject({
       residentKeys: 1,
-      residentBytes: ORACLE_KEY_BYTES,
+      residentBytes: oracleKeyBytes,
       evictions: 1,
       proofs: 3,
       failures: 0,
@@ -115,7 +117,7 @@ describe('memory', () => {
   });
 
   it('refuses a key beyond the budget and says how much it needs', async () => {
-    const { prover, cpu } = setUp({ budget: ORACLE_KEY_BYTES - 1 });
+    const { prover, cpu } = setUp({ budget: oracleKeyBytes - 1 });
     await expect(prover.prove({ circuit: factors, input })).rejects.toEqual(
       expect.objectContaining({
         code: 'memory_budget_exceeded',
@@ -181,7 +183,7 @@ describe('a device', () => {
   });
 
   it('that a key does not fit into leaves it to the processor', async () => {
-    const { prover, cpu, devices } = setUp({ devices: [{}], deviceBudget: ORACLE_KEY_BYTES - 1 });
+    const { prover, cpu, devices } = setUp({ devices: [{}], deviceBudget: oracleKeyBytes - 1 });
     await prover.prove({ circuit: factors, input });
     expect([devices[0]?.counts.loads, cpu.counts.calls]).toEqual([0, 1]);
     await prover.close();
@@ -208,7 +210,7 @@ describe('a device', () => {
 
 describe('the queue', () => {
   it('proves one circuit after the other, not to and fro', async () => {
-    const { prover, cpu } = setUp({ budget: 1.5 * ORACLE_KEY_BYTES });
+    const { prover, cpu } = setUp({ budget: 1.5 * oracleKeyBytes });
     const order: string[] = [];
     const prove = async (name: string) => {
       const circuit = name.startsWith('f') ? factors : squares;

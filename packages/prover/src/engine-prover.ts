@@ -28,7 +28,7 @@ import type {
 import { verifyProof } from './verify-proof.ts';
 import {
   createWitnessRunner,
-  DEFAULT_WITNESS_LIMITS,
+  defaultWitnessLimits,
   type WitnessLimits,
 } from './witness/witness-runner.ts';
 import { createWorkerLink } from './worker-link.ts';
@@ -46,10 +46,12 @@ export type EngineProverOptions<C extends string> = {
 
 type Job = { readonly start: () => Promise<unknown> };
 
-const closed = (): ProverError => new ProverError('prover_closed', 'The prover is closed.');
+function closed(): ProverError {
+  return new ProverError('prover_closed', 'The prover is closed.');
+}
 
 /** The signals of the caller and of the prover's end as one, whose reason is a ProverError. */
-const joinCaller = (caller: AbortSignal | undefined, closing: AbortSignal) => {
+function joinCaller(caller: AbortSignal | undefined, closing: AbortSignal) {
   const joined = new AbortController();
   const onAbort = () => {
     joined.abort(
@@ -75,10 +77,10 @@ const joinCaller = (caller: AbortSignal | undefined, closing: AbortSignal) => {
       closing.removeEventListener('abort', onClose);
     },
   };
-};
+}
 
 /** What the work gives, unless the signal comes first: the artifact source is not ours and may not heed it. */
-const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let leave = () => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -92,13 +94,11 @@ const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T
   } finally {
     signal.removeEventListener('abort', leave);
   }
-};
+}
 
-export const createEngineProver = <C extends string>(
-  options: EngineProverOptions<C>,
-): Prover<C> => {
+export function createEngineProver<C extends string>(options: EngineProverOptions<C>): Prover<C> {
   const keeper = createEngineKeeper(options);
-  const witnesses = createWitnessRunner(options.witness ?? DEFAULT_WITNESS_LIMITS);
+  const witnesses = createWitnessRunner(options.witness ?? defaultWitnessLimits);
   const finisher = createWorkerLink<FinishRequest, FinishResult>(
     moduleBeside(import.meta.url, 'finish-worker'),
   );
@@ -291,4 +291,4 @@ export const createEngineProver = <C extends string>(
       return ended;
     },
   };
-};
+}

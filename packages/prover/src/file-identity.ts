@@ -6,7 +6,7 @@
 import { stat } from 'node:fs/promises';
 
 /** Changes when the file at the path is written or replaced. */
-export const readFileIdentity = async (path: string): Promise<string> => {
+export async function readFileIdentity(path: string): Promise<string> {
   const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
   return `${dev}:${ino}:${size}:${mtimeNs}:${path}`;
-};
+}

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { assembleProof, type BlindingPoints } from './assemble-proof.ts';
 import type { ProofSums } from './engine/engine.ts';
-import { SCALAR_FIELD_ORDER } from './field.ts';
+import { scalarFieldOrder } from './field.ts';
 import type { Groth16Proof, VerificationKey } from './groth16.ts';
 import { verifyProof } from './verify-proof.ts';
 import { serveCalls } from './worker-link.ts';
@@ -23,16 +23,16 @@ export type FinishRequest = {
 export type FinishResult = { readonly proof: Groth16Proof | undefined };
 
 /** Uniform below r and not zero. */
-const drawScalar = (): bigint => {
+function drawScalar(): bigint {
   for (;;) {
     const scalar = BigInt(`0x${randomBytes(32).toString('hex')}`) & ((1n << 254n) - 1n);
-    if (scalar > 0n && scalar < SCALAR_FIELD_ORDER) {
+    if (scalar > 0n && scalar < scalarFieldOrder) {
       return scalar;
     }
   }
-};
+}
 
-const finish = (request: FinishRequest): FinishResult => {
+function finish(request: FinishRequest): FinishResult {
   const { sums, points, verificationKey, publicSignals } = request;
   let proof: Groth16Proof;
   try {
@@ -42,6 +42,6 @@ const finish = (request: FinishRequest): FinishResult => {
     return { proof: undefined };
   }
   return { proof: verifyProof(verificationKey, publicSignals, proof) ? proof : undefined };
-};
+}
 
 serveCalls((request: FinishRequest) => ({ result: finish(request) }));

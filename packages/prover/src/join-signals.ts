@@ -6,9 +6,10 @@
  */
 
 /** `release` once the work is over: it takes the joined signal off its sources. */
-export const joinSignals = (
-  ...sources: readonly (AbortSignal | undefined)[]
-): { readonly signal: AbortSignal; readonly release: () => void } => {
+export function joinSignals(...sources: readonly (AbortSignal | undefined)[]): {
+  readonly signal: AbortSignal;
+  readonly release: () => void;
+} {
   const joined = new AbortController();
   const listeners = sources
     .filter((source) => source !== undefined)
@@ -30,4 +31,4 @@ export const joinSignals = (
       }
     },
   };
-};
+}

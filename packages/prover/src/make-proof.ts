@@ -34,26 +34,26 @@ export type ProofTask = {
 };
 
 /** Where each phase lies within the stage `proof`: start and length, with the loading of the key and without. */
-const SPANS: Readonly<Record<EnginePhase, readonly [number, number]>> = {
+const spans: Readonly<Record<EnginePhase, readonly [number, number]>> = {
   load: [0, 0.4],
   quotient: [0.4, 0.12],
   sums: [0.52, 0.48],
 };
 
 /** Fractions that only grow, whatever order the phases report in. */
-const createPhases = (onProgress: ProofProgress) => {
+function createPhases(onProgress: ProofProgress) {
   const reached: Record<EnginePhase, number> = { load: 0, quotient: 0, sums: 0 };
   let base = 0;
   let last = 0;
   return {
     /** The key was ready: what loading would have taken is no part of this proof. */
     skipLoading: () => {
-      base = SPANS.quotient[0];
+      base = spans.quotient[0];
       reached.load = 1;
     },
     report: (phase: EnginePhase, fraction: number) => {
       reached[phase] = Math.max(reached[phase], fraction);
-      const done = Object.entries(SPANS).reduce(
+      const done = Object.entries(spans).reduce(
         (sum, [name, [, length]]) => sum + length * reached[name as EnginePhase],
         0,
       );
@@ -64,15 +64,15 @@ const createPhases = (onProgress: ProofProgress) => {
       }
     },
   };
-};
+}
 
 /** A key that does not fit onto the device may fit into the processor's memory. */
-const TOO_SMALL: ReadonlySet<ProverErrorCode> = new Set([
+const tooSmall: ReadonlySet<ProverErrorCode> = new Set([
   'memory_budget_exceeded',
   'accelerator_limit_exceeded',
 ]);
 
-const checkParts = (key: HeldKey, witness: Uint8Array, { verificationKey }: ProvingArtifact) => {
+function checkParts(key: HeldKey, witness: Uint8Array, { verificationKey }: ProvingArtifact) {
   if (!isVerificationKey(verificationKey)) {
     throw new ProverError(
       'verification_key_malformed',
@@ -91,12 +91,12 @@ const checkParts = (key: HeldKey, witness: Uint8Array, { verificationKey }: Prov
       `The witness program makes ${witness.length / 32} wires and the proving key takes ${key.header.wires}: they are not of the same circuit.`,
     );
   }
-};
+}
 
 /**
  * @throws ProverError; the signal's reason
  */
-export const makeProof = async (parts: ProofParts, task: ProofTask): Promise<ProofResult> => {
+export async function makeProof(parts: ProofParts, task: ProofTask): Promise<ProofResult> {
   const { accelerator, keeper, witnesses, finisher, onProved } = parts;
   const { artifact, input, signal, onProgress } = task;
 
@@ -172,7 +172,7 @@ export const makeProof = async (parts: ProofParts, task: ProofTask): Promise<Pro
         if (error.code === 'accelerator_refused') {
           // The device would refuse the same work again.
           await keeper.reportFailure(slot, 'refused', error.message);
-        } else if (TOO_SMALL.has(error.code) && accelerator === 'auto') {
+        } else if (tooSmall.has(error.code) && accelerator === 'auto') {
           keeper.reportTooSmall(artifact.zkeyPath, error.message);
         } else {
           throw error;
@@ -198,4 +198,4 @@ export const makeProof = async (parts: ProofParts, task: ProofTask): Promise<Pro
   } finally {
     witness.fill(0);
   }
-};
+}

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createProofQueue } from './proof-queue.ts';
 
-const takeAll = (queue: { take: () => string | undefined }): string[] => {
+function takeAll(queue: { take: () => string | undefined }): string[] {
   const taken: string[] = [];
   for (let job = queue.take(); job !== undefined; job = queue.take()) taken.push(job);
   return taken;
-};
+}
 
 it('keeps to one circuit, for so long', () => {
   const queue = createProofQueue<string>(2);

@@ -16,9 +16,9 @@ export type ProofQueue<Job> = {
 };
 
 /** Proofs of one circuit in a row while another circuit waits. */
-const MAXIMUM_ROW = 8;
+const longestRow = 8;
 
-export const createProofQueue = <Job>(maximumRow = MAXIMUM_ROW): ProofQueue<Job> => {
+export function createProofQueue<Job>(maximumRow = longestRow): ProofQueue<Job> {
   /** In order of arrival. */
   const waiting: { readonly circuit: string; readonly job: Job }[] = [];
   let last: string | undefined;
@@ -47,4 +47,4 @@ export const createProofQueue = <Job>(maximumRow = MAXIMUM_ROW): ProofQueue<Job>
     },
     size: () => waiting.length,
   };
-};
+}

@@ -9,10 +9,10 @@ import type { ProvingArtifact } from './prover.ts';
 import type { CircuitMetrics } from './prover-metrics.ts';
 
 /** Upper bounds of the histogram, in seconds. */
-const DURATION_BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
+const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
 
 /** Names kept apart; whatever comes later counts as `other`. Each is a series in somebody's monitoring. */
-const MAXIMUM_CIRCUITS = 100;
+const maximumCircuits = 100;
 
 export type ProofTimer = {
   /** Its turn has come. */
@@ -28,8 +28,9 @@ export type ProofStatistics = {
 };
 
 /** The name of a circuit, or of its proving key's file. */
-const nameOf = (circuit: string | ProvingArtifact): string =>
-  typeof circuit === 'string' ? circuit : basename(circuit.zkeyPath).replace(/\.zkey$/, '');
+function nameOf(circuit: string | ProvingArtifact): string {
+  return typeof circuit === 'string' ? circuit : basename(circuit.zkeyPath).replace(/\.zkey$/, '');
+}
 
 type Counts = {
   readonly outcomes: Map<string, number>;
@@ -39,15 +40,15 @@ type Counts = {
 };
 
 /** @param nowMs - a clock that only goes forward */
-export const createProofStatistics = (nowMs: () => number): ProofStatistics => {
+export function createProofStatistics(nowMs: () => number): ProofStatistics {
   const circuits = new Map<string, Counts>();
 
   const find = (circuit: string | ProvingArtifact): Counts => {
     const own = nameOf(circuit);
-    const name = circuits.has(own) || circuits.size < MAXIMUM_CIRCUITS ? own : 'other';
+    const name = circuits.has(own) || circuits.size < maximumCircuits ? own : 'other';
     const known = circuits.get(name) ?? {
       outcomes: new Map(),
-      buckets: DURATION_BOUNDS.map(() => 0),
+      buckets: durationBounds.map(() => 0),
       seconds: 0,
       waitSeconds: 0,
     };
@@ -71,7 +72,7 @@ export const createProofStatistics = (nowMs: () => number): ProofStatistics => {
         finish: () => {
           const seconds = (nowMs() - (startedMs ?? askedMs)) / 1000;
           counts.seconds += seconds;
-          for (const [index, bound] of DURATION_BOUNDS.entries()) {
+          for (const [index, bound] of durationBounds.entries()) {
             if (seconds <= bound) {
               counts.buckets[index] = (counts.buckets[index] ?? 0) + 1;
             }
@@ -87,9 +88,9 @@ export const createProofStatistics = (nowMs: () => number): ProofStatistics => {
       [...circuits].map(([circuit, { outcomes, buckets, seconds, waitSeconds }]) => ({
         circuit,
         outcomes: Object.fromEntries(outcomes),
-        durations: DURATION_BOUNDS.map((bound, index) => [bound, buckets[index] ?? 0] as const),
+        durations: durationBounds.map((bound, index) => [bound, buckets[index] ?? 0] as const),
         seconds,
         waitSeconds,
       })),
   };
-};
+}

@@ -32,27 +32,28 @@ export type ProofVerifier = {
   readonly close: () => Promise<void>;
 };
 
-const unavailable = (reason: string, cause?: unknown): ProverError =>
-  new ProverError('verifier_unavailable', `The proof was not verified: ${reason}.`, {
+function unavailable(reason: string, cause?: unknown): ProverError {
+  return new ProverError('verifier_unavailable', `The proof was not verified: ${reason}.`, {
     retryable: true,
     cause,
   });
+}
 
-const toVerifierError = (error: unknown): unknown => {
+function toVerifierError(error: unknown): unknown {
   if (!(error instanceof ProverError)) {
     return unavailable('the verifier took too long', error);
   }
   return error.code === 'proof_failed' ? unavailable('the verifier’s thread ended', error) : error;
-};
+}
 
 /**
  * Starts nothing until the first call. An idle verifier does not keep the process alive.
  * @param program the thread's module. For tests only.
  */
-export const createProofVerifier = (
+export function createProofVerifier(
   { maximumCalls = 64, timeoutMs = 10_000 }: ProofVerifierOptions = {},
   program: URL = moduleBeside(import.meta.url, 'verify-worker'),
-): ProofVerifier => {
+): ProofVerifier {
   const link = createWorkerLink<VerifyRequest, boolean>(program);
   let calls = 0;
   return {
@@ -72,4 +73,4 @@ export const createProofVerifier = (
     },
     close: () => link.close(),
   };
-};
+}

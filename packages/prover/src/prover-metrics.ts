@@ -52,27 +52,28 @@ type Sample = readonly [
   value: number | string,
 ];
 
-const escapeLabel = (value: string): string =>
-  value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+function escapeLabel(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
 
-const renderFamily = (
+function renderFamily(
   name: string,
   type: 'gauge' | 'counter' | 'histogram',
   help: string,
   samples: readonly Sample[],
-): string => {
+): string {
   const lines = samples.map(([suffix, labels, value]) => {
     const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
     return `${name}${suffix}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
   });
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
-};
+}
 
 type Numeric = {
   [Field in keyof ProverMetrics]: ProverMetrics[Field] extends number ? Field : never;
 }[keyof ProverMetrics];
 
-const SINGLE: readonly (readonly [Numeric, string, 'gauge' | 'counter', string])[] = [
+const single: readonly (readonly [Numeric, string, 'gauge' | 'counter', string])[] = [
   ['queued', 'prover_queued', 'gauge', 'Proofs that wait for their turn.'],
   ['running', 'prover_running', 'gauge', 'Proofs under way.'],
   [
@@ -116,12 +117,12 @@ const SINGLE: readonly (readonly [Numeric, string, 'gauge' | 'counter', string])
   ],
 ];
 
-const renderHistogram = ({
+function renderHistogram({
   circuit,
   outcomes,
   durations,
   seconds,
-}: CircuitMetrics): readonly Sample[] => {
+}: CircuitMetrics): readonly Sample[] {
   const proved = outcomes['proved'] ?? 0;
   return [
     ...durations.map(([bound, count]): Sample => ['_bucket', { circuit, le: `${bound}` }, count]),
@@ -129,10 +130,10 @@ const renderHistogram = ({
     ['_sum', { circuit }, seconds],
     ['_count', { circuit }, proved],
   ];
-};
+}
 
 /** The snapshot in Prometheus' text format, version 0.0.4. */
-export const renderProverMetrics = (metrics: ProverMetrics): string => {
+export function renderProverMetrics(metrics: ProverMetrics): string {
   const { accelerator, circuits } = metrics;
   return [
     renderFamily('prover_accelerator_info', 'gauge', 'What the proofs run on.', [
@@ -160,8 +161,8 @@ export const renderProverMetrics = (metrics: ProverMetrics): string => {
       'Time that proofs waited for artifacts and for their turn.',
       circuits.map(({ circuit, waitSeconds }): Sample => ['', { circuit }, waitSeconds]),
     ),
-    ...SINGLE.map(([field, name, type, help]) =>
+    ...single.map(([field, name, type, help]) =>
       renderFamily(name, type, help, [['', {}, metrics[field]]]),
     ),
   ].join('');
-};
+}

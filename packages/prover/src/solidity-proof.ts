@@ -13,28 +13,36 @@ export type SolidityProof = {
   c: [string, string];
 };
 
-const toWord = (decimal: string): string => `0x${BigInt(decimal).toString(16).padStart(64, '0')}`;
-const toDecimal = (word: string): string => BigInt(word).toString();
+function toWord(decimal: string): string {
+  return `0x${BigInt(decimal).toString(16).padStart(64, '0')}`;
+}
+function toDecimal(word: string): string {
+  return BigInt(word).toString();
+}
 
 /** The proof as `uint256[2] a, uint256[2][2] b, uint256[2] c`. */
-export const toSolidityProof = ({ pi_a, pi_b, pi_c }: Groth16Proof): SolidityProof => ({
-  a: [toWord(pi_a[0]), toWord(pi_a[1])],
-  b: [
-    [toWord(pi_b[0][1]), toWord(pi_b[0][0])],
-    [toWord(pi_b[1][1]), toWord(pi_b[1][0])],
-  ],
-  c: [toWord(pi_c[0]), toWord(pi_c[1])],
-});
+export function toSolidityProof({ pi_a, pi_b, pi_c }: Groth16Proof): SolidityProof {
+  return {
+    a: [toWord(pi_a[0]), toWord(pi_a[1])],
+    b: [
+      [toWord(pi_b[0][1]), toWord(pi_b[0][0])],
+      [toWord(pi_b[1][1]), toWord(pi_b[1][0])],
+    ],
+    c: [toWord(pi_c[0]), toWord(pi_c[1])],
+  };
+}
 
 /** The inverse of {@link toSolidityProof}. Checks nothing: `verifyProof` does. */
-export const fromSolidityProof = ({ a, b, c }: SolidityProof): Groth16Proof => ({
-  pi_a: [toDecimal(a[0]), toDecimal(a[1]), '1'],
-  pi_b: [
-    [toDecimal(b[0][1]), toDecimal(b[0][0])],
-    [toDecimal(b[1][1]), toDecimal(b[1][0])],
-    ['1', '0'],
-  ],
-  pi_c: [toDecimal(c[0]), toDecimal(c[1]), '1'],
-  protocol: 'groth16',
-  curve: 'bn128',
-});
+export function fromSolidityProof({ a, b, c }: SolidityProof): Groth16Proof {
+  return {
+    pi_a: [toDecimal(a[0]), toDecimal(a[1]), '1'],
+    pi_b: [
+      [toDecimal(b[0][1]), toDecimal(b[0][0])],
+      [toDecimal(b[1][1]), toDecimal(b[1][0])],
+      ['1', '0'],
+    ],
+    pi_c: [toDecimal(c[0]), toDecimal(c[1]), '1'],
+    protocol: 'groth16',
+    curve: 'bn128',
+  };
+}

@@ -3,7 +3,7 @@ import { bn254 } from '@noble/curves/bn254.js';
 import { groth16, wtns } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSmallCircuit, endSnarkjsThreads, type SmallCircuit } from '../test/small-circuit.ts';
-import { SCALAR_FIELD_ORDER } from './field.ts';
+import { scalarFieldOrder } from './field.ts';
 import type { Groth16Proof } from './groth16.ts';
 import { fromSolidityProof, toSolidityProof } from './solidity-proof.ts';
 import { verifyProof } from './verify-proof.ts';
@@ -23,8 +23,9 @@ afterAll(async () => {
   await rm(circuit.folder, { recursive: true, force: true });
 });
 
-const verify = (signals: readonly string[], candidate: unknown = proof) =>
-  verifyProof(circuit.verificationKey, signals, candidate as Groth16Proof);
+function verify(signals: readonly string[], candidate: unknown = proof) {
+  return verifyProof(circuit.verificationKey, signals, candidate as Groth16Proof);
+}
 
 describe('verification of a proof made by snarkjs', () => {
   it('accepts it', () => {
@@ -33,12 +34,12 @@ describe('verification of a proof made by snarkjs', () => {
 
   it.each([
     ['another signal', ['392']],
-    ['an aliased signal', [String(391n + SCALAR_FIELD_ORDER)]],
+    ['an aliased signal', [String(391n + scalarFieldOrder)]],
     ['no signal', []],
     ['one signal too many', ['391', '0']],
     ['a hex signal', ['0x187']],
     ['a signal with a leading zero', ['0391']],
-    ['a negative signal', [String(391n - SCALAR_FIELD_ORDER)]],
+    ['a negative signal', [String(391n - scalarFieldOrder)]],
   ])('refuses %s', (_, signals) => {
     expect(verify(signals)).toBe(false);
   });

@@ -6,40 +6,42 @@
  */
 import { bn254 } from '@noble/curves/bn254.js';
 import { ProverError } from './errors.ts';
-import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from './field.ts';
+import { baseFieldOrder, scalarFieldOrder } from './field.ts';
 import type { G1Json, G2Json, Groth16Proof, VerificationKey } from './groth16.ts';
 
 type G1Point = typeof bn254.G1.Point.BASE;
 type G2Point = typeof bn254.G2.Point.BASE;
 
 /** A canonical decimal integer below `limit`; a value + limit would be another spelling of the same field element. */
-const parseDecimal = (text: unknown, limit: bigint): bigint => {
+function parseDecimal(text: unknown, limit: bigint): bigint {
   if (typeof text !== 'string' || !/^(0|[1-9][0-9]{0,77})$/.test(text) || BigInt(text) >= limit) {
     throw new RangeError('not a field element');
   }
   return BigInt(text);
-};
+}
 
-const parseCoordinate = (text: unknown): bigint => parseDecimal(text, BASE_FIELD_ORDER);
+function parseCoordinate(text: unknown): bigint {
+  return parseDecimal(text, baseFieldOrder);
+}
 
 /** On the curve, in the subgroup of order r, and not at infinity (where no honest proof or key has a point). */
-const assertUsable = (point: G1Point | G2Point): void => {
+function assertUsable(point: G1Point | G2Point): void {
   if (point.is0()) {
     throw new RangeError('the point at infinity');
   }
   point.assertValidity();
-};
+}
 
-const parseG1 = ([x, y, z]: G1Json): G1Point => {
+function parseG1([x, y, z]: G1Json): G1Point {
   if (z !== '1') {
     throw new RangeError('not an affine point');
   }
   const point = bn254.G1.Point.fromAffine({ x: parseCoordinate(x), y: parseCoordinate(y) });
   assertUsable(point);
   return point;
-};
+}
 
-const parseG2 = ([x, y, z]: G2Json): G2Point => {
+function parseG2([x, y, z]: G2Json): G2Point {
   if (z[0] !== '1' || z[1] !== '0') {
     throw new RangeError('not an affine point');
   }
@@ -49,16 +51,16 @@ const parseG2 = ([x, y, z]: G2Json): G2Point => {
   });
   assertUsable(point);
   return point;
-};
+}
 
 /** undefined if parsing throws: in what a stranger sent, malformed means invalid. */
-const attempt = <T>(parse: () => T): T | undefined => {
+function attempt<T>(parse: () => T): T | undefined {
   try {
     return parse();
   } catch {
     return undefined;
   }
-};
+}
 
 /** A parsed verification key with what every verification under it repeats. */
 type PreparedKey = {
@@ -74,7 +76,7 @@ type Fp12 = ReturnType<typeof bn254.millerLoopBatch>;
 
 const { Fp12 } = bn254.fields;
 
-const prepareKey = (verificationKey: VerificationKey): PreparedKey => {
+function prepareKey(verificationKey: VerificationKey): PreparedKey {
   const parsed = attempt(() => ({
     alpha: parseG1(verificationKey.vk_alpha_1),
     beta: parseG2(verificationKey.vk_beta_2),
@@ -102,43 +104,43 @@ const prepareKey = (verificationKey: VerificationKey): PreparedKey => {
     delta: bn254.utils.calcPairingPrecomputes(parsed.delta),
     alphaBeta: bn254.pairing(parsed.alpha, parsed.beta, false),
   };
-};
+}
 
 /** The last few keys, by their text: checking one takes as long as the verification itself. */
 const prepared = new Map<string, PreparedKey>();
-const MAXIMUM_PREPARED = 16;
+const maximumPrepared = 16;
 
-const findPrepared = (verificationKey: VerificationKey): PreparedKey => {
+function findPrepared(verificationKey: VerificationKey): PreparedKey {
   // What JSON cannot write is no key either; parsing it says so.
   const text = attempt(() => JSON.stringify(verificationKey)) ?? '';
   const key = prepared.get(text) ?? prepareKey(verificationKey);
   prepared.delete(text);
   prepared.set(text, key);
   for (const oldest of prepared.keys()) {
-    if (prepared.size <= MAXIMUM_PREPARED) {
+    if (prepared.size <= maximumPrepared) {
       break;
     }
     prepared.delete(oldest);
   }
   return key;
-};
+}
 
 /**
  * Checks e(A, B) = e(alpha, beta) e(IC(x), gamma) e(C, delta). Takes some tens of milliseconds of this thread.
  * @returns false for any proof or public signal that is malformed, out of range or wrong
  * @throws ProverError `verification_key_malformed`
  */
-export const verifyProof = (
+export function verifyProof(
   verificationKey: VerificationKey,
   publicSignals: readonly string[],
   proof: Groth16Proof,
-): boolean => {
+): boolean {
   const { constant, bases, gamma, delta, alphaBeta } = findPrepared(verificationKey);
   const given = attempt(() => ({
     a: parseG1(proof.pi_a),
     b: parseG2(proof.pi_b),
     c: parseG1(proof.pi_c),
-    signals: publicSignals.map((signal) => parseDecimal(signal, SCALAR_FIELD_ORDER)),
+    signals: publicSignals.map((signal) => parseDecimal(signal, scalarFieldOrder)),
   }));
   if (given === undefined || given.signals.length !== bases.length) {
     return false;
@@ -159,4 +161,4 @@ export const verifyProof = (
     [delta, c.x, c.y],
   ]);
   return Fp12.eql(Fp12.finalExponentiate(Fp12.mul(loops, alphaBeta)), Fp12.ONE);
-};
+}

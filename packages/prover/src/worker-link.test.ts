@@ -4,13 +4,13 @@ import type { LinkRequest } from '../test/link-worker.ts';
 import { createWorkerLink, type WorkerLink } from './worker-link.ts';
 
 const links: WorkerLink<LinkRequest, string>[] = [];
-const createLink = () => {
+function createLink() {
   const link = createWorkerLink<LinkRequest, string>(
     new URL('../test/link-worker.ts', import.meta.url),
   );
   links.push(link);
   return link;
-};
+}
 afterEach(async () => {
   await Promise.all(links.splice(0).map((link) => link.close()));
 });

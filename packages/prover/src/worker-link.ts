@@ -27,19 +27,23 @@ export type WorkerLink<Request, Result> = {
   readonly close: () => Promise<void>;
 };
 
-const closed = (): ProverError => new ProverError('prover_closed', 'The prover is closed.');
+function closed(): ProverError {
+  return new ProverError('prover_closed', 'The prover is closed.');
+}
 
-const reasonOf = (signal: AbortSignal): Error =>
-  signal.reason instanceof Error ? signal.reason : new Error('aborted');
+function reasonOf(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error('aborted');
+}
 
-const toError = (answer: Extract<Answer, { type: 'error' }>): ProverError =>
-  new ProverError(answer.code, answer.message, {
+function toError(answer: Extract<Answer, { type: 'error' }>): ProverError {
+  return new ProverError(answer.code, answer.message, {
     retryable: answer.retryable,
     cause: answer.reason === undefined ? undefined : new Error(answer.reason),
   });
+}
 
 /** @param program - the thread's own module, which calls {@link serveCalls} */
-export const createWorkerLink = <Request, Result>(program: URL): WorkerLink<Request, Result> => {
+export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Request, Result> {
   let worker: Worker | undefined;
   let turn: Promise<unknown> = Promise.resolve();
   const closing = new AbortController();
@@ -152,15 +156,15 @@ export const createWorkerLink = <Request, Result>(program: URL): WorkerLink<Requ
       await end(worker);
     },
   };
-};
+}
 
 /** In the thread: answers each request with what `work` returns, handing over the buffers it names. */
-export const serveCalls = <Request, Result>(
+export function serveCalls<Request, Result>(
   work: (request: Request) => {
     readonly result: Result;
     readonly transfer?: readonly Transferable[];
   },
-): void => {
+): void {
   parentPort?.on('message', (request: Request) => {
     let answer: Answer;
     let transfer: readonly Transferable[] = [];
@@ -180,7 +184,8 @@ export const serveCalls = <Request, Result>(
     }
     parentPort?.postMessage(answer, [...transfer]);
   });
-};
+}
 
-const describe = (error: unknown): string | undefined =>
-  error instanceof Error ? error.message : undefined;
+function describe(error: unknown): string | undefined {
+  return error instanceof Error ? error.message : undefined;
+}

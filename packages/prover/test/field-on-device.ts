@@ -2,20 +2,20 @@
 import { bind } from '../src/webgpu/bindings.ts';
 import type { Buffers } from '../src/webgpu/buffers.ts';
 import type { Gpu } from '../src/webgpu/device.ts';
-import { decodeElements, ELEMENT_BYTES, encodeElements } from '../src/webgpu/elements.ts';
+import { decodeElements, elementBytes, encodeElements } from '../src/webgpu/elements.ts';
 import {
   type FieldName,
   fieldModulus,
   generateField,
   invert,
-  WORDS_PRELUDE,
+  wordsPrelude,
 } from '../src/webgpu/field.ts';
 import type { LimbLayout } from '../src/webgpu/limbs.ts';
 import { dispatch, type Pipelines } from '../src/webgpu/pipelines.ts';
 
-const WORKGROUP = 64;
+const workgroup = 64;
 
-export const OPERATIONS = [
+export const operations = [
   'mul',
   'sqr',
   'add',
@@ -29,21 +29,22 @@ export const OPERATIONS = [
   'leave_256',
   'enter_512',
 ] as const;
-export type Operation = (typeof OPERATIONS)[number];
-const TWO_OPERANDS: readonly Operation[] = ['mul', 'add', 'sub'];
+export type Operation = (typeof operations)[number];
+const twoOperands: readonly Operation[] = ['mul', 'add', 'sub'];
 
-const generateShader = (field: FieldName, layout: LimbLayout, operation: Operation): string =>
-  `${WORDS_PRELUDE}${generateField(field, layout)}
+function generateShader(field: FieldName, layout: LimbLayout, operation: Operation): string {
+  return `${wordsPrelude}${generateField(field, layout)}
 @group(0) @binding(0) var<storage, read> left: array<U256>;
 @group(0) @binding(1) var<storage, read> right: array<U256>;
 @group(0) @binding(2) var<storage, read_write> result: array<U256>;
-@compute @workgroup_size(${WORKGROUP})
+@compute @workgroup_size(${workgroup})
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (id.x >= arrayLength(&result)) { return; }
   let b = right[id.x];
-  result[id.x] = ${field}_${operation}(left[id.x]${TWO_OPERANDS.includes(operation) ? ', b' : ''});
+  result[id.x] = ${field}_${operation}(left[id.x]${twoOperands.includes(operation) ? ', b' : ''});
 }
 `;
+}
 
 export type DeviceContext = {
   readonly gpu: Gpu;
@@ -51,38 +52,38 @@ export type DeviceContext = {
   readonly pipelines: Pipelines;
 };
 
-export const computeOnDevice = async (
+export async function computeOnDevice(
   { gpu, buffers, pipelines }: DeviceContext,
   field: FieldName,
   layout: LimbLayout,
   operation: Operation,
   pairs: readonly (readonly [bigint, bigint])[],
-): Promise<readonly bigint[]> => {
+): Promise<readonly bigint[]> {
   const pipeline = await pipelines.compile(generateShader(field, layout, operation), {
     label: `${layout.name} ${field}_${operation}`,
   });
   const left = buffers.upload(encodeElements(pairs.map(([a]) => a)));
   const right = buffers.upload(encodeElements(pairs.map(([, b]) => b)));
-  const result = buffers.take(pairs.length * ELEMENT_BYTES);
+  const result = buffers.take(pairs.length * elementBytes);
   await gpu.guard(() => {
     const encoder = gpu.device.createCommandEncoder();
     const pass = encoder.beginComputePass();
     const group = bind(gpu, pipeline, [left, right, result]);
-    dispatch(gpu, pass, pipeline, group, Math.ceil(pairs.length / WORKGROUP));
+    dispatch(gpu, pass, pipeline, group, Math.ceil(pairs.length / workgroup));
     pass.end();
     gpu.device.queue.submit([encoder.finish()]);
   });
-  const bytes = await buffers.read(result, 0, pairs.length * ELEMENT_BYTES);
+  const bytes = await buffers.read(result, 0, pairs.length * elementBytes);
   for (const buffer of [left, right, result]) buffers.release(buffer);
   return decodeElements(bytes);
-};
+}
 
-export const expectOperation = (
+export function expectOperation(
   field: FieldName,
   layout: LimbLayout,
   operation: Operation,
   [a, b]: readonly [bigint, bigint],
-): bigint => {
+): bigint {
   const modulus = fieldModulus(field);
   const radix = (1n << BigInt(layout.radixBits)) % modulus;
   const fromRadix = invert(radix, modulus);
@@ -102,4 +103,4 @@ export const expectOperation = (
     enter_512: () => a * from256 * from256 * radix,
   };
   return results[operation]() % modulus;
-};
+}

@@ -11,23 +11,23 @@ export type LowLimits = {
   readonly maxBufferSize?: number;
 };
 
-const UNIFORM = 0x0040;
+const uniform = 0x0040;
 /** Usages that no buffer has together: to make one is an error. */
-const IMPOSSIBLE_USAGE = 0x0082;
+const impossibleUsage = 0x0082;
 
-export const limitGpu = (gpu: Gpu, limits: LowLimits): Gpu => {
+export function limitGpu(gpu: Gpu, limits: LowLimits): Gpu {
   const { device } = gpu;
   const lowered = new Proxy(device.limits, {
     get: (target, name) => Reflect.get(limits, name) ?? Reflect.get(target, name, target),
   });
   const breach = (): void => {
-    device.createBuffer({ size: 16, usage: IMPOSSIBLE_USAGE });
+    device.createBuffer({ size: 16, usage: impossibleUsage });
   };
   const createBindGroup: GPUDevice['createBindGroup'] = (descriptor) => {
     for (const { resource } of descriptor.entries) {
       if (!('buffer' in resource)) continue;
       const { buffer, offset = 0, size = buffer.size - offset } = resource;
-      if ((buffer.usage & UNIFORM) === 0 && size > lowered.maxStorageBufferBindingSize) breach();
+      if ((buffer.usage & uniform) === 0 && size > lowered.maxStorageBufferBindingSize) breach();
     }
     return device.createBindGroup(descriptor);
   };
@@ -48,4 +48,4 @@ export const limitGpu = (gpu: Gpu, limits: LowLimits): Gpu => {
     },
   });
   return { ...gpu, device: limited };
-};
+}

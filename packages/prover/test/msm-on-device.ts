@@ -5,16 +5,16 @@ import type { MsmTuning } from '../src/webgpu/msm-plan.ts';
 import { encodePoints } from './msm-points.ts';
 
 /** Segments so short that every bucket is split. */
-export const TINY_SEGMENTS = { least: 1, most: 2, wanted: 1 };
+export const tinySegments = { least: 1, most: 2, wanted: 1 };
 
-export const readFrom =
-  (bytes: Uint8Array, size: number): MsmOptions['read'] =>
-  (start, count, into) => {
+export function readFrom(bytes: Uint8Array, size: number): MsmOptions['read'] {
+  return (start, count, into) => {
     into.set(bytes.subarray(start * size, (start + count) * size));
     return Promise.resolve();
   };
+}
 
-export const computeOnDevice = async (
+export async function computeOnDevice(
   context: MsmContext,
   group: 'g1' | 'g2',
   {
@@ -22,7 +22,7 @@ export const computeOnDevice = async (
     scalars,
   }: { readonly factors: readonly number[]; readonly scalars: readonly bigint[] },
   tuning: MsmTuning = {},
-) => {
+) {
   const bytes = encodePoints(group, factors);
   const size = group === 'g1' ? 64 : 128;
   const options = { count: factors.length, read: readFrom(bytes, size), tuning };
@@ -36,4 +36,4 @@ export const computeOnDevice = async (
     context.buffers.release(onDevice);
     msm.release();
   }
-};
+}

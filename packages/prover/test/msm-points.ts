@@ -12,7 +12,7 @@ const G2 = bn254.G2.Point;
 const R = Fr.ORDER;
 
 /** Numbers that look random and are the same in every run. */
-export const createRandom = (seed: bigint) => {
+export function createRandom(seed: bigint) {
   let state = seed;
   const next = (): bigint => {
     state = (state * 6364136223846793005n + 1442695040888963407n) % (1n << 64n);
@@ -23,10 +23,10 @@ export const createRandom = (seed: bigint) => {
       Array.from({ length: 5 }, next).reduce((sum, part) => (sum << 53n) + part, 0n) % R,
     below: (limit: number): number => Number(next() % BigInt(limit)),
   };
-};
+}
 
 /** 1 G, 2 G … count G in affine form. */
-const listMultiples = <T extends { add: (other: T) => T }>(base: T, count: number): T[] => {
+function listMultiples<T extends { add: (other: T) => T }>(base: T, count: number): T[] {
   const multiples: T[] = [];
   let point = base;
   for (let k = 0; k < count; k++) {
@@ -34,14 +34,16 @@ const listMultiples = <T extends { add: (other: T) => T }>(base: T, count: numbe
     point = point.add(base);
   }
   return multiples;
-};
+}
 
-const toFile = (value: bigint): bigint => (value << 256n) % Fp.ORDER;
+function toFile(value: bigint): bigint {
+  return (value << 256n) % Fp.ORDER;
+}
 
 let g1Multiples: Uint8Array[] = [];
 let g2Multiples: Uint8Array[] = [];
 
-const multipleG1 = (factor: number): Uint8Array => {
+function multipleG1(factor: number): Uint8Array {
   if (g1Multiples.length < factor) {
     g1Multiples = listMultiples(G1.BASE, Math.max(factor, 200)).map((point) => {
       const { x, y } = point.toAffine();
@@ -49,8 +51,8 @@ const multipleG1 = (factor: number): Uint8Array => {
     });
   }
   return g1Multiples[factor - 1] ?? new Uint8Array(64);
-};
-const multipleG2 = (factor: number): Uint8Array => {
+}
+function multipleG2(factor: number): Uint8Array {
   if (g2Multiples.length < factor) {
     g2Multiples = listMultiples(G2.BASE, Math.max(factor, 200)).map((point) => {
       const { x, y } = point.toAffine();
@@ -58,10 +60,10 @@ const multipleG2 = (factor: number): Uint8Array => {
     });
   }
   return g2Multiples[factor - 1] ?? new Uint8Array(128);
-};
+}
 
 /** The file's y with its sign turned. */
-const negate = (point: Uint8Array): Uint8Array => {
+function negate(point: Uint8Array): Uint8Array {
   const half = point.length / 2;
   const negated = point.slice();
   for (let at = half; at < point.length; at += 32) {
@@ -70,10 +72,10 @@ const negate = (point: Uint8Array): Uint8Array => {
     negated.set(encodeElements([(Fp.ORDER - value) % Fp.ORDER]), at);
   }
   return negated;
-};
+}
 
 /** Point i is factors[i] times the generator; 0 is infinity, negative factors are opposite points. */
-export const encodePoints = (group: 'g1' | 'g2', factors: readonly number[]): Uint8Array => {
+export function encodePoints(group: 'g1' | 'g2', factors: readonly number[]): Uint8Array {
   const size = group === 'g1' ? 64 : 128;
   const bytes = new Uint8Array(factors.length * size);
   factors.forEach((factor, index) => {
@@ -82,27 +84,28 @@ export const encodePoints = (group: 'g1' | 'g2', factors: readonly number[]): Ui
     bytes.set(factor < 0 ? negate(positive) : positive, index * size);
   });
   return bytes;
-};
+}
 
-const expectedFactor = (factors: readonly number[], scalars: readonly bigint[]): bigint =>
-  Fr.create(
+function expectedFactor(factors: readonly number[], scalars: readonly bigint[]): bigint {
+  return Fr.create(
     factors.reduce((sum, factor, index) => sum + BigInt(factor) * (scalars[index] ?? 0n), 0n),
   );
+}
 
-export const expectG1 = (factors: readonly number[], scalars: readonly bigint[]): G1Affine => {
+export function expectG1(factors: readonly number[], scalars: readonly bigint[]): G1Affine {
   const factor = expectedFactor(factors, scalars);
   return factor === 0n ? undefined : G1.BASE.multiply(factor).toAffine();
-};
+}
 
-export const expectG2 = (factors: readonly number[], scalars: readonly bigint[]): G2Affine => {
+export function expectG2(factors: readonly number[], scalars: readonly bigint[]): G2Affine {
   const factor = expectedFactor(factors, scalars);
   if (factor === 0n) return undefined;
   const { x, y } = G2.BASE.multiply(factor).toAffine();
   return { x: [x.c0, x.c1], y: [y.c0, y.c1] };
-};
+}
 
 /** Scalars and points of every structure that has broken a multi-scalar multiplication somewhere. */
-export const listCases = (size: number) => {
+export function listCases(size: number) {
   const random = createRandom(BigInt(size) + 7n);
   const all = <T>(of: (index: number) => T): T[] => Array.from({ length: size }, (_, k) => of(k));
   const counted = all((k) => (k % 200) + 1);
@@ -140,4 +143,4 @@ export const listCases = (size: number) => {
       ),
     },
   } satisfies Record<string, { factors: number[]; scalars: bigint[] }>;
-};
+}

@@ -4,10 +4,10 @@
 import { bn254 } from '@noble/curves/bn254.js';
 import { decodeG1, decodeG2 } from '../src/assemble-proof.ts';
 import type { Engine, G1Affine, G2Affine, ProofSums } from '../src/engine/engine.ts';
-import { SCALAR_FIELD_ORDER as R, readInteger } from '../src/field.ts';
+import { scalarFieldOrder as R, readInteger } from '../src/field.ts';
 import type { PointSection, Zkey } from '../src/zkey/zkey.ts';
 
-const power = (base: bigint, exponent: bigint): bigint => {
+function power(base: bigint, exponent: bigint): bigint {
   let result = 1n;
   let square = base % R;
   for (let rest = exponent; rest > 0n; rest >>= 1n) {
@@ -15,15 +15,19 @@ const power = (base: bigint, exponent: bigint): bigint => {
     square = (square * square) % R;
   }
   return result;
-};
+}
 
-const invert = (value: bigint): bigint => power(value, R - 2n);
+function invert(value: bigint): bigint {
+  return power(value, R - 2n);
+}
 
 /** 5 is the smallest non-residue. */
-const rootOfUnity = (size: number): bigint => power(5n, (R - 1n) / BigInt(size));
+function rootOfUnity(size: number): bigint {
+  return power(5n, (R - 1n) / BigInt(size));
+}
 
 /** Values of the polynomial with these coefficients at the powers of `root`. */
-const transform = (values: readonly bigint[], root: bigint): bigint[] => {
+function transform(values: readonly bigint[], root: bigint): bigint[] {
   if (values.length === 1) return [...values];
   const half = values.length / 2;
   const square = (root * root) % R;
@@ -44,10 +48,10 @@ const transform = (values: readonly bigint[], root: bigint): bigint[] => {
     twiddle = (twiddle * root) % R;
   }
   return result;
-};
+}
 
 /** From values on the domain to values on its odd coset. */
-const toOddCoset = (rows: readonly bigint[]): bigint[] => {
+function toOddCoset(rows: readonly bigint[]): bigint[] {
   const size = rows.length;
   const root = rootOfUnity(size);
   const coset = rootOfUnity(2 * size);
@@ -57,15 +61,15 @@ const toOddCoset = (rows: readonly bigint[]): bigint[] => {
     coefficients.map((value, i) => (value * power(coset, BigInt(i))) % R),
     root,
   );
-};
+}
 
-const MONTGOMERY_SQUARED_INVERSE = invert((1n << 512n) % R);
+const montgomerySquaredInverse = invert((1n << 512n) % R);
 
-const computeQuotient = async (zkey: Zkey, wires: readonly bigint[]): Promise<bigint[]> => {
+async function computeQuotient(zkey: Zkey, wires: readonly bigint[]): Promise<bigint[]> {
   const { matrix, row, wire, value, values } = await zkey.readCoefficients();
   const products = [0, 1].map(() => new Array<bigint>(zkey.header.domainSize).fill(0n));
   for (const [k, index] of value.entries()) {
-    const factor = readInteger(values, 32 * index) * MONTGOMERY_SQUARED_INVERSE;
+    const factor = readInteger(values, 32 * index) * montgomerySquaredInverse;
     const rows = products[matrix[k]!]!;
     rows[row[k]!] = (rows[row[k]!]! + factor * wires[wire[k]!]!) % R;
   }
@@ -73,9 +77,9 @@ const computeQuotient = async (zkey: Zkey, wires: readonly bigint[]): Promise<bi
   const c = a.map((value, i) => (value * b[i]!) % R);
   const [x, y, z] = [a, b, c].map(toOddCoset) as [bigint[], bigint[], bigint[]];
   return x.map((value, i) => (((value * y[i]! - z[i]!) % R) + R) % R);
-};
+}
 
-const sumG1 = (points: readonly G1Affine[], scalars: readonly bigint[]): G1Affine => {
+function sumG1(points: readonly G1Affine[], scalars: readonly bigint[]): G1Affine {
   let sum = bn254.G1.Point.ZERO;
   points.forEach((point, i) => {
     if (point !== undefined && scalars[i]! > 0n) {
@@ -83,9 +87,9 @@ const sumG1 = (points: readonly G1Affine[], scalars: readonly bigint[]): G1Affin
     }
   });
   return sum.is0() ? undefined : sum.toAffine();
-};
+}
 
-const sumG2 = (points: readonly G2Affine[], scalars: readonly bigint[]): G2Affine => {
+function sumG2(points: readonly G2Affine[], scalars: readonly bigint[]): G2Affine {
   let sum = bn254.G2.Point.ZERO;
   points.forEach((point, i) => {
     if (point !== undefined && scalars[i]! > 0n) {
@@ -96,24 +100,24 @@ const sumG2 = (points: readonly G2Affine[], scalars: readonly bigint[]): G2Affin
   if (sum.is0()) return undefined;
   const { x, y } = sum.toAffine();
   return { x: [x.c0, x.c1], y: [y.c0, y.c1] };
-};
+}
 
-const readG1 = async (zkey: Zkey, section: PointSection): Promise<G1Affine[]> => {
+async function readG1(zkey: Zkey, section: PointSection): Promise<G1Affine[]> {
   const count = zkey.countPoints(section);
   const bytes = new Uint8Array(64 * count);
   await zkey.readPoints(section, 0, count, bytes);
   return Array.from({ length: count }, (_, i) => decodeG1(bytes, 64 * i));
-};
+}
 
-const readG2 = async (zkey: Zkey, section: PointSection): Promise<G2Affine[]> => {
+async function readG2(zkey: Zkey, section: PointSection): Promise<G2Affine[]> {
   const count = zkey.countPoints(section);
   const bytes = new Uint8Array(128 * count);
   await zkey.readPoints(section, 0, count, bytes);
   return Array.from({ length: count }, (_, i) => decodeG2(bytes.subarray(128 * i, 128 * i + 128)));
-};
+}
 
 /** Memory that the oracle says a key takes. */
-export const ORACLE_KEY_BYTES = 1_000;
+export const oracleKeyBytes = 1_000;
 
 export type OracleOptions = {
   readonly kind?: Engine['kind'];
@@ -125,13 +129,13 @@ export type OracleEngine = Engine & {
   readonly counts: { loads: number; releases: number; closes: number; calls: number };
 };
 
-export const createOracleEngine = (options: OracleOptions = {}): OracleEngine => {
+export function createOracleEngine(options: OracleOptions = {}): OracleEngine {
   const counts = { loads: 0, releases: 0, closes: 0, calls: 0 };
   return {
     kind: options.kind ?? 'cpu',
     detail: `oracle ${options.kind ?? 'cpu'}`,
     counts,
-    estimateBytes: () => ORACLE_KEY_BYTES,
+    estimateBytes: () => oracleKeyBytes,
     load: async (zkey) => {
       counts.loads += 1;
       const [a, b1, c, h] = [
@@ -145,7 +149,7 @@ export const createOracleEngine = (options: OracleOptions = {}): OracleEngine =>
       const coefficients = await zkey.readCoefficients();
       const held: Zkey = { ...zkey, readCoefficients: () => Promise.resolve(coefficients) };
       return {
-        bytes: ORACLE_KEY_BYTES,
+        bytes: oracleKeyBytes,
         release: () => {
           counts.releases += 1;
         },
@@ -174,4 +178,4 @@ export const createOracleEngine = (options: OracleOptions = {}): OracleEngine =>
       return Promise.resolve();
     },
   };
-};
+}

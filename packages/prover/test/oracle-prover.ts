@@ -5,10 +5,10 @@ import { vi } from 'vitest';
 import type { ProverIncident } from '../src/engine/accelerator-record.ts';
 import type { AcceleratorChoice } from '../src/engine/engine-keeper.ts';
 import { createEngineProver } from '../src/engine-prover.ts';
-import { createOracleEngine, ORACLE_KEY_BYTES, type OracleOptions } from './oracle-engine.ts';
+import { createOracleEngine, type OracleOptions, oracleKeyBytes } from './oracle-engine.ts';
 
 /** A prover over oracles. */
-export const setUp = (
+export function setUp(
   options: {
     readonly accelerator?: AcceleratorChoice;
     readonly budget?: number;
@@ -19,7 +19,7 @@ export const setUp = (
     /** Opened whenever `devices` are used up: such a device can be opened without end. */
     readonly everyDevice?: OracleOptions;
   } = {},
-) => {
+) {
   const cpu = createOracleEngine(options.cpu);
   const { everyDevice } = options;
   const create = (device: OracleOptions) => createOracleEngine({ ...device, kind: 'webgpu' });
@@ -28,8 +28,8 @@ export const setUp = (
   const onIncident = vi.fn<(incident: ProverIncident) => void>();
   const prover = createEngineProver<string>({
     accelerator: options.accelerator ?? 'auto',
-    memoryBudgetBytes: options.budget ?? 10 * ORACLE_KEY_BYTES,
-    deviceMemoryBudgetBytes: options.deviceBudget ?? 10 * ORACLE_KEY_BYTES,
+    memoryBudgetBytes: options.budget ?? 10 * oracleKeyBytes,
+    deviceMemoryBudgetBytes: options.deviceBudget ?? 10 * oracleKeyBytes,
     witness: { maximumBytes: 2 ** 30, timeoutMs: 60_000 },
     factories: {
       cpu: () => Promise.resolve(cpu),
@@ -44,4 +44,4 @@ export const setUp = (
     onIncident,
   });
   return { prover, cpu, devices, onIncident, countOpened: () => opened };
-};
+}

@@ -1,6 +1,6 @@
 /** The quotient of a proof by its definition, in BigInt, for made-up circuits. */
 import { encodeElements } from '../src/webgpu/elements.ts';
-import { invert, SCALAR_FIELD_MODULUS as R } from '../src/webgpu/field.ts';
+import { invert, scalarFieldModulus as R } from '../src/webgpu/field.ts';
 import { checkPairs } from '../src/webgpu/field-check.ts';
 import { rootOfUnity } from '../src/webgpu/ntt-plan.ts';
 import type { ZkeyCoefficients } from '../src/zkey/zkey.ts';
@@ -12,7 +12,7 @@ export const random = checkPairs(R, 9000)
   .slice(700)
   .map(([value]) => value);
 
-export const encodeEntries = (entries: readonly Entry[]): ZkeyCoefficients => {
+export function encodeEntries(entries: readonly Entry[]): ZkeyCoefficients {
   const distinct = [...new Set(entries.map(({ value }) => value))];
   return {
     matrix: Uint8Array.from(entries, ({ matrix }) => matrix),
@@ -21,10 +21,10 @@ export const encodeEntries = (entries: readonly Entry[]): ZkeyCoefficients => {
     value: Uint32Array.from(entries, ({ value }) => distinct.indexOf(value)),
     values: encodeElements(distinct.map((value) => (value << 512n) % R)),
   };
-};
+}
 
 /** The polynomial through `values` on the domain, at the odd coset: Lagrange's sum, written as transforms by the definition. */
-const toCoset = (values: readonly bigint[]): readonly bigint[] => {
+function toCoset(values: readonly bigint[]): readonly bigint[] {
   const size = values.length;
   const bits = Math.log2(size);
   const transform = (list: readonly bigint[], root: bigint): readonly bigint[] => {
@@ -50,13 +50,13 @@ const toCoset = (values: readonly bigint[]): readonly bigint[] => {
     return scaled;
   });
   return transform(coefficients, rootOfUnity(bits));
-};
+}
 
-export const expectQuotient = (
+export function expectQuotient(
   entries: readonly Entry[],
   witness: readonly bigint[],
   size: number,
-): readonly bigint[] => {
+): readonly bigint[] {
   const [a, b] = [0, 1].map((matrix) => {
     const rows = Array<bigint>(size).fill(0n);
     for (const entry of entries) {
@@ -67,10 +67,10 @@ export const expectQuotient = (
   }) as [bigint[], bigint[]];
   const [onA, onB, onC] = [a, b, a.map((value, i) => (value * (b[i] ?? 0n)) % R)].map(toCoset);
   return (onA ?? []).map((value, i) => (value * (onB?.[i] ?? 0n) + R - (onC?.[i] ?? 0n)) % R);
-};
+}
 
 /** Circuit-like rows: few entries each, few different values, some rows empty, some with repeated wires. */
-export const makeEntries = (size: number, wires: number): Entry[] => {
+export function makeEntries(size: number, wires: number): Entry[] {
   const values = [1n, R - 1n, 2n, random[1] ?? 3n, 0n, 1n << 200n];
   return Array.from({ length: 5 * size }, (_, k) => {
     const bits = Number((random[k % random.length] ?? 0n) & 0xffff_ffff_ffffn);
@@ -81,4 +81,4 @@ export const makeEntries = (size: number, wires: number): Entry[] => {
       value: values[Math.floor(bits / 7) % values.length] ?? 1n,
     };
   });
-};
+}

@@ -11,7 +11,7 @@ import { curves, powersOfTau, zKey } from 'snarkjs';
 import type { VerificationKey } from '../src/groth16.ts';
 import type { ProvingArtifact } from '../src/prover.ts';
 
-const FACTORS = `pragma circom 2.2.0;
+const factors = `pragma circom 2.2.0;
 template Factors() {
   signal input product;
   signal input a;
@@ -22,7 +22,8 @@ component main {public [product]} = Factors();
 `;
 
 /** Square after square: `steps` constraints, an output, two public inputs. */
-export const squaresSource = (steps: number): string => `pragma circom 2.2.0;
+export function squaresSource(steps: number): string {
+  return `pragma circom 2.2.0;
 template Squares(n) {
   signal input start;
   signal input offsets[2];
@@ -36,6 +37,7 @@ template Squares(n) {
 }
 component main {public [offsets]} = Squares(${steps});
 `;
+}
 
 const require = createRequire(import.meta.url);
 
@@ -46,10 +48,10 @@ export type CompiledCircuit = {
 };
 
 /** Compiles circom text into a new folder. */
-export const compileCircuit = async (
+export async function compileCircuit(
   source: string,
   flags: readonly string[] = [],
-): Promise<CompiledCircuit> => {
+): Promise<CompiledCircuit> {
   const folder = await mkdtemp(join(tmpdir(), 'prover-test-'));
   await writeFile(join(folder, 'small.circom'), source);
   await mkdir(join(folder, 'out'));
@@ -64,7 +66,7 @@ export const compileCircuit = async (
     wasmPath: join(folder, 'out/small_js/small.wasm'),
     r1csPath: join(folder, 'out/small.r1cs'),
   };
-};
+}
 
 export type SmallCircuit = ProvingArtifact & CompiledCircuit;
 
@@ -72,7 +74,7 @@ export type SmallCircuit = ProvingArtifact & CompiledCircuit;
  * Signals product (public), a, b with a * b = product; or another source.
  * @param power - of two, above the number of constraints and public signals
  */
-export const createSmallCircuit = async (source = FACTORS, power = 3): Promise<SmallCircuit> => {
+export async function createSmallCircuit(source = factors, power = 3): Promise<SmallCircuit> {
   const compiled = await compileCircuit(source);
   const path = (name: string) => join(compiled.folder, name);
   const curve = await curves.getCurveFromName('bn128');
@@ -87,10 +89,10 @@ export const createSmallCircuit = async (source = FACTORS, power = 3): Promise<S
     zkeyPath: path('small.zkey'),
     verificationKey: exported as unknown as VerificationKey,
   };
-};
+}
 
 /** snarkjs keeps the threads of its curve alive; a test file that used it ends them here. */
-export const endSnarkjsThreads = async (): Promise<void> => {
+export async function endSnarkjsThreads(): Promise<void> {
   const { curve_bn128: curve } = globalThis as { curve_bn128?: { terminate(): Promise<void> } };
   await curve?.terminate();
-};
+}

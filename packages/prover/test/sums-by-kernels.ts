@@ -5,14 +5,14 @@ import { encodeElements } from '../src/webgpu/elements.ts';
 import { readFrom } from './msm-on-device.ts';
 import { encodePoints } from './msm-points.ts';
 
-export const computeByKernels = async (
+export async function computeByKernels(
   kernels: Kernels,
   group: 'g1' | 'g2',
   {
     factors,
     scalars,
   }: { readonly factors: readonly number[]; readonly scalars: readonly bigint[] },
-) => {
+) {
   const bytes = encodePoints(group, factors);
   const read = readFrom(bytes, group === 'g1' ? 64 : 128);
   const points = await kernels.loadPoints(group, factors.length, read);
@@ -24,4 +24,4 @@ export const computeByKernels = async (
     points.release();
     vector.release();
   }
-};
+}

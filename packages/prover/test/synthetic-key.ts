@@ -18,7 +18,7 @@ export type SyntheticKey = {
   readonly expectSums: (witness: readonly bigint[]) => ProofSums;
 };
 
-export const createSyntheticKey = (options: SyntheticOptions): SyntheticKey => {
+export function createSyntheticKey(options: SyntheticOptions): SyntheticKey {
   const { domainSize, wires, publicSignals } = options;
   const entries = makeEntries(domainSize, wires);
   const list = (count: number, factor: (k: number) => number): readonly number[] =>
@@ -70,4 +70,4 @@ export const createSyntheticKey = (options: SyntheticOptions): SyntheticKey => {
       h: expectG1(factors.h, expectQuotient(entries, witness, domainSize)),
     }),
   };
-};
+}

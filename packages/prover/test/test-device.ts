@@ -5,20 +5,20 @@
 import { existsSync } from 'node:fs';
 import { type Gpu, openDevice } from '../src/webgpu/device.ts';
 
-const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
+const swiftshader = '/usr/lib/chromium/vk_swiftshader_icd.json';
 
 /** Undefined, after a line that says why, where no adapter can be had. */
-export const openTestDevice = async (): Promise<Gpu | undefined> => {
-  if (existsSync(SWIFTSHADER)) process.env['VK_ICD_FILENAMES'] ??= SWIFTSHADER;
+export async function openTestDevice(): Promise<Gpu | undefined> {
+  if (existsSync(swiftshader)) process.env['VK_ICD_FILENAMES'] ??= swiftshader;
   const opened = await openDevice({ allowSoftwareAdapter: true });
   if ('gpu' in opened) return opened.gpu;
   process.stderr.write(`no graphics device for this test: ${opened.reason}\n`);
   return undefined;
-};
+}
 
 /** A device that compiles and computes nothing: checks shaders anywhere. */
-export const openNullDevice = async (): Promise<Gpu> => {
+export async function openNullDevice(): Promise<Gpu> {
   const opened = await openDevice({ allowSoftwareAdapter: true, backend: 'null' });
   if ('gpu' in opened) return opened.gpu;
   throw new Error(opened.reason);
-};
+}

@@ -36,7 +36,9 @@ import type { SignRequest } from './requests.ts';
 import type { Signer } from './signer.ts';
 import { encodeApproveCall, encodeSignedTransaction } from './token-approval.ts';
 
-const nowMs = (): number => signInAtMs;
+function nowMs(): number {
+  return signInAtMs;
+}
 const signer = createLocalKeySigner({ privateKey: secretKey, nowMs });
 
 async function signatureOf(request: SignRequest): Promise<string> {
@@ -50,8 +52,9 @@ async function reasonOf(request: SignRequest, by = signer): Promise<string> {
   return outcome.state === 'refused' ? outcome.reason : outcome.state;
 }
 
-const ofText = (message: string): SignRequest =>
-  createSignRequest({ ...requests.signIn, payload: { message, expected: signInExpected } });
+function ofText(message: string): SignRequest {
+  return createSignRequest({ ...requests.signIn, payload: { message, expected: signInExpected } });
+}
 
 const poolDomain = { name: 'ShieldedPool', version: '1', chainId, verifyingContract: pool };
 

@@ -5,8 +5,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { PoolError } from '@pool/core';
 import { anvilBinary } from './foundry-binary.ts';
 
-const READY_TIMEOUT_MS = 20_000;
-const LISTENING = /Listening on (\S+:\d+)/;
+const readyTimeoutMs = 20_000;
+const listening = /Listening on (\S+:\d+)/;
 
 export interface AnvilOptions {
   /** Seconds between blocks. Without it a block is mined per transaction, and `finalized` stays at block 0. */
@@ -28,7 +28,7 @@ export interface Anvil {
 }
 
 /** The mnemonic of anvil's funded accounts: public, so its keys must never hold value elsewhere. */
-export const ANVIL_MNEMONIC = 'test test test test test test test test test test test junk';
+export const anvilMnemonic = 'test test test test test test test test test test test junk';
 
 /** Starts anvil and resolves once it listens. Throws `chain_not_started` with the tool's last words. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
@@ -58,7 +58,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
 
 function anvilArguments(options: AnvilOptions, chainId: number): string[] {
   const args = ['--host', '127.0.0.1', '--port', String(options.port ?? 0)];
-  args.push('--chain-id', String(chainId), '--mnemonic', ANVIL_MNEMONIC);
+  args.push('--chain-id', String(chainId), '--mnemonic', anvilMnemonic);
   if (options.blockTimeSeconds !== undefined) {
     args.push('--block-time', String(options.blockTimeSeconds));
   }
@@ -78,8 +78,8 @@ function untilListening(child: ChildProcess): Promise<string> {
       );
     };
     const timer = setTimeout(() => {
-      fail(`did not listen within ${String(READY_TIMEOUT_MS)} ms`);
-    }, READY_TIMEOUT_MS);
+      fail(`did not listen within ${String(readyTimeoutMs)} ms`);
+    }, readyTimeoutMs);
     child.once('error', (error) => {
       fail(`could not be started: ${error.message}`);
     });
@@ -90,7 +90,7 @@ function untilListening(child: ChildProcess): Promise<string> {
     const read = (chunk: Buffer): void => {
       if (output.length > 100_000) return;
       output += chunk.toString('utf8');
-      const address = LISTENING.exec(output)?.[1];
+      const address = listening.exec(output)?.[1];
       if (address === undefined) return;
       clearTimeout(timer);
       child.off('exit', exited);

@@ -2,8 +2,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fuzzApi } from './api-fuzz.ts';
 
-const json = (schema: object) => ({ content: { 'application/json': { schema } } });
-const text = (pattern: string) => ({ required: true, schema: { type: 'string', pattern } });
+function json(schema: object) {
+  return { content: { 'application/json': { schema } } };
+}
+function text(pattern: string) {
+  return { required: true, schema: { type: 'string', pattern } };
+}
 const headers = { 'x-request-id': text('^[0-9a-f-]{36}$') };
 const errorSchema = {
   type: 'object',
@@ -69,8 +73,8 @@ function isThing(text: string): boolean {
   }
 }
 
-const fuzz = (app: (sent: Sent) => Response, seed?: number) =>
-  fuzzApi({
+function fuzz(app: (sent: Sent) => Response, seed?: number) {
+  return fuzzApi({
     document,
     send: (_, init) =>
       Promise.resolve(
@@ -87,14 +91,15 @@ const fuzz = (app: (sent: Sent) => Response, seed?: number) =>
     runs: 200,
     ...(seed === undefined ? {} : { seed }),
   });
+}
 
 /** The app, but for one answer in place of every 400. */
-const but =
-  (broken: (sent: Sent) => Response) =>
-  (sent: Sent): Response => {
+function but(broken: (sent: Sent) => Response) {
+  return (sent: Sent): Response => {
     const right = serve(sent);
     return right.status === 400 ? broken(sent) : right;
   };
+}
 
 describe('fuzzApi', () => {
   it('passes an app that keeps to its document, and says which statuses it met', async () => {

@@ -4,6 +4,8 @@
  *
  * @module
  */
+
+import type { RecipientRecord, SettlementRecord, SettlementRequest, VoidRequest } from '@pool/api';
 import {
   type EligibilityPathWire,
   fieldToHex,
@@ -11,10 +13,6 @@ import {
   PoolError,
   parseEvmAddress,
   parseField,
-  type RecipientRecord,
-  type SettlementRecord,
-  type SettlementRequest,
-  type VoidRequest,
 } from '@pool/core';
 import { createEligibilityTree } from '@pool/notes';
 import type { FakeHolder } from './fake-holder.ts';

@@ -5,16 +5,15 @@
  *
  * @module
  */
+import type { FundBatchWire, PermitWire } from '@pool/api';
 import {
   bytesToHex,
   computeBatchId,
   type ErrorBody,
   type EvmAddress,
-  type FundBatchWire,
   fieldToHex,
   type Hex,
   type Hex32,
-  type PermitWire,
   parseEvmAddress,
   parseField,
   parseHex32,

@@ -5,8 +5,8 @@
 import { createRequire } from 'node:module';
 import { PoolError } from '@pool/core';
 
-const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
-const PLATFORMS: Readonly<Record<string, string>> = {
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+const platforms: Readonly<Record<string, string>> = {
   linux: 'linux',
   darwin: 'darwin',
   win32: 'win32',
@@ -19,8 +19,8 @@ export function anvilBinary(): string {
 
 /** Absolute path of the named Foundry tool for this machine. */
 function foundryBinary(tool: 'anvil'): string {
-  const platform = PLATFORMS[process.platform];
-  const architecture = ARCHITECTURES[process.arch];
+  const platform = platforms[process.platform];
+  const architecture = architectures[process.arch];
   if (platform === undefined || architecture === undefined) {
     throw new PoolError(
       'unsupported_platform',

@@ -4,7 +4,7 @@
  * @module
  */
 
-export { ANVIL_MNEMONIC, type Anvil, type AnvilOptions, startAnvil } from './anvil.ts';
+export { type Anvil, type AnvilOptions, anvilMnemonic, startAnvil } from './anvil.ts';
 export { createFakeClock, type FakeClock } from './fake-clock.ts';
 export {
   createFakeHolder,

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 
 /** Names the folder of another PostgreSQL than the one from npm. */
-const FOLDER_VARIABLE = 'POOL_TEST_POSTGRES_BIN';
+const folderVariable = 'POOL_TEST_POSTGRES_BIN';
 
 export interface PostgresBinaries {
   readonly initdb: string;
@@ -23,7 +23,7 @@ export interface PostgresBinaries {
 export function findPostgres(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): PostgresBinaries | undefined {
-  const folder = env[FOLDER_VARIABLE];
+  const folder = env[folderVariable];
   if (folder !== undefined && folder !== '') {
     const programs = { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
     return { ...programs, libraries: undefined, links: undefined };

@@ -14,9 +14,9 @@ import pg from 'pg';
 import { findPostgres, preparePostgres, readPostgresVersion } from './postgres-binaries.ts';
 import { findFreePorts } from './process.ts';
 
-const READY_TIMEOUT_MS = 60_000;
-const USER = 'pool';
-const NOBODY = 65_534;
+const readyTimeoutMs = 60_000;
+const user = 'pool';
+const nobody = 65_534;
 
 export interface PostgresServer {
   readonly version: string;
@@ -51,8 +51,8 @@ export async function startPostgres(
   }
   const directory = mkdtempSync(join(tmpdir(), 'pool-postgres-'));
   const isRoot = process.getuid?.() === 0;
-  const as = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
-  if (isRoot) chownSync(directory, NOBODY, NOBODY);
+  const as = isRoot ? { uid: nobody, gid: nobody } : {};
+  if (isRoot) chownSync(directory, nobody, nobody);
   const { programs, env: own } = preparePostgres(found, directory, isRoot);
   const env = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC', ...own };
   const password = randomBytes(12).toString('hex');
@@ -62,7 +62,7 @@ export async function startPostgres(
   const made = spawnSync(
     programs.initdb,
     [
-      ...['-D', data, '-U', USER, '--auth=scram-sha-256', `--pwfile=${passwordFile}`],
+      ...['-D', data, '-U', user, '--auth=scram-sha-256', `--pwfile=${passwordFile}`],
       ...['--encoding=UTF8', '--no-locale', '--no-sync', '--no-instructions'],
     ],
     { ...as, env, cwd: directory, encoding: 'utf8' },
@@ -87,7 +87,7 @@ export async function startPostgres(
   };
   process.once('exit', onExit);
   const url = (database: string): string =>
-    `postgres://${USER}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
+    `postgres://${user}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
   const server: PostgresServer = {
     version: readPostgresVersion(programs, env),
     port,
@@ -145,8 +145,8 @@ function untilReady(child: ChildProcess): Promise<void> {
       reject(notStarted(reason, output));
     };
     const timer = setTimeout(() => {
-      fail(`was not ready within ${READY_TIMEOUT_MS} ms`);
-    }, READY_TIMEOUT_MS);
+      fail(`was not ready within ${readyTimeoutMs} ms`);
+    }, readyTimeoutMs);
     child.once('error', (error) => {
       fail(`could not be started: ${error.message}`);
     });

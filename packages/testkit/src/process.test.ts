@@ -35,8 +35,10 @@ function start(source: string, env: Record<string, string> = {}): ManagedProcess
   return process;
 }
 
-const says = (process: ManagedProcess, word: string) => async (): Promise<true | undefined> =>
-  process.output().includes(word) ? true : undefined;
+function says(process: ManagedProcess, word: string) {
+  return async (): Promise<true | undefined> =>
+    process.output().includes(word) ? true : undefined;
+}
 
 describe('startNodeProcess', () => {
   it('keeps the output in a private file and tells how the process ended', async () => {

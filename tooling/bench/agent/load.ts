@@ -14,7 +14,9 @@ export interface LoadResult {
   readonly maxMs: number;
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
 
 /** The smallest value that `share` of all do not exceed. */
 export function findQuantile(values: readonly number[], share: number): number {
@@ -34,7 +36,9 @@ function summarise(durationsMs: readonly number[], errors: number, seconds: numb
   };
 }
 
-const isRight = (call: Call): Promise<boolean> => call().catch(() => false);
+function isRight(call: Call): Promise<boolean> {
+  return call().catch(() => false);
+}
 
 /** `perSecond` calls a second for so many seconds, and every answer. */
 export async function callAtRate(

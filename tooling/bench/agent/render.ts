@@ -19,7 +19,9 @@ export interface AgentResults {
   readonly measurements: readonly AgentMeasurement[];
 }
 
-const formatMs = (ms: number): string => `${ms.toFixed(ms < 100 ? 1 : 0)} ms`;
+function formatMs(ms: number): string {
+  return `${ms.toFixed(ms < 100 ? 1 : 0)} ms`;
+}
 
 export function renderAgentResults(results: AgentResults): string {
   const rows = results.measurements.map(

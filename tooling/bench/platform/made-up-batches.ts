@@ -1,5 +1,6 @@
 // Settlements of 256 that the platform and the chain take: signed, with a proof, their notes sealed to nobody in particular.
 import { randomBytes } from 'node:crypto';
+import type { SettlementRequest } from '@pool/api';
 import {
   bytesToHex,
   computeAssetId,
@@ -11,7 +12,6 @@ import {
   parseField,
   parseHex32,
   reduceToField,
-  type SettlementRequest,
 } from '@pool/core';
 import {
   computeEncryptionPublicKey,
@@ -24,7 +24,9 @@ import type { TrapdoorKeys } from './trapdoor-keys.ts';
 
 const slots = 256;
 const total = 1000n;
-const drawField = () => reduceToField(randomBytes(40));
+function drawField() {
+  return reduceToField(randomBytes(40));
+}
 
 export interface BatchMaker {
   make(): Promise<SettlementRequest>;

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { SettlementRequest } from '@pool/core';
+import type { SettlementRequest } from '@pool/api';
 import {
   type PlatformAlone,
   platformScript,
@@ -140,15 +140,17 @@ export async function runPlatformBench(args: readonly string[]): Promise<void> {
   }
 }
 
-const signIns = (bench: Bench) => (): Promise<LoadResult> => {
-  let index = 0;
-  const call: Call = async () => {
-    index += 1;
-    await bench.platform.signIn(index);
-    return true;
+function signIns(bench: Bench) {
+  return (): Promise<LoadResult> => {
+    let index = 0;
+    const call: Call = async () => {
+      index += 1;
+      await bench.platform.signIn(index);
+      return true;
+    };
+    return callAtRate(call, { perSecond: bench.signInsPerSecond, seconds: bench.seconds });
   };
-  return callAtRate(call, { perSecond: bench.signInsPerSecond, seconds: bench.seconds });
-};
+}
 
 async function withSignIns(
   bench: Bench,
@@ -174,7 +176,9 @@ function settlementOf({ settlements }: Bench, index: number): SettlementRequest 
   return settlement;
 }
 
-const keyOf = (index: number, label: string): string => `${label}-${index}`;
+function keyOf(index: number, label: string): string {
+  return `${label}-${index}`;
+}
 
 async function post(
   { platform, edgeTokens }: Bench,

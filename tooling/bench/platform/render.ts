@@ -19,7 +19,9 @@ export interface PlatformResults {
   readonly measurements: readonly PlatformMeasurement[];
 }
 
-const formatMs = (ms: number): string => `${ms.toFixed(ms < 100 ? 1 : 0)} ms`;
+function formatMs(ms: number): string {
+  return `${ms.toFixed(ms < 100 ? 1 : 0)} ms`;
+}
 
 export function renderPlatformResults(results: PlatformResults): string {
   const rows = results.measurements.map(

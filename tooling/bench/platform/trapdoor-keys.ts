@@ -17,7 +17,9 @@ const order = 218882428718392752222464057452572750885483644004160343436982041865
 const prime = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
 const circuit = 'fund-256';
 
-const modulo = (value: bigint, modulus: bigint): bigint => ((value % modulus) + modulus) % modulus;
+function modulo(value: bigint, modulus: bigint): bigint {
+  return ((value % modulus) + modulus) % modulus;
+}
 
 function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
   let [result, square] = [1n, base];
@@ -28,8 +30,12 @@ function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
   return result;
 }
 
-const invert = (value: bigint, modulus: bigint): bigint => power(value, modulus - 2n, modulus);
-const drawScalar = (): bigint => modulo(BigInt(`0x${randomBytes(40).toString('hex')}`), order);
+function invert(value: bigint, modulus: bigint): bigint {
+  return power(value, modulus - 2n, modulus);
+}
+function drawScalar(): bigint {
+  return modulo(BigInt(`0x${randomBytes(40).toString('hex')}`), order);
+}
 
 export interface TrapdoorKeys {
   /** For the platform's process. */

@@ -9,7 +9,7 @@ import { compileCircuit } from '../../../packages/circuits/src/compile.ts';
 import { computeKeyInWorker } from '../../../packages/circuits/src/setup/key-in-worker.ts';
 import { createBatch, toInput } from '../../../packages/circuits/test/fund-batch.ts';
 
-const CACHE = resolve(import.meta.dirname, '../../../.cache/bench');
+const cache = resolve(import.meta.dirname, '../../../.cache/bench');
 
 /** Rows of the domain as a power of two: 12 … 20. */
 export const allPowers = [12, 13, 14, 15, 16, 17, 18, 19, 20] as const;
@@ -59,13 +59,14 @@ function describeMain(size: number): { readonly text: string; readonly input: un
   };
 }
 
-const toText = (_key: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? value.toString() : value;
+function toText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}
 
 /** Compiles the circuit and makes its key, unless the cache has both. */
 export async function prepareCircuit(power: number): Promise<BenchCircuit> {
   const size = 2 ** (power - 12);
-  const folder = join(CACHE, `fund-${size}`);
+  const folder = join(cache, `fund-${size}`);
   const circuit: BenchCircuit = {
     power,
     size,

@@ -7,48 +7,49 @@ import {
   countMsm,
   countTransforms,
 } from '../../../packages/prover/scripts/gpu-check/arithmetic.ts';
-import { readInteger, SCALAR_FIELD_ORDER } from '../../../packages/prover/src/field.ts';
+import { readInteger, scalarFieldOrder } from '../../../packages/prover/src/field.ts';
 import { affineBytes } from '../../../packages/prover/src/webgpu/curve-fields.ts';
-import { WITNESS_DENSITY } from '../../../packages/prover/src/webgpu/engine-key.ts';
+import { witnessDensity } from '../../../packages/prover/src/webgpu/engine-key.ts';
 import {
   countSumPoints,
-  DEFAULT_TABLE_SHARE,
-  SUM_POINT_BYTES,
+  defaultTableShare,
   type SumSection,
+  sumPointBytes,
   tableBudget,
 } from '../../../packages/prover/src/webgpu/engine-memory.ts';
 import { planMsm } from '../../../packages/prover/src/webgpu/msm-plan.ts';
 import { readFinitePoints } from '../../../packages/prover/src/webgpu/tables.ts';
 import {
   createWitnessRunner,
-  DEFAULT_WITNESS_LIMITS,
+  defaultWitnessLimits,
 } from '../../../packages/prover/src/witness/witness-runner.ts';
 import { openZkey } from '../../../packages/prover/src/zkey/open-zkey.ts';
 
-const BUDGET_BYTES = 16 * 2 ** 30;
+const budgetBytes = 16 * 2 ** 30;
 /** What large cards bind at once. */
-const BINDING_BYTES = 2 ** 31 - 256;
-const SIZES = { 'fund-16': 16, 'fund-64': 64, 'fund-256': 256 } as const;
-type Fund = keyof typeof SIZES;
+const bindingBytes = 2 ** 31 - 256;
+const sizes = { 'fund-16': 16, 'fund-64': 64, 'fund-256': 256 } as const;
+type Fund = keyof typeof sizes;
 
 const store = createArtifactStore({ keyForm: 'compact' });
-const runner = createWitnessRunner(DEFAULT_WITNESS_LIMITS);
+const runner = createWitnessRunner(defaultWitnessLimits);
 
-const inMillions = (value: number): string =>
-  (value / 1e6).toLocaleString('en', { maximumSignificantDigits: 3 });
+function inMillions(value: number): string {
+  return (value / 1e6).toLocaleString('en', { maximumSignificantDigits: 3 });
+}
 
-const count = async (circuit: Fund): Promise<void> => {
+async function count(circuit: Fund): Promise<void> {
   const { zkeyPath, wasmPath } = await store.ensureArtifacts(circuit);
   const zkey = await openZkey(zkeyPath);
   const { header } = zkey;
-  const size = SIZES[circuit];
+  const size = sizes[circuit];
   const bytes = await runner.compute(wasmPath, toInput(createBatch(size, size)));
   const wires = Array.from({ length: header.wires }, (_, k) => readInteger(bytes, 32 * k));
   const isUnit = (value: bigint): boolean =>
-    value === 1n || value === 0n || value === SCALAR_FIELD_ORDER - 1n;
+    value === 1n || value === 0n || value === scalarFieldOrder - 1n;
   const large = wires.filter((value) => !isUnit(value)).length;
   const products = { g1: 0, g2: 0, buckets: 0 };
-  for (const section of Object.keys(SUM_POINT_BYTES) as SumSection[]) {
+  for (const section of Object.keys(sumPointBytes) as SumSection[]) {
     const group = section === 'b2' ? 'g2' : 'g1';
     const points = countSumPoints(header)[section];
     const finite = await readFinitePoints(group, points, (start, length, into) =>
@@ -56,9 +57,9 @@ const count = async (circuit: Fund): Promise<void> => {
     );
     const plans = planMsm(finite.indices.length, {
       group,
-      bindingBytes: BINDING_BYTES,
-      tableBudgetBytes: tableBudget(header, section, BUDGET_BYTES * DEFAULT_TABLE_SHARE),
-      density: section === 'h' ? 1 : WITNESS_DENSITY,
+      bindingBytes: bindingBytes,
+      tableBudgetBytes: tableBudget(header, section, budgetBytes * defaultTableShare),
+      density: section === 'h' ? 1 : witnessDensity,
       tuning: {},
     });
     const { bits = 1, windows = 0, tables, groups } = plans[0]?.windows ?? {};
@@ -70,7 +71,7 @@ const count = async (circuit: Fund): Promise<void> => {
         : countDigits(
             [...finite.indices].map((index) => wires[index + first] ?? 0n),
             bits,
-            SCALAR_FIELD_ORDER,
+            scalarFieldOrder,
           );
     const { additions, buckets } = countMsm(group, plans, digits);
     products[group] += additions;
@@ -88,10 +89,10 @@ const count = async (circuit: Fund): Promise<void> => {
       `| ${circuit} | ${[products.g1, products.g2, products.buckets, transforms, header.coefficients, all].map(inMillions).join(' | ')} |\n`,
   );
   await zkey.close();
-};
+}
 
-const asked = process.argv.slice(2).filter((name): name is Fund => name in SIZES);
-for (const circuit of asked.length === 0 ? (Object.keys(SIZES) as Fund[]) : asked) {
+const asked = process.argv.slice(2).filter((name): name is Fund => name in sizes);
+for (const circuit of asked.length === 0 ? (Object.keys(sizes) as Fund[]) : asked) {
   await count(circuit);
 }
 await runner.close();

@@ -13,13 +13,13 @@ import { allPowers, type BenchCircuit, prepareCircuit } from './circuits.ts';
 import { fastest, type PhaseMeasurement, type ProverMeasurement } from './measurement.ts';
 import { measureRapidsnark } from './run-rapidsnark.ts';
 
-const TOOLING = resolve(import.meta.dirname, '../..');
+const tooling = resolve(import.meta.dirname, '../..');
 
 /** Builds the packages as they are published, and the measured programs on top of them. */
 async function buildPrograms(): Promise<void> {
   const commands = [
-    ['turbo', ['run', 'build', '--filter=@pool/prover...'], resolve(TOOLING, '..')],
-    ['tsup', ['--config', 'bench.config.ts'], TOOLING],
+    ['turbo', ['run', 'build', '--filter=@pool/prover...'], resolve(tooling, '..')],
+    ['tsup', ['--config', 'bench.config.ts'], tooling],
   ] as const;
   for (const [command, args, cwd] of commands) {
     const { status, combined } = await run(command, args, {
@@ -37,24 +37,24 @@ async function runProcess(
   runs: number,
   ...rest: readonly string[]
 ): Promise<unknown> {
-  const file = join(TOOLING, 'dist/bench', `${program}.js`);
+  const file = join(tooling, 'dist/bench', `${program}.js`);
   const args = [file, JSON.stringify(circuit), String(runs), ...rest];
   const { status, stdout, combined } = await run(process.execPath, args, { output: 'collect' });
   if (status !== 0) throw new Error(`${program} ended with code ${status}:\n${combined}`);
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
-const say = (text: string): void => {
+function say(text: string): void {
   process.stdout.write(text);
-};
+}
 
-const show = (name: string, { witnessMs, proofMs, coldMs, peakBytes }: ProverMeasurement): void => {
+function show(name: string, { witnessMs, proofMs, coldMs, peakBytes }: ProverMeasurement): void {
   const witness = witnessMs.length > 0 ? `witness ${fastest(witnessMs).toFixed(0)} ms, ` : '';
   say(
     `    ${name}: ${witness}proof ${fastest(proofMs).toFixed(0)} ms (first ${coldMs.toFixed(0)} ms), ` +
       `peak ${(peakBytes / 2 ** 20).toFixed(0)} MiB\n`,
   );
-};
+}
 
 /** Runs the benchmark as the command line asks. */
 export async function runProverBench(args: readonly string[]): Promise<void> {

@@ -15,7 +15,9 @@ export interface ProverMeasurement {
 }
 
 /** The machine was shared: the fastest run is the one that was disturbed least. */
-export const fastest = (values: readonly number[]): number => Math.min(...values);
+export function fastest(values: readonly number[]): number {
+  return Math.min(...values);
+}
 
 /** One part of a proof, alone, by ours and by snarkjs in the same process: the fastest runs. */
 export interface PhaseMeasurement {

@@ -8,17 +8,20 @@ export interface PlotSeries {
   readonly points: readonly (readonly [power: number, ms: number])[];
 }
 
-const WIDTH = 760;
-const HEIGHT = 420;
-const LEFT = 70;
-const RIGHT = 170;
-const TOP = 46;
-const BOTTOM = 46;
+const width = 760;
+const height = 420;
+const left = 70;
+const right = 170;
+const top = 46;
+const bottom = 46;
 
-const describeMs = (ms: number): string => (ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`);
+function describeMs(ms: number): string {
+  return ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`;
+}
 
-const escapeXml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
 
 /** Whole decades around all values. */
 function computeDecades(values: readonly number[]): readonly [number, number] {
@@ -34,21 +37,21 @@ export function renderPlot(title: string, series: readonly PlotSeries[]): string
   const [low, high] = computeDecades(drawn.flatMap(({ points }) => points.map(([, ms]) => ms)));
   const first = Math.min(...powers);
   const last = Math.max(...powers, first + 1);
-  const x = (power: number) => LEFT + ((power - first) / (last - first)) * (WIDTH - LEFT - RIGHT);
+  const x = (power: number) => left + ((power - first) / (last - first)) * (width - left - right);
   const y = (ms: number) =>
-    TOP + ((high - Math.log10(ms)) / (high - low)) * (HEIGHT - TOP - BOTTOM);
+    top + ((high - Math.log10(ms)) / (high - low)) * (height - top - bottom);
   const at = (value: number) => value.toFixed(1);
 
   const decades = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
   const grid = decades.map(
     (ms) =>
-      `<line x1="${LEFT}" y1="${at(y(ms))}" x2="${WIDTH - RIGHT}" y2="${at(y(ms))}" stroke="#8886" />` +
-      `<text x="${LEFT - 8}" y="${at(y(ms) + 4)}" text-anchor="end">${describeMs(ms)}</text>`,
+      `<line x1="${left}" y1="${at(y(ms))}" x2="${width - right}" y2="${at(y(ms))}" stroke="#8886" />` +
+      `<text x="${left - 8}" y="${at(y(ms) + 4)}" text-anchor="end">${describeMs(ms)}</text>`,
   );
   const ticks = Array.from(
     { length: last - first + 1 },
     (_, i) =>
-      `<text x="${at(x(first + i))}" y="${HEIGHT - BOTTOM + 20}" text-anchor="middle">2^${first + i}</text>`,
+      `<text x="${at(x(first + i))}" y="${height - bottom + 20}" text-anchor="middle">2^${first + i}</text>`,
   );
   const lines = drawn.map(({ name, colour, points }) => {
     const path = points.map(([power, ms]) => `${at(x(power))},${at(y(ms))}`).join(' ');
@@ -60,12 +63,12 @@ export function renderPlot(title: string, series: readonly PlotSeries[]): string
     return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2" />${dots.join('')}${label}`;
   });
   return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12" fill="#888">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#888">`,
     `<title>${escapeXml(title)}</title>`,
-    `<text x="${LEFT}" y="24" font-size="14">${escapeXml(title)}</text>`,
+    `<text x="${left}" y="24" font-size="14">${escapeXml(title)}</text>`,
     ...grid,
     ...ticks,
-    `<text x="${at((LEFT + WIDTH - RIGHT) / 2)}" y="${HEIGHT - 8}" text-anchor="middle">rows of the circuit</text>`,
+    `<text x="${at((left + width - right) / 2)}" y="${height - 8}" text-anchor="middle">rows of the circuit</text>`,
     ...lines,
     '</svg>',
   ].join('\n')}\n`;

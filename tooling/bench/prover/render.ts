@@ -12,15 +12,15 @@ export interface ProverResults {
   readonly phases: readonly PhaseMeasurement[];
 }
 
-const replacePowers = <T extends { readonly power: number }>(
+function replacePowers<T extends { readonly power: number }>(
   before: readonly T[],
   after: readonly T[],
-): T[] => {
+): T[] {
   const measured = new Set(after.map(({ power }) => power));
   return [...before.filter(({ power }) => !measured.has(power)), ...after].sort(
     (left, right) => left.power - right.power,
   );
-};
+}
 
 /** The newer figures in the place of the older ones of the same size and prover. */
 export function mergeProverResults(before: ProverResults, after: ProverResults): ProverResults {
@@ -37,26 +37,29 @@ export function mergeProverResults(before: ProverResults, after: ProverResults):
   };
 }
 
-const COLOURS = ['#2a9d5c', '#d1495b', '#3d7ebf', '#b07d2b'];
+const colours = ['#2a9d5c', '#d1495b', '#3d7ebf', '#b07d2b'];
 
-const formatMs = (ms: number): string =>
-  ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${ms.toFixed(ms < 100 ? 1 : 0)} ms`;
+function formatMs(ms: number): string {
+  return ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${ms.toFixed(ms < 100 ? 1 : 0)} ms`;
+}
 
-const formatMiB = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
+function formatMiB(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(0);
+}
 
-const renderRow = (
+function renderRow(
   name: string,
   measured: ProverMeasurement,
   ours: ProverMeasurement | undefined,
-): string => {
+): string {
   const proof = fastest(measured.proofMs);
   const ratio = ours === undefined ? '' : `${(proof / fastest(ours.proofMs)).toFixed(2)}×`;
   const witness = measured.witnessMs.length > 0 ? formatMs(fastest(measured.witnessMs)) : '';
   return `| 2^${measured.power} | ${name} | ${witness} | ${formatMs(proof)} | ${ratio} | ${formatMs(measured.coldMs)} | ${formatMiB(measured.peakBytes)} |`;
-};
+}
 
 /** Where the fastest proof's time went, one row a size. */
-const renderStages = (name: string, measurements: readonly ProverMeasurement[]): string[] => {
+function renderStages(name: string, measurements: readonly ProverMeasurement[]): string[] {
   const stages = [...new Set(measurements.flatMap(({ phasesMs }) => Object.keys(phasesMs)))];
   if (stages.length === 0) return [];
   return [
@@ -70,10 +73,10 @@ const renderStages = (name: string, measurements: readonly ProverMeasurement[]):
     ),
     '',
   ];
-};
+}
 
 /** Parts of a proof, each alone on the machine: time and how many times faster than snarkjs. */
-const renderPhases = (measurements: readonly PhaseMeasurement[]): string[] => {
+function renderPhases(measurements: readonly PhaseMeasurement[]): string[] {
   const phases = [...new Set(measurements.map(({ phase }) => phase))];
   const powers = [...new Set(measurements.map(({ power }) => power))];
   if (phases.length === 0) return [];
@@ -93,7 +96,7 @@ const renderPhases = (measurements: readonly PhaseMeasurement[]): string[] => {
     }),
     '',
   ];
-};
+}
 
 /** A section: one row for each size and prover, the ratio being that prover's time over ours. */
 export function renderProverResults(title: string, results: ProverResults): string {
@@ -126,7 +129,7 @@ export function renderProverPlot(results: ProverResults): string {
   const series = Object.entries(results.provers).map(
     ([name, list], i): PlotSeries => ({
       name,
-      colour: COLOURS[i % COLOURS.length] ?? '#888',
+      colour: colours[i % colours.length] ?? '#888',
       points: list.map(({ power, proofMs }) => [power, fastest(proofMs)] as const),
     }),
   );

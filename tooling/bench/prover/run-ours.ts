@@ -13,7 +13,9 @@ import type { ProverMeasurement } from './measurement.ts';
 const circuit = JSON.parse(process.argv[2] ?? '') as BenchCircuit;
 const runs = Number(process.argv[3]);
 const accelerator = (process.argv[4] ?? 'cpu') as AcceleratorChoice;
-const readJson = async (path: string): Promise<unknown> => JSON.parse(await readFile(path, 'utf8'));
+async function readJson(path: string): Promise<unknown> {
+  return JSON.parse(await readFile(path, 'utf8'));
+}
 const input = (await readJson(circuit.inputPath)) as Record<string, unknown>;
 const verificationKey = (await readJson(circuit.verificationKeyPath)) as VerificationKey;
 const { wasmPath, zkeyPath } = circuit;

@@ -9,8 +9,8 @@ import {
   type Group,
   readZkeyCoefficients,
   readZkeyTable,
-  ZKEY_POINT_BYTES,
-  ZKEY_SECTION,
+  zkeyPointBytes,
+  zkeySection,
 } from '@pool/kernels';
 import { curves, type MemoryFile, wtns } from 'snarkjs';
 import type { BenchCircuit } from './circuits.ts';
@@ -32,17 +32,19 @@ interface SumsOfSnarkjs {
   multiExpAffine(points: Uint8Array, scalars: Uint8Array): Promise<Uint8Array>;
 }
 
-const SCALAR_BYTES = 32;
+const scalarBytes = 32;
 /** Bytes before the first scalar of a `.wtns` file: its head, the section of the field, the head of the section of values. */
-const WITNESS_START = 12 + 12 + 40 + 12;
+const witnessStart = 12 + 12 + 40 + 12;
 
-const openSource = async (file: FileHandle): Promise<ByteSource> => ({
-  size: (await file.stat()).size,
-  read: async (position, into) => {
-    const { bytesRead } = await file.read(into, 0, into.length, position);
-    if (bytesRead !== into.length) throw new Error('the key ends early');
-  },
-});
+async function openSource(file: FileHandle): Promise<ByteSource> {
+  return {
+    size: (await file.stat()).size,
+    read: async (position, into) => {
+      const { bytesRead } = await file.read(into, 0, into.length, position);
+      if (bytesRead !== into.length) throw new Error('the key ends early');
+    },
+  };
+}
 
 /** Milliseconds of the fastest run after one that is not counted. */
 async function time(runs: number, work: () => Promise<unknown>): Promise<number> {
@@ -63,21 +65,21 @@ await wtns.calculate(
   circuit.wasmPath,
   witnessFile,
 );
-const witness = (witnessFile.data ?? new Uint8Array()).slice(WITNESS_START);
+const witness = (witnessFile.data ?? new Uint8Array()).slice(witnessStart);
 const file = await open(circuit.zkeyPath);
 const source = await openSource(file);
 const table = await readZkeyTable(source);
-const placeOf = (name: keyof typeof ZKEY_SECTION) => {
-  const place = table.sections.find(({ id }) => id === ZKEY_SECTION[name]);
+function placeOf(name: keyof typeof zkeySection) {
+  const place = table.sections.find(({ id }) => id === zkeySection[name]);
   if (place === undefined) throw new Error(`the key has no section ${name}`);
   return place;
-};
-const read = async (name: keyof typeof ZKEY_SECTION): Promise<Uint8Array> => {
+}
+async function read(name: keyof typeof zkeySection): Promise<Uint8Array> {
   const { start, length } = placeOf(name);
   const bytes = new Uint8Array(length);
   await source.read(start, bytes);
   return bytes;
-};
+}
 const header = decodeZkeyHeader(await read('header'));
 const { domainSize, wires } = header;
 
@@ -114,17 +116,17 @@ const sums = [
   ['a', 'g1', witness],
   ['b1', 'g1', witness],
   ['b2', 'g2', witness],
-  ['c', 'g1', witness.subarray((header.publicSignals + 1) * SCALAR_BYTES)],
+  ['c', 'g1', witness.subarray((header.publicSignals + 1) * scalarBytes)],
   ['h', 'g1', quotientBytes],
-] as const satisfies readonly (readonly [keyof typeof ZKEY_SECTION, Group, Uint8Array])[];
+] as const satisfies readonly (readonly [keyof typeof zkeySection, Group, Uint8Array])[];
 for (const [name, group, values] of sums) {
   const points = await read(name);
-  const size = ZKEY_POINT_BYTES[group];
+  const size = zkeyPointBytes[group];
   const loaded = await kernels.loadPoints(group, points.length / size, (start, count, into) => {
     into.set(points.subarray(start * size, (start + count) * size));
     return Promise.resolve();
   });
-  const vector = await kernels.loadScalars(values.length / SCALAR_BYTES, values);
+  const vector = await kernels.loadScalars(values.length / scalarBytes, values);
   phases.push({
     power: circuit.power,
     phase: `sum ${name}, ${group === 'g1' ? 'G1' : 'G2'}`,

@@ -3,13 +3,8 @@
  *
  * @module
  */
-import {
-  type Capability,
-  type keyMetadataSchema,
-  PoolError,
-  parseEvmAddress,
-  type VerifiedKey,
-} from '@pool/core';
+import type { Capability, keyMetadataSchema, VerifiedKey } from '@pool/api';
+import { PoolError, parseEvmAddress } from '@pool/core';
 import type { InferOutput } from 'valibot';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import {

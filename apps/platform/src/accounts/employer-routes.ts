@@ -6,11 +6,11 @@
 import {
   mintKeyRequestSchema,
   onboardRequestSchema,
-  PoolError,
   registerRequestSchema,
   rotateRequestSchema,
   verifyKeyRequestSchema,
-} from '@pool/core';
+} from '@pool/api';
+import { PoolError } from '@pool/core';
 import type { Shell } from '../http/app-shell.ts';
 import { readJson } from '../http/read-request.ts';
 import { listApiKeys, mintApiKey, revokeApiKey, verifyApiKey } from './api-keys.ts';

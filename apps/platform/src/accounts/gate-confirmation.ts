@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { errorCodeOf, type GateWallet, PoolError, type Readiness } from '@pool/core';
+import type { GateWallet, Readiness } from '@pool/api';
+import { errorCodeOf, PoolError } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { describeFailure, type Log } from '../log.ts';
 

@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { PoolError, type VerifiedKey } from '@pool/core';
+import type { VerifiedKey } from '@pool/api';
+import { PoolError } from '@pool/core';
 import { getCookie } from 'hono/cookie';
 import { findSession, type KeySession, type Session, sessionCookie } from '../auth/sessions.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';

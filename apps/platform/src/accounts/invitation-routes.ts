@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { inviteRequestSchema } from '@pool/core';
+import { inviteRequestSchema } from '@pool/api';
 import type { Shell } from '../http/app-shell.ts';
 import { readJson } from '../http/read-request.ts';
 import type { AdmissionDeps } from './admission.ts';

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type Invitation, isPoolError, PoolError, parseEvmAddress, peerCode } from '@pool/core';
+import type { Invitation } from '@pool/api';
+import { isPoolError, PoolError, parseEvmAddress, peerCode } from '@pool/core';
 import { sql } from 'kysely';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Employer } from './employers.ts';
@@ -193,13 +194,15 @@ export async function claimInvitation(
 }
 
 // The operator's own word for this employer; without one, the default for whoever has an edge token that is not revoked.
-const walletLimitOf = ({ walletsPerEmployer }: InvitationConfig) =>
-  sql<number>`coalesce(employers.wallet_limit, case when exists (
+function walletLimitOf({ walletsPerEmployer }: InvitationConfig) {
+  return sql<number>`coalesce(employers.wallet_limit, case when exists (
     select 1 from edge_tokens where edge_tokens.employer_id = employers.id and edge_tokens.revoked_at is null)
     then ${sql.lit(walletsPerEmployer)} else 0 end)`;
+}
 
-const isLive = (nowMs: number) =>
-  sql<boolean>`(enrolled_at is not null or expires_at > ${new Date(nowMs).toISOString()})`;
+function isLive(nowMs: number) {
+  return sql<boolean>`(enrolled_at is not null or expires_at > ${new Date(nowMs).toISOString()})`;
+}
 
 function parseInvited(text: string, index: number): string {
   try {

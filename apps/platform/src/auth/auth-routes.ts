@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { verifySessionRequestSchema } from '@pool/core';
+import { verifySessionRequestSchema } from '@pool/api';
 import { isLoopbackHost } from '@pool/platform-client';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { CredentialMint } from '../accounts/credential.ts';

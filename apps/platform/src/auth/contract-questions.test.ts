@@ -9,7 +9,9 @@ import {
   maxQuestionsOfCaller,
 } from './contract-wallets.ts';
 
-const createAddress = () => parseEvmAddress(Wallet.createRandom().address);
+function createAddress() {
+  return parseEvmAddress(Wallet.createRandom().address);
+}
 const owner = createAddress();
 
 describe('questions to contracts', () => {

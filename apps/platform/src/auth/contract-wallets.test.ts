@@ -6,7 +6,7 @@ import {
   Secret,
   type SignInFields,
 } from '@pool/core';
-import { ANVIL_MNEMONIC, type Anvil, startAnvil } from '@pool/testkit';
+import { type Anvil, anvilMnemonic, startAnvil } from '@pool/testkit';
 import { HDNodeWallet, JsonRpcProvider, NonceManager, Wallet } from 'ethers';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -38,7 +38,7 @@ describe('a contract wallet', () => {
   beforeAll(async () => {
     [database, anvil] = await Promise.all([openTestDatabase(), startAnvil()]);
     provider = new JsonRpcProvider(anvil.rpcUrl, anvil.chainId, { staticNetwork: true });
-    const deployer = new NonceManager(HDNodeWallet.fromPhrase(ANVIL_MNEMONIC).connect(provider));
+    const deployer = new NonceManager(HDNodeWallet.fromPhrase(anvilMnemonic).connect(provider));
     treasury = await deployOwnedWallet(deployer, owner.address);
     holder = await createTestHolder('a');
     const settings = { ...testSettings, rpcUrl: anvil.rpcUrl };

@@ -9,7 +9,7 @@ import {
   parseHex,
   parseHex32,
 } from '@pool/core';
-import { ANVIL_MNEMONIC, type Anvil, startAnvil } from '@pool/testkit';
+import { type Anvil, anvilMnemonic, startAnvil } from '@pool/testkit';
 import { HDNodeWallet, hashMessage, type JsonRpcProvider, NonceManager, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBurningCode, deployOwnedWallet, strangeCode } from '../fixtures/contract-wallet.ts';
@@ -39,7 +39,7 @@ describe('the word of a contract', () => {
     anvil = await startAnvil();
     settings = { ...testSettings, rpcUrl: anvil.rpcUrl };
     provider = createEvmProvider(settings);
-    const deployer = new NonceManager(HDNodeWallet.fromPhrase(ANVIL_MNEMONIC).connect(provider));
+    const deployer = new NonceManager(HDNodeWallet.fromPhrase(anvilMnemonic).connect(provider));
     wallet = await deployOwnedWallet(deployer, owner.address);
     signature = parseHex(await owner.signMessage(text));
   });

@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { isOutOfGas, readBroadcastAnswer } from './node-answer.ts';
 
 /** As ethers hands it over: its own message repeats the request. */
-const answered = (message: string): Error =>
-  Object.assign(new Error(`could not coalesce error (payload={ "nonce too low" })`), {
+function answered(message: string): Error {
+  return Object.assign(new Error(`could not coalesce error (payload={ "nonce too low" })`), {
     error: { code: -32000, message },
   });
+}
 
 describe('readBroadcastAnswer', () => {
   it.each([

@@ -4,6 +4,8 @@
  *
  * @module
  */
+
+import type { SettlementRequest, VoidRequest } from '@pool/api';
 import {
   decodeRevert,
   noPermit,
@@ -19,8 +21,6 @@ import {
   parseHex32,
   peerCode,
   type Secret,
-  type SettlementRequest,
-  type VoidRequest,
 } from '@pool/core';
 import { type Log as EvmLog, type JsonRpcProvider, Transaction } from 'ethers';
 import {

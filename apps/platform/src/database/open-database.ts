@@ -82,7 +82,9 @@ export async function openDatabase<T>(
   }
 }
 
-const embeddedFolder = (directory: string): string => join(directory, 'database');
+function embeddedFolder(directory: string): string {
+  return join(directory, 'database');
+}
 
 /** The lock of a directory goes with the process, and not before. */
 const ownedForLife: Ownership = {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Capability, Readiness } from '@pool/core';
+import type { Capability, Readiness } from '@pool/api';
 import type { Generated, Kysely } from 'kysely';
 
 export type PlatformTables = {

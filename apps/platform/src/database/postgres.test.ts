@@ -38,10 +38,15 @@ async function openPlatform(at = url): Promise<OpenDatabase<PlatformTables>> {
   open.push(database);
   return database;
 }
-const openGate = (at = url) => openPostgresStore<GateTables>(at, 'gate', gateMigrations);
-const databaseOf = (text: string) => new URL(text).pathname.slice(1);
-const storeSigned = ({ db, ownership }: OpenDatabase<PlatformTables>) =>
-  db.transaction().execute((trx) => ownership.assertOwner(trx));
+function openGate(at = url) {
+  return openPostgresStore<GateTables>(at, 'gate', gateMigrations);
+}
+function databaseOf(text: string) {
+  return new URL(text).pathname.slice(1);
+}
+function storeSigned({ db, ownership }: OpenDatabase<PlatformTables>) {
+  return db.transaction().execute((trx) => ownership.assertOwner(trx));
+}
 
 describe('a database on a PostgreSQL server', () => {
   it('has the migrations of the embedded one, and keeps its rows', async () => {

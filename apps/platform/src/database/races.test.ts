@@ -2,7 +2,8 @@
  * What two requests may do at the same moment. The embedded database does one thing at a time and passes by itself; the
  * same file on a PostgreSQL server (Vitest's project `postgres`) has a connection for each.
  */
-import { assertField, type Delivery, parseEvmAddress, type SettlementRequest } from '@pool/core';
+import type { Delivery, SettlementRequest } from '@pool/api';
+import { assertField, parseEvmAddress } from '@pool/core';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mintApiKey } from '../accounts/api-keys.ts';
@@ -30,9 +31,12 @@ import { redeliverNotes } from '../relayer/redeliver-notes.ts';
 import { batchIdOf, insertSettlement } from '../relayer/settlement-store.ts';
 
 const nowMs = Date.parse('2026-11-22T08:00:00Z');
-const times = <T>(count: number, work: (index: number) => Promise<T>) =>
-  Promise.allSettled(Array.from({ length: count }, (_, index) => work(index)));
-const isDone = ({ status }: { status: string }) => status === 'fulfilled';
+function times<T>(count: number, work: (index: number) => Promise<T>) {
+  return Promise.allSettled(Array.from({ length: count }, (_, index) => work(index)));
+}
+function isDone({ status }: { status: string }) {
+  return status === 'fulfilled';
+}
 
 const employerAddress = parseEvmAddress('0x00000000000000000000000000000000000000e1');
 const newcomer = parseEvmAddress('0x00000000000000000000000000000000000000a1');

@@ -1,5 +1,6 @@
 // The fingerprint of the request that a settlement pays: kept with the row as the first post brought it.
-import { assertField, parseHex32, type SettlementRequest } from '@pool/core';
+import type { SettlementRequest } from '@pool/api';
+import { assertField, parseHex32 } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';

@@ -8,7 +8,9 @@ const employer = {
   id: '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01',
   address: testSettings.pool,
 } as const;
-const client = (name: string) => ({ clientId: name, clientSecret: new Secret(`secret-${name}`) });
+function client(name: string) {
+  return { clientId: name, clientSecret: new Secret(`secret-${name}`) };
+}
 const gate = {
   makesReaders: false,
   url: 'https://gate.example',

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type Bootstrap, batchSizes, type EvmChainSettings, type RelayerHealth } from '@pool/core';
+import type { Bootstrap, RelayerHealth } from '@pool/api';
+import { batchSizes, type EvmChainSettings } from '@pool/core';
 import type { Employer } from '../accounts/employers.ts';
 import type { GateAccessConfig } from '../config.ts';
 import type { VendedReader } from './vend-readers.ts';

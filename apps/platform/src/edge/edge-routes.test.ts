@@ -1,4 +1,5 @@
-import { assertField, errorCodeOf, type Secret, type SettlementRequest } from '@pool/core';
+import type { SettlementRequest } from '@pool/api';
+import { assertField, errorCodeOf, type Secret } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

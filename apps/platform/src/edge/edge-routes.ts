@@ -7,14 +7,11 @@
 import {
   bootstrapRequestSchema,
   deliverySchema,
-  deriveTraceId,
-  errorCodeOf,
-  isIdempotencyKey,
-  PoolError,
   recipientLookupRequestSchema,
   settlementRequestSchema,
   voidRequestSchema,
-} from '@pool/core';
+} from '@pool/api';
+import { deriveTraceId, errorCodeOf, isIdempotencyKey, PoolError } from '@pool/core';
 import { countRefusedProof } from '../accounts/edge-tokens.ts';
 import { findSubject } from '../accounts/enrolment.ts';
 import { type CallerDeps, identifyAgent, identifyKey } from '../accounts/identify-caller.ts';

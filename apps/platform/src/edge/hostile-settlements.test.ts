@@ -1,11 +1,6 @@
 /** What a tenant can make the platform do with settlements: whose batch it takes, what it repeats, how often it asks. */
-import {
-  assertField,
-  parseEncryptionPublicKey,
-  parseHex32,
-  type Secret,
-  type SettlementRequest,
-} from '@pool/core';
+import type { SettlementRequest } from '@pool/api';
+import { assertField, parseEncryptionPublicKey, parseHex32, type Secret } from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -18,7 +13,9 @@ import { createTestSettlement } from '../fixtures/test-settlement.ts';
 const token = testSettings.tokens['USDC']?.address ?? '';
 const funder = new Wallet(`0x${'11'.repeat(32)}`);
 const stranger = new Wallet(`0x${'12'.repeat(32)}`);
-const word = (digit: string) => parseHex32(`0x${digit.repeat(64)}`);
+function word(digit: string) {
+  return parseHex32(`0x${digit.repeat(64)}`);
+}
 
 describe('settlements of a hostile tenant', () => {
   let database: TestDatabase;

@@ -4,14 +4,8 @@
  *
  * @module
  */
-import {
-  isPoolError,
-  parseEncryptionPublicKey,
-  parseEvmAddress,
-  parseHex,
-  type Readiness,
-  type RecipientRecord,
-} from '@pool/core';
+import type { Readiness, RecipientRecord } from '@pool/api';
+import { isPoolError, parseEncryptionPublicKey, parseEvmAddress, parseHex } from '@pool/core';
 import type { Subject } from '../accounts/enrolment.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type NotesResponse, PoolError, parseHex, parseHex32 } from '@pool/core';
+import type { NotesResponse } from '@pool/api';
+import { PoolError, parseHex, parseHex32 } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
 export type NotesQuery = {

@@ -1,6 +1,6 @@
 /** What the edge does with the proof of a settlement, by the real verifier in its real thread. */
 import { Writable } from 'node:stream';
-import type { SettlementRequest } from '@pool/core';
+import type { SettlementRequest } from '@pool/api';
 import { createEdgeClient } from '@pool/platform-client';
 import { createProofVerifier, type ProofVerifier, ProverError } from '@pool/prover';
 import { pino } from 'pino';

@@ -6,7 +6,8 @@
  * @module
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorCodeOf, type GateReaderState, type Secret } from '@pool/core';
+import type { GateReaderState } from '@pool/api';
+import { errorCodeOf, type Secret } from '@pool/core';
 import {
   deriveReaderSecret,
   describeWantedState,

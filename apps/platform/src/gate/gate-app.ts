@@ -6,13 +6,15 @@
  */
 import {
   createApiPages,
-  fieldToHex,
   type GateWallet,
   gateApi,
   gatePathsRequestSchema,
   gateReaderIdSchema,
   gateReaderRequestSchema,
   gateWalletRequestSchema,
+} from '@pool/api';
+import {
+  fieldToHex,
   type Hex32,
   PoolError,
   parseField,

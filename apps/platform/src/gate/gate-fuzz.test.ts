@@ -1,5 +1,6 @@
 /** The gate against its document: whatever is sent, it answers as the document says. */
-import { createOpenApi, fieldToHex, gateApi, gateRoutes, Secret } from '@pool/core';
+import { createOpenApi, gateApi, gateRoutes } from '@pool/api';
+import { fieldToHex, Secret } from '@pool/core';
 import { computeWalletId } from '@pool/notes';
 import { createRouteCaller } from '@pool/platform-client';
 import { fuzzApi } from '@pool/testkit/api-fuzz';

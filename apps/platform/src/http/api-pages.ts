@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ServedText } from '@pool/core';
+import type { ServedText } from '@pool/api';
 import type { Shell } from './app-shell.ts';
 
 export function addApiPages(app: Shell, pages: readonly ServedText[]): void {

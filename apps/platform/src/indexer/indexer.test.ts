@@ -10,7 +10,9 @@ import { createLog } from '../log.ts';
 import { createIndexer, resumeIndexer } from './indexer.ts';
 
 const log = createLog('silent', 'test');
-const word = (value: number): Hex32 => bigintToHex32(BigInt(value));
+function word(value: number): Hex32 {
+  return bigintToHex32(BigInt(value));
+}
 
 /** A chain of numbered blocks whose batches stand where the test puts them. */
 function createFakeChain() {

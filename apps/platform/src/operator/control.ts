@@ -8,7 +8,8 @@
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { labelSchema, parseEvmAddress, Secret } from '@pool/core';
+import { labelSchema } from '@pool/api';
+import { parseEvmAddress, Secret } from '@pool/core';
 import * as v from 'valibot';
 import { type CredentialMint, hashCredential, isSameHash } from '../accounts/credential.ts';
 import { createEdgeToken, listEdgeTokens, revokeEdgeToken } from '../accounts/edge-tokens.ts';

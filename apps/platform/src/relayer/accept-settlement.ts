@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { SettlementRequest } from '@pool/api';
 import {
   computeFundAuthorizationData,
   computeTypedDataDigest,
@@ -11,7 +12,6 @@ import {
   PoolError,
   parseEvmAddress,
   parseField,
-  type SettlementRequest,
 } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { VoidRequest } from '@pool/api';
 import {
   computeTypedDataDigest,
   computeVoidBatchData,
@@ -14,7 +15,6 @@ import {
   PoolError,
   parseEvmAddress,
   parseField,
-  type VoidRequest,
 } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { AcceptDeps } from './accept-settlement.ts';

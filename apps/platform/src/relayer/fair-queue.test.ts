@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { createFairQueue, type QueuedRow, rowsPerPass, runBounded } from './fair-queue.ts';
 
-const rowsOf = (employerId: string, from: number, count: number): QueuedRow[] =>
-  Array.from({ length: count }, (_, index) => ({ id: from + index, employerId }));
+function rowsOf(employerId: string, from: number, count: number): QueuedRow[] {
+  return Array.from({ length: count }, (_, index) => ({ id: from + index, employerId }));
+}
 
 describe('createFairQueue', () => {
   it('lets employers take turns, and takes a few rows of each', () => {

@@ -1,12 +1,8 @@
 /** What a hostile funder, or a node that refuses bytes, can do to a relayer's nonces and coin: on a real chain. */
+
+import type { SettlementRequest } from '@pool/api';
 import { connectErc20, mintTestToken } from '@pool/contracts';
-import {
-  assertField,
-  errorCodeOf,
-  fieldToHex,
-  PoolError,
-  type SettlementRequest,
-} from '@pool/core';
+import { assertField, errorCodeOf, fieldToHex, PoolError } from '@pool/core';
 import { Transaction } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { computeFundGasCeiling } from '../chain/gas-ceilings.ts';

@@ -1,5 +1,6 @@
 /** Transactions that nobody mines or that revert, on a real chain whose base fee rises above what they offer. */
-import { assertField, fieldToHex, type SettlementRequest } from '@pool/core';
+import type { SettlementRequest } from '@pool/api';
+import { assertField, fieldToHex } from '@pool/core';
 import { Transaction } from 'ethers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';

@@ -1,5 +1,6 @@
 /** A platform that lost its notes gets them back from the funder, on the chain's word alone. */
-import { assertField, computeAssetId, type Delivery, fieldToHex, parseField } from '@pool/core';
+import type { Delivery } from '@pool/api';
+import { assertField, computeAssetId, fieldToHex, parseField } from '@pool/core';
 import { computeWalletId, openNote } from '@pool/notes';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';

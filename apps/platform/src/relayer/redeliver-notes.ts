@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { type Delivery, PoolError } from '@pool/core';
+import type { Delivery } from '@pool/api';
+import { PoolError } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { assertDelivery } from './checks/check-delivery.ts';

@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { errorCodeOf, type RelayerHealth } from '@pool/core';
+import type { RelayerHealth } from '@pool/api';
+import { errorCodeOf } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { describeFailure, type Log } from '../log.ts';

@@ -1,12 +1,8 @@
 /** The money path against a real chain with the real contracts (the verifier alone is a fake). */
+
+import type { SettlementRequest } from '@pool/api';
 import { connectShieldedPool, mintTestToken } from '@pool/contracts';
-import {
-  assertField,
-  computeVoidBatchData,
-  fieldToHex,
-  parseEvmAddress,
-  type SettlementRequest,
-} from '@pool/core';
+import { assertField, computeVoidBatchData, fieldToHex, parseEvmAddress } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';
 import { fakeChecks } from '../fixtures/fake-checks.ts';

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { PoolError, type SettlementRequest } from '@pool/core';
+import type { SettlementRequest } from '@pool/api';
+import { PoolError } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { assertWithinBudget, computeReserve, defaultEmployerDailyGas } from './gas-budget.ts';

@@ -5,11 +5,10 @@
  * @module
  */
 import { setImmediate } from 'node:timers/promises';
+import type { Delivery, FundBatchWire, SettlementRecord, SettlementRequest } from '@pool/api';
 import {
   computeBatchId,
-  type Delivery,
   type ErrorBody,
-  type FundBatchWire,
   fieldToHex,
   type Hex32,
   PoolError,
@@ -18,8 +17,6 @@ import {
   parseField,
   parseHex,
   parseHex32,
-  type SettlementRecord,
-  type SettlementRequest,
 } from '@pool/core';
 import type { Insertable, Selectable } from 'kysely';
 import type { FundCall, VoidCall } from '../chain/pool-chain.ts';

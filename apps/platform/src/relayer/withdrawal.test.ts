@@ -1,4 +1,6 @@
 /** Withdrawn batches, from the edge's route to the chain, with the real contracts (the verifier alone is a fake). */
+
+import type { VoidRequest } from '@pool/api';
 import { connectShieldedPool } from '@pool/contracts';
 import {
   assertField,
@@ -8,7 +10,6 @@ import {
   PoolError,
   parseEvmAddress,
   parseHex,
-  type VoidRequest,
 } from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { Transaction } from 'ethers';

@@ -21,10 +21,10 @@ type Field<T> = {
 export type AffinePoint<T> = { readonly x: T; readonly y: T };
 
 /** left + right for each pair, by one shared inversion. Undefined is the point at infinity. */
-const addPairs = <T>(
+function addPairs<T>(
   field: Field<T>,
   pairs: readonly (readonly [AffinePoint<T>, AffinePoint<T>])[],
-): (AffinePoint<T> | undefined)[] => {
+): (AffinePoint<T> | undefined)[] {
   const slopes = pairs.map(([left, right]) => {
     if (!field.eql(left.x, right.x)) {
       return { over: field.sub(right.y, left.y), under: field.sub(right.x, left.x) };
@@ -45,13 +45,13 @@ const addPairs = <T>(
     const x = field.sub(field.sub(field.sqr(slope), left.x), right.x);
     return { x, y: field.sub(field.mul(slope, field.sub(left.x, x)), left.y) };
   });
-};
+}
 
 /** Adds up each run of points, halving all runs together until one point (or none) is left of each. */
-export const sumRuns = <T>(
+export function sumRuns<T>(
   field: Field<T>,
   runs: AffinePoint<T>[][],
-): (AffinePoint<T> | undefined)[] => {
+): (AffinePoint<T> | undefined)[] {
   let current = runs;
   while (current.some((run) => run.length > 1)) {
     const pairs: [AffinePoint<T>, AffinePoint<T>][] = [];
@@ -78,7 +78,7 @@ export const sumRuns = <T>(
     });
   }
   return current.map(([point]) => point);
-};
+}
 
 /** Reads and writes points of one group. */
 export type Codec<T> = {
@@ -117,7 +117,7 @@ export const codecG2: Codec<Complex> = {
 };
 
 /** left[i] - right[i] for encoded points of G1, none of them at infinity. */
-export const subtractG1 = (left: Uint8Array, right: Uint8Array): Buffer => {
+export function subtractG1(left: Uint8Array, right: Uint8Array): Buffer {
   const [minuends, subtrahends] = [asBuffer(left), asBuffer(right)];
   const pairs: [AffinePoint<bigint>, AffinePoint<bigint>][] = [];
   for (let at = 0; at < left.length; at += pointBytes.g1) {
@@ -134,4 +134,4 @@ export const subtractG1 = (left: Uint8Array, right: Uint8Array): Buffer => {
     }
   }
   return bytes;
-};
+}

@@ -5,13 +5,13 @@
 import { bn254 } from '@noble/curves/bn254.js';
 import * as snarkjs from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SMALL } from '../../test/ceremony-circuits.ts';
+import { small } from '../../test/ceremony-circuits.ts';
 import {
-  BEACON,
   type CeremonyFolder,
   createCeremonyFolder,
   placesOf,
   sectionOf,
+  testBeacon,
 } from '../../test/ceremony-folder.ts';
 import { craftKey } from '../../test/crafted-key.ts';
 import { sample } from '../../test/fund-batch.ts';
@@ -31,13 +31,14 @@ const { Fr } = bn254.fields;
 
 let kernels: PointArithmetic;
 let at: CeremonyFolder;
-const beaconBySnarkjs = (from: string, to: string) =>
-  zKey.beacon(at.path(from), at.path(to), 'beacon', BEACON, 10);
+function beaconBySnarkjs(from: string, to: string) {
+  return zKey.beacon(at.path(from), at.path(to), 'beacon', testBeacon, 10);
+}
 
 beforeAll(async () => {
   kernels = await createKernelArithmetic();
   at = await createCeremonyFolder(kernels);
-  await at.write('c.r1cs', (await compileTest(SMALL)).r1csBytes);
+  await at.write('c.r1cs', (await compileTest(small)).r1csBytes);
   const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
   await at.write('p.ptau', createPowersOfTau(powers, 3));
   await at.init('c.r1cs', 'p.ptau', '0.zkey');
@@ -54,15 +55,16 @@ afterAll(async () => {
   await endSnarkjsThreads();
 });
 
-const toPoint = ([x, y]: G1Json): G1Point =>
-  bn254.G1.Point.fromAffine({ x: BigInt(x), y: BigInt(y) });
-const toJson = (point: G1Point): string[] => {
+function toPoint([x, y]: G1Json): G1Point {
+  return bn254.G1.Point.fromAffine({ x: BigInt(x), y: BigInt(y) });
+}
+function toJson(point: G1Point): string[] {
   const { x, y } = point.toAffine();
   return [String(x), String(y), '1'];
-};
+}
 
 /** A proof for any public signals, from public values alone. */
-const forge = (key: VerificationKey, signals: readonly string[], delta: bigint) => {
+function forge(key: VerificationKey, signals: readonly string[], delta: bigint) {
   const inputs = ['1', ...signals].reduce((sum, signal, i) => {
     const point = key.IC[i];
     if (point === undefined) {
@@ -77,10 +79,10 @@ const forge = (key: VerificationKey, signals: readonly string[], delta: bigint) 
     pi_b: key.vk_beta_2,
     pi_c: toJson(inputs.multiply(Fr.inv(delta)).negate()),
   };
-};
+}
 
 /** The factor of a beacon, by what the key says about it. */
-const readBeaconFactor = async (name: string): Promise<bigint> => {
+async function readBeaconFactor(name: string): Promise<bigint> {
   const { file } = await openKeyFile(at.path(name));
   try {
     const beacon = (await readRecord(file)).contributions[0]?.beacon;
@@ -89,7 +91,7 @@ const readBeaconFactor = async (name: string): Promise<bigint> => {
   } finally {
     await file.close();
   }
-};
+}
 
 const invented = ['1000000000000000000', '42'];
 
@@ -185,7 +187,7 @@ describe('the parameters of a contribution', () => {
     expect(verdict.contributions).toMatchObject([
       {
         name: 'beacon',
-        beacon: { value: new Uint8Array(Buffer.from(BEACON, 'hex')), exponent: 10 },
+        beacon: { value: new Uint8Array(Buffer.from(testBeacon, 'hex')), exponent: 10 },
       },
     ]);
   });

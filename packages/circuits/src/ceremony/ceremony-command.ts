@@ -17,7 +17,7 @@ import type { PointArithmetic } from './point-arithmetic.ts';
 import { writeFileAtomically } from './section-writer.ts';
 import { verifyKey } from './verify-key.ts';
 
-export const CEREMONY_USAGE = `pool-circuits ceremony init --r1cs F --ptau F [--ptau-sha256 HEX] --out F [--force]
+export const ceremonyUsage = `pool-circuits ceremony init --r1cs F --ptau F [--ptau-sha256 HEX] --out F [--force]
     writes the key before any contribution; without the digest, the powers of tau must record a secret contribution
 pool-circuits ceremony contribute --in F --out F [--name TEXT] [--entropy-file F] [--force]
     multiplies in a fresh secret; --entropy-file adds your own randomness (at most 1 MiB is read)
@@ -29,11 +29,11 @@ pool-circuits ceremony export-verifier --zkey F --out F [--solidity F --circuit 
     writes the verification key as JSON, and as Solidity
 `;
 
-const MOST_ENTROPY_BYTES = 1 << 20;
+const mostEntropyBytes = 1 << 20;
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
-const parse = (args: readonly string[], names: readonly string[]): Values => {
+function parse(args: readonly string[], names: readonly string[]): Values {
   const flags = { force: { type: 'boolean' }, json: { type: 'boolean' } } as const;
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
   try {
@@ -41,35 +41,39 @@ const parse = (args: readonly string[], names: readonly string[]): Values => {
   } catch (cause) {
     throw new UsageError(cause instanceof Error ? cause.message : 'unknown option');
   }
-};
+}
 
-const required = (values: Values, name: string): string => {
+function required(values: Values, name: string): string {
   const value = values[name];
   if (typeof value !== 'string' || value === '') {
     throw new UsageError(`--${name} is missing`);
   }
   return value;
-};
+}
 
-const optional = (values: Values, name: string): string | undefined => {
+function optional(values: Values, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
-};
+}
 
-const readDigest = (values: Values): string | undefined => {
+function readDigest(values: Values): string | undefined {
   const digest = optional(values, 'ptau-sha256')?.toLowerCase();
   if (digest !== undefined && !/^[0-9a-f]{64}$/.test(digest)) {
     throw new UsageError('--ptau-sha256 takes 64 digits of hex');
   }
   return digest;
-};
+}
 
-const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
 
 /** A name out of a file that somebody else wrote: no control characters reach the terminal. */
-const printable = (name: string | undefined): string => (name ?? '').replace(/\p{C}/gu, '?');
+function printable(name: string | undefined): string {
+  return (name ?? '').replace(/\p{C}/gu, '?');
+}
 
-const readEntropy = async (path: string | undefined): Promise<Buffer | undefined> => {
+async function readEntropy(path: string | undefined): Promise<Buffer | undefined> {
   if (path === undefined) {
     return undefined;
   }
@@ -77,7 +81,7 @@ const readEntropy = async (path: string | undefined): Promise<Buffer | undefined
     throw new PoolError('file_missing', 'The entropy file cannot be opened.', { cause });
   });
   try {
-    const bytes = Buffer.alloc(MOST_ENTROPY_BYTES);
+    const bytes = Buffer.alloc(mostEntropyBytes);
     const { bytesRead } = await handle.read(bytes, 0, bytes.length, null);
     if (bytesRead === 0) {
       throw new PoolError('entropy_missing', 'The entropy file is empty.');
@@ -86,7 +90,7 @@ const readEntropy = async (path: string | undefined): Promise<Buffer | undefined
   } finally {
     await handle.close();
   }
-};
+}
 
 type Context = {
   readonly io: CommandIo;
@@ -94,14 +98,16 @@ type Context = {
   readonly args: readonly string[];
 };
 
-const withProgress = (io: CommandIo, arithmetic: PointArithmetic, values: Values) => ({
-  arithmetic,
-  signal: io.signal,
-  force: values['force'] === true,
-  onProgress: io.onProgress,
-});
+function withProgress(io: CommandIo, arithmetic: PointArithmetic, values: Values) {
+  return {
+    arithmetic,
+    signal: io.signal,
+    force: values['force'] === true,
+    onProgress: io.onProgress,
+  };
+}
 
-const init = async ({ io, arithmetic, args }: Context): Promise<number> => {
+async function init({ io, arithmetic, args }: Context): Promise<number> {
   const values = parse(args, ['r1cs', 'ptau', 'ptau-sha256', 'out']);
   const paths = {
     r1cs: required(values, 'r1cs'),
@@ -113,9 +119,9 @@ const init = async ({ io, arithmetic, args }: Context): Promise<number> => {
   const hash = toHex(circuitHash);
   io.answer(values['json'] === true, { circuitHash: hash }, `circuit hash ${hash}\n`);
   return 0;
-};
+}
 
-const contribute = async ({ io, arithmetic, args }: Context): Promise<number> => {
+async function contribute({ io, arithmetic, args }: Context): Promise<number> {
   const values = parse(args, ['in', 'out', 'name', 'entropy-file']);
   const paths = { in: required(values, 'in'), out: required(values, 'out') };
   const entropy = await readEntropy(optional(values, 'entropy-file'));
@@ -132,9 +138,9 @@ const contribute = async ({ io, arithmetic, args }: Context): Promise<number> =>
   } finally {
     entropy?.fill(0);
   }
-};
+}
 
-const beacon = async ({ io, arithmetic, args }: Context): Promise<number> => {
+async function beacon({ io, arithmetic, args }: Context): Promise<number> {
   const values = parse(args, ['in', 'out', 'name', 'beacon', 'iterations']);
   const paths = { in: required(values, 'in'), out: required(values, 'out') };
   const hex = required(values, 'beacon').replace(/^0x/, '');
@@ -154,9 +160,9 @@ const beacon = async ({ io, arithmetic, args }: Context): Promise<number> => {
     `beacon is contribution ${number}\nhash ${hash}\n`,
   );
   return 0;
-};
+}
 
-const verify = async ({ io, arithmetic, args }: Context): Promise<number> => {
+async function verify({ io, arithmetic, args }: Context): Promise<number> {
   const values = parse(args, ['r1cs', 'ptau', 'ptau-sha256', 'zkey']);
   const paths = {
     r1cs: required(values, 'r1cs'),
@@ -201,9 +207,9 @@ const verify = async ({ io, arithmetic, args }: Context): Promise<number> => {
     `${lines.join('\n')}\n`,
   );
   return verdict.isValid ? 0 : 3;
-};
+}
 
-const exportVerifier = async ({ io, args }: Context): Promise<number> => {
+async function exportVerifier({ io, args }: Context): Promise<number> {
   const values = parse(args, ['zkey', 'out', 'solidity', 'circuit', 'contract']);
   const zkey = required(values, 'zkey');
   const out = required(values, 'out');
@@ -229,7 +235,7 @@ const exportVerifier = async ({ io, args }: Context): Promise<number> => {
   const sha256 = createHash('sha256').update(json).digest('hex');
   io.answer(values['json'] === true, { sha256 }, `sha-256 ${sha256}\n`);
   return 0;
-};
+}
 
 const commands: Readonly<Record<string, (context: Context) => Promise<number>>> = {
   init,
@@ -244,7 +250,7 @@ const commands: Readonly<Record<string, (context: Context) => Promise<number>>> 
  * @returns the exit code: 0, or 3 if `verify` refuses the key
  * @throws UsageError; PoolError if it could not be done
  */
-export const runCeremony = async (args: readonly string[], io: CommandIo): Promise<number> => {
+export async function runCeremony(args: readonly string[], io: CommandIo): Promise<number> {
   const [name = '', ...rest] = args;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
@@ -256,4 +262,4 @@ export const runCeremony = async (args: readonly string[], io: CommandIo): Promi
   } finally {
     await arithmetic.close();
   }
-};
+}

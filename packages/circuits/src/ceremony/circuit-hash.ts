@@ -11,7 +11,7 @@ import { encodeForTranscript, type Group } from './points.ts';
 import type { PowersOfTau } from './powers-of-tau.ts';
 import { chunksOf } from './section-file.ts';
 
-const POINTS_AT_ONCE = 1 << 14;
+const pointsAtOnce = 1 << 14;
 
 export type CircuitHasher = {
   /** Begins a section of this many points. */
@@ -29,7 +29,7 @@ export type CircuitHasher = {
 };
 
 /** Starts with the points of an initial key's header. */
-export const createCircuitHasher = (header: KeyHeader): CircuitHasher => {
+export function createCircuitHasher(header: KeyHeader): CircuitHasher {
   const hasher = blake2b.create();
   const update: CircuitHasher['update'] = (group, points) => {
     hasher.update(encodeForTranscript(group, points));
@@ -54,18 +54,18 @@ export const createCircuitHasher = (header: KeyHeader): CircuitHasher => {
     },
     digest: () => hasher.digest(),
   };
-};
+}
 
 /** Adds what stands for the quotient's section. @throws PoolError `ptau_malformed` */
-export const hashQuotient = async (
+export async function hashQuotient(
   hasher: CircuitHasher,
   powers: PowersOfTau,
   domainSize: number,
-): Promise<void> => {
+): Promise<void> {
   hasher.begin(domainSize - 1);
-  for (const { start, count } of chunksOf(domainSize - 1, POINTS_AT_ONCE)) {
+  for (const { start, count } of chunksOf(domainSize - 1, pointsAtOnce)) {
     const high = await powers.readPoints('tau1', domainSize + start, count);
     const low = await powers.readPoints('tau1', start, count);
     hasher.update('g1', subtractG1(high, low));
   }
-};
+}

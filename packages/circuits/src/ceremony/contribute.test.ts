@@ -1,7 +1,7 @@
 /** What a contribution does to files, and what it refuses to touch. */
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SMALL } from '../../test/ceremony-circuits.ts';
+import { small } from '../../test/ceremony-circuits.ts';
 import { type CeremonyFolder, createCeremonyFolder, flipAt } from '../../test/ceremony-folder.ts';
 import { sample } from '../../test/fund-batch.ts';
 import { createPowersOfTau } from '../../test/powers-of-tau.ts';
@@ -18,7 +18,7 @@ let at: CeremonyFolder;
 beforeAll(async () => {
   kernels = await createKernelArithmetic();
   at = await createCeremonyFolder(kernels);
-  await at.write('c.r1cs', (await compileTest(SMALL)).r1csBytes);
+  await at.write('c.r1cs', (await compileTest(small)).r1csBytes);
   const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
   await at.write('p.ptau', createPowersOfTau(powers, 4));
   await at.init('c.r1cs', 'p.ptau', '0.zkey');
@@ -29,7 +29,9 @@ afterAll(async () => {
   await kernels.close();
 });
 
-const listed = async () => (await readdir(at.folder)).sort();
+async function listed() {
+  return (await readdir(at.folder)).sort();
+}
 
 describe('files', () => {
   it('are the same whichever arithmetic made them', async () => {

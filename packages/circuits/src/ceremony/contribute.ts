@@ -14,12 +14,12 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
-import { FIELD_ORDER } from '../field.ts';
+import { fieldOrder } from '../field.ts';
 import { invert } from '../modular.ts';
 import { requireOpenCeremony, requireSecretContribution } from './contribution-rules.ts';
 import { encodeKeyHeader, type KeyFile, keySections, openKeyFile } from './key-file.ts';
 import {
-  BEACON_ROUNDS,
+  beaconRounds,
   createKeyStream,
   deriveBeaconSeed,
   deriveChallenge,
@@ -69,22 +69,22 @@ export type ContributionResult = {
   readonly number: number;
 };
 
-const POINTS_AT_ONCE = 1 << 14;
-const BYTES_AT_ONCE = 1 << 20;
-const SEED_BYTES = 32;
-const SECTIONS = 10;
+const pointsAtOnce = 1 << 14;
+const bytesAtOnce = 1 << 20;
+const seedBytes = 32;
+const sections = 10;
 
-const checkName = (name: string | undefined): void => {
+function checkName(name: string | undefined): void {
   if (name !== undefined && !isContributionName(name)) {
     throw new PoolError(
       'contribution_name_invalid',
       "A contribution's name has 1 to 64 bytes and no control characters.",
     );
   }
-};
+}
 
 /** Checks the points that the factor multiplies and that no section holds. */
-const checkDelta = ({ header }: KeyFile): void => {
+function checkDelta({ header }: KeyFile): void {
   const isSound =
     findInvalidPoint('g1', header.delta1, 'refused') === undefined &&
     findInvalidPoint('g2', header.delta2, 'refused') === undefined &&
@@ -92,10 +92,10 @@ const checkDelta = ({ header }: KeyFile): void => {
   if (!isSound) {
     throw malformedFile('zkey', 'delta is not a point of its group');
   }
-};
+}
 
 async function* copySection({ file }: KeyFile, id: number): AsyncGenerator<Buffer> {
-  for (const { start, count } of chunksOf(file.sizeOf(id), BYTES_AT_ONCE)) {
+  for (const { start, count } of chunksOf(file.sizeOf(id), bytesAtOnce)) {
     yield await file.read(id, start, count);
   }
 }
@@ -108,7 +108,7 @@ async function* multiplySection(
   options: BulkOptions & { readonly onPoints: (count: number) => void },
 ): AsyncGenerator<Uint8Array> {
   const size = pointBytes.g1;
-  for (const { start, count } of chunksOf(file.sizeOf(id) / size, POINTS_AT_ONCE)) {
+  for (const { start, count } of chunksOf(file.sizeOf(id) / size, pointsAtOnce)) {
     options.signal?.throwIfAborted();
     const points = await file.read(id, start * size, count * size);
     const wrong = findInvalidPoint('g1', points, 'allowed');
@@ -121,12 +121,12 @@ async function* multiplySection(
 }
 
 /** The contribution that a stream of values makes after these earlier ones. */
-const createContribution = (
+function createContribution(
   key: KeyFile,
   record: Awaited<ReturnType<typeof readRecord>>,
   stream: KeyStream,
   label: ContributionLabel,
-): { readonly contribution: Contribution; readonly factor: bigint } => {
+): { readonly contribution: Contribution; readonly factor: bigint } {
   const factor = stream.sampleScalar();
   const basePoint = stream.sampleG1();
   const base = encodeG1(basePoint);
@@ -145,14 +145,14 @@ const createContribution = (
     ...label,
   };
   return { contribution, factor };
-};
+}
 
-const applySeed = async (
+async function applySeed(
   paths: { readonly in: string; readonly out: string },
   seed: Uint8Array,
   beacon: Beacon | undefined,
   options: ContributeOptions,
-): Promise<ContributionResult> => {
+): Promise<ContributionResult> {
   const key = await openKeyFile(paths.in);
   try {
     checkDelta(key);
@@ -170,7 +170,7 @@ const applySeed = async (
     const stream = createKeyStream(seed);
     seed.fill(0);
     const { contribution, factor } = createContribution(key, record, stream, label);
-    const inverse = encodeInteger(invert(factor, FIELD_ORDER));
+    const inverse = encodeInteger(invert(factor, fieldOrder));
 
     const { header } = key;
     const total = key.header.wires + header.domainSize;
@@ -201,8 +201,8 @@ const applySeed = async (
         : copySection(key, id);
     };
     await writeFileAtomically(paths.out, options, async (append) => {
-      await append(encodeFileHead(SECTIONS));
-      for (let id = 1; id <= SECTIONS; id++) {
+      await append(encodeFileHead(sections));
+      for (let id = 1; id <= sections; id++) {
         const length = id === keySections.contributions ? newRecord.length : key.file.sizeOf(id);
         await appendSection(append, { id, length, chunks: contents(id) });
       }
@@ -216,7 +216,7 @@ const applySeed = async (
     seed.fill(0);
     await key.file.close();
   }
-};
+}
 
 /**
  * Adds a contribution with a fresh secret factor.
@@ -224,32 +224,32 @@ const applySeed = async (
  *   unpredictable if either is
  * @throws PoolError `file_missing`, `file_exists`, `zkey_malformed`, `contribution_name_invalid`, `ceremony_closed`
  */
-export const contributeToKey = async (
+export async function contributeToKey(
   paths: { readonly in: string; readonly out: string },
   options: ContributeOptions & { readonly entropy?: Uint8Array | undefined },
-): Promise<ContributionResult> => {
+): Promise<ContributionResult> {
   checkName(options.name);
   const random = randomBytes(64);
   const salt = createHash('sha512')
     .update(options.entropy ?? new Uint8Array(0))
     .digest();
   const seed = new Uint8Array(
-    hkdfSync('sha512', random, salt, 'pool/v1/ceremony-contribution', SEED_BYTES),
+    hkdfSync('sha512', random, salt, 'pool/v1/ceremony-contribution', seedBytes),
   );
   random.fill(0);
   salt.fill(0);
   return await applySeed(paths, seed, undefined, options);
-};
+}
 
 /**
  * Ends a ceremony with a factor that follows from a public value nobody could know before (a beacon).
  * @throws PoolError as `contributeToKey`; `beacon_invalid`; `no_contribution` if nothing secret came before
  */
-export const applyBeacon = async (
+export async function applyBeacon(
   paths: { readonly in: string; readonly out: string },
   beacon: Beacon,
   options: ContributeOptions,
-): Promise<ContributionResult> => {
+): Promise<ContributionResult> {
   checkName(options.name);
   const { value, exponent } = beacon;
   if (value.length < 1 || value.length > 255) {
@@ -257,14 +257,14 @@ export const applyBeacon = async (
   }
   if (
     !Number.isInteger(exponent) ||
-    exponent < BEACON_ROUNDS.least ||
-    exponent > BEACON_ROUNDS.most
+    exponent < beaconRounds.least ||
+    exponent > beaconRounds.most
   ) {
     throw new PoolError(
       'beacon_invalid',
-      `Choose 2^${BEACON_ROUNDS.least} to 2^${BEACON_ROUNDS.most} iterations: pass the exponent.`,
+      `Choose 2^${beaconRounds.least} to 2^${beaconRounds.most} iterations: pass the exponent.`,
     );
   }
   const seed = await deriveBeaconSeed(value, exponent, options.signal);
   return await applySeed(paths, Uint8Array.from(seed), beacon, options);
-};
+}

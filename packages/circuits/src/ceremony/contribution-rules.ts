@@ -25,9 +25,9 @@ const noSecretContribution: KeyProblem = {
 };
 
 /** Everything wrong with the kinds and the order of the contributions. */
-export const findShapeProblems = (
+export function findShapeProblems(
   contributions: readonly Pick<Contribution, 'type'>[],
-): KeyProblem[] => {
+): KeyProblem[] {
   if (contributions.length === 0) {
     return [noContribution];
   }
@@ -43,22 +43,22 @@ export const findShapeProblems = (
     });
   }
   return problems;
-};
+}
 
 /** @throws PoolError `ceremony_closed` if the key holds a beacon */
-export const requireOpenCeremony = (contributions: readonly Pick<Contribution, 'type'>[]): void => {
+export function requireOpenCeremony(contributions: readonly Pick<Contribution, 'type'>[]): void {
   if (contributions.some(({ type }) => type === 'beacon')) {
     throw new PoolError(
       'ceremony_closed',
       'The key already holds a beacon, so nothing may follow. Contribute to the key before the beacon.',
     );
   }
-};
+}
 
 /** @throws PoolError `no_contribution`, `no_secret_contribution` if a beacon would be alone */
-export const requireSecretContribution = (
+export function requireSecretContribution(
   contributions: readonly Pick<Contribution, 'type'>[],
-): void => {
+): void {
   if (!contributions.some(({ type }) => type === 'secret')) {
     const { code } = contributions.length === 0 ? noContribution : noSecretContribution;
     throw new PoolError(
@@ -66,4 +66,4 @@ export const requireSecretContribution = (
       'The key has no secret contribution yet, and the factor of a beacon is public. Contribute before the beacon.',
     );
   }
-};
+}

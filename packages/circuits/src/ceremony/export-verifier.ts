@@ -19,26 +19,26 @@ type PairingJson = readonly (readonly (readonly [string, string])[])[];
 /** snarkjs writes e(alpha, beta) too; verifiers may use it instead of pairing again. */
 export type ExportedVerificationKey = VerificationKey & { readonly vk_alphabeta_12: PairingJson };
 
-const toG1Json = (bytes: Uint8Array): G1Json => {
+function toG1Json(bytes: Uint8Array): G1Json {
   const { x, y } = decodeG1(bytes).toAffine();
   return [String(x), String(y), '1'];
-};
+}
 
-const toG2Json = (bytes: Uint8Array): G2Json => {
+function toG2Json(bytes: Uint8Array): G2Json {
   const { x, y } = decodeG2(bytes).toAffine();
   return [
     [String(x.c0), String(x.c1)],
     [String(y.c0), String(y.c1)],
     ['1', '0'],
   ];
-};
+}
 
-const computePairing = (alpha1: Uint8Array, beta2: Uint8Array): PairingJson => {
+function computePairing(alpha1: Uint8Array, beta2: Uint8Array): PairingJson {
   const { c0, c1 } = bn254.pairing(decodeG1(alpha1), decodeG2(beta2));
   return [c0, c1].map((half) =>
     [half.c0, half.c1, half.c2].map((part) => [String(part.c0), String(part.c1)] as const),
   );
-};
+}
 
 /**
  * Reads the verification key out of a proving key, if the ceremony that the key records is sound. Its sections are not compared with
@@ -46,7 +46,7 @@ const computePairing = (alpha1: Uint8Array, beta2: Uint8Array): PairingJson => {
  * @throws PoolError `file_missing`, `zkey_malformed`; with the first code of `findTranscriptProblems`, for example
  *   `no_secret_contribution`
  */
-export const exportVerificationKey = async (path: string): Promise<ExportedVerificationKey> => {
+export async function exportVerificationKey(path: string): Promise<ExportedVerificationKey> {
   const { file, header } = await openKeyFile(path);
   try {
     const record = await readRecord(file);
@@ -82,9 +82,11 @@ export const exportVerificationKey = async (path: string): Promise<ExportedVerif
   } finally {
     await file.close();
   }
-};
+}
 
-const word = (value: string): string => `0x${BigInt(value).toString(16).padStart(64, '0')}`;
+function word(value: string): string {
+  return `0x${BigInt(value).toString(16).padStart(64, '0')}`;
+}
 
 /**
  * The contract of a circuit's verifier, to lie in packages/contracts/solidity/verifiers. Of the development keys' contracts it
@@ -92,10 +94,10 @@ const word = (value: string): string => `0x${BigInt(value).toString(16).padStart
  * @param names circuit for the comment, contract for Solidity
  * @throws PoolError `verifier_shape_unsupported` unless there are three public inputs; `contract_name_invalid`
  */
-export const renderSolidityVerifier = (
+export function renderSolidityVerifier(
   key: VerificationKey,
   names: { readonly circuit: string; readonly contract: string },
-): string => {
+): string {
   if (key.nPublic !== 3) {
     throw new PoolError(
       'verifier_shape_unsupported',
@@ -135,4 +137,4 @@ ${lines.join('\n')}
     }
 }
 `;
-};
+}

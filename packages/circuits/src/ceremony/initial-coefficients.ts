@@ -4,31 +4,31 @@
  *
  * @module
  */
-import { FIELD_ORDER } from '../field.ts';
+import { fieldOrder } from '../field.ts';
 import type { R1cs } from '../r1cs.ts';
-import { COEFFICIENT_BYTES, keySections } from './key-file.ts';
+import { coefficientBytes, keySections } from './key-file.ts';
 import { encodeInteger } from './points.ts';
 import type { SectionContents } from './section-writer.ts';
 
-const ENTRIES_AT_ONCE = 1 << 14;
-const MONTGOMERY_SQUARED = (1n << 512n) % FIELD_ORDER;
+const entriesAtOnce = 1 << 14;
+const montgomerySquared = (1n << 512n) % fieldOrder;
 
 function* encodeCoefficients(r1cs: R1cs, entries: number): Generator<Buffer> {
   const values = [...r1cs.coefficients, 1n].map((value) =>
-    encodeInteger((value * MONTGOMERY_SQUARED) % FIELD_ORDER),
+    encodeInteger((value * montgomerySquared) % fieldOrder),
   );
   const one = values.length - 1;
   const count = Buffer.alloc(4);
   count.writeUInt32LE(entries);
   yield count;
-  let bytes = Buffer.alloc(ENTRIES_AT_ONCE * COEFFICIENT_BYTES);
+  let bytes = Buffer.alloc(entriesAtOnce * coefficientBytes);
   let position = 0;
   function* push(matrix: number, row: number, wire: number, value: number): Generator<Buffer> {
     bytes.writeUInt32LE(matrix, position);
     bytes.writeUInt32LE(row, position + 4);
     bytes.writeUInt32LE(wire, position + 8);
     values[value]?.copy(bytes, position + 12);
-    position += COEFFICIENT_BYTES;
+    position += coefficientBytes;
     if (position === bytes.length) {
       yield bytes;
       bytes = Buffer.alloc(bytes.length);
@@ -50,11 +50,11 @@ function* encodeCoefficients(r1cs: R1cs, entries: number): Generator<Buffer> {
 }
 
 /** The section, a slice of entries at a time. */
-export const createCoefficientsSection = (r1cs: R1cs): SectionContents => {
+export function createCoefficientsSection(r1cs: R1cs): SectionContents {
   const entries = r1cs.a.wire.length + r1cs.b.wire.length + r1cs.publicSignals + 1;
   return {
     id: keySections.coefficients,
-    length: 4 + entries * COEFFICIENT_BYTES,
+    length: 4 + entries * coefficientBytes,
     chunks: encodeCoefficients(r1cs, entries),
   };
-};
+}

@@ -38,12 +38,12 @@ export type InitialKeyOptions = BulkOptions & {
 };
 
 /** Sections of an initial key: 1, 2, 4, 3, 9, 8, 5, 6, 7, 10. */
-export const INITIAL_SECTIONS = 10;
+export const initialSections = 10;
 
-const POINTS_AT_ONCE = 1 << 14;
+const pointsAtOnce = 1 << 14;
 
 /** Power of two of the domain this circuit needs. @throws PoolError `ptau_too_small` */
-export const decideExponent = (r1cs: R1cs, powers: PowersOfTau): number => {
+export function decideExponent(r1cs: R1cs, powers: PowersOfTau): number {
   const exponent = Math.log2(computeDomainSize(r1cs));
   if (exponent > powers.power) {
     throw new PoolError(
@@ -52,25 +52,25 @@ export const decideExponent = (r1cs: R1cs, powers: PowersOfTau): number => {
     );
   }
   return exponent;
-};
+}
 
-const readG2 = async (
+async function readG2(
   { arithmetic }: InitialKeyParts,
   points: Buffer,
   what: string,
   options: BulkOptions,
-): Promise<Buffer> => {
+): Promise<Buffer> {
   if (!(await areInSubgroup(arithmetic, points, options))) {
     throw malformedFile('ptau', `${what} has a point outside the subgroup`);
   }
   return points;
-};
+}
 
 /** Section 2 of the initial key. @throws PoolError `ptau_malformed` */
-export const computeInitialHeader = async (
+export async function computeInitialHeader(
   parts: InitialKeyParts,
   exponent: number,
-): Promise<KeyHeader> => {
+): Promise<KeyHeader> {
   const { r1cs, powers } = parts;
   const [g1, g2] = [encodeG1(bn254.G1.Point.BASE), encodeG2(bn254.G2.Point.BASE)];
   return {
@@ -84,7 +84,7 @@ export const computeInitialHeader = async (
     delta1: g1,
     delta2: g2,
   };
-};
+}
 
 /** Section 9 of the initial key: the odd elements of the Lagrange basis over the doubled domain. */
 export async function* readQuotientPoints(
@@ -92,7 +92,7 @@ export async function* readQuotientPoints(
   exponent: number,
 ): AsyncGenerator<Buffer> {
   const size = pointBytes.g1;
-  for (const { start, count } of chunksOf(2 ** exponent, POINTS_AT_ONCE)) {
+  for (const { start, count } of chunksOf(2 ** exponent, pointsAtOnce)) {
     const both = await powers.readBasis('lagrange1', exponent + 1, 2 * start, 2 * count);
     const odd = Buffer.alloc(count * size);
     for (let i = 0; i < count; i++) {
@@ -103,10 +103,10 @@ export async function* readQuotientPoints(
 }
 
 /** Cuts a stream of points after this many bytes. */
-const splitStream = async (
+async function splitStream(
   stream: AsyncGenerator<Buffer>,
   bytes: number,
-): Promise<{ head: Buffer; rest: AsyncGenerator<Buffer> }> => {
+): Promise<{ head: Buffer; rest: AsyncGenerator<Buffer> }> {
   const parts: Buffer[] = [];
   let have = 0;
   while (have < bytes) {
@@ -123,24 +123,26 @@ const splitStream = async (
     yield* stream;
   }
   return { head: joined.subarray(0, bytes), rest: rest() };
-};
+}
 
 /** The rows of A, those of the public signals among them. */
-const describeA = (r1cs: R1cs, points: Buffer): TermSource => ({
-  matrix: r1cs.a,
-  points,
-  publicRows: { first: r1cs.constraints, count: r1cs.publicSignals + 1 },
-});
+function describeA(r1cs: R1cs, points: Buffer): TermSource {
+  return {
+    matrix: r1cs.a,
+    points,
+    publicRows: { first: r1cs.constraints, count: r1cs.publicSignals + 1 },
+  };
+}
 
 /**
  * Sections 3 and 8 of the initial key: beta·A + alpha·B + C of the public wires, at once, and of the private ones, a slice at a time.
  * @throws PoolError `ptau_malformed`
  */
-export const computeCombinedWires = async (
+export async function computeCombinedWires(
   { r1cs, powers, arithmetic }: InitialKeyParts,
   exponent: number,
   options: BulkOptions = {},
-): Promise<{ readonly head: Buffer; readonly rest: AsyncGenerator<Buffer> }> => {
+): Promise<{ readonly head: Buffer; readonly rest: AsyncGenerator<Buffer> }> {
   const readBasis = (name: Parameters<PowersOfTau['readBasis']>[0]): Promise<Buffer> =>
     powers.readBasis(name, exponent, 0, 2 ** exponent);
   const sources = [
@@ -152,7 +154,7 @@ export const computeCombinedWires = async (
     computeWireSums(arithmetic, 'g1', r1cs, sources, options),
     (r1cs.publicSignals + 1) * pointBytes.g1,
   );
-};
+}
 
 /**
  * Computes the sections of the initial key in the order of its file. Each section's chunks must be read to their end before the next

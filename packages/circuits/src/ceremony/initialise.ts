@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { PoolError } from '@pool/core';
 import { type R1cs, readR1cs } from '../r1cs.ts';
-import { computeInitialSections, INITIAL_SECTIONS, type InitialKeyOptions } from './initial-key.ts';
+import { computeInitialSections, type InitialKeyOptions, initialSections } from './initial-key.ts';
 import { keySections } from './key-file.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
 import { openPowersOfTau } from './powers-of-tau.ts';
@@ -23,12 +23,12 @@ export type InitialiseOptions = InitialKeyOptions &
   OriginOptions & { readonly arithmetic: PointArithmetic };
 
 /** Reads a circuit's constraints, a few megabytes of the file at a time. @throws PoolError `file_missing`, `r1cs_malformed` */
-export const readCircuit = (path: string): R1cs => {
+export function readCircuit(path: string): R1cs {
   if (!existsSync(path)) {
     throw new PoolError('file_missing', `There is no constraint file ${path}.`);
   }
   return readR1cs(path);
-};
+}
 
 /**
  * Writes the initial key of a circuit. Deterministic, and byte for byte what snarkjs writes.
@@ -36,17 +36,17 @@ export const readCircuit = (path: string): R1cs => {
  * @throws PoolError `file_missing`, `file_exists`, `r1cs_malformed`, `ptau_malformed`, `ptau_not_prepared`, `ptau_too_small`,
  *   and as `requireKnownOrigin`
  */
-export const initialiseKey = async (
+export async function initialiseKey(
   paths: { readonly r1cs: string; readonly ptau: string; readonly out: string },
   options: InitialiseOptions,
-): Promise<{ readonly circuitHash: Uint8Array }> => {
+): Promise<{ readonly circuitHash: Uint8Array }> {
   const r1cs = readCircuit(paths.r1cs);
   const powers = await openPowersOfTau(paths.ptau);
   try {
     await requireKnownOrigin(paths.ptau, powers, options.ptauSha256, options.signal);
     const parts = { r1cs, powers, arithmetic: options.arithmetic };
     return await writeFileAtomically(paths.out, options, async (append) => {
-      await append(encodeFileHead(INITIAL_SECTIONS));
+      await append(encodeFileHead(initialSections));
       let circuitHash = new Uint8Array(0);
       for await (const section of computeInitialSections(parts, options)) {
         await appendSection(append, section);
@@ -61,4 +61,4 @@ export const initialiseKey = async (
   } finally {
     await powers.close();
   }
-};
+}

@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => kernels.close());
 
-const pointsOf = (group: Group, count: number): Buffer =>
-  Buffer.concat(
+function pointsOf(group: Group, count: number): Buffer {
+  return Buffer.concat(
     Array.from({ length: count }, (_, i) => {
       const k = sample(`point ${i % 5}`);
       if (group === 'g1') {
@@ -26,11 +26,13 @@ const pointsOf = (group: Group, count: number): Buffer =>
       return encodeG2(i === 3 ? bn254.G2.Point.ZERO : i % 2 === 0 ? point : point.negate());
     }),
   );
+}
 const corners = [0n, 1n, 2n, R - 1n, (R - 1n) / 2n, (R + 1n) / 2n, 1n << 253n];
-const scalarsOf = (count: number): Buffer =>
-  Buffer.concat(
+function scalarsOf(count: number): Buffer {
+  return Buffer.concat(
     Array.from({ length: count }, (_, i) => encodeInteger(corners[i] ?? sample(`scalar ${i}`))),
   );
+}
 
 describe.each(['g1', 'g2'] as const)('in %s', (group) => {
   it.each([1, 2, 9, 33])('sums %i points', async (count) => {

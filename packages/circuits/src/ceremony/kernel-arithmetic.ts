@@ -11,9 +11,9 @@ import { pointBytes } from './points.ts';
  * Starts its threads; `close` ends them.
  * @throws KernelsError `start_failed`
  */
-export const createKernelArithmetic = async (
+export async function createKernelArithmetic(
   options: KernelsOptions = {},
-): Promise<PointArithmetic> => {
+): Promise<PointArithmetic> {
   const kernels = await createKernels(options);
   return {
     multiplyPoints: (group, points, scalars, bulk) =>
@@ -45,4 +45,4 @@ export const createKernelArithmetic = async (
     },
     close: () => kernels.close(),
   };
-};
+}

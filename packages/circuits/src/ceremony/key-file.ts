@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { BASE_FIELD_ORDER, FIELD_ORDER } from '../field.ts';
+import { baseFieldOrder, fieldOrder } from '../field.ts';
 import { asBuffer, encodeInteger, type Group, pointBytes, readInteger } from './points.ts';
 import { malformedFile, openSectionFile, type SectionFile } from './section-file.ts';
 
@@ -22,11 +22,11 @@ export const keySections = {
 } as const;
 
 /** Bytes of one entry of the coefficients' section: matrix, row, wire, value. */
-export const COEFFICIENT_BYTES = 44;
-const GROTH16 = 1;
-const COUNTS_AT = 72;
-const POINTS_AT = 84;
-const HEADER_BYTES = POINTS_AT + 3 * pointBytes.g1 + 3 * pointBytes.g2;
+export const coefficientBytes = 44;
+const groth16 = 1;
+const countsAt = 72;
+const pointsAt = 84;
+const headerBytes = pointsAt + 3 * pointBytes.g1 + 3 * pointBytes.g2;
 
 /** Section 2. Points as files carry them. Public. */
 export type KeyHeader = {
@@ -43,18 +43,18 @@ export type KeyHeader = {
 
 export type KeyFile = { readonly file: SectionFile; readonly header: KeyHeader };
 
-const encodeUint32 = (value: number): Buffer => {
+function encodeUint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
   return bytes;
-};
+}
 
-export const encodeKeyHeader = (header: KeyHeader): Buffer =>
-  Buffer.concat([
+export function encodeKeyHeader(header: KeyHeader): Buffer {
+  return Buffer.concat([
     encodeUint32(32),
-    encodeInteger(BASE_FIELD_ORDER),
+    encodeInteger(baseFieldOrder),
     encodeUint32(32),
-    encodeInteger(FIELD_ORDER),
+    encodeInteger(fieldOrder),
     encodeUint32(header.wires),
     encodeUint32(header.publicSignals),
     encodeUint32(header.domainSize),
@@ -65,31 +65,34 @@ export const encodeKeyHeader = (header: KeyHeader): Buffer =>
     header.delta1,
     header.delta2,
   ]);
+}
 
 /** Section 1: which proof system. */
-export const encodeProtocol = (): Buffer => encodeUint32(GROTH16);
+export function encodeProtocol(): Buffer {
+  return encodeUint32(groth16);
+}
 
-const parseKeyHeader = (section: Buffer): KeyHeader => {
-  if (section.length !== HEADER_BYTES) {
+function parseKeyHeader(section: Buffer): KeyHeader {
+  if (section.length !== headerBytes) {
     throw malformedFile('zkey', 'its header has another length than a key over BN254');
   }
   if (
     section.readUInt32LE(0) !== 32 ||
-    readInteger(section, 4) !== BASE_FIELD_ORDER ||
+    readInteger(section, 4) !== baseFieldOrder ||
     section.readUInt32LE(36) !== 32 ||
-    readInteger(section, 40) !== FIELD_ORDER
+    readInteger(section, 40) !== fieldOrder
   ) {
     throw malformedFile('zkey', 'it is not over BN254');
   }
-  let position = POINTS_AT;
+  let position = pointsAt;
   const take = (group: Group): Uint8Array => {
     const start = position;
     position += pointBytes[group];
     return Uint8Array.from(section.subarray(start, position));
   };
-  const domainSize = section.readUInt32LE(COUNTS_AT + 8);
-  const wires = section.readUInt32LE(COUNTS_AT);
-  const publicSignals = section.readUInt32LE(COUNTS_AT + 4);
+  const domainSize = section.readUInt32LE(countsAt + 8);
+  const wires = section.readUInt32LE(countsAt);
+  const publicSignals = section.readUInt32LE(countsAt + 4);
   if (domainSize < 2 || !Number.isInteger(Math.log2(domainSize)) || publicSignals >= wires) {
     throw malformedFile('zkey', 'the counts in its header contradict each other');
   }
@@ -104,11 +107,11 @@ const parseKeyHeader = (section: Buffer): KeyHeader => {
     delta1: take('g1'),
     delta2: take('g2'),
   };
-};
+}
 
 /** Bytes that each section of points must have. */
-export const pointSectionSizes = (header: KeyHeader): ReadonlyMap<number, number> =>
-  new Map([
+export function pointSectionSizes(header: KeyHeader): ReadonlyMap<number, number> {
+  return new Map([
     [keySections.publicWires, (header.publicSignals + 1) * pointBytes.g1],
     [keySections.a, header.wires * pointBytes.g1],
     [keySections.b1, header.wires * pointBytes.g1],
@@ -116,8 +119,9 @@ export const pointSectionSizes = (header: KeyHeader): ReadonlyMap<number, number
     [keySections.privateWires, (header.wires - header.publicSignals - 1) * pointBytes.g1],
     [keySections.quotient, header.domainSize * pointBytes.g1],
   ]);
+}
 
-const checkLengths = async (file: SectionFile, header: KeyHeader): Promise<void> => {
+async function checkLengths(file: SectionFile, header: KeyHeader): Promise<void> {
   for (const [id, size] of pointSectionSizes(header)) {
     if (file.sizeOf(id) !== size) {
       throw malformedFile('zkey', `section ${id} has another length than its header says`);
@@ -125,23 +129,23 @@ const checkLengths = async (file: SectionFile, header: KeyHeader): Promise<void>
   }
   const { coefficients, contributions } = keySections;
   const count = (await file.read(coefficients, 0, 4)).readUInt32LE(0);
-  if (file.sizeOf(coefficients) !== 4 + count * COEFFICIENT_BYTES) {
+  if (file.sizeOf(coefficients) !== 4 + count * coefficientBytes) {
     throw malformedFile('zkey', `section ${coefficients} has another length than it says`);
   }
   if (!file.hasSection(contributions)) {
     throw malformedFile('zkey', 'it carries no record of contributions');
   }
-};
+}
 
 /**
  * Opens a key and checks its form; its points are not looked at. Close `file` afterwards.
  * @throws PoolError `file_missing`, `zkey_malformed`
  */
-export const openKeyFile = async (path: string): Promise<KeyFile> => {
+export async function openKeyFile(path: string): Promise<KeyFile> {
   const file = await openSectionFile(path, 'zkey');
   try {
     const protocol = await file.read(keySections.protocol, 0, 4);
-    if (asBuffer(protocol).readUInt32LE(0) !== GROTH16) {
+    if (asBuffer(protocol).readUInt32LE(0) !== groth16) {
       throw malformedFile('zkey', 'it is not for Groth16');
     }
     const size = file.sizeOf(keySections.header);
@@ -152,4 +156,4 @@ export const openKeyFile = async (path: string): Promise<KeyFile> => {
     await file.close();
     throw error;
   }
-};
+}

@@ -9,7 +9,7 @@
  */
 import { createCipheriv, hash } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
-import { BASE_FIELD_ORDER, FIELD_ORDER } from '../field.ts';
+import { baseFieldOrder, fieldOrder } from '../field.ts';
 import { invert } from '../modular.ts';
 import type { G1Point, G2Point } from './points.ts';
 
@@ -20,14 +20,14 @@ export type KeyStream = {
   readonly sampleG2: () => G2Point;
 };
 
-const BLOCK_BYTES = 64;
-const FIELD_MASK = (1n << 254n) - 1n;
+const blockBytes = 64;
+const fieldMask = (1n << 254n) - 1n;
 
 const { Fp, Fp2 } = bn254.fields;
-const HALF = (BASE_FIELD_ORDER - 1n) / 2n;
+const half = (baseFieldOrder - 1n) / 2n;
 
 /** @param seed 32 bytes; read at once, so the caller may wipe it afterwards */
-export const createKeyStream = (seed: Uint8Array): KeyStream => {
+export function createKeyStream(seed: Uint8Array): KeyStream {
   const key = Buffer.from(seed.subarray(0, 32)).swap32();
   const cipher = createCipheriv('chacha20', key, Buffer.alloc(16));
   key.fill(0);
@@ -36,7 +36,7 @@ export const createKeyStream = (seed: Uint8Array): KeyStream => {
 
   const nextWord = (): number => {
     if (position === block.length) {
-      block = cipher.update(Buffer.alloc(BLOCK_BYTES));
+      block = cipher.update(Buffer.alloc(blockBytes));
       position = 0;
     }
     const word = block.readUInt32LE(position);
@@ -50,13 +50,13 @@ export const createKeyStream = (seed: Uint8Array): KeyStream => {
         const high = BigInt(nextWord());
         value |= ((high << 32n) | BigInt(nextWord())) << (64n * word);
       }
-      value &= FIELD_MASK;
+      value &= fieldMask;
       if (value < order) {
         return (value * invert((1n << 256n) % order, order)) % order;
       }
     }
   };
-  const sampleCoordinate = () => sample(BASE_FIELD_ORDER);
+  const sampleCoordinate = () => sample(baseFieldOrder);
   const isGreater = () => (nextWord() & 1) === 1;
 
   const sampleG1 = (): G1Point => {
@@ -66,7 +66,7 @@ export const createKeyStream = (seed: Uint8Array): KeyStream => {
       const square = Fp.add(Fp.mul(Fp.sqr(x), x), 3n);
       const y = squareRoot(Fp, square);
       if (y !== undefined) {
-        return bn254.G1.Point.fromAffine({ x, y: y > HALF === greater ? y : Fp.neg(y) });
+        return bn254.G1.Point.fromAffine({ x, y: y > half === greater ? y : Fp.neg(y) });
       }
     }
   };
@@ -77,63 +77,65 @@ export const createKeyStream = (seed: Uint8Array): KeyStream => {
       const square = Fp2.add(Fp2.mul(Fp2.sqr(x), x), bn254.G2.Point.CURVE().b);
       const y = squareRoot(Fp2, square);
       if (y !== undefined) {
-        const isLarge = y.c1 === 0n ? y.c0 > HALF : y.c1 > HALF;
+        const isLarge = y.c1 === 0n ? y.c0 > half : y.c1 > half;
         const point = bn254.G2.Point.fromAffine({ x, y: isLarge === greater ? y : Fp2.neg(y) });
         return clearCofactor(point);
       }
     }
   };
-  return { sampleScalar: () => sample(FIELD_ORDER), sampleG1, sampleG2 };
-};
+  return { sampleScalar: () => sample(fieldOrder), sampleG1, sampleG2 };
+}
 
-const HALF_BITS = 128n;
-const COFACTOR = bn254.G2.Point.CURVE().h;
+const halfBits = 128n;
+const cofactor = bn254.G2.Point.CURVE().h;
 
 /** cofactor·point in two halves: the library's own multiplication refuses scalars beyond the group's order. */
-const clearCofactor = (point: G2Point): G2Point =>
-  point
-    .multiplyUnsafe(COFACTOR >> HALF_BITS)
-    .multiplyUnsafe(1n << HALF_BITS)
-    .add(point.multiplyUnsafe(COFACTOR & ((1n << HALF_BITS) - 1n)));
+function clearCofactor(point: G2Point): G2Point {
+  return point
+    .multiplyUnsafe(cofactor >> halfBits)
+    .multiplyUnsafe(1n << halfBits)
+    .add(point.multiplyUnsafe(cofactor & ((1n << halfBits) - 1n)));
+}
 
 type Field<T> = { sqrt(value: T): T; sqr(value: T): T; eql(left: T, right: T): boolean };
 
 /** A square root, undefined if there is none. */
-const squareRoot = <T>(field: Field<T>, value: T): T | undefined => {
+function squareRoot<T>(field: Field<T>, value: T): T | undefined {
   try {
     const root = field.sqrt(value);
     return field.eql(field.sqr(root), value) ? root : undefined;
   } catch {
     return undefined;
   }
-};
+}
 
 /** The point p of G2 under which a contributor proves its factor; it follows from the transcript, so nobody chooses it. */
-export const deriveChallenge = (transcript: Uint8Array): G2Point =>
-  createKeyStream(transcript).sampleG2();
+export function deriveChallenge(transcript: Uint8Array): G2Point {
+  return createKeyStream(transcript).sampleG2();
+}
 
 /** Least and most rounds of a beacon, as powers of two. 2^40 takes weeks to make and to check. */
-export const BEACON_ROUNDS = { least: 10, most: 40 } as const;
+export const beaconRounds = { least: 10, most: 40 } as const;
 
-const ROUNDS_AT_ONCE = 1 << 16;
+const roundsAtOnce = 1 << 16;
 
 /**
  * Seed of a beacon: SHA-256 applied 2^exponent times to its value, so that nobody can try many values in the time there is.
  * Public.
  */
-export const deriveBeaconSeed = async (
+export async function deriveBeaconSeed(
   beacon: Uint8Array,
   exponent: number,
   signal?: AbortSignal,
-): Promise<Uint8Array> => {
+): Promise<Uint8Array> {
   let digest: Uint8Array = beacon;
   const rounds = 2 ** exponent;
   for (let done = 0; done < rounds; done++) {
     digest = hash('sha256', digest, 'buffer');
-    if (done % ROUNDS_AT_ONCE === ROUNDS_AT_ONCE - 1) {
+    if (done % roundsAtOnce === roundsAtOnce - 1) {
       await new Promise(setImmediate);
       signal?.throwIfAborted();
     }
   }
   return digest;
-};
+}

@@ -18,55 +18,63 @@ import {
   readInteger,
 } from './points.ts';
 
-const multiply = <P extends G1Point | G2Point>(
+function multiply<P extends G1Point | G2Point>(
   points: readonly P[],
   scalars: Uint8Array,
   times: (point: P, scalar: bigint) => P,
-): P[] => {
+): P[] {
   const bytes = asBuffer(scalars);
   return points.map((point, i) =>
     times(point, readInteger(bytes, bytes.length === 32 ? 0 : 32 * i)),
   );
-};
+}
 
-const split = (points: Uint8Array, size: number): Uint8Array[] =>
-  Array.from({ length: points.length / size }, (_, i) => points.subarray(i * size, (i + 1) * size));
+function split(points: Uint8Array, size: number): Uint8Array[] {
+  return Array.from({ length: points.length / size }, (_, i) =>
+    points.subarray(i * size, (i + 1) * size),
+  );
+}
 
-const integersOf = (scalars: Uint8Array): bigint[] =>
-  split(scalars, 32).map((bytes) => readInteger(asBuffer(bytes), 0));
+function integersOf(scalars: Uint8Array): bigint[] {
+  return split(scalars, 32).map((bytes) => readInteger(asBuffer(bytes), 0));
+}
 
-const multiplyG1 = (points: Uint8Array, scalars: Uint8Array): G1Point[] =>
-  multiply(split(points, pointBytes.g1).map(decodeG1), scalars, (point, scalar) =>
+function multiplyG1(points: Uint8Array, scalars: Uint8Array): G1Point[] {
+  return multiply(split(points, pointBytes.g1).map(decodeG1), scalars, (point, scalar) =>
     point.multiplyUnsafe(scalar),
   );
+}
 
-const multiplyG2 = (points: Uint8Array, scalars: Uint8Array): G2Point[] =>
-  multiply(split(points, pointBytes.g2).map(decodeG2), scalars, (point, scalar) =>
+function multiplyG2(points: Uint8Array, scalars: Uint8Array): G2Point[] {
+  return multiply(split(points, pointBytes.g2).map(decodeG2), scalars, (point, scalar) =>
     point.multiplyUnsafe(scalar),
   );
+}
 
-export const createNobleArithmetic = (): PointArithmetic => ({
-  multiplyPoints: async (group, points, scalars) =>
-    Buffer.concat(
+export function createNobleArithmetic(): PointArithmetic {
+  return {
+    multiplyPoints: async (group, points, scalars) =>
+      Buffer.concat(
+        group === 'g1'
+          ? multiplyG1(points, scalars).map(encodeG1)
+          : multiplyG2(points, scalars).map(encodeG2),
+      ),
+    computeMsm: async (group, points, scalars) =>
       group === 'g1'
-        ? multiplyG1(points, scalars).map(encodeG1)
-        : multiplyG2(points, scalars).map(encodeG2),
-    ),
-  computeMsm: async (group, points, scalars) =>
-    group === 'g1'
-      ? encodeG1(
-          pippenger(
-            bn254.G1.Point,
-            split(points, pointBytes.g1).map(decodeG1),
-            integersOf(scalars),
+        ? encodeG1(
+            pippenger(
+              bn254.G1.Point,
+              split(points, pointBytes.g1).map(decodeG1),
+              integersOf(scalars),
+            ),
+          )
+        : encodeG2(
+            pippenger(
+              bn254.G2.Point,
+              split(points, pointBytes.g2).map(decodeG2),
+              integersOf(scalars),
+            ),
           ),
-        )
-      : encodeG2(
-          pippenger(
-            bn254.G2.Point,
-            split(points, pointBytes.g2).map(decodeG2),
-            integersOf(scalars),
-          ),
-        ),
-  close: async () => {},
-});
+    close: async () => {},
+  };
+}

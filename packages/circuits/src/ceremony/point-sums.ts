@@ -14,10 +14,7 @@ export type PointSum<P> = {
 };
 
 /** Starts a sum in G1. */
-export const createSumG1 = (
-  arithmetic: PointArithmetic,
-  options: BulkOptions,
-): PointSum<G1Point> => {
+export function createSumG1(arithmetic: PointArithmetic, options: BulkOptions): PointSum<G1Point> {
   let total: G1Point = bn254.G1.Point.ZERO;
   return {
     add: async (points, scalars) => {
@@ -26,13 +23,10 @@ export const createSumG1 = (
     },
     total: () => total,
   };
-};
+}
 
 /** Starts a sum in G2. The points must belong to G2, unless the scalars are small (point-arithmetic.ts). */
-export const createSumG2 = (
-  arithmetic: PointArithmetic,
-  options: BulkOptions,
-): PointSum<G2Point> => {
+export function createSumG2(arithmetic: PointArithmetic, options: BulkOptions): PointSum<G2Point> {
   let total: G2Point = bn254.G2.Point.ZERO;
   return {
     add: async (points, scalars) => {
@@ -41,4 +35,4 @@ export const createSumG2 = (
     },
     total: () => total,
   };
-};
+}

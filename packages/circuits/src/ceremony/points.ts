@@ -7,7 +7,7 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import { BASE_FIELD_ORDER as Q } from '../field.ts';
+import { baseFieldOrder as Q } from '../field.ts';
 import { invert, reduce } from '../modular.ts';
 
 export type Group = 'g1' | 'g2';
@@ -18,56 +18,64 @@ export const pointBytes: Readonly<Record<Group, number>> = { g1: 64, g2: 128 };
 export type G1Point = InstanceType<typeof bn254.G1.Point>;
 export type G2Point = InstanceType<typeof bn254.G2.Point>;
 
-const COORDINATE = 32;
-const WORD = (1n << 64n) - 1n;
-const MONTGOMERY = (1n << 256n) % Q;
-const MONTGOMERY_INVERSE = invert(MONTGOMERY, Q);
+const coordinateBytes = 32;
+const wordMask = (1n << 64n) - 1n;
+const montgomery = (1n << 256n) % Q;
+const montgomeryInverse = invert(montgomery, Q);
 
 /** The integer of 32 bytes little-endian. */
-export const readInteger = (bytes: Buffer, offset: number): bigint =>
-  bytes.readBigUInt64LE(offset) |
-  (bytes.readBigUInt64LE(offset + 8) << 64n) |
-  (bytes.readBigUInt64LE(offset + 16) << 128n) |
-  (bytes.readBigUInt64LE(offset + 24) << 192n);
+export function readInteger(bytes: Buffer, offset: number): bigint {
+  return (
+    bytes.readBigUInt64LE(offset) |
+    (bytes.readBigUInt64LE(offset + 8) << 64n) |
+    (bytes.readBigUInt64LE(offset + 16) << 128n) |
+    (bytes.readBigUInt64LE(offset + 24) << 192n)
+  );
+}
 
 /** Writes 32 bytes little-endian; value in 0..2^256-1. */
-export const writeInteger = (value: bigint, into: Buffer, offset: number): void => {
+export function writeInteger(value: bigint, into: Buffer, offset: number): void {
   for (let word = 0; word < 4; word++) {
-    into.writeBigUInt64LE((value >> BigInt(64 * word)) & WORD, offset + 8 * word);
+    into.writeBigUInt64LE((value >> BigInt(64 * word)) & wordMask, offset + 8 * word);
   }
-};
+}
 
 /** 32 bytes little-endian. */
-export const encodeInteger = (value: bigint): Buffer => {
-  const bytes = Buffer.alloc(COORDINATE);
+export function encodeInteger(value: bigint): Buffer {
+  const bytes = Buffer.alloc(coordinateBytes);
   writeInteger(value, bytes, 0);
   return bytes;
-};
+}
 
 /** A view of the same bytes with Buffer's readers. */
-export const asBuffer = (bytes: Uint8Array): Buffer =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
 
 /** A plain coordinate, 0..q-1 (a coordinate that is not below q is caught by `findInvalidPoint`). */
-export const readCoordinate = (bytes: Buffer, offset: number): bigint =>
-  (readInteger(bytes, offset) * MONTGOMERY_INVERSE) % Q;
+export function readCoordinate(bytes: Buffer, offset: number): bigint {
+  return (readInteger(bytes, offset) * montgomeryInverse) % Q;
+}
 
-export const writeCoordinate = (value: bigint, into: Buffer, offset: number): void =>
-  writeInteger((value * MONTGOMERY) % Q, into, offset);
+export function writeCoordinate(value: bigint, into: Buffer, offset: number): void {
+  writeInteger((value * montgomery) % Q, into, offset);
+}
 
-const isInfinity = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
+function isInfinity(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0);
+}
 
 /** Reads one point; on the curve or not. */
-export const decodeG1 = (bytes: Uint8Array): G1Point => {
+export function decodeG1(bytes: Uint8Array): G1Point {
   if (isInfinity(bytes)) {
     return bn254.G1.Point.ZERO;
   }
   const view = asBuffer(bytes);
   return bn254.G1.Point.fromAffine({ x: readCoordinate(view, 0), y: readCoordinate(view, 32) });
-};
+}
 
 /** Reads one point; on the curve or not. */
-export const decodeG2 = (bytes: Uint8Array): G2Point => {
+export function decodeG2(bytes: Uint8Array): G2Point {
   if (isInfinity(bytes)) {
     return bn254.G2.Point.ZERO;
   }
@@ -76,28 +84,28 @@ export const decodeG2 = (bytes: Uint8Array): G2Point => {
     x: { c0: readCoordinate(view, 0), c1: readCoordinate(view, 32) },
     y: { c0: readCoordinate(view, 64), c1: readCoordinate(view, 96) },
   });
-};
+}
 
-const encodeCoordinates = (coordinates: readonly bigint[]): Buffer => {
-  const bytes = Buffer.alloc(COORDINATE * coordinates.length);
+function encodeCoordinates(coordinates: readonly bigint[]): Buffer {
+  const bytes = Buffer.alloc(coordinateBytes * coordinates.length);
   for (const [index, value] of coordinates.entries()) {
-    writeCoordinate(value, bytes, COORDINATE * index);
+    writeCoordinate(value, bytes, coordinateBytes * index);
   }
   return bytes;
-};
+}
 
-export const encodeG1 = (point: G1Point): Buffer => {
+export function encodeG1(point: G1Point): Buffer {
   const { x, y } = point.is0() ? { x: 0n, y: 0n } : point.toAffine();
   return encodeCoordinates([x, y]);
-};
+}
 
-export const encodeG2 = (point: G2Point): Buffer => {
+export function encodeG2(point: G2Point): Buffer {
   if (point.is0()) {
     return Buffer.alloc(pointBytes.g2);
   }
   const { x, y } = point.toAffine();
   return encodeCoordinates([x.c0, x.c1, y.c0, y.c1]);
-};
+}
 
 /** Which coordinate of a point comes k-th in a transcript. */
 const transcriptOrder: Readonly<Record<Group, readonly number[]>> = {
@@ -106,57 +114,58 @@ const transcriptOrder: Readonly<Record<Group, readonly number[]>> = {
 };
 
 /** Turns points as files carry them into the bytes that transcripts hash; as long as the input. */
-export const encodeForTranscript = (group: Group, points: Uint8Array): Buffer => {
+export function encodeForTranscript(group: Group, points: Uint8Array): Buffer {
   const source = asBuffer(points);
   const bytes = Buffer.alloc(source.length);
   const order = transcriptOrder[group];
   for (let start = 0; start < source.length; start += pointBytes[group]) {
     for (const [place, coordinate] of order.entries()) {
-      const value = readCoordinate(source, start + COORDINATE * coordinate);
-      const at = start + COORDINATE * place;
+      const value = readCoordinate(source, start + coordinateBytes * coordinate);
+      const at = start + coordinateBytes * place;
       for (let word = 0; word < 4; word++) {
-        bytes.writeBigUInt64BE((value >> BigInt(64 * (3 - word))) & WORD, at + 8 * word);
+        bytes.writeBigUInt64BE((value >> BigInt(64 * (3 - word))) & wordMask, at + 8 * word);
       }
     }
   }
   return bytes;
-};
+}
 
 // y^2 = x^3 + b with X = 2^256 x and Y = 2^256 y reads Y^2 2^256 = X^3 + 2^768 b: no conversion is needed to check it.
-const B1 = (3n * MONTGOMERY ** 3n) % Q;
+const B1 = (3n * montgomery ** 3n) % Q;
 const twist = bn254.G2.Point.CURVE().b;
-const B2 = [twist.c0, twist.c1].map((part) => (part * MONTGOMERY ** 3n) % Q);
+const B2 = [twist.c0, twist.c1].map((part) => (part * montgomery ** 3n) % Q);
 
-const isOnG1 = (x: bigint, y: bigint): boolean =>
-  (((y * y) % Q) * MONTGOMERY - x * x * x - B1) % Q === 0n;
+function isOnG1(x: bigint, y: bigint): boolean {
+  return (((y * y) % Q) * montgomery - x * x * x - B1) % Q === 0n;
+}
 
-const isOnG2 = (x0: bigint, x1: bigint, y0: bigint, y1: bigint): boolean => {
+function isOnG2(x0: bigint, x1: bigint, y0: bigint, y1: bigint): boolean {
   const [square0, square1] = [((x0 + x1) * (x0 - x1)) % Q, (2n * x0 * x1) % Q];
   const cube0 = square0 * x0 - square1 * x1;
   const cube1 = square0 * x1 + square1 * x0;
-  const left0 = (((y0 + y1) * (y0 - y1)) % Q) * MONTGOMERY;
-  const left1 = ((2n * y0 * y1) % Q) * MONTGOMERY;
+  const left0 = (((y0 + y1) * (y0 - y1)) % Q) * montgomery;
+  const left1 = ((2n * y0 * y1) % Q) * montgomery;
   return (
     reduce(left0 - cube0 - (B2[0] ?? 0n), Q) === 0n &&
     reduce(left1 - cube1 - (B2[1] ?? 0n), Q) === 0n
   );
-};
+}
 
 /**
  * The first point that is not a canonical point of the curve; undefined if all are. In G1 that is all there is to check, because
  * every point of the curve belongs to the group; in G2 see `subgroup.ts`.
  * @param infinity may points be at infinity?
  */
-export const findInvalidPoint = (
+export function findInvalidPoint(
   group: Group,
   points: Uint8Array,
   infinity: 'allowed' | 'refused',
-): number | undefined => {
+): number | undefined {
   const bytes = asBuffer(points);
   const size = pointBytes[group];
   for (let start = 0; start < bytes.length; start += size) {
     const c: bigint[] = [];
-    for (let at = start; at < start + size; at += COORDINATE) {
+    for (let at = start; at < start + size; at += coordinateBytes) {
       c.push(readInteger(bytes, at));
     }
     const [c0 = 0n, c1 = 0n, c2 = 0n, c3 = 0n] = c;
@@ -169,4 +178,4 @@ export const findInvalidPoint = (
     }
   }
   return undefined;
-};
+}

@@ -5,7 +5,7 @@
 import { bn254 } from '@noble/curves/bn254.js';
 import * as snarkjs from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createChain, SMALL } from '../../test/ceremony-circuits.ts';
+import { createChain, small } from '../../test/ceremony-circuits.ts';
 import {
   type CeremonyFolder,
   createCeremonyFolder,
@@ -41,12 +41,13 @@ afterAll(async () => {
   await endSnarkjsThreads();
 });
 
-const pointAt = (section: Buffer, place: number) =>
-  decodeG1(section.subarray(64 * place, 64 * place + 64));
+function pointAt(section: Buffer, place: number) {
+  return decodeG1(section.subarray(64 * place, 64 * place + 64));
+}
 
 describe.each([
-  ['2^3 rows', SMALL, { a: 12n, b: 34n, d: 5n }, 3, 3],
-  ['2^3 rows, in a file for more', SMALL, { a: 12n, b: 34n, d: 5n }, 3, 4],
+  ['2^3 rows', small, { a: 12n, b: 34n, d: 5n }, 3, 3],
+  ['2^3 rows, in a file for more', small, { a: 12n, b: 34n, d: 5n }, 3, 4],
   ['2^4 rows', createChain(10), { x: 12n, y: 34n }, 4, 4],
 ])('a poisoned basis for %s', (_what, source, input, exponent, power) => {
   let at: CeremonyFolder;

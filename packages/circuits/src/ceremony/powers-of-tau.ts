@@ -7,7 +7,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { BASE_FIELD_ORDER } from '../field.ts';
+import { baseFieldOrder } from '../field.ts';
 import { findInvalidPoint, type Group, pointBytes, readInteger } from './points.ts';
 import { type PowersContribution, parsePowersRecord } from './powers-record.ts';
 import { malformedFile, openSectionFile, type SectionFile } from './section-file.ts';
@@ -48,44 +48,45 @@ export type PowersOfTau = {
   readonly close: () => Promise<void>;
 };
 
-const MOST_POWER = 28;
-const MOST_RECORD_BYTES = 64 << 20;
-const LEAST_HEADER_BYTES = 44;
+const mostPower = 28;
+const mostRecordBytes = 64 << 20;
+const leastHeaderBytes = 44;
 
 /** Which group the points of a section belong to. */
-const groupOfPowers = (section: PowersSection): Group =>
-  section === 'tau2' || section === 'beta2' || section === 'lagrange2' ? 'g2' : 'g1';
+function groupOfPowers(section: PowersSection): Group {
+  return section === 'tau2' || section === 'beta2' || section === 'lagrange2' ? 'g2' : 'g1';
+}
 
-const readHeader = async (
+async function readHeader(
   file: SectionFile,
-): Promise<{ readonly power: number; readonly ceremonyPower: number }> => {
-  if (file.sizeOf(powersSections.header) < LEAST_HEADER_BYTES) {
+): Promise<{ readonly power: number; readonly ceremonyPower: number }> {
+  if (file.sizeOf(powersSections.header) < leastHeaderBytes) {
     throw malformedFile('ptau', 'its header is too short');
   }
-  const header = await file.read(powersSections.header, 0, LEAST_HEADER_BYTES);
-  if (header.readUInt32LE(0) !== 32 || readInteger(header, 4) !== BASE_FIELD_ORDER) {
+  const header = await file.read(powersSections.header, 0, leastHeaderBytes);
+  if (header.readUInt32LE(0) !== 32 || readInteger(header, 4) !== baseFieldOrder) {
     throw malformedFile('ptau', 'it is not over BN254');
   }
   const power = header.readUInt32LE(36);
-  if (power < 1 || power > MOST_POWER) {
+  if (power < 1 || power > mostPower) {
     throw malformedFile('ptau', 'its header names an impossible power');
   }
   return { power, ceremonyPower: header.readUInt32LE(40) };
-};
+}
 
-const readRecord = async (file: SectionFile): Promise<PowersContribution[]> => {
+async function readRecord(file: SectionFile): Promise<PowersContribution[]> {
   const id = powersSections.contributions;
   if (!file.hasSection(id)) {
     return [];
   }
   const size = file.sizeOf(id);
-  if (size > MOST_RECORD_BYTES) {
+  if (size > mostRecordBytes) {
     throw malformedFile('ptau', 'its record of contributions is too large');
   }
   return parsePowersRecord(await file.read(id, 0, size));
-};
+}
 
-const checkLengths = (file: SectionFile, power: number): void => {
+function checkLengths(file: SectionFile, power: number): void {
   const size = 2 ** power;
   const points: Readonly<Record<PowersSection, number>> = {
     tau1: 2 * size - 1,
@@ -110,13 +111,13 @@ const checkLengths = (file: SectionFile, power: number): void => {
       throw malformedFile('ptau', `section ${id} has another length than its power says`);
     }
   }
-};
+}
 
 /**
  * Opens a prepared file and checks its form. Close it afterwards.
  * @throws PoolError `file_missing`, `ptau_malformed`, `ptau_not_prepared`
  */
-export const openPowersOfTau = async (path: string): Promise<PowersOfTau> => {
+export async function openPowersOfTau(path: string): Promise<PowersOfTau> {
   const file = await openSectionFile(path, 'ptau');
   try {
     const { power, ceremonyPower } = await readHeader(file);
@@ -147,4 +148,4 @@ export const openPowersOfTau = async (path: string): Promise<PowersOfTau> => {
     await file.close();
     throw error;
   }
-};
+}

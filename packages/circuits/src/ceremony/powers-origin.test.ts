@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
 import * as snarkjs from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SMALL } from '../../test/ceremony-circuits.ts';
+import { small } from '../../test/ceremony-circuits.ts';
 import {
-  BEACON,
   type CeremonyFolder,
   createCeremonyFolder,
   flipAt,
   placesOf,
   sectionOf,
+  testBeacon,
 } from '../../test/ceremony-folder.ts';
 import { sample } from '../../test/fund-batch.ts';
 import { createPowersOfTau } from '../../test/powers-of-tau.ts';
@@ -26,35 +26,39 @@ import { findOriginProblem } from './powers-origin.ts';
 import { verifyKey } from './verify-key.ts';
 
 const { powersOfTau, curves } = snarkjs;
-const POWER = 3;
+const power = 3;
 /** Bytes of one contribution before its parameters, and where its points lie. */
-const FIXED = 1504;
+const fixed = 1504;
 
 let kernels: PointArithmetic;
 let at: CeremonyFolder;
 
-const prepare = (from: string, to: string) => powersOfTau.preparePhase2(at.path(from), at.path(to));
-const beacon = (from: string, to: string) =>
-  powersOfTau.beacon(at.path(from), at.path(to), 'beacon', BEACON, 10);
-const contribute = (from: string, to: string) =>
-  powersOfTau.contribute(at.path(from), at.path(to), 'they', 'entropy');
+function prepare(from: string, to: string) {
+  return powersOfTau.preparePhase2(at.path(from), at.path(to));
+}
+function beacon(from: string, to: string) {
+  return powersOfTau.beacon(at.path(from), at.path(to), 'beacon', testBeacon, 10);
+}
+function contribute(from: string, to: string) {
+  return powersOfTau.contribute(at.path(from), at.path(to), 'they', 'entropy');
+}
 
 /** A file's copy with another record of contributions. */
-const withRecord = async (from: string, to: string, record: Uint8Array): Promise<string> => {
+async function withRecord(from: string, to: string, record: Uint8Array): Promise<string> {
   const file = await at.read(from);
   const { start, length } = placesOf(file).get(7) ?? { start: 0, length: 0 };
   const changed = Buffer.concat([file.subarray(0, start), record, file.subarray(start + length)]);
   changed.writeBigUInt64LE(BigInt(record.length), start - 8);
   await at.write(to, changed);
   return to;
-};
+}
 
 beforeAll(async () => {
   kernels = await createKernelArithmetic();
   at = await createCeremonyFolder(kernels);
-  await at.write('c.r1cs', (await compileTest(SMALL)).r1csBytes);
+  await at.write('c.r1cs', (await compileTest(small)).r1csBytes);
   const curve = await curves.getCurveFromName('bn128');
-  await powersOfTau.newAccumulator(curve, POWER, at.path('new'));
+  await powersOfTau.newAccumulator(curve, power, at.path('new'));
   await contribute('new', 'one');
   await beacon('new', 'beacon');
   await contribute('beacon', 'late');
@@ -63,7 +67,7 @@ beforeAll(async () => {
   for (const name of ['new', 'one', 'beacon', 'late', 'ended']) {
     await prepare(name, `${name}.ptau`);
   }
-  await powersOfTau.newAccumulator(curve, POWER + 1, at.path('large-new'));
+  await powersOfTau.newAccumulator(curve, power + 1, at.path('large-new'));
   await contribute('large-new', 'large');
   await prepare('large', 'large.ptau');
   await powersOfTau.truncate(at.path('large.ptau'), at.path('cut-'));
@@ -74,14 +78,14 @@ afterAll(async () => {
   await endSnarkjsThreads();
 });
 
-const codeOf = async (name: string, pinned?: string): Promise<string | undefined> => {
+async function codeOf(name: string, pinned?: string): Promise<string | undefined> {
   const powers = await openPowersOfTau(at.path(name));
   try {
     return (await findOriginProblem(at.path(name), powers, pinned))?.code;
   } finally {
     await powers.close();
   }
-};
+}
 
 describe('powers of tau are accepted', () => {
   it.each(['one.ptau', 'ended.ptau', 'late.ptau', 'large.ptau', 'cut-03.ptau'])(
@@ -110,7 +114,7 @@ describe('powers of tau are refused', () => {
 
   it('when the record is that of another file', async () => {
     const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
-    await at.write('known.ptau', createPowersOfTau(powers, POWER));
+    await at.write('known.ptau', createPowersOfTau(powers, power));
     const record = sectionOf(await at.read('one.ptau'), 7);
     await withRecord('known.ptau', 'copied.ptau', record);
     expect(await codeOf('known.ptau')).toBe('ptau_no_secret_contribution');
@@ -125,7 +129,7 @@ describe('powers of tau are refused', () => {
       const name = await at.spoil('ended.ptau', 'spoilt.ptau', 7, flipAt(place));
       expect(await codeOf(name)).toBe('ptau_contribution_invalid');
     }
-    const first = record.subarray(4, 4 + FIXED + record.readUInt32LE(FIXED));
+    const first = record.subarray(4, 4 + fixed + record.readUInt32LE(fixed));
     const dropped = Buffer.concat([record.subarray(0, 4), record.subarray(4 + first.length)]);
     dropped.writeUInt32LE(2);
     await withRecord('ended.ptau', 'dropped.ptau', dropped);
@@ -136,7 +140,7 @@ describe('powers of tau are refused', () => {
 
   it('when the secret contribution has factors that everybody sees', async () => {
     const record = sectionOf(await at.read('beacon.ptau'), 7);
-    const challenge = record.subarray(4 + FIXED - 8 - 64, 4 + FIXED - 8);
+    const challenge = record.subarray(4 + fixed - 8 - 64, 4 + fixed - 8);
     const base = encodeG1(bn254.G1.Point.BASE.multiply(7n));
     const inTranscript = encodeForTranscript('g1', base);
     const proofs = [0, 1, 2].map((number) =>

@@ -28,8 +28,8 @@ import type { PowersContribution, PowersProof } from './powers-record.ts';
 import { haveSameRatio, isSoundG1, isSoundG2 } from './verify-contributions.ts';
 
 /** Up to this power the first contribution's challenge is computed here; it hashes 384·2^power bytes. */
-const MOST_POWER_TO_HASH = 22;
-const REPEATED_AT_ONCE = 1 << 14;
+const mostPowerToHash = 22;
+const repeatedAtOnce = 1 << 14;
 
 export type OriginOptions = {
   /** SHA-256 of the powers-of-tau file, hex, from a trusted place. Without it the file must record a secret contribution. */
@@ -38,21 +38,21 @@ export type OriginOptions = {
 
 type Values = Pick<PowersContribution, 'tau1' | 'tau2' | 'alpha1' | 'beta1' | 'beta2'>;
 
-const generators = (): Values => {
+function generators(): Values {
   const [one1, one2] = [encodeG1(bn254.G1.Point.BASE), encodeG2(bn254.G2.Point.BASE)];
   return { tau1: one1, tau2: one2, alpha1: one1, beta1: one1, beta2: one2 };
-};
+}
 
 /** The challenge before any contribution: BLAKE2b over powers of one. */
-const computeFirstChallenge = (power: number): Uint8Array => {
+function computeFirstChallenge(power: number): Uint8Array {
   const blake = () => createHash('blake2b512');
   const hash = blake().update(blake().digest());
   const { tau1, tau2 } = generators();
   const [one1, one2] = [encodeForTranscript('g1', tau1), encodeForTranscript('g2', tau2)];
   const repeat = (point: Buffer, count: number): void => {
-    const many = Buffer.concat(new Array<Buffer>(Math.min(count, REPEATED_AT_ONCE)).fill(point));
-    for (let left = count; left > 0; left -= REPEATED_AT_ONCE) {
-      hash.update(many.subarray(0, Math.min(left, REPEATED_AT_ONCE) * point.length));
+    const many = Buffer.concat(new Array<Buffer>(Math.min(count, repeatedAtOnce)).fill(point));
+    for (let left = count; left > 0; left -= repeatedAtOnce) {
+      hash.update(many.subarray(0, Math.min(left, repeatedAtOnce) * point.length));
     }
   };
   const size = 2 ** power;
@@ -62,11 +62,11 @@ const computeFirstChallenge = (power: number): Uint8Array => {
   repeat(one1, size);
   repeat(one2, 1);
   return hash.digest();
-};
+}
 
 /** The point of G2 under which a factor is proven; number 0, 1, 2 for tau, alpha, beta. */
-const derivePoint = (number: number, challenge: Uint8Array, proof: PowersProof): G2Point =>
-  deriveChallenge(
+function derivePoint(number: number, challenge: Uint8Array, proof: PowersProof): G2Point {
+  return deriveChallenge(
     createHash('blake2b512')
       .update(Uint8Array.of(number))
       .update(challenge)
@@ -74,23 +74,25 @@ const derivePoint = (number: number, challenge: Uint8Array, proof: PowersProof):
       .update(encodeForTranscript('g1', proof.multiplied))
       .digest(),
   );
+}
 
 /** Is it the same point or its negative? Then everybody sees the factor. */
-const isTrivial = (before: Uint8Array, after: Uint8Array): boolean => {
+function isTrivial(before: Uint8Array, after: Uint8Array): boolean {
   const [from, to] = [decodeG1(before), decodeG1(after)];
   return to.equals(from) || to.equals(from.negate());
-};
+}
 
 /** Does a contribution hide all three factors? */
-const isSecret = ({ type, proofs }: PowersContribution): boolean =>
-  type === 'secret' && !proofs.some(({ base, multiplied }) => isTrivial(base, multiplied));
+function isSecret({ type, proofs }: PowersContribution): boolean {
+  return type === 'secret' && !proofs.some(({ base, multiplied }) => isTrivial(base, multiplied));
+}
 
 /** Does a contribution prove its factors, and is what it left their multiple of what was there before? */
-const isSoundContribution = (
+function isSoundContribution(
   { proofs, ...after }: PowersContribution,
   before: Values,
   challenge: Uint8Array,
-): boolean => {
+): boolean {
   const isSound =
     [after.tau1, after.alpha1, after.beta1].every(isSoundG1) &&
     [after.tau2, after.beta2].every(isSoundG2) &&
@@ -119,32 +121,38 @@ const isSoundContribution = (
       : [...inG1, [base, multiplied, decodeG2(before2), decodeG2(after2)] as const];
   });
   return links.every((link) => haveSameRatio(...link));
-};
+}
 
-const isSame = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0;
+function isSame(left: Uint8Array, right: Uint8Array): boolean {
+  return Buffer.compare(left, right) === 0;
+}
 
 /** What the file itself holds where the record says what the last contribution left. */
-const readValues = async (powers: PowersOfTau): Promise<Values> => ({
-  tau1: await powers.readPoints('tau1', 1, 1),
-  tau2: await powers.readPoints('tau2', 1, 1),
-  alpha1: await powers.readPoints('alphaTau1', 0, 1),
-  beta1: await powers.readPoints('betaTau1', 0, 1),
-  beta2: await powers.readPoints('beta2', 0, 1),
-});
+async function readValues(powers: PowersOfTau): Promise<Values> {
+  return {
+    tau1: await powers.readPoints('tau1', 1, 1),
+    tau2: await powers.readPoints('tau2', 1, 1),
+    alpha1: await powers.readPoints('alphaTau1', 0, 1),
+    beta1: await powers.readPoints('betaTau1', 0, 1),
+    beta2: await powers.readPoints('beta2', 0, 1),
+  };
+}
 
-const recordProblem = (what: string): KeyProblem => ({
-  code: 'ptau_contribution_invalid',
-  message: `The powers-of-tau file's record of contributions is refused: ${what}.`,
-});
+function recordProblem(what: string): KeyProblem {
+  return {
+    code: 'ptau_contribution_invalid',
+    message: `The powers-of-tau file's record of contributions is refused: ${what}.`,
+  };
+}
 
-const findRecordProblem = async (
+async function findRecordProblem(
   powers: PowersOfTau,
   signal: AbortSignal | undefined,
-): Promise<KeyProblem | undefined> => {
+): Promise<KeyProblem | undefined> {
   const contributions = await powers.readRecord();
   let before: Values = generators();
   let challenge =
-    contributions.length > 0 && powers.ceremonyPower <= MOST_POWER_TO_HASH
+    contributions.length > 0 && powers.ceremonyPower <= mostPowerToHash
       ? computeFirstChallenge(powers.ceremonyPower)
       : undefined;
   let secrets = 0;
@@ -179,19 +187,19 @@ const findRecordProblem = async (
     isSame(values[name], before[name]),
   );
   return isLast ? undefined : recordProblem('its last contribution left other powers than these');
-};
+}
 
 /**
  * What is wrong with the origin of a file; undefined if it is the pinned one, or somebody contributed to it in secret.
  * @param pinned SHA-256 of the file, hex, from a trusted place
  * @throws PoolError `ptau_malformed`
  */
-export const findOriginProblem = async (
+export async function findOriginProblem(
   path: string,
   powers: PowersOfTau,
   pinned: string | undefined,
   signal?: AbortSignal,
-): Promise<KeyProblem | undefined> => {
+): Promise<KeyProblem | undefined> {
   if (pinned === undefined) {
     return await findRecordProblem(powers, signal);
   }
@@ -202,14 +210,14 @@ export const findOriginProblem = async (
         code: 'ptau_digest_mismatch',
         message: `The powers-of-tau file ${path} is not the pinned one: its SHA-256 is ${digest}.`,
       };
-};
+}
 
 /** @throws PoolError with the code of `findOriginProblem` */
-export const requireKnownOrigin = async (
+export async function requireKnownOrigin(
   ...args: Parameters<typeof findOriginProblem>
-): Promise<void> => {
+): Promise<void> {
   const problem = await findOriginProblem(...args);
   if (problem !== undefined) {
     throw new PoolError(problem.code, problem.message);
   }
-};
+}

@@ -29,17 +29,19 @@ export type PowersContribution = ContributionLabel & {
   readonly type: (typeof contributionTypes)[number];
 };
 
-const [G1, G2, PARTIAL_HASH, HASH] = [64, 128, 216, 64];
-const FIXED_BYTES = 3 * G1 + 2 * G2 + 6 * G1 + 3 * G2 + PARTIAL_HASH + HASH + 8;
-const MOST_CONTRIBUTIONS = 10_000;
+const [G1, G2, partialHashBytes, hashBytes] = [64, 128, 216, 64];
+const fixedBytes = 3 * G1 + 2 * G2 + 6 * G1 + 3 * G2 + partialHashBytes + hashBytes + 8;
+const mostContributions = 10_000;
 
-const malformed = (what: string) => malformedFile('ptau', what);
+function malformed(what: string) {
+  return malformedFile('ptau', what);
+}
 
 /**
  * Parses section 7. Nothing is checked but its form.
  * @throws PoolError `ptau_malformed`
  */
-export const parsePowersRecord = (section: Uint8Array): PowersContribution[] => {
+export function parsePowersRecord(section: Uint8Array): PowersContribution[] {
   const bytes = asBuffer(section);
   let position = 0;
   const take = (length: number): Uint8Array => {
@@ -51,7 +53,7 @@ export const parsePowersRecord = (section: Uint8Array): PowersContribution[] => 
   };
   const takeCount = (): number => asBuffer(take(4)).readUInt32LE(0);
   const count = takeCount();
-  if (count > MOST_CONTRIBUTIONS || count * FIXED_BYTES > bytes.length) {
+  if (count > mostContributions || count * fixedBytes > bytes.length) {
     throw malformed('it names too many contributions');
   }
   const contributions: PowersContribution[] = [];
@@ -59,8 +61,8 @@ export const parsePowersRecord = (section: Uint8Array): PowersContribution[] => 
     const [tau1, tau2, alpha1, beta1, beta2] = [take(G1), take(G2), take(G1), take(G1), take(G2)];
     const bases = [0, 1, 2].map(() => ({ base: take(G1), multiplied: take(G1) }));
     const [tau, alpha, beta] = bases.map((base) => ({ ...base, proof: take(G2) }));
-    take(PARTIAL_HASH);
-    const challenge = take(HASH);
+    take(partialHashBytes);
+    const challenge = take(hashBytes);
     const type = contributionTypes[takeCount()];
     const label = parseParameters('ptau', asBuffer(take(takeCount())));
     const isBeacon = label.beacon !== undefined;
@@ -77,4 +79,4 @@ export const parsePowersRecord = (section: Uint8Array): PowersContribution[] => 
     throw malformed('something follows its last contribution');
   }
   return contributions;
-};
+}

@@ -7,23 +7,23 @@
 import { randomBytes } from 'node:crypto';
 import { asBuffer } from './points.ts';
 
-const WEIGHT_BYTES = 16;
+const weightBytes = 16;
 
 /** Scalars of 32 bytes little-endian, the lower half of each random. */
-export const createWeights = (count: number): Buffer => {
+export function createWeights(count: number): Buffer {
   const weights = Buffer.alloc(32 * count);
-  const random = randomBytes(WEIGHT_BYTES * count);
+  const random = randomBytes(weightBytes * count);
   for (let i = 0; i < count; i++) {
-    random.copy(weights, 32 * i, WEIGHT_BYTES * i, WEIGHT_BYTES * (i + 1));
+    random.copy(weights, 32 * i, weightBytes * i, weightBytes * (i + 1));
   }
   return weights;
-};
+}
 
 /** The same weights as integers. */
-export const readWeights = (weights: Uint8Array): bigint[] => {
+export function readWeights(weights: Uint8Array): bigint[] {
   const bytes = asBuffer(weights);
   return Array.from(
     { length: bytes.length / 32 },
     (_, i) => bytes.readBigUInt64LE(32 * i) | (bytes.readBigUInt64LE(32 * i + 8) << 64n),
   );
-};
+}

@@ -20,20 +20,21 @@ export type SectionFile = {
   readonly close: () => Promise<void>;
 };
 
-const NAMES = { zkey: 'proving key', ptau: 'powers-of-tau file' } as const;
-const HEAD_BYTES = 12;
-const MOST_SECTIONS = 64;
+const names = { zkey: 'proving key', ptau: 'powers-of-tau file' } as const;
+const headBytes = 12;
+const mostSections = 64;
 
 /** "The proving key cannot be used: …" with the kind's own code. */
-export const malformedFile = (kind: SectionFileKind, what: string): PoolError =>
-  new PoolError(`${kind}_malformed`, `The ${NAMES[kind]} cannot be used: ${what}.`);
+export function malformedFile(kind: SectionFileKind, what: string): PoolError {
+  return new PoolError(`${kind}_malformed`, `The ${names[kind]} cannot be used: ${what}.`);
+}
 
-const readFully = async (
+async function readFully(
   handle: FileHandle,
   kind: SectionFileKind,
   position: number,
   length: number,
-): Promise<Buffer> => {
+): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length);
   let done = 0;
   while (done < length) {
@@ -44,36 +45,33 @@ const readFully = async (
     done += bytesRead;
   }
   return bytes;
-};
+}
 
 type Section = { readonly start: number; readonly length: number };
 
-const readTable = async (
-  handle: FileHandle,
-  kind: SectionFileKind,
-): Promise<Map<number, Section>> => {
+async function readTable(handle: FileHandle, kind: SectionFileKind): Promise<Map<number, Section>> {
   const { size } = await handle.stat();
-  if (size < HEAD_BYTES) {
+  if (size < headBytes) {
     throw malformedFile(kind, 'it is cut off');
   }
-  const head = await readFully(handle, kind, 0, HEAD_BYTES);
+  const head = await readFully(handle, kind, 0, headBytes);
   if (head.toString('latin1', 0, 4) !== kind || head.readUInt32LE(4) !== 1) {
     throw malformedFile(kind, `it does not begin like a .${kind} file of version 1`);
   }
   const count = head.readUInt32LE(8);
-  if (count > MOST_SECTIONS) {
+  if (count > mostSections) {
     throw malformedFile(kind, 'it names too many sections');
   }
   const sections = new Map<number, Section>();
-  let position = HEAD_BYTES;
+  let position = headBytes;
   for (let left = count; left > 0; left--) {
-    if (position + HEAD_BYTES > size) {
+    if (position + headBytes > size) {
       throw malformedFile(kind, 'it is cut off');
     }
-    const entry = await readFully(handle, kind, position, HEAD_BYTES);
+    const entry = await readFully(handle, kind, position, headBytes);
     const id = entry.readUInt32LE(0);
     const length = Number(entry.readBigUInt64LE(4));
-    const start = position + HEAD_BYTES;
+    const start = position + headBytes;
     if (start + length > size) {
       throw malformedFile(kind, 'it is cut off');
     }
@@ -87,18 +85,15 @@ const readTable = async (
     throw malformedFile(kind, 'something follows its last section');
   }
   return sections;
-};
+}
 
 /**
  * Opens a file and reads its table of sections.
  * @throws PoolError `file_missing`; `zkey_malformed`, `ptau_malformed`
  */
-export const openSectionFile = async (
-  path: string,
-  kind: SectionFileKind,
-): Promise<SectionFile> => {
+export async function openSectionFile(path: string, kind: SectionFileKind): Promise<SectionFile> {
   const handle = await open(path, 'r').catch((cause: unknown) => {
-    throw new PoolError('file_missing', `The ${NAMES[kind]} ${path} cannot be opened.`, { cause });
+    throw new PoolError('file_missing', `The ${names[kind]} ${path} cannot be opened.`, { cause });
   });
   try {
     const sections = await readTable(handle, kind);
@@ -126,7 +121,7 @@ export const openSectionFile = async (
     await handle.close();
     throw error;
   }
-};
+}
 
 /** Cuts `count` records into runs of at most `most`: yields each run's first record and length. */
 export function* chunksOf(

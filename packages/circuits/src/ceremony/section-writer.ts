@@ -14,14 +14,19 @@ export type WriteOptions = {
   readonly force?: boolean | undefined;
 };
 
-const refuseToReplace = (path: string): PoolError =>
-  new PoolError('file_exists', `${path} exists already. Name another file, or pass --force.`);
+function refuseToReplace(path: string): PoolError {
+  return new PoolError(
+    'file_exists',
+    `${path} exists already. Name another file, or pass --force.`,
+  );
+}
 
-const hasCode = (error: unknown, codes: readonly string[]): boolean =>
-  error instanceof Error && 'code' in error && codes.includes(String(error.code));
+function hasCode(error: unknown, codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
 
 /** Puts a finished file under its name. A hard link refuses to replace in one step; file systems without links get a look before. */
-const publish = async (temporary: string, path: string, force: boolean): Promise<void> => {
+async function publish(temporary: string, path: string, force: boolean): Promise<void> {
   if (!force) {
     try {
       await link(temporary, path);
@@ -37,17 +42,17 @@ const publish = async (temporary: string, path: string, force: boolean): Promise
     }
   }
   await rename(temporary, path);
-};
+}
 
 /**
  * Writes a file in one go or not at all: `work` gets a function that appends bytes. When it throws, nothing stays behind.
  * @throws PoolError `file_exists`
  */
-export const writeFileAtomically = async <T>(
+export async function writeFileAtomically<T>(
   path: string,
   { force = false }: WriteOptions,
   work: (append: (bytes: Uint8Array) => Promise<void>) => Promise<T>,
-): Promise<T> => {
+): Promise<T> {
   if (!force && existsSync(path)) {
     throw refuseToReplace(path);
   }
@@ -70,7 +75,7 @@ export const writeFileAtomically = async <T>(
     await handle?.close();
     await rm(temporary, { force: true });
   }
-};
+}
 
 /** One section as it is written: its length is known before its bytes. */
 export type SectionContents = {
@@ -80,19 +85,19 @@ export type SectionContents = {
 };
 
 /** Writes the beginning of a `.zkey` file with this number of sections. */
-export const encodeFileHead = (sections: number): Buffer => {
+export function encodeFileHead(sections: number): Buffer {
   const head = Buffer.alloc(12);
   head.write('zkey', 0, 'latin1');
   head.writeUInt32LE(1, 4);
   head.writeUInt32LE(sections, 8);
   return head;
-};
+}
 
 /** Appends a section. @throws RangeError if its contents are not as long as announced (a defect of ours) */
-export const appendSection = async (
+export async function appendSection(
   append: (bytes: Uint8Array) => Promise<void>,
   { id, length, chunks }: SectionContents,
-): Promise<void> => {
+): Promise<void> {
   const head = Buffer.alloc(12);
   head.writeUInt32LE(id);
   head.writeBigUInt64LE(BigInt(length), 4);
@@ -105,4 +110,4 @@ export const appendSection = async (
   if (written !== length) {
     throw new RangeError(`section ${id} has ${written} bytes instead of ${length}`);
   }
-};
+}

@@ -2,8 +2,12 @@
 import { createKernels, type Kernels } from '@pool/kernels';
 import * as snarkjs from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createChain, SMALL } from '../../test/ceremony-circuits.ts';
-import { BEACON, type CeremonyFolder, createCeremonyFolder } from '../../test/ceremony-folder.ts';
+import { createChain, small } from '../../test/ceremony-circuits.ts';
+import {
+  type CeremonyFolder,
+  createCeremonyFolder,
+  testBeacon,
+} from '../../test/ceremony-folder.ts';
 import { sample } from '../../test/fund-batch.ts';
 import { createLargePowersOfTau, createPowersOfTau } from '../../test/powers-of-tau.ts';
 import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
@@ -19,7 +23,7 @@ let fast: Kernels;
 const folders: CeremonyFolder[] = [];
 
 /** A folder with a circuit and its initial key, made by us and by snarkjs. */
-const begin = async (source: string, ptau: Uint8Array): Promise<CeremonyFolder> => {
+async function begin(source: string, ptau: Uint8Array): Promise<CeremonyFolder> {
   const at = await createCeremonyFolder(kernels);
   folders.push(at);
   const circuit = await compileTest(source);
@@ -29,9 +33,10 @@ const begin = async (source: string, ptau: Uint8Array): Promise<CeremonyFolder> 
   await at.init('c.r1cs', 'p.ptau', 'ours-0.zkey');
   await zKey.newZKey(at.path('c.r1cs'), at.path('p.ptau'), at.path('theirs-0.zkey'));
   return at;
-};
-const acceptedBySnarkjs = (at: CeremonyFolder, zkey: string) =>
-  zKey.verifyFromR1cs(at.path('c.r1cs'), at.path('p.ptau'), at.path(zkey));
+}
+function acceptedBySnarkjs(at: CeremonyFolder, zkey: string) {
+  return zKey.verifyFromR1cs(at.path('c.r1cs'), at.path('p.ptau'), at.path(zkey));
+}
 
 beforeAll(async () => {
   [kernels, fast] = [await createKernelArithmetic(), await createKernels()];
@@ -45,7 +50,7 @@ afterAll(async () => {
 describe('with snarkjs', () => {
   let at: CeremonyFolder;
   beforeAll(async () => {
-    at = await begin(SMALL, createPowersOfTau(powers, 4));
+    at = await begin(small, createPowersOfTau(powers, 4));
     await at.contribute('ours-0.zkey', 'one.zkey');
   });
 
@@ -100,7 +105,7 @@ describe('with snarkjs', () => {
   });
 
   it('writes the same beacon, byte for byte', async () => {
-    await zKey.beacon(at.path('one.zkey'), at.path('theirs-b.zkey'), 'beacon', BEACON, 10);
+    await zKey.beacon(at.path('one.zkey'), at.path('theirs-b.zkey'), 'beacon', testBeacon, 10);
     await at.end('one.zkey', 'ours-b.zkey', 'beacon');
     expect(await at.read('ours-b.zkey')).toEqual(await at.read('theirs-b.zkey'));
     expect(await acceptedBySnarkjs(at, 'ours-b.zkey')).toBe(true);
@@ -127,7 +132,7 @@ describe.each([
     await zKey.contribute(at.path('one.zkey'), at.path('two.zkey'), 'they', 'entropy');
     await at.contribute('two.zkey', 'three.zkey');
     await at.end('three.zkey', 'final.zkey');
-    await zKey.beacon(at.path('three.zkey'), at.path('theirs.zkey'), 'theirs', BEACON, 10);
+    await zKey.beacon(at.path('three.zkey'), at.path('theirs.zkey'), 'theirs', testBeacon, 10);
     expect(await acceptedBySnarkjs(at, 'final.zkey')).toBe(true);
     for (const name of ['final.zkey', 'theirs.zkey']) {
       const verdict = await at.verify(name);

@@ -12,32 +12,32 @@ import { randomBytes } from 'node:crypto';
 import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
 import { decodeG2, pointBytes } from './points.ts';
 
-const SUMS = 10;
-const WEIGHT_BITS = 20;
+const randomSums = 10;
+const weightBits = 20;
 
 /** Scalars of 32 bytes of which the lowest bits are random. */
-const createSmallWeights = (count: number): Buffer => {
+function createSmallWeights(count: number): Buffer {
   const weights = Buffer.alloc(32 * count);
   const random = randomBytes(4 * count);
   for (let i = 0; i < count; i++) {
-    weights.writeUInt32LE(random.readUInt32LE(4 * i) >>> (32 - WEIGHT_BITS), 32 * i);
+    weights.writeUInt32LE(random.readUInt32LE(4 * i) >>> (32 - weightBits), 32 * i);
   }
   return weights;
-};
+}
 
 /** Do all of these points belong to G2? They must lie on the twist or be at infinity. */
-export const areInSubgroup = async (
+export async function areInSubgroup(
   arithmetic: PointArithmetic,
   points: Uint8Array,
   options: BulkOptions = {},
-): Promise<boolean> => {
+): Promise<boolean> {
   const count = points.length / pointBytes.g2;
-  if (count <= SUMS) {
+  if (count <= randomSums) {
     return Array.from({ length: count }, (_, i) =>
       decodeG2(points.subarray(i * pointBytes.g2, (i + 1) * pointBytes.g2)),
     ).every((point) => point.isTorsionFree());
   }
-  for (let sum = 0; sum < SUMS; sum++) {
+  for (let sum = 0; sum < randomSums; sum++) {
     // Integers far below half of r, so the sum is right outside the subgroup too.
     const weights = createSmallWeights(count);
     const point = decodeG2(await arithmetic.computeMsm('g2', points, weights, options));
@@ -46,4 +46,4 @@ export const areInSubgroup = async (
     }
   }
   return true;
-};
+}

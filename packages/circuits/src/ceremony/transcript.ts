@@ -12,12 +12,12 @@ import { keySections } from './key-file.ts';
 import { asBuffer, encodeForTranscript } from './points.ts';
 import { malformedFile, type SectionFile, type SectionFileKind } from './section-file.ts';
 
-const HASH_BYTES = 64;
-const FIXED_BYTES = 3 * 64 + 128 + HASH_BYTES + 8;
-const MOST_CONTRIBUTIONS = 10_000;
-const MOST_RECORD_BYTES = 64 << 20;
-const NAME_BYTES = 64;
-const MOST_BEACON_BYTES = 255;
+const hashBytes = 64;
+const fixedBytes = 3 * 64 + 128 + hashBytes + 8;
+const mostContributions = 10_000;
+const mostRecordBytes = 64 << 20;
+const nameBytes = 64;
+const mostBeaconBytes = 255;
 
 export const contributionTypes = ['secret', 'beacon'] as const;
 const tags = { name: 1, exponent: 2, beacon: 3 } as const;
@@ -58,25 +58,27 @@ export type ContributionRecord = {
 };
 
 /** What one contribution feeds into the transcript of the next. */
-const hashedBytes = (contribution: Contribution): Buffer =>
-  Buffer.concat([
+function hashedBytes(contribution: Contribution): Buffer {
+  return Buffer.concat([
     encodeForTranscript('g1', contribution.deltaAfter),
     encodeForTranscript('g1', contribution.base),
     encodeForTranscript('g1', contribution.multiplied),
     encodeForTranscript('g2', contribution.proof),
     contribution.transcript,
   ]);
+}
 
 /** The hash a contributor publishes. 64 bytes. */
-export const computeContributionHash = (contribution: Contribution): Uint8Array =>
-  blake2b(hashedBytes(contribution));
+export function computeContributionHash(contribution: Contribution): Uint8Array {
+  return blake2b(hashedBytes(contribution));
+}
 
 /** The transcript that a contribution with points s and x·s must name after these earlier ones. 64 bytes. */
-export const computeTranscript = (
+export function computeTranscript(
   circuitHash: Uint8Array,
   earlier: readonly Contribution[],
   { base, multiplied }: Pick<Contribution, 'base' | 'multiplied'>,
-): Uint8Array => {
+): Uint8Array {
   const hasher = blake2b.create().update(circuitHash);
   for (const contribution of earlier) {
     hasher.update(hashedBytes(contribution));
@@ -85,12 +87,12 @@ export const computeTranscript = (
     .update(encodeForTranscript('g1', base))
     .update(encodeForTranscript('g1', multiplied))
     .digest();
-};
+}
 
-const encodeParameters = ({ name, beacon }: Contribution): Buffer => {
+function encodeParameters({ name, beacon }: Contribution): Buffer {
   const parts: Uint8Array[] = [];
   if (name !== undefined) {
-    const text = Buffer.from(name, 'utf8').subarray(0, MOST_BEACON_BYTES);
+    const text = Buffer.from(name, 'utf8').subarray(0, mostBeaconBytes);
     parts.push(Buffer.from([tags.name, text.length]), text);
   }
   if (beacon !== undefined) {
@@ -98,10 +100,10 @@ const encodeParameters = ({ name, beacon }: Contribution): Buffer => {
     parts.push(Buffer.from([tags.beacon, beacon.value.length]), beacon.value);
   }
   return Buffer.concat(parts);
-};
+}
 
 /** Section 10 from its circuit hash and contributions. */
-export const encodeRecord = ({ circuitHash, contributions }: ContributionRecord): Buffer => {
+export function encodeRecord({ circuitHash, contributions }: ContributionRecord): Buffer {
   const count = Buffer.alloc(4);
   count.writeUInt32LE(contributions.length);
   const parts: Uint8Array[] = [circuitHash, count];
@@ -114,13 +116,13 @@ export const encodeRecord = ({ circuitHash, contributions }: ContributionRecord)
     parts.push(deltaAfter, base, multiplied, proof, transcript, tail, parameters);
   }
   return Buffer.concat(parts);
-};
+}
 
 /**
  * The parameters that end a contribution, in a key and in a powers-of-tau file.
  * @throws PoolError `zkey_malformed`, `ptau_malformed`
  */
-export const parseParameters = (kind: SectionFileKind, bytes: Buffer): ContributionLabel => {
+export function parseParameters(kind: SectionFileKind, bytes: Buffer): ContributionLabel {
   let name: string | undefined;
   let exponent: number | undefined;
   let value: Uint8Array | undefined;
@@ -157,21 +159,21 @@ export const parseParameters = (kind: SectionFileKind, bytes: Buffer): Contribut
     throw malformedFile(kind, 'a contribution names half of a beacon');
   }
   return { name, beacon: { value, exponent } };
-};
+}
 
 /**
  * Parses section 10. Nothing is checked but its form.
  * @throws PoolError `zkey_malformed`
  */
-const parseRecord = (bytes: Buffer): ContributionRecord => {
-  if (bytes.length < HASH_BYTES + 4) {
+function parseRecord(bytes: Buffer): ContributionRecord {
+  if (bytes.length < hashBytes + 4) {
     throw malformedFile('zkey', 'its record of contributions is cut off');
   }
-  const count = bytes.readUInt32LE(HASH_BYTES);
-  if (count > MOST_CONTRIBUTIONS) {
+  const count = bytes.readUInt32LE(hashBytes);
+  if (count > mostContributions) {
     throw malformedFile('zkey', 'it names too many contributions');
   }
-  let position = HASH_BYTES + 4;
+  let position = hashBytes + 4;
   const take = (length: number): Uint8Array => {
     if (position + length > bytes.length) {
       throw malformedFile('zkey', 'its record of contributions is cut off');
@@ -181,8 +183,8 @@ const parseRecord = (bytes: Buffer): ContributionRecord => {
   };
   const contributions: Contribution[] = [];
   for (let index = 0; index < count; index++) {
-    const fixed = take(FIXED_BYTES);
-    const tail = asBuffer(fixed.subarray(FIXED_BYTES - 8));
+    const fixed = take(fixedBytes);
+    const tail = asBuffer(fixed.subarray(fixedBytes - 8));
     const type = contributionTypes[tail.readUInt32LE(0)];
     const parameters = parseParameters('zkey', asBuffer(take(tail.readUInt32LE(4))));
     if (type === undefined || (type === 'beacon') !== (parameters.beacon !== undefined)) {
@@ -201,18 +203,19 @@ const parseRecord = (bytes: Buffer): ContributionRecord => {
   if (position !== bytes.length) {
     throw malformedFile('zkey', 'something follows its last contribution');
   }
-  return { circuitHash: Uint8Array.from(bytes.subarray(0, HASH_BYTES)), contributions };
-};
+  return { circuitHash: Uint8Array.from(bytes.subarray(0, hashBytes)), contributions };
+}
 
 /** Reads section 10 of an open key. @throws PoolError `zkey_malformed` */
-export const readRecord = async (file: SectionFile): Promise<ContributionRecord> => {
+export async function readRecord(file: SectionFile): Promise<ContributionRecord> {
   const size = file.sizeOf(keySections.contributions);
-  if (size > MOST_RECORD_BYTES) {
+  if (size > mostRecordBytes) {
     throw malformedFile('zkey', 'its record of contributions is too large');
   }
   return parseRecord(await file.read(keySections.contributions, 0, size));
-};
+}
 
 /** Is this text fit for a contribution's name: 1 to 64 bytes, no control characters? */
-export const isContributionName = (name: string): boolean =>
-  name !== '' && Buffer.byteLength(name) <= NAME_BYTES && !/\p{C}/u.test(name);
+export function isContributionName(name: string): boolean {
+  return name !== '' && Buffer.byteLength(name) <= nameBytes && !/\p{C}/u.test(name);
+}

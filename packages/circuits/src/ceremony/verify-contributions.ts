@@ -7,7 +7,7 @@
 import { bn254 } from '@noble/curves/bn254.js';
 import type { ErrorCode } from '@pool/core';
 import type { KeyProblem } from './contribution-rules.ts';
-import { BEACON_ROUNDS, createKeyStream, deriveBeaconSeed, deriveChallenge } from './key-stream.ts';
+import { beaconRounds, createKeyStream, deriveBeaconSeed, deriveChallenge } from './key-stream.ts';
 import {
   decodeG1,
   decodeG2,
@@ -24,46 +24,49 @@ export type RecordOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-const isSameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
-  Buffer.compare(left, right) === 0;
+function isSameBytes(left: Uint8Array, right: Uint8Array): boolean {
+  return Buffer.compare(left, right) === 0;
+}
 
 /**
  * Is a2 / a1 in G1 the same factor as b2 / b1 in G2? e(a1, b2) = e(a2, b1). The points are checked by the caller: none at infinity,
  * all in their groups; with infinity the equation would hold for anything.
  */
-export const haveSameRatio = (a1: G1Point, a2: G1Point, b1: G2Point, b2: G2Point): boolean => {
+export function haveSameRatio(a1: G1Point, a2: G1Point, b1: G2Point, b2: G2Point): boolean {
   const { Fp12 } = bn254.fields;
   const product = bn254.pairingBatch([
     { g1: a1, g2: b2 },
     { g1: a2.negate(), g2: b1 },
   ]);
   return Fp12.eql(product, Fp12.ONE);
-};
+}
 
 /** A point of G2 that is not at infinity? */
-export const isSoundG2 = (bytes: Uint8Array): boolean =>
-  findInvalidPoint('g2', bytes, 'refused') === undefined && decodeG2(bytes).isTorsionFree();
+export function isSoundG2(bytes: Uint8Array): boolean {
+  return findInvalidPoint('g2', bytes, 'refused') === undefined && decodeG2(bytes).isTorsionFree();
+}
 
 /** A point of G1 that is not at infinity? */
-export const isSoundG1 = (bytes: Uint8Array): boolean =>
-  findInvalidPoint('g1', bytes, 'refused') === undefined;
+export function isSoundG1(bytes: Uint8Array): boolean {
+  return findInvalidPoint('g1', bytes, 'refused') === undefined;
+}
 
 /** A factor of 1 or -1: whoever compares the two points knows it. */
-const isTrivial = ({ base, multiplied }: Contribution): boolean => {
+function isTrivial({ base, multiplied }: Contribution): boolean {
   const [before, after] = [decodeG1(base), decodeG1(multiplied)];
   return after.equals(before) || after.equals(before.negate());
-};
+}
 
-const findBeaconProblem = async (
+async function findBeaconProblem(
   contribution: Contribution,
   { checkBeacon = true, signal }: RecordOptions,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const { beacon } = contribution;
   if (beacon === undefined || !checkBeacon) {
     return undefined;
   }
-  if (beacon.exponent < BEACON_ROUNDS.least || beacon.exponent > BEACON_ROUNDS.most) {
-    return `a beacon needs 2^${BEACON_ROUNDS.least} to 2^${BEACON_ROUNDS.most} iterations`;
+  if (beacon.exponent < beaconRounds.least || beacon.exponent > beaconRounds.most) {
+    return `a beacon needs 2^${beaconRounds.least} to 2^${beaconRounds.most} iterations`;
   }
   const stream = createKeyStream(await deriveBeaconSeed(beacon.value, beacon.exponent, signal));
   const factor = stream.sampleScalar();
@@ -72,14 +75,14 @@ const findBeaconProblem = async (
     isSameBytes(encodeG1(base), contribution.base) &&
     isSameBytes(encodeG1(base.multiply(factor)), contribution.multiplied);
   return isDerived ? undefined : 'its factor does not follow from the beacon it names';
-};
+}
 
-const findContributionProblem = async (
+async function findContributionProblem(
   { circuitHash, contributions }: ContributionRecord,
   index: number,
   previousDelta: Uint8Array,
   options: RecordOptions,
-): Promise<KeyProblem | undefined> => {
+): Promise<KeyProblem | undefined> {
   const contribution = contributions[index];
   if (contribution === undefined) {
     throw new RangeError('no such contribution');
@@ -112,13 +115,13 @@ const findContributionProblem = async (
   }
   const beaconProblem = await findBeaconProblem(contribution, options);
   return beaconProblem === undefined ? undefined : problem('beacon_mismatch', beaconProblem);
-};
+}
 
 /** Everything wrong with the record, in the order of the contributions. Empty if it is sound (also if nobody contributed). */
-export const findContributionProblems = async (
+export async function findContributionProblems(
   record: ContributionRecord,
   options: RecordOptions = {},
-): Promise<KeyProblem[]> => {
+): Promise<KeyProblem[]> {
   const problems: KeyProblem[] = [];
   let delta: Uint8Array = encodeG1(bn254.G1.Point.BASE);
   for (const [index, { deltaAfter }] of record.contributions.entries()) {
@@ -133,4 +136,4 @@ export const findContributionProblems = async (
     delta = deltaAfter;
   }
   return problems;
-};
+}

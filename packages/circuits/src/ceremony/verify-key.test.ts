@@ -1,6 +1,6 @@
 /** Keys that somebody spoilt, each with its own answer: the record, delta, beacons, other files. Points: verify-sections.test.ts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OTHER, SMALL } from '../../test/ceremony-circuits.ts';
+import { other, small } from '../../test/ceremony-circuits.ts';
 import {
   type CeremonyFolder,
   createCeremonyFolder,
@@ -21,8 +21,8 @@ let at: CeremonyFolder;
 beforeAll(async () => {
   kernels = await createKernelArithmetic();
   at = await createCeremonyFolder(kernels);
-  await at.write('c.r1cs', (await compileTest(SMALL)).r1csBytes);
-  await at.write('other.r1cs', (await compileTest(OTHER)).r1csBytes);
+  await at.write('c.r1cs', (await compileTest(small)).r1csBytes);
+  await at.write('other.r1cs', (await compileTest(other)).r1csBytes);
   const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
   await at.write('p.ptau', createPowersOfTau(powers, 4));
   await at.write('q.ptau', createPowersOfTau({ ...powers, alpha: sample('x') }, 4));
@@ -72,8 +72,8 @@ describe('a key', () => {
 });
 
 // Section 10: circuit hash (64), count (4), then each contribution: delta, s, x·s (64 each), x·p (128), transcript (64), 8 + parameters.
-const FIRST = 68;
-const FIXED = 392;
+const firstOffset = 68;
+const fixed = 392;
 
 describe('the record', () => {
   it.each([
@@ -88,14 +88,22 @@ describe('the record', () => {
     ],
     [
       'transcript',
-      flipAt(FIRST + 320),
+      flipAt(firstOffset + 320),
       ['contribution_transcript_mismatch', 'contribution_transcript_mismatch'],
     ],
-    ['delta', negateAt(FIRST), ['contribution_delta_mismatch', 'contribution_transcript_mismatch']],
-    ['infinity', (s: Buffer) => s.fill(0, FIRST, FIRST + 64), ['contribution_point_invalid']],
+    [
+      'delta',
+      negateAt(firstOffset),
+      ['contribution_delta_mismatch', 'contribution_transcript_mismatch'],
+    ],
+    [
+      'infinity',
+      (s: Buffer) => s.fill(0, firstOffset, firstOffset + 64),
+      ['contribution_point_invalid'],
+    ],
     [
       'proof',
-      (s: Buffer) => s.fill(0, FIRST + 192, FIRST + 320),
+      (s: Buffer) => s.fill(0, firstOffset + 192, firstOffset + 320),
       ['contribution_point_invalid', 'contribution_transcript_mismatch'],
     ],
   ])('may not have another %s', async (what, change, codes) => {
@@ -106,11 +114,11 @@ describe('the record', () => {
   it('may not have the proof of knowledge of another factor', async () => {
     await at.contribute('0.zkey', 'elsewhere.zkey');
     const elsewhere = sectionOf(await at.read('elsewhere.zkey'), 10).subarray(
-      FIRST + 192,
-      FIRST + 320,
+      firstOffset + 192,
+      firstOffset + 320,
     );
     const name = await at.spoil('one.zkey', 'pok.zkey', 10, (section) =>
-      elsewhere.copy(section, FIRST + 192),
+      elsewhere.copy(section, firstOffset + 192),
     );
     expect(await at.problemsOf(name)).toEqual(['contribution_proof_invalid']);
   });
@@ -131,8 +139,8 @@ describe('the record', () => {
     const { start, length } = placesOf(file).get(10) ?? { start: 0, length: 0 };
     const record = file.subarray(start, start + length);
     const contributions: Buffer[] = [];
-    for (let position = FIRST; position < record.length; ) {
-      const bytes = FIXED + record.readUInt32LE(position + FIXED - 4);
+    for (let position = firstOffset; position < record.length; ) {
+      const bytes = fixed + record.readUInt32LE(position + fixed - 4);
       contributions.push(record.subarray(position, position + bytes));
       position += bytes;
     }
@@ -141,7 +149,7 @@ describe('the record', () => {
       throw new Error('three contributions were made');
     }
     const rewrite = async (name: string, kept: readonly Buffer[]) => {
-      const body = Buffer.concat([record.subarray(0, FIRST), ...kept]);
+      const body = Buffer.concat([record.subarray(0, firstOffset), ...kept]);
       body.writeUInt32LE(kept.length, 64);
       const changed = Buffer.concat([file.subarray(0, start), body]);
       changed.writeBigUInt64LE(BigInt(body.length), start - 8);

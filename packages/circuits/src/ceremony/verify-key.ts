@@ -40,22 +40,21 @@ export type VerifyOptions = InitialKeyOptions &
   OriginOptions & { readonly arithmetic: PointArithmetic };
 
 /** The powers' part of the time. */
-const POWERS_SHARE = 0.3;
+const powersShare = 0.3;
 
-const createSpan =
-  (onProgress: InitialKeyOptions['onProgress'], start: number, length: number) =>
-  (fraction: number): void =>
-    onProgress?.(start + length * fraction);
+function createSpan(onProgress: InitialKeyOptions['onProgress'], start: number, length: number) {
+  return (fraction: number): void => onProgress?.(start + length * fraction);
+}
 
 /**
  * Verifies a key. Says everything that is wrong with it; a key without a secret contribution is refused like every other.
  * @throws PoolError `file_missing`, `zkey_malformed`, `r1cs_malformed`, `ptau_malformed`, `ptau_not_prepared`, `ptau_too_small` if a
  *   file cannot be read at all
  */
-export const verifyKey = async (
+export async function verifyKey(
   paths: { readonly r1cs: string; readonly ptau: string; readonly zkey: string },
   options: VerifyOptions,
-): Promise<KeyVerdict> => {
+): Promise<KeyVerdict> {
   const { arithmetic, signal, onProgress } = options;
   const key = await openKeyFile(paths.zkey);
   try {
@@ -72,7 +71,7 @@ export const verifyKey = async (
       const exponent = Math.log2(key.header.domainSize);
       if (exponent <= powers.power) {
         // A larger key is for another circuit, or the file is too small: what follows says which.
-        const onPowers = createSpan(onProgress, 0, POWERS_SHARE);
+        const onPowers = createSpan(onProgress, 0, powersShare);
         problems.push(
           ...(await findPowersProblems(powers, exponent, arithmetic, {
             signal,
@@ -80,7 +79,7 @@ export const verifyKey = async (
           })),
         );
       }
-      const onSections = createSpan(onProgress, POWERS_SHARE, 1 - POWERS_SHARE);
+      const onSections = createSpan(onProgress, powersShare, 1 - powersShare);
       problems.push(
         ...(await findSectionProblems(key, record.circuitHash, parts, {
           signal,
@@ -104,4 +103,4 @@ export const verifyKey = async (
   } finally {
     await key.file.close();
   }
-};
+}

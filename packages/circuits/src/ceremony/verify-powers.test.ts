@@ -1,7 +1,7 @@
 /** Powers of tau that somebody spoilt. */
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SMALL } from '../../test/ceremony-circuits.ts';
+import { small } from '../../test/ceremony-circuits.ts';
 import {
   type CeremonyFolder,
   createCeremonyFolder,
@@ -26,7 +26,7 @@ let at: CeremonyFolder;
 beforeAll(async () => {
   kernels = await createKernelArithmetic();
   at = await createCeremonyFolder(kernels);
-  await at.write('c.r1cs', (await compileTest(SMALL)).r1csBytes);
+  await at.write('c.r1cs', (await compileTest(small)).r1csBytes);
   await at.write('p.ptau', createPowersOfTau(powers, 4));
   await at.init('c.r1cs', 'p.ptau', '0.zkey');
   await at.contribute('0.zkey', 'one.zkey');
@@ -36,14 +36,14 @@ afterAll(async () => {
   await kernels.close();
 });
 
-const EXPONENT = 3;
+const beaconExponent = 3;
 
 /** Sections that are wrong in a changed file, as the messages name them. */
-const wrongAfter = async (
+async function wrongAfter(
   id: number,
   change: (section: Buffer) => void,
-  exponent: number = EXPONENT,
-) => {
+  exponent: number = beaconExponent,
+) {
   await at.spoil('p.ptau', 'changed.ptau', id, change);
   const file = await openPowersOfTau(at.path('changed.ptau'));
   try {
@@ -53,7 +53,7 @@ const wrongAfter = async (
   } finally {
     await file.close();
   }
-};
+}
 
 describe('powers of tau', () => {
   it('are accepted as they were made', async () => {

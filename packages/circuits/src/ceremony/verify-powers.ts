@@ -25,40 +25,43 @@ import { chunksOf } from './section-file.ts';
 import { areInSubgroup } from './subgroup.ts';
 import { haveSameRatio, isSoundG2 } from './verify-contributions.ts';
 
-const POINTS_AT_ONCE = 1 << 16;
+const pointsAtOnce = 1 << 16;
 /** Sums over the domain that the checks take, counting the doubled domain twice. */
-const SUMS = 22;
+const randomSums = 22;
 
-const randomWeights = (count: number): bigint[] => readWeights(createWeights(count));
+function randomWeights(count: number): bigint[] {
+  return readWeights(createWeights(count));
+}
 
-const encodeScalars = (values: readonly bigint[]): Buffer => {
+function encodeScalars(values: readonly bigint[]): Buffer {
   const bytes = Buffer.alloc(32 * values.length);
   for (const [index, value] of values.entries()) {
     writeInteger(value, bytes, 32 * index);
   }
   return bytes;
-};
+}
 
 /** sum weights[i]·(point first + i of a section of G1) */
-const sumPoints = async (
+async function sumPoints(
   powers: PowersOfTau,
   section: PowersSection,
   first: number,
   weights: readonly bigint[],
   arithmetic: PointArithmetic,
   options: BulkOptions,
-): Promise<G1Point> => {
+): Promise<G1Point> {
   const sum = createSumG1(arithmetic, options);
-  for (const { start, count } of chunksOf(weights.length, POINTS_AT_ONCE)) {
+  for (const { start, count } of chunksOf(weights.length, pointsAtOnce)) {
     const points = await powers.readPoints(section, first + start, count);
     await sum.add(points, encodeScalars(weights.slice(start, start + count)));
   }
   return sum.total();
-};
+}
 
 /** As `haveSameRatio`, for points of G1 that may be at infinity. */
-const isMultiple = (a1: G1Point, a2: G1Point, b1: G2Point, b2: G2Point): boolean =>
-  !a1.is0() && !a2.is0() && haveSameRatio(a1, a2, b1, b2);
+function isMultiple(a1: G1Point, a2: G1Point, b1: G2Point, b2: G2Point): boolean {
+  return !a1.is0() && !a2.is0() && haveSameRatio(a1, a2, b1, b2);
+}
 
 export type PowersOptions = BulkOptions & {
   /** fraction in 0..1 */
@@ -69,12 +72,12 @@ export type PowersOptions = BulkOptions & {
  * Everything wrong with the part of the file that circuits of 2^exponent rows use. Empty if it is sound.
  * @throws PoolError `ptau_malformed` if a point is not on its curve
  */
-export const findPowersProblems = async (
+export async function findPowersProblems(
   powers: PowersOfTau,
   exponent: number,
   arithmetic: PointArithmetic,
   { signal, onProgress }: PowersOptions = {},
-): Promise<KeyProblem[]> => {
+): Promise<KeyProblem[]> {
   const size = 2 ** exponent;
   const problems: KeyProblem[] = [];
   const report = (section: number, what: string): void => {
@@ -103,7 +106,7 @@ export const findPowersProblems = async (
   let done = 0;
   const note = (sums: number): void => {
     done += sums;
-    onProgress?.(Math.min(1, done / SUMS));
+    onProgress?.(Math.min(1, done / randomSums));
   };
   const sum = async (section: PowersSection, first: number, weights: readonly bigint[]) => {
     const total = await sumPoints(powers, section, first, weights, arithmetic, { signal });
@@ -139,7 +142,7 @@ export const findPowersProblems = async (
   }
   const sum2 = createSumG2(arithmetic, { signal });
   let areMembers = true;
-  for (const { start, count } of chunksOf(size, POINTS_AT_ONCE)) {
+  for (const { start, count } of chunksOf(size, pointsAtOnce)) {
     const points = await powers.readBasis('lagrange2', exponent, start, count);
     // A sum alone would not notice points outside: most of their orders are small.
     areMembers &&= await areInSubgroup(arithmetic, points, { signal });
@@ -166,4 +169,4 @@ export const findPowersProblems = async (
     report(12, 'is not the Lagrange basis of the doubled domain');
   }
   return problems;
-};
+}

@@ -1,7 +1,7 @@
 /** Sections of a key in which somebody spoilt any one point or coefficient. */
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SMALL } from '../../test/ceremony-circuits.ts';
+import { small } from '../../test/ceremony-circuits.ts';
 import {
   type CeremonyFolder,
   createCeremonyFolder,
@@ -28,7 +28,7 @@ let at: CeremonyFolder;
 beforeAll(async () => {
   kernels = await createKernelArithmetic();
   at = await createCeremonyFolder(kernels);
-  await at.write('c.r1cs', (await compileTest(SMALL)).r1csBytes);
+  await at.write('c.r1cs', (await compileTest(small)).r1csBytes);
   const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
   await at.write('p.ptau', createPowersOfTau(powers, 4));
   await at.init('c.r1cs', 'p.ptau', '0.zkey');
@@ -40,7 +40,7 @@ afterAll(async () => {
   await kernels.close();
 });
 
-const problemsOf = async (name: string, arithmetic = kernels): Promise<string[]> => {
+async function problemsOf(name: string, arithmetic = kernels): Promise<string[]> {
   const [key, powers] = [
     await openKeyFile(at.path(name)),
     await openPowersOfTau(at.path('p.ptau')),
@@ -52,7 +52,7 @@ const problemsOf = async (name: string, arithmetic = kernels): Promise<string[]>
   } finally {
     await Promise.all([key.file.close(), powers.close()]);
   }
-};
+}
 
 /** Codes of the sections' problems, and bytes of their points. */
 const sections = [

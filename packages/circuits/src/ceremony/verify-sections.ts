@@ -63,7 +63,7 @@ const sectionProblems: Readonly<Record<number, KeyProblem>> = {
 };
 
 /** Compares a section that no contribution touches. */
-const isEqualSection = async ({ file }: KeyFile, section: SectionContents): Promise<boolean> => {
+async function isEqualSection({ file }: KeyFile, section: SectionContents): Promise<boolean> {
   if (file.sizeOf(section.id) !== section.length) {
     return false;
   }
@@ -75,10 +75,10 @@ const isEqualSection = async ({ file }: KeyFile, section: SectionContents): Prom
     position += chunk.length;
   }
   return true;
-};
+}
 
 /** Is the section the initial one divided by delta? Reads the initial points to their end, whatever it finds. */
-const isDividedSection = async (
+async function isDividedSection(
   { file, header }: KeyFile,
   id: number,
   initialPoints: AsyncIterable<Buffer>,
@@ -90,7 +90,7 @@ const isDividedSection = async (
     readonly arithmetic: PointArithmetic;
     readonly onPoints: (count: number) => void;
   },
-): Promise<boolean> => {
+): Promise<boolean> {
   const [initial, actual] = [
     createSumG1(arithmetic, { signal }),
     createSumG1(arithmetic, { signal }),
@@ -115,9 +115,9 @@ const isDividedSection = async (
     return isSound && before.is0() && after.is0();
   }
   return haveSameRatio(after, before, bn254.G2.Point.BASE, decodeG2(header.delta2));
-};
+}
 
-const findHeaderProblems = (header: KeyHeader, expected: Buffer): KeyProblem[] => {
+function findHeaderProblems(header: KeyHeader, expected: Buffer): KeyProblem[] {
   const withDeltas = encodeKeyHeader(header);
   const deltas = pointBytes.g1 + pointBytes.g2;
   const [counts, points] = [84, expected.length - deltas];
@@ -138,10 +138,10 @@ const findHeaderProblems = (header: KeyHeader, expected: Buffer): KeyProblem[] =
             'Alpha, beta or gamma differ: the key was begun from another powers-of-tau file, or changed.',
         },
       ];
-};
+}
 
 /** What the checks of the sections report: a fraction of all of them. */
-const createSectionProgress = (header: KeyHeader, onProgress: InitialKeyOptions['onProgress']) => {
+function createSectionProgress(header: KeyHeader, onProgress: InitialKeyOptions['onProgress']) {
   // The private wires' initial points cost most by far.
   const total = 8 * header.wires + header.domainSize;
   let done = 0;
@@ -149,18 +149,18 @@ const createSectionProgress = (header: KeyHeader, onProgress: InitialKeyOptions[
     done += cost;
     onProgress?.(Math.min(1, done / total));
   };
-};
+}
 
 /**
  * Everything wrong with the sections of a key. The powers were checked before.
  * @throws PoolError `ptau_too_small`, `ptau_malformed`
  */
-export const findSectionProblems = async (
+export async function findSectionProblems(
   key: KeyFile,
   circuitHash: Uint8Array,
   parts: InitialKeyParts,
   options: InitialKeyOptions = {},
-): Promise<KeyProblem[]> => {
+): Promise<KeyProblem[]> {
   const { r1cs, powers, arithmetic } = parts;
   const bulk = { arithmetic, signal: options.signal };
   const exponent = decideExponent(r1cs, powers);
@@ -218,4 +218,4 @@ export const findSectionProblems = async (
     });
   }
   return problems;
-};
+}

@@ -17,7 +17,7 @@ import {
   type RecordOptions,
 } from './verify-contributions.ts';
 
-const findDeltaProblems = (header: KeyHeader, record: ContributionRecord): KeyProblem[] => {
+function findDeltaProblems(header: KeyHeader, record: ContributionRecord): KeyProblem[] {
   const { delta1, delta2 } = header;
   if (!isSoundG1(delta1) || !isSoundG2(delta2)) {
     return [{ code: 'delta_invalid', message: 'Delta is not a point of its group.' }];
@@ -46,15 +46,17 @@ const findDeltaProblems = (header: KeyHeader, record: ContributionRecord): KeyPr
     });
   }
   return problems;
-};
+}
 
 /** Everything wrong with the ceremony that a key records. Empty if it is sound. */
-export const findTranscriptProblems = async (
+export async function findTranscriptProblems(
   header: KeyHeader,
   record: ContributionRecord,
   options: RecordOptions = {},
-): Promise<KeyProblem[]> => [
-  ...findShapeProblems(record.contributions),
-  ...(await findContributionProblems(record, options)),
-  ...findDeltaProblems(header, record),
-];
+): Promise<KeyProblem[]> {
+  return [
+    ...findShapeProblems(record.contributions),
+    ...(await findContributionProblems(record, options)),
+    ...findDeltaProblems(header, record),
+  ];
+}

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { FIELD_ORDER } from '../field.ts';
+import { fieldOrder } from '../field.ts';
 import type { R1cs, R1csMatrix } from '../r1cs.ts';
 import type { CircuitHasher } from './circuit-hash.ts';
 import type { InitialKeyParts } from './initial-key.ts';
@@ -17,16 +17,16 @@ import { createWeights, readWeights } from './random-weights.ts';
 import { chunksOf } from './section-file.ts';
 import { areInSubgroup } from './subgroup.ts';
 
-const POINTS_AT_ONCE = 1 << 16;
+const pointsAtOnce = 1 << 16;
 
 /** For each row of the domain the sum of entry·weight over its wires, 32 bytes little-endian each. */
-const combineRows = (
+function combineRows(
   r1cs: R1cs,
   matrix: R1csMatrix,
   weights: readonly bigint[],
   domainSize: number,
   isA: boolean,
-): Buffer => {
+): Buffer {
   const rows = Buffer.alloc(32 * domainSize);
   for (let row = 0; row < r1cs.constraints; row++) {
     let sum = 0n;
@@ -35,7 +35,7 @@ const combineRows = (
       const coefficient = r1cs.coefficients[matrix.coefficient[term] ?? 0] ?? 0n;
       sum += coefficient * (weights[matrix.wire[term] ?? 0] ?? 0n);
     }
-    writeInteger(sum % FIELD_ORDER, rows, 32 * row);
+    writeInteger(sum % fieldOrder, rows, 32 * row);
   }
   if (isA) {
     for (let wire = 0; wire <= r1cs.publicSignals; wire++) {
@@ -43,10 +43,10 @@ const combineRows = (
     }
   }
   return rows;
-};
+}
 
 /** Adds all points of a section of the key up; false if one is not in its group. The hasher gets them all, right or wrong. */
-const sumSection = async (
+async function sumSection(
   { file, header }: KeyFile,
   place: { readonly id: number; readonly group: Group },
   weights: Buffer,
@@ -54,12 +54,12 @@ const sumSection = async (
   parts: InitialKeyParts,
   hasher: CircuitHasher,
   options: BulkOptions,
-): Promise<boolean> => {
+): Promise<boolean> {
   const { id, group } = place;
   const size = pointBytes[group];
   let isSound = true;
   hasher.begin(header.wires);
-  for (const { start, count } of chunksOf(header.wires, POINTS_AT_ONCE)) {
+  for (const { start, count } of chunksOf(header.wires, pointsAtOnce)) {
     const points = await file.read(id, start * size, count * size);
     hasher.update(group, points);
     isSound &&= findInvalidPoint(group, points, 'allowed') === undefined;
@@ -70,33 +70,33 @@ const sumSection = async (
     }
   }
   return isSound;
-};
+}
 
 /** Adds the rows' Lagrange points up. */
-const sumBasis = async (
+async function sumBasis(
   { powers }: InitialKeyParts,
   section: 'lagrange1' | 'lagrange2',
   exponent: number,
   rows: Buffer,
   sum: PointSum<unknown>,
-): Promise<void> => {
-  for (const { start, count } of chunksOf(2 ** exponent, POINTS_AT_ONCE)) {
+): Promise<void> {
+  for (const { start, count } of chunksOf(2 ** exponent, pointsAtOnce)) {
     const points = await powers.readBasis(section, exponent, start, count);
     await sum.add(points, rows.subarray(32 * start, 32 * (start + count)));
   }
-};
+}
 
 /**
  * Which of the sections 5, 6 and 7 are not what circuit and powers of tau give, in this order. The powers were checked before, and
  * the key has the circuit's counts. The hasher gets the three sections as the file has them.
  * @throws PoolError `ptau_malformed`
  */
-export const findWrongWireSections = async (
+export async function findWrongWireSections(
   key: KeyFile,
   parts: InitialKeyParts,
   hasher: CircuitHasher,
   options: BulkOptions & { readonly onSection?: (() => void) | undefined } = {},
-): Promise<number[]> => {
+): Promise<number[]> {
   const { r1cs, arithmetic } = parts;
   const { wires, domainSize } = key.header;
   const exponent = Math.log2(domainSize);
@@ -135,4 +135,4 @@ export const findWrongWireSections = async (
     options.onSection?.();
   }
   return wrong;
-};
+}

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { FIELD_ORDER } from '../field.ts';
+import { fieldOrder } from '../field.ts';
 import type { R1cs, R1csMatrix } from '../r1cs.ts';
 import { type AffinePoint, type Codec, codecG1, codecG2, sumRuns } from './affine-sums.ts';
 import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
@@ -23,8 +23,8 @@ export type TermSource = {
   readonly publicRows?: { readonly first: number; readonly count: number } | undefined;
 };
 
-const TERMS_AT_ONCE = 1 << 16;
-const ONE = 1n;
+const termsAtOnce = 1 << 16;
+const one = 1n;
 
 /** Terms by wire: those of wire w are start[w]..start[w+1]-1. `value` is an index into the coefficients; the last index means 1. */
 type SortedTerms = {
@@ -34,11 +34,11 @@ type SortedTerms = {
   readonly value: Uint32Array;
 };
 
-const forEachTerm = (
+function forEachTerm(
   r1cs: R1cs,
   sources: readonly TermSource[],
   visit: (wire: number, source: number, row: number, value: number) => void,
-): void => {
+): void {
   const one = r1cs.coefficients.length;
   for (const [index, { matrix, publicRows }] of sources.entries()) {
     for (let row = 0; row < r1cs.constraints; row++) {
@@ -51,9 +51,9 @@ const forEachTerm = (
       visit(wire, index, (publicRows?.first ?? 0) + wire, one);
     }
   }
-};
+}
 
-const sortTerms = (r1cs: R1cs, sources: readonly TermSource[]): SortedTerms => {
+function sortTerms(r1cs: R1cs, sources: readonly TermSource[]): SortedTerms {
   const start = new Uint32Array(r1cs.wires + 2);
   forEachTerm(r1cs, sources, (wire) => {
     start[wire + 2] = (start[wire + 2] ?? 0) + 1;
@@ -74,16 +74,16 @@ const sortTerms = (r1cs: R1cs, sources: readonly TermSource[]): SortedTerms => {
     value[at] = ofValue;
   });
   return { start: start.subarray(0, r1cs.wires + 1), source, row, value };
-};
+}
 
 /** A coefficient up to its sign: terms of one wire that share it are added before they are multiplied. */
 type Magnitude = { readonly value: number; readonly isNegative: boolean };
 
 /** For each coefficient the number of the first one that equals it or its negative. */
-const findMagnitudes = (values: readonly bigint[]): readonly Magnitude[] => {
+function findMagnitudes(values: readonly bigint[]): readonly Magnitude[] {
   const known = new Map<bigint, number>();
   return values.map((value, index) => {
-    const opposite = value === 0n ? 0n : FIELD_ORDER - value;
+    const opposite = value === 0n ? 0n : fieldOrder - value;
     const isNegative = opposite < value;
     const magnitude = isNegative ? opposite : value;
     const first = known.get(magnitude);
@@ -92,7 +92,7 @@ const findMagnitudes = (values: readonly bigint[]): readonly Magnitude[] => {
     }
     return { value: first ?? index, isNegative };
   });
-};
+}
 
 type Parts = {
   readonly points: readonly Buffer[];
@@ -108,13 +108,13 @@ type Bundle<T> = {
   readonly points: AffinePoint<T>[];
 };
 
-const collectBundles = <T>(
+function collectBundles<T>(
   codec: Codec<T>,
   size: number,
   terms: SortedTerms,
   slice: { readonly first: number; readonly last: number },
   { points, values, magnitudes }: Parts,
-): Bundle<T>[] => {
+): Bundle<T>[] {
   const bundles: Bundle<T>[] = [];
   for (let wire = slice.first; wire < slice.last; wire++) {
     const ofWire = new Map<number, Bundle<T>>();
@@ -137,9 +137,9 @@ const collectBundles = <T>(
     }
   }
   return bundles;
-};
+}
 
-const sumSlice = async <T>(
+async function sumSlice<T>(
   codec: Codec<T>,
   group: Group,
   terms: SortedTerms,
@@ -147,7 +147,7 @@ const sumSlice = async <T>(
   parts: Parts,
   multiply: PointArithmetic['multiplyPoints'],
   options: BulkOptions,
-): Promise<Buffer> => {
+): Promise<Buffer> {
   const size = pointBytes[group];
   const bundles = collectBundles(codec, size, terms, slice, parts);
   const sums = sumRuns(
@@ -156,7 +156,7 @@ const sumSlice = async <T>(
   );
   const magnitudeOf = (value: number): bigint => {
     const coefficient = parts.values[value] ?? 0n;
-    return parts.magnitudes[value]?.isNegative ? FIELD_ORDER - coefficient : coefficient;
+    return parts.magnitudes[value]?.isNegative ? fieldOrder - coefficient : coefficient;
   };
 
   const runs: AffinePoint<T>[][] = Array.from({ length: slice.last - slice.first }, () => []);
@@ -168,7 +168,7 @@ const sumSlice = async <T>(
     if (sum === undefined) {
       continue;
     }
-    if (scalar === ONE) {
+    if (scalar === one) {
       runs[wire]?.push(sum);
     } else {
       const point = Buffer.alloc(size);
@@ -197,7 +197,7 @@ const sumSlice = async <T>(
     }
   }
   return bytes;
-};
+}
 
 /** The sums of all wires in their order, slice by slice, as files carry points. */
 export async function* computeWireSums(
@@ -208,7 +208,7 @@ export async function* computeWireSums(
   options: BulkOptions = {},
 ): AsyncGenerator<Buffer> {
   const terms = sortTerms(r1cs, sources);
-  const values = [...r1cs.coefficients, ONE];
+  const values = [...r1cs.coefficients, one];
   const parts: Parts = {
     points: sources.map(({ points }) => asBuffer(points)),
     values,
@@ -220,8 +220,8 @@ export async function* computeWireSums(
     const begin = terms.start[first] ?? 0;
     while (
       last < r1cs.wires &&
-      last - first < TERMS_AT_ONCE &&
-      (terms.start[last + 1] ?? 0) - begin <= TERMS_AT_ONCE
+      last - first < termsAtOnce &&
+      (terms.start[last + 1] ?? 0) - begin <= termsAtOnce
     ) {
       last++;
     }

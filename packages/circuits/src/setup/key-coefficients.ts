@@ -4,18 +4,18 @@
  * @module
  */
 import type { ZkeyCoefficients } from '@pool/kernels';
-import { FIELD_ORDER } from '../field.ts';
+import { fieldOrder } from '../field.ts';
 import type { R1cs } from '../r1cs.ts';
 import { encodeScalars } from './scalars.ts';
 
 /** A `.zkey` stores a coefficient times 2^512 mod r. */
-const MONTGOMERY_SQUARED = (1n << 512n) % FIELD_ORDER;
+const montgomerySquared = (1n << 512n) % fieldOrder;
 
 /**
  * Lists the entries in the order in which snarkjs writes them; values are numbered by their first occurrence in that order, so
  * that the compact form of a key is one and the same, whichever way it was made.
  */
-export const listKeyCoefficients = (r1cs: R1cs): ZkeyCoefficients => {
+export function listKeyCoefficients(r1cs: R1cs): ZkeyCoefficients {
   const entries = r1cs.a.wire.length + r1cs.b.wire.length + r1cs.publicSignals + 1;
   const matrix = new Uint8Array(entries);
   const row = new Uint32Array(entries);
@@ -55,6 +55,6 @@ export const listKeyCoefficients = (r1cs: R1cs): ZkeyCoefficients => {
     row,
     wire,
     value,
-    values: encodeScalars(values.map((own) => (own * MONTGOMERY_SQUARED) % FIELD_ORDER)),
+    values: encodeScalars(values.map((own) => (own * montgomerySquared) % fieldOrder)),
   };
-};
+}

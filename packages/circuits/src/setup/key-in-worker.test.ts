@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileTest } from '../../test/witness.ts';
 import { computeKeyInWorker } from './key-in-worker.ts';
 
-const MAIN = `
+const main = `
   include "bits.circom";
   template Small() {
     signal input a;
@@ -19,17 +19,21 @@ const MAIN = `
   component main = Small();`;
 
 let folder: string;
-const path = (name: string) => join(folder, name);
+function path(name: string) {
+  return join(folder, name);
+}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pool-key-test-'));
-  await writeFile(path('test.r1cs'), (await compileTest(MAIN)).r1csBytes);
+  await writeFile(path('test.r1cs'), (await compileTest(main)).r1csBytes);
 });
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
 
 describe('the dev setup in its worker', () => {
   it('writes both forms of one key, and says what it wrote', async () => {

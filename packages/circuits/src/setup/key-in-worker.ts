@@ -17,8 +17,8 @@ export type KeyOptions = {
  * Computes a key and writes its `.zkey` (the file must not exist yet).
  * @throws whatever stopped the worker; the signal's reason when aborted
  */
-export const computeKeyInWorker = (job: KeyJob, options: KeyOptions = {}): Promise<KeyResult> =>
-  new Promise((resolve, reject) => {
+export function computeKeyInWorker(job: KeyJob, options: KeyOptions = {}): Promise<KeyResult> {
+  return new Promise((resolve, reject) => {
     const { signal, onProgress } = options;
     const stopped = () => (signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
     if (signal?.aborted) {
@@ -44,3 +44,4 @@ export const computeKeyInWorker = (job: KeyJob, options: KeyOptions = {}): Promi
       reject(new Error(`the setup worker ended early, with code ${code}`));
     });
   });
+}

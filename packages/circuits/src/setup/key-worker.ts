@@ -46,7 +46,7 @@ export type KeyMessage =
   | { readonly type: 'done'; readonly result: KeyResult };
 
 /** Share of the time that passes before the key is begun: reading the constraints. */
-const READING = 0.1;
+const reading = 0.1;
 
 type KeyFile = {
   readonly write: (part: KeyPart) => void;
@@ -55,7 +55,7 @@ type KeyFile = {
   readonly close: () => void;
 };
 
-const createKeyFile = (path: string, form: ZkeyForm): KeyFile => {
+function createKeyFile(path: string, form: ZkeyForm): KeyFile {
   const hash = createHash('sha256');
   const file = openSync(path, 'wx');
   return {
@@ -72,14 +72,14 @@ const createKeyFile = (path: string, form: ZkeyForm): KeyFile => {
       closeSync(file);
     },
   };
-};
+}
 
-const work = async (
+async function work(
   { r1csPath, zkeyPath, compactPath, seed }: KeyJob,
   onProgress: (fraction: number) => void,
-): Promise<KeyResult> => {
+): Promise<KeyResult> {
   const r1cs = readR1cs(r1csPath);
-  onProgress(READING);
+  onProgress(reading);
   const { constraints, wires, publicSignals, a, b, c } = r1cs;
   const domainSize = computeDomainSize(r1cs);
   const terms = a.wire.length + b.wire.length + c.wire.length;
@@ -94,7 +94,7 @@ const work = async (
     const toxic = deriveToxicValues(seed, domainSize);
     for await (const part of computeProvingKey(kernels, r1cs, toxic, {
       onProgress: (fraction) => {
-        onProgress(READING + (1 - READING) * fraction);
+        onProgress(reading + (1 - reading) * fraction);
       },
     })) {
       standard?.write(part);
@@ -118,7 +118,7 @@ const work = async (
     digests: { zkey: standard?.digest(), compactKey: compact?.digest() },
     verificationKey: exportVerificationKey(parts.header, parts.ic),
   };
-};
+}
 
 if (parentPort !== null) {
   const port = parentPort;

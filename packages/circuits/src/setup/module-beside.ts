@@ -5,5 +5,6 @@
  */
 
 /** URL of the module `name` in the folder of the module at `url`, with the same extension. */
-export const moduleBeside = (url: string, name: string): URL =>
-  new URL(`./${name}${url.endsWith('.ts') ? '.ts' : '.js'}`, url);
+export function moduleBeside(url: string, name: string): URL {
+  return new URL(`./${name}${url.endsWith('.ts') ? '.ts' : '.js'}`, url);
+}

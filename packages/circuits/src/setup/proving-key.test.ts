@@ -28,7 +28,7 @@ import { computeProvingKey, type KeyPart } from './proving-key.ts';
 import { serializeKeyPart } from './serialize-key.ts';
 import type { ToxicValues } from './toxic-values.ts';
 
-const MAIN = `
+const main = `
   include "bits.circom";
   include "compression.circom";
   template Small() {
@@ -46,11 +46,11 @@ const MAIN = `
   }
   component main {public [b]} = Small();`;
 
-const POWER = 5;
+const power = 5;
 const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
 
 /** Contents of a `.zkey` by section. */
-const readSections = (file: Buffer): Map<number, Buffer> => {
+function readSections(file: Buffer): Map<number, Buffer> {
   const sections = new Map<number, Buffer>();
   let position = 12;
   for (let left = file.readUInt32LE(8); left > 0; left--) {
@@ -59,45 +59,49 @@ const readSections = (file: Buffer): Map<number, Buffer> => {
     position = end;
   }
   return sections;
-};
+}
 
-const toFile = (key: readonly KeyPart[], form: ZkeyForm = 'standard'): Buffer =>
-  Buffer.concat(key.flatMap((part) => [...serializeKeyPart(part, form)]));
+function toFile(key: readonly KeyPart[], form: ZkeyForm = 'standard'): Buffer {
+  return Buffer.concat(key.flatMap((part) => [...serializeKeyPart(part, form)]));
+}
 
-const collect = async (parts: AsyncIterable<KeyPart>): Promise<KeyPart[]> => {
+async function collect(parts: AsyncIterable<KeyPart>): Promise<KeyPart[]> {
   const key: KeyPart[] = [];
   for await (const part of parts) {
     key.push(part);
   }
   return key;
-};
+}
 
-const compute = (
+function compute(
   toxic: ToxicValues,
   circuitHash?: Uint8Array,
   onProgress?: (fraction: number) => void,
-): Promise<KeyPart[]> =>
-  collect(computeProvingKey(kernels, circuit.r1cs, toxic, { circuitHash, onProgress }));
+): Promise<KeyPart[]> {
+  return collect(computeProvingKey(kernels, circuit.r1cs, toxic, { circuitHash, onProgress }));
+}
 
 /** The verification key of a computed key. */
-const exportFrom = (key: readonly KeyPart[]) => {
+function exportFrom(key: readonly KeyPart[]) {
   const header = key.find((part) => part.type === 'header')?.header;
   const ic = key.find((part) => part.type === 'points' && part.section === 'ic');
   if (header === undefined || ic?.type !== 'points') throw new Error('the key lacks a part');
   return exportVerificationKey(header, ic.points);
-};
+}
 
 let folder: string;
 let circuit: CompiledTest;
 let kernels: Kernels;
-const path = (name: string) => join(folder, name);
+function path(name: string) {
+  return join(folder, name);
+}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pool-setup-test-'));
-  circuit = await compileTest(MAIN);
+  circuit = await compileTest(main);
   kernels = await createKernels();
   await writeFile(path('test.r1cs'), circuit.r1csBytes);
-  await writeFile(path('test.ptau'), createPowersOfTau(powers, POWER));
+  await writeFile(path('test.ptau'), createPowersOfTau(powers, power));
 });
 afterAll(async () => {
   await kernels.close();

@@ -5,9 +5,9 @@
  */
 import {
   type Kernels,
-  ZKEY_POINT_BYTES,
   type ZkeyCoefficients,
   type ZkeyHeaderFields,
+  zkeyPointBytes,
 } from '@pool/kernels';
 import { computeDomainSize, type R1cs } from '../r1cs.ts';
 import { listKeyCoefficients } from './key-coefficients.ts';
@@ -41,7 +41,7 @@ export type ProvingKeyOptions = {
 type KeyKernels = ScalarKernels & Pick<Kernels, 'multiplyGenerator'>;
 
 /** What the phases cost: a point of G1 is one, a point of G2 two, a term of the matrices a twentieth and a tenth. */
-const weighPhases = (r1cs: R1cs): ReadonlyMap<KeyPhase, number> => {
+function weighPhases(r1cs: R1cs): ReadonlyMap<KeyPhase, number> {
   const terms = r1cs.a.wire.length + r1cs.b.wire.length + r1cs.c.wire.length;
   const { wires } = r1cs;
   return new Map<KeyPhase, number>([
@@ -54,10 +54,10 @@ const weighPhases = (r1cs: R1cs): ReadonlyMap<KeyPhase, number> => {
     ['b1', wires],
     ['b2', 2 * wires],
   ]);
-};
+}
 
 /** Turns fractions of phases into fractions of the whole. A phase begins when the one before it is over. */
-const createPhases = (r1cs: R1cs, { onProgress }: ProvingKeyOptions) => {
+function createPhases(r1cs: R1cs, { onProgress }: ProvingKeyOptions) {
   const weights = weighPhases(r1cs);
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
   let before = 0;
@@ -71,19 +71,19 @@ const createPhases = (r1cs: R1cs, { onProgress }: ProvingKeyOptions) => {
     report(0);
     return report;
   };
-};
+}
 
-const computeHeader = async (
+async function computeHeader(
   kernels: KeyKernels,
   r1cs: R1cs,
   { alpha, beta, gamma, delta }: ToxicValues,
-): Promise<ZkeyHeaderFields> => {
+): Promise<ZkeyHeaderFields> {
   const fixed1 = await kernels.multiplyGenerator('g1', encodeScalars([alpha, beta, delta]));
   const fixed2 = await kernels.multiplyGenerator('g2', encodeScalars([beta, gamma, delta]));
   const g1 = (index: number) =>
-    fixed1.slice(index * ZKEY_POINT_BYTES.g1, (index + 1) * ZKEY_POINT_BYTES.g1);
+    fixed1.slice(index * zkeyPointBytes.g1, (index + 1) * zkeyPointBytes.g1);
   const g2 = (index: number) =>
-    fixed2.slice(index * ZKEY_POINT_BYTES.g2, (index + 1) * ZKEY_POINT_BYTES.g2);
+    fixed2.slice(index * zkeyPointBytes.g2, (index + 1) * zkeyPointBytes.g2);
   return {
     wires: r1cs.wires,
     publicSignals: r1cs.publicSignals,
@@ -95,7 +95,7 @@ const computeHeader = async (
     gamma2: g2(1),
     delta2: g2(2),
   };
-};
+}
 
 /**
  * Computes a proving key. Deterministic. All arithmetic runs on the threads of the kernels; no more than one part of the key and the

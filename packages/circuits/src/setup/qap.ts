@@ -5,10 +5,10 @@
  * @module
  */
 import type { Kernels } from '@pool/kernels';
-import { FIELD_ORDER } from '../field.ts';
+import { fieldOrder } from '../field.ts';
 import { invert } from '../modular.ts';
 import { computeDomainSize, type R1cs, type R1csMatrix } from '../r1cs.ts';
-import { decodeScalar, ELEMENT_BYTES, encodeScalars } from './scalars.ts';
+import { decodeScalar, elementBytes, encodeScalars } from './scalars.ts';
 import type { ToxicValues } from './toxic-values.ts';
 
 /** Scalars of the key's points, to be multiplied by the generators: 32 bytes little-endian each, below r. */
@@ -36,32 +36,34 @@ export type ScalarKernels = Pick<
   'computeLagrangeBasis' | 'multiplyColumns' | 'combineScalars'
 >;
 
-const modulo = (value: bigint): bigint => value % FIELD_ORDER;
+function modulo(value: bigint): bigint {
+  return value % fieldOrder;
+}
 
 /**
  * Adds one more row "public wire * 0 = 0" for each public wire and the constant to the sums of A: it makes their A polynomials
  * linearly independent of the rest, without which a proof could be shifted to other public inputs.
  */
-const addPublicRows = (a: Uint8Array, basis: Uint8Array, r1cs: R1cs): void => {
+function addPublicRows(a: Uint8Array, basis: Uint8Array, r1cs: R1cs): void {
   const sums = Array.from({ length: r1cs.publicSignals + 1 }, (_, wire) =>
     modulo(decodeScalar(a, wire) + decodeScalar(basis, r1cs.constraints + wire)),
   );
   a.set(encodeScalars(sums));
-};
+}
 
 /**
  * Computes all scalars of the key.
  * @throws the signal's reason; KernelsError `out_of_memory`
  */
-export const computeKeyScalars = async (
+export async function computeKeyScalars(
   kernels: ScalarKernels,
   r1cs: R1cs,
   toxic: ToxicValues,
   { signal, onProgress }: KeyScalarsOptions = {},
-): Promise<KeyScalars> => {
+): Promise<KeyScalars> {
   const { alpha, beta } = toxic;
   const size = computeDomainSize(r1cs);
-  const deltaInverse = invert(toxic.delta, FIELD_ORDER);
+  const deltaInverse = invert(toxic.delta, fieldOrder);
   const basis = await kernels.computeLagrangeBasis({ size, point: toxic.tau }, { signal });
   onProgress?.(0.1);
   const values = encodeScalars(r1cs.coefficients);
@@ -85,7 +87,7 @@ export const computeKeyScalars = async (
   onProgress?.(0.8);
   addPublicRows(a, basis, r1cs);
 
-  const gammaInverse = invert(toxic.gamma, FIELD_ORDER);
+  const gammaInverse = invert(toxic.gamma, fieldOrder);
   const publicWires = Array.from({ length: r1cs.publicSignals + 1 }, (_, wire) => {
     const [ofA, ofB, ofC] = [a, b, c].map((sums) => decodeScalar(sums, wire));
     const sum = beta * (ofA ?? 0n) + alpha * (ofB ?? 0n) + (ofC ?? 0n);
@@ -109,7 +111,7 @@ export const computeKeyScalars = async (
     a,
     b,
     publicWires: encodeScalars(publicWires),
-    privateWires: combined.subarray((r1cs.publicSignals + 1) * ELEMENT_BYTES),
+    privateWires: combined.subarray((r1cs.publicSignals + 1) * elementBytes),
     h,
   };
-};
+}

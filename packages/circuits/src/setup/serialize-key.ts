@@ -9,16 +9,16 @@ import {
   encodeZkeySectionHead,
   encodeZkeyStart,
   measureZkeyCoefficients,
-  ZKEY_SECTION,
   type ZkeyForm,
+  zkeySection,
 } from '@pool/kernels';
 import type { KeyPart } from './proving-key.ts';
 
-const encodeUint32 = (value: number): Uint8Array => {
+function encodeUint32(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, value, true);
   return bytes;
-};
+}
 
 function* encodeSection(id: number, ...parts: Uint8Array[]): Generator<Uint8Array> {
   yield encodeZkeySectionHead(
@@ -33,25 +33,25 @@ export function* serializeKeyPart(part: KeyPart, form: ZkeyForm): Generator<Uint
   switch (part.type) {
     case 'header':
       yield encodeZkeyStart(form, 10);
-      yield* encodeSection(ZKEY_SECTION.protocol, encodeUint32(1));
-      yield* encodeSection(ZKEY_SECTION.header, encodeZkeyHeader(part.header));
+      yield* encodeSection(zkeySection.protocol, encodeUint32(1));
+      yield* encodeSection(zkeySection.header, encodeZkeyHeader(part.header));
       return;
     case 'coefficients':
       if (form === 'standard') {
         const length = measureZkeyCoefficients(form, part.coefficients);
-        yield encodeZkeySectionHead(ZKEY_SECTION.coefficients, length);
+        yield encodeZkeySectionHead(zkeySection.coefficients, length);
         yield* encodeZkeyCoefficients(form, part.coefficients);
       } else {
         // Small enough to be kept, and as much work to measure as to encode.
         const pieces = [...encodeZkeyCoefficients(form, part.coefficients)];
-        yield* encodeSection(ZKEY_SECTION.coefficients, ...pieces);
+        yield* encodeSection(zkeySection.coefficients, ...pieces);
       }
       return;
     case 'points':
-      yield* encodeSection(ZKEY_SECTION[part.section], part.points);
+      yield* encodeSection(zkeySection[part.section], part.points);
       return;
     case 'contributions':
-      yield* encodeSection(ZKEY_SECTION.contributions, part.circuitHash, encodeUint32(0));
+      yield* encodeSection(zkeySection.contributions, part.circuitHash, encodeUint32(0));
       return;
   }
 }

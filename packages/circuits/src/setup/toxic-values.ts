@@ -5,7 +5,7 @@
  * @module
  */
 import { createHash } from 'node:crypto';
-import { FIELD_ORDER } from '../field.ts';
+import { fieldOrder } from '../field.ts';
 import { power } from '../modular.ts';
 
 /** Trapdoor of a Groth16 key, each in 1..r-1. Public here; toxic waste in a ceremony. */
@@ -21,21 +21,21 @@ export type ToxicValues = {
  * Hash to field: SHA-512 of label, seed and a counter, mod r (512 bits leave no bias worth the name); the counter moves on
  * while the value is refused.
  */
-export const hashToField = (
+export function hashToField(
   seed: string,
   label: string,
   isRefused: (value: bigint) => boolean,
-): bigint => {
+): bigint {
   for (let counter = 0; ; counter++) {
     const digest = createHash('sha512')
       .update(JSON.stringify(['pool/v1/insecure-dev-setup', label, seed, counter]))
       .digest('hex');
-    const value = BigInt(`0x${digest}`) % FIELD_ORDER;
+    const value = BigInt(`0x${digest}`) % fieldOrder;
     if (value !== 0n && !isRefused(value)) {
       return value;
     }
   }
-};
+}
 
 /**
  * Derives the five values. Refused: 0; a tau inside the evaluation domain or its coset (there the Lagrange basis divides by zero);
@@ -43,9 +43,9 @@ export const hashToField = (
  * @param seed public text
  * @param domainSize power of two; the basis is taken over domains of this size and of twice this size
  */
-export const deriveToxicValues = (seed: string, domainSize: number): ToxicValues => {
+export function deriveToxicValues(seed: string, domainSize: number): ToxicValues {
   const never = () => false;
-  const inDomain = (value: bigint) => power(value, BigInt(2 * domainSize), FIELD_ORDER) === 1n;
+  const inDomain = (value: bigint) => power(value, BigInt(2 * domainSize), fieldOrder) === 1n;
   const gamma = hashToField(seed, 'gamma', never);
   return {
     tau: hashToField(seed, 'tau', inDomain),
@@ -54,4 +54,4 @@ export const deriveToxicValues = (seed: string, domainSize: number): ToxicValues
     gamma,
     delta: hashToField(seed, 'delta', (value) => value === gamma),
   };
-};
+}

@@ -17,8 +17,9 @@ export interface ForgeArtifact {
 }
 
 /** `Fund16Verifier` → `fund-16-verifier`. */
-export const toKebab = (contract: string): string =>
-  contract.replaceAll(/(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])/g, '-').toLowerCase();
+export function toKebab(contract: string): string {
+  return contract.replaceAll(/(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])/g, '-').toLowerCase();
+}
 
 /**
  * The TypeScript file of one contract.

@@ -51,8 +51,11 @@ const vectorsUrl = new URL('../../../../vectors/fund-proofs.json', import.meta.u
 const vectors = JSON.parse(readFileSync(vectorsUrl, 'utf8')) as ProofVectors;
 
 const mnemonic = 'test test test test test test test test test test test junk';
-const account = (index: number, provider: JsonRpcProvider): HDNodeWallet =>
-  HDNodeWallet.fromPhrase(mnemonic, undefined, `m/44'/60'/0'/0/${String(index)}`).connect(provider);
+function account(index: number, provider: JsonRpcProvider): HDNodeWallet {
+  return HDNodeWallet.fromPhrase(mnemonic, undefined, `m/44'/60'/0'/0/${String(index)}`).connect(
+    provider,
+  );
+}
 
 export type GasScene = {
   readonly provider: JsonRpcProvider;

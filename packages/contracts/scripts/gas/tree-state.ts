@@ -13,7 +13,9 @@ const frontierSlot = 4n;
 const countShift = 8n;
 
 const scalarField = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
-const hash = (left: bigint, right: bigint): bigint => poseidon2([left, right]);
+function hash(left: bigint, right: bigint): bigint {
+  return poseidon2([left, right]);
+}
 
 /** Writes a tree of `size` made-up batches; returns the root it must have. */
 export async function writeTree(

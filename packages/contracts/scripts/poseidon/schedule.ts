@@ -55,29 +55,37 @@ export interface Schedule {
 
 type Vector = readonly [bigint, bigint];
 
-const power5 = (x: bigint): bigint => F.pow(x, 5n);
-const at = <T>(values: readonly T[], index: number): T => {
+function power5(x: bigint): bigint {
+  return F.pow(x, 5n);
+}
+function at<T>(values: readonly T[], index: number): T {
   const value = values[index];
   if (value === undefined) throw new RangeError(`no element ${String(index)}`);
   return value;
-};
-const dot = (a: Vector, b: Vector): bigint => F.add(F.mul(a[0], b[0]), F.mul(a[1], b[1]));
+}
+function dot(a: Vector, b: Vector): bigint {
+  return F.add(F.mul(a[0], b[0]), F.mul(a[1], b[1]));
+}
 
 /** Row vector times 2x2 matrix, the matrix given by its rows. */
-const rowTimes = (row: Vector, matrix: readonly [Vector, Vector]): Vector => [
-  F.add(F.mul(row[0], matrix[0][0]), F.mul(row[1], matrix[1][0])),
-  F.add(F.mul(row[0], matrix[0][1]), F.mul(row[1], matrix[1][1])),
-];
+function rowTimes(row: Vector, matrix: readonly [Vector, Vector]): Vector {
+  return [
+    F.add(F.mul(row[0], matrix[0][0]), F.mul(row[1], matrix[1][0])),
+    F.add(F.mul(row[0], matrix[0][1]), F.mul(row[1], matrix[1][1])),
+  ];
+}
 
-const invert = ([[a, b], [c, d]]: readonly [Vector, Vector]): readonly [Vector, Vector] => {
+function invert([[a, b], [c, d]]: readonly [Vector, Vector]): readonly [Vector, Vector] {
   const k = F.inv(F.sub(F.mul(a, d), F.mul(b, c)));
   return [
     [F.mul(d, k), F.neg(F.mul(b, k))],
     [F.neg(F.mul(c, k)), F.mul(a, k)],
   ];
-};
+}
 
-const scale = (row: Vector, k: bigint): Vector => [F.mul(row[0], k), F.mul(row[1], k)];
+function scale(row: Vector, k: bigint): Vector {
+  return [F.mul(row[0], k), F.mul(row[1], k)];
+}
 
 /** Derives the cheap schedule from the textbook parameters. */
 export function computeSchedule(parameters: PoseidonParameters = computeParameters()): Schedule {

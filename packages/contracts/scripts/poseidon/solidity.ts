@@ -6,9 +6,12 @@
  */
 import type { PartialRound, Row, Schedule } from './schedule.ts';
 
-const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
-const product = (operand: string, coefficient: bigint): string =>
-  `mulmod(${operand}, ${word(coefficient)}, r)`;
+function word(value: bigint): string {
+  return `0x${value.toString(16).padStart(64, '0')}`;
+}
+function product(operand: string, coefficient: bigint): string {
+  return `mulmod(${operand}, ${word(coefficient)}, r)`;
+}
 
 /** Sum of a unit term, two products and a constant that is left out when it is zero. */
 function rowExpression(row: Row, [v0, v1, v2]: readonly [string, string, string]): string {
@@ -18,10 +21,12 @@ function rowExpression(row: Row, [v0, v1, v2]: readonly [string, string, string]
 }
 
 /** `target := source^5`; the two names must differ. */
-const sbox = (target: string, source: string): string[] => [
-  `${target} := mulmod(${source}, ${source}, r)`,
-  `${target} := mulmod(mulmod(${target}, ${target}, r), ${source}, r)`,
-];
+function sbox(target: string, source: string): string[] {
+  return [
+    `${target} := mulmod(${source}, ${source}, r)`,
+    `${target} := mulmod(mulmod(${target}, ${target}, r), ${source}, r)`,
+  ];
+}
 
 function fullRound(rows: readonly Row[]): string[] {
   const names = ['v0', 'v1', 'v2'] as const;

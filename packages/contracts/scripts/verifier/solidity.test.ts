@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { renderVerifier, type SnarkVerificationKey } from './solidity.ts';
 
-const g1 = (x: number): string[] => [String(x), String(x + 1), '1'];
-const g2 = (x: number): string[][] => [
-  [String(x), String(x + 1)],
-  [String(x + 2), String(x + 3)],
-  ['1', '0'],
-];
+function g1(x: number): string[] {
+  return [String(x), String(x + 1), '1'];
+}
+function g2(x: number): string[][] {
+  return [
+    [String(x), String(x + 1)],
+    [String(x + 2), String(x + 3)],
+    ['1', '0'],
+  ];
+}
 const key: SnarkVerificationKey = {
   protocol: 'groth16',
   curve: 'bn128',
@@ -17,13 +21,14 @@ const key: SnarkVerificationKey = {
   vk_delta_2: g2(400),
   IC: [g1(500), g1(510), g1(520), g1(530)],
 };
-const render = (change: Partial<SnarkVerificationKey> = {}, isDevelopmentKey = false): string =>
-  renderVerifier({
+function render(change: Partial<SnarkVerificationKey> = {}, isDevelopmentKey = false): string {
+  return renderVerifier({
     circuit: 'test',
     contract: 'TestVerifier',
     key: { ...key, ...change },
     isDevelopmentKey,
   });
+}
 
 describe('renderVerifier', () => {
   it('puts the imaginary part of G2 first (EIP-197) and everything else in its order', () => {

@@ -42,7 +42,9 @@ function parseG2([x, y, z]: readonly (readonly string[])[]): bigint[] {
   return [x?.[1], x?.[0], y?.[1], y?.[0]].map(parseCoordinate);
 }
 
-const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
+function word(value: bigint): string {
+  return `0x${value.toString(16).padStart(64, '0')}`;
+}
 
 const developmentConstructor = `
     /// @dev The secrets of this key's setup are public: anybody can forge proofs under it.

@@ -27,7 +27,9 @@ const walletKeys = fc
   .uint8Array({ minLength: 32, maxLength: 32 })
   .map((seed) => new Uint8Array(Keypair.fromRawEd25519Seed(Buffer.from(seed)).rawPublicKey()));
 
-const addressOf = (key: Uint8Array): Address => getAddressDecoder().decode(key);
+function addressOf(key: Uint8Array): Address {
+  return getAddressDecoder().decode(key);
+}
 
 /** 32 bytes that are the number `y`, little-endian. */
 function encodeY(y: bigint): Uint8Array {

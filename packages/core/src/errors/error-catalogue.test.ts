@@ -1,5 +1,4 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { apis } from '../api/documents.ts';
 import { errorCatalogue, errorGroups, findErrorEntry } from './error-catalogue.ts';
 import { PoolError } from './pool-error.ts';
 
@@ -41,24 +40,5 @@ describe('the catalogue of error codes', () => {
     expectTypeOf<string>().not.toExtend<ConstructorParameters<typeof PoolError>[0]>();
     expectTypeOf<'rate_limited'>().toExtend<ConstructorParameters<typeof PoolError>[0]>();
     expect(new PoolError('rate_limited', 'x').code).toBe('rate_limited');
-  });
-});
-
-describe('the routes', () => {
-  /** One mistake, answered 400 as a value and 401 as a credential. */
-  const alsoUnauthorized = ['invalid_sign_in', 'invalid_signature', 'contract_wallet_unsupported'];
-
-  it('answer each code with the status of the catalogue', () => {
-    const other = apis.flatMap(({ routes }) =>
-      routes.flatMap(({ id, errors }) =>
-        Object.entries(errors).flatMap(([status, codes]) =>
-          codes
-            .filter((code) => findErrorEntry(code)?.status !== Number(status))
-            .filter((code) => !(status === '401' && alsoUnauthorized.includes(code)))
-            .map((code) => `${id}: ${status} ${code}`),
-        ),
-      ),
-    );
-    expect(other).toEqual([]);
   });
 });

@@ -29,33 +29,37 @@ import {
   word,
 } from './reference.ts';
 
-export const fundInputs = () => ({
-  protocol: '§5',
-  source: 'poseidon-lite, keccak256 from ethers, y as a sum of powers',
-  order: 'assetId, total, batchId, eligibilityRoot, batchRoot, c_0 ... c_{N-1}',
-  batches: [16, 64].flatMap((size) =>
-    ['a', 'b'].map((label) => {
-      const commitments = Array.from({ length: size }, (_, i) => sample(`c ${label} ${size} ${i}`));
-      const batch = {
-        assetId: sample(`asset ${label}`),
-        total: label === 'a' ? 1n : 2n ** 128n - 1n,
-        batchId: sample(`batch id ${label}`),
-        eligibilityRoot: sample(`eligibility ${label}`),
-        batchRoot: binaryRoot(commitments),
-        commitments,
-      };
-      return {
-        assetId: word(batch.assetId),
-        total: batch.total.toString(),
-        batchId: word(batch.batchId),
-        eligibilityRoot: word(batch.eligibilityRoot),
-        batchRoot: word(batch.batchRoot),
-        commitments: commitments.map(word),
-        ...fundPublicInputs(batch),
-      };
-    }),
-  ),
-});
+export function fundInputs() {
+  return {
+    protocol: '§5',
+    source: 'poseidon-lite, keccak256 from ethers, y as a sum of powers',
+    order: 'assetId, total, batchId, eligibilityRoot, batchRoot, c_0 ... c_{N-1}',
+    batches: [16, 64].flatMap((size) =>
+      ['a', 'b'].map((label) => {
+        const commitments = Array.from({ length: size }, (_, i) =>
+          sample(`c ${label} ${size} ${i}`),
+        );
+        const batch = {
+          assetId: sample(`asset ${label}`),
+          total: label === 'a' ? 1n : 2n ** 128n - 1n,
+          batchId: sample(`batch id ${label}`),
+          eligibilityRoot: sample(`eligibility ${label}`),
+          batchRoot: binaryRoot(commitments),
+          commitments,
+        };
+        return {
+          assetId: word(batch.assetId),
+          total: batch.total.toString(),
+          batchId: word(batch.batchId),
+          eligibilityRoot: word(batch.eligibilityRoot),
+          batchRoot: word(batch.batchRoot),
+          commitments: commitments.map(word),
+          ...fundPublicInputs(batch),
+        };
+      }),
+    ),
+  };
+}
 
 /** A recipient with the sign-in text that binds its encryption key to its wallet. */
 function exampleRecipient(i: number, amount: string) {
@@ -201,27 +205,29 @@ function exampleBatch(size: 16 | 64, amounts: readonly string[], jobKey: string)
   };
 }
 
-export const fundBatch = () => ({
-  protocol: '§3, one manifest, one seed',
-  source: 'all of the above; canonical JSON of the script',
-  labels: ['secret', 'permutation', 'ephemeral', 'dummy-wallet', 'dummy-key'].map(
-    (name) => `pool/v1/fund/${name}`,
-  ),
-  batches: [
-    exampleBatch(
-      16,
-      ['1', '250000', '340282366920938463463374607431760000000'],
-      'three of sixteen',
+export function fundBatch() {
+  return {
+    protocol: '§3, one manifest, one seed',
+    source: 'all of the above; canonical JSON of the script',
+    labels: ['secret', 'permutation', 'ephemeral', 'dummy-wallet', 'dummy-key'].map(
+      (name) => `pool/v1/fund/${name}`,
     ),
-    exampleBatch(
-      16,
-      Array.from({ length: 16 }, (_, i) => String(1_000_000 + i)),
-      'a full sixteen',
-    ),
-    exampleBatch(
-      64,
-      Array.from({ length: 17 }, (_, i) => String(5_000 * (i + 1))),
-      'seventeen',
-    ),
-  ],
-});
+    batches: [
+      exampleBatch(
+        16,
+        ['1', '250000', '340282366920938463463374607431760000000'],
+        'three of sixteen',
+      ),
+      exampleBatch(
+        16,
+        Array.from({ length: 16 }, (_, i) => String(1_000_000 + i)),
+        'a full sixteen',
+      ),
+      exampleBatch(
+        64,
+        Array.from({ length: 17 }, (_, i) => String(5_000 * (i + 1))),
+        'seventeen',
+      ),
+    ],
+  };
+}

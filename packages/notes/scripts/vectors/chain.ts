@@ -19,82 +19,95 @@ export const funder = computeAddress(funderPrivateKey);
 export const employerId = '5b3f0c1e-6a7d-4c2b-9e8f-0a1b2c3d4e5f';
 
 const abi = AbiCoder.defaultAbiCoder();
-const encode = (types: string[], values: unknown[]): Buffer => bytesOf(abi.encode(types, values));
+function encode(types: string[], values: unknown[]): Buffer {
+  return bytesOf(abi.encode(types, values));
+}
 
-export const assetIdOf = (chainId: number, poolAddress: string, tokenAddress: string): bigint =>
-  BigInt(keccak(encode(['uint256', 'address', 'address'], [chainId, poolAddress, tokenAddress]))) %
-  r;
+export function assetIdOf(chainId: number, poolAddress: string, tokenAddress: string): bigint {
+  return (
+    BigInt(
+      keccak(encode(['uint256', 'address', 'address'], [chainId, poolAddress, tokenAddress])),
+    ) % r
+  );
+}
 
-export const batchNonceOf = (parts: {
+export function batchNonceOf(parts: {
   employerId: string;
   chainId: number;
   pool: string;
   funder: string;
   jobKey: string;
   attempt: number;
-}): bigint =>
-  integerOf(
-    sha256(
-      'pool/v1/batch-nonce',
-      // An array of plain strings and integers is its own canonical form.
-      JSON.stringify([
-        parts.employerId,
-        parts.chainId,
-        parts.pool,
-        parts.funder,
-        parts.jobKey,
-        parts.attempt,
-      ]),
-    ),
-  ) % r;
+}): bigint {
+  return (
+    integerOf(
+      sha256(
+        'pool/v1/batch-nonce',
+        // An array of plain strings and integers is its own canonical form.
+        JSON.stringify([
+          parts.employerId,
+          parts.chainId,
+          parts.pool,
+          parts.funder,
+          parts.jobKey,
+          parts.attempt,
+        ]),
+      ),
+    ) % r
+  );
+}
 
-export const batchIdOf = (funderAddress: string, batchNonce: bigint): bigint =>
-  BigInt(keccak(encode(['address', 'uint256'], [funderAddress, batchNonce]))) % r;
+export function batchIdOf(funderAddress: string, batchNonce: bigint): bigint {
+  return BigInt(keccak(encode(['address', 'uint256'], [funderAddress, batchNonce]))) % r;
+}
 
-export const digests = () => ({
-  protocol: '§3',
-  source: 'keccak256 and ABI encoding from ethers, SHA-256 from node:crypto',
-  assetIds: [
-    { chainId: 31337, pool, token },
-    { chainId: 1, pool, token },
-    { chainId: 8453, pool: token, token: pool },
-  ].map((parts) => ({
-    ...parts,
-    assetId: word(assetIdOf(parts.chainId, parts.pool, parts.token)),
-  })),
-  batchNonces: [
-    { jobKey: 'payrun-2026-11', attempt: 1 },
-    { jobKey: 'payrun-2026-11', attempt: 2 },
-    { jobKey: 'a "quoted" \\ key', attempt: 1 },
-    { jobKey: '~', attempt: 1_000_000 },
-  ].map((job) => {
-    const parts = { employerId, chainId: 31337, pool, funder, ...job };
-    return { ...parts, batchNonce: word(batchNonceOf(parts)) };
-  }),
-  batchIds: [
-    { funder, batchNonce: sample('batch nonce 0') },
-    { funder: pool, batchNonce: sample('batch nonce 0') },
-    { funder, batchNonce: 0n },
-    { funder, batchNonce: r - 1n },
-  ].map((parts) => ({
-    funder: parts.funder,
-    batchNonce: word(parts.batchNonce),
-    batchId: word(batchIdOf(parts.funder, parts.batchNonce)),
-  })),
-});
+export function digests() {
+  return {
+    protocol: '§3',
+    source: 'keccak256 and ABI encoding from ethers, SHA-256 from node:crypto',
+    assetIds: [
+      { chainId: 31337, pool, token },
+      { chainId: 1, pool, token },
+      { chainId: 8453, pool: token, token: pool },
+    ].map((parts) => ({
+      ...parts,
+      assetId: word(assetIdOf(parts.chainId, parts.pool, parts.token)),
+    })),
+    batchNonces: [
+      { jobKey: 'payrun-2026-11', attempt: 1 },
+      { jobKey: 'payrun-2026-11', attempt: 2 },
+      { jobKey: 'a "quoted" \\ key', attempt: 1 },
+      { jobKey: '~', attempt: 1_000_000 },
+    ].map((job) => {
+      const parts = { employerId, chainId: 31337, pool, funder, ...job };
+      return { ...parts, batchNonce: word(batchNonceOf(parts)) };
+    }),
+    batchIds: [
+      { funder, batchNonce: sample('batch nonce 0') },
+      { funder: pool, batchNonce: sample('batch nonce 0') },
+      { funder, batchNonce: 0n },
+      { funder, batchNonce: r - 1n },
+    ].map((parts) => ({
+      funder: parts.funder,
+      batchNonce: word(parts.batchNonce),
+      batchId: word(batchIdOf(parts.funder, parts.batchNonce)),
+    })),
+  };
+}
 
 const domainType =
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)';
-const domainSeparator = (name: string, version: string, chainId: number, at: string): string =>
-  keccak(
+function domainSeparator(name: string, version: string, chainId: number, at: string): string {
+  return keccak(
     encode(
       ['bytes32', 'bytes32', 'bytes32', 'uint256', 'address'],
       [keccakText(domainType), keccakText(name), keccakText(version), chainId, at],
     ),
   );
+}
 
 /** Structs whose members are all 32-byte words: their encoding is the ABI's. */
-const typed = (separator: string, type: string, types: string[], values: unknown[]) => {
+function typed(separator: string, type: string, types: string[], values: unknown[]) {
   const typeHash = keccakText(type);
   const structHash = keccak(encode(['bytes32', ...types], [typeHash, ...values]));
   const digest = keccak(bytesOf(concat(['0x1901', separator, structHash])));
@@ -106,9 +119,9 @@ const typed = (separator: string, type: string, types: string[], values: unknown
     digest,
     signature: new SigningKey(funderPrivateKey).sign(digest).serialized,
   };
-};
+}
 
-export const eip712 = () => {
+export function eip712() {
   const chainId = 31337;
   const separator = domainSeparator('ShieldedPool', '1', chainId, pool);
   const permitDomain = { name: 'Test USD', version: '2', chainId, verifyingContract: token };
@@ -171,4 +184,4 @@ export const eip712 = () => {
       },
     ],
   };
-};
+}

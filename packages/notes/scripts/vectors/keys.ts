@@ -25,109 +25,123 @@ import {
 
 const maxWord = (1n << 256n) - 1n;
 
-export const field = () => ({
-  protocol: '§1',
-  source: 'keccak256 from ethers',
-  modulus: word(r),
-  tags: ['WALLET', 'WALLET_ED', 'NULLIFIER', 'DUMMY', 'FUND_BASE', 'SPEND_BASE', 'OPERATION'].map(
-    (name) => ({ name, tag: word(tag(name)) }),
-  ),
-  canonical: [0n, 1n, r - 1n, sample('field')].map(word),
-  notCanonical: [r, r + 1n, 2n * r, maxWord].map(word),
-  halves: [0n, 1n << 128n, maxWord, sample('halves')].map((value) => ({
-    value: word(value),
-    lo: word(value % 2n ** 128n),
-    hi: word(value / 2n ** 128n),
-  })),
-});
+export function field() {
+  return {
+    protocol: '§1',
+    source: 'keccak256 from ethers',
+    modulus: word(r),
+    tags: ['WALLET', 'WALLET_ED', 'NULLIFIER', 'DUMMY', 'FUND_BASE', 'SPEND_BASE', 'OPERATION'].map(
+      (name) => ({ name, tag: word(tag(name)) }),
+    ),
+    canonical: [0n, 1n, r - 1n, sample('field')].map(word),
+    notCanonical: [r, r + 1n, 2n * r, maxWord].map(word),
+    halves: [0n, 1n << 128n, maxWord, sample('halves')].map((value) => ({
+      value: word(value),
+      lo: word(value % 2n ** 128n),
+      hi: word(value / 2n ** 128n),
+    })),
+  };
+}
 
-export const poseidon = () => ({
-  protocol: '§1',
-  source: 'poseidon-lite',
-  hashes: [1, 2, 3, 4, 5, 6].flatMap((k) => {
-    const inputs = [
-      Array.from({ length: k }, () => 0n),
-      Array.from({ length: k }, (_, i) => BigInt(i + 1)),
-      Array.from({ length: k }, () => r - 1n),
-      Array.from({ length: k }, (_, i) => sample(`poseidon ${k} ${i}`)),
-    ];
-    return inputs.map((list) => ({ inputs: list.map(word), hash: word(hash(...list)) }));
-  }),
-  chainHashes: [0, 1, 3, 4, 5, 8, 21].map((length) => {
-    const elements = Array.from({ length }, (_, i) => sample(`chain ${length} ${i}`));
-    return {
-      tag: word(tag('OPERATION')),
-      elements: elements.map(word),
-      hash: word(chainHash(tag('OPERATION'), elements)),
-    };
-  }),
-});
+export function poseidon() {
+  return {
+    protocol: '§1',
+    source: 'poseidon-lite',
+    hashes: [1, 2, 3, 4, 5, 6].flatMap((k) => {
+      const inputs = [
+        Array.from({ length: k }, () => 0n),
+        Array.from({ length: k }, (_, i) => BigInt(i + 1)),
+        Array.from({ length: k }, () => r - 1n),
+        Array.from({ length: k }, (_, i) => sample(`poseidon ${k} ${i}`)),
+      ];
+      return inputs.map((list) => ({ inputs: list.map(word), hash: word(hash(...list)) }));
+    }),
+    chainHashes: [0, 1, 3, 4, 5, 8, 21].map((length) => {
+      const elements = Array.from({ length }, (_, i) => sample(`chain ${length} ${i}`));
+      return {
+        tag: word(tag('OPERATION')),
+        elements: elements.map(word),
+        hash: word(chainHash(tag('OPERATION'), elements)),
+      };
+    }),
+  };
+}
 
-export const walletId = () => ({
-  protocol: '§2',
-  source: 'public keys and addresses from ethers, poseidon-lite',
-  wallets: [word(1n), word(2n), ...['a', 'b', 'c', 'd'].map(samplePrivateKey)].map((privateKey) => {
-    const wallet = walletOf(privateKey);
-    return {
-      privateKey,
-      walletPub: wallet.walletPub,
-      address: computeAddress(privateKey),
-      x: word(wallet.x),
-      y: word(wallet.y),
-      walletId: word(walletIdOf(wallet)),
-    };
-  }),
-  invalid: [
-    { why: 'uncompressed', walletPub: SigningKey.computePublicKey(word(1n), false) },
-    { why: 'not on the curve', walletPub: `0x02${word(5n).slice(2)}` },
-    { why: 'x is not below p', walletPub: `0x02${'ff'.repeat(32)}` },
-    { why: 'prefix', walletPub: `0x05${walletOf(word(1n)).walletPub.slice(4)}` },
-    { why: 'upper case', walletPub: `0x${walletOf(word(1n)).walletPub.slice(2).toUpperCase()}` },
-    { why: 'an address', walletPub: computeAddress(word(1n)) },
-    { why: 'no 0x', walletPub: walletOf(word(1n)).walletPub.slice(2) },
-  ],
-});
+export function walletId() {
+  return {
+    protocol: '§2',
+    source: 'public keys and addresses from ethers, poseidon-lite',
+    wallets: [word(1n), word(2n), ...['a', 'b', 'c', 'd'].map(samplePrivateKey)].map(
+      (privateKey) => {
+        const wallet = walletOf(privateKey);
+        return {
+          privateKey,
+          walletPub: wallet.walletPub,
+          address: computeAddress(privateKey),
+          x: word(wallet.x),
+          y: word(wallet.y),
+          walletId: word(walletIdOf(wallet)),
+        };
+      },
+    ),
+    invalid: [
+      { why: 'uncompressed', walletPub: SigningKey.computePublicKey(word(1n), false) },
+      { why: 'not on the curve', walletPub: `0x02${word(5n).slice(2)}` },
+      { why: 'x is not below p', walletPub: `0x02${'ff'.repeat(32)}` },
+      { why: 'prefix', walletPub: `0x05${walletOf(word(1n)).walletPub.slice(4)}` },
+      { why: 'upper case', walletPub: `0x${walletOf(word(1n)).walletPub.slice(2).toUpperCase()}` },
+      { why: 'an address', walletPub: computeAddress(word(1n)) },
+      { why: 'no 0x', walletPub: walletOf(word(1n)).walletPub.slice(2) },
+    ],
+  };
+}
 
 /** The text is part of the protocol: a letter changed is another key for everybody. */
-const viewingText = (domain: string): string =>
-  `${domain} asks this wallet for its viewing key.\n\nPurpose: pool/v1/viewing\nDomain: ${domain}\n\n` +
-  'The signature over this text opens every note this wallet receives.\n' +
-  'It moves no money. Sign it for your own agent only, and show the signature to nobody.';
+function viewingText(domain: string): string {
+  return (
+    `${domain} asks this wallet for its viewing key.\n\nPurpose: pool/v1/viewing\nDomain: ${domain}\n\n` +
+    'The signature over this text opens every note this wallet receives.\n' +
+    'It moves no money. Sign it for your own agent only, and show the signature to nobody.'
+  );
+}
 
-const viewingKeyOf = (signature: Uint8Array): bigint =>
-  1n + (integerOf(hkdf(signature, 'pool/v1/viewing', '', 48)) % (l - 1n));
+function viewingKeyOf(signature: Uint8Array): bigint {
+  return 1n + (integerOf(hkdf(signature, 'pool/v1/viewing', '', 48)) % (l - 1n));
+}
 
-export const viewingKey = () => ({
-  protocol: '§2',
-  source: 'signatures from ethers, HKDF from node:crypto',
-  subgroupOrder: word(l),
-  valid: [1n, l - 1n, sampleScalar('viewing')].map(word),
-  invalid: [
-    { why: 'zero', value: word(0n) },
-    { why: 'l', value: word(l) },
-    { why: 'l + 1, an alias of 1', value: word(l + 1n) },
-    { why: '2^256 - 1', value: word(maxWord) },
-    { why: '31 bytes', value: word(1n).slice(0, -2) },
-    { why: 'no 0x', value: word(1n).slice(2) },
-    { why: 'upper case', value: `0x${word(171n).slice(2).toUpperCase()}` },
-  ],
-  messages: ['localhost:8080', 'pool.example'].map((domain) => ({
-    domain,
-    message: viewingText(domain),
-    digest: hashMessage(viewingText(domain)),
-  })),
-  derived: ['a', 'b'].map((label) => {
-    const privateKey = samplePrivateKey(label);
-    const signed = new SigningKey(privateKey).sign(hashMessage(viewingText('pool.example')));
-    const signature = Buffer.concat([bytesOf(signed.r), bytesOf(signed.s)]);
-    return {
-      privateKey,
-      domain: 'pool.example',
-      signature: hex(signature),
-      viewingKey: word(viewingKeyOf(signature)),
-    };
-  }),
-});
+export function viewingKey() {
+  return {
+    protocol: '§2',
+    source: 'signatures from ethers, HKDF from node:crypto',
+    subgroupOrder: word(l),
+    valid: [1n, l - 1n, sampleScalar('viewing')].map(word),
+    invalid: [
+      { why: 'zero', value: word(0n) },
+      { why: 'l', value: word(l) },
+      { why: 'l + 1, an alias of 1', value: word(l + 1n) },
+      { why: '2^256 - 1', value: word(maxWord) },
+      { why: '31 bytes', value: word(1n).slice(0, -2) },
+      { why: 'no 0x', value: word(1n).slice(2) },
+      { why: 'upper case', value: `0x${word(171n).slice(2).toUpperCase()}` },
+    ],
+    messages: ['localhost:8080', 'pool.example'].map((domain) => ({
+      domain,
+      message: viewingText(domain),
+      digest: hashMessage(viewingText(domain)),
+    })),
+    derived: ['a', 'b'].map((label) => {
+      const privateKey = samplePrivateKey(label);
+      const signed = new SigningKey(privateKey).sign(hashMessage(viewingText('pool.example')));
+      const signature = Buffer.concat([bytesOf(signed.r), bytesOf(signed.s)]);
+      return {
+        privateKey,
+        domain: 'pool.example',
+        signature: hex(signature),
+        viewingKey: word(viewingKeyOf(signature)),
+      };
+    }),
+  };
+}
 
 // A point of order 8 and one of full order 8l, both on the curve (EIP-2494's generator).
 const generator: Point = {
@@ -136,13 +150,13 @@ const generator: Point = {
 };
 const [torsionX, torsionY] = mulPointEscalar([generator.x, generator.y], l);
 
-const littleEndian = (y: bigint, isSet: boolean): string => {
+function littleEndian(y: bigint, isSet: boolean): string {
   const bytes = wordBytes(y).reverse();
   bytes[31] = (bytes[31] ?? 0) | (isSet ? 0x80 : 0);
   return hex(bytes);
-};
+}
 
-export const encryptionKey = () => {
+export function encryptionKey() {
   const [mixedX, mixedY] = addPoint(
     [torsionX, torsionY],
     Object.values(timesBase(7n)) as [bigint, bigint],
@@ -179,7 +193,7 @@ export const encryptionKey = () => {
       { why: 'upper case', encryptionPublicKey: `0x${pack(timesBase(2n)).slice(2).toUpperCase()}` },
     ],
   };
-};
+}
 
 /** The smallest y > 1 for which (1 - y²) / (a - d y²) is no square, by Euler's criterion. */
 function offCurveY(): bigint {

@@ -20,7 +20,7 @@ import {
 
 const maxAmount = 2n ** 128n - 1n;
 
-const exampleNote = (label: string, amount: bigint) => {
+function exampleNote(label: string, amount: bigint) {
   const viewingKey = sampleScalar(`viewing ${label}`);
   const walletPub = walletOf(samplePrivateKey(label));
   const point = timesBase(viewingKey);
@@ -39,58 +39,62 @@ const exampleNote = (label: string, amount: bigint) => {
     commitment: hash(assetId, amount, nonce, walletId, point.x, point.y),
     nullifier: hash(tag('NULLIFIER'), assetId, nonce, viewingKey, walletId),
   };
-};
+}
 
-export const note = () => ({
-  protocol: '§3',
-  source: 'poseidon-lite, @zk-kit/baby-jubjub',
-  notes: [0n, 1n, 1_000_000n, maxAmount].map((amount, i) => {
-    const example = exampleNote(`note ${i}`, amount);
-    return {
-      assetId: word(example.assetId),
-      amount: amount.toString(),
-      nonce: word(example.nonce),
-      walletPub: example.walletPub,
-      walletId: word(example.walletId),
-      viewingKey: word(example.viewingKey),
-      px: word(example.point.x),
-      py: word(example.point.y),
-      commitment: word(example.commitment),
-      nullifier: word(example.nullifier),
-    };
-  }),
-});
+export function note() {
+  return {
+    protocol: '§3',
+    source: 'poseidon-lite, @zk-kit/baby-jubjub',
+    notes: [0n, 1n, 1_000_000n, maxAmount].map((amount, i) => {
+      const example = exampleNote(`note ${i}`, amount);
+      return {
+        assetId: word(example.assetId),
+        amount: amount.toString(),
+        nonce: word(example.nonce),
+        walletPub: example.walletPub,
+        walletId: word(example.walletId),
+        viewingKey: word(example.viewingKey),
+        px: word(example.point.x),
+        py: word(example.point.y),
+        commitment: word(example.commitment),
+        nullifier: word(example.nullifier),
+      };
+    }),
+  };
+}
 
-export const sealedNote = () => ({
-  protocol: '§3, sealed note',
-  source:
-    'HKDF and ChaCha20-Poly1305 from node:crypto, HChaCha20 of the script, @zk-kit/baby-jubjub',
-  notes: [
-    { amount: 1n, memo: undefined },
-    { amount: 250_000n, memo: 'salary, November' },
-    { amount: maxAmount, memo: 'x'.repeat(111) },
-    { amount: 7n, memo: 'Grüße 👋 給与' },
-    { amount: 0n, memo: undefined },
-  ].map(({ amount, memo }, i) => {
-    const example = exampleNote(`sealed ${i}`, amount);
-    const ephemeral = sampleScalar(`ephemeral ${i}`);
-    const result = seal({ ...example, memo, to: example.point, ephemeral });
-    return {
-      assetId: word(example.assetId),
-      amount: amount.toString(),
-      nonce: word(example.nonce),
-      ...(memo === undefined ? {} : { memo }),
-      walletId: word(example.walletId),
-      viewingKey: word(example.viewingKey),
-      encryptionPublicKey: pack(example.point),
-      commitment: word(example.commitment),
-      ephemeral: word(ephemeral),
-      ...result,
-    };
-  }),
-});
+export function sealedNote() {
+  return {
+    protocol: '§3, sealed note',
+    source:
+      'HKDF and ChaCha20-Poly1305 from node:crypto, HChaCha20 of the script, @zk-kit/baby-jubjub',
+    notes: [
+      { amount: 1n, memo: undefined },
+      { amount: 250_000n, memo: 'salary, November' },
+      { amount: maxAmount, memo: 'x'.repeat(111) },
+      { amount: 7n, memo: 'Grüße 👋 給与' },
+      { amount: 0n, memo: undefined },
+    ].map(({ amount, memo }, i) => {
+      const example = exampleNote(`sealed ${i}`, amount);
+      const ephemeral = sampleScalar(`ephemeral ${i}`);
+      const result = seal({ ...example, memo, to: example.point, ephemeral });
+      return {
+        assetId: word(example.assetId),
+        amount: amount.toString(),
+        nonce: word(example.nonce),
+        ...(memo === undefined ? {} : { memo }),
+        walletId: word(example.walletId),
+        viewingKey: word(example.viewingKey),
+        encryptionPublicKey: pack(example.point),
+        commitment: word(example.commitment),
+        ephemeral: word(ephemeral),
+        ...result,
+      };
+    }),
+  };
+}
 
-export const noteTree = () => {
+export function noteTree() {
   const tree = new LeanIMT<bigint>((a, b) => hash(a, b));
   const steps = Array.from({ length: 33 }, (_, i) => {
     const leaf = sample(`batch root ${i}`);
@@ -112,9 +116,9 @@ export const noteTree = () => {
       return { position, leaf: word(leaf), index, siblings: siblings.map(word) };
     }),
   };
-};
+}
 
-export const eligibilityTree = () => {
+export function eligibilityTree() {
   const roster = (positions: readonly number[]) =>
     new Map(positions.map((position) => [position, sample(`wallet ${position}`)] as const));
   return {
@@ -135,4 +139,4 @@ export const eligibilityTree = () => {
       };
     }),
   };
-};
+}

@@ -15,11 +15,21 @@ export const l = subOrder;
 export type Point = { x: bigint; y: bigint };
 
 /** 32 bytes big-endian, as hex. */
-export const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
-export const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
-export const bytesOf = (text: string): Buffer => Buffer.from(text.slice(2), 'hex');
-export const wordBytes = (value: bigint): Buffer => bytesOf(word(value));
-export const integerOf = (bytes: Uint8Array): bigint => BigInt(hex(bytes));
+export function word(value: bigint): string {
+  return `0x${value.toString(16).padStart(64, '0')}`;
+}
+export function hex(bytes: Uint8Array): string {
+  return `0x${Buffer.from(bytes).toString('hex')}`;
+}
+export function bytesOf(text: string): Buffer {
+  return Buffer.from(text.slice(2), 'hex');
+}
+export function wordBytes(value: bigint): Buffer {
+  return bytesOf(word(value));
+}
+export function integerOf(bytes: Uint8Array): bigint {
+  return BigInt(hex(bytes));
+}
 
 const hashes = [poseidon1, poseidon2, poseidon3, poseidon4, poseidon5, poseidon6];
 
@@ -45,23 +55,31 @@ export function chainHash(tag: bigint, elements: readonly bigint[]): bigint {
   return state;
 }
 
-export const keccak = (bytes: Uint8Array): string => keccak256(bytes);
-export const keccakText = (text: string): string => keccak256(toUtf8Bytes(text));
-export const tag = (name: string): bigint => BigInt(keccakText(`pool/v1/${name}`)) % r;
-export const sha256 = (...parts: (Uint8Array | string)[]): Buffer => {
+export function keccak(bytes: Uint8Array): string {
+  return keccak256(bytes);
+}
+export function keccakText(text: string): string {
+  return keccak256(toUtf8Bytes(text));
+}
+export function tag(name: string): bigint {
+  return BigInt(keccakText(`pool/v1/${name}`)) % r;
+}
+export function sha256(...parts: (Uint8Array | string)[]): Buffer {
   const digest = createHash('sha256');
   for (const part of parts) {
     digest.update(part);
   }
   return digest.digest();
-};
+}
 
-export const hkdf = (
+export function hkdf(
   ikm: Uint8Array,
   salt: Uint8Array | string,
   info: Uint8Array | string,
   length: number,
-): Buffer => Buffer.from(hkdfSync('sha256', ikm, salt, info, length));
+): Buffer {
+  return Buffer.from(hkdfSync('sha256', ikm, salt, info, length));
+}
 
 /** RFC 8785 for what manifests hold: objects, arrays, integers and well-formed strings. */
 export function jcs(value: unknown): string {
@@ -96,12 +114,18 @@ function times(point: readonly [bigint, bigint], scalar: bigint): Point {
   const [x, y] = mulPointEscalar([point[0], point[1]], scalar);
   return { x, y };
 }
-export const timesBase = (scalar: bigint): Point => times([Base8[0], Base8[1]], scalar);
+export function timesBase(scalar: bigint): Point {
+  return times([Base8[0], Base8[1]], scalar);
+}
 
 /** 32 bytes, y little-endian with the sign of x in the top bit. */
-export const pack = ({ x, y }: Point): string => hex(wordBytes(packPoint([x, y])).reverse());
+export function pack({ x, y }: Point): string {
+  return hex(wordBytes(packPoint([x, y])).reverse());
+}
 
-const rotate = (value: number, by: number): number => (value << by) | (value >>> (32 - by));
+function rotate(value: number, by: number): number {
+  return (value << by) | (value >>> (32 - by));
+}
 
 /** HChaCha20 of draft-irtf-cfrg-xchacha: the 20 rounds without the final addition. */
 function hChaCha20(key: Uint8Array, nonce: Uint8Array): Buffer {
@@ -273,7 +297,12 @@ export function fundPublicInputs(batch: {
 }
 
 /** A well-spread number for examples, from a label. */
-export const sample = (label: string): bigint => integerOf(sha256('pool vectors: ', label)) % r;
-export const sampleScalar = (label: string): bigint =>
-  1n + (integerOf(sha256('pool vectors: ', label)) % (l - 1n));
-export const samplePrivateKey = (label: string): string => hex(sha256('pool vectors key: ', label));
+export function sample(label: string): bigint {
+  return integerOf(sha256('pool vectors: ', label)) % r;
+}
+export function sampleScalar(label: string): bigint {
+  return 1n + (integerOf(sha256('pool vectors: ', label)) % (l - 1n));
+}
+export function samplePrivateKey(label: string): string {
+  return hex(sha256('pool vectors key: ', label));
+}

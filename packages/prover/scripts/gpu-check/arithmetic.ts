@@ -7,14 +7,14 @@ import type { Group } from '../../src/webgpu/curve-fields.ts';
 import type { PartPlan } from '../../src/webgpu/msm-plan.ts';
 
 /** Products and squares of adding an affine point to a sum (madd-2008-s), and of adding two sums (add-2008-s). */
-const FORMULAS = {
+const formulas = {
   mixed: { products: 8, squares: 2 },
   full: { products: 12, squares: 2 },
 } as const;
-const count = (group: Group, formula: keyof typeof FORMULAS): number => {
-  const { products, squares } = FORMULAS[formula];
+function count(group: Group, formula: keyof typeof formulas): number {
+  const { products, squares } = formulas[formula];
   return group === 'g1' ? products + squares : 3 * products + 2 * squares;
-};
+}
 
 export type MsmArithmetic = {
   /** One addition a digit that is not zero: what is called the limit of a sum. */
@@ -24,17 +24,15 @@ export type MsmArithmetic = {
 };
 
 /** @param digits - of all scalars, those that are not zero */
-export const countMsm = (
-  group: Group,
-  plans: readonly PartPlan[],
-  digits: number,
-): MsmArithmetic => ({
-  additions: digits * count(group, 'mixed'),
-  buckets: plans.reduce((sum, { params }) => sum + 3 * params.keys * count(group, 'full'), 0),
-});
+export function countMsm(group: Group, plans: readonly PartPlan[], digits: number): MsmArithmetic {
+  return {
+    additions: digits * count(group, 'mixed'),
+    buckets: plans.reduce((sum, { params }) => sum + 3 * params.keys * count(group, 'full'), 0),
+  };
+}
 
 /** Signed digits that are not zero of each scalar or its negative, whichever is smaller: as the device cuts them. */
-export const countDigits = (scalars: readonly bigint[], bits: number, modulus: bigint): number => {
+export function countDigits(scalars: readonly bigint[], bits: number, modulus: bigint): number {
   const size = 1n << BigInt(bits);
   let total = 0;
   for (const scalar of scalars) {
@@ -47,10 +45,10 @@ export const countDigits = (scalars: readonly bigint[], bits: number, modulus: b
     }
   }
   return total;
-};
+}
 
 /** Three polynomials to the coefficients and up to the coset: a product a pair and level, and the scaling between. */
-export const countTransforms = (bits: number): number => {
+export function countTransforms(bits: number): number {
   const size = 2 ** bits;
   return 3 * (bits * size + size);
-};
+}

@@ -12,11 +12,11 @@ import {
   encodeZkeyStart,
   type Kernels,
   measureZkeyCoefficients,
-  ZKEY_SECTION,
   type ZkeyCoefficients,
+  zkeySection,
 } from '@pool/kernels';
 import { decodeG1, decodeG2, toG1Json, toG2Json } from '../../src/assemble-proof.ts';
-import { SCALAR_FIELD_ORDER as R } from '../../src/field.ts';
+import { scalarFieldOrder as R } from '../../src/field.ts';
 import type { VerificationKey } from '../../src/groth16.ts';
 import { encodeElements } from '../../src/webgpu/elements.ts';
 import { invert } from '../../src/webgpu/field.ts';
@@ -24,11 +24,11 @@ import { rootOfUnity } from '../../src/webgpu/ntt-plan.ts';
 import type { PointSection, Zkey, ZkeyHeader } from '../../src/zkey/zkey.ts';
 import { createRandom } from '../../test/msm-points.ts';
 
-const PUBLIC_SIGNALS = 2;
-const BASE_WIRES = PUBLIC_SIGNALS + 2;
-const TRAPDOOR = { tau: 11n, alpha: 22n, beta: 33n, gamma: 44n, delta: 55n } as const;
+const publicSignals = 2;
+const baseWires = publicSignals + 2;
+const trapdoor = { tau: 11n, alpha: 22n, beta: 33n, gamma: 44n, delta: 55n } as const;
 /** 0, 1, r-1 in the dictionary of coefficients. */
-const VALUES = [1n, R - 1n] as const;
+const values = [1n, R - 1n] as const;
 
 export type MadeUpCircuit = {
   readonly zkey: Zkey;
@@ -43,9 +43,9 @@ export type MadeUpCircuit = {
 type Rows = { readonly witness: readonly bigint[]; readonly coefficients: ZkeyCoefficients };
 
 /** `outputs[i]`: the wire that row i makes, in C, or 0 where it is a bit. */
-const makeRows = (domainSize: number): Rows & { readonly outputs: Uint32Array } => {
+function makeRows(domainSize: number): Rows & { readonly outputs: Uint32Array } {
   const random = createRandom(BigInt(domainSize));
-  const rows = domainSize - PUBLIC_SIGNALS - 1;
+  const rows = domainSize - publicSignals - 1;
   const witness: bigint[] = [1n, random.scalar(), random.scalar(), random.scalar()];
   const outputs = new Uint32Array(rows);
   const entries: number[] = [];
@@ -53,7 +53,7 @@ const makeRows = (domainSize: number): Rows & { readonly outputs: Uint32Array } 
     entries.push(matrix, row, wire, value);
   };
   for (let row = 0; row < rows; row++) {
-    const made = BASE_WIRES + row;
+    const made = baseWires + row;
     if (row % 2 === 0) {
       // b (b - 1) = 0
       witness.push(BigInt(random.below(2)));
@@ -64,7 +64,7 @@ const makeRows = (domainSize: number): Rows & { readonly outputs: Uint32Array } 
     }
     // (x + 1) y = z, on full values: those before the row with an odd number.
     const pick = (): number =>
-      row < 4 ? 1 + random.below(3) : BASE_WIRES + 1 + 2 * random.below((row - 1) >> 1);
+      row < 4 ? 1 + random.below(3) : baseWires + 1 + 2 * random.below((row - 1) >> 1);
     const [x, y] = [pick(), pick()];
     witness.push((((witness[x] ?? 0n) + 1n) * (witness[y] ?? 0n)) % R);
     add(0, row, x, 0);
@@ -73,7 +73,7 @@ const makeRows = (domainSize: number): Rows & { readonly outputs: Uint32Array } 
     outputs[row] = made;
   }
   // As every snarkjs key has it: one row of A for each public wire.
-  for (let wire = 0; wire <= PUBLIC_SIGNALS; wire++) add(0, rows + wire, wire, 0);
+  for (let wire = 0; wire <= publicSignals; wire++) add(0, rows + wire, wire, 0);
   const column = (index: number): number[] => entries.filter((_, k) => k % 4 === index);
   return {
     witness,
@@ -83,13 +83,13 @@ const makeRows = (domainSize: number): Rows & { readonly outputs: Uint32Array } 
       row: Uint32Array.from(column(1)),
       wire: Uint32Array.from(column(2)),
       value: Uint32Array.from(column(3)),
-      values: encodeElements(VALUES.map((value) => (value << 512n) % R)),
+      values: encodeElements(values.map((value) => (value << 512n) % R)),
     },
   };
-};
+}
 
 /** Montgomery's trick. */
-const invertAll = (values: readonly bigint[]): bigint[] => {
+function invertAll(values: readonly bigint[]): bigint[] {
   const before: bigint[] = [];
   let product = 1n;
   for (const value of values) {
@@ -103,24 +103,24 @@ const invertAll = (values: readonly bigint[]): bigint[] => {
     inverse = (inverse * (values[k] ?? 0n)) % R;
   }
   return inverses;
-};
+}
 
 /** first, first root, first root^2 … */
-const listPowers = (first: bigint, root: bigint, count: number): bigint[] => {
+function listPowers(first: bigint, root: bigint, count: number): bigint[] {
   const powers: bigint[] = [];
   for (let k = 0, power = first; k < count; k++, power = (power * root) % R) powers.push(power);
   return powers;
-};
+}
 
 /**
  * The scalars of the key's points: L_i at tau on the domain, and for h on the odd coset x_i the share that makes snarkjs' quotient,
  * which is A B - C and not divided: x_i (tau^n + 1) (tau^n - 1) / (2 n (tau - x_i) delta).
  */
-const computeScalars = (
+function computeScalars(
   domainSize: number,
   { coefficients, outputs, witness }: ReturnType<typeof makeRows>,
-) => {
-  const { tau, alpha, beta, gamma, delta } = TRAPDOOR;
+) {
+  const { tau, alpha, beta, gamma, delta } = trapdoor;
   const bits = Math.log2(domainSize);
   const size = BigInt(domainSize);
   let power = tau;
@@ -157,24 +157,24 @@ const computeScalars = (
     return list.map((part) => ((part % R) * inverse) % R);
   };
   return {
-    ic: over(mixed.slice(0, PUBLIC_SIGNALS + 1), gamma),
-    c: over(mixed.slice(PUBLIC_SIGNALS + 1), delta),
+    ic: over(mixed.slice(0, publicSignals + 1), gamma),
+    c: over(mixed.slice(publicSignals + 1), delta),
     a: u.map((a) => a % R),
     b: v.map((b) => b % R),
     h,
   };
-};
+}
 
 /** @param domainSize - rows, a power of two from 8 on */
-export const createMadeUpCircuit = async (
+export async function createMadeUpCircuit(
   kernels: Pick<Kernels, 'multiplyGenerator'>,
   domainSize: number,
-): Promise<MadeUpCircuit> => {
+): Promise<MadeUpCircuit> {
   const rows = makeRows(domainSize);
   const scalars = computeScalars(domainSize, rows);
   const g1 = (list: readonly bigint[]) => kernels.multiplyGenerator('g1', encodeElements(list));
   const g2 = (list: readonly bigint[]) => kernels.multiplyGenerator('g2', encodeElements(list));
-  const { alpha, beta, gamma, delta } = TRAPDOOR;
+  const { alpha, beta, gamma, delta } = trapdoor;
   const points: Readonly<Record<PointSection, Uint8Array>> = {
     ic: await g1(scalars.ic),
     a: await g1(scalars.a),
@@ -185,7 +185,7 @@ export const createMadeUpCircuit = async (
   };
   const header: ZkeyHeader = {
     wires: rows.witness.length,
-    publicSignals: PUBLIC_SIGNALS,
+    publicSignals: publicSignals,
     domainSize,
     coefficients: rows.coefficients.matrix.length,
     alpha1: await g1([alpha]),
@@ -201,7 +201,7 @@ export const createMadeUpCircuit = async (
   const size = (section: PointSection): number => (section === 'b2' ? 128 : 64);
   return {
     witness: encodeElements(rows.witness),
-    publicSignals: rows.witness.slice(1, PUBLIC_SIGNALS + 1).map(String),
+    publicSignals: rows.witness.slice(1, publicSignals + 1).map(String),
     zkey: {
       header,
       countPoints: (section) => points[section].length / size(section),
@@ -216,7 +216,7 @@ export const createMadeUpCircuit = async (
     verificationKey: {
       protocol: 'groth16',
       curve: 'bn128',
-      nPublic: PUBLIC_SIGNALS,
+      nPublic: publicSignals,
       vk_alpha_1: asG1(header.alpha1),
       vk_beta_2: asG2(header.beta2),
       vk_gamma_2: asG2(header.gamma2),
@@ -229,16 +229,16 @@ export const createMadeUpCircuit = async (
         yield bytes;
       };
       yield encodeZkeyStart('standard', 10);
-      yield* section(ZKEY_SECTION.protocol, Uint8Array.of(1, 0, 0, 0));
-      yield* section(ZKEY_SECTION.header, encodeZkeyHeader(header));
+      yield* section(zkeySection.protocol, Uint8Array.of(1, 0, 0, 0));
+      yield* section(zkeySection.header, encodeZkeyHeader(header));
       const length = measureZkeyCoefficients('standard', rows.coefficients);
-      yield encodeZkeySectionHead(ZKEY_SECTION.coefficients, length);
+      yield encodeZkeySectionHead(zkeySection.coefficients, length);
       yield* encodeZkeyCoefficients('standard', rows.coefficients);
       for (const name of ['ic', 'a', 'b1', 'b2', 'c', 'h'] as const) {
-        yield* section(ZKEY_SECTION[name], points[name]);
+        yield* section(zkeySection[name], points[name]);
       }
       // No contributions: 64 bytes of hash, and their number.
-      yield* section(ZKEY_SECTION.contributions, new Uint8Array(68));
+      yield* section(zkeySection.contributions, new Uint8Array(68));
     },
   };
-};
+}

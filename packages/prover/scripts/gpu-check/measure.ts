@@ -1,5 +1,5 @@
 /** Milliseconds of the quickest of several runs: what others do on the machine only ever adds. */
-export const measure = async (times: number, run: () => Promise<unknown>): Promise<number> => {
+export async function measure(times: number, run: () => Promise<unknown>): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let k = 0; k < times; k++) {
     const startedAt = performance.now();
@@ -7,4 +7,4 @@ export const measure = async (times: number, run: () => Promise<unknown>): Promi
     best = Math.min(best, performance.now() - startedAt);
   }
   return best;
-};
+}

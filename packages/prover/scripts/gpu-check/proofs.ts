@@ -21,7 +21,7 @@ type Snarkjs = {
 };
 
 /** Undefined where it is not installed: it is no part of the bundle. */
-const loadSnarkjs = async (): Promise<Snarkjs | undefined> => {
+async function loadSnarkjs(): Promise<Snarkjs | undefined> {
   // A name that no bundler follows.
   const name = ['snark', 'js'].join('');
   try {
@@ -29,12 +29,12 @@ const loadSnarkjs = async (): Promise<Snarkjs | undefined> => {
   } catch {
     return undefined;
   }
-};
+}
 
-const R_BYTES = '010000f093f5e1439170b97948e833285d588181b64550b829a031e1724e6430';
+const modulusBytes = '010000f093f5e1439170b97948e833285d588181b64550b829a031e1724e6430';
 
 /** A witness as a file of snarkjs' format. */
-const encodeWitnessFile = (witness: Uint8Array): Uint8Array => {
+function encodeWitnessFile(witness: Uint8Array): Uint8Array {
   const head = new Uint8Array(76);
   const view = new DataView(head.buffer);
   head.set(Buffer.from('wtns'), 0);
@@ -43,18 +43,18 @@ const encodeWitnessFile = (witness: Uint8Array): Uint8Array => {
   });
   view.setBigUint64(16, 40n, true);
   view.setUint32(24, 32, true);
-  head.set(Buffer.from(R_BYTES, 'hex'), 28);
+  head.set(Buffer.from(modulusBytes, 'hex'), 28);
   view.setUint32(60, witness.length / 32, true);
   view.setUint32(64, 2, true);
   view.setBigUint64(68, BigInt(witness.length), true);
   return new Uint8Array(Buffer.concat([head, witness]));
-};
+}
 
-const measureSnarkjs = async (
+async function measureSnarkjs(
   snarkjs: Snarkjs,
   circuit: MadeUpCircuit,
   times: number,
-): Promise<number> => {
+): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'gpu-check-'));
   try {
     const path = join(folder, 'made-up.zkey');
@@ -66,7 +66,7 @@ const measureSnarkjs = async (
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-};
+}
 
 export type ProofCheck = {
   readonly kernels: Kernels;
@@ -80,23 +80,23 @@ export type ProofCheck = {
 };
 
 /** Proofs asked for at the same time. */
-const TOGETHER = 4;
+const together = 4;
 
-const measureDevice = async (device: Engine, { zkey, witness }: MadeUpCircuit, times: number) => {
+async function measureDevice(device: Engine, { zkey, witness }: MadeUpCircuit, times: number) {
   const startedAt = performance.now();
   const key = await device.load(zkey);
   const loadMs = performance.now() - startedAt;
   const sums = await key.computeSums(witness);
   const deviceMs = await measure(times, () => key.computeSums(witness));
   const togetherMs = await measure(1, () =>
-    Promise.all(Array.from({ length: TOGETHER }, () => key.computeSums(witness))),
+    Promise.all(Array.from({ length: together }, () => key.computeSums(witness))),
   );
   key.release();
   const megabytes = key.bytes / 2 ** 20;
-  return { sums, row: { deviceMs, eachOfFourMs: togetherMs / TOGETHER, loadMs, megabytes } };
-};
+  return { sums, row: { deviceMs, eachOfFourMs: togetherMs / together, loadMs, megabytes } };
+}
 
-export const checkProof = async (report: Report, check: ProofCheck): Promise<void> => {
+export async function checkProof(report: Report, check: ProofCheck): Promise<void> {
   const { device, processor, log, times } = check;
   let startedAt = performance.now();
   const circuit = await createMadeUpCircuit(check.kernels, 2 ** log);
@@ -134,4 +134,4 @@ export const checkProof = async (report: Report, check: ProofCheck): Promise<voi
     verifyMs,
     makeMs,
   });
-};
+}

@@ -5,27 +5,29 @@ type Cell = string | number | boolean | undefined;
 export type Row = Readonly<Record<string, Cell>>;
 
 /** What any row of a table has a value for, in the order of its first appearance. */
-const listColumns = (rows: readonly Row[]): readonly string[] => [
-  ...new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== undefined))),
-];
+function listColumns(rows: readonly Row[]): readonly string[] {
+  return [
+    ...new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== undefined))),
+  ];
+}
 
-const showCell = (cell: Cell): string => {
+function showCell(cell: Cell): string {
   if (cell === undefined) return '';
   if (typeof cell !== 'number') return String(cell);
   if (Number.isInteger(cell)) return cell.toLocaleString('en');
   return cell.toLocaleString('en', { maximumSignificantDigits: 4 });
-};
+}
 
-const renderTable = (rows: readonly Row[]): string => {
+function renderTable(rows: readonly Row[]): string {
   const columns = listColumns(rows);
   const lines = [columns, ...rows.map((row) => columns.map((name) => showCell(row[name])))];
   const widths = columns.map((_, k) => Math.max(...lines.map((line) => line[k]?.length ?? 0)));
   return lines
     .map((line) => line.map((cell, k) => cell.padStart(widths[k] ?? 0)).join('  '))
     .join('\n');
-};
+}
 
-export const createReport = (deadlineMs: number, say: (text: string) => void) => {
+export function createReport(deadlineMs: number, say: (text: string) => void) {
   const tables = new Map<string, Row[]>();
   const problems: string[] = [];
   let checks = 0;
@@ -63,5 +65,5 @@ export const createReport = (deadlineMs: number, say: (text: string) => void) =>
       [...tables].map(([name, rows]) => `\n${name}\n${renderTable(rows)}\n`).join(''),
     toJson: () => ({ checks, problems, tables: Object.fromEntries(tables) }),
   };
-};
+}
 export type Report = ReturnType<typeof createReport>;

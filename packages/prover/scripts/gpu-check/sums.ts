@@ -1,10 +1,10 @@
 /** Sums of points: right in every structured case, and how long they take beside what their arithmetic alone would. */
 import { isDeepStrictEqual } from 'node:util';
-import { SCALAR_FIELD_ORDER } from '../../src/field.ts';
+import { scalarFieldOrder } from '../../src/field.ts';
 import type { Group } from '../../src/webgpu/curve-fields.ts';
 import { encodeElements } from '../../src/webgpu/elements.ts';
 import { createG1Msm, createG2Msm, type MsmContext } from '../../src/webgpu/msm.ts';
-import { computeOnDevice, readFrom, TINY_SEGMENTS } from '../../test/msm-on-device.ts';
+import { computeOnDevice, readFrom, tinySegments } from '../../test/msm-on-device.ts';
 import {
   createRandom,
   encodePoints,
@@ -16,24 +16,25 @@ import { countDigits, countMsm } from './arithmetic.ts';
 import { measure } from './measure.ts';
 import type { Report } from './report.ts';
 
-const expectSum = (group: Group, factors: readonly number[], scalars: readonly bigint[]) =>
-  (group === 'g1' ? expectG1 : expectG2)(factors, scalars);
+function expectSum(group: Group, factors: readonly number[], scalars: readonly bigint[]) {
+  return (group === 'g1' ? expectG1 : expectG2)(factors, scalars);
+}
 
-const TUNINGS = [
+const tuningCases = [
   {},
   { bits: 8, tables: 32 },
-  { bits: 6, tables: 9, segment: TINY_SEGMENTS },
-  { bits: 7, tables: 40, partPoints: 100, sliceAdditions: 1, segment: TINY_SEGMENTS },
+  { bits: 6, tables: 9, segment: tinySegments },
+  { bits: 7, tables: 40, partPoints: 100, sliceAdditions: 1, segment: tinySegments },
 ];
 
 /** @param isQuick - a renderer on the processor: few points, no tables */
-export const checkCases = async (
+export async function checkCases(
   report: Report,
   context: MsmContext,
   group: Group,
   isQuick: boolean,
-): Promise<void> => {
-  const tunings = isQuick ? [{ bits: 6, tables: 1, segment: TINY_SEGMENTS }] : TUNINGS;
+): Promise<void> {
+  const tunings = isQuick ? [{ bits: 6, tables: 1, segment: tinySegments }] : tuningCases;
   for (const [name, sums] of Object.entries(listCases(isQuick ? 9 : 513))) {
     const want = expectSum(group, sums.factors, sums.scalars);
     for (const tuning of tunings) {
@@ -44,10 +45,10 @@ export const checkCases = async (
       );
     }
   }
-};
+}
 
 /** Scalars whose digits are counted; the others are taken to be like them. */
-const SAMPLE = 1 << 12;
+const sampleSize = 1 << 12;
 
 export type SumMeasurement = {
   readonly group: Group;
@@ -58,11 +59,11 @@ export type SumMeasurement = {
   readonly times: number;
 };
 
-export const measureSum = async (
+export async function measureSum(
   report: Report,
   context: MsmContext,
   { group, log, tableBudgetBytes, multiplicationsPerSecond, times }: SumMeasurement,
-): Promise<void> => {
+): Promise<void> {
   const count = 2 ** log;
   const factors = Array.from({ length: count }, (_, k) => (k % 199) + 1);
   const random = createRandom(BigInt(log));
@@ -86,9 +87,9 @@ export const measureSum = async (
       const ms = await measure(times, () => msm.compute(onDevice));
       context.buffers.release(onDevice);
       const windows = msm.plans[0]?.windows;
-      const sample = scalars.slice(0, SAMPLE);
+      const sample = scalars.slice(0, sampleSize);
       const digits =
-        (countDigits(sample, windows?.bits ?? 1, SCALAR_FIELD_ORDER) * count) / sample.length;
+        (countDigits(sample, windows?.bits ?? 1, scalarFieldOrder) * count) / sample.length;
       const { additions, buckets } = countMsm(group, msm.plans, digits);
       const limitMs = (1000 * additions) / multiplicationsPerSecond;
       report.add('sums', {
@@ -109,4 +110,4 @@ export const measureSum = async (
   } finally {
     msm.release();
   }
-};
+}

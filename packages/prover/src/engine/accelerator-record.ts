@@ -38,21 +38,21 @@ export type AcceleratorRecord = {
 };
 
 /** Failures in a row, without a finished proof in between. Three, so that a driver may be reset in the middle of a proof and of its repetition. */
-const MAXIMUM_FAILURES_IN_A_ROW = 3;
+const maximumFailuresInARow = 3;
 /** In all: a device that computes wrongly now and then is broken. */
-const MAXIMUM_WRONG_RESULTS = 2;
+const maximumWrongResults = 2;
 /** How often a key is tried on a device that is too small for it: another program may have held the memory. */
-const MAXIMUM_TRIES_OF_A_KEY = 3;
+const maximumTriesOfAKey = 3;
 
-const INCIDENTS = {
+const incidents = {
   lost: ['accelerator_lost', 'went away in the middle of a proof'],
   refused: ['accelerator_refused', 'reported an error'],
   wrong: ['accelerator_wrong_result', 'gave a proof that does not verify'],
 } as const;
 
-export const createAcceleratorRecord = (
+export function createAcceleratorRecord(
   onIncident: ((incident: ProverIncident) => void) | undefined,
-): AcceleratorRecord => {
+): AcceleratorRecord {
   const counts: Record<AcceleratorFailure, number> = { lost: 0, refused: 0, wrong: 0 };
   const tries = new Map<string, number>();
   let inARow = 0;
@@ -76,11 +76,11 @@ export const createAcceleratorRecord = (
     noteFailure: (failure, detail, words) => {
       counts[failure] += 1;
       inARow += 1;
-      const [code, what] = INCIDENTS[failure];
+      const [code, what] = incidents[failure];
       tell(code, `${detail} ${what}${words === undefined ? '' : `: ${words}`}.`);
-      if (counts.wrong >= MAXIMUM_WRONG_RESULTS) {
+      if (counts.wrong >= maximumWrongResults) {
         retire(`${detail} gave ${counts.wrong} proofs that do not verify`);
-      } else if (inARow >= MAXIMUM_FAILURES_IN_A_ROW) {
+      } else if (inARow >= maximumFailuresInARow) {
         retire(`${detail} failed ${inARow} times in a row`);
       }
     },
@@ -100,8 +100,8 @@ export const createAcceleratorRecord = (
         );
       }
     },
-    isTooSmall: (zkeyPath) => (tries.get(zkeyPath) ?? 0) >= MAXIMUM_TRIES_OF_A_KEY,
+    isTooSmall: (zkeyPath) => (tries.get(zkeyPath) ?? 0) >= maximumTriesOfAKey,
     retired: () => retired,
     counts: () => counts,
   };
-};
+}

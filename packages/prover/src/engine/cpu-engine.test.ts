@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(squares.folder, { recursive: true, force: true });
 });
 
-const compute = async (by: Engine, circuit: SmallCircuit, input: unknown) => {
+async function compute(by: Engine, circuit: SmallCircuit, input: unknown) {
   const witness = await runner.compute(circuit.wasmPath, input);
   const zkey = await openZkey(circuit.zkeyPath);
   const key = await by.load(zkey);
@@ -40,7 +40,7 @@ const compute = async (by: Engine, circuit: SmallCircuit, input: unknown) => {
   } finally {
     key.release();
   }
-};
+}
 
 describe('the sums', () => {
   it('are those of the plain engine, point by point', async () => {

@@ -17,21 +17,23 @@ export type CpuEngineOptions = {
 };
 
 /** The sections that are summed over. */
-const SECTIONS = ['a', 'b1', 'b2', 'c', 'h'] as const satisfies readonly PointSection[];
-type SumSection = (typeof SECTIONS)[number];
+const sections = ['a', 'b1', 'b2', 'c', 'h'] as const satisfies readonly PointSection[];
+type SumSection = (typeof sections)[number];
 
 /** Bytes of a point in the kernels' own form, limbs of 51 bits in 8 bytes. */
-const POINT_BYTES = { g1: 80, g2: 160 } as const;
+const pointBytes = { g1: 80, g2: 160 } as const;
 /** A point of G2 costs about as much as three of G1. */
-const WEIGHT = { g1: 1, g2: 3 } as const;
+const weight = { g1: 1, g2: 3 } as const;
 
 /** As the kernels write it; long enough for both groups. */
-const INFINITY = new Uint8Array(128);
+const infinity = new Uint8Array(128);
 
-const groupOf = (section: SumSection) => (section === 'b2' ? 'g2' : 'g1');
+function groupOf(section: SumSection) {
+  return section === 'b2' ? 'g2' : 'g1';
+}
 
 /** Errors of the kernels become the prover's; the caller's own abort stays what it is. */
-const translate = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+async function translate<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -51,10 +53,10 @@ const translate = async <T>(work: Promise<T>, signal: AbortSignal | undefined): 
       cause: error,
     });
   }
-};
+}
 
 /** Collects the fractions of several parts into one. */
-const createProgress = (report: ((fraction: number) => void) | undefined) => {
+function createProgress(report: ((fraction: number) => void) | undefined) {
   const parts: { weight: number; fraction: number }[] = [];
   return (weight: number) => {
     const part = { weight, fraction: 0 };
@@ -66,22 +68,21 @@ const createProgress = (report: ((fraction: number) => void) | undefined) => {
       report?.(total === 0 ? 1 : done / total);
     };
   };
-};
+}
 
 /** Memory for a key and one proof under it, in bytes: what must be free before it is loaded. */
-const estimateCpuBytes = (header: ZkeyHeader): number =>
-  header.wires * (3 * POINT_BYTES.g1 + POINT_BYTES.g2) +
-  header.domainSize * POINT_BYTES.g1 +
-  header.coefficients * 16 +
-  // Scalars of the witness and the quotient, and the polynomials on the way to it.
-  header.wires * 80 +
-  header.domainSize * 200;
+function estimateCpuBytes(header: ZkeyHeader): number {
+  return (
+    header.wires * (3 * pointBytes.g1 + pointBytes.g2) +
+    header.domainSize * pointBytes.g1 +
+    header.coefficients * 16 +
+    // Scalars of the witness and the quotient, and the polynomials on the way to it.
+    header.wires * 80 +
+    header.domainSize * 200
+  );
+}
 
-const loadKey = async (
-  kernels: Kernels,
-  zkey: Zkey,
-  options: EngineOptions,
-): Promise<ResidentKey> => {
+async function loadKey(kernels: Kernels, zkey: Zkey, options: EngineOptions): Promise<ResidentKey> {
   const { signal } = options;
   const { header } = zkey;
   const held: { readonly bytes: number; release(): void }[] = [];
@@ -95,13 +96,13 @@ const loadKey = async (
     /** None for a section without points: `c` of a circuit whose wires are all public. */
     const tables: Partial<Record<SumSection, PointTable>> = {};
     const reports = new Map(
-      SECTIONS.map((section) => [
+      sections.map((section) => [
         section,
-        progressOf(zkey.countPoints(section) * WEIGHT[groupOf(section)]),
+        progressOf(zkey.countPoints(section) * weight[groupOf(section)]),
       ]),
     );
     const reportRows = progressOf(header.coefficients / 4);
-    for (const section of SECTIONS) {
+    for (const section of sections) {
       if (zkey.countPoints(section) === 0) {
         continue;
       }
@@ -131,16 +132,16 @@ const loadKey = async (
       const sumProgress = createProgress((fraction) => sumOptions.onProgress?.('sums', fraction));
       // Announced before the first begins, or the whole would go backwards as others join.
       const reports = new Map(
-        SECTIONS.map((section) => {
+        sections.map((section) => {
           const points = tables[section]?.count ?? 0;
-          return [section, sumProgress(points * WEIGHT[groupOf(section)])] as const;
+          return [section, sumProgress(points * weight[groupOf(section)])] as const;
         }),
       );
       const sum = (section: SumSection, vector: ScalarVector, firstScalar = 0) => {
         const table = tables[section];
         const onProgress = reports.get(section);
         return table === undefined
-          ? Promise.resolve(INFINITY)
+          ? Promise.resolve(infinity)
           : kernels.computeMsm(table, vector, { signal: stop, firstScalar, onProgress });
       };
       // Two lanes: while the last tasks of one step run out, the other's keep all cores busy; more at once would only hold more
@@ -179,10 +180,10 @@ const loadKey = async (
     release();
     throw error;
   }
-};
+}
 
 /** Starts the threads. */
-export const createCpuEngine = async (options: CpuEngineOptions = {}): Promise<Engine> => {
+export async function createCpuEngine(options: CpuEngineOptions = {}): Promise<Engine> {
   const kernels = await translate(
     createKernels({
       ...(options.threads === undefined ? {} : { threads: options.threads }),
@@ -198,4 +199,4 @@ export const createCpuEngine = async (options: CpuEngineOptions = {}): Promise<E
     estimateBytes: estimateCpuBytes,
     close: () => kernels.close(),
   };
-};
+}

@@ -55,9 +55,11 @@ export type EngineKeeperOptions = {
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 
-const closed = (): ProverError => new ProverError('prover_closed', 'The prover is closed.');
+function closed(): ProverError {
+  return new ProverError('prover_closed', 'The prover is closed.');
+}
 
-export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper => {
+export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
   const { accelerator, factories } = options;
   const record = createAcceleratorRecord(options.onIncident);
   let device: Promise<EngineSlot | string> | undefined;
@@ -182,4 +184,4 @@ export const createEngineKeeper = (options: EngineKeeperOptions): EngineKeeper =
       await Promise.allSettled(slots.map(({ engine }) => engine.close()));
     },
   };
-};
+}

@@ -35,26 +35,34 @@ export type KeyCache = {
 };
 
 /** What a key takes in an engine that does not say: each point and each coefficient twice over. */
-const estimateBytes = (header: ZkeyHeader): number =>
-  2 * (header.wires * 320 + header.domainSize * 64 + header.coefficients * 16);
+function estimateBytes(header: ZkeyHeader): number {
+  return 2 * (header.wires * 320 + header.domainSize * 64 + header.coefficients * 16);
+}
 
-const inMegabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
+function inMegabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 2 ** 20)} MB`;
+}
 
-const unreadable = (cause: unknown): ProverError =>
-  new ProverError('proof_failed', 'The proving key cannot be read. Check its path and rights.', {
-    retryable: true,
-    cause,
-  });
+function unreadable(cause: unknown): ProverError {
+  return new ProverError(
+    'proof_failed',
+    'The proving key cannot be read. Check its path and rights.',
+    {
+      retryable: true,
+      cause,
+    },
+  );
+}
 
-const open = async (zkeyPath: string): Promise<Zkey> => {
+async function open(zkeyPath: string): Promise<Zkey> {
   try {
     return await openZkey(zkeyPath);
   } catch (error) {
     throw error instanceof ProverError ? error : unreadable(error);
   }
-};
+}
 
-export const createKeyCache = (engine: Engine, budgetBytes: number): KeyCache => {
+export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
   /** In the order of their last use. */
   const held = new Map<string, HeldKey>();
   let loads = 0;
@@ -146,4 +154,4 @@ export const createKeyCache = (engine: Engine, budgetBytes: number): KeyCache =>
     evictions: () => evictions,
     release: releaseAll,
   };
-};
+}

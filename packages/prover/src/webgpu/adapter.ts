@@ -6,7 +6,7 @@
 /// <reference types="@webgpu/types" />
 
 /** Renderers that run on the processor: right, but slower than the CPU engine. */
-const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render|warp/i;
+const software = /swiftshader|llvmpipe|lavapipe|software|basic render|warp/i;
 
 /** Names of the card, and the driver's words for itself (`description`). */
 export type AdapterIdentity = {
@@ -16,27 +16,32 @@ export type AdapterIdentity = {
   readonly description: string;
 };
 
-export const identifyAdapter = (info: GPUAdapterInfo): AdapterIdentity => ({
-  vendor: info.vendor.trim(),
-  architecture: info.architecture.trim(),
-  device: info.device.trim(),
-  description: info.description.trim(),
-});
+export function identifyAdapter(info: GPUAdapterInfo): AdapterIdentity {
+  return {
+    vendor: info.vendor.trim(),
+    architecture: info.architecture.trim(),
+    device: info.device.trim(),
+    description: info.description.trim(),
+  };
+}
 
 /** The card and its driver, as far as they are named. */
-export const describeAdapter = (info: GPUAdapterInfo): string => {
+export function describeAdapter(info: GPUAdapterInfo): string {
   const { vendor, architecture, device, description } = identifyAdapter(info);
   const card = device === '' ? `${vendor} ${architecture}`.trim() : device;
   const parts = [card, description].filter((part) => part !== '');
   return parts.length === 0 ? 'unnamed adapter' : parts.join(', ');
-};
+}
 
-export const isSoftwareAdapter = (info: GPUAdapterInfo): boolean =>
-  info.isFallbackAdapter ||
-  SOFTWARE.test(`${info.vendor} ${info.architecture} ${info.device} ${info.description}`);
+export function isSoftwareAdapter(info: GPUAdapterInfo): boolean {
+  return (
+    info.isFallbackAdapter ||
+    software.test(`${info.vendor} ${info.architecture} ${info.device} ${info.description}`)
+  );
+}
 
 /** Limits that the engine asks for at the adapter's maximum: the defaults are for phones. */
-const WANTED_LIMITS = [
+const wantedLimits = [
   'maxBufferSize',
   'maxStorageBufferBindingSize',
   'maxStorageBuffersPerShaderStage',
@@ -46,9 +51,11 @@ const WANTED_LIMITS = [
   'maxComputeWorkgroupsPerDimension',
 ] as const;
 
-const WANTED_FEATURES = ['subgroups', 'timestamp-query'] as const;
+const wantedFeatures = ['subgroups', 'timestamp-query'] as const;
 
-export const describeDevice = (adapter: GPUAdapter): GPUDeviceDescriptor => ({
-  requiredLimits: Object.fromEntries(WANTED_LIMITS.map((name) => [name, adapter.limits[name]])),
-  requiredFeatures: WANTED_FEATURES.filter((name) => adapter.features.has(name)),
-});
+export function describeDevice(adapter: GPUAdapter): GPUDeviceDescriptor {
+  return {
+    requiredLimits: Object.fromEntries(wantedLimits.map((name) => [name, adapter.limits[name]])),
+    requiredFeatures: wantedFeatures.filter((name) => adapter.features.has(name)),
+  };
+}

@@ -9,10 +9,10 @@ import { ProverError } from '../errors.ts';
 import { bind } from './bindings.ts';
 import type { Buffers } from './buffers.ts';
 import type { Gpu } from './device.ts';
-import { ELEMENT_BYTES } from './elements.ts';
-import { generateField, WORDS_PRELUDE } from './field.ts';
-import { CHECK_SHADER, CHECK_WORKGROUP, isLayoutCorrect } from './field-check.ts';
-import { LIMB_LAYOUTS, type LimbLayout, type LimbLayoutName } from './limbs.ts';
+import { elementBytes } from './elements.ts';
+import { generateField, wordsPrelude } from './field.ts';
+import { checkShader, checkWorkgroup, isLayoutCorrect } from './field-check.ts';
+import { type LimbLayout, type LimbLayoutName, limbLayouts } from './limbs.ts';
 import { dispatch, type Pipelines } from './pipelines.ts';
 
 export type LayoutMeasurement = {
@@ -24,14 +24,14 @@ export type LayoutMeasurement = {
 };
 
 /** Multiplications of one turn of the chain. */
-const TURN = 10;
+const turn = 10;
 
 // As many products and squares as a point addition has, on as many live values: a layout whose code overflows the instruction cache, or
 // whose limbs overflow the registers, must show it here.
-const CHAIN_SHADER = `
+const chainShader = `
 @group(0) @binding(0) var<storage, read_write> values: array<U256>;
 @group(0) @binding(1) var<uniform> turns: vec4<u32>;
-@compute @workgroup_size(${CHECK_WORKGROUP})
+@compute @workgroup_size(${checkWorkgroup})
 fn chain(@builtin(global_invocation_id) id: vec3<u32>) {
   var x = values[id.x];
   var y = fq_one();
@@ -51,10 +51,10 @@ fn chain(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 `;
 
-const HARDWARE_THREADS = 1 << 17;
-const SOFTWARE_THREADS = 1 << 8;
-const LONG_ENOUGH_MS = 4;
-const MOST_TURNS = 1 << 12;
+const hardwareThreads = 1 << 17;
+const softwareThreads = 1 << 8;
+const longEnoughMs = 4;
+const mostTurns = 1 << 12;
 
 type Candidate = {
   readonly layout: LimbLayout;
@@ -62,38 +62,40 @@ type Candidate = {
   readonly chain: GPUComputePipeline;
 };
 
-const generateFields = (layout: LimbLayout): string =>
-  WORDS_PRELUDE + generateField('fq', layout) + generateField('fr', layout);
+function generateFields(layout: LimbLayout): string {
+  return wordsPrelude + generateField('fq', layout) + generateField('fr', layout);
+}
 
 /** Everything that is compiled and timed, as text. */
-export const describeCandidates = (layouts: readonly LimbLayout[]): string =>
-  [
-    CHECK_SHADER,
-    CHAIN_SHADER,
+export function describeCandidates(layouts: readonly LimbLayout[]): string {
+  return [
+    checkShader,
+    chainShader,
     ...layouts.flatMap((each) => [each.name, generateFields(each)]),
   ].join('\n');
+}
 
-const compileCandidate = async (pipelines: Pipelines, layout: LimbLayout): Promise<Candidate> => {
+async function compileCandidate(pipelines: Pipelines, layout: LimbLayout): Promise<Candidate> {
   const fields = generateFields(layout);
   const label = `field ${layout.name}`;
   const [check, chain] = await Promise.all([
-    pipelines.compile(fields + CHECK_SHADER, { label, entryPoint: 'check' }),
-    pipelines.compile(fields + CHAIN_SHADER, { label, entryPoint: 'chain' }),
+    pipelines.compile(fields + checkShader, { label, entryPoint: 'check' }),
+    pipelines.compile(fields + chainShader, { label, entryPoint: 'chain' }),
   ]);
   return { layout, check, chain };
-};
+}
 
 /** Multiplications a second; doubles the work until it takes long enough to be timed. */
-const measureChain = async (gpu: Gpu, buffers: Buffers, { chain }: Candidate): Promise<number> => {
-  const threads = gpu.isSoftware ? SOFTWARE_THREADS : HARDWARE_THREADS;
-  const values = buffers.take(threads * ELEMENT_BYTES);
+async function measureChain(gpu: Gpu, buffers: Buffers, { chain }: Candidate): Promise<number> {
+  const threads = gpu.isSoftware ? softwareThreads : hardwareThreads;
+  const values = buffers.take(threads * elementBytes);
   const time = async (turns: number): Promise<number> => {
     const uniform = buffers.uniform([turns, 0, 0, 0]);
     const startedAt = performance.now();
     await gpu.guard(async () => {
       const encoder = gpu.device.createCommandEncoder();
       const pass = encoder.beginComputePass();
-      dispatch(gpu, pass, chain, bind(gpu, chain, [values, uniform]), threads / CHECK_WORKGROUP);
+      dispatch(gpu, pass, chain, bind(gpu, chain, [values, uniform]), threads / checkWorkgroup);
       pass.end();
       gpu.device.queue.submit([encoder.finish()]);
       await gpu.device.queue.onSubmittedWorkDone();
@@ -106,24 +108,24 @@ const measureChain = async (gpu: Gpu, buffers: Buffers, { chain }: Candidate): P
     await time(1);
     let turns = 2;
     let took = await time(turns);
-    while (took < LONG_ENOUGH_MS && turns < MOST_TURNS) {
+    while (took < longEnoughMs && turns < mostTurns) {
       turns *= 4;
       took = await time(turns);
     }
     took = Math.min(took, await time(turns));
-    return (threads * turns * TURN * 1000) / took;
+    return (threads * turns * turn * 1000) / took;
   } finally {
     buffers.release(values);
   }
-};
+}
 
 /** Tests and times every layout on this device. Takes well under a second where shaders are cached by the driver. */
-export const measureLayouts = async (
+export async function measureLayouts(
   gpu: Gpu,
   buffers: Buffers,
   pipelines: Pipelines,
-  layouts: readonly LimbLayout[] = LIMB_LAYOUTS,
-): Promise<readonly LayoutMeasurement[]> => {
+  layouts: readonly LimbLayout[] = limbLayouts,
+): Promise<readonly LayoutMeasurement[]> {
   const candidates = await Promise.all(
     layouts.map((layout) => compileCandidate(pipelines, layout)),
   );
@@ -137,27 +139,27 @@ export const measureLayouts = async (
     measurements.push({ name: layout.name, isCorrect, multiplicationsPerSecond });
   }
   return measurements;
-};
+}
 
 /** The value test alone. */
-export const testLayout = async (
+export async function testLayout(
   gpu: Gpu,
   buffers: Buffers,
   pipelines: Pipelines,
   layout: LimbLayout,
-): Promise<boolean> => {
-  const check = await pipelines.compile(generateFields(layout) + CHECK_SHADER, {
+): Promise<boolean> {
+  const check = await pipelines.compile(generateFields(layout) + checkShader, {
     label: `field ${layout.name}`,
     entryPoint: 'check',
   });
   return await isLayoutCorrect(gpu, buffers, check, layout);
-};
+}
 
 /**
  * The fastest of the layouts that are right.
  * @throws ProverError `accelerator_unavailable` if the device gets all of them wrong
  */
-export const chooseLayout = (measurements: readonly LayoutMeasurement[]): LayoutMeasurement => {
+export function chooseLayout(measurements: readonly LayoutMeasurement[]): LayoutMeasurement {
   const [best] = measurements
     .filter(({ isCorrect }) => isCorrect)
     .toSorted((a, b) => (b.multiplicationsPerSecond ?? 0) - (a.multiplicationsPerSecond ?? 0));
@@ -168,4 +170,4 @@ export const chooseLayout = (measurements: readonly LayoutMeasurement[]): Layout
     );
   }
   return best;
-};
+}

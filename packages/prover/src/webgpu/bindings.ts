@@ -8,50 +8,51 @@
 import { ProverError } from '../errors.ts';
 import type { Gpu } from './device.ts';
 
-/** A buffer, or a part of one; offsets are multiples of BINDING_ALIGNMENT. */
+/** A buffer, or a part of one; offsets are multiples of bindingAlignment. */
 export type Bound =
   | GPUBuffer
   | { readonly buffer: GPUBuffer; readonly offset?: number; readonly size: number };
 
 /** Every device takes offsets that are multiples of this. */
-export const BINDING_ALIGNMENT = 256;
+export const bindingAlignment = 256;
 
 /** GPUBufferUsage.UNIFORM of the WebGPU specification; Dawn for Node has no globals. */
-const UNIFORM = 0x0040;
+const uniform = 0x0040;
 
-export const limitError = (what: string, bytes: number, limit: number): ProverError =>
-  new ProverError(
+export function limitError(what: string, bytes: number, limit: number): ProverError {
+  return new ProverError(
     'accelerator_limit_exceeded',
     `${what} needs ${bytes} bytes in one piece and the graphics device takes ${limit}. Choose the accelerator auto or cpu for this circuit.`,
   );
+}
 
 /** Bytes that one storage binding, and the buffer behind it, may have at most. */
-export const storageLimit = ({ device }: Gpu): number => {
+export function storageLimit({ device }: Gpu): number {
   const { maxStorageBufferBindingSize, maxBufferSize } = device.limits;
   const least = Math.min(maxStorageBufferBindingSize, maxBufferSize);
-  return least - (least % BINDING_ALIGNMENT);
-};
+  return least - (least % bindingAlignment);
+}
 
-const assertBound = ({ device }: Gpu, buffer: GPUBuffer, offset: number, size: number): void => {
+function assertBound({ device }: Gpu, buffer: GPUBuffer, offset: number, size: number): void {
   const { maxUniformBufferBindingSize, maxStorageBufferBindingSize } = device.limits;
-  const isUniform = (buffer.usage & UNIFORM) !== 0;
+  const isUniform = (buffer.usage & uniform) !== 0;
   const limit = isUniform ? maxUniformBufferBindingSize : maxStorageBufferBindingSize;
   if (size > limit) throw limitError(`a binding of ${buffer.label || 'a buffer'}`, size, limit);
-  if (size <= 0 || offset % BINDING_ALIGNMENT !== 0 || offset + size > buffer.size) {
+  if (size <= 0 || offset % bindingAlignment !== 0 || offset + size > buffer.size) {
     throw new RangeError(`${buffer.label} has no ${size} bytes at ${offset} that can be bound`);
   }
-};
+}
 
 /**
  * A bind group of numbered bindings. The only place that makes one.
  * @throws ProverError `accelerator_limit_exceeded`
  */
-export const createBindGroup = (
+export function createBindGroup(
   gpu: Gpu,
   layout: GPUBindGroupLayout,
   bindings: readonly (readonly [binding: number, bound: Bound])[],
-): GPUBindGroup =>
-  gpu.device.createBindGroup({
+): GPUBindGroup {
+  return gpu.device.createBindGroup({
     layout,
     entries: bindings.map(([binding, bound]) => {
       const part = 'buffer' in bound ? bound : { buffer: bound, size: bound.size };
@@ -60,15 +61,17 @@ export const createBindGroup = (
       return { binding, resource: { buffer, offset, size } };
     }),
   });
+}
 
 /** Bindings 0, 1, 2 … of group 0, in the order given. */
-export const bind = (
+export function bind(
   gpu: Gpu,
   pipeline: GPUComputePipeline,
   buffers: readonly Bound[],
-): GPUBindGroup =>
-  createBindGroup(
+): GPUBindGroup {
+  return createBindGroup(
     gpu,
     pipeline.getBindGroupLayout(0),
     buffers.map((bound, binding) => [binding, bound] as const),
   );
+}

@@ -14,22 +14,22 @@
  * @module
  */
 import { type Group, generateAccess, generateCoordinates } from './curve-fields.ts';
-import { POINTS_WGSL } from './curve-points.ts';
+import { pointsWgsl } from './curve-points.ts';
 import type { LimbLayout } from './limbs.ts';
 import {
-  JOIN_BUCKETS,
-  JOIN_SEGMENTS,
-  MERGE_CHUNKS,
-  MSM_BINDINGS,
-  PLAN_ENTRIES,
-  PLAN_SEGMENT,
-  PLAN_SEGMENTS,
+  joinBuckets,
+  joinSegments,
+  mergeChunks,
+  msmBindings,
+  planEntries,
+  planSegment,
+  planSegments,
 } from './msm-bindings.ts';
-import { SEGMENT_WORKGROUP } from './sort-wgsl.ts';
+import { segmentWorkgroup } from './sort-wgsl.ts';
 
-export const BUCKET_WORKGROUP = 64;
+export const bucketWorkgroup = 64;
 
-const KERNELS = `
+const kernels = `
 // First node of a level; level 0 are the heads, tails lie behind all levels.
 fn level_base(level: u32) -> u32 { return 2u * (params.segment_room - (params.segment_room >> level)); }
 fn tail_base() -> u32 { return 2u * params.segment_room; }
@@ -38,13 +38,13 @@ fn entry_point(entry: vec2<u32>) -> Affine {
   return affine_negate_if(points_affine(entry.y >> 1u), (entry.y & 1u) != 0u);
 }
 
-@compute @workgroup_size(${SEGMENT_WORKGROUP})
+@compute @workgroup_size(${segmentWorkgroup})
 fn sum_segments(@builtin(global_invocation_id) id: vec3<u32>) {
   let segment = stage.first + id.x;
-  if (id.x >= params.slice_segments || segment >= plan[${PLAN_SEGMENTS}u]) { return; }
-  let total = plan[${PLAN_ENTRIES}u];
-  let start = segment * plan[${PLAN_SEGMENT}u];
-  let end = min(start + plan[${PLAN_SEGMENT}u], total);
+  if (id.x >= params.slice_segments || segment >= plan[${planSegments}u]) { return; }
+  let total = plan[${planEntries}u];
+  let start = segment * plan[${planSegment}u];
+  let end = min(start + plan[${planSegment}u], total);
   let opening = entries[start];
   var key = opening.x;
   var sum = sum_of_affine(entry_point(opening));
@@ -75,10 +75,10 @@ fn sum_segments(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 
 // One kernel for all that adds parts up: they differ in which parts only, and the addition is what takes time to compile.
-@compute @workgroup_size(${BUCKET_WORKGROUP})
+@compute @workgroup_size(${bucketWorkgroup})
 fn add_parts(@builtin(global_invocation_id) id: vec3<u32>) {
   if (id.x >= stage.count) { return; }
-  let length = plan[${PLAN_SEGMENT}u];
+  let length = plan[${planSegment}u];
   // First part to add, or where the parts of a bucket lie.
   var first = 0u;
   var place = 0u;
@@ -89,15 +89,15 @@ fn add_parts(@builtin(global_invocation_id) id: vec3<u32>) {
   var needs_head = false;
   var is_width = false;
   switch stage.kind {
-    case ${JOIN_SEGMENTS}u: {
+    case ${joinSegments}u: {
       let start = id.x * (length << stage.level);
       let end = start + (length << stage.level);
-      if (end > plan[${PLAN_ENTRIES}u]) { return; }
+      if (end > plan[${planEntries}u]) { return; }
       if (entries[start].x != entries[end - 1u].x) { return; }
       first = level_base(stage.level - 1u) + 2u * id.x;
       place = level_base(stage.level) + id.x;
     }
-    case ${JOIN_BUCKETS}u: {
+    case ${joinBuckets}u: {
       place = id.x;
       var start = 0u;
       if (place > 0u) { start = keys[place - 1u]; }
@@ -127,7 +127,7 @@ fn add_parts(@builtin(global_invocation_id) id: vec3<u32>) {
   for (var step = 0u; ; step++) {
     var part = 0u;
     var is_doubling = false;
-    if (stage.kind == ${JOIN_BUCKETS}u) {
+    if (stage.kind == ${joinBuckets}u) {
       if (needs_tail) {
         needs_tail = false;
         part = tail_base() + first_segment;
@@ -144,7 +144,7 @@ fn add_parts(@builtin(global_invocation_id) id: vec3<u32>) {
       }
     } else if (step < 2u) {
       part = first + step;
-    } else if (step == 2u && stage.kind == ${MERGE_CHUNKS}u) {
+    } else if (step == 2u && stage.kind == ${mergeChunks}u) {
       part = last_node;
       is_doubling = is_width;
     } else {
@@ -154,7 +154,7 @@ fn add_parts(@builtin(global_invocation_id) id: vec3<u32>) {
     if (!is_doubling) { other = parts_sum(part); }
     sum = sum_add(sum, other);
   }
-  if (stage.kind == ${JOIN_BUCKETS}u) {
+  if (stage.kind == ${joinBuckets}u) {
     buckets_store_sum(place, sum);
   } else {
     parts_store_sum(place, sum);
@@ -162,7 +162,7 @@ fn add_parts(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 
 // Writes R to nodes first …, D to the count nodes behind them.
-@compute @workgroup_size(${BUCKET_WORKGROUP})
+@compute @workgroup_size(${bucketWorkgroup})
 fn weigh_chunks(@builtin(global_invocation_id) id: vec3<u32>) {
   if (id.x >= stage.count) { return; }
   var running = sum_zero();
@@ -186,20 +186,21 @@ fn weigh_chunks(@builtin(global_invocation_id) id: vec3<u32>) {
 `;
 
 /** Entry points sum_segments, add_parts and weigh_chunks. */
-export const generateBuckets = (group: Group, layout: LimbLayout): string =>
-  [
+export function generateBuckets(group: Group, layout: LimbLayout): string {
+  return [
     generateCoordinates(group, layout),
-    POINTS_WGSL,
-    MSM_BINDINGS.params,
-    MSM_BINDINGS.stage,
-    MSM_BINDINGS.points,
-    MSM_BINDINGS.keys,
-    MSM_BINDINGS.entries,
-    MSM_BINDINGS.buckets,
-    MSM_BINDINGS.parts,
-    MSM_BINDINGS.plan,
+    pointsWgsl,
+    msmBindings.params,
+    msmBindings.stage,
+    msmBindings.points,
+    msmBindings.keys,
+    msmBindings.entries,
+    msmBindings.buckets,
+    msmBindings.parts,
+    msmBindings.plan,
     generateAccess(group, 'points', 'read'),
     generateAccess(group, 'buckets', 'read_write'),
     generateAccess(group, 'parts', 'read_write'),
-    KERNELS,
+    kernels,
   ].join('\n');
+}

@@ -9,7 +9,7 @@ import { limitError } from './bindings.ts';
 import type { Gpu } from './device.ts';
 
 /** GPUBufferUsage and GPUMapMode of the WebGPU specification; Dawn for Node has no globals. */
-const BUFFER_USAGE = {
+const bufferUsage = {
   mapRead: 0x0001,
   copySource: 0x0004,
   copyTarget: 0x0008,
@@ -18,9 +18,9 @@ const BUFFER_USAGE = {
   indirect: 0x0100,
   queryResolve: 0x0200,
 } as const;
-const MAP_READ = 1;
+const mapModeRead = 1;
 
-const { storage, copySource, copyTarget, mapRead, uniform, indirect } = BUFFER_USAGE;
+const { storage, copySource, copyTarget, mapRead, uniform, indirect } = bufferUsage;
 
 export type BufferOptions = {
   readonly label?: string;
@@ -47,9 +47,11 @@ export type Buffers = {
   readonly release: (buffer: GPUBuffer, options?: { readonly secret?: boolean }) => void;
 };
 
-const roundUp = (value: number, multiple: number): number => Math.ceil(value / multiple) * multiple;
+function roundUp(value: number, multiple: number): number {
+  return Math.ceil(value / multiple) * multiple;
+}
 
-export const createBuffers = (gpu: Gpu): Buffers => {
+export function createBuffers(gpu: Gpu): Buffers {
   const { device } = gpu;
   const taken = new Set<GPUBuffer>();
   let bytesInUse = 0;
@@ -103,7 +105,7 @@ export const createBuffers = (gpu: Gpu): Buffers => {
         const encoder = device.createCommandEncoder();
         encoder.copyBufferToBuffer(buffer, offset, staging, 0, roundUp(bytes, 4));
         device.queue.submit([encoder.finish()]);
-        await staging.mapAsync(MAP_READ);
+        await staging.mapAsync(mapModeRead);
         gpu.assertHealthy();
         return new Uint8Array(staging.getMappedRange().slice(0, bytes));
       } catch (error) {
@@ -121,4 +123,4 @@ export const createBuffers = (gpu: Gpu): Buffers => {
       buffer.destroy();
     },
   };
-};
+}

@@ -8,7 +8,7 @@ import { bn254 } from '@noble/curves/bn254.js';
 import type { G1Affine, G2Affine } from '../engine/engine.ts';
 import { type Group, sumBytes } from './curve-fields.ts';
 import { decodeElements } from './elements.ts';
-import { BASE_FIELD_MODULUS, invert } from './field.ts';
+import { baseFieldModulus, invert } from './field.ts';
 import type { LimbLayout } from './limbs.ts';
 
 const { Fp2 } = bn254.fields;
@@ -21,30 +21,30 @@ type G2Point = typeof G2.ZERO;
 type Addable<T> = { readonly add: (other: T) => T; readonly double: () => T };
 
 /** sum over g of 2^(bits g) sums[g]. */
-const combineGroups = <T extends Addable<T>>(sums: readonly T[], bits: number, zero: T): T => {
+function combineGroups<T extends Addable<T>>(sums: readonly T[], bits: number, zero: T): T {
   let total = zero;
   for (const sum of sums.toReversed()) {
     for (let k = 0; k < bits; k++) total = total.double();
     total = total.add(sum);
   }
   return total;
-};
+}
 
 /** Coordinates of all sums, out of Montgomery form. */
-const leaveMontgomery = (bytes: Uint8Array, layout: LimbLayout): readonly bigint[] => {
-  const inverse = invert(1n << BigInt(layout.radixBits), BASE_FIELD_MODULUS);
-  return decodeElements(bytes).map((value) => (value * inverse) % BASE_FIELD_MODULUS);
-};
+function leaveMontgomery(bytes: Uint8Array, layout: LimbLayout): readonly bigint[] {
+  const inverse = invert(1n << BigInt(layout.radixBits), baseFieldModulus);
+  return decodeElements(bytes).map((value) => (value * inverse) % baseFieldModulus);
+}
 
-const decodeG1 = ([x = 0n, y = 0n, zz = 0n, zzz = 0n]: readonly bigint[]): G1Point => {
+function decodeG1([x = 0n, y = 0n, zz = 0n, zzz = 0n]: readonly bigint[]): G1Point {
   if (zz === 0n) return G1.ZERO;
   return G1.fromAffine({
-    x: (x * invert(zz, BASE_FIELD_MODULUS)) % BASE_FIELD_MODULUS,
-    y: (y * invert(zzz, BASE_FIELD_MODULUS)) % BASE_FIELD_MODULUS,
+    x: (x * invert(zz, baseFieldModulus)) % baseFieldModulus,
+    y: (y * invert(zzz, baseFieldModulus)) % baseFieldModulus,
   });
-};
+}
 
-const decodeG2 = (words: readonly bigint[]): G2Point => {
+function decodeG2(words: readonly bigint[]): G2Point {
   const [x, y, zz, zzz] = [0, 2, 4, 6].map((k) =>
     Fp2.create({ c0: words[k] ?? 0n, c1: words[k + 1] ?? 0n }),
   );
@@ -52,24 +52,25 @@ const decodeG2 = (words: readonly bigint[]): G2Point => {
     return G2.ZERO;
   }
   return G2.fromAffine({ x: Fp2.div(x, zz), y: Fp2.div(y, zzz) });
-};
+}
 
 /** Cuts a list into runs of equal length. */
-const runs = (values: readonly bigint[], length: number): readonly (readonly bigint[])[] =>
-  Array.from({ length: values.length / length }, (_, k) =>
+function runs(values: readonly bigint[], length: number): readonly (readonly bigint[])[] {
+  return Array.from({ length: values.length / length }, (_, k) =>
     values.slice(k * length, (k + 1) * length),
   );
+}
 
 /** What one multi-scalar multiplication left in its result: for each part of its points the sums of its groups. */
 export type PartResult = { readonly groups: number; readonly bits: number };
 
-const decodeParts = <T extends Addable<T>>(
+function decodeParts<T extends Addable<T>>(
   bytes: Uint8Array,
   parts: readonly PartResult[],
   group: Group,
   decode: (part: Uint8Array) => readonly T[],
   zero: T,
-): T => {
+): T {
   let offset = 0;
   let total = zero;
   for (const part of parts) {
@@ -80,28 +81,28 @@ const decodeParts = <T extends Addable<T>>(
     offset += length;
   }
   return total;
-};
+}
 
 /** @throws Error (of the curve library) if the device returned something that is no point */
-export const decodeG1Result = (
+export function decodeG1Result(
   bytes: Uint8Array,
   parts: readonly PartResult[],
   layout: LimbLayout,
-): G1Affine => {
+): G1Affine {
   const decode = (part: Uint8Array) => runs(leaveMontgomery(part, layout), 4).map(decodeG1);
   const total = decodeParts(bytes, parts, 'g1', decode, G1.ZERO);
   return total.is0() ? undefined : total.toAffine();
-};
+}
 
 /** @throws Error (of the curve library) if the device returned something that is no point */
-export const decodeG2Result = (
+export function decodeG2Result(
   bytes: Uint8Array,
   parts: readonly PartResult[],
   layout: LimbLayout,
-): G2Affine => {
+): G2Affine {
   const decode = (part: Uint8Array) => runs(leaveMontgomery(part, layout), 8).map(decodeG2);
   const total = decodeParts(bytes, parts, 'g2', decode, G2.ZERO);
   if (total.is0()) return undefined;
   const { x, y } = total.toAffine();
   return { x: [x.c0, x.c1], y: [y.c0, y.c1] };
-};
+}

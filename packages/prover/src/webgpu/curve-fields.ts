@@ -5,19 +5,25 @@
  *
  * @module
  */
-import { generateField, WORDS_PRELUDE } from './field.ts';
+import { generateField, wordsPrelude } from './field.ts';
 import type { LimbLayout } from './limbs.ts';
 
 export type Group = 'g1' | 'g2';
 
 /** vec4<u32> of one coordinate. */
-export const coordinateVectors = (group: Group): number => (group === 'g1' ? 2 : 4);
+export function coordinateVectors(group: Group): number {
+  return group === 'g1' ? 2 : 4;
+}
 /** Bytes of an affine point: x, y. */
-export const affineBytes = (group: Group): number => 32 * coordinateVectors(group);
+export function affineBytes(group: Group): number {
+  return 32 * coordinateVectors(group);
+}
 /** Bytes of a sum: X, Y, ZZ, ZZZ. */
-export const sumBytes = (group: Group): number => 64 * coordinateVectors(group);
+export function sumBytes(group: Group): number {
+  return 64 * coordinateVectors(group);
+}
 
-const FIRST_GROUP = `
+const firstGroup = `
 alias F = U256;
 fn f_zero() -> F { return fq_zero(); }
 fn f_one() -> F { return fq_one(); }
@@ -40,7 +46,7 @@ fn f_to_vectors(a: F) -> array<vec4<u32>, 2> {
 `;
 
 // The loops keep one multiplication in the code instead of three: a third of the instructions to compile and to fetch.
-const SECOND_GROUP = `
+const secondGroup = `
 struct F {
   re: U256,
   im: U256,
@@ -120,18 +126,19 @@ fn f_to_vectors(a: F) -> array<vec4<u32>, 4> {
 `;
 
 /** The field and the coordinates over it. */
-export const generateCoordinates = (group: Group, layout: LimbLayout): string =>
-  WORDS_PRELUDE + generateField('fq', layout) + (group === 'g1' ? FIRST_GROUP : SECOND_GROUP);
+export function generateCoordinates(group: Group, layout: LimbLayout): string {
+  return wordsPrelude + generateField('fq', layout) + (group === 'g1' ? firstGroup : secondGroup);
+}
 
 /**
  * Functions that read and write coordinates, affine points and sums in a buffer of vec4<u32>: `<buffer>_affine(i)`, `<buffer>_sum(i)`,
  * `<buffer>_store_affine(i, p)`, `<buffer>_store_sum(i, s)`; the last two if the buffer can be written.
  */
-export const generateAccess = (
+export function generateAccess(
   group: Group,
   buffer: string,
   access: 'read' | 'read_write',
-): string => {
+): string {
   const vectors = coordinateVectors(group);
   const range = Array.from({ length: vectors }, (_, k) => k);
   const load = `fn ${buffer}_coordinate(at: u32) -> F {
@@ -161,4 +168,4 @@ fn ${buffer}_store_sum(index: u32, sum: Sum) {
   ${['x', 'y', 'zz', 'zzz'].map((name, k) => `${buffer}_store_coordinate(at + ${k * vectors}u, sum.${name});`).join('\n  ')}
 }
 `;
-};
+}

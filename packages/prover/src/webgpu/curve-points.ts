@@ -5,7 +5,7 @@
  *
  * @module
  */
-export const POINTS_WGSL = `
+export const pointsWgsl = `
 struct Affine {
   x: F,
   y: F,

@@ -49,32 +49,42 @@ export type Gpu = {
 
 type WebGpuModule = { readonly create: (options: string[]) => GPU };
 
-const loadWebGpu = async (): Promise<WebGpuModule | undefined> => {
+async function loadWebGpu(): Promise<WebGpuModule | undefined> {
   try {
     return await import('webgpu');
   } catch {
     // Not installed, or no build for this platform: the CPU engine is the answer, not an error.
     return undefined;
   }
-};
+}
 
-const lostError = (reason: string): ProverError =>
-  new ProverError('accelerator_lost', `the graphics device is gone (${reason})`, {
+function lostError(reason: string): ProverError {
+  return new ProverError('accelerator_lost', `the graphics device is gone (${reason})`, {
     retryable: true,
   });
+}
 
-const refusedError = (message: string, cause?: unknown): ProverError =>
-  new ProverError('accelerator_refused', `the graphics device refused the work: ${message}`, {
-    cause,
-  });
+function refusedError(message: string, cause?: unknown): ProverError {
+  return new ProverError(
+    'accelerator_refused',
+    `the graphics device refused the work: ${message}`,
+    {
+      cause,
+    },
+  );
+}
 
-const exhaustedError = (message: string): ProverError =>
-  new ProverError('memory_budget_exceeded', `the graphics device has no memory left: ${message}`);
+function exhaustedError(message: string): ProverError {
+  return new ProverError(
+    'memory_budget_exceeded',
+    `the graphics device has no memory left: ${message}`,
+  );
+}
 
 /** Dawn reports a loss a little after the calls that fail of it. */
-const LOSS_REPORT_MS = 250;
+const lossReportMs = 250;
 
-const watch = (device: GPUDevice, adapter: GPUAdapter): Gpu => {
+function watch(device: GPUDevice, adapter: GPUAdapter): Gpu {
   let lostReason: string | undefined;
   let uncaptured: string | undefined;
   let exhausted: string | undefined;
@@ -122,7 +132,7 @@ const watch = (device: GPUDevice, adapter: GPUAdapter): Gpu => {
     },
     explain: async (error) => {
       if (error instanceof ProverError) return error;
-      await Promise.race([lost, setTimeout(LOSS_REPORT_MS)]);
+      await Promise.race([lost, setTimeout(lossReportMs)]);
       try {
         assertHealthy();
       } catch (known) {
@@ -155,7 +165,7 @@ const watch = (device: GPUDevice, adapter: GPUAdapter): Gpu => {
       device.destroy();
     },
   };
-};
+}
 
 /**
  * What `create` returned, for each backend, kept as long as the process lives: once such an object is collected, the next one crashes the
@@ -164,9 +174,9 @@ const watch = (device: GPUDevice, adapter: GPUAdapter): Gpu => {
 const instances = new Map<string, GPU>();
 
 /** Opens the fastest adapter there is, or says why there is none. */
-export const openDevice = async (
+export async function openDevice(
   options: DeviceOptions = {},
-): Promise<{ readonly gpu: Gpu } | { readonly reason: string }> => {
+): Promise<{ readonly gpu: Gpu } | { readonly reason: string }> {
   const module = await loadWebGpu();
   if (module === undefined) return { reason: 'the optional package webgpu is not installed' };
   const backend = options.backend ?? '';
@@ -184,4 +194,4 @@ export const openDevice = async (
   } catch (error) {
     return { reason: `the graphics device did not open: ${String(error)}` };
   }
-};
+}

@@ -8,7 +8,7 @@
 import type { EngineOptions, ProofSums } from '../engine/engine.ts';
 import { ProverError } from '../errors.ts';
 import type { Zkey } from '../zkey/zkey.ts';
-import { ELEMENT_BYTES } from './elements.ts';
+import { elementBytes } from './elements.ts';
 import { countSumPoints, type SumSection, tableBudget } from './engine-memory.ts';
 import { createG1Msm, createG2Msm, type MsmContext } from './msm.ts';
 import type { GpuContext } from './ntt.ts';
@@ -30,19 +30,19 @@ export type DeviceKey = {
 };
 
 /** Share of the wires whose digits are not zero: counted in witnesses of fund-16 and fund-64 (docs/gpu.md), mostly Poseidon states. */
-export const WITNESS_DENSITY = 0.96;
+export const witnessDensity = 0.96;
 
 /** Points of all sums, and rows, up to which a proof is one burst of work: about a tenth of a second on a large card. */
-const SHORT_PROOF_POINTS = 1 << 22;
+const shortProofPoints = 1 << 22;
 /** Submissions of a longer proof that wait on the device, so that an abort is felt. */
-const PENDING_OF_LONG_PROOF = 2;
+const pendingOfLongProof = 2;
 
 /** @throws the signal's reason; ProverError `memory_budget_exceeded`, `accelerator_limit_exceeded`, `zkey_malformed`, `accelerator_lost` */
-export const loadDeviceKey = async (
+export async function loadDeviceKey(
   context: KeyContext,
   zkey: Zkey,
   options: EngineOptions,
-): Promise<DeviceKey> => {
+): Promise<DeviceKey> {
   const { gpu: gpuContext, msm: msmContext } = context;
   const budgetBytes = context.memoryBudgetBytes * context.tableShare;
   const { gpu, buffers } = gpuContext;
@@ -69,7 +69,7 @@ export const loadDeviceKey = async (
       zkey.readPoints(section, start, count, into),
     tableBudgetBytes: tableBudget(header, section, budgetBytes),
     firstScalar: section === 'c' ? header.publicSignals + 1 : 0,
-    density: section === 'h' ? 1 : WITNESS_DENSITY,
+    density: section === 'h' ? 1 : witnessDensity,
     signal,
   });
   const loadG1 = async (section: Exclude<SumSection, 'b2'>) => {
@@ -119,7 +119,7 @@ export const loadDeviceKey = async (
       });
 
     // A device that is done with a sum before the host hears of the one before would wait for the host.
-    const pendingMost = total <= SHORT_PROOF_POINTS ? sums.length + 1 : PENDING_OF_LONG_PROOF;
+    const pendingMost = total <= shortProofPoints ? sums.length + 1 : pendingOfLongProof;
 
     /** The quotient, then one sum after the other. */
     const run = async (witness: Uint8Array, proofOptions: EngineOptions): Promise<void> => {
@@ -172,7 +172,7 @@ export const loadDeviceKey = async (
       bytes: quotient.bytes + result.size + sums.reduce((bytes, msm) => bytes + msm.bytes, 0),
       release,
       computeSums: async (witness, proofOptions) => {
-        if (witness.byteLength !== header.wires * ELEMENT_BYTES) {
+        if (witness.byteLength !== header.wires * elementBytes) {
           throw new ProverError(
             'artifacts_mismatch',
             'the witness has another number of wires than the proving key',
@@ -200,4 +200,4 @@ export const loadDeviceKey = async (
     release();
     throw error;
   }
-};
+}

@@ -16,30 +16,30 @@ import { openLayoutCache } from './layout-cache.ts';
 import { describeLayoutKey } from './layout-choice.ts';
 import { findLimbLayout } from './limbs.ts';
 
-const WIRES = 50;
-const key = createSyntheticKey({ domainSize: 64, wires: WIRES, publicSignals: 2 });
+const wires = 50;
+const key = createSyntheticKey({ domainSize: 64, wires: wires, publicSignals: 2 });
 const small = createSyntheticKey({ domainSize: 4, wires: 3, publicSignals: 1 });
 /** The polynomials together, and the digits of its points, are beyond a binding of the device below. */
-const divided = createSyntheticKey({ domainSize: 2048, wires: WIRES, publicSignals: 2 });
+const divided = createSyntheticKey({ domainSize: 2048, wires: wires, publicSignals: 2 });
 const tooLarge = createSyntheticKey({ domainSize: 8192, wires: 3, publicSignals: 1 });
 /** Two polynomials of 2,048 rows, and hardly more than sums in G2 need for their buckets. */
-const BINDING_BYTES = 2 ** 17;
-const witnesses = [0, 1, 2].map((k) => [1n, ...random.slice(k * WIRES, (k + 1) * WIRES - 1)]);
+const bindingBytes = 2 ** 17;
+const witnesses = [0, 1, 2].map((k) => [1n, ...random.slice(k * wires, (k + 1) * wires - 1)]);
 const witness = witnesses[0] ?? [];
 
 const probe = await openTestDevice();
 const hasDevice = probe !== undefined;
 probe?.close();
 
-const LAYOUT = findLimbLayout('digits-13-loop');
+const layout = findLimbLayout('digits-13-loop');
 const lost = { code: 'accelerator_lost', retryable: true };
 
-const open = async (memoryBudgetBytes = 2 ** 28): Promise<{ gpu: Gpu; engine: Engine }> => {
+async function open(memoryBudgetBytes = 2 ** 28): Promise<{ gpu: Gpu; engine: Engine }> {
   const adapter = await openTestDevice();
   if (adapter === undefined) throw new Error('no device');
-  const gpu = limitGpu(adapter, { maxStorageBufferBindingSize: BINDING_BYTES });
-  return { gpu, engine: createDeviceEngine(gpu, { layout: LAYOUT, memoryBudgetBytes }) };
-};
+  const gpu = limitGpu(adapter, { maxStorageBufferBindingSize: bindingBytes });
+  return { gpu, engine: createDeviceEngine(gpu, { layout: layout, memoryBudgetBytes }) };
+}
 
 describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
   let engine: Engine;
@@ -187,12 +187,12 @@ describe.skipIf(!hasDevice)('finding a graphics device', () => {
     const gpu = await openTestDevice();
     if (gpu === undefined) throw new Error('no device');
     const cacheDir = await mkdtemp(join(tmpdir(), 'webgpu-engine-'));
-    const kept = [{ name: LAYOUT.name, isCorrect: true, multiplicationsPerSecond: 123e9 }];
-    await openLayoutCache(cacheDir).write(await describeLayoutKey(gpu, [LAYOUT]), kept);
+    const kept = [{ name: layout.name, isCorrect: true, multiplicationsPerSecond: 123e9 }];
+    await openLayoutCache(cacheDir).write(await describeLayoutKey(gpu, [layout]), kept);
     gpu.close();
     const opened = await createWebGpuEngine({
       allowSoftwareAdapter: true,
-      layout: LAYOUT.name,
+      layout: layout.name,
       cacheDir,
     });
     if ('reason' in opened) throw new Error(opened.reason);

@@ -10,8 +10,8 @@ import { createBuffers } from './buffers.ts';
 import type { Gpu } from './device.ts';
 import { loadDeviceKey } from './engine-key.ts';
 import {
-  DEFAULT_MEMORY_BUDGET_BYTES,
-  DEFAULT_TABLE_SHARE,
+  defaultMemoryBudgetBytes,
+  defaultTableShare,
   estimateDeviceBytes,
   leastDeviceBytes,
 } from './engine-memory.ts';
@@ -31,21 +31,21 @@ export type DeviceEngineOptions = {
 };
 
 /** Runs one task after the other, in the order of the calls. */
-const createQueue = () => {
+function createQueue() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(task: () => Promise<T>): Promise<T> => {
     const next = last.then(task);
     last = next.catch(() => undefined);
     return next;
   };
-};
+}
 
 /** An engine on a device that is open; closing the engine closes the device. */
-export const createDeviceEngine = (gpu: Gpu, options: DeviceEngineOptions): Engine => {
+export function createDeviceEngine(gpu: Gpu, options: DeviceEngineOptions): Engine {
   const {
     layout,
-    memoryBudgetBytes = DEFAULT_MEMORY_BUDGET_BYTES,
-    tableShare = gpu.isSoftware ? 0 : DEFAULT_TABLE_SHARE,
+    memoryBudgetBytes = defaultMemoryBudgetBytes,
+    tableShare = gpu.isSoftware ? 0 : defaultTableShare,
   } = options;
   const buffers = createBuffers(gpu);
   const context = {
@@ -125,4 +125,4 @@ export const createDeviceEngine = (gpu: Gpu, options: DeviceEngineOptions): Engi
       await queue(() => Promise.resolve());
     },
   };
-};
+}

@@ -7,19 +7,19 @@
 import { bind } from './bindings.ts';
 import type { Buffers } from './buffers.ts';
 import type { Gpu } from './device.ts';
-import { decodeElements, ELEMENT_BYTES, encodeElements } from './elements.ts';
+import { decodeElements, elementBytes, encodeElements } from './elements.ts';
 import { fieldModulus, invert } from './field.ts';
 import type { LimbLayout } from './limbs.ts';
 import { dispatch } from './pipelines.ts';
 
-export const CHECK_WORKGROUP = 64;
-const FIELDS = ['fq', 'fr'] as const;
+export const checkWorkgroup = 64;
+const fields = ['fq', 'fr'] as const;
 
 /** Entry point `check`: both products and squares of every pair. Needs both fields. */
-export const CHECK_SHADER = `
+export const checkShader = `
 @group(0) @binding(0) var<storage, read> pairs: array<U256>;
 @group(0) @binding(1) var<storage, read_write> products: array<U256>;
-@compute @workgroup_size(${CHECK_WORKGROUP})
+@compute @workgroup_size(${checkWorkgroup})
 fn check(@builtin(global_invocation_id) id: vec3<u32>) {
   let i = id.x;
   if (4u * i >= arrayLength(&pairs)) { return; }
@@ -34,10 +34,7 @@ fn check(@builtin(global_invocation_id) id: vec3<u32>) {
  * Pairs that a multiplier is likeliest to get wrong (ends of the range, digits all ones, powers of two), then a public fixed sequence
  * that looks random.
  */
-export const checkPairs = (
-  modulus: bigint,
-  count: number,
-): readonly (readonly [bigint, bigint])[] => {
+export function checkPairs(modulus: bigint, count: number): readonly (readonly [bigint, bigint])[] {
   const half = modulus >> 1n;
   const edges = [0n, 1n, 2n, modulus - 1n, modulus - 2n, half, half + 1n, (1n << 253n) - 1n];
   for (const width of [13n, 14n, 15n, 16n, 22n, 32n]) {
@@ -55,33 +52,33 @@ export const checkPairs = (
   };
   while (pairs.length < count) pairs.push([next(), next()]);
   return pairs;
-};
+}
 
 /** True if the device multiplies and squares as BigInt does, in both fields. `pipeline` is the layout's `check`. */
-export const isLayoutCorrect = async (
+export async function isLayoutCorrect(
   gpu: Gpu,
   buffers: Buffers,
   pipeline: GPUComputePipeline,
   layout: LimbLayout,
   pairCount = 1024,
-): Promise<boolean> => {
+): Promise<boolean> {
   const radix = 1n << BigInt(layout.radixBits);
-  const pairs = FIELDS.map((field) => checkPairs(fieldModulus(field), pairCount));
+  const pairs = fields.map((field) => checkPairs(fieldModulus(field), pairCount));
   const count = pairs[0]?.length ?? 0;
   const inputs = Array.from({ length: count }, (_, i) => pairs.flatMap((list) => list[i] ?? []));
   const given = buffers.upload(encodeElements(inputs.flat()));
-  const products = buffers.take(4 * count * ELEMENT_BYTES);
+  const products = buffers.take(4 * count * elementBytes);
   try {
     await gpu.guard(() => {
       const encoder = gpu.device.createCommandEncoder();
       const pass = encoder.beginComputePass();
       const group = bind(gpu, pipeline, [given, products]);
-      dispatch(gpu, pass, pipeline, group, Math.ceil(count / CHECK_WORKGROUP));
+      dispatch(gpu, pass, pipeline, group, Math.ceil(count / checkWorkgroup));
       pass.end();
       gpu.device.queue.submit([encoder.finish()]);
     });
-    const results = decodeElements(await buffers.read(products, 0, 4 * count * ELEMENT_BYTES));
-    return FIELDS.every((field, f) => {
+    const results = decodeElements(await buffers.read(products, 0, 4 * count * elementBytes));
+    return fields.every((field, f) => {
       const modulus = fieldModulus(field);
       const fromRadix = invert(radix, modulus);
       return pairs[f]?.every(
@@ -94,4 +91,4 @@ export const isLayoutCorrect = async (
     buffers.release(given);
     buffers.release(products);
   }
-};
+}

@@ -4,14 +4,14 @@ import {
   computeOnDevice,
   type DeviceContext,
   expectOperation,
-  OPERATIONS,
+  operations,
 } from '../../test/field-on-device.ts';
 import { openTestDevice } from '../../test/test-device.ts';
 import { chooseLayout, measureLayouts } from './benchmark.ts';
 import { createBuffers } from './buffers.ts';
 import { fieldModulus } from './field.ts';
 import { checkPairs } from './field-check.ts';
-import { findLimbLayout, LIMB_LAYOUTS } from './limbs.ts';
+import { findLimbLayout, limbLayouts } from './limbs.ts';
 import { createPipelines } from './pipelines.ts';
 
 const gpu = await openTestDevice();
@@ -27,7 +27,7 @@ describe.skipIf(gpu === undefined)('field arithmetic on a graphics device', () =
   });
 
   // The float layout needs a multiply-add that rounds once, which SwiftShader has not; limbs-floats.test.ts tests its text.
-  const exact = LIMB_LAYOUTS.filter(({ name }) => name !== 'floats-22');
+  const exact = limbLayouts.filter(({ name }) => name !== 'floats-22');
   describe.each(exact.map((layout) => [layout.name, layout] as const))('%s', (_, layout) => {
     it.each(['fq', 'fr'] as const)('multiplies and squares in %s as BigInt does', async (field) => {
       const pairs = checkPairs(fieldModulus(field), 2048);
@@ -41,7 +41,7 @@ describe.skipIf(gpu === undefined)('field arithmetic on a graphics device', () =
   });
 
   describe.each(['fq', 'fr'] as const)('%s', (field) => {
-    it.each(OPERATIONS)('%s agrees with BigInt', async (operation) => {
+    it.each(operations)('%s agrees with BigInt', async (operation) => {
       const layout = findLimbLayout('digits-15-loop');
       const pairs = checkPairs(fieldModulus(field), 800);
       const results = await computeOnDevice(context, field, layout, operation, pairs);

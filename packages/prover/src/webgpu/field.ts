@@ -9,28 +9,30 @@ import type { LimbLayout } from './limbs.ts';
 import { literal, splitConstant } from './limbs-pack.ts';
 
 /** Coordinates of BN254 points. */
-export const BASE_FIELD_MODULUS =
-  0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47n;
+export const baseFieldModulus = 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47n;
 /** Scalars of BN254; what circuits count in. */
-export const SCALAR_FIELD_MODULUS =
+export const scalarFieldModulus =
   0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001n;
 
 /** Prefix of the functions: fq_mul, fr_mul. */
 export type FieldName = 'fq' | 'fr';
 
-export const fieldModulus = (name: FieldName): bigint =>
-  name === 'fq' ? BASE_FIELD_MODULUS : SCALAR_FIELD_MODULUS;
+export function fieldModulus(name: FieldName): bigint {
+  return name === 'fq' ? baseFieldModulus : scalarFieldModulus;
+}
 
 /** A WGSL expression of type U256. */
-const constantWords = (value: bigint): string =>
-  `U256(${splitConstant(value, 32, 8).map(literal).join(', ')})`;
+function constantWords(value: bigint): string {
+  return `U256(${splitConstant(value, 32, 8).map(literal).join(', ')})`;
+}
 
 /** Montgomery form of a number in a layout. */
-export const toMontgomery = (value: bigint, modulus: bigint, layout: LimbLayout): bigint =>
-  ((((value % modulus) + modulus) % modulus) * (1n << BigInt(layout.radixBits))) % modulus;
+export function toMontgomery(value: bigint, modulus: bigint, layout: LimbLayout): bigint {
+  return ((((value % modulus) + modulus) % modulus) * (1n << BigInt(layout.radixBits))) % modulus;
+}
 
 /** Declarations that every shader needs, once. */
-export const WORDS_PRELUDE = `alias U256 = array<u32, 8>;
+export const wordsPrelude = `alias U256 = array<u32, 8>;
 fn u256_is_zero(a: U256) -> bool {
   return (a[0] | a[1] | a[2] | a[3] | a[4] | a[5] | a[6] | a[7]) == 0u;
 }
@@ -42,11 +44,11 @@ fn u256_select(a: U256, b: U256, take_b: bool) -> U256 {
 }
 `;
 
-const WORDS = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+const words = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 
 /** Lines that set s0…s7 to a + b. The sum is below 2^256. */
-const sumLines = (a: (k: number) => string, b: (k: number) => string): readonly string[] =>
-  WORDS.flatMap((k) =>
+function sumLines(a: (k: number) => string, b: (k: number) => string): readonly string[] {
+  return words.flatMap((k) =>
     k === 0
       ? [`let s0 = ${a(0)} + ${b(0)};`, `let c0 = select(0u, 1u, s0 < ${a(0)});`]
       : [
@@ -57,10 +59,11 @@ const sumLines = (a: (k: number) => string, b: (k: number) => string): readonly 
             : []),
         ],
   );
+}
 
 /** Lines that set d0…d7 to a - b mod 2^256 and e7 to 1 if it went below zero. */
-const differenceLines = (a: (k: number) => string, b: (k: number) => string): readonly string[] =>
-  WORDS.flatMap((k) =>
+function differenceLines(a: (k: number) => string, b: (k: number) => string): readonly string[] {
+  return words.flatMap((k) =>
     k === 0
       ? [`let d0 = ${a(0)} - ${b(0)};`, `let e0 = select(0u, 1u, ${a(0)} < ${b(0)});`]
       : [
@@ -69,19 +72,23 @@ const differenceLines = (a: (k: number) => string, b: (k: number) => string): re
           `let e${k} = select(0u, 1u, ${a(k)} < ${b(k)}) | select(0u, 1u, g${k} < e${k - 1});`,
         ],
   );
+}
 
-const word = (name: string) => (k: number) => `${name}[${k}]`;
+function word(name: string) {
+  return (k: number) => `${name}[${k}]`;
+}
 
-const func = (signature: string, lines: readonly string[]): string =>
-  `fn ${signature} -> U256 {\n  ${lines.join('\n  ')}\n}\n`;
+function func(signature: string, lines: readonly string[]): string {
+  return `fn ${signature} -> U256 {\n  ${lines.join('\n  ')}\n}\n`;
+}
 
 /**
- * WGSL of a field; put WORDS_PRELUDE before it. Declares, for the prefix fq (fr likewise):
+ * WGSL of a field; put wordsPrelude before it. Declares, for the prefix fq (fr likewise):
  * `fq_zero() fq_one() fq_add fq_sub fq_neg fq_dbl fq_mul fq_sqr fq_inv(a)` (0 for 0), `fq_reduce_once(a)` for a below 2 q,
  * `fq_enter(a)` plain to Montgomery form, `fq_leave(a)` back, `fq_enter_512(a)` from times 2^512, `fq_enter_256(a)` from times 2^256
  * (both as in zkey files) and `fq_leave_256(a)` back.
  */
-export const generateField = (name: FieldName, layout: LimbLayout): string => {
+export function generateField(name: FieldName, layout: LimbLayout): string {
   const modulus = fieldModulus(name);
   const modulusWords = splitConstant(modulus, 32, 8).map(literal);
   const limit = (k: number): string => modulusWords[k] ?? '0u';
@@ -89,7 +96,7 @@ export const generateField = (name: FieldName, layout: LimbLayout): string => {
   const inverse256 = invert(1n << 256n, modulus);
   const constant = (value: bigint): string => constantWords(value % modulus);
   const chooseDifference = (other: string): string =>
-    `return U256(${WORDS.map((k) => `select(d${k}, ${other}${k}, e7 != 0u)`).join(', ')});`;
+    `return U256(${words.map((k) => `select(d${k}, ${other}${k}, e7 != 0u)`).join(', ')});`;
   const multiplyBy = (value: bigint): string => `return ${name}_mul(a, ${constant(value)});`;
   const exponent = splitConstant(modulus - 2n, 32, 8)
     .map(literal)
@@ -99,7 +106,7 @@ export const generateField = (name: FieldName, layout: LimbLayout): string => {
     func(`${name}_one()`, [`return ${constant(radix)};`]),
     func(`${name}_reduce_once(a: U256)`, [
       ...differenceLines(word('a'), limit),
-      `return U256(${WORDS.map((k) => `select(d${k}, a[${k}], e7 != 0u)`).join(', ')});`,
+      `return U256(${words.map((k) => `select(d${k}, a[${k}], e7 != 0u)`).join(', ')});`,
     ]),
     func(`${name}_add(a: U256, b: U256)`, [
       ...sumLines(word('a'), word('b')),
@@ -107,7 +114,7 @@ export const generateField = (name: FieldName, layout: LimbLayout): string => {
       chooseDifference('s'),
     ]),
     func(`${name}_dbl(a: U256)`, [
-      ...WORDS.map((k) =>
+      ...words.map((k) =>
         k === 0 ? 'let s0 = a[0] << 1u;' : `let s${k} = (a[${k}] << 1u) | (a[${k - 1}] >> 31u);`,
       ),
       ...differenceLines((k) => `s${k}`, limit),
@@ -120,7 +127,7 @@ export const generateField = (name: FieldName, layout: LimbLayout): string => {
         (k) => `d${k}`,
         (k) => `(back & ${limit(k)})`,
       ),
-      `return U256(${WORDS.map((k) => `s${k}`).join(', ')});`,
+      `return U256(${words.map((k) => `s${k}`).join(', ')});`,
     ]),
     func(`${name}_neg(a: U256)`, [`return ${name}_sub(${name}_zero(), a);`]),
     layout.generate(name, modulus),
@@ -142,10 +149,10 @@ export const generateField = (name: FieldName, layout: LimbLayout): string => {
       'return result;',
     ]),
   ].join('');
-};
+}
 
 /** Inverse modulo a prime. */
-export const invert = (value: bigint, modulus: bigint): bigint => {
+export function invert(value: bigint, modulus: bigint): bigint {
   let [low, high] = [((value % modulus) + modulus) % modulus, modulus];
   let [x, y] = [1n, 0n];
   while (low > 1n) {
@@ -154,4 +161,4 @@ export const invert = (value: bigint, modulus: bigint): bigint => {
     [x, y] = [y - quotient * x, x];
   }
   return ((x % modulus) + modulus) % modulus;
-};
+}

@@ -10,7 +10,7 @@ import { type Gpu, openDevice } from './device.ts';
 import { createDeviceEngine } from './engine.ts';
 import { openLayoutCache } from './layout-cache.ts';
 import { describeLayoutKey, findMeasurements } from './layout-choice.ts';
-import { findLimbLayout, LIMB_LAYOUTS, type LimbLayoutName } from './limbs.ts';
+import { findLimbLayout, type LimbLayoutName, limbLayouts } from './limbs.ts';
 import { createPipelines } from './pipelines.ts';
 
 export type WebGpuEngineOptions = {
@@ -32,11 +32,11 @@ export type WebGpuEngine =
 /** Of this process: an engine opened again on the same device, after a loss, need not even read a file. */
 const measured = new Map<string, readonly LayoutMeasurement[]>();
 
-const measure = async (
+async function measure(
   gpu: Gpu,
   { layout: only, cacheDir }: WebGpuEngineOptions,
-): Promise<readonly LayoutMeasurement[]> => {
-  const layouts = only === undefined ? LIMB_LAYOUTS : [findLimbLayout(only)];
+): Promise<readonly LayoutMeasurement[]> {
+  const layouts = only === undefined ? limbLayouts : [findLimbLayout(only)];
   const key = await describeLayoutKey(gpu, layouts);
   const name = JSON.stringify(key);
   const known = measured.get(name);
@@ -50,15 +50,14 @@ const measure = async (
   });
   measured.set(name, measurements);
   return measurements;
-};
+}
 
-const describeSpeed = ({ name, multiplicationsPerSecond = 0 }: LayoutMeasurement): string =>
-  `${name}, ${(multiplicationsPerSecond / 1e9).toPrecision(3)} billion multiplications a second`;
+function describeSpeed({ name, multiplicationsPerSecond = 0 }: LayoutMeasurement): string {
+  return `${name}, ${(multiplicationsPerSecond / 1e9).toPrecision(3)} billion multiplications a second`;
+}
 
 /** Opens the device, tests and times its arithmetic, and makes an engine on it. */
-export const createWebGpuEngine = async (
-  options: WebGpuEngineOptions = {},
-): Promise<WebGpuEngine> => {
+export async function createWebGpuEngine(options: WebGpuEngineOptions = {}): Promise<WebGpuEngine> {
   const opened = await openDevice({ allowSoftwareAdapter: options.allowSoftwareAdapter ?? false });
   if ('reason' in opened) return opened;
   const { gpu } = opened;
@@ -75,4 +74,4 @@ export const createWebGpuEngine = async (
     gpu.close();
     return { reason: `${gpu.name}: ${error instanceof Error ? error.message : String(error)}` };
   }
-};
+}

@@ -26,24 +26,24 @@ const measurements: readonly LayoutMeasurement[] = [
   { name: 'floats-22', isCorrect: false, multiplicationsPerSecond: undefined },
 ];
 /** The only file of the folder. */
-const onlyFile = async (): Promise<string> => {
+async function onlyFile(): Promise<string> {
   const [name, ...others] = await readdir(folder);
   expect(others).toEqual([]);
   return join(folder, name ?? '');
-};
+}
 
 /** One start: how often it measured, and what it used. */
-const start = async (
+async function start(
   now = key,
   answers: { readonly isRight?: boolean; readonly fails?: true } = {},
-) => {
+) {
   const measure = vi.fn(() => Promise.resolve(measurements));
   const isCorrect = vi.fn((_name: string) =>
     answers.fails ? Promise.reject(new Error('lost')) : Promise.resolve(answers.isRight ?? true),
   );
   const used = await findMeasurements(openLayoutCache(folder), now, { measure, isCorrect });
   return { measured: measure.mock.calls.length, tested: isCorrect.mock.calls.flat(), used };
-};
+}
 
 describe('measured layouts', () => {
   it('are measured at the first start and taken from the folder at the second, after a test of the best one', async () => {

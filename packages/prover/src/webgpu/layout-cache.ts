@@ -10,7 +10,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LayoutMeasurement } from './benchmark.ts';
-import { LIMB_LAYOUTS } from './limbs.ts';
+import { limbLayouts } from './limbs.ts';
 
 /** What the measurements hold for. */
 export type LayoutKey = {
@@ -34,37 +34,39 @@ export type LayoutCache = {
   readonly write: (key: LayoutKey, measurements: readonly LayoutMeasurement[]) => Promise<void>;
 };
 
-const FORMAT = 1;
+const format = 1;
 /** Ten times what a file has. */
-const MOST_BYTES = 16_384;
+const mostBytes = 16_384;
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
 
-const isSpeed = (value: unknown): boolean =>
-  typeof value === 'number' && Number.isFinite(value) && value > 0;
+function isSpeed(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0;
+}
 
-const parseMeasurement = (value: unknown): LayoutMeasurement | undefined => {
+function parseMeasurement(value: unknown): LayoutMeasurement | undefined {
   if (!isRecord(value)) return undefined;
-  const name = LIMB_LAYOUTS.find((layout) => layout.name === value['name'])?.name;
+  const name = limbLayouts.find((layout) => layout.name === value['name'])?.name;
   const { isCorrect, multiplicationsPerSecond: speed } = value;
   if (name === undefined || typeof isCorrect !== 'boolean') return undefined;
   if (isCorrect ? !isSpeed(speed) : speed !== undefined) return undefined;
   return { name, isCorrect, multiplicationsPerSecond: isCorrect ? Number(speed) : undefined };
-};
+}
 
-const parse = (text: string, key: LayoutKey): readonly LayoutMeasurement[] | undefined => {
+function parse(text: string, key: LayoutKey): readonly LayoutMeasurement[] | undefined {
   const file: unknown = JSON.parse(text);
-  if (!isRecord(file) || file['format'] !== FORMAT) return undefined;
+  if (!isRecord(file) || file['format'] !== format) return undefined;
   if (JSON.stringify(file['key']) !== JSON.stringify(key)) return undefined;
   const listed: unknown = file['measurements'];
   if (!Array.isArray(listed)) return undefined;
   const measurements = listed.flatMap((value) => parseMeasurement(value) ?? []);
   const isWhole = measurements.length === listed.length;
   return isWhole && measurements.some(({ isCorrect }) => isCorrect) ? measurements : undefined;
-};
+}
 
-export const openLayoutCache = (folder: string): LayoutCache => {
+export function openLayoutCache(folder: string): LayoutCache {
   /** One file for each card: a new driver replaces what the old one left. */
   const pathOf = ({ adapter: { vendor, architecture, device } }: LayoutKey): string => {
     const card = createHash('sha256').update(JSON.stringify([vendor, architecture, device]));
@@ -75,7 +77,7 @@ export const openLayoutCache = (folder: string): LayoutCache => {
       try {
         const file = await open(pathOf(key), 'r');
         try {
-          const { bytesRead, buffer } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
+          const { bytesRead, buffer } = await file.read(Buffer.alloc(mostBytes), 0, mostBytes, 0);
           return parse(buffer.toString('utf8', 0, bytesRead), key);
         } finally {
           await file.close();
@@ -91,7 +93,7 @@ export const openLayoutCache = (folder: string): LayoutCache => {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         const file = await open(fresh, 'wx', 0o600);
         try {
-          await file.writeFile(`${JSON.stringify({ format: FORMAT, key, measurements })}\n`);
+          await file.writeFile(`${JSON.stringify({ format: format, key, measurements })}\n`);
         } finally {
           await file.close();
         }
@@ -102,4 +104,4 @@ export const openLayoutCache = (folder: string): LayoutCache => {
       }
     },
   };
-};
+}

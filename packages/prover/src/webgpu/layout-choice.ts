@@ -19,7 +19,7 @@ export type LayoutWork = {
   readonly isCorrect: (name: LimbLayoutName) => Promise<boolean>;
 };
 
-const readDawnVersion = async (): Promise<string> => {
+async function readDawnVersion(): Promise<string> {
   try {
     const path = createRequire(import.meta.url).resolve('webgpu/package.json');
     const manifest: unknown = JSON.parse(await readFile(path, 'utf8'));
@@ -30,26 +30,28 @@ const readDawnVersion = async (): Promise<string> => {
     // Bundled otherwise than we know: the driver's version and the shaders still tell.
   }
   return 'unknown';
-};
+}
 
-export const describeLayoutKey = async (
+export async function describeLayoutKey(
   gpu: Gpu,
   layouts: readonly LimbLayout[],
-): Promise<LayoutKey> => ({
-  adapter: gpu.adapter,
-  dawn: await readDawnVersion(),
-  shaders: createHash('sha256').update(describeCandidates(layouts)).digest('hex'),
-});
+): Promise<LayoutKey> {
+  return {
+    adapter: gpu.adapter,
+    dawn: await readDawnVersion(),
+    shaders: createHash('sha256').update(describeCandidates(layouts)).digest('hex'),
+  };
+}
 
-export const findMeasurements = async (
+export async function findMeasurements(
   cache: LayoutCache | undefined,
   key: LayoutKey,
   work: LayoutWork,
-): Promise<readonly LayoutMeasurement[]> => {
+): Promise<readonly LayoutMeasurement[]> {
   const kept = await cache?.read(key);
   // A test that the device fails, or that fails itself, must not be the end: the measurement tries every layout.
   if (kept && (await work.isCorrect(chooseLayout(kept).name).catch(() => false))) return kept;
   const measurements = await work.measure();
   if (measurements.some(({ isCorrect }) => isCorrect)) await cache?.write(key, measurements);
   return measurements;
-};
+}

@@ -32,7 +32,7 @@ type DigitOptions = {
   readonly shape: DigitShape;
 };
 
-const WORD_LIMIT = 1n << 32n;
+const wordLimit = 1n << 32n;
 
 /** Accumulators of columns, each with the largest value it can hold. */
 class Columns {
@@ -57,10 +57,10 @@ class Columns {
       return;
     }
     let total = held + bound;
-    if (total >= WORD_LIMIT) {
+    if (total >= wordLimit) {
       this.carry(column);
       total = (this.#bounds.get(column) ?? 0n) + bound;
-      if (total >= WORD_LIMIT) throw new RangeError('digits too wide for 32 bits');
+      if (total >= wordLimit) throw new RangeError('digits too wide for 32 bits');
     }
     this.#lines.push(`${this.#name(column)} += ${expression};`);
     this.#bounds.set(column, total);
@@ -91,7 +91,7 @@ class Columns {
   }
 }
 
-const generateUnrolled = (options: DigitOptions, isSquare: boolean): string => {
+function generateUnrolled(options: DigitOptions, isSquare: boolean): string {
   const { prefix, modulus, width, count } = options;
   const mask = (1n << BigInt(width)) - 1n;
   const modulusDigits = splitConstant(modulus, width, count);
@@ -124,28 +124,28 @@ const generateUnrolled = (options: DigitOptions, isSquare: boolean): string => {
   lines.push(`return ${prefix}_reduce_once(${packExpression(digits, width)});`);
   const signature = isSquare ? `${prefix}_sqr(a: U256)` : `${prefix}_mul(a: U256, b: U256)`;
   return `fn ${signature} -> U256 {\n  ${lines.join('\n  ')}\n}\n`;
-};
+}
 
 /** Digits of the left factor that can be taken before the accumulators must be carried. */
-const countStepsBetweenCarries = (
+function countStepsBetweenCarries(
   width: number,
   count: number,
   modulusDigits: readonly bigint[],
-): number => {
+): number {
   const mask = (1n << BigInt(width)) - 1n;
   const largest = modulusDigits.toSorted((a, b) => (a < b ? 1 : -1))[0] ?? 0n;
   let steps = count;
   const worst = (taken: number): bigint => {
     // What a carry leaves, two products a step, and the carry that arrives from the column below.
-    const left = taken >= count ? 0n : mask + (WORD_LIMIT >> BigInt(width));
-    return left + BigInt(taken) * mask * (mask + largest) + (WORD_LIMIT >> BigInt(width));
+    const left = taken >= count ? 0n : mask + (wordLimit >> BigInt(width));
+    return left + BigInt(taken) * mask * (mask + largest) + (wordLimit >> BigInt(width));
   };
-  while (steps > 1 && worst(steps) >= WORD_LIMIT) steps--;
-  if (worst(steps) >= WORD_LIMIT) throw new RangeError('digits too wide for 32 bits');
+  while (steps > 1 && worst(steps) >= wordLimit) steps--;
+  if (worst(steps) >= wordLimit) throw new RangeError('digits too wide for 32 bits');
   return steps;
-};
+}
 
-const generateLoop = (options: DigitOptions): string => {
+function generateLoop(options: DigitOptions): string {
   const { prefix, modulus, width, count } = options;
   const mask = literal((1n << BigInt(width)) - 1n);
   const inverse = literal(negativeInverse(modulus, width));
@@ -202,10 +202,11 @@ const generateLoop = (options: DigitOptions): string => {
   ];
   return `fn ${prefix}_mul(a: U256, b: U256) -> U256 {\n  ${lines.join('\n  ')}\n}
 fn ${prefix}_sqr(a: U256) -> U256 {\n  return ${prefix}_mul(a, a);\n}\n`;
-};
+}
 
 /** WGSL of `<prefix>_mul` and `<prefix>_sqr`; needs `<prefix>_reduce_once`. */
-export const generateDigitMultiplier = (options: DigitOptions): string =>
-  options.shape === 'loop'
+export function generateDigitMultiplier(options: DigitOptions): string {
+  return options.shape === 'loop'
     ? generateLoop(options)
     : generateUnrolled(options, false) + generateUnrolled(options, true);
+}

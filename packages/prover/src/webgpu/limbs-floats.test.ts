@@ -4,14 +4,14 @@
  */
 import { compileFunction } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { BASE_FIELD_MODULUS, invert, SCALAR_FIELD_MODULUS } from './field.ts';
+import { baseFieldModulus, invert, scalarFieldModulus } from './field.ts';
 import { checkPairs } from './field-check.ts';
 import { generateFloatMultiplier } from './limbs-floats.ts';
 
 type Multiply = (a: readonly number[], b: readonly number[]) => readonly number[];
 
 /** Reads the WGSL of one function as JavaScript: whole numbers wrap to 32 bits, floats round to 32 bits. */
-const interpret = (wgsl: string, name: string): Multiply => {
+function interpret(wgsl: string, name: string): Multiply {
   const body = new RegExp(`fn ${name}\\([^)]*\\) -> U256 \\{\\n([\\s\\S]*?)\\n\\}`).exec(wgsl)?.[1];
   if (body === undefined) throw new Error(`${name} is not there`);
   const script = body
@@ -43,16 +43,18 @@ const interpret = (wgsl: string, name: string): Multiply => {
     ...values: readonly unknown[]
   ) => readonly number[];
   return (a, b) => run(a, b, float, bits, fma);
-};
+}
 
-const toWords = (value: bigint): readonly number[] =>
-  Array.from({ length: 8 }, (_, k) => Number((value >> BigInt(32 * k)) & 0xffffffffn));
-const fromWords = (words: readonly number[]): bigint =>
-  words.reduceRight((value, word) => (value << 32n) | BigInt(word), 0n);
+function toWords(value: bigint): readonly number[] {
+  return Array.from({ length: 8 }, (_, k) => Number((value >> BigInt(32 * k)) & 0xffffffffn));
+}
+function fromWords(words: readonly number[]): bigint {
+  return words.reduceRight((value, word) => (value << 32n) | BigInt(word), 0n);
+}
 
 describe.each([
-  ['fq', BASE_FIELD_MODULUS],
-  ['fr', SCALAR_FIELD_MODULUS],
+  ['fq', baseFieldModulus],
+  ['fr', scalarFieldModulus],
 ])('floats-22 over %s', (prefix, modulus) => {
   const wgsl = generateFloatMultiplier(prefix, modulus);
   const fromRadix = invert(1n << 264n, modulus);

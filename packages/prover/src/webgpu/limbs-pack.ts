@@ -5,16 +5,18 @@
  */
 
 /** A WGSL literal. */
-export const literal = (value: bigint | number): string => `0x${value.toString(16)}u`;
+export function literal(value: bigint | number): string {
+  return `0x${value.toString(16)}u`;
+}
 
 /** Digits of a constant, lowest first. */
-export const splitConstant = (value: bigint, width: number, count: number): readonly bigint[] => {
+export function splitConstant(value: bigint, width: number, count: number): readonly bigint[] {
   const mask = (1n << BigInt(width)) - 1n;
   return Array.from({ length: count }, (_, k) => (value >> BigInt(width * k)) & mask);
-};
+}
 
 /** -1/modulus mod 2^bits; the modulus is odd. */
-export const negativeInverse = (modulus: bigint, bits: number): bigint => {
+export function negativeInverse(modulus: bigint, bits: number): bigint {
   const size = 1n << BigInt(bits);
   let inverse = 1n;
   // Newton's iteration doubles the number of correct bits.
@@ -22,19 +24,19 @@ export const negativeInverse = (modulus: bigint, bits: number): bigint => {
     inverse = (inverse * (2n - modulus * inverse)) % size;
   }
   return ((-inverse % size) + size) % size;
-};
+}
 
 /** Largest value of each digit of a number below `limit`. */
-export const digitBounds = (limit: bigint, width: number, count: number): readonly bigint[] => {
+export function digitBounds(limit: bigint, width: number, count: number): readonly bigint[] {
   const mask = (1n << BigInt(width)) - 1n;
   return Array.from({ length: count }, (_, k) => {
     const top = (limit - 1n) >> BigInt(width * k);
     return top < mask ? top : mask;
   });
-};
+}
 
 /** Expression of digit k of the U256 called `name`. */
-export const digitExpression = (name: string, width: number, k: number): string => {
+export function digitExpression(name: string, width: number, k: number): string {
   const bit = width * k;
   const word = Math.floor(bit / 32);
   const shift = bit % 32;
@@ -44,10 +46,10 @@ export const digitExpression = (name: string, width: number, k: number): string 
   const mask = literal((1n << BigInt(width)) - 1n);
   if (shift + width < 32 || word === 7) return `${low} & ${mask}`;
   return `(${low} | (${name}[${word + 1}] << ${32 - shift}u)) & ${mask}`;
-};
+}
 
 /** Expression of the eight words whose digits are the given expressions, each already below 2^width. */
-export const packExpression = (digits: readonly string[], width: number): string => {
+export function packExpression(digits: readonly string[], width: number): string {
   const words = Array.from({ length: 8 }, (_, word) => {
     const parts: string[] = [];
     digits.forEach((digit, k) => {
@@ -60,4 +62,4 @@ export const packExpression = (digits: readonly string[], width: number): string
     return parts.join(' | ');
   });
   return `U256(${words.join(', ')})`;
-};
+}

@@ -14,7 +14,7 @@ import {
 } from './limbs-pack.ts';
 
 /** WGSL of `<prefix>_mul` and `<prefix>_sqr` on sixteen 16-bit words; R = 2^256. */
-export const generateHalfWordMultiplier = (prefix: string, modulus: bigint): string => {
+export function generateHalfWordMultiplier(prefix: string, modulus: bigint): string {
   const limbs = splitConstant(modulus, 16, 16).map(literal);
   const inverse = literal(negativeInverse(modulus, 16));
   const indexes = limbs.map((_, k) => k);
@@ -51,10 +51,10 @@ export const generateHalfWordMultiplier = (prefix: string, modulus: bigint): str
   ];
   return `fn ${prefix}_mul(a: U256, b: U256) -> U256 {\n  ${lines.join('\n  ')}\n}
 fn ${prefix}_sqr(a: U256) -> U256 {\n  return ${prefix}_mul(a, a);\n}\n`;
-};
+}
 
 /** WGSL of `<prefix>_mul` and `<prefix>_sqr` on eight 32-bit words; R = 2^256. */
-export const generateWordMultiplier = (prefix: string, modulus: bigint): string => {
+export function generateWordMultiplier(prefix: string, modulus: bigint): string {
   const limbs = splitConstant(modulus, 32, 8).map(literal);
   const inverse = literal(negativeInverse(modulus, 32));
   const indexes = limbs.map((_, k) => k);
@@ -99,4 +99,4 @@ export const generateWordMultiplier = (prefix: string, modulus: bigint): string 
   ];
   return `${multiplyAdd}fn ${prefix}_mul(a: U256, b: U256) -> U256 {\n  ${lines.join('\n  ')}\n}
 fn ${prefix}_sqr(a: U256) -> U256 {\n  return ${prefix}_mul(a, a);\n}\n`;
-};
+}

@@ -32,19 +32,17 @@ export type LimbLayout = {
   readonly generate: (prefix: string, modulus: bigint) => string;
 };
 
-const digits = (
-  name: LimbLayoutName,
-  width: number,
-  count: number,
-  shape: DigitShape,
-): LimbLayout => ({
-  name,
-  radixBits: width * count,
-  generate: (prefix, modulus) => generateDigitMultiplier({ prefix, modulus, width, count, shape }),
-});
+function digits(name: LimbLayoutName, width: number, count: number, shape: DigitShape): LimbLayout {
+  return {
+    name,
+    radixBits: width * count,
+    generate: (prefix, modulus) =>
+      generateDigitMultiplier({ prefix, modulus, width, count, shape }),
+  };
+}
 
 /** In the order in which they are tried; all of them are correct on a device that keeps to the WGSL specification. */
-export const LIMB_LAYOUTS: readonly LimbLayout[] = [
+export const limbLayouts: readonly LimbLayout[] = [
   digits('digits-13-loop', 13, 20, 'loop'),
   digits('digits-13', 13, 20, 'unrolled'),
   digits('digits-14', 14, 19, 'unrolled'),
@@ -56,8 +54,8 @@ export const LIMB_LAYOUTS: readonly LimbLayout[] = [
 ];
 
 /** @throws RangeError for a name that no layout has */
-export const findLimbLayout = (name: LimbLayoutName): LimbLayout => {
-  const layout = LIMB_LAYOUTS.find((candidate) => candidate.name === name);
+export function findLimbLayout(name: LimbLayoutName): LimbLayout {
+  const layout = limbLayouts.find((candidate) => candidate.name === name);
   if (layout === undefined) throw new RangeError(`no limb layout is called ${name}`);
   return layout;
-};
+}

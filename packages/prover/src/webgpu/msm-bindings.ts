@@ -7,7 +7,7 @@
 /// <reference types="@webgpu/types" />
 
 /** Fields of the uniform `params`, in order, one u32 each. */
-export const MSM_PARAMS = [
+export const msmParams = [
   /** Points that are not infinity. */
   'points',
   /** windows.ts: width of a digit, digits of a scalar, groups, buckets of a group. */
@@ -32,36 +32,37 @@ export const MSM_PARAMS = [
   'chunk_bits',
 ] as const;
 
-export type MsmParams = Readonly<Record<(typeof MSM_PARAMS)[number], number>>;
+export type MsmParams = Readonly<Record<(typeof msmParams)[number], number>>;
 
 /** Fields of the uniform `stage`, which differs between dispatches. */
-export const STAGE_FIELDS = ['kind', 'first', 'level', 'count', 'source'] as const;
+export const stageFields = ['kind', 'first', 'level', 'count', 'source'] as const;
 /** Bytes of it, padded. */
-export const STAGE_BYTES = 32;
+export const stageBytes = 32;
 /** Kinds of `add_parts`: which parts are added, and where the sum goes. */
-export const JOIN_SEGMENTS = 0;
-export const JOIN_BUCKETS = 1;
-export const MERGE_CHUNKS = 2;
+export const joinSegments = 0;
+export const joinBuckets = 1;
+export const mergeChunks = 2;
 
 /** Words of the buffer `plan`: what a sum finds out about itself on the device. */
-export const PLAN_ENTRIES = 0;
-export const PLAN_SEGMENT = 1;
-export const PLAN_SEGMENTS = 2;
+export const planEntries = 0;
+export const planSegment = 1;
+export const planSegments = 2;
 /** Three words for each slice: arguments of its indirect dispatch. */
-export const PLAN_SLICES = 4;
-export const MOST_SLICES = 64;
+export const planSlices = 4;
+export const mostSlices = 64;
 /** Sums of the blocks of keys, for the running totals. */
-export const PLAN_BLOCKS = PLAN_SLICES + 3 * MOST_SLICES;
-export const MOST_BLOCKS = 2048;
-export const PLAN_WORDS = PLAN_BLOCKS + MOST_BLOCKS;
+export const planBlocks = planSlices + 3 * mostSlices;
+export const mostBlocks = 2048;
+export const planWords = planBlocks + mostBlocks;
 
-const struct = (name: string, fields: readonly string[]): string =>
-  `struct ${name} {\n${fields.map((field) => `  ${field}: u32,`).join('\n')}\n}`;
+function struct(name: string, fields: readonly string[]): string {
+  return `struct ${name} {\n${fields.map((field) => `  ${field}: u32,`).join('\n')}\n}`;
+}
 
-export const MSM_BINDINGS = {
-  params: `${struct('Params', MSM_PARAMS)}
+export const msmBindings = {
+  params: `${struct('Params', msmParams)}
 @group(0) @binding(0) var<uniform> params: Params;`,
-  stage: `${struct('Stage', STAGE_FIELDS)}
+  stage: `${struct('Stage', stageFields)}
 @group(0) @binding(1) var<uniform> stage: Stage;`,
   /** Eight words each, below r. */
   scalars: '@group(0) @binding(2) var<storage, read> scalars: array<u32>;',
@@ -82,20 +83,20 @@ export const MSM_BINDINGS = {
 } as const;
 
 /** GPUShaderStage.COMPUTE of the specification; Dawn for Node has no globals. */
-export const COMPUTE_STAGE = 4;
+export const computeStage = 4;
 
 /** Binding number and kind of everything above. */
-export const MSM_LAYOUT: readonly GPUBindGroupLayoutEntry[] = [
-  { binding: 0, visibility: COMPUTE_STAGE, buffer: { type: 'uniform' } },
-  { binding: 1, visibility: COMPUTE_STAGE, buffer: { type: 'uniform', hasDynamicOffset: true } },
+export const msmLayout: readonly GPUBindGroupLayoutEntry[] = [
+  { binding: 0, visibility: computeStage, buffer: { type: 'uniform' } },
+  { binding: 1, visibility: computeStage, buffer: { type: 'uniform', hasDynamicOffset: true } },
   ...[2, 3, 4].map((binding) => ({
     binding,
-    visibility: COMPUTE_STAGE,
+    visibility: computeStage,
     buffer: { type: 'read-only-storage' as const },
   })),
   ...[5, 6, 7, 8, 9].map((binding) => ({
     binding,
-    visibility: COMPUTE_STAGE,
+    visibility: computeStage,
     buffer: { type: 'storage' as const },
   })),
 ];

@@ -5,15 +5,15 @@
  */
 /// <reference types="@webgpu/types" />
 import { createBindGroup } from './bindings.ts';
-import { BUCKET_WORKGROUP } from './buckets-wgsl.ts';
+import { bucketWorkgroup } from './buckets-wgsl.ts';
 import type { Gpu } from './device.ts';
-import { PLAN_SLICES, STAGE_BYTES } from './msm-bindings.ts';
+import { planSlices, stageBytes } from './msm-bindings.ts';
 import type { GroupKernels } from './msm-kernels.ts';
 import type { PartPlan } from './msm-plan.ts';
-import { STAGE_STRIDE, type Stage, type Stages } from './msm-stages.ts';
+import { type Stage, type Stages, stageStride } from './msm-stages.ts';
 import type { MsmWorkspace, WorkspaceBuffers } from './msm-workspace.ts';
-import { KEYS_PER_BLOCK } from './sort-wgsl.ts';
-import { DIGIT_WORKGROUP } from './windows-wgsl.ts';
+import { keysPerBlock } from './sort-wgsl.ts';
+import { digitWorkgroup } from './windows-wgsl.ts';
 
 /** A part of the points, on the device. */
 export type MsmPart = {
@@ -31,47 +31,47 @@ export type MsmPart = {
 
 export type EncodeContext = { readonly gpu: Gpu; readonly workspace: MsmWorkspace };
 
-const bindPart = (
+function bindPart(
   { gpu, workspace }: EncodeContext,
   kernels: GroupKernels,
   part: MsmPart,
   scalars: GPUBuffer,
-): GPUBindGroup => {
+): GPUBindGroup {
   const held = workspace.buffers();
   if (part.bound?.scalars === scalars && part.bound.held === held) return part.bound.group;
   const { keys, entries, buckets, parts, plan } = held;
   const buffers = [scalars, part.indices, part.points, keys, entries, buckets, parts, plan];
   const group = createBindGroup(gpu, kernels.bindings, [
     [0, part.params],
-    [1, { buffer: part.stageValues, size: STAGE_BYTES }],
+    [1, { buffer: part.stageValues, size: stageBytes }],
     ...buffers.map((buffer, k) => [k + 2, buffer] as const),
   ]);
   part.bound = { scalars, held, group };
   return group;
-};
+}
 
 /** Leaves the sums of the groups in `parts` of the workspace, from `stages.resultNode` on. */
-export const encodePart = (
+export function encodePart(
   context: EncodeContext,
   kernels: GroupKernels,
   part: MsmPart,
   encoder: GPUCommandEncoder,
   scalars: GPUBuffer,
-): void => {
+): void {
   const group = bindPart(context, kernels, part, scalars);
   const held = context.workspace.buffers();
   const { stages } = part;
   const { params } = part.plan;
   const { sort, buckets } = kernels;
-  const blocks = Math.ceil(params.keys / KEYS_PER_BLOCK);
-  const digits = Math.ceil(params.points / DIGIT_WORKGROUP);
+  const blocks = Math.ceil(params.keys / keysPerBlock);
+  const digits = Math.ceil(params.points / digitWorkgroup);
 
   encoder.clearBuffer(held.keys, 0, 4 * params.keys);
   let pass = encoder.beginComputePass();
   let stageIndex = 0;
   const use = (pipeline: GPUComputePipeline, stage: number): void => {
     pass.setPipeline(pipeline);
-    pass.setBindGroup(0, group, [stage * STAGE_STRIDE]);
+    pass.setBindGroup(0, group, [stage * stageStride]);
   };
   const run = (pipeline: GPUComputePipeline, workgroups: number): void => {
     use(pipeline, 0);
@@ -79,7 +79,7 @@ export const encodePart = (
   };
   const runStage = (pipeline: GPUComputePipeline, { count }: Stage): void => {
     use(pipeline, stageIndex++);
-    pass.dispatchWorkgroups(Math.ceil(count / BUCKET_WORKGROUP));
+    pass.dispatchWorkgroups(Math.ceil(count / bucketWorkgroup));
   };
   run(sort.count_digits, digits);
   run(sort.total_blocks, blocks);
@@ -88,7 +88,7 @@ export const encodePart = (
   run(sort.scatter_digits, digits);
   pass.end();
   // A buffer cannot give a dispatch its size and be bound in it at once.
-  encoder.copyBufferToBuffer(held.plan, 4 * PLAN_SLICES, held.indirect, 0, 12 * params.slices);
+  encoder.copyBufferToBuffer(held.plan, 4 * planSlices, held.indirect, 0, 12 * params.slices);
   pass = encoder.beginComputePass();
   stages.slices.forEach((_, slice) => {
     use(buckets.sum_segments, stageIndex++);
@@ -98,4 +98,4 @@ export const encodePart = (
   runStage(buckets.weigh_chunks, stages.weigh);
   for (const merge of stages.merges) runStage(buckets.add_parts, merge);
   pass.end();
-};
+}

@@ -1,7 +1,7 @@
 /** Sums in G2 on a device against @noble/curves and against the kernels of the processor. A file of its own: software renderers compile the extension field slowly. */
 import { createKernels, type Kernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { computeOnDevice, TINY_SEGMENTS } from '../../test/msm-on-device.ts';
+import { computeOnDevice, tinySegments } from '../../test/msm-on-device.ts';
 import { expectG2, listCases } from '../../test/msm-points.ts';
 import { computeByKernels } from '../../test/sums-by-kernels.ts';
 import { openTestDevice } from '../../test/test-device.ts';
@@ -34,7 +34,7 @@ describe.skipIf(!context)('sums in G2', () => {
     // Tables depend on the points alone, and take a software renderer long to compile and to fill.
     for (const tuning of [
       { bits: 8, tables: 1 },
-      { bits: 6, tables: name === 'random' ? 3 : 1, segment: TINY_SEGMENTS },
+      { bits: 6, tables: name === 'random' ? 3 : 1, segment: tinySegments },
     ]) {
       expect(await computeOnDevice(context, 'g2', sums, tuning)).toEqual(want);
     }

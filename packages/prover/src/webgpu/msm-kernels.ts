@@ -9,16 +9,16 @@ import { generateBuckets } from './buckets-wgsl.ts';
 import type { Group } from './curve-fields.ts';
 import type { Gpu } from './device.ts';
 import type { LimbLayout } from './limbs.ts';
-import { MSM_LAYOUT } from './msm-bindings.ts';
-import { SORT_WGSL } from './sort-wgsl.ts';
-import { generateTables, TABLE_LAYOUT } from './tables-wgsl.ts';
-import { DIGITS_WGSL } from './windows-wgsl.ts';
+import { msmLayout } from './msm-bindings.ts';
+import { sortWgsl } from './sort-wgsl.ts';
+import { generateTables, tableLayout } from './tables-wgsl.ts';
+import { digitsWgsl } from './windows-wgsl.ts';
 
-const DIGIT_ENTRIES = ['count_digits', 'scatter_digits'] as const;
-const PLACE_ENTRIES = ['total_blocks', 'plan_segments', 'place_keys'] as const;
-const BUCKET_ENTRIES = ['sum_segments', 'add_parts', 'weigh_chunks'] as const;
-const POINT_ENTRIES = ['enter_points'] as const;
-const MULTIPLE_ENTRIES = ['double_points', 'normalize_points'] as const;
+const digitEntries = ['count_digits', 'scatter_digits'] as const;
+const placeEntries = ['total_blocks', 'plan_segments', 'place_keys'] as const;
+const bucketEntries = ['sum_segments', 'add_parts', 'weigh_chunks'] as const;
+const pointEntries = ['enter_points'] as const;
+const multipleEntries = ['double_points', 'normalize_points'] as const;
 
 type Named<Name extends string> = Readonly<Record<Name, GPUComputePipeline>>;
 
@@ -27,11 +27,11 @@ export type GroupKernels = {
   /** Layout of group 0 of the kernels below. */
   readonly bindings: GPUBindGroupLayout;
   readonly tableBindings: GPUBindGroupLayout;
-  readonly sort: Named<(typeof DIGIT_ENTRIES)[number] | (typeof PLACE_ENTRIES)[number]>;
-  readonly buckets: Named<(typeof BUCKET_ENTRIES)[number]>;
-  readonly points: Named<(typeof POINT_ENTRIES)[number]>;
+  readonly sort: Named<(typeof digitEntries)[number] | (typeof placeEntries)[number]>;
+  readonly buckets: Named<(typeof bucketEntries)[number]>;
+  readonly points: Named<(typeof pointEntries)[number]>;
   /** Compiles on the first call: a key without ready multiples does without. */
-  readonly multiples: () => Promise<Named<(typeof MULTIPLE_ENTRIES)[number]>>;
+  readonly multiples: () => Promise<Named<(typeof multipleEntries)[number]>>;
 };
 
 export type MsmKernels = {
@@ -40,12 +40,12 @@ export type MsmKernels = {
   readonly of: (group: Group) => Promise<GroupKernels>;
 };
 
-export const createMsmKernels = (gpu: Gpu, layout: LimbLayout): MsmKernels => {
+export function createMsmKernels(gpu: Gpu, layout: LimbLayout): MsmKernels {
   const { device } = gpu;
-  const bindings = device.createBindGroupLayout({ label: 'msm', entries: [...MSM_LAYOUT] });
+  const bindings = device.createBindGroupLayout({ label: 'msm', entries: [...msmLayout] });
   const tableBindings = device.createBindGroupLayout({
     label: 'tables',
-    entries: [...TABLE_LAYOUT],
+    entries: [...tableLayout],
   });
 
   const compile = async <Name extends string>(
@@ -72,14 +72,14 @@ export const createMsmKernels = (gpu: Gpu, layout: LimbLayout): MsmKernels => {
   const groups = new Map<Group, Promise<GroupKernels>>();
   const compileGroup = async (group: Group): Promise<GroupKernels> => {
     sort ??= Promise.all([
-      compile(DIGITS_WGSL, DIGIT_ENTRIES, bindings),
-      compile(SORT_WGSL, PLACE_ENTRIES, bindings),
+      compile(digitsWgsl, digitEntries, bindings),
+      compile(sortWgsl, placeEntries, bindings),
     ]).then(([digits, places]) => ({ ...digits, ...places }));
     const tables = generateTables(group, layout);
     const [sorting, buckets, points] = await Promise.all([
       sort,
-      compile(generateBuckets(group, layout), BUCKET_ENTRIES, bindings),
-      compile(tables, POINT_ENTRIES, tableBindings),
+      compile(generateBuckets(group, layout), bucketEntries, bindings),
+      compile(tables, pointEntries, tableBindings),
     ]);
     let multiples: ReturnType<GroupKernels['multiples']> | undefined;
     return {
@@ -90,7 +90,7 @@ export const createMsmKernels = (gpu: Gpu, layout: LimbLayout): MsmKernels => {
       buckets,
       points,
       multiples: () => {
-        multiples ??= gpu.guard(() => compile(tables, MULTIPLE_ENTRIES, tableBindings));
+        multiples ??= gpu.guard(() => compile(tables, multipleEntries, tableBindings));
         return multiples;
       },
     };
@@ -103,4 +103,4 @@ export const createMsmKernels = (gpu: Gpu, layout: LimbLayout): MsmKernels => {
       return known;
     },
   };
-};
+}

@@ -5,7 +5,7 @@
  * @module
  */
 import { affineBytes, type Group, sumBytes } from './curve-fields.ts';
-import { MOST_SLICES, type MsmParams } from './msm-bindings.ts';
+import { type MsmParams, mostSlices } from './msm-bindings.ts';
 import type { WorkspaceNeeds } from './msm-workspace.ts';
 import { chooseWindowPlan, computeWindowPlan, type WindowPlan } from './windows.ts';
 
@@ -41,19 +41,21 @@ export type PartPlan = {
  * Threads of one segment each. A large card runs about 50,000 of them at a time (some 160 registers each); two to three rounds leave
  * little of it idle in the last one, and a segment more costs one addition.
  */
-export const SEGMENTS_WANTED = 1 << 17;
+export const segmentsWanted = 1 << 17;
 /** Below this, putting the parts together costs more than the parallelism brings. */
-export const SEGMENT_LEAST = 4;
+export const segmentLeast = 4;
 /** About 84 and 117 million field multiplications: 10 ms on a large card, below half a second on the smallest. */
-const SLICE_ADDITIONS: Readonly<Record<Group, number>> = { g1: 1 << 23, g2: 1 << 22 };
+const sliceAdditions: Readonly<Record<Group, number>> = { g1: 1 << 23, g2: 1 << 22 };
 /** 64 threads a workgroup and 65,535 workgroups leave room for 2^22. */
-const MOST_POINTS = 1 << 21;
-const CHUNK = 8;
-const ENTRY_BYTES = 8;
+const mostPoints = 1 << 21;
+const chunkSize = 8;
+const bytesPerEntry = 8;
 
-const nextPowerOfTwo = (value: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, value)));
+function nextPowerOfTwo(value: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(1, value)));
+}
 
-const chooseWindows = (points: number, limits: MsmLimits): WindowPlan => {
+function chooseWindows(points: number, limits: MsmLimits): WindowPlan {
   const { tuning, group } = limits;
   const plan = chooseWindowPlan({
     points,
@@ -64,30 +66,30 @@ const chooseWindows = (points: number, limits: MsmLimits): WindowPlan => {
   });
   if (tuning.bits === undefined && tuning.tables === undefined) return plan;
   return computeWindowPlan(tuning.bits ?? plan.bits, tuning.tables ?? plan.tables);
-};
+}
 
-const planPart = (points: number, limits: MsmLimits): PartPlan => {
+function planPart(points: number, limits: MsmLimits): PartPlan {
   const { group, tuning } = limits;
   const windows = chooseWindows(points, limits);
   const entries = points * windows.windows;
   const segment = tuning.segment ?? {
-    least: SEGMENT_LEAST,
-    most: Math.max(SEGMENT_LEAST, Math.ceil(entries / SEGMENTS_WANTED)),
-    wanted: SEGMENTS_WANTED,
+    least: segmentLeast,
+    most: Math.max(segmentLeast, Math.ceil(entries / segmentsWanted)),
+    wanted: segmentsWanted,
   };
   const segments = Math.max(
     Math.min(segment.wanted, Math.ceil(entries / segment.least)),
     Math.ceil(entries / segment.most),
   );
   const room = nextPowerOfTwo(segments);
-  const additions = tuning.sliceAdditions ?? SLICE_ADDITIONS[group];
+  const additions = tuning.sliceAdditions ?? sliceAdditions[group];
   const sliceSegments = Math.max(
     64,
     64 * Math.floor(additions / segment.most / 64),
-    64 * Math.ceil(segments / MOST_SLICES / 64),
+    64 * Math.ceil(segments / mostSlices / 64),
   );
   const keys = windows.groups * windows.buckets;
-  const chunk = Math.min(CHUNK, windows.buckets);
+  const chunk = Math.min(chunkSize, windows.buckets);
   return {
     windows,
     params: {
@@ -108,19 +110,19 @@ const planPart = (points: number, limits: MsmLimits): PartPlan => {
     },
     needs: {
       keys: 4 * keys,
-      entries: ENTRY_BYTES * entries,
+      entries: bytesPerEntry * entries,
       buckets: keys * sumBytes(group),
       // Heads, the levels above them and tails; later, at the same place, R and D of all levels of chunks.
       parts: sumBytes(group) * Math.max(3 * room, (4 * keys) / chunk),
     },
   };
-};
+}
 
 /** Plans of the parts into which `points` finite points are divided; all but the last have equally many. */
-export const planMsm = (points: number, limits: MsmLimits): readonly PartPlan[] => {
+export function planMsm(points: number, limits: MsmLimits): readonly PartPlan[] {
   if (points === 0) return [];
   const most = Math.min(
-    limits.tuning.partPoints ?? MOST_POINTS,
+    limits.tuning.partPoints ?? mostPoints,
     Math.floor(limits.bindingBytes / affineBytes(limits.group)),
   );
   const fits = ({ needs }: PartPlan): boolean =>
@@ -138,4 +140,4 @@ export const planMsm = (points: number, limits: MsmLimits): readonly PartPlan[] 
       ...(rest > 0 ? [planPart(rest, shared)] : []),
     ];
   }
-};
+}

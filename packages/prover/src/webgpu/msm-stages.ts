@@ -5,14 +5,14 @@
  */
 /// <reference types="@webgpu/types" />
 import type { Buffers } from './buffers.ts';
-import { JOIN_BUCKETS, JOIN_SEGMENTS, MERGE_CHUNKS, STAGE_FIELDS } from './msm-bindings.ts';
+import { joinBuckets, joinSegments, mergeChunks, stageFields } from './msm-bindings.ts';
 import type { PartPlan } from './msm-plan.ts';
 
 /** Uniform offsets are multiples of this on every device. */
-export const STAGE_STRIDE = 256;
+export const stageStride = 256;
 
 /** count: threads. */
-export type Stage = Partial<Readonly<Record<(typeof STAGE_FIELDS)[number], number>>> & {
+export type Stage = Partial<Readonly<Record<(typeof stageFields)[number], number>>> & {
   readonly count: number;
 };
 
@@ -26,14 +26,14 @@ export type Stages = {
   readonly resultNode: number;
 };
 
-export const listStages = ({ params }: PartPlan): Stages => {
+export function listStages({ params }: PartPlan): Stages {
   const slices = Array.from({ length: params.slices }, (_, slice) => ({
     first: slice * params.slice_segments,
     count: params.slice_segments,
   }));
   const joins: readonly Stage[] = Array.from(
     { length: Math.log2(params.segment_room) },
-    (_, k) => ({ kind: JOIN_SEGMENTS, level: k + 1, count: params.segment_room >> (k + 1) }),
+    (_, k) => ({ kind: joinSegments, level: k + 1, count: params.segment_room >> (k + 1) }),
   );
   let count = params.keys / params.chunk;
   let first = 0;
@@ -43,29 +43,29 @@ export const listStages = ({ params }: PartPlan): Stages => {
     const source = first;
     first += 2 * count;
     // As many sums of each kind as there were pairs, so as many threads as sums of a kind before.
-    merges.push({ kind: MERGE_CHUNKS, first, source, count });
+    merges.push({ kind: mergeChunks, first, source, count });
     count /= 2;
   }
   return {
     slices,
-    joins: [...joins, { kind: JOIN_BUCKETS, count: params.keys }],
+    joins: [...joins, { kind: joinBuckets, count: params.keys }],
     weigh,
     merges,
     resultNode: first,
   };
-};
+}
 
-/** All stages behind each other, STAGE_STRIDE apart. */
-export const uploadStages = (
+/** All stages behind each other, stageStride apart. */
+export function uploadStages(
   buffers: Buffers,
   { slices, joins, weigh, merges }: Stages,
-): GPUBuffer => {
+): GPUBuffer {
   const stages: readonly Stage[] = [...slices, ...joins, weigh, ...merges];
-  const values = new Array<number>((stages.length * STAGE_STRIDE) / 4).fill(0);
+  const values = new Array<number>((stages.length * stageStride) / 4).fill(0);
   stages.forEach((stage, index) => {
-    STAGE_FIELDS.forEach((field, k) => {
-      values[(index * STAGE_STRIDE) / 4 + k] = stage[field] ?? 0;
+    stageFields.forEach((field, k) => {
+      values[(index * stageStride) / 4 + k] = stage[field] ?? 0;
     });
   });
   return buffers.uniform(values);
-};
+}

@@ -6,7 +6,7 @@
  */
 /// <reference types="@webgpu/types" />
 import type { Buffers } from './buffers.ts';
-import { PLAN_WORDS } from './msm-bindings.ts';
+import { planWords } from './msm-bindings.ts';
 
 /** Bytes of each buffer. */
 export type WorkspaceNeeds = {
@@ -31,9 +31,9 @@ export type MsmWorkspace = {
   readonly release: () => void;
 };
 
-export const createMsmWorkspace = (buffers: Buffers): MsmWorkspace => {
-  const plan = buffers.take(4 * PLAN_WORDS, { label: 'msm plan' });
-  const indirect = buffers.take(4 * PLAN_WORDS, { label: 'msm dispatches', indirect: true });
+export function createMsmWorkspace(buffers: Buffers): MsmWorkspace {
+  const plan = buffers.take(4 * planWords, { label: 'msm plan' });
+  const indirect = buffers.take(4 * planWords, { label: 'msm dispatches', indirect: true });
   let held: WorkspaceBuffers = {
     plan,
     indirect,
@@ -73,4 +73,4 @@ export const createMsmWorkspace = (buffers: Buffers): MsmWorkspace => {
       for (const buffer of Object.values(held)) buffers.release(buffer, { secret: true });
     },
   };
-};
+}

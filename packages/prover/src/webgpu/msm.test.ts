@@ -2,7 +2,7 @@
 import { createKernels, type Kernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { limitGpu } from '../../test/limited-device.ts';
-import { computeOnDevice, readFrom, TINY_SEGMENTS } from '../../test/msm-on-device.ts';
+import { computeOnDevice, readFrom, tinySegments } from '../../test/msm-on-device.ts';
 import { createRandom, encodePoints, expectG1, listCases } from '../../test/msm-points.ts';
 import { computeByKernels } from '../../test/sums-by-kernels.ts';
 import { openTestDevice } from '../../test/test-device.ts';
@@ -32,27 +32,27 @@ afterAll(async () => {
 });
 
 /** Widths and tables that reach every path: one group, several, none shared; segments so short that every bucket is split. */
-const TUNINGS: Readonly<Record<string, MsmTuning>> = {
+const tuningCases: Readonly<Record<string, MsmTuning>> = {
   chosen: {},
   'all tables': { bits: 12, tables: 22 },
-  'some tables, tiny segments': { bits: 6, tables: 4, segment: TINY_SEGMENTS },
+  'some tables, tiny segments': { bits: 6, tables: 4, segment: tinySegments },
   'two buckets a group': { bits: 2, tables: 2 },
   'several parts and slices': {
     bits: 7,
     tables: 3,
     partPoints: 40,
     sliceAdditions: 1,
-    segment: TINY_SEGMENTS,
+    segment: tinySegments,
   },
 };
 
 /** For the cases whose scalars are special; tables take a software renderer long, and depend on the points alone. */
-const WITHOUT_TABLES: readonly MsmTuning[] = [
+const withoutTables: readonly MsmTuning[] = [
   { bits: 8, tables: 1 },
-  { bits: 6, tables: 1, segment: TINY_SEGMENTS },
+  { bits: 6, tables: 1, segment: tinySegments },
 ];
 /** The cases whose points are special. */
-const WITH_TABLES = new Set(['random', 'many infinite', 'points and their negatives']);
+const withTables = new Set(['random', 'many infinite', 'points and their negatives']);
 
 describe.skipIf(!context)('sums in G1', () => {
   if (!context) return;
@@ -60,7 +60,7 @@ describe.skipIf(!context)('sums in G1', () => {
     test(`97 points, ${name}`, async () => {
       const want = expectG1(factors, scalars);
       expect(await computeByKernels(kernels, 'g1', { factors, scalars })).toEqual(want);
-      for (const tuning of WITH_TABLES.has(name) ? Object.values(TUNINGS) : WITHOUT_TABLES) {
+      for (const tuning of withTables.has(name) ? Object.values(tuningCases) : withoutTables) {
         expect(await computeOnDevice(context, 'g1', { factors, scalars }, tuning)).toEqual(want);
       }
     });

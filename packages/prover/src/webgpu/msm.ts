@@ -13,7 +13,7 @@ import { decodeG1Result, decodeG2Result } from './curve-affine.ts';
 import { affineBytes, type Group, sumBytes } from './curve-fields.ts';
 import type { Gpu } from './device.ts';
 import type { LimbLayout } from './limbs.ts';
-import { MSM_PARAMS } from './msm-bindings.ts';
+import { msmParams } from './msm-bindings.ts';
 import { encodePart, type MsmPart } from './msm-encode.ts';
 import { createMsmKernels, type MsmKernels } from './msm-kernels.ts';
 import { type MsmTuning, type PartPlan, planMsm } from './msm-plan.ts';
@@ -30,12 +30,14 @@ export type MsmContext = {
   readonly workspace: MsmWorkspace;
 };
 
-export const createMsmContext = (gpu: Gpu, buffers: Buffers, layout: LimbLayout): MsmContext => ({
-  gpu,
-  buffers,
-  kernels: createMsmKernels(gpu, layout),
-  workspace: createMsmWorkspace(buffers),
-});
+export function createMsmContext(gpu: Gpu, buffers: Buffers, layout: LimbLayout): MsmContext {
+  return {
+    gpu,
+    buffers,
+    kernels: createMsmKernels(gpu, layout),
+    workspace: createMsmWorkspace(buffers),
+  };
+}
 
 export type MsmOptions = {
   /** Points, infinity included. */
@@ -78,12 +80,12 @@ export type Msm<Point> = {
   readonly release: () => void;
 };
 
-const create = async <Point>(
+async function create<Point>(
   context: MsmContext,
   group: Group,
   options: MsmOptions,
   decodeResult: (bytes: Uint8Array, parts: readonly PartPlan[]) => Point,
-): Promise<Msm<Point>> => {
+): Promise<Msm<Point>> {
   const { gpu, buffers, workspace } = context;
   const { count, firstScalar = 0, density = 1, tableBudgetBytes = 0, signal } = options;
   const kernels = await context.kernels.of(group);
@@ -121,7 +123,7 @@ const create = async <Point>(
           bytes: finite.bytes.subarray(start * size, end * size),
           signal,
         }),
-        params: buffers.uniform(MSM_PARAMS.map((name) => plan.params[name])),
+        params: buffers.uniform(msmParams.map((name) => plan.params[name])),
         stages,
         stageValues: uploadStages(buffers, stages),
         indices: buffers.upload(
@@ -178,22 +180,25 @@ const create = async <Point>(
     },
     release,
   };
-};
+}
 
-const listResults = (plans: readonly PartPlan[]) =>
-  plans.map(({ windows }) => ({ groups: windows.groups, bits: windows.bits }));
+function listResults(plans: readonly PartPlan[]) {
+  return plans.map(({ windows }) => ({ groups: windows.groups, bits: windows.bits }));
+}
 
 /**
  * @throws the signal's reason, whatever `read` throws, ProverError `memory_budget_exceeded`, `accelerator_limit_exceeded`,
  *   `accelerator_lost`, `accelerator_refused`
  */
-export const createG1Msm = (context: MsmContext, options: MsmOptions): Promise<Msm<G1Affine>> =>
-  create(context, 'g1', options, (bytes, plans) =>
+export function createG1Msm(context: MsmContext, options: MsmOptions): Promise<Msm<G1Affine>> {
+  return create(context, 'g1', options, (bytes, plans) =>
     decodeG1Result(bytes, listResults(plans), context.kernels.layout),
   );
+}
 
 /** As createG1Msm. */
-export const createG2Msm = (context: MsmContext, options: MsmOptions): Promise<Msm<G2Affine>> =>
-  create(context, 'g2', options, (bytes, plans) =>
+export function createG2Msm(context: MsmContext, options: MsmOptions): Promise<Msm<G2Affine>> {
+  return create(context, 'g2', options, (bytes, plans) =>
     decodeG2Result(bytes, listResults(plans), context.kernels.layout),
   );
+}

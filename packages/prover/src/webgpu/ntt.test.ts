@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { openTestDevice } from '../../test/test-device.ts';
 import { createBuffers } from './buffers.ts';
 import { decodeElements, encodeElements } from './elements.ts';
-import { invert, SCALAR_FIELD_MODULUS as R, toMontgomery } from './field.ts';
+import { invert, scalarFieldModulus as R, toMontgomery } from './field.ts';
 import { checkPairs } from './field-check.ts';
 import { findLimbLayout } from './limbs.ts';
 import { createCosetTransform, type GpuContext } from './ntt.ts';
@@ -17,7 +17,7 @@ const gpu = await openTestDevice();
 const layout = findLimbLayout('digits-13-loop');
 
 /** Textbook transform: values at the powers of `root`. */
-const evaluate = (coefficients: readonly bigint[], root: bigint): readonly bigint[] => {
+function evaluate(coefficients: readonly bigint[], root: bigint): readonly bigint[] {
   if (coefficients.length === 1) return coefficients;
   const square = (root * root) % R;
   const even = evaluate(
@@ -35,9 +35,9 @@ const evaluate = (coefficients: readonly bigint[], root: bigint): readonly bigin
     power = (power * root) % R;
   }
   return result;
-};
+}
 
-const toCoset = (values: readonly bigint[], bits: number): readonly bigint[] => {
+function toCoset(values: readonly bigint[], bits: number): readonly bigint[] {
   const scale = invert(BigInt(values.length), R);
   const shift = rootOfUnity(bits + 1);
   let power = scale;
@@ -47,12 +47,13 @@ const toCoset = (values: readonly bigint[], bits: number): readonly bigint[] => 
     return shifted;
   });
   return evaluate(coefficients, rootOfUnity(bits));
-};
+}
 
-const random = (count: number): readonly bigint[] =>
-  checkPairs(R, 700 + count)
+function random(count: number): readonly bigint[] {
+  return checkPairs(R, 700 + count)
     .slice(700)
     .map(([value]) => value);
+}
 
 describe('plans', () => {
   it('takes the roots that snarkjs keys are made with', () => {

@@ -14,15 +14,9 @@ import { bind, createBindGroup } from './bindings.ts';
 import type { Buffers } from './buffers.ts';
 import type { Gpu } from './device.ts';
 import { encodeElements } from './elements.ts';
-import {
-  generateField,
-  invert,
-  SCALAR_FIELD_MODULUS,
-  toMontgomery,
-  WORDS_PRELUDE,
-} from './field.ts';
+import { generateField, invert, scalarFieldModulus, toMontgomery, wordsPrelude } from './field.ts';
 import type { LimbLayout } from './limbs.ts';
-import { MOST_DOMAIN_BITS, type NttPass, planPasses, rootOfUnity } from './ntt-plan.ts';
+import { mostDomainBits, type NttPass, planPasses, rootOfUnity } from './ntt-plan.ts';
 import { dispatch, type Pipelines, splitWorkgroups } from './pipelines.ts';
 
 /** What every part of the engine is built on. */
@@ -34,36 +28,38 @@ export type GpuContext = {
 };
 
 /** Elements move as two vec4, the widest load there is. */
-export const loadElement = (name: string, type: 'read' | 'read_write', binding: number): string =>
-  `@group(0) @binding(${binding}) var<storage, ${type}> ${name}: array<vec4<u32>>;
+export function loadElement(name: string, type: 'read' | 'read_write', binding: number): string {
+  return `@group(0) @binding(${binding}) var<storage, ${type}> ${name}: array<vec4<u32>>;
 fn load_${name}(i: u32) -> U256 {
   let low = ${name}[2u * i];
   let high = ${name}[2u * i + 1u];
   return U256(low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
 }
 `;
+}
 
-export const storeElement = (name: string): string =>
-  `fn store_${name}(i: u32, a: U256) {
+export function storeElement(name: string): string {
+  return `fn store_${name}(i: u32, a: U256) {
   ${name}[2u * i] = vec4<u32>(a[0], a[1], a[2], a[3]);
   ${name}[2u * i + 1u] = vec4<u32>(a[4], a[5], a[6], a[7]);
 }
 `;
+}
 
 /** Parameters of a compute shader's main, and the number of its workgroup where two dimensions are one. */
-export const MAIN_PARAMETERS =
+export const mainParameters =
   '@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32';
-export const GROUP_INDEX = '(group.y * groups.x + group.x)';
+export const groupIndex = '(group.y * groups.x + group.x)';
 
 type Direction = 'down' | 'middle' | 'up';
 
 /** Stages of one pass on the tile. `down` multiplies after the subtraction by inverse roots, `up` before it by roots. */
-const generateStages = (
+function generateStages(
   direction: 'down' | 'up',
   domainBits: number,
   { low, bits, run }: NttPass,
   threads: number,
-): string => {
+): string {
   const pairs = 2 ** (bits + run - 1);
   if (bits === 0) return '';
   const order =
@@ -100,15 +96,15 @@ const generateStages = (
     }
     workgroupBarrier();
   }`;
-};
+}
 
-const generatePass = (
+function generatePass(
   direction: Direction,
   domainBits: number,
   pass: NttPass,
   layout: LimbLayout,
   threads: number,
-): string => {
+): string {
   const { low, bits, run } = pass;
   const size = 2 ** (bits + run);
   const move = (text: string): string =>
@@ -120,7 +116,7 @@ const generatePass = (
   const scale = move(
     `store_tile(i, fr_mul(load_tile(i), load_scale(at & ${2 ** domainBits - 1}u)));`,
   );
-  return `${WORDS_PRELUDE}${generateField('fr', layout)}
+  return `${wordsPrelude}${generateField('fr', layout)}
 ${loadElement('data', 'read_write', 0)}${storeElement('data')}
 ${bits > 0 ? loadElement('roots', 'read', 1) : ''}
 ${direction === 'middle' ? loadElement('scale', 'read', 2) : ''}
@@ -134,8 +130,8 @@ fn store_tile(i: u32, a: U256) {
 }
 override tiles: u32;
 @compute @workgroup_size(${threads})
-fn main(${MAIN_PARAMETERS}) {
-  let index = ${GROUP_INDEX};
+fn main(${mainParameters}) {
+  let index = ${groupIndex};
   if (index >= tiles) { return; }
   let column = (index & ${2 ** (low - run) - 1}u) << ${run}u;
   let base = ((index >> ${low - run}u) << ${low + bits}u) | column;
@@ -146,19 +142,19 @@ fn main(${MAIN_PARAMETERS}) {
   ${move('store_data(at, load_tile(i));')}
 }
 `;
-};
+}
 
-const POWERS_WORKGROUP = 64;
+const powersWorkgroup = 64;
 
 /** out[i] = first * base^i, or base^(i with its bits reversed). squares[k] = base^(2^k), squares[32] = first. */
-const generatePowers = (layout: LimbLayout, isReversed: boolean): string =>
-  `${WORDS_PRELUDE}${generateField('fr', layout)}
+function generatePowers(layout: LimbLayout, isReversed: boolean): string {
+  return `${wordsPrelude}${generateField('fr', layout)}
 ${loadElement('squares', 'read', 0)}
 ${loadElement('powers', 'read_write', 1)}${storeElement('powers')}
 @group(0) @binding(2) var<uniform> range: vec4<u32>;
-@compute @workgroup_size(${POWERS_WORKGROUP})
-fn main(${MAIN_PARAMETERS}) {
-  let i = ${GROUP_INDEX} * ${POWERS_WORKGROUP}u + lane;
+@compute @workgroup_size(${powersWorkgroup})
+fn main(${mainParameters}) {
+  let i = ${groupIndex} * ${powersWorkgroup}u + lane;
   if (i >= range.x) { return; }
   var exponent = i;
   ${isReversed ? 'if (range.y > 0u) { exponent = reverseBits(i) >> (32u - range.y); }' : ''}
@@ -171,8 +167,9 @@ fn main(${MAIN_PARAMETERS}) {
   store_powers(i, result);
 }
 `;
+}
 
-const computePowers = async (
+async function computePowers(
   { gpu, buffers, pipelines, layout }: GpuContext,
   options: {
     readonly first: bigint;
@@ -181,18 +178,18 @@ const computePowers = async (
     readonly exponentBits: number;
     readonly isReversed: boolean;
   },
-): Promise<GPUBuffer> => {
+): Promise<GPUBuffer> {
   const { first, base, count, exponentBits, isReversed } = options;
   const pipeline = await pipelines.compile(generatePowers(layout, isReversed), { label: 'powers' });
   const squares: bigint[] = [];
   let square = base;
   for (let bit = 0; bit < 32; bit++) {
     squares.push(square);
-    square = (square * square) % SCALAR_FIELD_MODULUS;
+    square = (square * square) % scalarFieldModulus;
   }
   squares.push(first);
   const given = buffers.upload(
-    encodeElements(squares.map((value) => toMontgomery(value, SCALAR_FIELD_MODULUS, layout))),
+    encodeElements(squares.map((value) => toMontgomery(value, scalarFieldModulus, layout))),
   );
   const range = buffers.uniform([count, exponentBits, 0, 0]);
   const powers = buffers.take(count * 32, { label: 'powers' });
@@ -201,7 +198,7 @@ const computePowers = async (
       const encoder = gpu.device.createCommandEncoder();
       const pass = encoder.beginComputePass();
       const group = bind(gpu, pipeline, [given, powers, range]);
-      dispatch(gpu, pass, pipeline, group, Math.ceil(count / POWERS_WORKGROUP));
+      dispatch(gpu, pass, pipeline, group, Math.ceil(count / powersWorkgroup));
       pass.end();
       gpu.device.queue.submit([encoder.finish()]);
     });
@@ -213,7 +210,7 @@ const computePowers = async (
     buffers.release(given);
     buffers.release(range);
   }
-};
+}
 
 export type CosetTransform = {
   /** Its tables. */
@@ -228,9 +225,9 @@ export type CosetTransform = {
 };
 
 /** 1024 elements: two passes up to 2^20. */
-const HARDWARE_TILE_BYTES = 32_768;
+const hardwareTileBytes = 32_768;
 /** Threads that wait for each other are dear where they are emulated. */
-const SOFTWARE_TILE_BYTES = 2_048;
+const softwareTileBytes = 2_048;
 
 type BoundTransform = { readonly groups: readonly GPUBindGroup[] };
 
@@ -240,14 +237,14 @@ type BoundTransform = { readonly groups: readonly GPUBindGroup[] };
  * @param tileBytes - memory of a workgroup to use, at most; the device's limit holds too
  * @throws ProverError `memory_budget_exceeded` for a domain that the field has no coset for
  */
-export const createCosetTransform = async (
+export async function createCosetTransform(
   context: GpuContext,
   domainBits: number,
   polynomials: number,
-  tileBytes = context.gpu.isSoftware ? SOFTWARE_TILE_BYTES : HARDWARE_TILE_BYTES,
-): Promise<CosetTransform> => {
+  tileBytes = context.gpu.isSoftware ? softwareTileBytes : hardwareTileBytes,
+): Promise<CosetTransform> {
   const { gpu, buffers, pipelines, layout } = context;
-  if (domainBits > MOST_DOMAIN_BITS) {
+  if (domainBits > mostDomainBits) {
     throw new ProverError('memory_budget_exceeded', 'the circuit is too large for its field');
   }
   const { limits } = gpu.device;
@@ -285,7 +282,7 @@ export const createCosetTransform = async (
     isReversed: false,
   });
   const scale = await computePowers(context, {
-    first: invert(BigInt(size), SCALAR_FIELD_MODULUS),
+    first: invert(BigInt(size), scalarFieldModulus),
     base: rootOfUnity(domainBits + 1),
     count: size,
     exponentBits: domainBits,
@@ -317,4 +314,4 @@ export const createCosetTransform = async (
       buffers.release(scale);
     },
   };
-};
+}

@@ -22,7 +22,7 @@ export type Pipelines = {
   ) => Promise<GPUComputePipeline>;
 };
 
-export const createPipelines = (gpu: Gpu): Pipelines => {
+export function createPipelines(gpu: Gpu): Pipelines {
   const compiled = new Map<string, Promise<GPUComputePipeline>>();
   const modules = new Map<string, Promise<GPUShaderModule>>();
 
@@ -63,25 +63,25 @@ export const createPipelines = (gpu: Gpu): Pipelines => {
       return pipeline;
     },
   };
-};
+}
 
 /** One dispatch in a pass that is open. Workgroups beyond the limit of one dimension spill into the second: shaders use `group_index`. */
-export const dispatch = (
+export function dispatch(
   gpu: Gpu,
   pass: GPUComputePassEncoder,
   pipeline: GPUComputePipeline,
   group: GPUBindGroup,
   workgroups: number,
-): void => {
+): void {
   pass.setPipeline(pipeline);
   pass.setBindGroup(0, group);
   const [x, y] = splitWorkgroups(workgroups, gpu.device.limits.maxComputeWorkgroupsPerDimension);
   pass.dispatchWorkgroups(x, y);
-};
+}
 
 /** x and y with x * y >= workgroups and both within the limit; the excess is smaller than x. */
-export const splitWorkgroups = (workgroups: number, limit: number): readonly [number, number] => {
+export function splitWorkgroups(workgroups: number, limit: number): readonly [number, number] {
   if (workgroups <= limit) return [workgroups, 1];
   const y = Math.ceil(workgroups / limit);
   return [Math.ceil(workgroups / y), y];
-};
+}

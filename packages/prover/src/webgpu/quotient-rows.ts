@@ -7,16 +7,16 @@
 /// <reference types="@webgpu/types" />
 import type { ZkeyCoefficients } from '../zkey/zkey.ts';
 import { type Bound, bind, storageLimit } from './bindings.ts';
-import { ELEMENT_BYTES } from './elements.ts';
+import { elementBytes } from './elements.ts';
 import type { GpuContext } from './ntt.ts';
 import { dispatch } from './pipelines.ts';
 import {
   generateEnterValues,
   generateEntrySums,
   generateSumSums,
-  QUOTIENT_WORKGROUP,
+  quotientWorkgroup,
 } from './quotient-wgsl.ts';
-import { alignDown, divideRows, ENTRY_BYTES, partStarts, type RowPart } from './rows-parts.ts';
+import { alignDown, bytesPerEntry, divideRows, partStarts, type RowPart } from './rows-parts.ts';
 import { planRows } from './rows-plan.ts';
 
 /** One dispatch with a thread for each of `count` elements. */
@@ -35,24 +35,26 @@ export type Place = {
 };
 
 /** Elements of one buffer, or of several of `size` elements each. */
-export const placeIn = (buffers: readonly GPUBuffer[], size: number): Place => ({
-  slice: (first, count) => {
-    const index = buffers.length === 1 ? 0 : Math.floor(first / size);
-    const buffer = buffers[index];
-    if (buffer === undefined) throw new RangeError(`element ${first} has no place`);
-    const offset = (first - (buffers.length === 1 ? 0 : index * size)) * ELEMENT_BYTES;
-    return { buffer, offset, size: count * ELEMENT_BYTES };
-  },
-  cuts: buffers.length === 1 ? [] : buffers.map((_, index) => index * size),
-});
+export function placeIn(buffers: readonly GPUBuffer[], size: number): Place {
+  return {
+    slice: (first, count) => {
+      const index = buffers.length === 1 ? 0 : Math.floor(first / size);
+      const buffer = buffers[index];
+      if (buffer === undefined) throw new RangeError(`element ${first} has no place`);
+      const offset = (first - (buffers.length === 1 ? 0 : index * size)) * elementBytes;
+      return { buffer, offset, size: count * elementBytes };
+    },
+    cuts: buffers.length === 1 ? [] : buffers.map((_, index) => index * size),
+  };
+}
 
-export const runStep = (
+export function runStep(
   { gpu }: GpuContext,
   pass: GPUComputePassEncoder,
   { pipeline, group, count }: Step,
-): void => {
-  dispatch(gpu, pass, pipeline, group, Math.ceil(count / QUOTIENT_WORKGROUP));
-};
+): void {
+  dispatch(gpu, pass, pipeline, group, Math.ceil(count / quotientWorkgroup));
+}
 
 export type RowsInput = {
   readonly coefficients: ZkeyCoefficients;
@@ -66,32 +68,32 @@ export type RowsInput = {
 };
 
 /** The values that the entries of a part name, in the form of the file, and the entries with their places among them. */
-const cutEntries = (
+function cutEntries(
   entries: Uint32Array,
   values: Uint8Array,
   { firstTerm, terms }: RowPart,
   hasOwnValues: boolean,
-): { readonly entries: Uint32Array; readonly values: Uint8Array } => {
+): { readonly entries: Uint32Array; readonly values: Uint8Array } {
   const own = entries.subarray(2 * firstTerm, 2 * (firstTerm + terms));
   if (!hasOwnValues) return { entries: own, values };
   const renumbered = own.slice();
-  const copied = new Uint8Array(terms * ELEMENT_BYTES);
+  const copied = new Uint8Array(terms * elementBytes);
   for (let k = 0; k < terms; k++) {
-    const from = (own[2 * k + 1] ?? 0) * ELEMENT_BYTES;
-    copied.set(values.subarray(from, from + ELEMENT_BYTES), k * ELEMENT_BYTES);
+    const from = (own[2 * k + 1] ?? 0) * elementBytes;
+    copied.set(values.subarray(from, from + elementBytes), k * elementBytes);
     renumbered[2 * k + 1] = k;
   }
   return { entries: renumbered, values: copied };
-};
+}
 
 /**
  * Uploads the matrices and returns the steps from the witness to the rows.
  * @throws ProverError `zkey_malformed`, `memory_budget_exceeded`, `accelerator_limit_exceeded`
  */
-export const createRowSteps = async (
+export async function createRowSteps(
   context: GpuContext,
   { coefficients, domainSize, wires, witness, rows, keep }: RowsInput,
-): Promise<readonly Step[]> => {
+): Promise<readonly Step[]> {
   const { gpu, buffers, pipelines, layout } = context;
   const plan = planRows(coefficients, domainSize, wires);
   const compile = (wgsl: string, label: string) => pipelines.compile(wgsl, { label });
@@ -110,7 +112,7 @@ export const createRowSteps = async (
   /** Uploads values and turns them into the form that products take. */
   const enter = async (bytes: Uint8Array): Promise<GPUBuffer> => {
     const values = keep(buffers.upload(bytes, { label: 'values' }));
-    const count = bytes.byteLength / ELEMENT_BYTES;
+    const count = bytes.byteLength / elementBytes;
     if (count === 0) return values;
     const range = buffers.uniform([count, 0, 0, 0]);
     try {
@@ -138,13 +140,13 @@ export const createRowSteps = async (
     const sums = isLast
       ? rows
       : placeIn(
-          [keep(buffers.take(count * ELEMENT_BYTES, { label: 'row parts' }), { secret: true })],
+          [keep(buffers.take(count * elementBytes, { label: 'row parts' }), { secret: true })],
           count,
         );
-    const entryBytes = hasOwnValues ? ELEMENT_BYTES : ENTRY_BYTES;
+    const entryBytes = hasOwnValues ? elementBytes : bytesPerEntry;
     const parts = divideRows(starts, {
       bindingBytes,
-      termBytes: terms === undefined ? entryBytes : ELEMENT_BYTES,
+      termBytes: terms === undefined ? entryBytes : elementBytes,
       areTermsInPlace: terms !== undefined,
       cuts: sums.cuts,
     });
@@ -166,4 +168,4 @@ export const createRowSteps = async (
     terms = { place: sums, count };
   }
   return steps;
-};
+}

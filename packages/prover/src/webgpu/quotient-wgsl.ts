@@ -3,37 +3,39 @@
  *
  * @module
  */
-import { generateField, WORDS_PRELUDE } from './field.ts';
+import { generateField, wordsPrelude } from './field.ts';
 import type { LimbLayout } from './limbs.ts';
-import { GROUP_INDEX, loadElement, MAIN_PARAMETERS, storeElement } from './ntt.ts';
+import { groupIndex, loadElement, mainParameters, storeElement } from './ntt.ts';
 
-export const QUOTIENT_WORKGROUP = 64;
+export const quotientWorkgroup = 64;
 
-const shader = (layout: LimbLayout, declarations: string, body: string): string =>
-  `${WORDS_PRELUDE}${generateField('fr', layout)}${declarations}
+function shader(layout: LimbLayout, declarations: string, body: string): string {
+  return `${wordsPrelude}${generateField('fr', layout)}${declarations}
 @group(0) @binding(0) var<uniform> range: vec4<u32>;
-@compute @workgroup_size(${QUOTIENT_WORKGROUP})
-fn main(${MAIN_PARAMETERS}) {
-  let i = ${GROUP_INDEX} * ${QUOTIENT_WORKGROUP}u + lane;
+@compute @workgroup_size(${quotientWorkgroup})
+fn main(${mainParameters}) {
+  let i = ${groupIndex} * ${quotientWorkgroup}u + lane;
   if (i >= range.x) { return; }
   ${body}
 }
 `;
+}
 
 /**
  * Values of the dictionary, times 2^512 as a zkey has them, become times R^2: multiplied with a plain scalar of the witness, which is
  * uploaded once and never converted, they give a product in Montgomery form.
  */
-export const generateEnterValues = (layout: LimbLayout): string =>
-  shader(
+export function generateEnterValues(layout: LimbLayout): string {
+  return shader(
     layout,
     loadElement('values', 'read_write', 1) + storeElement('values'),
     'store_values(i, fr_enter(fr_enter_512(load_values(i))));',
   );
+}
 
 /** Sums of entries: value times wire. */
-export const generateEntrySums = (layout: LimbLayout): string =>
-  shader(
+export function generateEntrySums(layout: LimbLayout): string {
+  return shader(
     layout,
     `@group(0) @binding(1) var<storage, read> starts: array<u32>;
 @group(0) @binding(2) var<storage, read> entries: array<vec2<u32>>;
@@ -45,10 +47,11 @@ ${loadElement('values', 'read', 3)}${loadElement('witness', 'read', 4)}${loadEle
   }
   store_sums(i, sum);`,
   );
+}
 
 /** Sums of sums. */
-export const generateSumSums = (layout: LimbLayout): string =>
-  shader(
+export function generateSumSums(layout: LimbLayout): string {
+  return shader(
     layout,
     `@group(0) @binding(1) var<storage, read> starts: array<u32>;
 ${loadElement('parts', 'read', 2)}${loadElement('sums', 'read_write', 3)}${storeElement('sums')}`,
@@ -58,13 +61,14 @@ ${loadElement('parts', 'read', 2)}${loadElement('sums', 'read_write', 3)}${store
   }
   store_sums(i, sum);`,
   );
+}
 
 /** Whether A, B and C lie behind each other in one binding, range.x elements each, or in a binding each. */
 export type Polynomials = 'together' | 'apart';
 
 /** C = A B on the domain. */
-export const generateProducts = (layout: LimbLayout, polynomials: Polynomials): string =>
-  polynomials === 'together'
+export function generateProducts(layout: LimbLayout, polynomials: Polynomials): string {
+  return polynomials === 'together'
     ? shader(
         layout,
         loadElement('data', 'read_write', 1) + storeElement('data'),
@@ -75,10 +79,11 @@ export const generateProducts = (layout: LimbLayout, polynomials: Polynomials): 
         `${loadElement('a', 'read', 1)}${loadElement('b', 'read', 2)}${loadElement('c', 'read_write', 3)}${storeElement('c')}`,
         'store_c(i, fr_mul(load_a(i), load_b(i)));',
       );
+}
 
 /** A B - C, as plain scalars. */
-export const generateQuotient = (layout: LimbLayout, polynomials: Polynomials): string =>
-  polynomials === 'together'
+export function generateQuotient(layout: LimbLayout, polynomials: Polynomials): string {
+  return polynomials === 'together'
     ? shader(
         layout,
         `${loadElement('data', 'read', 1)}${loadElement('quotient', 'read_write', 2)}${storeElement('quotient')}`,
@@ -90,3 +95,4 @@ export const generateQuotient = (layout: LimbLayout, polynomials: Polynomials): 
         `${['a', 'b', 'c'].map((name, k) => loadElement(name, 'read', k + 1)).join('')}${loadElement('quotient', 'read_write', 4)}${storeElement('quotient')}`,
         'store_quotient(i, fr_leave(fr_sub(fr_mul(load_a(i), load_b(i)), load_c(i))));',
       );
+}

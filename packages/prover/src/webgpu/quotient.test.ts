@@ -12,24 +12,24 @@ import {
 import { openTestDevice } from '../../test/test-device.ts';
 import { createBuffers } from './buffers.ts';
 import { decodeElements, encodeElements } from './elements.ts';
-import { SCALAR_FIELD_MODULUS as R } from './field.ts';
+import { scalarFieldModulus as R } from './field.ts';
 import { findLimbLayout } from './limbs.ts';
 import type { GpuContext } from './ntt.ts';
 import { createPipelines } from './pipelines.ts';
 import { createQuotient } from './quotient.ts';
-import { planRows, SEGMENT_TERMS } from './rows-plan.ts';
+import { planRows, segmentTerms } from './rows-plan.ts';
 
 describe('the plan of the rows', () => {
   const coefficients = (rows: readonly number[]) =>
     encodeEntries(rows.map((row) => ({ matrix: 0, row, wire: 0, value: 1n })));
 
   it('gives one thread no more terms than a segment has, however long a row is', () => {
-    const long = Array<number>(SEGMENT_TERMS ** 2 + 1).fill(1);
+    const long = Array<number>(segmentTerms ** 2 + 1).fill(1);
     const { levels } = planRows(coefficients([...long, 0, 3]), 4, 1);
     expect(levels).toHaveLength(3);
     for (const starts of levels) {
       starts.forEach((start, i) => {
-        if (i > 0) expect(start - (starts[i - 1] ?? 0)).toBeLessThanOrEqual(SEGMENT_TERMS);
+        if (i > 0) expect(start - (starts[i - 1] ?? 0)).toBeLessThanOrEqual(segmentTerms);
       });
     }
     expect(levels.at(-1)).toHaveLength(9);

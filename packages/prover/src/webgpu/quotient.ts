@@ -11,7 +11,7 @@
 import type { ZkeyCoefficients } from '../zkey/zkey.ts';
 import { bind, limitError, storageLimit } from './bindings.ts';
 import type { Gpu } from './device.ts';
-import { ELEMENT_BYTES } from './elements.ts';
+import { elementBytes } from './elements.ts';
 import { createCosetTransform, type GpuContext } from './ntt.ts';
 import { createRowSteps, placeIn, runStep, type Step } from './quotient-rows.ts';
 import { generateProducts, generateQuotient } from './quotient-wgsl.ts';
@@ -36,27 +36,27 @@ export type Quotient = {
 };
 
 /** @throws ProverError `accelerator_limit_exceeded` for a circuit whose witness or polynomials the device cannot bind; reads nothing */
-export const assertQuotientFits = (
+export function assertQuotientFits(
   gpu: Gpu,
   { domainSize, wires }: { readonly domainSize: number; readonly wires: number },
-): void => {
+): void {
   const limit = storageLimit(gpu);
   for (const [what, count] of [
     ['the witness', wires],
     ['a polynomial', domainSize],
   ] as const) {
-    if (count * ELEMENT_BYTES > limit) throw limitError(what, count * ELEMENT_BYTES, limit);
+    if (count * elementBytes > limit) throw limitError(what, count * elementBytes, limit);
   }
-};
+}
 
 /** @throws ProverError `zkey_malformed`, `memory_budget_exceeded`, `accelerator_limit_exceeded` */
-export const createQuotient = async (
+export async function createQuotient(
   context: GpuContext,
   { coefficients, domainSize, wires }: QuotientInput,
-): Promise<Quotient> => {
+): Promise<Quotient> {
   const { gpu, buffers, pipelines, layout } = context;
   assertQuotientFits(gpu, { domainSize, wires });
-  const size = domainSize * ELEMENT_BYTES;
+  const size = domainSize * elementBytes;
   const isTogether = 3 * size <= storageLimit(gpu);
   const shape = isTogether ? 'together' : 'apart';
   const held: GPUBuffer[] = [];
@@ -78,7 +78,7 @@ export const createQuotient = async (
       isTogether ? 3 : 1,
     );
     held.push(...transform.buffers);
-    const witness = takeSecret(wires * ELEMENT_BYTES, 'witness');
+    const witness = takeSecret(wires * elementBytes, 'witness');
     const data = isTogether
       ? [takeSecret(3 * size, 'a, b, c')]
       : ['a', 'b', 'c'].map((label) => takeSecret(size, label));
@@ -124,4 +124,4 @@ export const createQuotient = async (
     release();
     throw error;
   }
-};
+}

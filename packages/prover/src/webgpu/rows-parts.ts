@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { BINDING_ALIGNMENT, limitError } from './bindings.ts';
-import { ELEMENT_BYTES } from './elements.ts';
+import { bindingAlignment, limitError } from './bindings.ts';
+import { elementBytes } from './elements.ts';
 
 /** Offsets into elements are multiples of this. */
-const ALIGNED_ELEMENTS = BINDING_ALIGNMENT / ELEMENT_BYTES;
+const alignedElements = bindingAlignment / elementBytes;
 /** Wire and value of an entry. */
-export const ENTRY_BYTES = 8;
+export const bytesPerEntry = 8;
 
 /** Sums first … first+count-1 of a level, which add up terms firstTerm … firstTerm+terms-1. */
 export type RowPart = {
@@ -32,17 +32,19 @@ export type PartLimits = {
 };
 
 /** The largest aligned index up to this one. */
-export const alignDown = (index: number): number => index - (index % ALIGNED_ELEMENTS);
+export function alignDown(index: number): number {
+  return index - (index % alignedElements);
+}
 
 /**
  * Parts of one level, as few as there can be; `starts` as in rows-plan.ts.
  * @throws ProverError `accelerator_limit_exceeded` for a device that binds less than eight sums and their terms
  */
-export const divideRows = (starts: Uint32Array, limits: PartLimits): readonly RowPart[] => {
+export function divideRows(starts: Uint32Array, limits: PartLimits): readonly RowPart[] {
   const { bindingBytes, termBytes, areTermsInPlace, cuts } = limits;
   const total = starts.length - 1;
   const mostSums = alignDown(
-    Math.min(Math.floor(bindingBytes / ELEMENT_BYTES), Math.floor(bindingBytes / 4) - 1),
+    Math.min(Math.floor(bindingBytes / elementBytes), Math.floor(bindingBytes / 4) - 1),
   );
   const mostTerms = Math.floor(bindingBytes / termBytes);
   const ends = [...cuts.filter((cut) => cut > 0 && cut < total), total].toSorted((a, b) => a - b);
@@ -57,15 +59,15 @@ export const divideRows = (starts: Uint32Array, limits: PartLimits): readonly Ro
       let last = end;
       if (!fits(end)) {
         // The most groups of aligned sums that fit: `starts` never falls, so halving finds them.
-        let [least, most] = [0, Math.floor((end - first) / ALIGNED_ELEMENTS)];
+        let [least, most] = [0, Math.floor((end - first) / alignedElements)];
         while (least < most) {
           const middle = Math.ceil((least + most) / 2);
-          if (fits(first + middle * ALIGNED_ELEMENTS)) least = middle;
+          if (fits(first + middle * alignedElements)) least = middle;
           else most = middle - 1;
         }
-        last = first + least * ALIGNED_ELEMENTS;
+        last = first + least * alignedElements;
         if (last === first) {
-          const needed = (starts[Math.min(end, first + ALIGNED_ELEMENTS)] ?? 0) - firstTerm;
+          const needed = (starts[Math.min(end, first + alignedElements)] ?? 0) - firstTerm;
           throw limitError('a part of the rows', needed * termBytes, bindingBytes);
         }
       }
@@ -74,13 +76,13 @@ export const divideRows = (starts: Uint32Array, limits: PartLimits): readonly Ro
     }
   }
   return parts;
-};
+}
 
 /** The part's own starts, counted from its first term. */
-export const partStarts = (starts: Uint32Array, part: RowPart): Uint32Array => {
+export function partStarts(starts: Uint32Array, part: RowPart): Uint32Array {
   const own = starts.slice(part.first, part.first + part.count + 1);
   if (part.firstTerm > 0) {
     for (let i = 0; i < own.length; i++) own[i] = (own[i] ?? 0) - part.firstTerm;
   }
   return own;
-};
+}

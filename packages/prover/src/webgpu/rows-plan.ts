@@ -8,7 +8,7 @@ import { ProverError } from '../errors.ts';
 import type { ZkeyCoefficients } from '../zkey/zkey.ts';
 
 /** Terms that one thread adds up. */
-export const SEGMENT_TERMS = 32;
+export const segmentTerms = 32;
 
 export type RowsPlan = {
   /** Entry k: wire entries[2k], value entries[2k+1] of the dictionary. */
@@ -20,7 +20,7 @@ export type RowsPlan = {
   readonly levels: readonly Uint32Array[];
 };
 
-const accumulate = (counts: Uint32Array): Uint32Array => {
+function accumulate(counts: Uint32Array): Uint32Array {
   const starts = new Uint32Array(counts.length + 1);
   let total = 0;
   counts.forEach((count, index) => {
@@ -28,41 +28,42 @@ const accumulate = (counts: Uint32Array): Uint32Array => {
     starts[index + 1] = total;
   });
   return starts;
-};
+}
 
-const longest = (starts: Uint32Array): number => {
+function longest(starts: Uint32Array): number {
   let most = 0;
   for (let i = 1; i < starts.length; i++) {
     most = Math.max(most, (starts[i] ?? 0) - (starts[i - 1] ?? 0));
   }
   return most;
-};
+}
 
 /** Cuts every group into segments; `groups` counts the segments of each. */
-const cut = (
-  starts: Uint32Array,
-): { readonly segments: Uint32Array; readonly groups: Uint32Array } => {
+function cut(starts: Uint32Array): {
+  readonly segments: Uint32Array;
+  readonly groups: Uint32Array;
+} {
   const counts = new Uint32Array(starts.length - 1);
   for (let i = 0; i < counts.length; i++) {
-    counts[i] = Math.ceil(((starts[i + 1] ?? 0) - (starts[i] ?? 0)) / SEGMENT_TERMS);
+    counts[i] = Math.ceil(((starts[i + 1] ?? 0) - (starts[i] ?? 0)) / segmentTerms);
   }
   const groups = accumulate(counts);
   const segments = new Uint32Array((groups.at(-1) ?? 0) + 1);
   let at = 0;
   for (let i = 0; i < counts.length; i++) {
     const end = starts[i + 1] ?? 0;
-    for (let from = starts[i] ?? 0; from < end; from += SEGMENT_TERMS) segments[at++] = from;
+    for (let from = starts[i] ?? 0; from < end; from += segmentTerms) segments[at++] = from;
   }
   segments[at] = starts.at(-1) ?? 0;
   return { segments, groups };
-};
+}
 
 /** @throws ProverError `zkey_malformed` for a row, wire or value that is not there */
-export const planRows = (
+export function planRows(
   coefficients: ZkeyCoefficients,
   domainSize: number,
   wires: number,
-): RowsPlan => {
+): RowsPlan {
   const { matrix, row, wire, value, values } = coefficients;
   const valueCount = values.byteLength / 32;
   const counts = new Uint32Array(2 * domainSize);
@@ -90,11 +91,11 @@ export const planRows = (
   }
   const levels: Uint32Array[] = [];
   let starts = rowStarts;
-  while (longest(starts) > SEGMENT_TERMS) {
+  while (longest(starts) > segmentTerms) {
     const { segments, groups } = cut(starts);
     levels.push(segments);
     starts = groups;
   }
   levels.push(starts);
   return { entries, levels };
-};
+}

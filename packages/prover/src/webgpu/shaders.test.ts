@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { openNullDevice } from '../../test/test-device.ts';
 import { measureLayouts } from './benchmark.ts';
 import { createBuffers } from './buffers.ts';
-import { LIMB_LAYOUTS } from './limbs.ts';
+import { limbLayouts } from './limbs.ts';
 import { createMsmKernels } from './msm-kernels.ts';
 import { createCosetTransform } from './ntt.ts';
 import { createPipelines } from './pipelines.ts';
@@ -23,7 +23,7 @@ afterAll(() => {
   gpu.close();
 });
 
-describe.each(LIMB_LAYOUTS.map((layout) => [layout.name, layout] as const))('%s', (_, layout) => {
+describe.each(limbLayouts.map((layout) => [layout.name, layout] as const))('%s', (_, layout) => {
   it('value test and benchmark: a device that computes nothing is found out', async () => {
     const [measurement] = await measureLayouts(gpu, buffers, pipelines, [layout]);
     expect(measurement).toEqual({

@@ -6,26 +6,26 @@
  */
 /// <reference types="@webgpu/types" />
 import { type Group, generateAccess, generateCoordinates } from './curve-fields.ts';
-import { POINTS_WGSL } from './curve-points.ts';
+import { pointsWgsl } from './curve-points.ts';
 import type { LimbLayout } from './limbs.ts';
-import { COMPUTE_STAGE } from './msm-bindings.ts';
+import { computeStage } from './msm-bindings.ts';
 
 /** Binding number and kind of what the kernels below use. */
-export const TABLE_LAYOUT: readonly GPUBindGroupLayoutEntry[] = [
-  { binding: 0, visibility: COMPUTE_STAGE, buffer: { type: 'uniform' } },
-  { binding: 1, visibility: COMPUTE_STAGE, buffer: { type: 'read-only-storage' } },
+export const tableLayout: readonly GPUBindGroupLayoutEntry[] = [
+  { binding: 0, visibility: computeStage, buffer: { type: 'uniform' } },
+  { binding: 1, visibility: computeStage, buffer: { type: 'read-only-storage' } },
   ...[2, 3, 4].map((binding) => ({
     binding,
-    visibility: COMPUTE_STAGE,
+    visibility: computeStage,
     buffer: { type: 'storage' as const },
   })),
 ];
 
-export const TABLE_WORKGROUP = 64;
+export const tableWorkgroup = 64;
 /** Points whose inversions one thread shares. */
-export const POINTS_PER_INVERSION = 16;
+export const pointsPerInversion = 16;
 
-const KERNELS = `
+const kernels = `
 struct Block {
   // First point of the block in its table, and how many there are.
   first: u32,
@@ -42,16 +42,16 @@ struct Block {
 @group(0) @binding(4) var<storage, read_write> products: array<vec4<u32>>;
 `;
 
-const STEPS = `
+const steps = `
 // Points as a zkey has them: coordinates times 2^256.
-@compute @workgroup_size(${TABLE_WORKGROUP})
+@compute @workgroup_size(${tableWorkgroup})
 fn enter_points(@builtin(global_invocation_id) id: vec3<u32>) {
   if (id.x >= block.count) { return; }
   let point = raw_affine(id.x);
   points_store_affine(block.target_table + block.first + id.x, Affine(f_enter(point.x), f_enter(point.y)));
 }
 
-@compute @workgroup_size(${TABLE_WORKGROUP})
+@compute @workgroup_size(${tableWorkgroup})
 fn double_points(@builtin(global_invocation_id) id: vec3<u32>) {
   if (id.x >= block.count) { return; }
   var sum = sum_of_affine(points_affine(block.source + block.first + id.x));
@@ -61,9 +61,9 @@ fn double_points(@builtin(global_invocation_id) id: vec3<u32>) {
 
 // Montgomery's trick: one inversion for the ZZZ of several points. A point that is not on the curve can bring a zero; it is left
 // out, so that it spoils nothing but itself.
-@compute @workgroup_size(${TABLE_WORKGROUP})
+@compute @workgroup_size(${tableWorkgroup})
 fn normalize_points(@builtin(global_invocation_id) id: vec3<u32>) {
-  let stride = (block.count + ${POINTS_PER_INVERSION - 1}u) / ${POINTS_PER_INVERSION}u;
+  let stride = (block.count + ${pointsPerInversion - 1}u) / ${pointsPerInversion}u;
   if (id.x >= stride) { return; }
   var product = f_one();
   for (var at = id.x; at < block.count; at += stride) {
@@ -72,8 +72,8 @@ fn normalize_points(@builtin(global_invocation_id) id: vec3<u32>) {
     product = f_mul(product, f_select(zzz, f_one(), f_is_zero(zzz)));
   }
   var inverse = f_inv(product);
-  for (var back = 0u; back < ${POINTS_PER_INVERSION}u; back++) {
-    let at = id.x + (${POINTS_PER_INVERSION - 1}u - back) * stride;
+  for (var back = 0u; back < ${pointsPerInversion}u; back++) {
+    let at = id.x + (${pointsPerInversion - 1}u - back) * stride;
     if (at >= block.count) { continue; }
     let sum = sums_sum(at);
     let of_zzz = f_mul(inverse, products_coordinate(at * coordinate_vectors));
@@ -89,15 +89,16 @@ fn normalize_points(@builtin(global_invocation_id) id: vec3<u32>) {
 `;
 
 /** Entry points enter_points, double_points and normalize_points. */
-export const generateTables = (group: Group, layout: LimbLayout): string =>
-  [
+export function generateTables(group: Group, layout: LimbLayout): string {
+  return [
     generateCoordinates(group, layout),
-    POINTS_WGSL,
+    pointsWgsl,
     `const coordinate_vectors = ${group === 'g1' ? 2 : 4}u;`,
-    KERNELS,
+    kernels,
     generateAccess(group, 'raw', 'read'),
     generateAccess(group, 'points', 'read_write'),
     generateAccess(group, 'sums', 'read_write'),
     generateAccess(group, 'products', 'read_write'),
-    STEPS,
+    steps,
   ].join('\n');
+}

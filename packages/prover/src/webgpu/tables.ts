@@ -10,7 +10,7 @@ import type { Buffers } from './buffers.ts';
 import { affineBytes, coordinateVectors, type Group, sumBytes } from './curve-fields.ts';
 import type { Gpu } from './device.ts';
 import type { GroupKernels } from './msm-kernels.ts';
-import { POINTS_PER_INVERSION, TABLE_WORKGROUP } from './tables-wgsl.ts';
+import { pointsPerInversion, tableWorkgroup } from './tables-wgsl.ts';
 import type { WindowPlan } from './windows.ts';
 
 /**
@@ -20,27 +20,27 @@ import type { WindowPlan } from './windows.ts';
 export type ReadPoints = (start: number, count: number, into: Uint8Array) => Promise<void>;
 
 /** Points read, converted or doubled in one go: bounds memory, and the time of a dispatch far below any watchdog. */
-const BLOCK = 1 << 16;
+const blockPoints = 1 << 16;
 
 /** Points that are not infinity, on the host: their bytes in order, and where each stood. */
 export type FinitePoints = { readonly bytes: Uint8Array; readonly indices: Uint32Array };
 
 /** @throws whatever `read` throws, and the signal's reason */
-export const readFinitePoints = async (
+export async function readFinitePoints(
   group: Group,
   count: number,
   read: ReadPoints,
   signal?: AbortSignal,
-): Promise<FinitePoints> => {
+): Promise<FinitePoints> {
   const size = affineBytes(group);
   const words = size / 4;
   const bytes = new Uint8Array(count * size);
   const indices = new Uint32Array(count);
   const view = new Uint32Array(bytes.buffer);
   let kept = 0;
-  for (let start = 0; start < count; start += BLOCK) {
+  for (let start = 0; start < count; start += blockPoints) {
     signal?.throwIfAborted();
-    const length = Math.min(BLOCK, count - start);
+    const length = Math.min(blockPoints, count - start);
     // Read to where the finite points end; those among the new ones are moved down over the infinite ones.
     await read(start, length, bytes.subarray(kept * size, (kept + length) * size));
     const first = kept;
@@ -54,7 +54,7 @@ export const readFinitePoints = async (
     }
   }
   return { bytes: bytes.subarray(0, kept * size), indices: indices.subarray(0, kept) };
-};
+}
 
 export type TableOptions = {
   readonly gpu: Gpu;
@@ -67,12 +67,16 @@ export type TableOptions = {
 };
 
 /** Converts and multiplies; resolves with the buffer of all tables once the device has done so. */
-export const buildTables = async (options: TableOptions): Promise<GPUBuffer> => {
+export async function buildTables(options: TableOptions): Promise<GPUBuffer> {
   const { gpu, buffers, kernels, plan, bytes, signal } = options;
   const { device } = gpu;
   const size = affineBytes(kernels.group);
   const count = bytes.byteLength / size;
-  const block = Math.min(BLOCK, count, Math.floor(storageLimit(gpu) / sumBytes(kernels.group)));
+  const block = Math.min(
+    blockPoints,
+    count,
+    Math.floor(storageLimit(gpu) / sumBytes(kernels.group)),
+  );
   const points = buffers.take(count * plan.tables * size, { label: 'points' });
   const raw = buffers.take(block * size, { label: 'points as read' });
   const sums = buffers.take(block * sumBytes(kernels.group), { label: 'multiples' });
@@ -95,7 +99,7 @@ export const buildTables = async (options: TableOptions): Promise<GPUBuffer> => 
     pass.setBindGroup(0, group);
     for (const [pipeline, threads] of steps) {
       pass.setPipeline(pipeline);
-      pass.dispatchWorkgroups(Math.ceil(threads / TABLE_WORKGROUP));
+      pass.dispatchWorkgroups(Math.ceil(threads / tableWorkgroup));
     }
     pass.end();
     device.queue.submit([encoder.finish()]);
@@ -113,7 +117,7 @@ export const buildTables = async (options: TableOptions): Promise<GPUBuffer> => 
           run(
             [
               [multiples.double_points, length],
-              [multiples.normalize_points, Math.ceil(length / POINTS_PER_INVERSION)],
+              [multiples.normalize_points, Math.ceil(length / pointsPerInversion)],
             ],
             [first, length, (table - 1) * count, table * count, plan.bits * plan.groups],
           );
@@ -132,4 +136,4 @@ export const buildTables = async (options: TableOptions): Promise<GPUBuffer> => 
   } finally {
     for (const buffer of [raw, sums, products, ...uniforms]) buffers.release(buffer);
   }
-};
+}

@@ -7,25 +7,27 @@
  *
  * @module
  */
-import { SCALAR_FIELD_MODULUS } from './field.ts';
+import { scalarFieldModulus } from './field.ts';
 import { literal, splitConstant } from './limbs-pack.ts';
-import { MSM_BINDINGS } from './msm-bindings.ts';
+import { msmBindings } from './msm-bindings.ts';
 
-export const DIGIT_WORKGROUP = 256;
+export const digitWorkgroup = 256;
 
-const words = (value: bigint): readonly string[] => splitConstant(value, 32, 8).map(literal);
-const MODULUS = words(SCALAR_FIELD_MODULUS);
-const HALF = words((SCALAR_FIELD_MODULUS - 1n) / 2n);
-const WORDS = [0, 1, 2, 3, 4, 5, 6, 7];
+function words(value: bigint): readonly string[] {
+  return splitConstant(value, 32, 8).map(literal);
+}
+const modulus = words(scalarFieldModulus);
+const half = words((scalarFieldModulus - 1n) / 2n);
+const wordIndexes = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /** Lines that turn s0…s7 into modulus - s. */
-const negateLines = WORDS.flatMap((k) =>
+const negateLines = wordIndexes.flatMap((k) =>
   k === 0
-    ? [`let n0 = ${MODULUS[0] ?? ''} - s0;`, `let f0 = select(0u, 1u, ${MODULUS[0] ?? ''} < s0);`]
+    ? [`let n0 = ${modulus[0] ?? ''} - s0;`, `let f0 = select(0u, 1u, ${modulus[0] ?? ''} < s0);`]
     : [
-        `let g${k} = ${MODULUS[k] ?? ''} - s${k};`,
+        `let g${k} = ${modulus[k] ?? ''} - s${k};`,
         `let n${k} = g${k} - f${k - 1};`,
-        `let f${k} = select(0u, 1u, ${MODULUS[k] ?? ''} < s${k}) | select(0u, 1u, g${k} < f${k - 1});`,
+        `let f${k} = select(0u, 1u, ${modulus[k] ?? ''} < s${k}) | select(0u, 1u, g${k} < f${k - 1});`,
       ],
 );
 
@@ -33,14 +35,15 @@ const negateLines = WORDS.flatMap((k) =>
  * Text of a function body that runs `body` for every digit that is not zero, with `key`, `entry` (point of the table, shifted up by
  * one, and the sign in bit 0) and `is_unit` (the first digit, and it is 1 or -1).
  */
-const forEachDigit = (body: string): string => `
+function forEachDigit(body: string): string {
+  return `
   let base = indices[point] * 8u;
-  ${WORDS.map((k) => `var s${k} = scalars[base + ${k}u];`).join('\n  ')}
+  ${wordIndexes.map((k) => `var s${k} = scalars[base + ${k}u];`).join('\n  ')}
   var above = false;
-  ${WORDS.map((k) => `if (s${k} != ${HALF[k] ?? ''}) { above = s${k} > ${HALF[k] ?? ''}; }`).join('\n  ')}
+  ${wordIndexes.map((k) => `if (s${k} != ${half[k] ?? ''}) { above = s${k} > ${half[k] ?? ''}; }`).join('\n  ')}
   if (above) {
     ${negateLines.join('\n    ')}
-    ${WORDS.map((k) => `s${k} = n${k};`).join(' ')}
+    ${wordIndexes.map((k) => `s${k} = n${k};`).join(' ')}
   }
   let half = params.buckets;
   let mask = (half << 1u) - 1u;
@@ -48,9 +51,9 @@ const forEachDigit = (body: string): string => `
   var group = 0u;
   var table = 0u;
   for (var window = 0u; window < params.windows; window++) {
-    if ((carry | ${WORDS.map((k) => `s${k}`).join(' | ')}) == 0u) { break; }
+    if ((carry | ${wordIndexes.map((k) => `s${k}`).join(' | ')}) == 0u) { break; }
     let raw = (s0 & mask) + carry;
-    ${WORDS.map((k) => (k < 7 ? `s${k} = (s${k} >> params.bits) | (s${k + 1} << (32u - params.bits));` : 's7 = s7 >> params.bits;')).join('\n    ')}
+    ${wordIndexes.map((k) => (k < 7 ? `s${k} = (s${k} >> params.bits) | (s${k + 1} << (32u - params.bits));` : 's7 = s7 >> params.bits;')).join('\n    ')}
     let negative = raw > half;
     carry = select(0u, 1u, negative);
     let magnitude = select(raw, mask + 1u - raw, negative);
@@ -64,9 +67,10 @@ const forEachDigit = (body: string): string => `
     if (group == params.groups) { group = 0u; table++; }
   }
 `;
+}
 
 const counting = `
-@compute @workgroup_size(${DIGIT_WORKGROUP})
+@compute @workgroup_size(${digitWorkgroup})
 fn count_digits(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let point = id.x;
   if (point < params.points) {
@@ -82,7 +86,7 @@ fn count_digits(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_inv
 
 const scattering = `
 var<workgroup> unit_base: u32;
-@compute @workgroup_size(${DIGIT_WORKGROUP})
+@compute @workgroup_size(${digitWorkgroup})
 fn scatter_digits(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let point = id.x;
   var has_unit = false;
@@ -108,11 +112,11 @@ fn scatter_digits(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_i
 `;
 
 /** Entry points count_digits (keys become counts) and scatter_digits (keys are first free places and become ends). */
-export const DIGITS_WGSL = `${MSM_BINDINGS.params}
-${MSM_BINDINGS.scalars}
-${MSM_BINDINGS.indices}
-${MSM_BINDINGS.atomicKeys}
-${MSM_BINDINGS.entries}
+export const digitsWgsl = `${msmBindings.params}
+${msmBindings.scalars}
+${msmBindings.indices}
+${msmBindings.atomicKeys}
+${msmBindings.entries}
 var<workgroup> unit_count: atomic<u32>;
 ${counting}
 ${scattering}`;

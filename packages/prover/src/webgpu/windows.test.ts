@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { planMsm } from './msm-plan.ts';
 import { chooseWindowPlan, computeWindowPlan } from './windows.ts';
 
-const GIB = 2 ** 30;
+const gib = 2 ** 30;
 
 describe('windows of signed digits', () => {
   test.each([2, 5, 8, 13, 16, 17, 22])('%i bits hold every scalar below (r + 1) / 2', (bits) => {
@@ -23,11 +23,11 @@ describe('windows of signed digits', () => {
   });
 
   test('more memory never makes more digits and groups; short memory keeps the points alone', () => {
-    const limits = { points: 2 ** 18, pointBytes: 64, bindingBytes: 4 * GIB, density: 1 };
+    const limits = { points: 2 ** 18, pointBytes: 64, bindingBytes: 4 * gib, density: 1 };
     expect(chooseWindowPlan({ ...limits, tableBudgetBytes: 0 }).tables).toBe(1);
-    const rich = chooseWindowPlan({ ...limits, tableBudgetBytes: GIB });
+    const rich = chooseWindowPlan({ ...limits, tableBudgetBytes: gib });
     expect(rich.groups).toBe(1);
-    expect(rich.tables * limits.points * 64).toBeLessThanOrEqual(GIB);
+    expect(rich.tables * limits.points * 64).toBeLessThanOrEqual(gib);
     // 15 digits of 17 bits beat 13 of 20: fewer additions to points, but 2^19 buckets to add up.
     expect(rich.bits).toBeGreaterThanOrEqual(16);
     expect(rich.bits).toBeLessThanOrEqual(18);

@@ -12,17 +12,17 @@
 import { limitError } from './bindings.ts';
 
 /** All scalars below r fit once the smaller of s and r - s is taken: that is below 2^253, and a last digit must not carry on. */
-const SIGNED_SCALAR_BITS = 254;
-const SMALLEST_DIGIT = 2;
-const LARGEST_DIGIT = 22;
+const signedScalarBits = 254;
+const smallestDigit = 2;
+const largestDigit = 22;
 
 /** Field multiplications: adding an affine point to a sum, and adding two sums. */
-const MIXED_ADDITION_COST = 10;
-const ADDITION_COST = 14;
+const mixedAdditionCost = 10;
+const additionCost = 14;
 /** Additions per bucket: putting its parts together, and twice in the running sums. */
-const ADDITIONS_PER_BUCKET = 3;
+const additionsPerBucket = 3;
 /** Buckets are 128 or 256 bytes each and counted in one dispatch of 64 threads a workgroup. */
-const MOST_BUCKETS = 1 << 21;
+const mostBuckets = 1 << 21;
 
 export type WindowLimits = {
   /** Points that are not infinity. */
@@ -51,11 +51,11 @@ export type WindowPlan = {
 };
 
 /** The plan for a given width of digits and as many tables as asked for, or fewer if fewer do. */
-export const computeWindowPlan = (bits: number, mostTables: number): WindowPlan => {
-  if (!Number.isInteger(bits) || bits < SMALLEST_DIGIT || bits > LARGEST_DIGIT) {
-    throw new RangeError(`digits have ${SMALLEST_DIGIT} to ${LARGEST_DIGIT} bits`);
+export function computeWindowPlan(bits: number, mostTables: number): WindowPlan {
+  if (!Number.isInteger(bits) || bits < smallestDigit || bits > largestDigit) {
+    throw new RangeError(`digits have ${smallestDigit} to ${largestDigit} bits`);
   }
-  const windows = Math.ceil(SIGNED_SCALAR_BITS / bits);
+  const windows = Math.ceil(signedScalarBits / bits);
   const groups = Math.ceil(windows / Math.max(1, Math.min(mostTables, windows)));
   return {
     bits,
@@ -64,33 +64,36 @@ export const computeWindowPlan = (bits: number, mostTables: number): WindowPlan 
     tables: Math.ceil(windows / groups),
     buckets: 2 ** (bits - 1),
   };
-};
+}
 
-const estimateCost = (plan: WindowPlan, limits: WindowLimits): number =>
-  limits.points * limits.density * plan.windows * MIXED_ADDITION_COST +
-  plan.groups * plan.buckets * ADDITIONS_PER_BUCKET * ADDITION_COST;
+function estimateCost(plan: WindowPlan, limits: WindowLimits): number {
+  return (
+    limits.points * limits.density * plan.windows * mixedAdditionCost +
+    plan.groups * plan.buckets * additionsPerBucket * additionCost
+  );
+}
 
 /** The cheapest plan within the limits. */
-export const chooseWindowPlan = (limits: WindowLimits): WindowPlan => {
+export function chooseWindowPlan(limits: WindowLimits): WindowPlan {
   const room = Math.min(limits.tableBudgetBytes, limits.bindingBytes);
   const mostTables = Math.max(
     1,
     Math.floor(room / (Math.max(1, limits.points) * limits.pointBytes)),
   );
   let best: WindowPlan | undefined;
-  for (let bits = SMALLEST_DIGIT; bits <= LARGEST_DIGIT; bits++) {
+  for (let bits = smallestDigit; bits <= largestDigit; bits++) {
     const plan = computeWindowPlan(bits, mostTables);
     const bucketCount = plan.groups * plan.buckets;
     // A sum takes twice the bytes of an affine point.
     const fits =
-      bucketCount <= MOST_BUCKETS && bucketCount * limits.pointBytes * 2 <= limits.bindingBytes;
+      bucketCount <= mostBuckets && bucketCount * limits.pointBytes * 2 <= limits.bindingBytes;
     if (fits && (best === undefined || estimateCost(plan, limits) < estimateCost(best, limits))) {
       best = plan;
     }
   }
   if (best === undefined) {
-    const { buckets, groups } = computeWindowPlan(SMALLEST_DIGIT, mostTables);
+    const { buckets, groups } = computeWindowPlan(smallestDigit, mostTables);
     throw limitError('buckets', groups * buckets * limits.pointBytes * 2, limits.bindingBytes);
   }
   return best;
-};
+}

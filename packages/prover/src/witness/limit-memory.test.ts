@@ -21,8 +21,8 @@ afterAll(async () => {
 });
 
 /** A module that takes all the memory it gets and says how many pages that is. */
-const greedy = (...limits: number[]): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from([
+function greedy(...limits: number[]): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     // One function, of no parameters and an i32.
     ...[1, 5, 1, 0x60, 0, 1, 0x7f],
@@ -32,29 +32,30 @@ const greedy = (...limits: number[]): Uint8Array<ArrayBuffer> =>
     // loop memory.grow(1) while it is not refused; then memory.size
     ...[10, 18, 1, 16, 0, 3, 0x40, 0x41, 1, 0x40, 0, 0x41, 0x7f, 0x47, 13, 0, 11, 0x3f, 0, 11],
   ]);
+}
 
-const grow = (bytes: Uint8Array<ArrayBuffer>): unknown => {
+function grow(bytes: Uint8Array<ArrayBuffer>): unknown {
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
   return (exports as { grow: () => number }).grow();
-};
+}
 
-const KIB_64 = 65_536;
+const kib64 = 65_536;
 
 it('a program gets no more memory than the limit, whatever it declares', () => {
   const noMaximum = greedy(0, 1);
-  expect(grow(limitMemory(noMaximum, 200 * KIB_64))).toBe(200);
-  expect(grow(limitMemory(noMaximum, 200 * KIB_64 + 1))).toBe(200);
+  expect(grow(limitMemory(noMaximum, 200 * kib64))).toBe(200);
+  expect(grow(limitMemory(noMaximum, 200 * kib64 + 1))).toBe(200);
   // 16,384 pages, three bytes long.
   const higher = greedy(1, 1, 0x80, 0x80, 0x01);
-  expect(grow(limitMemory(higher, 300 * KIB_64))).toBe(300);
+  expect(grow(limitMemory(higher, 300 * kib64))).toBe(300);
   const lower = greedy(1, 1, 3);
-  expect(grow(limitMemory(lower, 300 * KIB_64))).toBe(3);
+  expect(grow(limitMemory(lower, 300 * kib64))).toBe(3);
   // The same number in more bytes than it needs.
-  expect(grow(limitMemory(greedy(0, 0x81, 0x80, 0x00), 5 * KIB_64))).toBe(5);
+  expect(grow(limitMemory(greedy(0, 0x81, 0x80, 0x00), 5 * kib64))).toBe(5);
 });
 
 it('a program that starts with more is refused with what it needs', () => {
-  expect(() => limitMemory(greedy(0, 32), 31 * KIB_64)).toThrow(
+  expect(() => limitMemory(greedy(0, 32), 31 * kib64)).toThrow(
     expect.objectContaining({
       code: 'memory_budget_exceeded',
       message: expect.stringMatching(/needs 2 MB/),

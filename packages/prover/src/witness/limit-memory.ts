@@ -6,20 +6,21 @@
  */
 import { ProverError } from '../errors.ts';
 
-const PAGE_BYTES = 65_536;
+const pageBytes = 65_536;
 /** Magic and version. */
-const PREAMBLE_BYTES = 8;
-const MEMORY_SECTION = 5;
-const HAS_MAXIMUM = 1;
+const preambleBytes = 8;
+const memorySection = 5;
+const hasMaximum = 1;
 
-const malformed = (): ProverError =>
-  new ProverError(
+function malformed(): ProverError {
+  return new ProverError(
     'witness_program_malformed',
     'The witness program is no WebAssembly, or declares a memory that programs of circom 2 do not have. Fetch or build it again.',
   );
+}
 
 /** An unsigned LEB128 integer of at most 32 bits, and where it ends. */
-const readInteger = (bytes: Uint8Array, start: number): { value: number; end: number } => {
+function readInteger(bytes: Uint8Array, start: number): { value: number; end: number } {
   let value = 0;
   for (let i = 0; i < 5; i++) {
     const byte = bytes[start + i];
@@ -32,9 +33,9 @@ const readInteger = (bytes: Uint8Array, start: number): { value: number; end: nu
     }
   }
   throw malformed();
-};
+}
 
-const encodeInteger = (value: number): number[] => {
+function encodeInteger(value: number): number[] {
   const bytes: number[] = [];
   let rest = value;
   do {
@@ -43,29 +44,29 @@ const encodeInteger = (value: number): number[] => {
     bytes.push(rest > 0 ? low + 128 : low);
   } while (rest > 0);
   return bytes;
-};
+}
 
 /** Start and end of a section with its head, and where its contents begin. */
-const findMemorySection = (bytes: Uint8Array) => {
-  for (let start = PREAMBLE_BYTES; start < bytes.length; ) {
+function findMemorySection(bytes: Uint8Array) {
+  for (let start = preambleBytes; start < bytes.length; ) {
     const { value: length, end: contents } = readInteger(bytes, start + 1);
-    if (bytes[start] === MEMORY_SECTION) {
+    if (bytes[start] === memorySection) {
       return { start, contents, end: contents + length };
     }
     start = contents + length;
   }
   return undefined;
-};
+}
 
 /**
  * @param bytes - a WebAssembly module; one without a memory of its own stays as it is
  * @param maximumBytes - what its memory may grow to
  * @throws ProverError `memory_budget_exceeded` if it starts with more; `witness_program_malformed`
  */
-export const limitMemory = (
+export function limitMemory(
   bytes: Uint8Array<ArrayBuffer>,
   maximumBytes: number,
-): Uint8Array<ArrayBuffer> => {
+): Uint8Array<ArrayBuffer> {
   const section = findMemorySection(bytes);
   if (section === undefined) {
     return bytes;
@@ -73,23 +74,23 @@ export const limitMemory = (
   const { value: count, end: flagsAt } = readInteger(bytes, section.contents);
   const flags = bytes[flagsAt];
   // One memory of 32-bit addresses that is not shared.
-  if (count !== 1 || (flags !== 0 && flags !== HAS_MAXIMUM)) {
+  if (count !== 1 || (flags !== 0 && flags !== hasMaximum)) {
     throw malformed();
   }
   const { value: initial, end } = readInteger(bytes, flagsAt + 1);
-  const declared = flags === HAS_MAXIMUM ? readInteger(bytes, end).value : Number.POSITIVE_INFINITY;
-  const maximum = Math.min(declared, Math.floor(maximumBytes / PAGE_BYTES));
+  const declared = flags === hasMaximum ? readInteger(bytes, end).value : Number.POSITIVE_INFINITY;
+  const maximum = Math.min(declared, Math.floor(maximumBytes / pageBytes));
   if (initial > maximum) {
     throw new ProverError(
       'memory_budget_exceeded',
-      `The witness program needs ${Math.ceil((initial * PAGE_BYTES) / 2 ** 20)} MB; the prover may use ${Math.floor(maximumBytes / 2 ** 20)} MB. Raise memoryBudgetBytes.`,
+      `The witness program needs ${Math.ceil((initial * pageBytes) / 2 ** 20)} MB; the prover may use ${Math.floor(maximumBytes / 2 ** 20)} MB. Raise memoryBudgetBytes.`,
     );
   }
-  const contents = [1, HAS_MAXIMUM, ...encodeInteger(initial), ...encodeInteger(maximum)];
-  const rewritten = [MEMORY_SECTION, ...encodeInteger(contents.length), ...contents];
+  const contents = [1, hasMaximum, ...encodeInteger(initial), ...encodeInteger(maximum)];
+  const rewritten = [memorySection, ...encodeInteger(contents.length), ...contents];
   const limited = new Uint8Array(section.start + rewritten.length + bytes.length - section.end);
   limited.set(bytes.subarray(0, section.start));
   limited.set(rewritten, section.start);
   limited.set(bytes.subarray(section.end), section.start + rewritten.length);
   return limited;
-};
+}

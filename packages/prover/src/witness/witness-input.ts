@@ -4,21 +4,21 @@
  * @module
  */
 import { ProverError } from '../errors.ts';
-import { SCALAR_FIELD_ORDER } from '../field.ts';
+import { scalarFieldOrder } from '../field.ts';
 
 /** One input signal with all its values in row-major order. Secret. */
 export type SignalValues = { readonly name: string; readonly values: readonly bigint[] };
 
-const refuse = (message: string): never => {
+function refuse(message: string): never {
   throw new ProverError('witness_refused', message);
-};
+}
 
 /**
  * A value: a BigInt, a safe integer, a boolean, or a string (decimal, or hexadecimal with `0x`), of magnitude below r. A negative one
  * means r minus its magnitude, as in snarkjs. A magnitude of r or more is refused where snarkjs would reduce it: an amount that wraps
  * around is a mistake.
  */
-const parseValue = (name: string, value: unknown): bigint => {
+function parseValue(name: string, value: unknown): bigint {
   let integer: bigint | undefined;
   if (typeof value === 'bigint') {
     integer = value;
@@ -34,45 +34,47 @@ const parseValue = (name: string, value: unknown): bigint => {
       `A value of the signal ${name} is not an integer: give BigInts, safe integers, or decimal or 0x strings.`,
     );
   }
-  if (integer >= SCALAR_FIELD_ORDER || integer <= -SCALAR_FIELD_ORDER) {
+  if (integer >= scalarFieldOrder || integer <= -scalarFieldOrder) {
     return refuse(`A value of the signal ${name} does not fit into the field.`);
   }
-  return integer < 0n ? integer + SCALAR_FIELD_ORDER : integer;
-};
+  return integer < 0n ? integer + scalarFieldOrder : integer;
+}
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** Deeper nesting than any circuit has; a bound against cycles. */
-const MAXIMUM_DEPTH = 64;
+const maximumDepth = 64;
 
 /** More values than any witness program takes; a bound against arrays that hold one another many times over. */
-const MAXIMUM_VALUES = 2 ** 24;
+const maximumValues = 2 ** 24;
 
 /** Whether an array leads to objects: by its first items, because signals and buses do not mix in one array. */
-const holdsRecord = (value: unknown, depth = 0): boolean =>
-  Array.isArray(value) && depth <= MAXIMUM_DEPTH
+function holdsRecord(value: unknown, depth = 0): boolean {
+  return Array.isArray(value) && depth <= maximumDepth
     ? holdsRecord(value[0], depth + 1)
     : isRecord(value);
+}
 
 /**
  * Flattens an input. Nested arrays are one signal; objects are buses, whose fields are signals of their own: `bus.x`, `buses[0].x`.
  * @throws ProverError `witness_refused`, which names the signal and never a value
  */
-export const parseWitnessInput = (input: unknown): SignalValues[] => {
+export function parseWitnessInput(input: unknown): SignalValues[] {
   const signals: SignalValues[] = [];
   let visited = 0;
 
   const count = (name: string): void => {
     visited += 1;
-    if (visited > MAXIMUM_VALUES) {
+    if (visited > maximumValues) {
       refuse(`The signal ${name} has more values than any circuit takes.`);
     }
   };
 
   const flatten = (name: string, value: unknown, into: bigint[], depth: number): bigint[] => {
     count(name);
-    if (depth > MAXIMUM_DEPTH) {
+    if (depth > maximumDepth) {
       return refuse(`The signal ${name} is nested too deeply.`);
     }
     if (Array.isArray(value)) {
@@ -87,7 +89,7 @@ export const parseWitnessInput = (input: unknown): SignalValues[] => {
 
   const visit = (name: string, value: unknown, depth: number): void => {
     count(name);
-    if (depth > MAXIMUM_DEPTH) {
+    if (depth > maximumDepth) {
       refuse(`The signal ${name} is nested too deeply.`);
     } else if (isRecord(value)) {
       for (const [field, inner] of Object.entries(value)) {
@@ -107,16 +109,16 @@ export const parseWitnessInput = (input: unknown): SignalValues[] => {
   }
   visit('', input, 0);
   return signals;
-};
+}
 
-const FNV_OFFSET = 0xcbf29ce484222325n;
-const FNV_PRIME = 0x100000001b3n;
+const fnvOffset = 0xcbf29ce484222325n;
+const fnvPrime = 0x100000001b3n;
 
 /** FNV-1a of 64 bits, by which witness programs know their signals, as its upper and lower 32 bits. */
-export const hashSignalName = (name: string): readonly [number, number] => {
-  let hash = FNV_OFFSET;
+export function hashSignalName(name: string): readonly [number, number] {
+  let hash = fnvOffset;
   for (const byte of new TextEncoder().encode(name)) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * FNV_PRIME);
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * fnvPrime);
   }
   return [Number(hash >> 32n), Number(hash & 0xffffffffn)];
-};
+}

@@ -7,7 +7,7 @@
  * @module
  */
 import { ProverError } from '../errors.ts';
-import { SCALAR_FIELD_ORDER } from '../field.ts';
+import { scalarFieldOrder } from '../field.ts';
 import { hashSignalName, type SignalValues } from './witness-input.ts';
 
 type Exports = {
@@ -27,7 +27,7 @@ type Exports = {
   readonly getMessageChar: () => number;
 };
 
-const FUNCTIONS = [
+const functions = [
   'getVersion',
   'getFieldNumLen32',
   'getRawPrime',
@@ -42,7 +42,7 @@ const FUNCTIONS = [
 ] as const;
 
 /** What the numbers of `exceptionHandler` mean. */
-const EXCEPTIONS: Readonly<Record<number, string>> = {
+const exceptions: Readonly<Record<number, string>> = {
   1: 'A signal was not found.',
   2: 'Too many signals were set.',
   3: 'A signal was set twice.',
@@ -53,19 +53,21 @@ const EXCEPTIONS: Readonly<Record<number, string>> = {
 };
 
 /** Field elements in eight words. */
-const WORDS = 8;
-const MASK = 0xffffffffn;
+const wordCount = 8;
+const mask = 0xffffffffn;
 /** A text that does not end is cut here. */
-const MAXIMUM_MESSAGE = 4_096;
+const maximumMessage = 4_096;
 
-const malformed = (message: string): ProverError =>
-  new ProverError(
+function malformed(message: string): ProverError {
+  return new ProverError(
     'witness_program_malformed',
     `${message} Compile the circuit with circom 2: circom --wasm --prime bn128.`,
   );
+}
 
-const refused = (message: string, cause?: unknown): ProverError =>
-  new ProverError('witness_refused', message, { cause });
+function refused(message: string, cause?: unknown): ProverError {
+  return new ProverError('witness_refused', message, { cause });
+}
 
 /** Thrown out of the program by its own report. */
 class ProgramExceptionError extends Error {
@@ -77,35 +79,38 @@ class ProgramExceptionError extends Error {
   }
 }
 
-const isExports = (exports: Record<string, unknown>): boolean =>
-  exports['memory'] instanceof WebAssembly.Memory &&
-  FUNCTIONS.every((name) => typeof exports[name] === 'function');
+function isExports(exports: Record<string, unknown>): boolean {
+  return (
+    exports['memory'] instanceof WebAssembly.Memory &&
+    functions.every((name) => typeof exports[name] === 'function')
+  );
+}
 
 /** Order r as words, the lowest first. */
-const ORDER_WORDS = Array.from({ length: WORDS }, (_, i) =>
-  Number((SCALAR_FIELD_ORDER >> BigInt(32 * i)) & MASK),
+const orderWords = Array.from({ length: wordCount }, (_, i) =>
+  Number((scalarFieldOrder >> BigInt(32 * i)) & mask),
 );
 
 /** Whether the eight words from `start` are below r. */
-const isBelowOrder = (words: Uint32Array, start: number): boolean => {
-  for (let i = WORDS - 1; i >= 0; i--) {
+function isBelowOrder(words: Uint32Array, start: number): boolean {
+  for (let i = wordCount - 1; i >= 0; i--) {
     const word = words[start + i] ?? 0;
-    const bound = ORDER_WORDS[i] ?? 0;
+    const bound = orderWords[i] ?? 0;
     if (word !== bound) {
       return word < bound;
     }
   }
   return false;
-};
+}
 
-const instantiate = (program: WebAssembly.Module): Exports => {
+function instantiate(program: WebAssembly.Module): Exports {
   let instance: WebAssembly.Instance | undefined;
   let details = '';
   const takeMessage = (): string => {
     const { getMessageChar: next } = (instance?.exports ?? {}) as Partial<Exports>;
     let message = '';
     if (next !== undefined) {
-      for (let code = next(); code !== 0 && message.length < MAXIMUM_MESSAGE; ) {
+      for (let code = next(); code !== 0 && message.length < maximumMessage; ) {
         message += String.fromCharCode(code);
         code = next();
       }
@@ -117,7 +122,7 @@ const instantiate = (program: WebAssembly.Module): Exports => {
       throw new ProgramExceptionError(number, details.trim());
     },
     printErrorMessage: () => {
-      details = `${details}${takeMessage()}\n`.slice(-MAXIMUM_MESSAGE);
+      details = `${details}${takeMessage()}\n`.slice(-maximumMessage);
     },
     // What a circuit logs may be secret: it is taken, as the program expects, and goes nowhere.
     writeBufferMessage: () => {
@@ -140,26 +145,26 @@ const instantiate = (program: WebAssembly.Module): Exports => {
     throw malformed('This is not a witness program of circom 2.');
   }
   return instance.exports as unknown as Exports;
-};
+}
 
-const checkField = (program: Exports): void => {
+function checkField(program: Exports): void {
   const version = program.getVersion();
   if (version !== 2) {
     throw malformed(`The witness program is of circom ${version}.`);
   }
   let prime = 0n;
-  if (program.getFieldNumLen32() === WORDS) {
+  if (program.getFieldNumLen32() === wordCount) {
     program.getRawPrime();
-    for (let word = WORDS - 1; word >= 0; word--) {
+    for (let word = wordCount - 1; word >= 0; word--) {
       prime = (prime << 32n) | BigInt(program.readSharedRWMemory(word) >>> 0);
     }
   }
-  if (prime !== SCALAR_FIELD_ORDER) {
+  if (prime !== scalarFieldOrder) {
     throw malformed('The witness program computes in another field than that of BN254.');
   }
-};
+}
 
-const setInputs = (program: Exports, signals: readonly SignalValues[]): void => {
+function setInputs(program: Exports, signals: readonly SignalValues[]): void {
   const expected = program.getInputSize();
   const sized = signals.map(({ name, values }) => {
     const [high, low] = hashSignalName(name);
@@ -184,15 +189,15 @@ const setInputs = (program: Exports, signals: readonly SignalValues[]): void => 
   }
   for (const { name, values, high, low } of sized) {
     for (const [index, value] of values.entries()) {
-      for (let word = 0; word < WORDS; word++) {
-        program.writeSharedRWMemory(word, Number((value >> BigInt(32 * word)) & MASK));
+      for (let word = 0; word < wordCount; word++) {
+        program.writeSharedRWMemory(word, Number((value >> BigInt(32 * word)) & mask));
       }
       try {
         program.setInputSignal(high, low, index);
       } catch (error) {
         if (error instanceof ProgramExceptionError) {
           throw refused(
-            `The input does not satisfy the circuit. ${EXCEPTIONS[error.number] ?? 'The witness program stopped.'}`,
+            `The input does not satisfy the circuit. ${exceptions[error.number] ?? 'The witness program stopped.'}`,
             error.message === '' ? undefined : new Error(error.message),
           );
         }
@@ -200,47 +205,47 @@ const setInputs = (program: Exports, signals: readonly SignalValues[]): void => 
       }
     }
   }
-};
+}
 
 /** All wires, read out of the program's memory where it exports the place of its shared area. */
-const readWires = (program: Exports, maximumBytes: number): Uint8Array<ArrayBuffer> => {
+function readWires(program: Exports, maximumBytes: number): Uint8Array<ArrayBuffer> {
   const wires = program.getWitnessSize();
   if (wires < 1) {
     throw malformed('The witness program gives no wires.');
   }
-  if (wires * 4 * WORDS > maximumBytes) {
+  if (wires * 4 * wordCount > maximumBytes) {
     throw new ProverError(
       'memory_budget_exceeded',
       `A witness of ${wires} wires is more than the prover may hold. Raise memoryBudgetBytes.`,
     );
   }
-  const bytes = new Uint8Array(wires * 4 * WORDS);
+  const bytes = new Uint8Array(wires * 4 * wordCount);
   const words = new Uint32Array(bytes.buffer);
   const start =
     typeof program.getSharedRWMemoryStart === 'function' ? program.getSharedRWMemoryStart() : -1;
   let shared =
     start >= 0 && start % 4 === 0
-      ? new Uint32Array(program.memory.buffer, start, WORDS)
+      ? new Uint32Array(program.memory.buffer, start, wordCount)
       : undefined;
   for (let wire = 0; wire < wires; wire++) {
     program.getWitness(wire);
     if (shared === undefined) {
-      for (let word = 0; word < WORDS; word++) {
-        words[WORDS * wire + word] = program.readSharedRWMemory(word);
+      for (let word = 0; word < wordCount; word++) {
+        words[wordCount * wire + word] = program.readSharedRWMemory(word);
       }
     } else {
       if (shared.length === 0) {
         // The memory grew and took its old view with it.
-        shared = new Uint32Array(program.memory.buffer, start, WORDS);
+        shared = new Uint32Array(program.memory.buffer, start, wordCount);
       }
-      words.set(shared, WORDS * wire);
+      words.set(shared, wordCount * wire);
     }
-    if (!isBelowOrder(words, WORDS * wire)) {
+    if (!isBelowOrder(words, wordCount * wire)) {
       throw malformed(`The witness program gave wire ${wire} a value outside the field.`);
     }
   }
   return bytes;
-};
+}
 
 /**
  * @param program - what circom made, compiled; nothing of a run stays in it
@@ -248,11 +253,11 @@ const readWires = (program: Exports, maximumBytes: number): Uint8Array<ArrayBuff
  * @returns all wires, 32 bytes little-endian each, below r. Secret.
  * @throws ProverError `witness_refused`, `witness_program_malformed`, `memory_budget_exceeded`
  */
-export const computeWitness = (
+export function computeWitness(
   program: WebAssembly.Module,
   signals: readonly SignalValues[],
   maximumBytes: number,
-): Uint8Array<ArrayBuffer> => {
+): Uint8Array<ArrayBuffer> {
   // A fresh instance each time: after a failed assertion the old one is in no defined state.
   const exports = instantiate(program);
   try {
@@ -264,4 +269,4 @@ export const computeWitness = (
     // The memory waits for the collector; the secrets in it should not.
     new Uint8Array(exports.memory.buffer).fill(0);
   }
-};
+}

@@ -8,10 +8,10 @@ import {
   endSnarkjsThreads,
   squaresSource,
 } from '../../test/small-circuit.ts';
-import { SCALAR_FIELD_ORDER } from '../field.ts';
+import { scalarFieldOrder } from '../field.ts';
 import { createWitnessRunner } from './witness-runner.ts';
 
-const ARRAYS = `pragma circom 2.2.0;
+const arrayCircuit = `pragma circom 2.2.0;
 template Bits(n) {
   signal input in;
   signal output out[n];
@@ -44,7 +44,7 @@ template Main() {
 component main {public [scale]} = Main();
 `;
 
-const BUSES = `pragma circom 2.2.0;
+const busCircuit = `pragma circom 2.2.0;
 bus Point() {
   signal x;
   signal y;
@@ -60,7 +60,7 @@ template Sum() {
 component main = Sum();
 `;
 
-const INVERSE = `pragma circom 2.2.0;
+const inverseCircuit = `pragma circom 2.2.0;
 template Inverse() {
   signal input value;
   signal output inverse;
@@ -71,7 +71,7 @@ template Inverse() {
 component main = Inverse();
 `;
 
-const ENDLESS = `pragma circom 2.2.0;
+const endlessCircuit = `pragma circom 2.2.0;
 template Endless() {
   signal input value;
   signal output out;
@@ -92,11 +92,11 @@ let inverse: CompiledCircuit;
 let squares: CompiledCircuit;
 let endless: CompiledCircuit;
 beforeAll(async () => {
-  arrays = await compileCircuit(ARRAYS);
-  buses = await compileCircuit(BUSES);
-  inverse = await compileCircuit(INVERSE);
+  arrays = await compileCircuit(arrayCircuit);
+  buses = await compileCircuit(busCircuit);
+  inverse = await compileCircuit(inverseCircuit);
   squares = await compileCircuit(squaresSource(500));
-  endless = await compileCircuit(ENDLESS);
+  endless = await compileCircuit(endlessCircuit);
 });
 afterAll(async () => {
   await runner.close();
@@ -107,14 +107,14 @@ afterAll(async () => {
 });
 
 /** All wires by snarkjs. */
-const expected = async ({ wasmPath }: CompiledCircuit, input: unknown): Promise<bigint[]> => {
+async function expected({ wasmPath }: CompiledCircuit, input: unknown): Promise<bigint[]> {
   const witness: MemoryFile = { type: 'mem' };
   await wtns.calculate(input, wasmPath, witness);
   return await wtns.exportJson(witness);
-};
+}
 
 /** All wires by ours. */
-const computed = async ({ wasmPath }: CompiledCircuit, input: unknown): Promise<bigint[]> => {
+async function computed({ wasmPath }: CompiledCircuit, input: unknown): Promise<bigint[]> {
   const bytes = Buffer.from(await runner.compute(wasmPath, input));
   return Array.from({ length: bytes.length / 32 }, (_, wire) =>
     BigInt(
@@ -123,29 +123,31 @@ const computed = async ({ wasmPath }: CompiledCircuit, input: unknown): Promise<
         .toString('hex')}`,
     ),
   );
-};
+}
 
-const refused = (message: RegExp) =>
-  expect.objectContaining({
+function refused(message: RegExp) {
+  return expect.objectContaining({
     code: 'witness_refused',
     retryable: false,
     message: expect.stringMatching(message),
   });
+}
 
 const grid = [
   [1, 2, 3],
   [4, 5, 65_535],
 ];
 
-const cyclic = (): unknown => {
+function cyclic(): unknown {
   const array: unknown[] = [];
   array.push(array);
   return array;
-};
+}
 
 /** 2^power values in as many arrays as power. */
-const multiplied = (power: number): unknown =>
-  Array.from({ length: power }).reduce<unknown>((inner) => [inner, inner], 1);
+function multiplied(power: number): unknown {
+  return Array.from({ length: power }).reduce<unknown>((inner) => [inner, inner], 1);
+}
 
 describe('a witness', () => {
   it("has the wires that snarkjs' runner finds", async () => {
@@ -156,7 +158,7 @@ describe('a witness', () => {
       [
         arrays,
         {
-          scale: SCALAR_FIELD_ORDER - 1n,
+          scale: scalarFieldOrder - 1n,
           grid: [
             [0, 0, 0],
             [0, 0, true],
@@ -211,8 +213,8 @@ describe('a witness', () => {
     ['a text', { grid, scale: 'seven' }, /signal scale is not an integer/],
     ['an empty text', { grid, scale: '' }, /signal scale is not an integer/],
     ['nothing', { grid, scale: null }, /signal scale is not an integer/],
-    ['a value of r', { grid, scale: SCALAR_FIELD_ORDER }, /scale does not fit/],
-    ['a value of -r', { grid, scale: String(-SCALAR_FIELD_ORDER) }, /scale does not fit/],
+    ['a value of r', { grid, scale: scalarFieldOrder }, /scale does not fit/],
+    ['a value of -r', { grid, scale: String(-scalarFieldOrder) }, /scale does not fit/],
     ['a function', { grid, scale: () => 1 }, /something that is not a value/],
     ['no object', [1], /not an object/],
     ['an array within itself', { grid: cyclic(), scale: 1 }, /grid is nested too deeply/],
@@ -279,7 +281,7 @@ describe('a witness program', () => {
   });
 
   it('is refused when it computes in another field', async () => {
-    const other = await compileCircuit(INVERSE, ['--prime', 'bls12381']);
+    const other = await compileCircuit(inverseCircuit, ['--prime', 'bls12381']);
     await expect(runner.compute(other.wasmPath, { value: 5 })).rejects.toEqual(malformed);
     await rm(other.folder, { recursive: true });
   });

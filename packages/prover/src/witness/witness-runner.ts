@@ -36,13 +36,13 @@ export type WitnessLimits = {
 };
 
 /** All that a program of 32-bit addresses can take, and ten minutes. */
-export const DEFAULT_WITNESS_LIMITS: WitnessLimits = { maximumBytes: 2 ** 32, timeoutMs: 600_000 };
+export const defaultWitnessLimits: WitnessLimits = { maximumBytes: 2 ** 32, timeoutMs: 600_000 };
 
 /** Compiled programs kept: a few hundred KB to a few MB each. */
-const MAXIMUM_PROGRAMS = 16;
+const maximumPrograms = 16;
 
-const unreadable = (cause: unknown): ProverError =>
-  new ProverError(
+function unreadable(cause: unknown): ProverError {
+  return new ProverError(
     'proof_failed',
     'The witness program cannot be read. Check its path and rights.',
     {
@@ -50,8 +50,9 @@ const unreadable = (cause: unknown): ProverError =>
       cause,
     },
   );
+}
 
-const compile = async (wasmPath: string, maximumBytes: number): Promise<WebAssembly.Module> => {
+async function compile(wasmPath: string, maximumBytes: number): Promise<WebAssembly.Module> {
   const bytes = await readFile(wasmPath).catch((error: unknown) => {
     throw unreadable(error);
   });
@@ -67,10 +68,10 @@ const compile = async (wasmPath: string, maximumBytes: number): Promise<WebAssem
       { cause: error },
     );
   }
-};
+}
 
 /** Like the caller's signal, and aborted when time is up. */
-const startTimer = (timeoutMs: number, signal: AbortSignal | undefined) => {
+function startTimer(timeoutMs: number, signal: AbortSignal | undefined) {
   const late = new AbortController();
   const timer = setTimeout(() => {
     late.abort(
@@ -88,9 +89,9 @@ const startTimer = (timeoutMs: number, signal: AbortSignal | undefined) => {
       joined.release();
     },
   };
-};
+}
 
-export const createWitnessRunner = ({ maximumBytes, timeoutMs }: WitnessLimits): WitnessRunner => {
+export function createWitnessRunner({ maximumBytes, timeoutMs }: WitnessLimits): WitnessRunner {
   const link = createWorkerLink<WitnessRequest, Uint8Array<ArrayBuffer>>(
     moduleBeside(import.meta.url, 'witness-worker'),
   );
@@ -105,7 +106,7 @@ export const createWitnessRunner = ({ maximumBytes, timeoutMs }: WitnessLimits):
     programs.delete(identity);
     programs.set(identity, program);
     for (const oldest of programs.keys()) {
-      if (programs.size <= MAXIMUM_PROGRAMS) {
+      if (programs.size <= maximumPrograms) {
         break;
       }
       programs.delete(oldest);
@@ -138,4 +139,4 @@ export const createWitnessRunner = ({ maximumBytes, timeoutMs }: WitnessLimits):
     },
     close: link.close,
   };
-};
+}

@@ -9,22 +9,22 @@ import { type ByteSource, ZkeyFormatError } from '@pool/kernels';
 export type FileSource = ByteSource & { readonly close: () => Promise<void> };
 
 /** One read call takes less than 2 GiB. */
-const MAXIMUM_READ = 1 << 30;
+const maximumRead = 1 << 30;
 
-const fill = async (file: FileHandle, position: number, into: Uint8Array): Promise<void> => {
+async function fill(file: FileHandle, position: number, into: Uint8Array): Promise<void> {
   let done = 0;
   while (done < into.length) {
-    const length = Math.min(into.length - done, MAXIMUM_READ);
+    const length = Math.min(into.length - done, maximumRead);
     const { bytesRead } = await file.read(into, done, length, position + done);
     if (bytesRead === 0) {
       throw new ZkeyFormatError('The proving key became shorter while it was read.');
     }
     done += bytesRead;
   }
-};
+}
 
 /** Opens a file for reading. Its length is the one it has now. */
-export const openFileSource = async (path: string): Promise<FileSource> => {
+export async function openFileSource(path: string): Promise<FileSource> {
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
@@ -37,4 +37,4 @@ export const openFileSource = async (path: string): Promise<FileSource> => {
     await file.close();
     throw error;
   }
-};
+}

@@ -3,62 +3,61 @@
  *
  * @module
  */
-import { BASE_FIELD_ORDER, readCoordinate } from '../field.ts';
+import { baseFieldOrder, readCoordinate } from '../field.ts';
 
-const reduce = (value: bigint): bigint => {
-  const rest = value % BASE_FIELD_ORDER;
-  return rest < 0n ? rest + BASE_FIELD_ORDER : rest;
-};
+function reduce(value: bigint): bigint {
+  const rest = value % baseFieldOrder;
+  return rest < 0n ? rest + baseFieldOrder : rest;
+}
 
 /** Words of q, the lowest first. */
-const ORDER_WORDS = [
+const orderWords = [
   0xd87cfd47, 0x3c208c16, 0x6871ca8d, 0x97816a91, 0x8181585d, 0xb85045b6, 0xe131a029, 0x30644e72,
 ] as const;
 
 /** Whether every run of 32 bytes is below q. Cheap: nearly always one word decides. */
-export const areCoordinatesBelowOrder = (bytes: Uint8Array): boolean => {
+export function areCoordinatesBelowOrder(bytes: Uint8Array): boolean {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let end = 28; end < bytes.length; end += 32) {
     let word = 7;
     let at = end;
     let found = view.getUint32(at, true);
-    let bound: number = ORDER_WORDS[7];
+    let bound: number = orderWords[7];
     while (found === bound && word > 0) {
       word -= 1;
       at -= 4;
       found = view.getUint32(at, true);
-      bound = ORDER_WORDS[word] ?? 0;
+      bound = orderWords[word] ?? 0;
     }
     if (found >= bound) {
       return false;
     }
   }
   return true;
-};
+}
 
 /** A point of G1 at `start`, not the point at infinity. */
-export const isOnG1 = (bytes: Uint8Array, start = 0): boolean => {
+export function isOnG1(bytes: Uint8Array, start = 0): boolean {
   const x = readCoordinate(bytes, start);
   const y = readCoordinate(bytes, start + 32);
   return reduce(y * y - x * x * x - 3n) === 0n;
-};
+}
 
 type Fp2 = readonly [bigint, bigint];
 
-const multiply = (a: Fp2, b: Fp2): Fp2 => [
-  reduce(a[0] * b[0] - a[1] * b[1]),
-  reduce(a[0] * b[1] + a[1] * b[0]),
-];
+function multiply(a: Fp2, b: Fp2): Fp2 {
+  return [reduce(a[0] * b[0] - a[1] * b[1]), reduce(a[0] * b[1] + a[1] * b[0])];
+}
 
 /** 9 + i: the twist's b is 3 divided by it. */
-const TWIST: Fp2 = [9n, 1n];
+const twist: Fp2 = [9n, 1n];
 
 /** A point on the twist, not at infinity. Says nothing about the subgroup: a proof that is verified needs no more. */
-export const isOnG2 = (bytes: Uint8Array, start = 0): boolean => {
+export function isOnG2(bytes: Uint8Array, start = 0): boolean {
   const x: Fp2 = [readCoordinate(bytes, start), readCoordinate(bytes, start + 32)];
   const y: Fp2 = [readCoordinate(bytes, start + 64), readCoordinate(bytes, start + 96)];
   const square = multiply(y, y);
   const cube = multiply(multiply(x, x), x);
-  const [real, imaginary] = multiply([square[0] - cube[0], square[1] - cube[1]], TWIST);
+  const [real, imaginary] = multiply([square[0] - cube[0], square[1] - cube[1]], twist);
   return real === 3n && imaginary === 0n;
-};
+}

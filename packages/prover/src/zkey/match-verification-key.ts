@@ -7,21 +7,22 @@ import { decodeG1, decodeG2, toG1Json, toG2Json } from '../assemble-proof.ts';
 import type { VerificationKey } from '../groth16.ts';
 import type { ZkeyHeader } from './zkey.ts';
 
-const g1 = (bytes: Uint8Array, start = 0): string => {
+function g1(bytes: Uint8Array, start = 0): string {
   const point = decodeG1(bytes, start);
   return point === undefined ? 'infinity' : JSON.stringify(toG1Json(point));
-};
+}
 
-const g2 = (bytes: Uint8Array): string => {
+function g2(bytes: Uint8Array): string {
   const point = decodeG2(bytes);
   return point === undefined ? 'infinity' : JSON.stringify(toG2Json(point));
-};
+}
 
-const isNested = (value: unknown): boolean =>
-  typeof value === 'string' || (Array.isArray(value) && value.every(isNested));
+function isNested(value: unknown): boolean {
+  return typeof value === 'string' || (Array.isArray(value) && value.every(isNested));
+}
 
 /** Whether it has the fields of a verification key, points as nested arrays of text; their values are another matter. */
-export const isVerificationKey = (key: unknown): key is VerificationKey => {
+export function isVerificationKey(key: unknown): key is VerificationKey {
   if (typeof key !== 'object' || key === null) {
     return false;
   }
@@ -31,18 +32,21 @@ export const isVerificationKey = (key: unknown): key is VerificationKey => {
   return (
     typeof nPublic === 'number' && points.every((part) => Array.isArray(part) && isNested(part))
   );
-};
+}
 
 /** @param ic - the proving key's section of points for the public signals, as it lies in the file */
-export const matchesVerificationKey = (
+export function matchesVerificationKey(
   header: ZkeyHeader,
   ic: Uint8Array,
   key: VerificationKey,
-): boolean =>
-  key.nPublic === header.publicSignals &&
-  key.IC.length === header.publicSignals + 1 &&
-  JSON.stringify(key.vk_alpha_1) === g1(header.alpha1) &&
-  JSON.stringify(key.vk_beta_2) === g2(header.beta2) &&
-  JSON.stringify(key.vk_gamma_2) === g2(header.gamma2) &&
-  JSON.stringify(key.vk_delta_2) === g2(header.delta2) &&
-  key.IC.every((point, i) => JSON.stringify(point) === g1(ic, 64 * i));
+): boolean {
+  return (
+    key.nPublic === header.publicSignals &&
+    key.IC.length === header.publicSignals + 1 &&
+    JSON.stringify(key.vk_alpha_1) === g1(header.alpha1) &&
+    JSON.stringify(key.vk_beta_2) === g2(header.beta2) &&
+    JSON.stringify(key.vk_gamma_2) === g2(header.gamma2) &&
+    JSON.stringify(key.vk_delta_2) === g2(header.delta2) &&
+    key.IC.every((point, i) => JSON.stringify(point) === g1(ic, 64 * i))
+  );
+}

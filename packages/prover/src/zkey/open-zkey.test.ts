@@ -1,7 +1,7 @@
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bn254 } from '@noble/curves/bn254.js';
-import { convertZkey, createMemorySource, readZkeyTable, ZKEY_SECTION } from '@pool/kernels';
+import { convertZkey, createMemorySource, readZkeyTable, zkeySection } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createSmallCircuit,
@@ -10,7 +10,7 @@ import {
   squaresSource,
 } from '../../test/small-circuit.ts';
 import { decodeG1, decodeG2 } from '../assemble-proof.ts';
-import { BASE_FIELD_ORDER, readCoordinate } from '../field.ts';
+import { baseFieldOrder, readCoordinate } from '../field.ts';
 import { isOnG1, isOnG2 } from './curve-check.ts';
 import { matchesVerificationKey } from './match-verification-key.ts';
 import { openZkey } from './open-zkey.ts';
@@ -31,19 +31,20 @@ afterAll(async () => {
   await rm(circuit.folder, { recursive: true, force: true });
 });
 
-const malformed = (message: RegExp) =>
-  expect.objectContaining({
+function malformed(message: RegExp) {
+  return expect.objectContaining({
     code: 'zkey_malformed',
     retryable: false,
     message: expect.stringMatching(message),
   });
+}
 
 /** A copy with other bytes at an offset within a section. */
-const change = (section: number, offset: number, ...values: number[]): Buffer => {
+function change(section: number, offset: number, ...values: number[]): Buffer {
   const copy = Buffer.from(bytes);
   copy.set(values, (starts.get(section) ?? 0) + offset);
   return copy;
-};
+}
 
 describe("a key of snarkjs' ceremony", () => {
   it('opens from a file and from memory, with the sizes of the circuit', async () => {
@@ -145,15 +146,15 @@ describe('a key is refused', () => {
   });
 
   it('when a coordinate is not below q, as soon as it is read', async () => {
-    const zkey = await openZkey(change(ZKEY_SECTION.h, 64 + 31, 0xff));
+    const zkey = await openZkey(change(zkeySection.h, 64 + 31, 0xff));
     const into = new Uint8Array(128);
     await zkey.readPoints('h', 0, 1, into);
     await expect(zkey.readPoints('h', 0, 2, into)).rejects.toEqual(malformed(/not below/));
-    const order = Buffer.from(BASE_FIELD_ORDER.toString(16).padStart(64, '0'), 'hex').reverse();
-    const exact = await openZkey(change(ZKEY_SECTION.h, 0, ...order));
+    const order = Buffer.from(baseFieldOrder.toString(16).padStart(64, '0'), 'hex').reverse();
+    const exact = await openZkey(change(zkeySection.h, 0, ...order));
     await expect(exact.readPoints('h', 0, 1, into)).rejects.toEqual(malformed(/not below/));
     order[0] = (order[0] ?? 0) - 1;
-    const below = await openZkey(change(ZKEY_SECTION.h, 0, ...order));
+    const below = await openZkey(change(zkeySection.h, 0, ...order));
     await below.readPoints('h', 0, 1, into);
   });
 
@@ -175,7 +176,7 @@ describe('the curve check', () => {
       Buffer.concat(
         coordinates.map((value) =>
           Buffer.from(
-            ((value << 256n) % BASE_FIELD_ORDER).toString(16).padStart(64, '0'),
+            ((value << 256n) % baseFieldOrder).toString(16).padStart(64, '0'),
             'hex',
           ).reverse(),
         ),

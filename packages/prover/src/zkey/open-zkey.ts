@@ -12,22 +12,24 @@ import {
   decodeZkeyHeader,
   readZkeyCoefficients,
   readZkeyTable,
-  ZKEY_HEADER_BYTES,
-  ZKEY_POINT_BYTES,
-  ZKEY_SECTION,
   type ZkeyHeaderFields,
   type ZkeySectionPlace,
   type ZkeyTable,
+  zkeyHeaderBytes,
+  zkeyPointBytes,
+  zkeySection,
 } from '@pool/kernels';
 import { ProverError } from '../errors.ts';
 import { openFileSource } from './byte-source.ts';
 import { areCoordinatesBelowOrder, isOnG1, isOnG2 } from './curve-check.ts';
 import type { PointSection, Zkey } from './zkey.ts';
 
-const malformed = (message: string): ProverError => new ProverError('zkey_malformed', message);
+function malformed(message: string): ProverError {
+  return new ProverError('zkey_malformed', message);
+}
 
 /** Errors of the format become the prover's. */
-const translate = async <T>(work: Promise<T>): Promise<T> => {
+async function translate<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -36,13 +38,15 @@ const translate = async <T>(work: Promise<T>): Promise<T> => {
     }
     throw error;
   }
-};
+}
 
-const POINT_SECTIONS: readonly PointSection[] = ['ic', 'a', 'b1', 'b2', 'c', 'h'];
+const pointSections: readonly PointSection[] = ['ic', 'a', 'b1', 'b2', 'c', 'h'];
 
-const groupOf = (section: PointSection): 'g1' | 'g2' => (section === 'b2' ? 'g2' : 'g1');
+function groupOf(section: PointSection): 'g1' | 'g2' {
+  return section === 'b2' ? 'g2' : 'g1';
+}
 
-const countOf = (section: PointSection, header: ZkeyHeaderFields): number => {
+function countOf(section: PointSection, header: ZkeyHeaderFields): number {
   switch (section) {
     case 'ic':
       return header.publicSignals + 1;
@@ -55,25 +59,25 @@ const countOf = (section: PointSection, header: ZkeyHeaderFields): number => {
     case 'h':
       return header.domainSize;
   }
-};
+}
 
-const findSection = (table: ZkeyTable, name: keyof typeof ZKEY_SECTION): ZkeySectionPlace => {
-  const place = table.sections.find(({ id }) => id === ZKEY_SECTION[name]);
+function findSection(table: ZkeyTable, name: keyof typeof zkeySection): ZkeySectionPlace {
+  const place = table.sections.find(({ id }) => id === zkeySection[name]);
   if (place === undefined) {
     throw malformed(
-      `The proving key has no section ${ZKEY_SECTION[name]} (${name}). Fetch or build it again.`,
+      `The proving key has no section ${zkeySection[name]} (${name}). Fetch or build it again.`,
     );
   }
   return place;
-};
+}
 
-const readAll = async (source: ByteSource, place: ZkeySectionPlace): Promise<Uint8Array> => {
+async function readAll(source: ByteSource, place: ZkeySectionPlace): Promise<Uint8Array> {
   const bytes = new Uint8Array(place.length);
   await source.read(place.start, bytes);
   return bytes;
-};
+}
 
-const readProtocol = async (source: ByteSource, table: ZkeyTable): Promise<void> => {
+async function readProtocol(source: ByteSource, table: ZkeyTable): Promise<void> {
   const place = findSection(table, 'protocol');
   const bytes = place.length === 4 ? await readAll(source, place) : new Uint8Array(4);
   const protocol = new DataView(bytes.buffer).getUint32(0, true);
@@ -82,12 +86,12 @@ const readProtocol = async (source: ByteSource, table: ZkeyTable): Promise<void>
       `The proving key is for another proof system (protocol ${protocol}). Make one with "snarkjs groth16 setup".`,
     );
   }
-};
+}
 
-const readHeader = async (source: ByteSource, table: ZkeyTable): Promise<ZkeyHeaderFields> => {
+async function readHeader(source: ByteSource, table: ZkeyTable): Promise<ZkeyHeaderFields> {
   const place = findSection(table, 'header');
   // Length is checked again by the decoder, which tells another curve from damage; this bounds what is read.
-  if (place.length > 16 * ZKEY_HEADER_BYTES) {
+  if (place.length > 16 * zkeyHeaderBytes) {
     throw malformed('The header of the proving key is too long. Fetch or build it again.');
   }
   const header = decodeZkeyHeader(await readAll(source, place));
@@ -103,18 +107,18 @@ const readHeader = async (source: ByteSource, table: ZkeyTable): Promise<ZkeyHea
     );
   }
   return header;
-};
+}
 
-const readChecked = async (source: ByteSource): Promise<Omit<Zkey, 'close'>> => {
+async function readChecked(source: ByteSource): Promise<Omit<Zkey, 'close'>> {
   const table = await readZkeyTable(source);
   await readProtocol(source, table);
   const header = await readHeader(source, table);
   const coefficientPlace = findSection(table, 'coefficients');
   const coefficients = await countZkeyCoefficients(table.form, source, coefficientPlace);
   const places = new Map(
-    POINT_SECTIONS.map((section) => {
+    pointSections.map((section) => {
       const place = findSection(table, section);
-      const expected = countOf(section, header) * ZKEY_POINT_BYTES[groupOf(section)];
+      const expected = countOf(section, header) * zkeyPointBytes[groupOf(section)];
       if (place.length !== expected) {
         throw malformed(
           `Section ${place.id} (${section}) of the proving key has ${place.length} bytes instead of ${expected}.`,
@@ -130,7 +134,7 @@ const readChecked = async (source: ByteSource): Promise<Omit<Zkey, 'close'>> => 
     readPoints: (section, start, count, into) =>
       translate(
         (async () => {
-          const size = ZKEY_POINT_BYTES[groupOf(section)];
+          const size = zkeyPointBytes[groupOf(section)];
           if (start < 0 || count < 0 || start + count > countOf(section, header)) {
             throw new RangeError(`section ${section} has no points ${start} to ${start + count}`);
           }
@@ -146,13 +150,13 @@ const readChecked = async (source: ByteSource): Promise<Omit<Zkey, 'close'>> => 
     readCoefficients: () =>
       translate(readZkeyCoefficients(table.form, source, coefficientPlace, header)),
   };
-};
+}
 
 /**
  * @param source - path of a file, which stays open until `close`; or the bytes themselves
  * @throws ProverError `zkey_malformed`; what the file system says if the file cannot be opened
  */
-export const openZkey = async (source: string | Uint8Array): Promise<Zkey> => {
+export async function openZkey(source: string | Uint8Array): Promise<Zkey> {
   if (typeof source !== 'string') {
     const checked = await translate(readChecked(createMemorySource(source)));
     return { ...checked, close: () => Promise.resolve() };
@@ -164,4 +168,4 @@ export const openZkey = async (source: string | Uint8Array): Promise<Zkey> => {
     await file.close();
     throw error;
   }
-};
+}

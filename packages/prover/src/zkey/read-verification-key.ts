@@ -10,7 +10,7 @@ import { ProverError } from '../errors.ts';
 import type { VerificationKey } from '../groth16.ts';
 import { openZkey } from './open-zkey.ts';
 
-const finite = <P extends G1Affine | G2Affine>(point: P): NonNullable<P> => {
+function finite<P extends G1Affine | G2Affine>(point: P): NonNullable<P> {
   if (point === undefined) {
     throw new ProverError(
       'zkey_malformed',
@@ -18,15 +18,13 @@ const finite = <P extends G1Affine | G2Affine>(point: P): NonNullable<P> => {
     );
   }
   return point;
-};
+}
 
 /**
  * @param source - path of a proving key, or its bytes
  * @throws ProverError `zkey_malformed`; what the file system says if the file cannot be opened
  */
-export const readVerificationKey = async (
-  source: string | Uint8Array,
-): Promise<VerificationKey> => {
+export async function readVerificationKey(source: string | Uint8Array): Promise<VerificationKey> {
   const zkey = await openZkey(source);
   try {
     const { alpha1, beta2, gamma2, delta2, publicSignals } = zkey.header;
@@ -46,4 +44,4 @@ export const readVerificationKey = async (
   } finally {
     await zkey.close();
   }
-};
+}

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type Delivery, type EvmChainSettings, PoolError } from '@pool/core';
+import type { Delivery } from '@pool/api';
+import { type EvmChainSettings, PoolError } from '@pool/core';
 import { createThreadCalls, type ThreadCalls } from '../../thread-calls.ts';
 import type { BatchJob, BatchVerdict, ProofInputs } from './check-batch.ts';
 

@@ -5,11 +5,11 @@
  *
  * @module
  */
+import type { FundBatchWire } from '@pool/api';
 import {
   computeAssetId,
   computeBatchId,
   type EvmAddress,
-  type FundBatchWire,
   fieldToHex,
   isPoolError,
   parseEvmAddress,

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type Delivery, type EvmChainSettings, parseEvmAddress } from '@pool/core';
+import type { Delivery } from '@pool/api';
+import { type EvmChainSettings, parseEvmAddress } from '@pool/core';
 import { computeSealedNotesHash } from '@pool/notes';
 import { attempt, refuse } from './refuse-settlement.ts';
 

@@ -9,8 +9,9 @@ const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const digest = `0x${'5a'.repeat(32)}` as Hex32;
 const wallet = new Wallet(`0x${'21'.repeat(32)}`);
 const { r, s, v } = wallet.signingKey.sign(digest);
-const join = (...parts: readonly string[]): Hex =>
-  `0x${parts.map((part) => part.replace('0x', '')).join('')}`;
+function join(...parts: readonly string[]): Hex {
+  return `0x${parts.map((part) => part.replace('0x', '')).join('')}`;
+}
 const good = join(r, s, v.toString(16));
 const highS = `0x${(order - BigInt(s)).toString(16).padStart(64, '0')}`;
 

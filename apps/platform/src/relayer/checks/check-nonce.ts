@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type FundBatchWire, PoolError } from '@pool/core';
+import type { FundBatchWire } from '@pool/api';
+import { PoolError } from '@pool/core';
 import type { PoolChain } from '../../chain/pool-chain.ts';
 import { refuse } from './refuse-settlement.ts';
 

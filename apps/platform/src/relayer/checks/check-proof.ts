@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { PoolError, type SolidityProof } from '@pool/core';
+import type { SolidityProof } from '@pool/api';
+import { PoolError } from '@pool/core';
 import { fromSolidityProof, type ProofVerifier, ProverError } from '@pool/prover';
 import type { VerificationKeys } from '../verification-keys.ts';
 import type { ProofInputs } from './check-batch.ts';

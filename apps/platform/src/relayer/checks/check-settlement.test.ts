@@ -1,4 +1,5 @@
 /** What a settlement says of itself, in both halves: what the serving thread looks at, and what the thread beside it computes. */
+import type { SettlementRequest } from '@pool/api';
 import {
   assertField,
   bigintToHex32,
@@ -6,7 +7,6 @@ import {
   fieldModulus,
   parseEncryptionPublicKey,
   parseHex,
-  type SettlementRequest,
 } from '@pool/core';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,12 +16,17 @@ import { type BatchChecker, createBatchChecker } from './batch-checker.ts';
 import { assertDelivery } from './check-delivery.ts';
 
 type Change = (request: SettlementRequest) => SettlementRequest;
-const batchWith =
-  (changes: (batch: SettlementRequest['batch']) => Partial<SettlementRequest['batch']>): Change =>
-  (request) => ({ ...request, batch: { ...request.batch, ...changes(request.batch) } });
+function batchWith(
+  changes: (batch: SettlementRequest['batch']) => Partial<SettlementRequest['batch']>,
+): Change {
+  return (request) => ({ ...request, batch: { ...request.batch, ...changes(request.batch) } });
+}
 
-const swapCase = (text: string): string =>
-  text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()));
+function swapCase(text: string): string {
+  return text.replace(/[a-z]/gi, (c) =>
+    c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase(),
+  );
+}
 
 describe('a settlement', () => {
   let good: SettlementRequest;

@@ -1,7 +1,8 @@
 /** In which order a settlement is checked: what costs little comes first, and none of the long work is in this thread. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { assertField, type SettlementRequest } from '@pool/core';
+import type { SettlementRequest } from '@pool/api';
+import { assertField } from '@pool/core';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PoolChain } from '../../chain/pool-chain.ts';

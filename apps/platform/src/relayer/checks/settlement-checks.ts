@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { Delivery, EvmChainSettings, SettlementRequest } from '@pool/core';
+import type { Delivery, SettlementRequest } from '@pool/api';
+import type { EvmChainSettings } from '@pool/core';
 import type { PoolChain } from '../../chain/pool-chain.ts';
 import type { BatchChecker } from './batch-checker.ts';
 import { assertFunderSigned, type FunderClaim } from './check-funder.ts';

@@ -1,0 +1,91 @@
+// `disburse-agent cancel`: what it says, and with which exit code, for every way a job can end.
+import { type DisbursementJob, PoolError } from '@pool/core';
+import { expect, it } from 'vitest';
+import { cancelThrough } from './cancel-command.ts';
+
+const running: DisbursementJob = { key: 'k', state: 'submitted', stage: 'settlement-refused' };
+const cancelled: DisbursementJob = {
+  key: 'k',
+  state: 'failed',
+  error: { code: 'cancelled', message: 'the job was cancelled: nothing was paid' },
+};
+const failed: DisbursementJob = {
+  key: 'k',
+  state: 'failed',
+  error: { code: 'insufficient_balance', message: 'too little' },
+};
+function ended(status: 'completed' | 'partial'): DisbursementJob {
+  return {
+    key: 'k',
+    state: 'done',
+    result: {
+      status,
+      batches: [
+        {
+          index: 0,
+          txHash: '0xabc',
+          recipientCount: 1,
+          status: status === 'completed' ? 'success' : 'failed',
+        },
+      ],
+      notes: [],
+      skipped: [],
+      allowance: { state: 'sufficient' },
+    },
+  };
+}
+
+async function run(before: DisbursementJob, answers: (DisbursementJob | PoolError)[]) {
+  const out: string[] = [];
+  const written: string[] = [];
+  const left = [...answers];
+  const code = await cancelThrough(
+    {
+      job: async () => before,
+      async cancel() {
+        const answer = left.shift();
+        if (answer === undefined || answer instanceof PoolError) {
+          throw answer ?? new Error('asked too often');
+        }
+        return answer;
+      },
+    },
+    'k',
+    {},
+    {
+      out: (text) => out.push(text),
+      terminal: { isTty: false, write: (text) => written.push(text) },
+    },
+  );
+  return { code, out: out.join('\n'), written: written.join(''), left };
+}
+
+it.each([
+  ['cancelled', cancelled, 0, 'nothing was paid'],
+  ['paid first', ended('completed'), 7, 'not cancelled: the batch was PAID, in 0xabc'],
+  ['reverted', ended('partial'), 4, 'nothing was paid: the transaction 0xabc reverted'],
+  ['failed by itself', failed, 3, 'failed: insufficient_balance: too little'],
+])('says what became of a job that was %s', async (_, job, code, text) => {
+  const result = await run(running, [job]);
+  expect(result.code).toBe(code);
+  expect(result.out).toContain(text);
+  expect(result.written).toContain('Ctrl-C ends the waiting, not the cancellation');
+});
+
+it('asks again when the answer takes longer than one request, or the agent is restarted', async () => {
+  const away = new PoolError('agent_unreachable', 'away', { status: 504, retryable: true });
+  const result = await run(running, [away, cancelled]);
+  expect(result.code).toBe(0);
+  expect(result.left).toEqual([]);
+});
+
+it('asks nothing of a job that had ended, and says so', async () => {
+  const result = await run(ended('completed'), []);
+  expect(result.code).toBe(7);
+  expect(result.out).toContain('the job had ended before, so there was nothing to cancel');
+});
+
+it('passes on that the key is not known', async () => {
+  const unknown = new PoolError('not_found', 'never seen', { status: 404 });
+  await expect(run(running, [unknown])).rejects.toMatchObject({ code: 'not_found' });
+});

@@ -1,0 +1,96 @@
+/**
+ * `disburse-agent cancel <key>`: takes a job back through the agent that runs on this machine, and waits until it is
+ * certain what became of it.
+ *
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DisbursementJob } from '@pool/core';
+import { readAgentAddress } from '../config/config.ts';
+import { isTerminal, optional } from '../pay-run/follow-job.ts';
+import { describeTraceId } from '../pay-run/job-report.ts';
+import { adviseOnUsedKey, isUsedElsewhere } from '../pay-run/pay-run-find.ts';
+import type { AgentClient } from '../services/agent-client.ts';
+import type { Output } from '../terminal/command-output.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import { createClient } from './disburse-command.ts';
+
+export type CancelOptions = { readonly json?: boolean; readonly envFile?: string };
+
+const pauseMs = 1_000;
+
+/** @returns the exit code */
+export async function runCancel(
+  key: string,
+  options: CancelOptions,
+  output: Output,
+): Promise<number> {
+  return cancelThrough(createClient(readAgentAddress(options.envFile)), key, options, output);
+}
+
+/** {@link runCancel} over any client. */
+export async function cancelThrough(
+  client: Pick<AgentClient, 'job' | 'cancel'>,
+  key: string,
+  options: CancelOptions,
+  { out, terminal }: Output,
+): Promise<number> {
+  const before = await client.job(key);
+  let job = before;
+  if (!isTerminal(before)) {
+    terminal.write(
+      'cancelling: waiting until the chain shows that nothing can be paid, at most until the deadline of the batch\n' +
+        'Ctrl-C ends the waiting, not the cancellation; run the command again to go on waiting\n',
+    );
+    job = await untilEnded(client, key);
+  }
+  const text = describe(job, isTerminal(before));
+  out(options.json === true ? JSON.stringify({ job }, null, 2) : text);
+  return exitCodeOf(job);
+}
+
+/** The agent may be restarted, or the answer may take longer than one request: asking again waits for the same end. */
+async function untilEnded(
+  client: Pick<AgentClient, 'cancel'>,
+  key: string,
+): Promise<DisbursementJob> {
+  for (;;) {
+    const job = await optional(() => client.cancel(key));
+    if (job !== undefined && isTerminal(job)) {
+      return job;
+    }
+    await sleep(pauseMs);
+  }
+}
+
+function describe(job: DisbursementJob, hadEnded: boolean): string {
+  const txHash = job.result?.batches[0]?.txHash ?? 'unknown';
+  const tooLate = hadEnded ? 'the job had ended before, so there was nothing to cancel' : undefined;
+  const outcome = describeOutcome(job, txHash);
+  return [tooLate, ...outcome, `key: ${job.key}`, describeTraceId(job.key)]
+    .filter((line) => line !== undefined)
+    .join('\n');
+}
+
+function describeOutcome(job: DisbursementJob, txHash: string): readonly string[] {
+  if (job.result?.status === 'completed') {
+    return [`not cancelled: the batch was PAID, in ${txHash}`];
+  }
+  if (isUsedElsewhere(job)) {
+    const { code, message } = job.error ??
+      job.result?.batches[0]?.error ?? { code: '', message: '' };
+    return [`${code}: ${message}`, adviseOnUsedKey(job)];
+  }
+  if (job.result?.status === 'partial') {
+    return [`nothing was paid: the transaction ${txHash} reverted, and the batch can never land`];
+  }
+  const { code = 'unknown', message = '' } = job.error ?? {};
+  return code === 'cancelled' ? [message] : [`failed: ${code}: ${message}`];
+}
+
+function exitCodeOf(job: DisbursementJob): number {
+  if (job.state === 'done') {
+    return job.result?.status === 'partial' ? exitCodes.partial : exitCodes.paidAnyway;
+  }
+  return job.error?.code === 'cancelled' ? exitCodes.ok : exitCodes.failed;
+}

@@ -1,0 +1,57 @@
+// The command `disburse-agent config check`, by its exit codes and what it prints.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../cli.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'config-'));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+async function check(lines: readonly string[], ...options: readonly string[]) {
+  const path = join(directory, 'agent.env');
+  writeFileSync(path, lines.join('\n'));
+  let printed = '';
+  const code = await runCli(['config', 'check', '--env-file', path, ...options], {
+    out: (text) => {
+      printed += text;
+    },
+    err: (text) => {
+      printed += text;
+    },
+    terminal: { isTty: false, write: () => undefined },
+  });
+  return { code, printed };
+}
+
+const good = [
+  'DISBURSE_PLATFORM_URL=https://pool.example/agent-edge',
+  'DISBURSE_PLATFORM_TOKEN=pool_edge_canary',
+];
+
+describe('config check', () => {
+  it('ends with 0 when the agent could start', async () => {
+    const { code, printed } = await check(good);
+    expect(code).toBe(exitCodes.ok);
+    expect(printed).toContain('the agent can start');
+    expect(printed).not.toContain('canary');
+  });
+
+  it('ends with 1 and the problems when it could not, as JSON too', async () => {
+    const { code, printed } = await check([...good, 'DISBURSE_SEND_MAX_AMOUNT=0'], '--json');
+    expect(code).toBe(exitCodes.error);
+    const report = JSON.parse(printed) as {
+      ok: boolean;
+      problems: readonly { variable: string }[];
+    };
+    expect(report.ok).toBe(false);
+    expect(report.problems.map(({ variable }) => variable)).toEqual(['DISBURSE_SEND_MAX_AMOUNT']);
+    expect(printed).not.toContain('canary');
+  });
+});

@@ -1,0 +1,160 @@
+/**
+ * `disburse-agent disburse`: a roster file through the agent that runs on this machine, to its end. The
+ * dry run does the agent's checks in this process, and sends nothing to anybody but look-ups.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import { createEdgeClient } from '@pool/platform-client';
+import { type AgentAddress, type Config, readAgentAddress, readConfig } from '../config/config.ts';
+import { createApproval } from '../pay-run/confirm-payment.ts';
+import { followWhole } from '../pay-run/follow-whole.ts';
+import { parsePayRun } from '../pay-run/pay-run-label.ts';
+import { openPayRunLedger, payRunLedgerPath } from '../pay-run/pay-run-ledger.ts';
+import { payWhole, type WholeDeps } from '../pay-run/pay-whole.ts';
+import { explainMistakes } from '../pay-run/roster-check.ts';
+import { createRosterError, RosterError, type RosterProblem } from '../pay-run/roster-problems.ts';
+import { paySplit, type SplitPlan } from '../pay-run/split-pay-run.ts';
+import { createSplitDocument, describeSplit, exitCodeOfSplit } from '../pay-run/split-report.ts';
+import { type AmountUnit, warnOfTokenUnits } from '../roster/roster-amount.ts';
+import { parseRoster } from '../roster/roster-csv.ts';
+import { readRosterText } from '../roster/roster-file.ts';
+import { type AgentClient, createAgentClient } from '../services/agent-client.ts';
+import { readLoopbackToken } from '../services/agent-home.ts';
+import { withLocalChecks } from '../services/local-checks.ts';
+import type { Output } from '../terminal/command-output.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import { withInterruption } from '../terminal/interruption.ts';
+import { noteAbsence } from './agent-absence.ts';
+import { resolveTarget } from './disburse-target.ts';
+import { runDry } from './dry-run-command.ts';
+
+export type DisburseOptions = {
+  readonly file: string;
+  readonly payRun: string;
+  readonly token?: string;
+  readonly chain?: string;
+  readonly unregistered?: 'fail' | 'skip';
+  readonly decimal?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+  /** Nobody is asked. */
+  readonly yes?: boolean;
+  readonly split?: boolean;
+  /** Parts, from 1. */
+  readonly retry?: readonly number[];
+  readonly envFile?: string;
+};
+
+/** @returns the exit code */
+export async function runDisburse(options: DisburseOptions, output: Output): Promise<number> {
+  const payRun = parsePayRun(options.payRun);
+  const { retry = [] } = options;
+  if (retry.length > 0 && options.split !== true) {
+    throw new PoolError('invalid_retry', '--retry names a part of a pay run, so it needs --split');
+  }
+  const config = readConfig(options.envFile);
+  const { chain, token, decimals } = resolveTarget(options, config);
+  const unit: AmountUnit = { decimals, token, isDecimal: options.decimal === true };
+  const roster = parseRoster(readRosterText(options.file), unit);
+  if (roster.kind === 'mistakes') {
+    const { unregistered } = options;
+    const place = { chain, token, unregistered, isSplit: options.split === true };
+    const problems = await explainMistakes(roster, place, (request) =>
+      options.dryRun === true
+        ? withLocalChecks(config, ({ validate }) => validate(request))
+        : createClient(readAgentAddress(options.envFile)).validate(request),
+    );
+    return refuseRoster(problems, options, output);
+  }
+  const warning = warnOfTokenUnits(roster.entries, unit);
+  if (warning !== undefined) {
+    output.terminal.write(`${warning}\n`);
+  }
+  const plan: SplitPlan = {
+    chain,
+    token,
+    payRun,
+    typedLabel: options.payRun,
+    entries: roster.entries,
+    unregistered: options.unregistered,
+    retry,
+  };
+  if (options.dryRun === true) {
+    const code = await runDry(config, plan, { ...options, decimals, nowMs: Date.now }, output);
+    await noteAbsence(urlOf(config), output.terminal);
+    return code;
+  }
+  const address = readAgentAddress(options.envFile);
+  // Before the ledger: without a token there has been no agent in this directory.
+  const client = createClient(address);
+  const ledger = openPayRunLedger(payRunLedgerPath(address.home));
+  const platform = createEdgeClient({ url: config.platformUrl, token: config.platformToken });
+  const { terminal } = output;
+  const claim = { ledger, client, nowMs: Date.now };
+  const ask = options.yes === true ? undefined : output.ask;
+  const approve = createApproval({ ...claim, decimals, terminal, ask });
+  const deps = { ...claim, platform, terminal, approve };
+  try {
+    if (options.split === true) {
+      return await runSplit(config, plan, deps, options, output);
+    }
+    const first = await payWhole(plan, deps);
+    return await followWhole(client, first, plan.entries, options, output);
+  } catch (error) {
+    if (error instanceof RosterError) {
+      return refuseRoster(error.problems, options, output);
+    }
+    throw error;
+  } finally {
+    ledger.close();
+  }
+}
+
+/** A signal ends the watching, not the work: the summary says how far it got. A second one ends the command. */
+async function runSplit(
+  config: Config,
+  plan: SplitPlan,
+  deps: WholeDeps,
+  options: DisburseOptions,
+  output: Output,
+): Promise<number> {
+  const outcome = await withInterruption((signal) =>
+    paySplit(plan, {
+      ...deps,
+      readCeiling: () =>
+        withLocalChecks(config, async ({ readCeiling }) => readCeiling(plan.chain)),
+      signal,
+    }),
+  );
+  output.out(
+    options.json === true
+      ? JSON.stringify(createSplitDocument(plan, outcome), null, 2)
+      : describeSplit(plan, outcome),
+  );
+  return exitCodeOfSplit(outcome);
+}
+
+/** @returns the exit code */
+function refuseRoster(
+  problems: readonly RosterProblem[],
+  { json }: DisburseOptions,
+  output: Output,
+): number {
+  if (json !== true) {
+    throw createRosterError(problems);
+  }
+  output.out(JSON.stringify({ ok: false, problems }, null, 2));
+  return exitCodes.refused;
+}
+
+/** A client of the agent on this machine. */
+export function createClient(address: AgentAddress): AgentClient {
+  return createAgentClient(urlOf(address), readLoopbackToken(address.home));
+}
+
+function urlOf(address: Pick<AgentAddress, 'host' | 'port'>): string {
+  const host = address.host === '0.0.0.0' ? '127.0.0.1' : address.host;
+  const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
+  return `http://${name}:${address.port}`;
+}

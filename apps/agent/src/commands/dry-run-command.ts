@@ -1,0 +1,187 @@
+/**
+ * `disburse-agent disburse --dry-run`: the agent's checks in this process, and what the payment would come to. No agent
+ * has to run; nothing is proved, and nothing is sent to anybody but look-ups.
+ *
+ * @module
+ */
+import type { ValidationReport } from '@pool/operations';
+import type { Config } from '../config/config.ts';
+import { createRequest } from '../pay-run/check-parts.ts';
+import { describeUse } from '../pay-run/pay-run-claim.ts';
+import {
+  describePayment,
+  locateSkipped,
+  type PendingPayment,
+  summarizePayment,
+} from '../pay-run/pay-run-echo.ts';
+import { computePartKey, computePayRunDigest } from '../pay-run/pay-run-key.ts';
+import { listPayRuns, type PayRunRecord } from '../pay-run/pay-run-ledger.ts';
+import { chooseRecord, findRecords } from '../pay-run/pay-run-spelling.ts';
+import {
+  describeProblem,
+  locateFinding,
+  mergeProblems,
+  type RosterProblem,
+} from '../pay-run/roster-problems.ts';
+import { describeSameRoster, findSameRoster } from '../pay-run/same-roster.ts';
+import { describeSplitDryRun, dryRunSplit } from '../pay-run/split-dry-run.ts';
+import type { SplitPlan } from '../pay-run/split-pay-run.ts';
+import type { RosterEntry } from '../roster/roster-csv.ts';
+import { withLocalChecks } from '../services/local-checks.ts';
+import type { Output } from '../terminal/command-output.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import { allowanceNote, insufficientAllowanceLine } from '../terminal/progress-view.ts';
+
+export type DryRunOptions = {
+  readonly json?: boolean;
+  readonly split?: boolean;
+  /** Of the token. */
+  readonly decimals: number;
+  readonly nowMs: () => number;
+};
+
+/** @returns the exit code that the payment would have, as far as it can be told */
+export async function runDry(
+  config: Config,
+  plan: SplitPlan,
+  options: DryRunOptions,
+  output: Output,
+): Promise<number> {
+  const ledger = listPayRuns(config.home, plan);
+  const known = chooseRecord(findRecords(ledger, plan.payRun), plan);
+  const spelled = { ...plan, payRun: known?.spelling ?? plan.payRun };
+  const finding =
+    options.split === true
+      ? await dryRunParts(config, spelled, known?.record, options)
+      : await dryRunWhole(config, spelled, options);
+  const same = known === undefined ? findSameRoster(ledger, plan, options.nowMs()) : [];
+  output.out(
+    options.json === true
+      ? JSON.stringify({ ...finding.document, ...summarizeSame(same) }, null, 2)
+      : [...finding.lines, ...same.map(describeSameRoster)].join('\n'),
+  );
+  // After the report: a label that is taken must not hide what is wrong with the roster.
+  const use = describeUse(known?.record, computePayRunDigest(spelled), options.split === true);
+  if (use !== undefined && options.json !== true) {
+    output.out(use);
+  }
+  return finding.exitCode;
+}
+
+type Finding = {
+  readonly exitCode: number;
+  readonly lines: readonly string[];
+  /** Of `--json`. */
+  readonly document: object;
+};
+
+async function dryRunWhole(
+  config: Config,
+  plan: SplitPlan,
+  { decimals }: DryRunOptions,
+): Promise<Finding> {
+  const { entries } = plan;
+  const request = createRequest(plan, entries, plan.unregistered);
+  const key = computePartKey({
+    ...{ payRun: plan.payRun, digest: computePayRunDigest(plan) },
+    ...{ part: 1, count: 1, attempt: 1 },
+  });
+  const { report: checked, use } = await withLocalChecks(config, async (checks) => ({
+    report: await checks.validate(request),
+    use: await checks.findForeignUse(plan.chain, key),
+  }));
+  const report = { ...checked, ok: checked.ok && use === undefined };
+  const problems = [
+    ...(use === undefined ? [] : [use]),
+    ...mergeProblems(entries, [], report.issues),
+  ];
+  const skipped = locateSkipped(entries, report.skipped);
+  const payment: PendingPayment = { ...plan, skipped, parts: 1 };
+  return {
+    exitCode: decideExitCode(
+      report.issues.length > 0 || use !== undefined,
+      report.ok,
+      skipped.length > 0,
+    ),
+    lines: [...describeReport(report, problems, entries), ...describePayment(payment, decimals)],
+    document: {
+      ...report,
+      problems,
+      ...(skipped.length === 0 ? {} : { skipped }),
+      payment: summarizePayment(payment, decimals),
+    },
+  };
+}
+
+async function dryRunParts(
+  config: Config,
+  plan: SplitPlan,
+  record: PayRunRecord | undefined,
+  { decimals }: DryRunOptions,
+): Promise<Finding> {
+  const report = await withLocalChecks(config, ({ validate, readCeiling, findForeignUse }) =>
+    dryRunSplit(plan, {
+      record,
+      validate,
+      readCeiling: () => readCeiling(plan.chain),
+      findForeignUse: (key) => findForeignUse(plan.chain, key),
+    }),
+  );
+  const open = report.parts.filter(({ submitted }) => !submitted);
+  const payment: PendingPayment = {
+    ...plan,
+    entries: open.flatMap(({ recipients }) => recipients),
+    skipped: report.skipped,
+    parts: open.length,
+  };
+  return {
+    exitCode: decideExitCode(!report.isPayable, report.ok, report.skipped.length > 0),
+    lines: [...describeSplitDryRun(report), ...describePayment(payment, decimals)],
+    document: { ...report, payment: summarizePayment(payment, decimals) },
+  };
+}
+
+function decideExitCode(isRefused: boolean, isOk: boolean, hasSkipped: boolean): number {
+  if (isRefused) {
+    return exitCodes.refused;
+  }
+  if (!isOk) {
+    return exitCodes.notNow;
+  }
+  return hasSkipped ? exitCodes.someUnpaid : exitCodes.ok;
+}
+
+function summarizeSame(same: ReturnType<typeof findSameRoster>): object {
+  return same.length === 0
+    ? {}
+    : {
+        sameRoster: same.map(({ label, atMs }) => ({
+          payRun: label,
+          at: new Date(atMs).toISOString(),
+        })),
+      };
+}
+
+function describeReport(
+  report: ValidationReport,
+  problems: readonly RosterProblem[],
+  entries: readonly RosterEntry[],
+): readonly string[] {
+  const allowance =
+    report.allowanceState === 'insufficient'
+      ? [insufficientAllowanceLine, allowanceNote]
+      : [`allowance: ${report.allowanceState}`];
+  const verdict =
+    problems.length > 0
+      ? 'dry run: the batch would be refused'
+      : 'dry run: the batch would be accepted, and not settled now';
+  return [
+    report.ok ? 'dry run: the batch would go through' : verdict,
+    ...problems.map(describeProblem),
+    ...(report.preflight ?? []).map(
+      (finding) =>
+        `${finding.severity === 'warning' ? 'warning: ' : ''}${describeProblem(locateFinding(entries, finding))}`,
+    ),
+    ...allowance,
+  ];
+}

@@ -1,0 +1,98 @@
+/**
+ * `disburse-agent recipients check`: who on a roster is not ready, before payday. Asks the platform, proves and sends
+ * nothing, and needs no running agent.
+ *
+ * @module
+ */
+import { renameSync, statSync, writeFileSync } from 'node:fs';
+import { PoolError, parseEvmAddress } from '@pool/core';
+import { readConfig } from '../config/config.ts';
+import { createRosterError } from '../pay-run/roster-problems.ts';
+import { parseRoster } from '../roster/roster-csv.ts';
+import { isStandardInput, readRosterText } from '../roster/roster-file.ts';
+import { withLocalChecks } from '../services/local-checks.ts';
+import type { Output } from '../terminal/command-output.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import { resolveTarget } from './disburse-target.ts';
+import {
+  type CheckedRecipient,
+  createRecipientsDocument,
+  describeRecipients,
+  encodeRecipientsCsv,
+} from './recipients-report.ts';
+
+export type RecipientsOptions = {
+  readonly file: string;
+  readonly token?: string;
+  readonly chain?: string;
+  readonly decimal?: boolean;
+  readonly json?: boolean;
+  /** Path of the table. */
+  readonly csv?: string;
+  readonly envFile?: string;
+};
+
+/** @returns the exit code */
+export async function checkRecipients(options: RecipientsOptions, output: Output): Promise<number> {
+  const config = readConfig(options.envFile);
+  const { chain, token, decimals } = resolveTarget(options, config);
+  assertNotRoster(options);
+  const unit = { decimals, token, isDecimal: options.decimal === true };
+  const roster = parseRoster(readRosterText(options.file), unit);
+  // Amounts may still be missing before payday. Who is paid must be clear.
+  const unclear = roster.mistakes.filter(({ column }) => column !== 'amount' && column !== 'memo');
+  if (unclear.length > 0) {
+    throw createRosterError(unclear);
+  }
+  const addresses = roster.entries.map(({ recipientAddress }) => parseEvmAddress(recipientAddress));
+  const standings = await withLocalChecks(config, ({ inspect }) => inspect(chain, addresses));
+  const recipients = standings.map(
+    (standing, index): CheckedRecipient => ({ ...standing, line: roster.entries[index]?.line }),
+  );
+  if (options.csv !== undefined) {
+    writeTable(options.csv, encodeRecipientsCsv(recipients));
+  }
+  output.out(
+    options.json === true
+      ? JSON.stringify(createRecipientsDocument(chain, recipients), null, 2)
+      : [describeRecipients(recipients), ...describeOthers(roster.mistakes.length)].join('\n'),
+  );
+  return recipients.every(({ isReady }) => isReady) ? exitCodes.ok : exitCodes.someUnpaid;
+}
+
+function describeOthers(mistakes: number): readonly string[] {
+  return mistakes === 0
+    ? []
+    : [
+        `${mistakes} amount(s) or memo(s) have a problem, which "disburse --dry-run" names; they were not looked at here`,
+      ];
+}
+
+/** The table must not overwrite the roster. */
+function assertNotRoster({ file, csv }: RecipientsOptions): void {
+  if (csv === undefined || isStandardInput(file)) {
+    return;
+  }
+  const [roster, table] = [file, csv].map((path) => statSync(path, { throwIfNoEntry: false }));
+  if (roster !== undefined && roster.ino === table?.ino && roster.dev === table.dev) {
+    throw new PoolError(
+      'invalid_csv_path',
+      '--csv names the roster itself; give the table a path of its own',
+    );
+  }
+}
+
+/** Whole or not at all, for its owner alone: it says who is on a payroll. */
+function writeTable(path: string, text: string): void {
+  const draft = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+    renameSync(draft, path);
+  } catch (cause) {
+    throw new PoolError(
+      'csv_not_written',
+      `the table cannot be written to ${path}; check the path after --csv`,
+      { status: 500, cause },
+    );
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * `disburse-agent redeliver`: the sealed notes of paid batches once more, to a platform that lost them or into a file
+ * (docs/decisions/0026). It reads the job store, so no agent has to run, and it moves no money.
+ *
+ * @module
+ */
+import { writeFileSync } from 'node:fs';
+import type { Delivery } from '@pool/api';
+import { isPoolError, PoolError, parseHex } from '@pool/core';
+import { parseDelivery } from '@pool/operations';
+import { createEdgeClient } from '@pool/platform-client';
+import { type Config, readConfig } from '../config/config.ts';
+import { listDeliveries, type StoredDelivery } from '../services/stored-keys.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+
+export type RedeliverOptions = {
+  readonly all?: boolean;
+  /** Writes a file and asks nobody. */
+  readonly out?: string;
+  /** P, hex: only the notes addressed to it go into the file. */
+  readonly for?: string;
+  readonly envFile?: string;
+};
+
+type Print = { out(text: string): void };
+
+/** @returns the exit code: 0 when every note asked for was delivered */
+export async function runRedeliver(
+  key: string | undefined,
+  options: RedeliverOptions,
+  { out }: Print,
+): Promise<number> {
+  if ((key === undefined) === (options.all !== true)) {
+    throw new PoolError('invalid_request', 'name one key, or every paid key with --all');
+  }
+  if (options.for !== undefined && options.out === undefined) {
+    throw new PoolError(
+      'invalid_request',
+      '--for chooses what goes into a file, so it needs --out',
+    );
+  }
+  const config = readConfig(options.envFile);
+  const found = await listDeliveries(config.jobStore, key);
+  if (found.length === 0) {
+    throw new PoolError(
+      'not_found',
+      key === undefined
+        ? 'the job store of this agent holds no paid key'
+        : 'the job store of this agent holds no paid job under that key; `disburse-agent tenancy keys` lists what it holds',
+    );
+  }
+  return options.out === undefined
+    ? await sendAll(config, found, out)
+    : await writeDocument(found, options.out, options.for, out);
+}
+
+/** One failure does not stop the others. */
+async function sendAll(
+  config: Config,
+  found: readonly StoredDelivery[],
+  out: Print['out'],
+): Promise<number> {
+  const edge = createEdgeClient({ url: config.platformUrl, token: config.platformToken });
+  const failures = await forEach(found, out, async ({ key, text }) => {
+    const { sealedNotes, txHash } = await edge.redeliverNotes(key, readKept(text));
+    out(
+      `${key}: the platform has its ${sealedNotes.length} sealed notes (${txHash ?? 'settling'})`,
+    );
+  });
+  if (failures > 0) {
+    out(`${failures} of ${found.length} were not delivered; run the command again`);
+  }
+  return failures === 0 ? exitCodes.ok : exitCodes.error;
+}
+
+/** @returns how many failed; each is printed */
+async function forEach(
+  found: readonly StoredDelivery[],
+  out: Print['out'],
+  work: (stored: StoredDelivery) => Promise<void>,
+): Promise<number> {
+  let failures = 0;
+  for (const stored of found) {
+    try {
+      await work(stored);
+    } catch (error) {
+      if (!isPoolError(error)) {
+        throw error;
+      }
+      failures += 1;
+      out(`${stored.key}: ${error.code}: ${error.message}`);
+    }
+  }
+  return failures;
+}
+
+/** @throws PoolError `delivery_not_kept`, `delivery_damaged` */
+function readKept(text: string | undefined): Delivery {
+  if (text === undefined) {
+    throw new PoolError(
+      'delivery_not_kept',
+      'this agent did not keep its sealed notes: another agent built the batch, or an earlier version paid it',
+    );
+  }
+  return parseDelivery(text);
+}
+
+async function writeDocument(
+  found: readonly StoredDelivery[],
+  path: string,
+  recipient: string | undefined,
+  out: Print['out'],
+): Promise<number> {
+  const encryptionPublicKey = recipient === undefined ? undefined : parseHex(recipient, 32);
+  const batches: ReturnType<typeof describe>[] = [];
+  const failures = await forEach(found, out, async ({ text }) => {
+    batches.push(describe(readKept(text), encryptionPublicKey));
+  });
+  if (batches.length === 0) {
+    return exitCodes.error;
+  }
+  const notes = batches.reduce((sum, batch) => sum + batch.notes.length, 0);
+  if (notes === 0) {
+    throw new PoolError('not_found', 'none of these batches has a note for that encryption key');
+  }
+  try {
+    writeFileSync(
+      path,
+      `${JSON.stringify({ format: 'pool/sealed-notes/1', batches }, null, 2)}\n`,
+      {
+        mode: 0o600,
+        flag: 'wx',
+      },
+    );
+  } catch (cause) {
+    throw new PoolError(
+      'file_not_written',
+      `${path} cannot be written; it must be a new file in a folder that exists`,
+      { cause },
+    );
+  }
+  out(
+    encryptionPublicKey === undefined
+      ? `${path}: ${notes} sealed notes. It names the encryption key of every recipient: give a recipient a file of its own, with --for`
+      : `${path}: ${notes} sealed note(s), which only the owner of that encryption key can open`,
+  );
+  if (failures > 0) {
+    out(`${failures} of ${found.length} batches are not in the file`);
+  }
+  return failures === 0 ? exitCodes.ok : exitCodes.error;
+}
+
+/** One batch in the file that a holder imports. */
+function describe({ chain, batch, sealedNotes }: Delivery, recipient: string | undefined) {
+  return {
+    chain,
+    token: batch.token,
+    batchRoot: batch.batchRoot,
+    notes: sealedNotes.flatMap(({ encryptionPublicKey, sealed }, slot) =>
+      recipient === undefined || recipient === encryptionPublicKey
+        ? [{ slot, commitment: batch.commitments[slot], encryptionPublicKey, sealed }]
+        : [],
+    ),
+  };
+}

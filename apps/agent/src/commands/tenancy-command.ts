@@ -1,0 +1,231 @@
+/**
+ * `disburse-agent tenancy show`, `keys` and `new`: whose agent this is, which keys it has seen, and the one
+ * deliberate way to another employer (docs/decisions/0024).
+ *
+ * @module
+ */
+import { errorCodeOf, PoolError } from '@pool/core';
+import { createFingerprinter } from '@pool/operations';
+import { createEdgeClient } from '@pool/platform-client';
+import { type Config, readConfig } from '../config/config.ts';
+import { findFingerprintKey } from '../services/fingerprint-key.ts';
+import { probeTimeoutMs } from '../services/readiness.ts';
+import { isAtRisk, listStoredKeys, type StoredKey } from '../services/stored-keys.ts';
+import { createTenancy } from '../services/tenancy.ts';
+import {
+  normalizeEmployerId,
+  readTenancyPin,
+  replacePinnedEmployer,
+  type TenancyPin,
+  tenancyPinPath,
+} from '../services/tenancy-pin.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+
+export type TenancyOptions = { readonly envFile?: string };
+export type NewTenancyOptions = TenancyOptions & {
+  /** The new employer's id. */
+  readonly accept?: string;
+  readonly leaveOpen?: boolean;
+};
+
+type Print = { out(text: string): void };
+
+/** How many keys `new` prints before it only counts. */
+const shownKeys = 20;
+
+/** @returns the exit code: 0 when directory, variable and platform agree */
+export async function showTenancy(options: TenancyOptions, { out }: Print): Promise<number> {
+  const config = readConfig(options.envFile);
+  const pin = readTenancyPin(config.home);
+  const named = await askPlatform(config);
+  const keys = await listStoredKeys(config.jobStore);
+  const verdict = await judge(config, named, keys);
+  out(
+    [
+      describePin(config, pin),
+      `DISBURSE_EMPLOYER_ID: ${config.employerId ?? 'not set'}`,
+      `the platform: ${named.employerId ?? `does not tell (${named.code})`}`,
+      ...(pin?.earlier ?? []).map(
+        (one) => `earlier employer: ${one.employerId}, until ${one.until}`,
+      ),
+      ...describeEmployers(keys),
+      `fingerprint key: ${describeFingerprintKey(config)}`,
+      verdict ?? 'directory, variable and platform agree',
+    ].join('\n'),
+  );
+  return verdict === undefined ? exitCodes.ok : exitCodes.error;
+}
+
+/** CSV on standard output: employer, key, state, whether it was paid, when it was accepted. */
+export async function listTenancyKeys(options: TenancyOptions, { out }: Print): Promise<number> {
+  const { jobStore } = readConfig(options.envFile);
+  const rows = (await listStoredKeys(jobStore)).map((row) => [
+    row.employerId,
+    row.key,
+    row.state,
+    row.paid,
+    new Date(row.createdAtMs).toISOString(),
+  ]);
+  const header = ['employerId', 'key', 'state', 'paid', 'acceptedAt'];
+  out([header, ...rows].map((cells) => cells.map(quote).join(',')).join('\n'));
+  return exitCodes.ok;
+}
+
+/** Begins a new tenancy if `--accept` says so; else it tells what that would mean. */
+export async function beginTenancy(options: NewTenancyOptions, { out }: Print): Promise<number> {
+  const config = readConfig(options.envFile);
+  const pin = readTenancyPin(config.home);
+  const named = await askPlatform(config);
+  const keys = await listStoredKeys(config.jobStore);
+  if (options.accept === undefined) {
+    out(
+      [
+        describePin(config, pin),
+        `the platform: ${named.employerId ?? `does not tell (${named.code})`}`,
+        ...describeRisk(keys, named.employerId),
+        'nothing was changed. Begin a new tenancy with: disburse-agent tenancy new --accept <new employerId>',
+      ].join('\n'),
+    );
+    return exitCodes.refused;
+  }
+  const employerId = parseAccepted(options.accept, config, named.employerId);
+  if (pin?.employerId === employerId) {
+    out(`${tenancyPinPath(config.home)} names this employer already; nothing was changed`);
+    return exitCodes.ok;
+  }
+  const open = keys.filter((row) => row.paid === 'open' && !isOf(row, employerId));
+  if (open.length > 0 && options.leaveOpen !== true) {
+    throw new PoolError(
+      'tenancy_jobs_open',
+      `${open.length} job(s) of another employer are underway: let them end first. With --leave-open they stay in the job store, and an agent works on them only after this directory has returned to their employer`,
+    );
+  }
+  replacePinnedEmployer(config.home, employerId, Date.now());
+  out(
+    [
+      `${tenancyPinPath(config.home)} names employer ${employerId} now; start the agent again`,
+      ...describeRisk(keys, employerId),
+    ].join('\n'),
+  );
+  return exitCodes.ok;
+}
+
+function parseAccepted(text: string, config: Config, named: string | undefined): string {
+  const employerId = normalizeEmployerId(text);
+  if (employerId === undefined) {
+    throw new PoolError('invalid_tenancy', '--accept takes the employerId, a UUID');
+  }
+  if (named !== undefined && named !== employerId) {
+    throw new PoolError(
+      'invalid_tenancy',
+      `the platform names employer ${named} to this agent, not the one after --accept: check DISBURSE_PLATFORM_URL and DISBURSE_PLATFORM_TOKEN`,
+    );
+  }
+  if (config.employerId !== undefined && config.employerId !== employerId) {
+    throw new PoolError(
+      'invalid_tenancy',
+      'DISBURSE_EMPLOYER_ID names another employer than --accept: change or unset it first',
+    );
+  }
+  return employerId;
+}
+
+type Named = { readonly employerId: string | undefined; readonly code: string | undefined };
+
+async function askPlatform(config: Config): Promise<Named> {
+  const edge = createEdgeClient({
+    url: config.platformUrl,
+    token: config.platformToken,
+    timeoutMs: probeTimeoutMs,
+  });
+  try {
+    const { employerId } = await edge.bootstrap();
+    return { employerId: normalizeEmployerId(employerId), code: undefined };
+  } catch (error) {
+    return { employerId: undefined, code: errorCodeOf(error) ?? 'no answer' };
+  }
+}
+
+/** What an agent with this directory would say. Undefined: nothing against it. */
+async function judge(
+  config: Config,
+  named: Named,
+  keys: readonly StoredKey[],
+): Promise<string | undefined> {
+  const tenancy = createTenancy({
+    home: config.home,
+    configured: config.employerId,
+    listStoredEmployers: async () => keys.map(({ employerId }) => employerId),
+    nowMs: Date.now,
+  });
+  try {
+    const expected = tenancy.employerId();
+    const employerId = named.employerId ?? expected;
+    if (employerId !== undefined) {
+      await tenancy.assert(employerId);
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof PoolError) {
+      return `${error.code}: ${error.message}`;
+    }
+    throw error;
+  }
+}
+
+/** The same at every agent of an employer, so that they can tell each other's requests apart. */
+function describeFingerprintKey({ home, fingerprintKey }: Config): string {
+  const key = fingerprintKey ?? findFingerprintKey(home);
+  return key === undefined ? 'made at the first start' : createFingerprinter(key).keyId;
+}
+
+function describePin(config: Config, pin: TenancyPin | undefined): string {
+  const path = tenancyPinPath(config.home);
+  return pin === undefined
+    ? `no employer is pinned yet: ${path} is written at the first bootstrap`
+    : `employer: ${pin.employerId}, pinned ${pin.pinnedAt} in ${path}`;
+}
+
+function describeEmployers(keys: readonly StoredKey[]): string[] {
+  return [...Map.groupBy(keys, ({ employerId }) => employerId)].map(([employerId, rows]) => {
+    const paid = rows.filter((row) => row.paid === 'yes').length;
+    const open = rows.filter((row) => row.paid === 'open').length;
+    return `job store: ${rows.length} key(s) of employer ${employerId}, ${paid} paid, ${open} underway`;
+  });
+}
+
+/** @param next - keys of this employer are protected under it */
+function describeRisk(keys: readonly StoredKey[], next: string | undefined): string[] {
+  const atRisk = keys.filter((row) => isAtRisk(row) && !isOf(row, next));
+  if (atRisk.length === 0) {
+    return ['the job store holds no key of another employer that was paid or may be paid'];
+  }
+  const rest = atRisk.length - shownKeys;
+  return [
+    `${atRisk.length} key(s) were paid, or may be, for another employer. Under a new tenancy the same keys pay again:`,
+    ...atRisk.slice(0, shownKeys).map(({ key, paid }) => `  ${key} (${describePaid(paid)})`),
+    ...(rest > 0 ? [`  and ${rest} more`] : []),
+    'write them all to a file with: disburse-agent tenancy keys > keys.csv',
+  ];
+}
+
+function describePaid(paid: StoredKey['paid']): string {
+  switch (paid) {
+    case 'yes':
+      return 'paid';
+    case 'open':
+      return 'underway';
+    case 'no':
+    case 'unknown':
+      return 'perhaps paid';
+  }
+}
+
+function isOf(row: StoredKey, employerId: string | undefined): boolean {
+  return employerId !== undefined && normalizeEmployerId(row.employerId) === employerId;
+}
+
+/** Keys are printable ASCII, so they may hold commas and quotes. */
+function quote(cell: string): string {
+  return /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

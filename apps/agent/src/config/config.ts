@@ -1,0 +1,80 @@
+/**
+ * Everything the agent is told from outside (README.md, "Configuration"). The only file
+ * that reads `process.env`. {@link parseConfig} reports all problems at once, by variable name and never by
+ * value.
+ *
+ * @module
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { PoolError } from '@pool/core';
+import { type ConfigFile, type ConfigSource, createLayers, readConfigFile } from './layers.ts';
+import { createConfigReader } from './reader.ts';
+import { resolveConfig } from './resolve.ts';
+import { variables } from './schema.ts';
+import type { Config, ConfigRemark } from './types.ts';
+
+export type { Config, GateConfig, LogLevel } from './types.ts';
+
+/** Names only what the command line needs to find a running agent. */
+export type AgentAddress = { readonly home: string; readonly host: string; readonly port: number };
+
+/** This process's environment, files and user. */
+export function createProcessSource(): ConfigSource {
+  return {
+    env: process.env,
+    readFile: (path) => readFileSync(path, 'utf8'),
+    homeDir: homedir(),
+    // Windows has access lists instead, of which the mode says nothing.
+    ...(process.platform === 'win32' ? {} : { isWorldReadable: isReadByOthers }),
+  };
+}
+
+function isReadByOthers(path: string): boolean {
+  try {
+    return (statSync(path).mode & 0o004) !== 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Environment over file. The file: `--env-file`, else `$AGENT_ENV`, else `agent.env` in the agent directory. */
+export function readConfig(envFile?: string): Config {
+  const source = createProcessSource();
+  return parseConfig(source, readConfigFile(source, envFile));
+}
+
+/** @throws PoolError `invalid_configuration` naming every problem */
+export function parseConfig(
+  source: ConfigSource,
+  file: Pick<ConfigFile, 'values'> & Partial<ConfigFile>,
+): Config {
+  const { config, problems } = resolveConfig(createLayers(source, file));
+  if (config === undefined) {
+    throw createConfigError(problems);
+  }
+  return config;
+}
+
+/** Where the agent listens, for the commands that talk to it. Needs no credential. */
+export function readAgentAddress(envFile?: string): AgentAddress {
+  const source = createProcessSource();
+  const layers = createLayers(source, readConfigFile(source, envFile));
+  const problems: ConfigRemark[] = [...layers.fileProblems];
+  const read = createConfigReader(layers, problems);
+  const port = read.defaulted(variables.port);
+  const host = read.defaulted(variables.host);
+  if (port === 0) {
+    const { name } = variables.port;
+    problems.push({ variable: name, message: `${name} must name the port the agent listens on` });
+  }
+  if (problems.length > 0) {
+    throw createConfigError(problems);
+  }
+  return { home: layers.home, host, port };
+}
+
+function createConfigError(problems: readonly ConfigRemark[]): PoolError {
+  const lines = problems.map(({ message }) => `\n- ${message}`).join('');
+  return new PoolError('invalid_configuration', `the configuration has problems:${lines}`);
+}

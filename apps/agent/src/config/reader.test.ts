@@ -1,0 +1,126 @@
+// Where a value comes from: environment over file, and the `_FILE` form of a credential over the inline one.
+import { describe, expect, it } from 'vitest';
+import { createConfigSource } from '../fixtures/config-world.ts';
+import { createLayers } from './layers.ts';
+import { readVariable } from './reader.ts';
+import { allVariables, variables } from './schema.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+function layersOf(env: Env, files: Env = {}, file: Env = {}) {
+  return createLayers(createConfigSource(env, files), { values: file });
+}
+
+const privateKey = `0x${'ab'.repeat(32)}`;
+
+/** A value that every kind of credential takes. */
+const goodValue = privateKey;
+const credentials = allVariables.filter(({ credential }) => credential !== undefined);
+
+describe('the _FILE form', () => {
+  it('exists for every credential', () => {
+    expect(credentials.map(({ name }) => name).sort()).toEqual([
+      'DISBURSE_BALANCE_TOKEN',
+      'DISBURSE_FINGERPRINT_KEY',
+      'DISBURSE_FUNDER_ED25519_KEY',
+      'DISBURSE_FUNDER_PRIVATE_KEY',
+      'DISBURSE_HOLDER_PRIVATE_KEY',
+      'DISBURSE_HOLDER_VIEWING_KEY',
+      'DISBURSE_METRICS_TOKEN',
+      'DISBURSE_PLATFORM_TOKEN',
+      'DISBURSE_SEND_TOKEN',
+      'DISBURSE_TRANSFER_TOKEN',
+      'ONBOARD_PRIVATE_KEY',
+      'POOL_GATE_OAUTH_CLIENT_SECRET',
+    ]);
+  });
+
+  it.each(credentials.map((variable) => [variable.name, variable] as const))(
+    '%s: outranks the inline one, bare or as a document',
+    (name, variable) => {
+      const field = variable.credential?.fields[0] ?? '';
+      for (const content of [`${goodValue}\n`, JSON.stringify({ id: 1, [field]: goodValue })]) {
+        const layers = layersOf(
+          { [name]: 'inline', [`${name}_FILE`]: '/secret' },
+          { '/secret': content },
+        );
+        const { raw, origin, problems } = readVariable(variable, layers);
+        expect(problems).toEqual([]);
+        expect(raw?.reveal()).toBe(goodValue);
+        expect(origin).toMatchObject({ from: 'secret-file', path: '/secret' });
+      }
+    },
+  );
+
+  it('outranks an inline variable of the environment from the configuration file as well', () => {
+    const layers = layersOf(
+      { DISBURSE_SEND_TOKEN: 'inline' },
+      { '/secret': 'filed' },
+      {
+        DISBURSE_SEND_TOKEN_FILE: '/secret',
+      },
+    );
+    expect(readVariable(variables.sendToken, layers).value?.reveal()).toBe('filed');
+  });
+
+  const canary = 'canary-value';
+  it.each([
+    ['missing', undefined, 'names a file that cannot be read (ENOENT)'],
+    ['empty', ' \n', 'names an empty file'],
+    ['two lines', `${canary}\n${canary}`, 'names a file with more than one word'],
+    ['in quotes', `"${canary}"\n`, 'names a file with the secret in quotes'],
+    ['a list', `["${canary}"]`, 'names a JSON list'],
+    ['broken JSON', `{"apiKey":"${canary}"`, 'names a file whose JSON is broken'],
+    [
+      'another document',
+      `{"scalar":"${canary}"}`,
+      'names a JSON document without the field apiKey',
+    ],
+    ['a number', '{"apiKey":5}', 'names a JSON document without the field apiKey'],
+    ['empty field', '{"apiKey":" "}', 'names a JSON document without the field apiKey'],
+    [
+      'another capability',
+      `{"apiKey":"${canary}","capability":"holder.transfer"}`,
+      'with another capability: it must be holder.send',
+    ],
+  ])('%s: says what is wrong and shows nothing', (_title, content, expected) => {
+    const path = `/${canary}`;
+    const layers = layersOf(
+      { DISBURSE_SEND_TOKEN_FILE: path, DISBURSE_SEND_TOKEN: 'inline' },
+      content === undefined ? {} : { [path]: content },
+    );
+    const reading = readVariable(variables.sendToken, layers);
+    expect(reading.problems).toEqual([
+      { variable: 'DISBURSE_SEND_TOKEN_FILE', message: expect.stringContaining(expected) },
+    ]);
+    expect(reading.value).toBeUndefined();
+    expect(JSON.stringify(reading)).not.toContain(canary);
+  });
+
+  it('reports a value that does not hold under the name that was written', () => {
+    const layers = layersOf({ DISBURSE_FUNDER_PRIVATE_KEY_FILE: '/key' }, { '/key': 'abc' });
+    expect(readVariable(variables.funderPrivateKey, layers).problems).toMatchObject([
+      { variable: 'DISBURSE_FUNDER_PRIVATE_KEY_FILE' },
+    ]);
+  });
+});
+
+describe('precedence', () => {
+  it.each([
+    ['environment over file', { DISBURSE_CHAIN: 'a' }, { DISBURSE_CHAIN: 'b' }, 'a', 'environment'],
+    ['file', {}, { DISBURSE_CHAIN: 'b' }, 'b', 'file'],
+    ['empty hides nothing', { DISBURSE_CHAIN: ' ' }, { DISBURSE_CHAIN: 'b' }, 'b', 'file'],
+    ['neither', {}, {}, undefined, 'unset'],
+  ] as const)('%s', (_title, env, file, value, from) => {
+    const reading = readVariable(variables.chain, layersOf(env, {}, file));
+    expect(reading).toMatchObject({ origin: { from } });
+    expect(reading.value).toBe(value);
+  });
+
+  it('falls back to the default', () => {
+    expect(readVariable(variables.port, layersOf({}))).toMatchObject({
+      value: 8787,
+      origin: { from: 'default' },
+    });
+  });
+});

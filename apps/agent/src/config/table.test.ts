@@ -1,0 +1,30 @@
+// The README's table comes from the schema: every variable has its row.
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { allVariables } from './schema.ts';
+import { renderConfigTable, replaceConfigTable } from './table.ts';
+
+describe('the table of variables', () => {
+  it('has one row a variable, with the default that the agent takes', () => {
+    const rows = renderConfigTable().split('\n');
+    for (const { name } of allVariables) {
+      expect(rows.filter((row) => row.startsWith(`| \`${name}\` |`))).toHaveLength(1);
+    }
+    expect(rows.find((row) => row.includes('DISBURSE_CHAINS_FILE'))).toContain(
+      '`<agent directory>/chains.json`',
+    );
+    expect(rows.find((row) => row.includes('`DISBURSE_PLATFORM_URL`'))).toContain('**required**');
+    expect(rows.find((row) => row.includes('`DISBURSE_SEND_TOKEN`'))).toContain(
+      '| secret, token |',
+    );
+  });
+
+  it('is the one in the README', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    expect(replaceConfigTable(readme, renderConfigTable())).toBe(readme);
+  });
+
+  it('refuses a document without its markers', () => {
+    expect(() => replaceConfigTable('# Agent', 'table')).toThrow('markers');
+  });
+});

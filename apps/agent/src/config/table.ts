@@ -1,0 +1,51 @@
+/**
+ * The README's table of variables, drawn from the schema (`pnpm generate`).
+ *
+ * @module
+ */
+import { allVariables, families } from './schema.ts';
+import type { ConfigVariable } from './variable.ts';
+
+const start = '<!-- configuration:start (pnpm generate) -->';
+const end = '<!-- configuration:end -->';
+
+/** One Markdown row a variable. */
+export function renderConfigTable(): string {
+  return [
+    '| variable | for | holds | default | meaning |',
+    '|---|---|---|---|---|',
+    ...allVariables.map((variable) =>
+      renderRow([
+        `\`${variable.name}\``,
+        variable.role,
+        variable.kind.label,
+        describeDefault(variable),
+        variable.purpose,
+      ]),
+    ),
+    ...families.map(({ prefix, role, purpose }) =>
+      renderRow([`\`${prefix}*\``, role, 'secret', 'none', purpose]),
+    ),
+  ].join('\n');
+}
+
+function describeDefault({ fallback, isRequired, whenUnset }: ConfigVariable<unknown>): string {
+  if (fallback !== undefined) {
+    return `\`${String(fallback('<agent directory>'))}\``;
+  }
+  return isRequired === true ? '**required**' : (whenUnset ?? 'none');
+}
+
+function renderRow(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+/** The document with the table between its two markers. @throws when a marker is missing */
+export function replaceConfigTable(document: string, table: string): string {
+  const from = document.indexOf(start);
+  const to = document.indexOf(end);
+  if (from < 0 || to < from) {
+    throw new Error(`the markers ${start} … ${end} are missing`);
+  }
+  return `${document.slice(0, from + start.length)}\n${table}\n${document.slice(to)}`;
+}

@@ -1,0 +1,202 @@
+/** The agent against its own document: whatever is sent, it answers as the document says. */
+import { agentApi, agentRoutes, createOpenApi } from '@pool/api';
+import { Secret } from '@pool/core';
+import { serveHttp } from '@pool/http-server';
+import { createRouteCaller } from '@pool/platform-client';
+import { fuzzApi } from '@pool/testkit/api-fuzz';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  apiKey,
+  createTestApp,
+  employerId,
+  loopbackToken,
+  metricsToken,
+} from '../fixtures/test-app.ts';
+
+type TestApp = ReturnType<typeof createTestApp>;
+
+const notDescribed = new Set([
+  // About the description itself.
+  'GET /openapi.json',
+  'GET /docs',
+  // For this agent's own command line, with the loopback token only.
+  'GET /api/disburse/:key/trace',
+]);
+
+describe('the agent and its document', () => {
+  it('serves the document and its page to everybody', async () => {
+    const { app } = createTestApp();
+    const headers = { host: '127.0.0.1:8787' };
+    const document = await app.request('http://127.0.0.1/openapi.json', { headers });
+    expect(await document.json()).toEqual(createOpenApi(agentApi));
+    const page = await app.request('http://127.0.0.1/docs', { headers });
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
+    expect(await page.text()).toContain('POST /api/disburse');
+  });
+
+  it('describes every route there is', () => {
+    const { app } = createTestApp();
+    const there = app.routes
+      .filter(({ method }) => method !== 'ALL')
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((route) => !notDescribed.has(route));
+    const described = agentApi.routes.map(
+      ({ method, path }) => `${method} ${path.replace(/\{([^}]+)\}/g, ':$1')}`,
+    );
+    expect([...new Set(there)].sort()).toEqual([...described].sort());
+  });
+
+  /** Drives every operation with one credential; what was seen, and the app it was seen on. */
+  async function fuzzWith(credential: string, runs: number, change?: (test: TestApp) => void) {
+    const test = createTestApp();
+    change?.(test);
+    const { app, request, clock, holders } = test;
+    const key = 'fuzz-1';
+    const seen = await fuzzApi({
+      document: createOpenApi(agentApi),
+      send: async (path, init) => {
+        // Time passes between requests, so that limits refill.
+        clock.advanceSeconds(1);
+        return await app.request(`http://127.0.0.1${path}`, init);
+      },
+      credentials: {
+        agentCredential: { authorization: `Bearer ${credential}` },
+        metricsCredential: { authorization: `Bearer ${metricsToken}` },
+      },
+      known: {
+        token: ['USDC', 'USDX'],
+        chain: ['anvil'],
+        amount: ['1', '0'],
+        recipientAddress: holders.map(({ address }) => address),
+        key: [key, 'never'],
+        'idempotency-key': [key, `"${key}"`, 'fuzz-2', 'fuzz-3'],
+        'Idempotency-Key': [key, `"${key}"`, 'fuzz-2', 'fuzz-3'],
+      },
+      bodies: { disburse: [request], validate: [request] },
+      secrets: [credential, metricsToken],
+      maxBodyBytes: 4 * 1024 * 1024,
+      runs,
+    });
+    return { seen, test };
+  }
+
+  it.each([
+    ['the loopback token', loopbackToken],
+    ['an API key', apiKey('disburse')],
+  ])(
+    'answers whatever is sent with %s as documented',
+    { timeout: 60_000 },
+    async (_, credential) => {
+      const { seen, test } = await fuzzWith(credential, 300);
+      expect(seen.get('disburse'), seen.note).toContain(202);
+      expect(seen.get('disburse'), seen.note).toContain(409);
+      expect(seen.get('disburse'), seen.note).toContain(413);
+      expect(seen.get('getDisbursement'), seen.note).toContain(200);
+      expect(seen.get('cancelDisbursement'), seen.note).toContain(404);
+      for (const [id, statuses] of seen) {
+        expect([id, [...statuses].some((status) => status < 300)], seen.note).toEqual([id, true]);
+        expect([id, statuses.has(403)], seen.note).toEqual([id, true]);
+      }
+      expect(test.state.verifications > 0).toBe(credential !== loopbackToken);
+    },
+  );
+
+  it.each<[string, string, number, ((test: TestApp) => void)?]>([
+    ['a key of another capability', apiKey('reader'), 403],
+    ['a key of another employer', apiKey('foreign'), 403],
+    ['a revoked key', apiKey('second'), 401, ({ keys }) => keys.delete(apiKey('second'))],
+    ['a key that was never minted', apiKey('nobody'), 401],
+    [
+      'a key while the platform is down',
+      apiKey('disburse'),
+      503,
+      ({ state }) => {
+        state.isPlatformDown = true;
+      },
+    ],
+  ])('does nothing for %s, whatever is sent', async (_, credential, refusal, change) => {
+    const { seen, test } = await fuzzWith(credential, 100, change);
+    for (const id of ['disburse', 'validate', 'getDisbursement', 'cancelDisbursement']) {
+      const statuses = seen.get(id) ?? new Set();
+      expect(statuses, seen.note).toContain(refusal);
+      // 401: the header was left out or spoilt. 403: a strange Host or Origin.
+      expect(
+        [id, [...statuses].filter((status) => ![401, 403, refusal].includes(status))],
+        seen.note,
+      ).toEqual([id, []]);
+    }
+    expect(test.state.verifications).toBeGreaterThan(0);
+    expect(test.state.wakes).toBe(0);
+    expect(test.platform.lookups).toBe(0);
+    expect(await test.store.get(employerId, 'fuzz-1')).toBeUndefined();
+  });
+
+  it('answers what is too much as documented', async () => {
+    const { app } = createTestApp({ rateLimit: 1 });
+    const seen = await fuzzApi({
+      document: createOpenApi(agentApi),
+      send: async (path, init) => await app.request(`http://127.0.0.1${path}`, init),
+      credentials: {
+        agentCredential: { authorization: `Bearer ${loopbackToken}` },
+        metricsCredential: { authorization: `Bearer ${metricsToken}` },
+      },
+      known: {},
+      bodies: {},
+      secrets: [loopbackToken],
+      maxBodyBytes: 4 * 1024 * 1024,
+      runs: 30,
+    });
+    for (const id of ['disburse', 'validate', 'getDisbursement', 'cancelDisbursement']) {
+      expect([id, seen.get(id)?.has(429)], seen.note).toEqual([id, true]);
+    }
+  });
+
+  it('is called by the typed client over a socket', async () => {
+    const { app, request: body } = createTestApp();
+    const server = await serveHttp((request) => app.fetch(request), {
+      host: '127.0.0.1',
+      port: 0,
+      onRefused: () => undefined,
+    });
+    onTestFinished(() => server.close());
+    const call = createRouteCaller({
+      url: server.url,
+      service: 'agent',
+      bearer: new Secret(apiKey('disburse')),
+    });
+    const accepted = await call(agentRoutes.disburse, {
+      headers: { 'idempotency-key': 'typed-1' },
+      body,
+    });
+    expect(accepted).toMatchObject({ status: 202, body: { key: 'typed-1', state: 'accepted' } });
+    const read = await call(agentRoutes.getDisbursement, { params: { key: 'typed-1' } });
+    if (read.status !== 200) {
+      throw new Error(`refused: ${read.body.code}`);
+    }
+    // Typed as the job: `state` is one of four words.
+    const state: 'accepted' | 'submitted' | 'done' | 'failed' = read.body.state;
+    expect(state).toBe('accepted');
+    expect(await call(agentRoutes.getDisbursement, { params: { key: 'nope' } })).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    });
+  });
+
+  it('lets the typed client take no answer that is not documented', async () => {
+    const answer = (status: number, body: unknown) =>
+      createRouteCaller({
+        url: 'http://127.0.0.1:8787',
+        service: 'agent',
+        fetch: () => Promise.resolve(Response.json(body, { status })),
+      })(agentRoutes.livez, {});
+    const alive = { ok: true, version: '1', uptimeSeconds: 1 };
+    expect(await answer(200, alive)).toEqual({ status: 200, body: alive });
+    await expect(answer(200, { ...alive, extra: 1 })).rejects.toMatchObject({
+      code: 'agent_invalid_response',
+    });
+    await expect(answer(418, alive)).rejects.toMatchObject({ code: 'agent_invalid_response' });
+    await expect(answer(403, { code: 'odd', message: '' })).rejects.toMatchObject({
+      code: 'agent_invalid_response',
+    });
+  });
+});

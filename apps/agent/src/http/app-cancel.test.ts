@@ -1,0 +1,144 @@
+// DELETE /api/disburse/:key (docs/decisions/0019): the wish is stored, the worker is told, the answer is the job's end.
+import { cancellationName } from '@pool/operations';
+import { describe, expect, it } from 'vitest';
+
+import { createTestApp, employerId } from '../fixtures/test-app.ts';
+
+const path = '/api/disburse/june';
+
+/** Writes a job's end, as a worker that holds it would. */
+async function end(
+  { store, clock }: ReturnType<typeof createTestApp>,
+  state: 'submitted' | 'done' | 'failed',
+  changes: object,
+): Promise<void> {
+  const nowMs = clock.nowMs();
+  const lease = await store.lease({
+    workerId: 'w',
+    states: ['accepted', 'submitted'],
+    ttlMs: 1,
+    nowMs,
+  });
+  const { scope, key, payload } = lease!.job;
+  await store.update({
+    scope,
+    key,
+    fence: lease!.fence,
+    state,
+    payload: JSON.stringify({ ...JSON.parse(payload), ...changes }),
+    nowMs,
+  });
+}
+
+describe('DELETE /api/disburse/:key', () => {
+  it('stores the wish, tells the worker and answers the job at its end', async () => {
+    const test = createTestApp();
+    await test.post('june', test.request);
+    const answer = await test.remove(path);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({
+      key: 'june',
+      state: 'failed',
+      error: { code: 'cancelled', message: 'nothing was paid' },
+    });
+    expect(test.state.cancels).toEqual(['june']);
+    expect(await test.store.getValue(employerId, 'june', cancellationName)).toContain('askedAtMs');
+    // The key stays used: the same request answers the cancelled job.
+    expect((await test.post('june', test.request)).status).toBe(200);
+  });
+
+  it('does not answer while it is not certain what becomes of the job', async () => {
+    const test = createTestApp();
+    test.state.endsCancelled = false;
+    await test.post('june', test.request);
+    let isAnswered = false;
+    const answer = Promise.resolve(test.remove(path)).then((response) => {
+      isAnswered = true;
+      return response;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(isAnswered).toBe(false);
+    await end(test, 'done', { result: { status: 'completed' } });
+    // It was paid first: the answer says so.
+    expect(await (await answer).json()).toMatchObject({
+      state: 'done',
+      result: { status: 'completed' },
+    });
+  });
+
+  it('goes on without a caller who hangs up, and lets a repeat wait for the same end', async () => {
+    const test = createTestApp();
+    test.state.endsCancelled = false;
+    await test.post('june', test.request);
+    const caller = new AbortController();
+    const first = test.remove(path, {}, caller.signal);
+    setTimeout(() => caller.abort(), 100);
+    await Promise.resolve(first).catch(() => undefined);
+    expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeDefined();
+    const second = test.remove(path);
+    setTimeout(() => void end(test, 'failed', { error: { code: 'cancelled', message: 'm' } }), 100);
+    expect(await (await second).json()).toMatchObject({ error: { code: 'cancelled' } });
+  });
+
+  it('answers 503 when the agent stops first: the wish is stored', async () => {
+    const test = createTestApp();
+    test.state.endsCancelled = false;
+    await test.post('june', test.request);
+    setTimeout(() => test.stopping.abort(), 100);
+    const answer = await test.remove(path);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ code: 'agent_stopping' });
+    expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeDefined();
+  });
+
+  it('answers 409 when the job cannot be ended with the settings of this agent, and keeps the wish', async () => {
+    const test = createTestApp();
+    test.state.endsCancelled = false;
+    await test.post('june', test.request);
+    const blocked = { code: 'configuration_changed', message: 'the funder was 0xa and is 0xb.' };
+    const stage = 'configuration-changed';
+    const block = (isCancelled: boolean): Promise<void> =>
+      end(test, 'submitted', { stage, blocked: { ...blocked, isCancelled } });
+    // Written before the worker has seen the wish: says nothing about it yet.
+    await block(false);
+    const answer = Promise.resolve(test.remove(path));
+    test.clock.advanceSeconds(1);
+    setTimeout(() => void block(true), 300);
+    expect((await answer).status).toBe(409);
+    expect(await (await answer).json()).toEqual({
+      code: 'configuration_changed',
+      message: expect.stringMatching(/^the funder was 0xa and is 0xb.*the cancellation is stored/),
+    });
+    expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeDefined();
+    expect(await (await test.get(path)).json()).toEqual({
+      key: 'june',
+      state: 'submitted',
+      stage,
+    });
+    const trace = (await (await test.get(`${path}/trace`)).json()) as object;
+    expect(trace).toMatchObject({ refusal: blocked });
+  });
+
+  it('answers a job that had ended as it is, and stores nothing', async () => {
+    const test = createTestApp();
+    await test.post('june', test.request);
+    await end(test, 'done', { result: { status: 'completed' } });
+    const answer = await test.remove(path);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ state: 'done' });
+    expect(test.state.cancels).toEqual([]);
+    expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeUndefined();
+  });
+
+  it('answers 404 to a key never seen, and to one of another employer', async () => {
+    const test = createTestApp();
+    const nowMs = test.clock.nowMs();
+    const job = { fingerprint: 'f', state: 'accepted', payload: '{}', nowMs };
+    await test.store.claim({ ...job, scope: 'another employer', key: 'june' });
+    const answer = await test.remove(path);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ code: 'not_found' });
+    expect(test.state.cancels).toEqual([]);
+    expect(await test.store.getValue('another employer', 'june', cancellationName)).toBeUndefined();
+  });
+});

@@ -1,0 +1,258 @@
+/**
+ * The agent's HTTP routes (README.md, "HTTP"): submit or validate a disbursement, read its job, readiness,
+ * liveness, metrics.
+ *
+ * @module
+ */
+import { agentApi, type Capability, createApiPages } from '@pool/api';
+import {
+  canonicalDigest,
+  type DisbursementJob,
+  deriveTraceId,
+  isPoolError,
+  type JobState,
+  PoolError,
+  type Secret,
+} from '@pool/core';
+import type { JobStore, StoredJob } from '@pool/idempotency';
+import {
+  checkDisbursement,
+  createJobView,
+  createMalformedReport,
+  createRecord,
+  deserializeRecord,
+  fingerprintRequest,
+  refuseOtherRequest,
+  serializeRecord,
+  type ValidateDeps,
+  validateDisbursement,
+} from '@pool/operations';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import type { AgentLog } from '../services/agent-log.ts';
+import type { AgentFaultPoint } from '../services/fault.ts';
+import type { JobProgress } from '../services/job-progress.ts';
+import { createJobTrace, type JobTrace } from '../services/job-trace.ts';
+import type { Readiness } from '../services/readiness.ts';
+import { readJson } from './app-body.ts';
+import { answerReport } from './app-report.ts';
+import { authenticate, type BearerDeps } from './bearer.ts';
+import { type CancelDeps, cancelJob } from './cancel-job.ts';
+import {
+  type AgentVariables,
+  answerError,
+  assignRequestId,
+  checkHost,
+  limitBody,
+} from './http-guards.ts';
+import { parseIdempotencyKey } from './idempotency-key.ts';
+import { authenticateMetrics, metricsContentType } from './metrics.ts';
+
+export type AppDeps = {
+  readonly version: string;
+  readonly startedAtMs: number;
+  readonly nowMs: () => number;
+  readonly allowedHosts: readonly string[];
+  readonly log: AgentLog;
+  readonly store: JobStore;
+  readonly bearer: BearerDeps;
+  /**
+   * The employer whose payments are accepted now.
+   * @throws PoolError 503 `platform_unavailable` before bootstrap, `employer_mismatch` when it names another one
+   */
+  readonly acceptingEmployerId: () => string;
+  /** Where another agent's use of a key shows. */
+  readonly settlements: Parameters<typeof refuseOtherRequest>[2];
+  /** The checks of `disburse`, and what a dry run looks at besides. */
+  readonly validation: ValidateDeps;
+  readonly readiness: Readiness;
+  readonly progress: JobProgress;
+  /** Undefined: DISBURSE_METRICS_TOKEN is not set. */
+  readonly metricsToken: Secret | undefined;
+  /** Prometheus' text of this moment. */
+  readonly renderMetrics: () => string;
+  /** What this agent proves with, for the trace. */
+  readonly prover: JobTrace['prover'];
+  /** Tells the worker that there is a job. */
+  readonly wake: () => void;
+  readonly cancel: CancelDeps['cancel'];
+  readonly stopping: CancelDeps['stopping'];
+  readonly reach: (point: AgentFaultPoint) => Promise<void>;
+};
+
+export function createApp(deps: AppDeps): Hono<AgentVariables> {
+  const { store, bearer } = deps;
+  const app = new Hono<AgentVariables>();
+  app.onError((error, context) => answerError(error, context, deps.log));
+  app.notFound((context) =>
+    context.json({ code: 'not_found', message: 'this agent has no such route' }, 404),
+  );
+  app.use(assignRequestId(deps.log));
+  app.use(checkHost(deps.allowedHosts));
+  const requireBearer = (capability: Capability): MiddlewareHandler<AgentVariables> => {
+    return async (context, next) => {
+      const authorization = context.req.header('authorization');
+      const { signal } = context.req.raw;
+      context.set('principal', await authenticate(authorization, capability, bearer, signal));
+      await next();
+    };
+  };
+
+  // What the routes are is nobody's secret: the same for every agent of this version.
+  for (const { path, body, headers } of createApiPages(agentApi)) {
+    app.get(path, (context) => context.body(body, 200, headers));
+  }
+
+  app.get('/api/livez', (context) =>
+    context.json({
+      ok: true,
+      version: deps.version,
+      uptimeSeconds: Math.floor((deps.nowMs() - deps.startedAtMs) / 1000),
+    }),
+  );
+
+  app.get('/api/readyz', async (context) => {
+    const report = await deps.readiness.read();
+    return context.json(report, report.ok ? 200 : 503);
+  });
+
+  // Where Prometheus looks by default. The metrics token reaches nothing else; the loopback token, which pays, need not leave the machine.
+  app.get('/metrics', (context) => {
+    const { metricsToken } = deps;
+    const { loopbackToken } = bearer;
+    authenticateMetrics(context.req.header('authorization'), { loopbackToken, metricsToken });
+    return context.body(deps.renderMetrics(), 200, { 'content-type': metricsContentType });
+  });
+
+  app.post('/api/disburse', requireBearer('disburse'), limitBody(), async (context) => {
+    const key = parseIdempotencyKey(context.req.header('idempotency-key'));
+    const trace = deriveTraceId(key);
+    context.set('trace', trace);
+    const body = await readJson(context);
+    const scope = deps.acceptingEmployerId();
+
+    const known = await store.get(scope, key);
+    if (known !== undefined) {
+      return answerReplay(known, await fingerprintRequest(body));
+    }
+    const checked = await checkDisbursement(body, deps.validation.checks);
+    await refuseOtherRequest(key, checked.request, deps.settlements);
+    await deps.reach('claim.before-store');
+    const fingerprint = canonicalDigest(checked.request);
+    const claim = await store.claim({
+      scope,
+      key,
+      fingerprint,
+      state: 'accepted',
+      payload: serializeRecord(createRecord(checked, scope, key, context.get('requestId'))),
+      nowMs: deps.nowMs(),
+    });
+    await deps.reach('claim.after-store');
+    // Somebody else may have claimed the key while this request was checked.
+    if (claim.outcome !== 'created') {
+      return answerReplay(claim.job, fingerprint);
+    }
+    deps.wake();
+    deps.log.info(
+      { requestId: context.get('requestId'), trace, recipients: checked.recipients.length },
+      'disbursement accepted',
+    );
+    for (const { requestIndex } of checked.rotations) {
+      deps.log.warn(
+        { requestId: context.get('requestId'), trace, requestIndex },
+        'a recipient changed its encryption key since its last payment',
+      );
+    }
+    return context.json({ key, state: 'accepted', statusUrl: statusUrlOf(key) }, 202);
+
+    function answerReplay(job: StoredJob, sent: string | undefined): Response {
+      if (job.fingerprint !== sent) {
+        throw new PoolError(
+          'idempotency_conflict',
+          'this Idempotency-Key was used with another body; send a new key for a new payment',
+          { status: 409 },
+        );
+      }
+      const view = viewOf(job);
+      const isTerminal = view.state === 'done' || view.state === 'failed';
+      return context.json({ ...view, statusUrl: statusUrlOf(key) }, isTerminal ? 200 : 202);
+    }
+  });
+
+  // 200 for every authenticated request: what is wrong with it stands in the report.
+  const reportTooLarge = (context: Context, message: string): Response =>
+    context.json(createMalformedReport(message));
+  app.post(
+    '/api/validate',
+    requireBearer('disburse'),
+    limitBody(reportTooLarge),
+    async (context) => {
+      let body: unknown;
+      try {
+        body = await readJson(context);
+      } catch (error) {
+        if (isPoolError(error) && error.code === 'invalid_request') {
+          return context.json(createMalformedReport(error.message));
+        }
+        throw error;
+      }
+      return answerReport(context, await validateDisbursement(body, deps.validation));
+    },
+  );
+
+  app.get('/api/disburse/:key', requireBearer('disburse'), async (context) => {
+    return context.json(viewOf(await findJob(context)));
+  });
+
+  // Answered at the end of the job: what was cancelled can never be paid.
+  app.delete('/api/disburse/:key', requireBearer('disburse'), async (context) => {
+    const job = await findJob(context);
+    deps.log.info(
+      { requestId: context.get('requestId'), trace: context.get('trace') },
+      'cancellation asked for',
+    );
+    return context.json(viewOf(await cancelJob(job, deps, context.req.raw.signal)));
+  });
+
+  // For this agent's own command line: progress, seconds per stage, gas. Not part of the job object.
+  app.get('/api/disburse/:key/trace', requireBearer('disburse'), async (context) => {
+    if (context.get('principal').kind !== 'loopback') {
+      throw new PoolError('forbidden', 'this route takes the loopback token only', { status: 403 });
+    }
+    const job = await findJob(context);
+    return context.json(
+      createJobTrace(
+        deserializeRecord(job.payload),
+        deps.progress.of(job.key),
+        deps.prover,
+        deps.nowMs(),
+      ),
+    );
+  });
+
+  async function findJob(context: Context<AgentVariables>): Promise<StoredJob> {
+    const key = context.req.param('key') ?? '';
+    context.set('trace', deriveTraceId(key));
+    const job = await store.get(bearer.employerId(), key);
+    if (job === undefined) {
+      throw new PoolError('not_found', 'this agent has never seen that key', { status: 404 });
+    }
+    return job;
+  }
+
+  return app;
+}
+
+function viewOf(job: StoredJob): DisbursementJob {
+  return createJobView(parseState(job.state), deserializeRecord(job.payload));
+}
+
+function parseState(state: string): JobState {
+  if (state === 'accepted' || state === 'submitted' || state === 'done' || state === 'failed') {
+    return state;
+  }
+  throw new PoolError('job_unreadable', 'the job store holds an unknown state', { status: 500 });
+}
+
+function statusUrlOf(key: string): string {
+  return `/api/disburse/${encodeURIComponent(key)}`;
+}

@@ -1,0 +1,51 @@
+// Which credentials count depends on what the agent is configured with (docs/decisions/0008).
+import { Secret } from '@pool/core';
+import { expect, it } from 'vitest';
+import { authenticate, type BearerDeps } from './bearer.ts';
+import { createRateLimiter } from './rate-limit.ts';
+
+const loopbackToken = 'ab'.repeat(32);
+const apiKey = `pool_live_abcd1234_${'A'.repeat(44)}`;
+const employerId = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
+
+function createDeps(verifier: BearerDeps['verifier']): BearerDeps {
+  return {
+    loopbackToken: new Secret(loopbackToken),
+    verifier,
+    employerId: () => employerId,
+    limiter: createRateLimiter(9, () => 0),
+  };
+}
+
+it('takes no API key where the platform’s verify-key is not configured', async () => {
+  const deps = createDeps(undefined);
+  await expect(authenticate(`Bearer ${apiKey}`, 'disburse', deps)).rejects.toMatchObject({
+    code: 'verification_unavailable',
+    status: 503,
+    message: expect.stringContaining('DISBURSE_PLATFORM_VERIFY_URL'),
+  });
+  // The loopback token needs nobody to vouch for it.
+  expect(await authenticate(`Bearer ${loopbackToken}`, 'disburse', deps)).toEqual({
+    kind: 'loopback',
+  });
+  const key = { valid: true, capability: 'disburse', employerId, address: '0x', keyId: 1 } as const;
+  const verifying = createDeps({ verify: () => Promise.resolve(key) });
+  expect(await authenticate(`Bearer ${apiKey}`, 'disburse', verifying)).toEqual({
+    kind: 'api-key',
+  });
+});
+
+it('tells the verifier when the caller goes away', async () => {
+  const { signal } = new AbortController();
+  const heard: unknown[] = [];
+  const deps = createDeps({
+    verify: (_key, given) => {
+      heard.push(given);
+      return Promise.resolve({ valid: false });
+    },
+  });
+  await expect(authenticate(`Bearer ${apiKey}`, 'disburse', deps, signal)).rejects.toMatchObject({
+    status: 401,
+  });
+  expect(heard).toEqual([signal]);
+});

@@ -1,0 +1,83 @@
+/**
+ * Who is asking (docs/decisions/0008): the agent's own loopback token, or an API key that the
+ * platform vouches for on every single request.
+ *
+ * @module
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Capability } from '@pool/api';
+import { PoolError, type Secret } from '@pool/core';
+import type { KeyGate } from './key-gate.ts';
+import type { RateLimiter } from './rate-limit.ts';
+
+export type Principal = { readonly kind: 'loopback' } | { readonly kind: 'api-key' };
+
+export type BearerDeps = {
+  readonly loopbackToken: Secret;
+  /** Undefined: DISBURSE_PLATFORM_VERIFY_URL is not set. */
+  readonly verifier: KeyGate | undefined;
+  /** The agent's own employer, whose jobs can be read. @throws PoolError 503 while nothing tells */
+  readonly employerId: () => string;
+  readonly limiter: RateLimiter;
+};
+
+/** The token of an Authorization header; undefined if it has none of a sensible form. */
+export function readBearer(authorization: string | undefined): string | undefined {
+  return /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? '')?.[1];
+}
+
+/**
+ * @param signal - the caller went away
+ * @throws PoolError 401 `unauthorized`, 403 `forbidden`, 429 `rate_limited` (before anybody is asked), 503
+ *   `verification_unavailable`: never lets in because something did not answer
+ */
+export async function authenticate(
+  authorization: string | undefined,
+  capability: Capability,
+  deps: BearerDeps,
+  signal?: AbortSignal,
+): Promise<Principal> {
+  const token = readBearer(authorization);
+  if (token === undefined) {
+    throw unauthorized('send Authorization: Bearer with an API key or the loopback token');
+  }
+  const isLoopback = isSameSecret(token, deps.loopbackToken.reveal());
+  if (isLoopback) {
+    deps.limiter.admit(token);
+  }
+  deps.limiter.charge(token);
+  if (isLoopback) {
+    return { kind: 'loopback' };
+  }
+  if (!token.startsWith('pool_live_')) {
+    throw unauthorized('the credential is not known');
+  }
+  if (deps.verifier === undefined) {
+    throw new PoolError(
+      'verification_unavailable',
+      'API keys cannot be verified: DISBURSE_PLATFORM_VERIFY_URL is not set on this agent',
+      { status: 503 },
+    );
+  }
+  const key = await deps.verifier.verify(token, signal);
+  if (!key.valid) {
+    throw unauthorized('the API key is not known or was revoked');
+  }
+  if (key.capability !== capability || key.employerId !== deps.employerId()) {
+    throw new PoolError('forbidden', 'this API key does not reach this route of this agent', {
+      status: 403,
+    });
+  }
+  deps.limiter.admit(token);
+  return { kind: 'api-key' };
+}
+
+function unauthorized(message: string): PoolError {
+  return new PoolError('unauthorized', message, { status: 401 });
+}
+
+/** Constant time: both sides are hashed to one length first. */
+export function isSameSecret(left: string, right: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(left), digest(right));
+}

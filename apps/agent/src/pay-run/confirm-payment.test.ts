@@ -1,0 +1,107 @@
+// The last stop before money moves (docs/decisions/0023).
+import { describe, expect, it } from 'vitest';
+import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';
+import { createApproval } from './confirm-payment.ts';
+import { sameRosterHours } from './same-roster.ts';
+
+const hourMs = 3_600_000;
+
+/** @param answers - of whoever sits at the terminal; undefined: nobody does */
+function createDesk(test: TestPayRun, answers?: readonly (string | undefined)[]) {
+  const questions: string[] = [];
+  const lines: string[] = [];
+  const left = [...(answers ?? [])];
+  const approve = createApproval({
+    ledger: test.ledger(),
+    client: test.client,
+    nowMs: () => test.state.nowMs,
+    decimals: 6,
+    terminal: { isTty: false, write: (text) => lines.push(text.trimEnd()) },
+    ask:
+      answers === undefined
+        ? undefined
+        : async (question) => {
+            questions.push(question);
+            return left.shift();
+          },
+  });
+  const plan = { chain: 'anvil', token: 'USDC', payRun: 'june', entries: test.entries };
+  return {
+    questions,
+    lines,
+    approve: (payRun = plan.payRun, entries = test.entries) =>
+      approve({ ...plan, payRun, entries }, { ...plan, payRun, entries, skipped: [], parts: 1 }),
+  };
+}
+
+describe('a payment that is about to be sent', () => {
+  it('is told in token units, and is confirmed by a yes alone', async () => {
+    for (const yes of ['y', 'Y', 'yes', ' Yes ']) {
+      const desk = createDesk(createTestPayRun(), [yes]);
+      await desk.approve();
+      expect(desk.questions).toEqual(['Send this payment? [y/N] ']);
+      expect(desk.lines[0]).toBe('pay run june on anvil: 5 recipient(s), 0.00501 USDC in total');
+    }
+    for (const no of ['', 'n', 'no', 'yess', 'ja', undefined]) {
+      const desk = createDesk(createTestPayRun(), [no]);
+      await expect(desk.approve(), String(no)).rejects.toMatchObject({ code: 'payment_declined' });
+    }
+  });
+
+  it('is told and not asked about where nobody can answer', async () => {
+    const desk = createDesk(createTestPayRun());
+    await desk.approve();
+    expect(desk.lines).toHaveLength(2);
+  });
+});
+
+describe('a roster that was paid under another label', () => {
+  it('is named with that label and its time for 72 hours, and needs a yes of its own', async () => {
+    const test = createTestPayRun({ people: 2 });
+    test.state.nowMs = Date.UTC(2026, 10, 20, 9, 30);
+    await test.whole({ payRun: 'may' });
+    test.state.nowMs += sameRosterHours * hourMs;
+    const asked = createDesk(test, ['n']);
+    await expect(asked.approve()).rejects.toMatchObject({ code: 'payment_declined' });
+    expect(asked.questions).toEqual(['Pay everybody on it again, under june? [y/N] ']);
+    expect(asked.lines.at(-1)).toBe(
+      'warning: the same roster was sent under the label may at 2026-11-20 09:30 UTC; under another label it is paid once more',
+    );
+    const script = createDesk(test);
+    await script.approve();
+    expect(script.lines.at(-1)).toContain('under the label may at');
+
+    // Next month it is the same roster, as ever.
+    test.state.nowMs += 1;
+    const later = createDesk(test, ['y']);
+    await later.approve();
+    expect(later.questions).toEqual(['Send this payment? [y/N] ']);
+  });
+
+  it('is not named under its own label, in another amount, or where nothing was paid', async () => {
+    const test = createTestPayRun({ people: 2 });
+    await test.whole({ payRun: 'may' });
+    for (const [payRun, entries] of [
+      ['MAY', test.entries],
+      ['june', test.entries.map((entry) => ({ ...entry, amount: '7' }))],
+    ] as const) {
+      const desk = createDesk(test, ['y']);
+      await desk.approve(payRun === 'MAY' ? 'may' : payRun, entries);
+      expect(desk.questions).toHaveLength(1);
+    }
+    const failing = createTestPayRun({ people: 2 });
+    failing.state.verdict = () => 'failed';
+    await failing.whole({ payRun: 'may' });
+    const desk = createDesk(failing, ['y']);
+    await desk.approve();
+    expect(desk.questions).toHaveLength(1);
+  });
+
+  it('is found where it was paid in parts', async () => {
+    const test = createTestPayRun({ people: 5 });
+    await test.split({ payRun: 'may' });
+    const desk = createDesk(test);
+    await desk.approve();
+    expect(desk.lines.at(-1)).toContain('under the label may');
+  });
+});

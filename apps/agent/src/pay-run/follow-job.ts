@@ -1,0 +1,91 @@
+/**
+ * Watches a job of the running agent to its end, through restarts of the agent.
+ *
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DisbursementJob, deriveTraceId, isPoolError } from '@pool/core';
+import type { AgentClient } from '../services/agent-client.ts';
+import type { JobTrace } from '../services/job-trace.ts';
+import { createProgressView, type Terminal } from '../terminal/progress-view.ts';
+
+const defaultPollMs = 500;
+
+export type FollowOptions = {
+  /** Ends the watch; the agent goes on with the job. */
+  readonly signal?: AbortSignal;
+  /** Pause between two looks. Default: half a second. */
+  readonly pollMs?: number | undefined;
+};
+
+export type FollowedJob = {
+  readonly job: DisbursementJob;
+  /** Undefined: the watch was ended before the job. */
+  readonly trace: JobTrace | undefined;
+};
+
+export async function followJob(
+  client: Pick<AgentClient, 'job' | 'trace'>,
+  first: DisbursementJob,
+  terminal: Terminal,
+  options: FollowOptions = {},
+): Promise<FollowedJob> {
+  const { key } = first;
+  const { signal } = options;
+  let job = first;
+  const view = createProgressView(terminal);
+  if (terminal.isTty) {
+    terminal.write(`  trace id in all logs: ${deriveTraceId(key)}\n`);
+  }
+  while (!isTerminal(job)) {
+    view.show(job.state, job.stage, await optional(() => client.trace(key)));
+    await pause(options);
+    if (signal?.aborted === true) {
+      view.end(undefined);
+      return { job, trace: undefined };
+    }
+    // An agent that is being restarted goes on with the job: keep asking.
+    job = (await optional(() => client.job(key))) ?? job;
+  }
+  const trace = await untilAnswered(() => client.trace(key), options);
+  view.end(trace);
+  return { job: (await untilAnswered(() => client.job(key), options)) ?? job, trace };
+}
+
+export function isTerminal({ state }: DisbursementJob): boolean {
+  return state === 'done' || state === 'failed';
+}
+
+/** Undefined while the agent is away, or back but not told yet whose it is. */
+export async function optional<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isPoolError(error) && error.retryable) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Undefined: the signal came first. */
+async function untilAnswered<T>(
+  work: () => Promise<T>,
+  options: FollowOptions,
+): Promise<T | undefined> {
+  for (;;) {
+    const answer = await optional(work);
+    if (answer !== undefined) {
+      return answer;
+    }
+    await pause(options);
+    if (options.signal?.aborted === true) {
+      return undefined;
+    }
+  }
+}
+
+/** Wakes early when the signal comes. */
+async function pause({ signal, pollMs = defaultPollMs }: FollowOptions): Promise<void> {
+  await sleep(pollMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+}

@@ -1,0 +1,31 @@
+// Ctrl-C while a payment is followed: the payment goes on, and the command says so.
+import { expect, it } from 'vitest';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import { followWhole } from './follow-whole.ts';
+
+it.each(['SIGINT', 'SIGTERM'] as const)('says on %s how to follow the job', async (name) => {
+  const job = { key: 'june-1', state: 'submitted' } as const;
+  const told: string[] = [];
+  const printed: string[] = [];
+  const listeners = process.listenerCount(name);
+  const followed = followWhole(
+    {
+      job: async () => job,
+      trace: async () => ({ timings: [], prover: { kind: 'cpu', detail: '' } }),
+    },
+    { job, isRepeat: false },
+    [],
+    { pollMs: 1 },
+    {
+      out: (text) => printed.push(text),
+      terminal: { isTty: false, write: (text) => told.push(text) },
+    },
+  );
+  process.emit(name);
+  expect(await followed).toBe(exitCodes.interrupted);
+  expect(printed).toEqual([]);
+  expect(told.join('')).toContain('the agent goes on with this payment');
+  expect(told.join('')).toContain('Run the same command again');
+  expect(told.join('')).toContain('disburse-agent cancel june-1');
+  expect(process.listenerCount(name)).toBe(listeners);
+});

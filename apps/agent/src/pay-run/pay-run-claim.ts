@@ -1,0 +1,203 @@
+/**
+ * Binds a label to one roster before anything is sent (docs/decisions/0009). The danger it is here for: one line
+ * added to a roster that was paid, and the same command run again.
+ *
+ * @module
+ */
+import { PoolError } from '@pool/core';
+import type { AgentClient } from '../services/agent-client.ts';
+import { findCut, findPart, hasNoEffect } from './pay-run-find.ts';
+import { computePayRunDigest, type PayRun } from './pay-run-key.ts';
+import {
+  createConflict,
+  createCutConflict,
+  type PartRecord,
+  type PayRunLedger,
+  type PayRunName,
+  type PayRunRecord,
+} from './pay-run-ledger.ts';
+
+/** After this long no request whose answer was not seen can still turn into a job. */
+const unseenAnswerMs = 10 * 60_000;
+
+export type ClaimDeps = {
+  readonly ledger: PayRunLedger;
+  readonly client: Pick<AgentClient, 'find'>;
+  readonly nowMs: () => number;
+};
+
+/** What the ledger holds of this roster, if it has been sent anywhere: then the cut stands. */
+export function findSent(
+  record: PayRunRecord | undefined,
+  digest: string,
+): PayRunRecord | undefined {
+  return record?.digest === digest && record.parts.some(isSent) ? record : undefined;
+}
+
+/** A roster under its label, as ledger and agent know it. */
+export type KnownPayRun = {
+  readonly digest: string;
+  /** Undefined: the ledger holds nothing that was sent. */
+  readonly sent: PayRunRecord | undefined;
+  /** Parts; undefined: still to be chosen. */
+  readonly count: number | undefined;
+};
+
+/** @throws PoolError `pay_run_conflict` */
+export async function findPayRun(plan: PayRun, deps: ClaimDeps): Promise<KnownPayRun> {
+  const digest = computePayRunDigest(plan);
+  const seen = deps.ledger.read(plan);
+  await assertFree(plan, seen, digest, deps);
+  const sent = findSent(seen, digest);
+  const { payRun, entries } = plan;
+  const count =
+    sent?.parts.length ?? (await findCut({ payRun, digest }, entries.length, deps.client));
+  return { digest, sent, count };
+}
+
+/**
+ * A job that was accepted and is gone may have been paid. Under the same key it cannot be paid twice, as long as
+ * employer, pool and funder are what they were; that is for a person to know.
+ * @param lost - parts
+ * @throws PoolError `pay_run_job_lost`
+ */
+export function assertNoneLost(lost: readonly number[]): void {
+  if (lost.length > 0) {
+    throw new PoolError(
+      'pay_run_job_lost',
+      `this run submitted nothing: the agent had accepted part ${lost.join(', ')} of this pay run and does not know it any more, so it may have been paid. Start the agent with the job store and for the employer it had then. If that store is lost, but employer, pool and funder are the same: run with --split ${lost.map((part) => `--retry ${part}`).join(' ')}, which sends it under the same key, and what was paid is not paid again`,
+      { status: 409 },
+    );
+  }
+}
+
+/**
+ * The record of this roster under this label.
+ * @param count - parts, if they are still to be chosen
+ * @throws PoolError `pay_run_conflict`: something was, or may have been, paid to another roster under it
+ */
+export async function claimPayRun(
+  name: PayRunName,
+  { digest, count }: { readonly digest: string; readonly count: number },
+  deps: ClaimDeps,
+): Promise<PayRunRecord> {
+  const seen = deps.ledger.read(name);
+  await assertFree(name, seen, digest, deps);
+  return deps.ledger.change(name, (current) => {
+    if (current !== undefined && current.digest === digest) {
+      if (current.parts.length === count) {
+        return current;
+      }
+      if (current.parts.some(isSent)) {
+        throw createCutConflict();
+      }
+      return createRecord(digest, count);
+    }
+    // Only what was looked at may be replaced.
+    if (JSON.stringify(current) !== JSON.stringify(seen)) {
+      throw createConflict(
+        'another command is paying another roster under this label at this moment',
+      );
+    }
+    return createRecord(digest, count);
+  });
+}
+
+/** @throws PoolError `pay_run_conflict` */
+async function assertFree(
+  name: PayRunName,
+  record: PayRunRecord | undefined,
+  digest: string,
+  deps: Pick<ClaimDeps, 'client' | 'nowMs'>,
+): Promise<void> {
+  if (record !== undefined && record.digest !== digest) {
+    await assertNothingPaid(name, record, deps);
+  }
+}
+
+/** @throws PoolError `pay_run_conflict`: something was, or may have been, paid under this label to that roster */
+export async function assertNothingPaid(
+  name: PayRunName,
+  record: PayRunRecord,
+  deps: Pick<ClaimDeps, 'client' | 'nowMs'>,
+): Promise<void> {
+  const holder = await findHolder(name, record, deps);
+  if (holder !== undefined) {
+    throw createConflict(
+      holder === 'unseen'
+        ? 'this label was used for another roster a moment ago and the answer was not seen; run again in ten minutes'
+        : 'this label was used for another roster, which was paid or may have been; paying this one under it could pay people twice. Give the new payment a label of its own, with only the people who are still to be paid',
+    );
+  }
+}
+
+/**
+ * Why a record keeps its label: a part of it was paid or may have been, or was sent and the answer was not seen.
+ * Undefined: nothing can have been paid.
+ */
+export async function findHolder(
+  name: PayRunName,
+  record: PayRunRecord,
+  { client, nowMs }: Pick<ClaimDeps, 'client' | 'nowMs'>,
+): Promise<'used' | 'unseen' | undefined> {
+  const count = record.parts.length;
+  for (const [index, part] of record.parts.entries()) {
+    const place = { payRun: name.payRun, digest: record.digest, part: index + 1, count };
+    const { job } = await findPart(place, part.attempt, client);
+    const isFree = job === undefined ? isUnknown(part, nowMs()) : hasNoEffect(job);
+    if (!isFree) {
+      return part.sent === 'sending' && job === undefined ? 'unseen' : 'used';
+    }
+  }
+  return undefined;
+}
+
+/**
+ * For a dry run, which asks no agent: what there is to say of a label that was used for the same roster.
+ * @throws PoolError `pay_run_conflict`
+ */
+export function describeUse(
+  record: PayRunRecord | undefined,
+  digest: string,
+  isSplit: boolean,
+): string | undefined {
+  if (record === undefined || !record.parts.some(isSent)) {
+    return undefined;
+  }
+  if (record.digest !== digest) {
+    throw createConflict(
+      'this label was used for another roster: unless all of that failed, this one will be refused. Give the new payment a label of its own',
+    );
+  }
+  if (!isSplit) {
+    assertWhole(record.parts.length);
+  }
+  return record.parts.every(isSent)
+    ? 'under this label this roster was submitted before: running it shows what became of it and pays nobody again'
+    : undefined;
+}
+
+/** @throws PoolError `pay_run_conflict`: it was cut into parts */
+export function assertWhole(count: number): void {
+  if (count > 1) {
+    throw createConflict(
+      'this pay run was begun with --split; run it again with --split, or it would be paid twice',
+    );
+  }
+}
+
+function createRecord(digest: string, count: number): PayRunRecord {
+  return {
+    digest,
+    parts: Array.from({ length: count }, () => ({ attempt: 1, sent: 'no' as const, sinceMs: 0 })),
+  };
+}
+
+export function isSent({ sent }: PartRecord): boolean {
+  return sent !== 'no';
+}
+
+/** An accepted part that the agent does not know is a lost job store, not a payment that never was. */
+function isUnknown({ sent, sinceMs }: PartRecord, nowMs: number): boolean {
+  return sent === 'no' || (sent === 'sending' && nowMs - sinceMs > unseenAnswerMs);
+}

@@ -1,0 +1,90 @@
+/**
+ * What the agent still knows of a roster: the job of a part, and into how many parts it was cut. For a ledger
+ * that was lost, or restored from an older copy, or is younger than the payment (docs/decisions/0009).
+ *
+ * @module
+ */
+import { batchSizes, type DisbursementJob } from '@pool/core';
+import type { AgentClient } from '../services/agent-client.ts';
+import { computePartKey, type PartName } from './pay-run-key.ts';
+
+export type PartJob = {
+  readonly key: string;
+  readonly attempt: number;
+  /** Undefined: the agent has no job for this attempt. */
+  readonly job?: DisbursementJob;
+};
+
+/** No chain's settings allow more recipients in a call. */
+const highestCeiling = Math.max(...batchSizes);
+
+/** Another agent has paid the key, or may have. */
+const usedElsewhere: readonly unknown[] = ['settled_elsewhere', 'idempotency_conflict'];
+
+/** What to do about a job whose key has had an effect, or may have, that is not its own. */
+export function adviseOnUsedKey(job: DisbursementJob): string {
+  return codeOf(job) === 'idempotency_conflict'
+    ? 'another agent was given this key for another payment: have somebody look before it is paid again'
+    : 'it was paid, or may still be, as the message says: have somebody look before it is paid again';
+}
+
+/** True for a job whose key has had, and can have, no effect on chain. */
+export function hasNoEffect(job: DisbursementJob): boolean {
+  return job.state === 'failed' && !isUsedElsewhere(job);
+}
+
+/** True for a job that paid nothing itself, and whose key is paid, or may be, by another settlement. */
+export function isUsedElsewhere(job: DisbursementJob): boolean {
+  return usedElsewhere.includes(codeOf(job));
+}
+
+function codeOf({ error, result }: DisbursementJob): string | undefined {
+  return error?.code ?? result?.batches[0]?.error?.code;
+}
+
+/**
+ * The newest attempt at a part: a further one exists only where the one before had no effect.
+ * @param from - the attempt that the ledger knows, or 1
+ */
+export async function findPart(
+  name: Omit<PartName, 'attempt'>,
+  from: number,
+  client: Pick<AgentClient, 'find'>,
+): Promise<PartJob> {
+  const ask = async (attempt: number): Promise<PartJob> => {
+    const key = computePartKey({ ...name, attempt });
+    const job = await client.find(key);
+    return { key, attempt, ...(job === undefined ? {} : { job }) };
+  };
+  let found = await ask(from);
+  while (found.job !== undefined && hasNoEffect(found.job)) {
+    const next = await ask(found.attempt + 1);
+    if (next.job === undefined) {
+      break;
+    }
+    found = next;
+  }
+  return found;
+}
+
+/**
+ * Into how many parts a roster was cut before, for each ceiling that it can have been cut for. The first part
+ * is the first to be sent, so it is the one to look for. Undefined: the agent knows of none.
+ */
+export async function findCut(
+  { payRun, digest }: Pick<PartName, 'payRun' | 'digest'>,
+  recipients: number,
+  client: Pick<AgentClient, 'find'>,
+): Promise<number | undefined> {
+  for (let ceiling = highestCeiling, tried = 0; ceiling > 0; ceiling -= 1) {
+    const count = Math.ceil(recipients / ceiling);
+    if (count !== tried) {
+      tried = count;
+      const key = computePartKey({ payRun, digest, part: 1, count, attempt: 1 });
+      if ((await client.find(key)) !== undefined) {
+        return count;
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,60 @@
+/**
+ * Submits a roster that is paid in one call, under the protection of its label (docs/decisions/0009).
+ *
+ * @module
+ */
+import type { DisbursementJob } from '@pool/core';
+import type { AgentClient } from '../services/agent-client.ts';
+import type { Terminal } from '../terminal/progress-view.ts';
+import { askFirst } from './ask-first.ts';
+import { createRequest } from './check-parts.ts';
+import type { ApprovePayment } from './confirm-payment.ts';
+import { assertNoneLost, assertWhole, claimPayRun, findPayRun } from './pay-run-claim.ts';
+import { findPart } from './pay-run-find.ts';
+import { noteKnown, sendPart, submitOrFind } from './pay-run-send.ts';
+import { type LabelledPayRun, resolveSpelling, type SpellingDeps } from './pay-run-spelling.ts';
+
+export type WholeDeps = SpellingDeps & {
+  readonly client: AgentClient;
+  readonly terminal: Terminal;
+  /** The last stop before anything is sent. Not asked where an earlier run sent it. */
+  readonly approve: ApprovePayment;
+};
+
+export type WholeOutcome = {
+  readonly job: DisbursementJob;
+  /** An earlier run submitted it; this one sent nothing. */
+  readonly isRepeat: boolean;
+};
+
+/**
+ * The job of this roster under this label: the one that is there, or a new one.
+ * @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `payment_declined`, and what {@link askFirst} finds
+ */
+export async function payWhole(
+  payRun: LabelledPayRun & { readonly unregistered?: 'fail' | 'skip' | undefined },
+  deps: WholeDeps,
+): Promise<WholeOutcome> {
+  const { client } = deps;
+  const plan = await resolveSpelling(payRun, deps);
+  const { digest, sent, count = 1 } = await findPayRun(plan, deps);
+  assertWhole(count);
+  const name = { payRun: plan.payRun, digest, part: 1, count };
+  const seen = sent?.parts[0];
+  const { key, attempt, job } = await findPart(name, seen?.attempt ?? 1, client);
+  assertNoneLost(job === undefined && seen?.sent === 'accepted' ? [1] : []);
+  const request = createRequest(plan, plan.entries, plan.unregistered);
+  if (job === undefined) {
+    // A submission is refused for its first problem only; whoever mends the file needs all of them.
+    const skipped = await askFirst(plan.entries, request, deps);
+    await deps.approve(plan, { ...plan, payRun: payRun.payRun, skipped, parts: 1 });
+  }
+  await claimPayRun(plan, { digest, count }, deps);
+  const place = { digest, part: 1, count, attempt };
+  if (job !== undefined) {
+    noteKnown(plan, place, deps);
+    return { job, isRepeat: true };
+  }
+  const submitted = await sendPart(plan, place, () => submitOrFind(client, key, request), deps);
+  return { job: submitted, isRepeat: false };
+}

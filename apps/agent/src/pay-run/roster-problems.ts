@@ -1,0 +1,134 @@
+/**
+ * Everything that stands against paying a roster, in one list by line: the mistakes of the file, and what the agent
+ * finds about its people (docs/decisions/0022).
+ *
+ * @module
+ */
+import { PoolError, peerCode } from '@pool/core';
+import type { RosterColumn, RosterEntry, RosterMistake } from '../roster/roster-csv.ts';
+import type { CheckedRequest } from '../services/agent-client.ts';
+
+export type RosterProblem = {
+  /** From 1, as an editor counts. Absent: it concerns the roster as a whole. */
+  readonly line?: number;
+  readonly column?: RosterColumn;
+  /** The recipient's, in checksum form. */
+  readonly address?: string;
+  readonly code: string;
+  readonly message: string;
+};
+
+type Issue = CheckedRequest['issues'][number];
+
+/**
+ * One list, in the order of lines; what concerns the whole roster comes first.
+ * @param entries - as they were sent to be checked: an issue's `requestIndex` counts them
+ */
+export function mergeProblems(
+  entries: readonly RosterEntry[],
+  mistakes: readonly RosterMistake[],
+  issues: readonly Issue[],
+): readonly RosterProblem[] {
+  // What the file's own reading refused was sent empty, and is refused again; its first message says more.
+  const known = new Set(mistakes.map(({ line, code }) => `${line} ${code}`));
+  const found = issues.flatMap((issue): readonly RosterProblem[] => {
+    const problem = nameSplit(locateIssue(entries, issue));
+    return known.has(`${problem.line} ${problem.code}`) ? [] : [problem];
+  });
+  return sortProblems([...mistakes, ...found]);
+}
+
+/** The agent advises whoever calls it over HTTP, who makes calls and keys; the command has an option for that. */
+function nameSplit(problem: RosterProblem): RosterProblem {
+  const { code, message } = problem;
+  const ceiling = /^a call may list at most [^;]+/.exec(message)?.[0];
+  return code === 'batch-too-large' && ceiling !== undefined
+    ? { ...problem, message: `${ceiling}; run it with --split, which pays it in parts` }
+    : problem;
+}
+
+export function sortProblems<T extends { readonly line?: number }>(
+  problems: readonly T[],
+): readonly T[] {
+  return [...problems].sort((left, right) => (left.line ?? 0) - (right.line ?? 0));
+}
+
+/** Where in the file an issue of the agent is. */
+export function locateIssue(entries: readonly RosterEntry[], issue: Issue): RosterProblem {
+  const { requestIndex, code, message } = issue;
+  const entry = entries[requestIndex];
+  if (entry === undefined) {
+    return { code, message };
+  }
+  const { line, recipientAddress } = entry;
+  return {
+    ...(line === undefined ? {} : { line }),
+    column: columnOf(code),
+    ...(recipientAddress === '' ? {} : { address: recipientAddress }),
+    code,
+    // Positions in the request mean nothing to whoever wrote the file.
+    message: message.replace(/^recipients\[[0-9]+\]: /, ''),
+  };
+}
+
+/** Where in the file something is that the agent says beside its issues. Most of it concerns no line. */
+export function locateFinding(
+  entries: readonly RosterEntry[],
+  { code, message }: Omit<Issue, 'requestIndex'>,
+): RosterProblem {
+  const index = /^recipients\[([0-9]+)\]: /.exec(message)?.[1];
+  return index === undefined
+    ? { code, message }
+    : locateIssue(entries, { requestIndex: Number(index), code, message });
+}
+
+function columnOf(code: string): RosterColumn {
+  switch (code) {
+    case 'invalid-amount':
+      return 'amount';
+    case 'invalid-address':
+    case 'duplicate-recipient':
+    case 'unregistered-recipient':
+    case 'recipient_key_rotated':
+      return 'address';
+    default:
+      return 'row';
+  }
+}
+
+/** One line for people: `line 6, amount: "1,500.00" is not … (0x8EF3…, invalid-amount)`. */
+export function describeProblem({ line, column, address, code, message }: RosterProblem): string {
+  if (line === undefined) {
+    return `${code}: ${message}${address === undefined ? '' : ` (${address})`}`;
+  }
+  const notes = [address, code === 'invalid_roster' ? undefined : code].filter(
+    (note) => note !== undefined,
+  );
+  const suffix = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
+  return `line ${line}, ${column ?? 'row'}: ${message}${suffix}`;
+}
+
+/** A roster that is refused before anything is sent. Its message is for the command's own terminal: it shows the file. */
+export class RosterError extends PoolError {
+  readonly problems: readonly RosterProblem[];
+
+  constructor(problems: readonly RosterProblem[]) {
+    const [first, ...others] = problems;
+    const isWhole = first !== undefined && first.line === undefined && others.length === 0;
+    const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+    super(
+      isWhole ? peerCode(first.code) : 'invalid_roster',
+      isWhole
+        ? first.message
+        : [`nothing was sent: the roster has ${count}`, ...problems.map(describeProblem)].join(
+            '\n',
+          ),
+    );
+    this.problems = problems;
+  }
+}
+
+/** All problems as one error. */
+export function createRosterError(problems: readonly RosterProblem[]): RosterError {
+  return new RosterError(problems);
+}

@@ -1,0 +1,283 @@
+/**
+ * Pays a roster in parts, one after the other (README.md, "Rosters above the ceiling"; docs/decisions/0009).
+ * Whatever ends it in between, the same call later goes on: nothing is decided here that does not follow
+ * from the roster, the ledger and what the agent says of its jobs.
+ *
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DisbursementJob, isPoolError, PoolError } from '@pool/core';
+import type { RosterEntry } from '../roster/roster-csv.ts';
+import type { AgentClient } from '../services/agent-client.ts';
+import type { JobTrace } from '../services/job-trace.ts';
+import { exitCodeOfError, exitCodes } from '../terminal/exit-codes.ts';
+import type { Terminal } from '../terminal/progress-view.ts';
+import { checkParts, createRequest, describeIssue, isFinding } from './check-parts.ts';
+import type { ApprovePayment } from './confirm-payment.ts';
+import { followJob, isTerminal } from './follow-job.ts';
+import { assertNoneLost, claimPayRun, findPayRun } from './pay-run-claim.ts';
+import { adviseOnUsedKey, findPart, hasNoEffect } from './pay-run-find.ts';
+import { computePartKey, cutRoster, type PartName } from './pay-run-key.ts';
+import { noteKnown, sendPart, submitOrFind } from './pay-run-send.ts';
+import { type LabelledPayRun, resolveSpelling, type SpellingDeps } from './pay-run-spelling.ts';
+
+export type SplitPlan = LabelledPayRun & {
+  readonly unregistered?: 'fail' | 'skip' | undefined;
+  /** Parts to send once more if they failed. */
+  readonly retry: readonly number[];
+};
+
+export type PartOutcome = {
+  /** From 1. */
+  readonly part: number;
+  readonly of: number;
+  readonly key: string;
+  readonly attempt: number;
+  readonly entries: readonly RosterEntry[];
+  /** Undefined: the agent has no job for this attempt, unless `isUnseen`. */
+  readonly job?: DisbursementJob;
+  /** It was sent and the answer was not seen. */
+  readonly isUnseen?: boolean;
+  /** Present once the job was seen to end. */
+  readonly trace?: JobTrace;
+};
+
+/** What ended the run, other than a part that failed or reverted. */
+export type Stop = { readonly code: string; readonly message: string; readonly exitCode: number };
+
+export type SplitOutcome = {
+  readonly parts: readonly PartOutcome[];
+  readonly stop?: Stop;
+  /** Earlier runs had submitted every part; this one sent nothing. */
+  readonly isRepeat?: boolean;
+};
+
+export type SplitDeps = SpellingDeps & {
+  readonly client: AgentClient;
+  /** Recipients a call may list; asked only while the cut is still open. */
+  readonly readCeiling: () => Promise<number>;
+  readonly terminal: Terminal;
+  /** The last stop before the first part is sent. Not asked where earlier runs sent every part. */
+  readonly approve: ApprovePayment;
+  /** Ends the run between two looks. */
+  readonly signal: AbortSignal;
+  /** Pause between two looks at a job. */
+  readonly pollMs?: number;
+};
+
+/** How long a part waits for an agent that went away after the first look. */
+const patienceMs = 5 * 60_000;
+const restMs = 1_000;
+
+/** @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `invalid_retry`, `payment_declined`, `agent_unreachable`: nothing was sent */
+export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<SplitOutcome> {
+  const plan = await resolveSpelling(payRun, deps);
+  const { digest, sent, count: known } = await findPayRun(plan, deps);
+  const count = known ?? computePartCount(plan.entries, await deps.readCeiling());
+  const parts: PartOutcome[] = [];
+  for (const [index, entries] of cutRoster(plan.entries, count).entries()) {
+    const name = { payRun: plan.payRun, digest, part: index + 1, count };
+    const found = await findPart(name, sent?.parts[index]?.attempt ?? 1, deps.client);
+    parts.push({ part: index + 1, of: count, entries, ...found });
+  }
+  assertNoneLost(
+    parts.flatMap(({ part, job }) =>
+      job === undefined && sent?.parts[part - 1]?.sent === 'accepted' && !plan.retry.includes(part)
+        ? [part]
+        : [],
+    ),
+  );
+  const ready = prepareRetries(parts, plan, digest);
+
+  const unsent = ready.filter(({ job }) => job === undefined);
+  const {
+    issues: found,
+    warnings,
+    skipped,
+  } = await checkParts(
+    unsent.map(({ part, entries }) => ({
+      part,
+      entries,
+      request: createRequest(plan, entries, plan.unregistered),
+    })),
+    (request) => deps.client.validate(request),
+  );
+  // A read that failed says nothing about the payment, and the agent waits for what it needs.
+  const issues = found.filter(({ code }) => code !== 'chain_unavailable');
+  const [first] = issues;
+  if (first !== undefined) {
+    const message = [
+      'this run submitted nothing:',
+      ...issues.map(describeIssue),
+      ...(known !== undefined && issues.some(({ code }) => code === 'batch-too-large')
+        ? [
+            'the ceiling is lower than when this pay run was cut: raise it again to go on, or pay those who are not paid yet, whom --dry-run --split --json lists by part, under a label of their own',
+          ]
+        : []),
+    ].join('\n');
+    // Not the retries: nothing of them was written down.
+    const exitCode = issues.every(isFinding) ? exitCodes.notNow : exitCodes.refused;
+    return { parts, stop: { code: first.code, message, exitCode } };
+  }
+  for (const issue of [...found, ...warnings]) {
+    deps.terminal.write(`warning: ${describeIssue(issue)}\n`);
+  }
+  if (unsent.length > 0) {
+    const entries = unsent.flatMap((part) => part.entries);
+    const pending = { ...plan, payRun: payRun.payRun, entries, skipped, parts: unsent.length };
+    await deps.approve(plan, pending);
+  }
+  await claimPayRun(plan, { digest, count }, deps);
+  for (const found of ready) {
+    if (found.job !== undefined) {
+      noteKnown(plan, placeOf(found, digest), deps);
+    }
+  }
+  const outcome = await payInOrder(ready, plan, digest, deps);
+  return { ...outcome, isRepeat: unsent.length === 0 };
+}
+
+function placeOf({ part, of, attempt }: PartOutcome, digest: string): Omit<PartName, 'payRun'> {
+  return { digest, part, count: of, attempt };
+}
+
+export function computePartCount(entries: readonly RosterEntry[], ceiling: number): number {
+  return Math.ceil(entries.length / ceiling);
+}
+
+/** @throws PoolError `invalid_retry` */
+function prepareRetries(
+  parts: readonly PartOutcome[],
+  { retry, payRun }: SplitPlan,
+  digest: string,
+): readonly PartOutcome[] {
+  if (retry.some((part) => part > parts.length)) {
+    throw invalidRetry(`--retry names a part that is not there; this pay run has ${parts.length}`);
+  }
+  return parts.map((found) => {
+    const { part, of, job, entries } = found;
+    if (!retry.includes(part) || job === undefined || !isTerminal(job) || isPaid(job)) {
+      return found;
+    }
+    if (job.state === 'done') {
+      throw invalidRetry(
+        `part ${part} reverted on chain, which uses up its key; pay its people under a label of their own`,
+      );
+    }
+    if (!hasNoEffect(job)) {
+      throw invalidRetry(`part ${part} cannot be sent again: ${adviseOnUsedKey(job)}`);
+    }
+    const attempt = found.attempt + 1;
+    const key = computePartKey({ payRun, digest, part, count: of, attempt });
+    return { part, of, key, attempt, entries };
+  });
+}
+
+export function isPaid(job: DisbursementJob): boolean {
+  return job.state === 'done' && job.result?.status === 'completed';
+}
+
+async function payInOrder(
+  ready: readonly PartOutcome[],
+  plan: SplitPlan,
+  digest: string,
+  deps: SplitDeps,
+): Promise<SplitOutcome> {
+  const parts = [...ready];
+  try {
+    for (const [index, found] of ready.entries()) {
+      if (found.job !== undefined && isTerminal(found.job)) {
+        // Its seconds and its gas are a help; a summary without them is one too.
+        const trace = await deps.client.trace(found.key).catch(() => undefined);
+        parts[index] = { ...found, ...(trace === undefined ? {} : { trace }) };
+        continue;
+      }
+      assertNotInterrupted(deps.signal);
+      const job = found.job ?? (await submit(found, plan, digest, deps));
+      parts[index] = { ...found, job };
+      const followed = await followJob(deps.client, job, deps.terminal, deps);
+      const { trace } = followed;
+      parts[index] = { ...found, job: followed.job, ...(trace === undefined ? {} : { trace }) };
+      if (!isTerminal(followed.job)) {
+        throw interrupted();
+      }
+      tell(deps.terminal, found, isPaid(followed.job) ? 'paid' : describeEnd(followed.job));
+      if (!isPaid(followed.job)) {
+        break;
+      }
+    }
+    return { parts };
+  } catch (error) {
+    if (!isPoolError(error)) {
+      throw error;
+    }
+    const { code, message, details } = error;
+    const exitCode = code === 'interrupted' ? exitCodes.interrupted : exitCodeOfError(code);
+    const at = parts.findIndex(({ job }) => job === undefined);
+    const sending = parts[at];
+    if (sending !== undefined && details?.['mayHaveArrived'] === true) {
+      parts[at] = { ...sending, isUnseen: true };
+    }
+    return { parts, stop: { code, message, exitCode } };
+  }
+}
+
+/** Waits for an agent that is away: the same key again is the same payment. */
+async function submit(
+  found: PartOutcome,
+  plan: SplitPlan,
+  digest: string,
+  deps: SplitDeps,
+): Promise<DisbursementJob> {
+  const { key, entries } = found;
+  const request = createRequest(plan, entries, plan.unregistered);
+  const giveUpAtMs = deps.nowMs() + patienceMs;
+  for (;;) {
+    try {
+      const job = await sendPart(
+        plan,
+        placeOf(found, digest),
+        () => submitOrFind(deps.client, key, request),
+        deps,
+      );
+      tell(deps.terminal, found, `submitted, ${entries.length} recipient(s)`);
+      return job;
+    } catch (error) {
+      if (!isPoolError(error) || !error.retryable || deps.nowMs() > giveUpAtMs) {
+        throw error;
+      }
+      await sleep(restMs, undefined, { signal: deps.signal }).catch(() => undefined);
+      if (deps.signal.aborted) {
+        throw interrupted(error);
+      }
+    }
+  }
+}
+
+function describeEnd(job: DisbursementJob): string {
+  return job.state === 'done' ? 'reverted' : 'failed';
+}
+
+function tell(terminal: Terminal, { part, of }: PartOutcome, what: string): void {
+  terminal.write(`part ${part} of ${of}: ${what}\n`);
+}
+
+function assertNotInterrupted(signal: AbortSignal): void {
+  if (signal.aborted) {
+    throw interrupted();
+  }
+}
+
+/** @param during - the error that was being waited out */
+function interrupted(during?: PoolError): PoolError {
+  const { details } = during ?? {};
+  return new PoolError(
+    'interrupted',
+    'interrupted; the agent goes on with what it has accepted: run the same command again to follow it and to send the rest, or "disburse-agent cancel <key>" to stop a part',
+    details === undefined ? {} : { details },
+  );
+}
+
+function invalidRetry(message: string): PoolError {
+  return new PoolError('invalid_retry', message);
+}

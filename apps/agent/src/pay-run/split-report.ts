@@ -1,0 +1,176 @@
+/**
+ * The one summary of a pay run in parts, for people and for programs (README.md, "Rosters above the
+ * ceiling").
+ *
+ * @module
+ */
+import { type DisbursementJob, deriveTraceId } from '@pool/core';
+import { sumAmounts } from '../roster/roster-amount.ts';
+import type { RosterEntry } from '../roster/roster-csv.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import { describeSkipped, locateSkipped, type SkippedEntry } from './pay-run-echo.ts';
+import { adviseOnUsedKey, hasNoEffect, isUsedElsewhere } from './pay-run-find.ts';
+import type { PayRunName } from './pay-run-ledger.ts';
+import { isPaid, type PartOutcome, type SplitOutcome } from './split-pay-run.ts';
+
+type PartState = 'paid' | 'reverted' | 'failed' | 'running' | 'not-submitted' | 'unknown';
+
+/** @param isUnseen - it was sent and the answer was not seen */
+export function stateOf(job: DisbursementJob | undefined, isUnseen = false): PartState {
+  if (job === undefined) {
+    return isUnseen ? 'unknown' : 'not-submitted';
+  }
+  if (job.state === 'done') {
+    return isPaid(job) ? 'paid' : 'reverted';
+  }
+  return job.state === 'failed' ? 'failed' : 'running';
+}
+
+export function exitCodeOfSplit({ parts, stop }: SplitOutcome): number {
+  if (stop !== undefined) {
+    return stop.exitCode;
+  }
+  const unpaid = parts.map(({ job }) => stateOf(job)).find((state) => state !== 'paid');
+  switch (unpaid) {
+    case undefined:
+      return sumUp(parts).skipped > 0 ? exitCodes.someUnpaid : exitCodes.ok;
+    case 'failed':
+      return exitCodes.failed;
+    case 'reverted':
+      return exitCodes.partial;
+    case 'running':
+    case 'not-submitted':
+    case 'unknown':
+      return exitCodes.error;
+  }
+}
+
+/** The document of `--json`. Amounts are base units, as decimal strings. */
+export function createSplitDocument(name: PayRunName, outcome: SplitOutcome): object {
+  const { parts, stop } = outcome;
+  const { chain, token, payRun } = name;
+  const total = sumUp(parts);
+  return {
+    payRun,
+    chain,
+    token,
+    complete: parts.every(({ job }) => stateOf(job) === 'paid'),
+    recipients: { total: total.recipients, paid: total.paidRecipients, skipped: total.skipped },
+    amount: { total: total.amount.toString(), paid: total.paidAmount.toString() },
+    parts: parts.map(({ part, of, key, attempt, entries, job, trace, isUnseen }) => ({
+      part,
+      of,
+      key,
+      traceId: deriveTraceId(key),
+      attempt,
+      state: stateOf(job, isUnseen),
+      recipients: entries.length,
+      amount: sumAmounts(entries).toString(),
+      ...optionalEntry('next', adviseOn(part, job)),
+      ...optionalEntry('job', job),
+      ...optionalEntry('skipped', listSkipped(entries, job)),
+      ...optionalEntry('timings', trace?.timings),
+      ...optionalEntry('prover', trace?.prover),
+      ...optionalEntry('settlement', trace?.settlement),
+    })),
+    ...(stop === undefined ? {} : { stopped: { code: stop.code, message: stop.message } }),
+  };
+}
+
+export function describeSplit(name: PayRunName, outcome: SplitOutcome): string {
+  const { parts, stop } = outcome;
+  const total = sumUp(parts);
+  const paidParts = parts.filter(({ job }) => stateOf(job) === 'paid').length;
+  const isUnfinished = parts.some(({ job }) => job === undefined);
+  return [
+    `pay run ${name.payRun}: ${paidParts} of ${parts.length} parts paid, ${total.paidRecipients} of ${total.recipients} recipients, ${total.paidAmount} of ${total.amount} base units of ${name.token}`,
+    ...parts.flatMap(describePart),
+    ...(outcome.isRepeat === true ? [repeatLine] : []),
+    ...(stop === undefined ? [] : [`stopped: ${stop.code}: ${stop.message}`]),
+    ...(isUnfinished ? ['  run the same command again to go on'] : []),
+  ].join('\n');
+}
+
+/** Whoever meant a new payment must see that there was none. */
+export const repeatLine =
+  'this run sent nothing: under this label all of it was submitted before. A new payment takes a label of its own';
+
+export const skippedLine =
+  'whoever was skipped was not paid: once they are enrolled, pay them under a label of their own';
+
+function describePart({ part, job, entries, isUnseen }: PartOutcome): readonly string[] {
+  const head = `part ${part}: ${isUnseen === true ? 'sent, and the answer was not seen' : stateOf(job).replace('-', ' ')}`;
+  const advice = adviseOn(part, job);
+  const next = advice === undefined ? [] : [`  ${advice}`];
+  if (job?.state === 'failed') {
+    return [`${head}: ${job.error?.code ?? 'unknown'}: ${job.error?.message ?? ''}`, ...next];
+  }
+  const [batch] = job?.result?.batches ?? [];
+  if (job?.result === undefined || batch === undefined) {
+    return [`${head}, ${entries.length} recipient(s)`, ...next];
+  }
+  const reason = batch.error === undefined ? '' : `: ${batch.error.code}: ${batch.error.message}`;
+  return [
+    `${head}: ${batch.recipientCount} recipient(s) in ${batch.txHash}${reason}`,
+    ...describeSkipped(locateSkipped(entries, job.result.skipped)).map((line) => `  ${line}`),
+    ...(job.result.skipped.length === 0 ? [] : [`  ${skippedLine}`]),
+    ...next,
+  ];
+}
+
+/** What whoever reads the summary can do about a part. */
+function adviseOn(part: number, job: DisbursementJob | undefined): string | undefined {
+  if (job === undefined) {
+    return undefined;
+  }
+  switch (stateOf(job)) {
+    case 'failed':
+      return hasNoEffect(job)
+        ? `nothing of it was paid: mend the cause, then run the same command with --retry ${part}`
+        : adviseOnUsedKey(job);
+    case 'reverted':
+      if (isUsedElsewhere(job)) {
+        return adviseOnUsedKey(job);
+      }
+      return 'nothing of it was paid, and its key is used up: find the cause, then pay its people, whom --dry-run --split --json lists, under a label of their own';
+    case 'running':
+      return 'the agent goes on with it: run the same command again to follow it';
+    case 'paid':
+    case 'not-submitted':
+    case 'unknown':
+      return undefined;
+  }
+}
+
+function sumUp(parts: readonly PartOutcome[]): {
+  readonly recipients: number;
+  readonly amount: bigint;
+  readonly paidRecipients: number;
+  readonly paidAmount: bigint;
+  readonly skipped: number;
+} {
+  const entries = parts.flatMap((part) => part.entries);
+  const paid = parts.flatMap(({ job }) =>
+    job !== undefined && isPaid(job) ? (job.result?.notes ?? []) : [],
+  );
+  return {
+    recipients: entries.length,
+    amount: sumAmounts(entries),
+    paidRecipients: paid.length,
+    paidAmount: sumAmounts(paid),
+    skipped: parts.reduce((sum, { job }) => sum + (job?.result?.skipped.length ?? 0), 0),
+  };
+}
+
+/** With their lines in the file. Undefined: nobody. */
+function listSkipped(
+  entries: readonly RosterEntry[],
+  job: DisbursementJob | undefined,
+): readonly SkippedEntry[] | undefined {
+  const skipped = locateSkipped(entries, job?.result?.skipped);
+  return skipped.length === 0 ? undefined : skipped;
+}
+
+function optionalEntry(name: string, value: unknown): Record<string, unknown> {
+  return value === undefined ? {} : { [name]: value };
+}

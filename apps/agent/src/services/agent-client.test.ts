@@ -1,0 +1,59 @@
+// The command line's way to its agent.
+import { Secret } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import { createAgentClient } from './agent-client.ts';
+
+const job = { key: 'k', state: 'accepted' };
+
+/** Answers in turn; the last one for ever. */
+function createClient(...answers: readonly Response[]) {
+  const asked: string[] = [];
+  const client = createAgentClient('http://127.0.0.1:1', new Secret('t'), async (input) => {
+    asked.push(input instanceof Request ? input.url : input.toString());
+    return (answers[asked.length - 1] ?? answers.at(-1) ?? Response.error()).clone();
+  });
+  return { client, asked };
+}
+
+function refuse(status: number, code: string, headers: Record<string, string> = {}): Response {
+  return Response.json({ code, message: 'm' }, { status, headers });
+}
+
+describe('createAgentClient', () => {
+  it('waits for its turn when it asked too often', async () => {
+    const { client, asked } = createClient(
+      refuse(429, 'rate_limited', { 'retry-after': '1' }),
+      Response.json(job),
+    );
+    const startedAtMs = performance.now();
+    expect(await client.job('k')).toEqual(job);
+    expect(asked).toHaveLength(2);
+    expect(performance.now() - startedAtMs).toBeGreaterThan(900);
+  });
+
+  it('finds no job under a key that the agent has never seen, and fails at anything else', async () => {
+    expect(await createClient(refuse(404, 'not_found')).client.find('k')).toBeUndefined();
+    expect(await createClient(Response.json(job)).client.find('k')).toEqual(job);
+    await expect(createClient(refuse(401, 'unauthorized')).client.find('k')).rejects.toMatchObject({
+      code: 'unauthorized',
+      retryable: false,
+    });
+    await expect(
+      createClient(refuse(503, 'platform_unavailable')).client.find('k'),
+    ).rejects.toMatchObject({ retryable: true });
+  });
+
+  it('never takes an answer that it cannot read for a refusal', async () => {
+    const request = { token: 'USDC', recipients: [] };
+    for (const answer of [
+      new Response('{"key":"k","sta', { status: 202 }),
+      Response.json({ ...job, state: 'new' }, { status: 202 }),
+      new Response('<html>', { status: 400 }),
+    ]) {
+      await expect(createClient(answer).client.submit('k', request)).rejects.toMatchObject({
+        code: 'agent_invalid_response',
+        status: 502,
+      });
+    }
+  });
+});

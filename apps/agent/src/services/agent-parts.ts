@@ -1,0 +1,164 @@
+/**
+ * What a running agent and a dry run of the command have in common: chains, platform, gate, funder, and the
+ * checks made of them.
+ *
+ * @module
+ */
+import type { Bootstrap } from '@pool/api';
+import type { ChainsFile } from '@pool/core';
+import {
+  type ChainContext,
+  createEvidenceVerifier,
+  createEvmChain,
+  createFunder,
+  type EvidencePins,
+  type EvmChain,
+  type FunderPort,
+  type PaidKeys,
+  type ValidateDeps,
+} from '@pool/operations';
+import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
+import { createLocalKeySigner } from '@pool/signers';
+import type { Config } from '../config/config.ts';
+import { readChainsFile, routeChain } from './chains.ts';
+import { createGateSource, type GateSource } from './gate-source.ts';
+import { findOutages } from './outages.ts';
+import { createPlatformProbe } from './platform-probe.ts';
+import { type Probe, probeTimeoutMs, type ReadinessCheck } from './readiness.ts';
+import { systemClock } from './system-clock.ts';
+
+export type AgentParts = {
+  readonly contexts: ReadonlyMap<string, ChainContext>;
+  readonly edge: EdgeClient;
+  readonly gates: GateSource;
+  readonly funder: FunderPort | undefined;
+  /** Looks at everything but the accelerator. */
+  readonly probes: Readonly<Record<'signer' | 'poolGate' | 'platform', Probe>>;
+  createValidation(input: ValidationInput): ValidateDeps;
+  close(): void;
+};
+
+export type ValidationInput = {
+  /** @throws PoolError 503 while it is not known whose agent this is */
+  readonly bootstrap: () => Bootstrap;
+  readonly pins: EvidencePins;
+  readonly paidKeys: Pick<PaidKeys, 'findAll'>;
+  readonly check: (name: 'poolGate' | 'platform') => Promise<ReadinessCheck>;
+};
+
+export async function createParts(config: Config): Promise<AgentParts> {
+  const chainsFile = readChainsFile(config.chainsFile);
+  const chains: EvmChain[] = [];
+  const contexts = new Map<string, ChainContext>();
+  for (const [key, settings] of Object.entries(chainsFile.chains)) {
+    const chain = createEvmChain(settings);
+    chains.push(chain);
+    contexts.set(key, { key, settings, chain });
+  }
+  const edgeOptions = { url: config.platformUrl, token: config.platformToken };
+  const edge = createEdgeClient(edgeOptions);
+  const gates = createGateSource(config.gate);
+  const funder = await createConfiguredFunder(config, chainsFile);
+  const probing = createEdgeClient({ ...edgeOptions, timeoutMs: probeTimeoutMs });
+  const platform = createPlatformProbe(
+    () => probing.bootstrap(),
+    [...contexts.keys()],
+    (key, bootstrap) => {
+      const route = routeChain(key, {
+        contexts,
+        bootstrap,
+        defaultChain: undefined,
+        // A missing signer is what the check of the signer says.
+        signerCurves: ['secp256k1', 'ed25519'],
+        poolless: chainsFile.poolless,
+      });
+      return route.kind === 'invalid' ? route.reason : undefined;
+    },
+  );
+  return {
+    contexts,
+    edge,
+    gates,
+    funder,
+    probes: { ...createProbes(gates, funder), platform: platform.probe },
+    createValidation: ({ bootstrap, pins, paidKeys, check }) => ({
+      checks: {
+        routeChain: (key) =>
+          routeChain(key, {
+            contexts,
+            bootstrap: bootstrap(),
+            defaultChain: config.chain,
+            signerCurves: funder === undefined ? [] : ['secp256k1'],
+            poolless: chainsFile.poolless,
+          }),
+        platform: edge,
+        evidence: createEvidenceVerifier({
+          domain: chainsFile.evidence,
+          pins,
+          nowMs: systemClock.nowMs,
+        }),
+        paidKeys,
+        get hasGate() {
+          return gates.isConfigured();
+        },
+      },
+      funder: funder?.address,
+      findOutages: (chain) =>
+        findOutages(
+          { check, hasGate: () => gates.isConfigured(), readRelayer: platform.readRelayer },
+          chain,
+        ),
+    }),
+    close() {
+      for (const chain of chains) {
+        chain.close();
+      }
+    },
+  };
+}
+
+async function createConfiguredFunder(
+  config: Config,
+  { chains }: ChainsFile,
+): Promise<FunderPort | undefined> {
+  if (config.funderPrivateKey === undefined) {
+    return undefined;
+  }
+  const pools = Object.values(chains).map(({ chainId, pool, tokens }) => ({
+    chainId,
+    pool,
+    tokens: Object.values(tokens).map(({ address }) => address),
+  }));
+  const signer = createLocalKeySigner({
+    privateKey: config.funderPrivateKey,
+    allow: { kinds: ['fund-authorization', 'void', 'permit', 'token-approval'], pools },
+  });
+  return createFunder(signer, systemClock);
+}
+
+function createProbes(
+  gates: GateSource,
+  funder: FunderPort | undefined,
+): Pick<AgentParts['probes'], 'signer' | 'poolGate'> {
+  return {
+    signer: async () =>
+      funder === undefined
+        ? down('none', 'no funder signer is configured: every chain is invalid-chain')
+        : up('local-key', 'the funder signs with a key of this process'),
+    poolGate: async () => {
+      if (!gates.isConfigured()) {
+        return down('none', 'no pool-gate is configured or vended: nobody can be paid');
+      }
+      await gates.probe();
+      return up('reachable', 'the pool-gate serves its root');
+    },
+  };
+}
+
+function up(kind: string, message: string): Awaited<ReturnType<Probe>> {
+  return { ok: true, detail: { kind, message } };
+}
+
+function down(kind: string, message: string): Awaited<ReturnType<Probe>> {
+  return { ok: false, detail: { kind, message } };
+}

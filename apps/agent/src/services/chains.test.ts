@@ -1,0 +1,138 @@
+// Each reason for which a chain is `invalid-chain`, from the chains file to the answer.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFakeClock, createFakePoolChain } from '@pool/testkit';
+import { afterAll, describe, expect, it } from 'vitest';
+import { bootstrap, pool } from '../fixtures/test-app.ts';
+import { type RouteDeps, readChainsFile, routeChain } from './chains.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'chains-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const vended = bootstrap.chains['anvil'];
+const anvil = {
+  family: 'evm',
+  chainId: 31337,
+  rpcUrl: 'http://127.0.0.1:8545',
+  pool,
+  registry: vended?.registry,
+  deployedAtBlock: 0,
+  finality: { kind: 'depth', blocks: 1 },
+  maxRecipients: 3,
+  tokens: { USDC: { address: vended?.tokens['USDC'], decimals: 6 } },
+};
+
+/** One of each kind. */
+const chains = {
+  anvil,
+  base: { family: 'evm' },
+  solana: { family: 'solana' },
+  stellar: { family: 'stellar' },
+  aptos: { family: 'aptos' },
+};
+
+function writeChainsFile(value: unknown): string {
+  const path = join(folder, 'chains.json');
+  writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value));
+  return path;
+}
+
+function read(entries: object) {
+  const evidence = { domain: 'pool.test', uri: 'https://pool.test' };
+  return readChainsFile(writeChainsFile({ evidence, chains: entries }));
+}
+
+function createDeps(changes: Partial<RouteDeps> = {}): RouteDeps {
+  const file = read(chains);
+  const clock = createFakeClock();
+  const chain = createFakePoolChain({ clock, pool, token: pool, funder: pool });
+  return {
+    contexts: new Map(
+      Object.entries(file.chains).map(([key, settings]) => [key, { key, settings, chain }]),
+    ),
+    poolless: file.poolless,
+    bootstrap,
+    defaultChain: undefined,
+    signerCurves: ['secp256k1'],
+    ...changes,
+  };
+}
+
+function reasonOf(key: string, changes: Partial<RouteDeps> = {}): string {
+  const route = routeChain(key, createDeps(changes));
+  return route.kind === 'invalid' ? route.reason : 'routable';
+}
+
+describe('routeChain', () => {
+  it('routes the chain with a pool, by name, by default and as vended', () => {
+    expect(routeChain('anvil', createDeps())).toMatchObject({ kind: 'routable', maxRecipients: 3 });
+    expect(routeChain(undefined, createDeps({ defaultChain: 'anvil' })).kind).toBe('routable');
+    expect(routeChain(undefined, createDeps()).kind).toBe('routable');
+  });
+
+  it('knows no such key', () => {
+    for (const key of ['mars', '', 'constructor', '__proto__', 'SOLANA']) {
+      expect(reasonOf(key)).toBe('chain must be one this agent is configured for: anvil');
+    }
+  });
+
+  it('does not support the platform', () => {
+    expect(reasonOf('aptos')).toBe(
+      'chain aptos is of an unsupported platform, aptos: this agent knows evm, solana, stellar',
+    );
+  });
+
+  it.each([
+    ['base', 'secp256k1'],
+    ['solana', 'ed25519'],
+    ['stellar', 'ed25519'],
+  ] as const)('has no pool on %s', (key, curve) => {
+    expect(reasonOf(key, { signerCurves: [curve] })).toBe(`chain ${key} has no pool configured`);
+  });
+
+  it('has neither pool nor signer, and says both', () => {
+    expect(reasonOf('solana')).toBe(
+      'chain solana has no pool configured, and no funder signer for its curve, ed25519',
+    );
+  });
+
+  it.each([[[]], [['ed25519']]] as const)('has no signer for the curve, only %j', (curves) => {
+    expect(reasonOf('anvil', { signerCurves: curves })).toBe(
+      'chain anvil has no funder signer for its curve, secp256k1',
+    );
+  });
+
+  it('refuses a default that has no pool, too', () => {
+    expect(routeChain(undefined, createDeps({ defaultChain: 'stellar' })).kind).toBe('invalid');
+  });
+});
+
+describe('readChainsFile', () => {
+  it('answers addresses in checksum form', () => {
+    const file = read({ anvil: { ...anvil, pool: pool.toLowerCase() } });
+    expect(file.chains['anvil']?.pool).toBe(pool);
+    expect(file.poolless).toBeUndefined();
+  });
+
+  it.each([
+    ['a wrong checksum', { ...anvil, pool: pool.replace('F', 'f') }],
+    ['a plain http RPC that is not here', { ...anvil, rpcUrl: 'http://rpc.example' }],
+    ['a pool on Solana', { family: 'solana', pool }],
+  ])('refuses %s', (_, chain) => {
+    expect(() => read({ anvil: chain })).toThrow(
+      expect.objectContaining({ code: 'invalid_configuration' }),
+    );
+  });
+
+  it('names the file that is missing or no JSON', () => {
+    for (const path of [join(folder, 'none.json'), writeChainsFile('{')]) {
+      expect(() => readChainsFile(path)).toThrow(
+        expect.objectContaining({
+          code: 'invalid_configuration',
+          message: expect.stringContaining(path),
+        }),
+      );
+    }
+  });
+});

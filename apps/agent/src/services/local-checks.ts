@@ -1,0 +1,172 @@
+/**
+ * The agent's checks in this process, by its configuration: what `POST /api/validate` does, and the ceiling
+ * of a chain. No agent has to run; nothing is sent to anybody but look-ups.
+ *
+ * @module
+ */
+import type { Bootstrap } from '@pool/api';
+import {
+  type DisburseRequest,
+  type ErrorBody,
+  type EvmAddress,
+  explainPlatformFailure,
+  isPoolError,
+  PoolError,
+} from '@pool/core';
+import {
+  type ChainContext,
+  type ChainRoute,
+  type FunderPort,
+  findForeignUse,
+  inspectRecipients,
+  type RecipientStanding,
+  type ValidationReport,
+  validateDisbursement,
+} from '@pool/operations';
+import type { Config } from '../config/config.ts';
+import { type AgentParts, createParts } from './agent-parts.ts';
+import { readChainsFile, routeChain } from './chains.ts';
+import { openEvidencePins } from './evidence-pins.ts';
+import { openRecordedPaidKeys } from './paid-keys.ts';
+import { createReadiness } from './readiness.ts';
+import { listStoredEmployers } from './stored-keys.ts';
+import { systemClock } from './system-clock.ts';
+import { createTenancy, withTenancy } from './tenancy.ts';
+
+export type LocalChecks = {
+  validate(request: DisburseRequest): Promise<ValidationReport>;
+  /**
+   * How many recipients one call may list.
+   * @throws PoolError `invalid-chain`, or 503 when the platform does not say
+   */
+  readCeiling(chain: string): number;
+  /**
+   * Why a payment under this key would end unpaid: the key has a settlement under other settings, which is paid or may
+   * be. Undefined: it has none, or the platform does not say.
+   */
+  findForeignUse(chain: string, key: string): Promise<ErrorBody | undefined>;
+  /** Who could be paid there. @throws PoolError 503 when the platform does not answer */
+  inspect(chain: string, addresses: readonly EvmAddress[]): Promise<readonly RecipientStanding[]>;
+};
+
+export async function withLocalChecks<T>(
+  config: Config,
+  work: (checks: LocalChecks) => Promise<T>,
+): Promise<T> {
+  const parts = await createParts(config);
+  const pins = openEvidencePins(':memory:');
+  const paidKeys = openRecordedPaidKeys(config.home);
+  try {
+    const { vended, failure } = await askBootstrap(() => parts.edge.bootstrap());
+    const refusal = vended === undefined ? undefined : await findRefusal(config, vended.employerId);
+    parts.gates.update(vended?.gate);
+    const { check } = createReadiness(
+      {
+        ...parts.probes,
+        platform: withTenancy(parts.probes.platform, async () => refusal),
+        accelerator: () => Promise.reject(new Error('a dry run proves nothing')),
+      },
+      { nowMs: () => performance.now() },
+    );
+    const bootstrap = (): Bootstrap => {
+      if (vended === undefined) {
+        throw failure;
+      }
+      if (refusal !== undefined) {
+        throw refusal;
+      }
+      return vended;
+    };
+    const validation = parts.createValidation({ bootstrap, pins, paidKeys, check });
+    const chainsFile = readChainsFile(config.chainsFile);
+    const route = (chain: string): Extract<ChainRoute, { kind: 'routable' }> => {
+      const found = routeChain(chain, {
+        contexts: parts.contexts,
+        bootstrap: bootstrap(),
+        defaultChain: undefined,
+        // Who signs is the running agent's business; it checks every part before the first is sent.
+        signerCurves: ['secp256k1', 'ed25519'],
+        poolless: chainsFile.poolless,
+      });
+      if (found.kind === 'invalid') {
+        throw new PoolError('invalid-chain', found.reason);
+      }
+      return found;
+    };
+    return await work({
+      validate: (request) => validateDisbursement(request, validation),
+      findForeignUse: (chain, key) =>
+        parts.funder === undefined || vended === undefined || refusal !== undefined
+          ? Promise.resolve(undefined)
+          : askForeignUse(parts, { chain, key, employerId: vended.employerId }, parts.funder),
+      readCeiling: (chain) => route(chain).maxRecipients,
+      inspect: (chain, addresses) =>
+        inspectRecipients(addresses, route(chain).context, {
+          platform: validation.checks.platform,
+          evidence: validation.checks.evidence,
+          hasGate: validation.checks.hasGate,
+          paidKeys: validation.checks.paidKeys,
+          evidenceDomain: chainsFile.evidence,
+          nowMs: systemClock.nowMs,
+        }),
+    });
+  } finally {
+    pins.close();
+    paidKeys.close();
+    parts.close();
+  }
+}
+
+/** A platform that does not answer is told by the other checks. */
+async function askForeignUse(
+  { contexts, edge }: Pick<AgentParts, 'contexts' | 'edge'>,
+  { chain, key, employerId }: { chain: string; key: string; employerId: string },
+  { address: funder }: FunderPort,
+): Promise<ErrorBody | undefined> {
+  const findChain = (name: string): ChainContext | undefined => contexts.get(name);
+  try {
+    return await findForeignUse({ employerId, key, findChain }, { chain, funder }, edge);
+  } catch (error) {
+    if (isPoolError(error)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+type BootstrapOutcome =
+  | { readonly vended: Bootstrap; readonly failure?: undefined }
+  | { readonly vended?: undefined; readonly failure: PoolError };
+
+/** A platform that does not answer as it should is a finding of the dry run, not its end. */
+async function askBootstrap(bootstrap: () => Promise<Bootstrap>): Promise<BootstrapOutcome> {
+  try {
+    return { vended: await bootstrap() };
+  } catch (error) {
+    if (isPoolError(error)) {
+      return {
+        failure: explainPlatformFailure(error, 'bootstrap', 'the platform does not answer'),
+      };
+    }
+    throw error;
+  }
+}
+
+/** What the running agent would say to this employer. Writes nothing. */
+async function findRefusal(config: Config, employerId: string): Promise<PoolError | undefined> {
+  const tenancy = createTenancy({
+    home: config.home,
+    configured: config.employerId,
+    listStoredEmployers: () => listStoredEmployers(config.jobStore),
+    nowMs: systemClock.nowMs,
+  });
+  try {
+    await tenancy.assert(employerId);
+    return undefined;
+  } catch (error) {
+    if (isPoolError(error)) {
+      return error;
+    }
+    throw error;
+  }
+}

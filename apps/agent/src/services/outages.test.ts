@@ -1,0 +1,154 @@
+// The platform's relayer, as readiness and a dry run see it (docs/decisions/0009).
+import type { Bootstrap } from '@pool/api';
+import { PoolError } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import { bootstrap } from '../fixtures/test-app.ts';
+import { findOutages } from './outages.ts';
+import { createPlatformProbe } from './platform-probe.ts';
+import { createReadiness, type Finding } from './readiness.ts';
+
+const up: Finding = { ok: true, detail: { kind: 'reachable', message: 'it answers' } };
+
+/** An agent of these chains whose platform answers `state.relayer`, or nothing at all. */
+function createAgent(...chains: string[]) {
+  const state = {
+    relayer: undefined as Bootstrap['relayer'],
+    failure: undefined as PoolError | undefined,
+    invalid: {} as Record<string, string>,
+    gate: up,
+  };
+  const platform = createPlatformProbe(
+    async () => {
+      if (state.failure !== undefined) {
+        throw state.failure;
+      }
+      return { ...bootstrap, ...(state.relayer === undefined ? {} : { relayer: state.relayer }) };
+    },
+    chains,
+    (key) => state.invalid[key],
+  );
+  const { check } = createReadiness(
+    {
+      accelerator: async () => up,
+      signer: async () => up,
+      poolGate: async () => state.gate,
+      platform: platform.probe,
+    },
+    // Nothing is kept: each look is a new one.
+    { nowMs: () => 0, keepMs: 0 },
+  );
+  const deps = { check, hasGate: () => true, readRelayer: platform.readRelayer };
+  return {
+    state,
+    check: async () => {
+      const { ok, detail } = await check('platform');
+      return { ok, ...detail };
+    },
+    codes: async (chain: string | undefined) =>
+      (await findOutages(deps, chain)).map(({ code }) => code),
+    findings: (chain: string) => findOutages(deps, chain),
+  };
+}
+
+describe('the relayer behind a platform that answers', () => {
+  it.each([
+    ['an older platform says nothing of it', undefined],
+    ['the platform does not know yet', {}],
+    ['it is well', { anvil: { ok: true } }],
+    ['another chain’s is down', { base: { ok: false, code: 'insufficient_gas' } }],
+  ])('is held against nobody when %s', async (_what, relayer) => {
+    const { state, check, codes } = createAgent('anvil');
+    state.relayer = relayer;
+    expect(await codes('anvil')).toEqual([]);
+    expect(await check()).toMatchObject({ ok: true, kind: 'reachable' });
+  });
+
+  it('stops batches of its chain, and is not called a platform that does not answer', async () => {
+    const { state, check, findings, codes } = createAgent('anvil');
+    state.relayer = { anvil: { ok: false, code: 'transaction_stuck' } };
+    expect(await findings('anvil')).toEqual([
+      { code: 'relayer_unavailable', message: expect.stringContaining('nobody mines') },
+    ]);
+    expect(await codes(undefined)).toEqual([]);
+    expect(await check()).toEqual({
+      ok: false,
+      kind: 'relayer_unavailable',
+      message: expect.stringMatching(/answers bootstrap; on chain anvil its relayer has a trans/),
+    });
+    state.gate = { ok: false, detail: { kind: 'none', message: 'm' } };
+    expect(await codes('anvil')).toEqual(['relayer_unavailable', 'gate_unavailable']);
+  });
+
+  it('leaves the agent in service while one of its chains can be paid on', async () => {
+    const { state, check, codes } = createAgent('anvil', 'base');
+    state.relayer = { anvil: { ok: false, code: 'stalled' }, base: { ok: true } };
+    expect(await check()).toMatchObject({ ok: true, kind: 'relayer_degraded' });
+    expect([await codes('anvil'), await codes('base')]).toEqual([['relayer_unavailable'], []]);
+    state.relayer = { anvil: { ok: false }, base: { ok: false, code: 'stalled' } };
+    const { ok, message } = await check();
+    expect(ok).toBe(false);
+    expect(message).toContain('anvil');
+    expect(message).toContain('base');
+  });
+
+  it('is forgotten when the platform itself does not answer', async () => {
+    const { state, check, codes } = createAgent('anvil');
+    state.relayer = { anvil: { ok: false, code: 'stalled' } };
+    expect(await codes('anvil')).toEqual(['relayer_unavailable']);
+    state.failure = new PoolError('platform_unreachable', 'it is down', { status: 503 });
+    expect(await codes('anvil')).toEqual(['platform_unavailable']);
+    expect(await check()).toMatchObject({ ok: false, kind: 'unreachable' });
+    Object.assign(state, { failure: undefined, relayer: undefined });
+    expect(await codes('anvil')).toEqual([]);
+  });
+});
+
+describe('a platform that answers, and not as it should', () => {
+  it('is not called an outage when it refuses the edge token, and says what to do', async () => {
+    const { state, check, findings } = createAgent('anvil');
+    state.failure = new PoolError('unauthorized', 'canary', { status: 401 });
+    const message = expect.stringContaining('platform edge-token create');
+    expect(await findings('anvil')).toEqual([{ code: 'edge_token_refused', message }]);
+    expect(await check()).toEqual({ ok: false, kind: 'edge_token_refused', message });
+  });
+
+  it('is not called an outage when its answer is malformed, and says where', async () => {
+    const { state, check, findings } = createAgent('anvil');
+    const message = "the platform's answer is malformed: chain: missing";
+    state.failure = new PoolError('platform_invalid_response', message, { status: 502 });
+    const found = expect.stringContaining('chain: missing');
+    expect(await findings('anvil')).toEqual([
+      { code: 'platform_invalid_response', message: found },
+    ]);
+    expect(await check()).toEqual({ ok: false, kind: 'platform_invalid_response', message: found });
+  });
+});
+
+describe('chains that the platform describes otherwise', () => {
+  it('take the agent out of service once none is left', async () => {
+    const { state, check, codes } = createAgent('anvil', 'base');
+    state.invalid = { anvil: 'why not anvil' };
+    expect(await check()).toMatchObject({
+      ok: true,
+      kind: 'chain_invalid',
+      message: expect.stringContaining('why not anvil'),
+    });
+    state.invalid = { anvil: 'why not anvil', base: 'why not base' };
+    expect(await check()).toEqual({
+      ok: false,
+      kind: 'invalid-chain',
+      message: expect.stringMatching(/why not anvil; why not base/),
+    });
+    // The checks of a batch say it themselves.
+    expect(await codes(undefined)).toEqual([]);
+  });
+
+  it('leave only those that the relayer serves', async () => {
+    const { state, check } = createAgent('anvil', 'base');
+    state.invalid = { anvil: 'why not anvil' };
+    state.relayer = { base: { ok: false, code: 'stalled' } };
+    const { ok, kind, message } = await check();
+    expect([ok, kind]).toEqual([false, 'relayer_unavailable']);
+    expect(message).toContain('why not anvil');
+  });
+});

@@ -1,0 +1,52 @@
+/**
+ * Which of the services that a batch passes through cannot take it now, for a dry run (docs/decisions/0009).
+ *
+ * @module
+ */
+import type { RelayerHealth } from '@pool/api';
+import { edgeTokenRefused, platformInvalidResponse } from '@pool/core';
+import { findRelayerOutage, type PreflightFinding } from '@pool/operations';
+import { chainsInvalid, relayerDown } from './platform-probe.ts';
+import type { ReadinessCheck } from './readiness.ts';
+import { employerMismatch } from './tenancy.ts';
+
+export type OutageDeps = {
+  readonly check: (name: 'poolGate' | 'platform') => Promise<ReadinessCheck>;
+  /** Without a gate every recipient is refused anyway, with a reason of its own. */
+  readonly hasGate: () => boolean;
+  /** As of the last check of the platform. */
+  readonly readRelayer: (chain: string) => RelayerHealth | undefined;
+};
+
+/** @param chain - undefined: no chain that can be paid on, so no relayer is asked about */
+export async function findOutages(
+  deps: OutageDeps,
+  chain: string | undefined,
+): Promise<readonly PreflightFinding[]> {
+  const [platform, gate] = await Promise.all([
+    deps.check('platform'),
+    deps.hasGate() ? deps.check('poolGate') : undefined,
+  ]);
+  const findings: PreflightFinding[] = [];
+  const { kind, message } = platform.detail;
+  const answered = [employerMismatch, edgeTokenRefused, platformInvalidResponse] as const;
+  const code = answered.find((known) => known === kind);
+  if (!platform.ok && code !== undefined) {
+    findings.push({ code, message });
+  } else if (!platform.ok && kind !== relayerDown && kind !== chainsInvalid) {
+    findings.push({
+      code: 'platform_unavailable',
+      message: `the platform, which settles the batch: ${message}`,
+    });
+  } else if (chain !== undefined) {
+    const outage = findRelayerOutage(chain, deps.readRelayer(chain));
+    findings.push(...(outage === undefined ? [] : [outage]));
+  }
+  if (gate !== undefined && !gate.ok) {
+    findings.push({
+      code: 'gate_unavailable',
+      message: `the pool-gate, which vouches for recipients: ${gate.detail.message}`,
+    });
+  }
+  return findings;
+}

@@ -1,0 +1,82 @@
+/**
+ * The look at the platform: does it answer to this agent's edge token, and can its relayer send? A relayer that
+ * is stuck behind a platform that answers would otherwise be noticed only by batches that wait, and a chain that the
+ * platform describes otherwise only by batches that are refused.
+ *
+ * @module
+ */
+import type { Bootstrap, RelayerHealth } from '@pool/api';
+import { edgeTokenRefused, explainPlatformFailure, platformInvalidResponse } from '@pool/core';
+import { describeRelayerTrouble } from '@pool/operations';
+import type { Finding, Probe } from './readiness.ts';
+
+export type PlatformProbe = {
+  readonly probe: Probe;
+  /** What the platform said at the last look. Undefined: it said nothing, or did not answer. */
+  readRelayer(chain: string): RelayerHealth | undefined;
+};
+
+/** `detail.kind` of a platform that answers and can send nothing. */
+export const relayerDown = 'relayer_unavailable';
+
+/** `detail.kind` when none of this agent's chains can be paid on, whatever the relayer says. */
+export const chainsInvalid = 'invalid-chain';
+
+/**
+ * @param bootstrap - answers only to a live edge token, so it tells more than a ping
+ * @param chains - keys of this agent's chains with a pool
+ * @param findInvalidity - why a request for this chain would be `invalid-chain`; undefined: it would not
+ */
+export function createPlatformProbe(
+  bootstrap: () => Promise<Bootstrap>,
+  chains: readonly string[],
+  findInvalidity: (chain: string, answer: Bootstrap) => string | undefined,
+): PlatformProbe {
+  let relayers: Bootstrap['relayer'];
+
+  const readRelayer = (chain: string): RelayerHealth | undefined =>
+    relayers !== undefined && Object.hasOwn(relayers, chain) ? relayers[chain] : undefined;
+
+  return {
+    readRelayer,
+    async probe() {
+      let answer: Bootstrap;
+      try {
+        answer = await bootstrap();
+      } catch (error) {
+        relayers = undefined;
+        return explain(error);
+      }
+      relayers = answer.relayer;
+      const invalid = chains.flatMap((chain) => findInvalidity(chain, answer) ?? []);
+      const payable = chains.filter((chain) => findInvalidity(chain, answer) === undefined);
+      const troubles = payable.flatMap((chain) => {
+        const trouble = describeRelayerTrouble(readRelayer(chain));
+        return trouble === undefined ? [] : [`on chain ${chain} its relayer ${trouble}`];
+      });
+      const all = [...invalid, ...troubles];
+      if (all.length === 0) {
+        return { ok: true, detail: { kind: 'reachable', message: answers } };
+      }
+      // With one chain left, somebody can be paid: this agent stays in service.
+      const ok = troubles.length < payable.length;
+      const message = `${answers}; ${all.join('; ')}`;
+      if (payable.length === 0) {
+        return { ok, detail: { kind: chainsInvalid, message } };
+      }
+      const kind = troubles.length > 0 ? 'relayer_degraded' : 'chain_invalid';
+      return { ok, detail: { kind: ok ? kind : relayerDown, message } };
+    },
+  };
+}
+
+const answers = 'the platform answers bootstrap';
+
+/** What does not pass by itself is said; readiness has words for the rest. */
+function explain(error: unknown): Finding {
+  const { code, message } = explainPlatformFailure(error, 'bootstrap', '');
+  if (code === edgeTokenRefused || code === platformInvalidResponse) {
+    return { ok: false, detail: { kind: code, message } };
+  }
+  throw error;
+}

@@ -1,0 +1,163 @@
+/**
+ * Whose agent this is, and what its platform vends: the answer to bootstrap, asked at start until it comes and
+ * from then on again and again. New answers count for new requests; running jobs keep the chain, pool and
+ * token they began with, which are the agent's own settings anyway. An answer that names another employer is
+ * refused at start and later alike (docs/decisions/0024): until the platform names the right one again, nothing
+ * is accepted, and the jobs underway wait in the store.
+ *
+ * @module
+ */
+import type { Bootstrap } from '@pool/api';
+import { explainPlatformFailure, isPoolError, PoolError } from '@pool/core';
+import type { AgentLog } from './agent-log.ts';
+import { createMismatch, type Tenancy } from './tenancy.ts';
+
+export type Tenant = {
+  /**
+   * The newest answer.
+   * @throws PoolError 503 `platform_unavailable`, `edge_token_refused` or `platform_invalid_response` while bootstrap has
+   * not succeeded, `employer_mismatch` or
+   * `tenancy_unreadable` while its answer is refused
+   */
+  current(): Bootstrap;
+  /** Whose jobs can be read, also while nothing is accepted. @throws PoolError as {@link Tenant.current} */
+  employerId(): string;
+  /** Why the platform's answer is refused. Undefined: it is not. */
+  refusal(): PoolError | undefined;
+  /** Resolves with the first answer. Never, when stopped before. */
+  readonly ready: Promise<Bootstrap>;
+  stop(): void;
+};
+
+export type TenantOptions = {
+  readonly bootstrap: () => Promise<Bootstrap>;
+  readonly tenancy: Pick<Tenancy, 'employerId' | 'admit'>;
+  readonly log: AgentLog;
+  /** Called with every answer that is adopted, before it counts. */
+  readonly onAnswer: (answer: Bootstrap) => void;
+  /** Called with the first, and with the first after a refusal: work begins. */
+  readonly onReady: (answer: Bootstrap) => void;
+  /** Called when an answer is refused: work ends at its next safe point. */
+  readonly onRefused: () => void;
+  /** Pause between two questions. Default: a minute. */
+  readonly refreshMs?: number;
+};
+
+const firstWaitMs = 500;
+const longestWaitMs = 15_000;
+const defaultRefreshMs = 60_000;
+
+const notAnswered =
+  'the platform has not answered bootstrap yet; check DISBURSE_PLATFORM_URL and DISBURSE_PLATFORM_TOKEN, then try again';
+
+export function startTenant(options: TenantOptions): Tenant {
+  const { tenancy, log, refreshMs = defaultRefreshMs } = options;
+  let answer: Bootstrap | undefined;
+  let refusal: PoolError | undefined;
+  let failure: PoolError | undefined;
+  let isWorking = false;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let resolveReady: (value: Bootstrap) => void = () => undefined;
+  const ready = new Promise<Bootstrap>((resolve) => {
+    resolveReady = resolve;
+  });
+
+  async function admit(employerId: string): Promise<void> {
+    await tenancy.admit(employerId);
+    // Jobs, keys and nonces belong to one employer: a process never changes hands.
+    if (answer !== undefined && answer.employerId !== employerId) {
+      throw createMismatch('the employer of this directory was changed while the agent ran');
+    }
+  }
+
+  function refuse(error: PoolError): void {
+    refusal = error;
+    isWorking = false;
+    log.error({ code: error.code }, `bootstrap is refused: ${error.message}`);
+    options.onRefused();
+  }
+
+  async function adopt(received: Bootstrap): Promise<void> {
+    // In one spelling: it names the scope of the jobs.
+    const next = { ...received, employerId: received.employerId.toLowerCase() };
+    try {
+      await admit(next.employerId);
+    } catch (error) {
+      if (isPoolError(error) && !stopped) {
+        refuse(error);
+        return;
+      }
+      throw error;
+    }
+    if (stopped) {
+      return;
+    }
+    options.onAnswer(next);
+    if (!isWorking) {
+      // What fails here is tried again with the next answer: an agent that takes jobs must also work on them.
+      options.onReady(next);
+      isWorking = true;
+      log.info({ chain: next.chain }, 'bootstrap done');
+    }
+    answer = next;
+    refusal = undefined;
+    resolveReady(next);
+  }
+
+  function askLater(waitMs: number, nextWaitMs: number): void {
+    if (!stopped) {
+      timer = setTimeout(() => void ask(nextWaitMs), waitMs);
+    }
+  }
+
+  async function ask(waitMs: number): Promise<void> {
+    try {
+      const received = await options.bootstrap();
+      if (!stopped) {
+        await adopt(received);
+        askLater(refusal === undefined ? refreshMs : longestWaitMs, firstWaitMs);
+      }
+    } catch (error) {
+      const retryInMs = isWorking ? refreshMs : waitMs;
+      failure = explainPlatformFailure(error, 'bootstrap', notAnswered);
+      const { code, retryable, details } = failure;
+      log.warn(
+        { code: details?.['reason'] ?? code, retryInMs },
+        retryable
+          ? 'bootstrap failed, trying again'
+          : `bootstrap failed, trying again: ${failure.message}`,
+      );
+      askLater(retryInMs, Math.min(2 * waitMs, longestWaitMs));
+    }
+  }
+
+  function current(): Bootstrap {
+    if (refusal !== undefined) {
+      throw refusal;
+    }
+    if (answer === undefined) {
+      throw (
+        failure ??
+        new PoolError('platform_unavailable', notAnswered, { status: 503, retryable: true })
+      );
+    }
+    return answer;
+  }
+
+  void ask(firstWaitMs);
+  return {
+    ready,
+    current,
+    refusal: () => refusal,
+    employerId() {
+      const known =
+        refusal === undefined ? undefined : (answer?.employerId ?? tenancy.employerId());
+      return known ?? current().employerId;
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+// What a terminal and a pipe are told while a job waits.
+import { expect, it } from 'vitest';
+import type { JobTrace } from '../services/job-trace.ts';
+import { createProgressView } from './progress-view.ts';
+
+const refused: JobTrace = {
+  timings: [],
+  prover: { kind: 'cpu', detail: '' },
+  refusal: { code: 'erc20-insufficient-balance', message: 'The balance is too small.' },
+};
+
+it.each([true, false])('tells once why a settlement is refused (terminal: %s)', (isTty) => {
+  const written: string[] = [];
+  const view = createProgressView({ isTty, write: (text) => written.push(text) });
+  view.show('submitted', 'settling', { ...refused, refusal: undefined });
+  expect(written.join('')).not.toContain('refused');
+  view.show('submitted', 'settlement-refused', refused);
+  view.show('submitted', 'settlement-refused', refused);
+  const lines = written.join('').split('settlement refused: ');
+  expect(lines).toHaveLength(2);
+  expect(lines[1]).toContain('erc20-insufficient-balance: The balance is too small.');
+  expect(lines[1]).toContain('disburse-agent cancel <key>');
+});
+
+it('says under an insufficient allowance that nobody has to do anything', () => {
+  let written = '';
+  const view = createProgressView({
+    isTty: true,
+    write: (text) => {
+      written += text;
+    },
+  });
+  view.show('submitted', 'proving', { ...refused, refusal: undefined, allowance: 'insufficient' });
+  expect(written).toContain('allowance: insufficient at the pre-proof check\n');
+  expect(written).toContain('(the agent grants exactly what the payment needs itself)\n');
+});

@@ -1,0 +1,107 @@
+/**
+ * The running job on a terminal: one line that is redrawn, a line per finished stage. Into a pipe nothing
+ * but refusals and the outcome goes; of a pay run in parts, a line for each step of a part, for whoever reads logs later.
+ *
+ * @module
+ */
+import type { JobStage } from '@pool/core';
+import type { JobTrace } from '../services/job-trace.ts';
+
+export type ProgressView = {
+  show(state: string, stage: JobStage | undefined, trace: JobTrace | undefined): void;
+  /** Ends the redrawn line and prints what is still missing. */
+  end(trace: JobTrace | undefined): void;
+};
+
+export type Terminal = { readonly isTty: boolean; write(text: string): void };
+
+const barWidth = 24;
+
+export function createProgressView(terminal: Terminal): ProgressView {
+  const printRefusal = createRefusalPrinter(terminal);
+  if (!terminal.isTty) {
+    return { show: (_state, _stage, trace) => printRefusal(trace), end: () => undefined };
+  }
+  const printed = new Set<JobStage>();
+  let saidAllowance = false;
+
+  function printFinished(trace: JobTrace | undefined, current: JobStage | undefined): void {
+    for (const { stage, seconds } of trace?.timings ?? []) {
+      if (stage !== current && !printed.has(stage)) {
+        printed.add(stage);
+        terminal.write(`\r\u001b[K  ${stage.padEnd(20)} ${formatSeconds(seconds)}\n`);
+      }
+    }
+    if (trace?.allowance === 'insufficient' && !saidAllowance) {
+      saidAllowance = true;
+      terminal.write(`\r\u001b[K  ${insufficientAllowanceLine}\n  ${allowanceNote}\n`);
+    }
+  }
+
+  return {
+    show(state, stage, trace) {
+      printFinished(trace, stage);
+      printRefusal(trace);
+      const progress = trace?.progress;
+      const name = (stage ?? state).padEnd(20);
+      const seconds = progress?.seconds ?? 0;
+      const fraction = progress?.fraction;
+      const bar = fraction === undefined || fraction <= 0 ? '' : ` ${drawBar(fraction)}`;
+      const left =
+        fraction === undefined || fraction < 0.05
+          ? ''
+          : `, about ${formatSeconds((seconds / fraction) * (1 - fraction))} left`;
+      terminal.write(`\r\u001b[K  ${name} ${formatSeconds(seconds)}${bar}${left}`);
+    },
+    end(trace) {
+      printFinished(trace, undefined);
+      terminal.write('\r\u001b[K');
+    },
+  };
+}
+
+/** Says once why a settlement is refused, and what can be done: otherwise nobody would know before its deadline. */
+function createRefusalPrinter(terminal: Terminal): (trace: JobTrace | undefined) => void {
+  let said: string | undefined;
+  return (trace) => {
+    const { refusal } = trace ?? {};
+    if (refusal !== undefined && refusal.code !== said) {
+      said = refusal.code;
+      const start = terminal.isTty ? '\r\u001b[K  ' : '';
+      terminal.write(
+        `${start}${describeWaiting(refusal.code)}: ${refusal.code}: ${refusal.message}\n` +
+          `${terminal.isTty ? '  ' : ''}${adviseOn(refusal.code)}\n`,
+      );
+    }
+  };
+}
+
+function describeWaiting(code: string): string {
+  return code === 'configuration_changed' ? 'the job waits' : 'settlement refused';
+}
+
+function adviseOn(code: string): string {
+  if (code === 'configuration_changed') {
+    return 'this command goes on by itself once the job does; Ctrl-C ends the watching, not the job';
+  }
+  return code === 'settled_elsewhere'
+    ? 'it is not sent again; the job ends when the chain shows that this batch can never land'
+    : 'it is sent again until its deadline; "disburse-agent cancel <key>" takes it back';
+}
+
+/** How the command form renders an insufficient pre-proof allowance. */
+export const insufficientAllowanceLine = 'allowance: insufficient at the pre-proof check';
+
+/** Stands under it, since it reads like something to do. */
+export const allowanceNote = '  (the agent grants exactly what the payment needs itself)';
+
+function drawBar(fraction: number): string {
+  const full = Math.round(Math.min(1, Math.max(0, fraction)) * barWidth);
+  return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}] ${Math.floor(fraction * 100)} %`;
+}
+
+export function formatSeconds(seconds: number): string {
+  return seconds < 60
+    ? `${seconds.toFixed(1)} s`
+    : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+}

@@ -1,0 +1,240 @@
+/**
+ * The agent's own routes: submit, validate and read a disbursement, readiness, liveness, metrics.
+ *
+ * @module
+ */
+
+import {
+  disbursementErrorCodes,
+  disbursementJobSchema,
+  disbursementResultSchema,
+  disburseRequestSchema,
+  edgeTokenRefused,
+  platformInvalidResponse,
+} from '@pool/core';
+import * as v from 'valibot';
+import { agentExamples } from './agent-examples.ts';
+import { type Api, defineRoute } from './route.ts';
+import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.ts';
+
+const bearer = { scheme: 'agentCredential', needs: 'disburse' } as const;
+
+const checkSchema = v.strictObject({
+  ok: v.boolean(),
+  detail: v.strictObject({ kind: v.string(), message: v.string() }),
+  latencyMs: v.number(),
+});
+const readinessReportSchema = v.strictObject({
+  ok: v.boolean(),
+  checks: v.strictObject({
+    accelerator: checkSchema,
+    signer: checkSchema,
+    poolGate: checkSchema,
+    platform: checkSchema,
+  }),
+});
+
+const validationReportSchema = v.strictObject({
+  /** Nothing is wrong, and nothing else would stop the batch. */
+  ok: v.boolean(),
+  allowanceState: v.picklist(['sufficient', 'insufficient', 'unknown']),
+  issues: v.array(
+    v.strictObject({
+      /** Position in `recipients`; -1 for the request as a whole. */
+      requestIndex: v.pipe(v.number(), v.integer(), v.minValue(-1)),
+      code: v.picklist(['invalid_request', ...disbursementErrorCodes]),
+      message: v.string(),
+      severity: v.picklist(['error']),
+    }),
+  ),
+  /** What else would stop the batch now; absent when nothing would. */
+  preflight: v.optional(
+    v.array(
+      v.strictObject({
+        code: v.string(),
+        message: v.string(),
+        /** A warning stops nothing; an entry without a severity would stop the batch now. */
+        severity: v.optional(v.picklist(['warning'])),
+      }),
+    ),
+  ),
+  /** Whom `unregistered: skip` would leave unpaid; absent when nobody. */
+  skipped: v.optional(disbursementResultSchema.entries.skipped),
+});
+
+const livenessSchema = v.strictObject({
+  ok: v.literal(true),
+  version: v.string(),
+  uptimeSeconds: v.number(),
+});
+
+/** The job as its submission answers it. */
+const submittedJobSchema = v.strictObject({
+  ...disbursementJobSchema.entries,
+  statusUrl: v.string(),
+});
+
+const tooLarge = ['payload_too_large'] as const;
+const unauthorized = ['unauthorized'] as const;
+const forbidden = ['forbidden', 'forbidden_host'] as const;
+const rateLimited = ['rate_limited'] as const;
+const unavailable = [
+  'verification_unavailable',
+  'platform_unavailable',
+  edgeTokenRefused,
+  platformInvalidResponse,
+] as const;
+
+export const agentRoutes = {
+  livez: defineRoute({
+    id: 'livez',
+    method: 'GET',
+    path: '/api/livez',
+    summary: 'Is the process alive?',
+    answers: { 200: { description: 'It is.', schema: livenessSchema } },
+    errors: { 403: ['forbidden_host'] },
+  }),
+  readyz: defineRoute({
+    id: 'readyz',
+    method: 'GET',
+    path: '/api/readyz',
+    summary: 'Is everything there that a payment needs?',
+    answers: {
+      200: { description: 'Everything is.', schema: readinessReportSchema },
+      503: {
+        description: 'Something is not; the report says what.',
+        schema: readinessReportSchema,
+      },
+    },
+    errors: { 403: ['forbidden_host'] },
+  }),
+  metrics: defineRoute({
+    id: 'metrics',
+    method: 'GET',
+    path: '/metrics',
+    summary: 'Counters for Prometheus',
+    description: 'Takes the metrics token or the loopback token. Names no amount, address or key.',
+    auth: { scheme: 'metricsCredential' },
+    answers: {
+      200: {
+        description: 'The text format of Prometheus.',
+        schema: v.string(),
+        contentType: 'text/plain',
+      },
+    },
+    errors: { 401: unauthorized, 403: ['forbidden_host'] },
+  }),
+  disburse: defineRoute({
+    id: 'disburse',
+    method: 'POST',
+    path: '/api/disburse',
+    summary: 'Pay a batch of recipients',
+    description:
+      'Stops at the first thing wrong. The same key with the same body answers the original job; with ' +
+      'another body 409. A key used before answers 200 once its job has ended, and 202 until then.',
+    auth: bearer,
+    headers: { 'idempotency-key': idempotencyKeyHeaderSchema },
+    body: disburseRequestSchema,
+    answers: {
+      200: { description: 'The job of this key has ended.', schema: submittedJobSchema },
+      202: { description: 'Accepted, or still under way.', schema: submittedJobSchema },
+    },
+    errors: {
+      400: ['invalid_request', ...disbursementErrorCodes],
+      401: unauthorized,
+      403: forbidden,
+      409: ['idempotency_conflict'],
+      413: tooLarge,
+      429: rateLimited,
+      503: [...unavailable, 'employer_mismatch', 'tenancy_unreadable'],
+    },
+  }),
+  validate: defineRoute({
+    id: 'validate',
+    method: 'POST',
+    path: '/api/validate',
+    summary: 'Everything wrong with a disbursement, without paying',
+    description:
+      'The checks of a disbursement, all of them; proves and submits nothing. A body that is malformed or ' +
+      'too large is an issue like any other.',
+    auth: bearer,
+    body: disburseRequestSchema,
+    answers: { 200: { description: 'The report.', schema: validationReportSchema } },
+    errors: {
+      401: unauthorized,
+      403: forbidden,
+      429: rateLimited,
+      503: unavailable,
+    },
+  }),
+  getDisbursement: defineRoute({
+    id: 'getDisbursement',
+    method: 'GET',
+    path: '/api/disburse/{key}',
+    summary: 'Read a disbursement by its Idempotency-Key',
+    auth: bearer,
+    params: { key: jobKeyParamSchema },
+    answers: { 200: { description: 'The job as it stands.', schema: disbursementJobSchema } },
+    errors: {
+      401: unauthorized,
+      403: forbidden,
+      404: ['not_found'],
+      429: rateLimited,
+      503: unavailable,
+    },
+  }),
+  cancelDisbursement: defineRoute({
+    id: 'cancelDisbursement',
+    method: 'DELETE',
+    path: '/api/disburse/{key}',
+    summary: 'Cancel a disbursement',
+    description:
+      'Before the batch has left, the job fails with `cancelled` at once. After that its funder withdraws the ' +
+      'authorisation, and the answer waits for a final block, which may take minutes: allow for that in the read ' +
+      'time-out. Whoever hangs up may ask again; the cancellation goes on. A batch that settles first is answered as ' +
+      '`done`: it was paid. A job that had ended before is answered as it is. 409 `configuration_changed`: the job began ' +
+      'with another funder, pool, token or chain than the agent has now, so it cannot end it; the cancellation is kept.',
+    auth: bearer,
+    params: { key: jobKeyParamSchema },
+    answers: { 200: { description: 'The job, which has ended.', schema: disbursementJobSchema } },
+    errors: {
+      401: unauthorized,
+      403: forbidden,
+      404: ['not_found'],
+      409: ['configuration_changed'],
+      429: rateLimited,
+      503: [...unavailable, 'agent_stopping'],
+    },
+  }),
+} as const;
+
+export const agentApi: Api = {
+  name: 'agent',
+  title: 'Pool disbursement agent',
+  description:
+    'The local process that proves, signs and settles disbursements. Listens on loopback unless told otherwise.',
+  servers: [{ url: 'http://127.0.0.1:8787', description: 'The default address of an agent.' }],
+  securitySchemes: {
+    agentCredential: {
+      type: 'http',
+      scheme: 'bearer',
+      description:
+        'An API key with the capability of the route, or the loopback token of this agent.',
+    },
+    metricsCredential: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'DISBURSE_METRICS_TOKEN, or the loopback token of this agent.',
+    },
+  },
+  schemas: {
+    DisburseRequest: disburseRequestSchema,
+    DisbursementJob: disbursementJobSchema,
+    SubmittedJob: submittedJobSchema,
+    DisbursementResult: disbursementResultSchema,
+    ValidationReport: validationReportSchema,
+    ReadinessReport: readinessReportSchema,
+  },
+  routes: Object.values(agentRoutes),
+  examples: agentExamples,
+};

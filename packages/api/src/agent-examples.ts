@@ -1,0 +1,141 @@
+/**
+ * One request of each of the agent's routes, and what it answers.
+ *
+ * @module
+ */
+import type { RouteExample } from './route.ts';
+
+const key = 'payroll-2026-11';
+const anna = '0x8EF31ED37e5320931Bf85677De447824a66c9991';
+const ben = '0x751CA7928deBE9e5DBE56adC2A366E5F61bed0B0';
+
+const request = {
+  token: 'USDC',
+  chain: 'base',
+  recipients: [
+    { recipientAddress: anna, amount: '3000000000', memo: 'November' },
+    { recipientAddress: ben, amount: '4000000000' },
+  ],
+  unregistered: 'fail',
+};
+
+const done = {
+  key,
+  state: 'done',
+  result: {
+    status: 'completed',
+    batches: [
+      {
+        index: 0,
+        txHash: '0x997eb126079e4b7fe5d23f1f5d5c6fb71d2bce61aed3dc2c16763f606b5e6dba',
+        recipientCount: 2,
+        status: 'success',
+      },
+    ],
+    notes: [
+      {
+        requestIndex: 0,
+        recipientAddress: anna,
+        commitment: '0x278aaeec52a92534b9904a097cbbacd4965e662911fd9833614e2b6326580731',
+        amount: '3000000000',
+        status: 'success',
+      },
+      {
+        requestIndex: 1,
+        recipientAddress: ben,
+        commitment: '0x29c2c467a60d928a16dbd9e6a6694b052e1320562785d8ce0c62559f5aea4e94',
+        amount: '4000000000',
+        status: 'success',
+      },
+    ],
+    skipped: [],
+    allowance: { state: 'insufficient' },
+  },
+};
+const statusUrl = `/api/disburse/${key}`;
+
+function check(kind: string, message: string, latencyMs: number) {
+  return {
+    ok: true,
+    detail: { kind, message },
+    latencyMs,
+  };
+}
+const checks = {
+  accelerator: check('cpu', 'proves on the processor', 1),
+  signer: check('local-key', 'the funder can sign', 1),
+  poolGate: check('reachable', 'the gate answers', 12),
+  platform: check('reachable', 'the platform knows this agent', 9),
+};
+const gateDown = {
+  ok: false,
+  detail: { kind: 'gate_unreachable', message: 'the pool-gate does not answer' },
+  latencyMs: 2_000,
+};
+
+export const agentExamples: Readonly<Record<string, RouteExample>> = {
+  livez: { answers: { 200: { ok: true, version: '1.0.0', uptimeSeconds: 86_400 } } },
+  readyz: {
+    answers: {
+      200: { ok: true, checks },
+      503: { ok: false, checks: { ...checks, poolGate: gateDown } },
+    },
+  },
+  metrics: { answers: { 200: 'prover_queued 0\n' } },
+  disburse: {
+    parameters: { 'idempotency-key': key },
+    body: request,
+    answers: {
+      200: { ...done, statusUrl },
+      202: { key, state: 'accepted', statusUrl },
+      400: {
+        code: 'invalid-token',
+        message: 'token must be a symbol configured for chain base: USDC',
+      },
+      409: {
+        code: 'idempotency_conflict',
+        message:
+          'this Idempotency-Key was used with another body; send a new key for a new payment',
+      },
+    },
+  },
+  validate: {
+    body: { ...request, recipients: [{ recipientAddress: anna, amount: '1.5' }] },
+    answers: {
+      200: {
+        ok: false,
+        allowanceState: 'unknown',
+        issues: [
+          {
+            requestIndex: 0,
+            code: 'invalid-amount',
+            message: 'recipients[0]: amount must be a whole number of base units',
+            severity: 'error',
+          },
+        ],
+      },
+    },
+  },
+  getDisbursement: {
+    parameters: { key },
+    answers: {
+      200: done,
+      404: { code: 'not_found', message: 'this agent has never seen that key' },
+    },
+  },
+  cancelDisbursement: {
+    parameters: { key },
+    answers: {
+      200: {
+        key,
+        state: 'failed',
+        error: {
+          code: 'cancelled',
+          message:
+            'the job was cancelled: the funder withdrew its authorisation, and nothing was paid; to pay after all, use a new Idempotency-Key',
+        },
+      },
+      404: { code: 'not_found', message: 'this agent has never seen that key' },
+    },
+  },
+};

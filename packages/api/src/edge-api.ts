@@ -1,0 +1,209 @@
+/**
+ * `/agent-edge`: what agents ask of the platform, and the notes a holder reads.
+ *
+ * @module
+ */
+
+import { chainKeySchema, tokenSymbolSchema } from '@pool/core';
+import * as v from 'valibot';
+import {
+  bootstrapRequestSchema,
+  bootstrapResponseSchema,
+  deliverySchema,
+  notesResponseSchema,
+  recipientLookupRequestSchema,
+  recipientLookupResponseSchema,
+  recipientRecordSchema,
+  settlementRecordSchema,
+  settlementRequestSchema,
+  voidRequestSchema,
+} from './edge.ts';
+import { edgeExamples } from './edge-examples.ts';
+import { type Api, defineRoute } from './route.ts';
+import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.ts';
+
+const edgeToken = { scheme: 'edgeToken' } as const;
+
+const unauthorized = ['unauthorized'] as const;
+const foreign = ['forbidden_host', 'forbidden_origin'] as const;
+const tooLarge = ['payload_too_large'] as const;
+const limited = ['rate_limited'] as const;
+const chainDown = ['chain_unreachable'] as const;
+function settlement(description: string) {
+  return { description, schema: settlementRecordSchema };
+}
+
+export const edgeRoutes = {
+  bootstrap: defineRoute({
+    id: 'bootstrap',
+    method: 'POST',
+    path: '/agent-edge/bootstrap',
+    summary: 'Whose agent this is, and what the platform vends to it',
+    auth: edgeToken,
+    body: bootstrapRequestSchema,
+    answers: { 200: { description: 'The deployment.', schema: bootstrapResponseSchema } },
+    errors: {
+      400: ['invalid_request'],
+      401: unauthorized,
+      403: foreign,
+      413: tooLarge,
+      429: limited,
+    },
+  }),
+  lookupRecipients: defineRoute({
+    id: 'lookupRecipients',
+    method: 'POST',
+    path: '/agent-edge/recipients/lookup',
+    summary: 'Keys, readiness and evidence of recipients by address',
+    description: 'One record an address, in the order asked, spelled as asked.',
+    auth: edgeToken,
+    body: recipientLookupRequestSchema,
+    answers: { 200: { description: 'The records.', schema: recipientLookupResponseSchema } },
+    errors: {
+      400: ['invalid_request', 'invalid-chain'],
+      401: unauthorized,
+      403: foreign,
+      413: tooLarge,
+      429: limited,
+    },
+  }),
+  postSettlement: defineRoute({
+    id: 'postSettlement',
+    method: 'POST',
+    path: '/agent-edge/settlements',
+    summary: 'Hand over a proved and signed batch',
+    auth: edgeToken,
+    headers: { 'idempotency-key': idempotencyKeyHeaderSchema },
+    body: settlementRequestSchema,
+    answers: {
+      200: settlement('The settlement of this key has ended.'),
+      202: settlement('Stored, or under way.'),
+    },
+    errors: {
+      400: [
+        'invalid_request',
+        'invalid-chain',
+        'invalid_settlement',
+        'proof_invalid',
+        'batch_size_unsupported',
+        'deadline_too_far',
+      ],
+      401: unauthorized,
+      403: foreign,
+      409: ['idempotency_conflict'],
+      413: tooLarge,
+      503: [...chainDown, 'verifier_unavailable'],
+      429: [...limited, 'gas_budget_exceeded'],
+    },
+  }),
+  getSettlement: defineRoute({
+    id: 'getSettlement',
+    method: 'GET',
+    path: '/agent-edge/settlements/{key}',
+    summary: 'Read a settlement by its job’s key',
+    auth: edgeToken,
+    params: { key: jobKeyParamSchema },
+    answers: { 200: settlement('It has ended.'), 202: settlement('It is under way.') },
+    errors: {
+      401: unauthorized,
+      403: foreign,
+      404: ['settlement_not_found'],
+      503: chainDown,
+      429: limited,
+    },
+  }),
+  postVoid: defineRoute({
+    id: 'postVoid',
+    method: 'POST',
+    path: '/agent-edge/settlements/{key}/void',
+    summary: 'Withdraw the batch of a settlement',
+    description:
+      'From then on the platform sends voidBatch() and no fund(). The settlement ends reverted with the code ' +
+      'batch_voided, or settled when fund() landed first. Repeating the call changes nothing.',
+    auth: edgeToken,
+    params: { key: jobKeyParamSchema },
+    body: voidRequestSchema,
+    answers: {
+      200: settlement('The settlement has ended.'),
+      202: settlement('The withdrawal is stored, or fund() has landed and is not final.'),
+    },
+    errors: {
+      400: ['invalid_request', 'invalid-chain', 'invalid_void'],
+      401: unauthorized,
+      403: foreign,
+      404: ['not_found'],
+      413: tooLarge,
+      503: [...chainDown, 'verifier_unavailable'],
+      429: limited,
+    },
+  }),
+  redeliverNotes: defineRoute({
+    id: 'redeliverNotes',
+    method: 'POST',
+    path: '/agent-edge/settlements/{key}/notes',
+    summary: 'Hand over the sealed notes of a settled batch once more',
+    description:
+      'For a platform that lost them. Taken only when a final block has the batch and names the hash of exactly these notes. Doing it again changes nothing.',
+    auth: edgeToken,
+    params: { key: jobKeyParamSchema },
+    body: deliverySchema,
+    answers: {
+      200: settlement('The notes are stored and served.'),
+      202: settlement('The notes are stored; the index settles the batch next.'),
+    },
+    errors: {
+      400: ['invalid_request', 'invalid-chain', 'invalid_settlement'],
+      401: unauthorized,
+      403: foreign,
+      409: ['not_settled', 'idempotency_conflict'],
+      413: tooLarge,
+      503: [...chainDown, 'verifier_unavailable'],
+      429: limited,
+    },
+  }),
+  getNotes: defineRoute({
+    id: 'getNotes',
+    method: 'GET',
+    path: '/agent-edge/notes',
+    summary: 'Sealed notes of the holder, oldest first',
+    auth: { scheme: 'holderKey', needs: 'holder.read' },
+    query: {
+      chain: chainKeySchema,
+      token: tokenSymbolSchema,
+      cursor: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,9}\.[0-9]{1,4}$/))),
+    },
+    answers: { 200: { description: 'A page.', schema: notesResponseSchema } },
+    errors: {
+      400: ['invalid_request', 'invalid-chain', 'invalid-token'],
+      401: unauthorized,
+      403: ['forbidden', ...foreign],
+      503: ['notes_unavailable'],
+      429: limited,
+    },
+  }),
+} as const;
+
+export const edgeApi: Api = {
+  name: 'edge',
+  title: 'Pool agent edge',
+  description: 'What agents and holders ask of a platform under /agent-edge.',
+  servers: [{ url: '/', description: 'The platform that serves this document.' }],
+  securitySchemes: {
+    edgeToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The edge token of an agent, bound to one employer.',
+    },
+    holderKey: { type: 'http', scheme: 'bearer', description: 'An API key of a holder.' },
+  },
+  schemas: {
+    Bootstrap: bootstrapResponseSchema,
+    RecipientRecord: recipientRecordSchema,
+    SettlementRequest: settlementRequestSchema,
+    SettlementRecord: settlementRecordSchema,
+    VoidRequest: voidRequestSchema,
+    Delivery: deliverySchema,
+  },
+  routes: Object.values(edgeRoutes),
+  examples: edgeExamples,
+};

@@ -1,0 +1,196 @@
+/**
+ * The pool-gate: access tokens, eligibility paths and root, and the list of wallets itself.
+ *
+ * @module
+ */
+
+import { eligibilityPathSchema, hex32Schema } from '@pool/core';
+import * as v from 'valibot';
+import {
+  gateCapacityResponseSchema,
+  gatePathsRequestSchema,
+  gatePathsResponseSchema,
+  gateReaderIdSchema,
+  gateReaderRequestSchema,
+  gateReaderResponseSchema,
+  gateRootResponseSchema,
+  gateWalletRequestSchema,
+  gateWalletResponseSchema,
+} from './edge.ts';
+import { gateExamples } from './gate-examples.ts';
+import { type Api, defineRoute } from './route.ts';
+import { okSchema } from './shared-schemas.ts';
+
+const read = { scheme: 'accessToken', needs: 'gate.read' } as const;
+const write = { scheme: 'accessToken', needs: 'gate.write' } as const;
+
+const unauthorized = ['unauthorized'] as const;
+const foreign = ['forbidden_host', 'forbidden_origin'] as const;
+const tooLarge = ['payload_too_large'] as const;
+const badWord = ['invalid_hex', 'invalid_field_element'] as const;
+
+const tokenRequestSchema = v.object({
+  grant_type: v.literal('client_credentials'),
+  client_id: v.optional(v.string()),
+  client_secret: v.optional(v.string()),
+  scope: v.optional(v.string()),
+});
+const tokenResponseSchema = v.strictObject({
+  access_token: v.string(),
+  token_type: v.literal('Bearer'),
+  expires_in: v.number(),
+  scope: v.string(),
+});
+
+/** RFC 6749 §5.2 and the house's own form, both. */
+function tokenErrorSchema(codes: readonly string[]) {
+  return v.strictObject({
+    error: v.picklist(codes),
+    error_description: v.string(),
+    code: v.picklist(codes),
+    message: v.string(),
+  });
+}
+
+export const gateRoutes = {
+  livez: defineRoute({
+    id: 'livez',
+    method: 'GET',
+    path: '/livez',
+    summary: 'Is the process alive?',
+    answers: { 200: { description: 'It is.', schema: okSchema } },
+    errors: { 403: foreign },
+  }),
+  readyz: defineRoute({
+    id: 'readyz',
+    method: 'GET',
+    path: '/readyz',
+    summary: 'Can the process serve?',
+    description: 'It can while its database answers and no other process has taken it over.',
+    answers: { 200: { description: 'It can.', schema: okSchema } },
+    errors: { 403: foreign, 503: ['database_unavailable'] },
+  }),
+  grantToken: defineRoute({
+    id: 'grantToken',
+    method: 'POST',
+    path: '/oauth/token',
+    summary: 'An access token for client credentials',
+    description: 'Credentials as HTTP Basic or as fields of the form.',
+    body: tokenRequestSchema,
+    bodyType: 'application/x-www-form-urlencoded',
+    answers: {
+      200: { description: 'The token.', schema: tokenResponseSchema },
+      400: {
+        description: 'The request cannot be granted.',
+        schema: tokenErrorSchema(['unsupported_grant_type', 'invalid_scope']),
+      },
+      401: { description: 'Not a client.', schema: tokenErrorSchema(['invalid_client']) },
+    },
+    errors: { 403: foreign, 413: tooLarge, 429: ['rate_limited'] },
+  }),
+  findPaths: defineRoute({
+    id: 'findPaths',
+    method: 'POST',
+    path: '/v1/paths',
+    summary: 'Eligibility paths of wallets',
+    auth: read,
+    body: gatePathsRequestSchema,
+    answers: { 200: { description: 'Paths to one root.', schema: gatePathsResponseSchema } },
+    errors: {
+      400: ['invalid_request', ...badWord],
+      401: unauthorized,
+      403: ['forbidden', ...foreign],
+      413: tooLarge,
+    },
+  }),
+  getRoot: defineRoute({
+    id: 'getRoot',
+    method: 'GET',
+    path: '/v1/root',
+    summary: 'The eligibility root and how many wallets it holds',
+    auth: read,
+    answers: { 200: { description: 'The root.', schema: gateRootResponseSchema } },
+    errors: { 401: unauthorized, 403: ['forbidden', ...foreign] },
+  }),
+  getCapacity: defineRoute({
+    id: 'getCapacity',
+    method: 'GET',
+    path: '/v1/capacity',
+    summary: 'How full the eligibility tree is',
+    auth: read,
+    answers: { 200: { description: 'Its places.', schema: gateCapacityResponseSchema } },
+    errors: { 401: unauthorized, 403: ['forbidden', ...foreign] },
+  }),
+  putWallet: defineRoute({
+    id: 'putWallet',
+    method: 'PUT',
+    path: '/v1/wallets/{walletId}',
+    summary: 'Screen a wallet and put it on the list',
+    description: 'Answers once the root that holds it is final on chain.',
+    auth: write,
+    params: { walletId: hex32Schema },
+    body: gateWalletRequestSchema,
+    answers: { 200: { description: 'Where the wallet stands.', schema: gateWalletResponseSchema } },
+    errors: {
+      400: ['invalid_request', 'invalid_wallet_pub', ...badWord],
+      401: unauthorized,
+      403: ['forbidden', ...foreign],
+      413: tooLarge,
+      503: ['publication_failed', 'tree_full'],
+    },
+  }),
+  putReader: defineRoute({
+    id: 'putReader',
+    method: 'PUT',
+    path: '/v1/readers/{clientId}',
+    summary: "Make an employer's reader, give it another secret, or revoke it",
+    description:
+      'Its access tokens end at once when its secret changes or it is revoked. Putting the same state again changes nothing.',
+    auth: write,
+    params: { clientId: gateReaderIdSchema },
+    body: gateReaderRequestSchema,
+    answers: { 200: { description: 'The state stands.', schema: gateReaderResponseSchema } },
+    errors: {
+      400: ['invalid_request'],
+      401: unauthorized,
+      403: ['forbidden', ...foreign],
+      409: ['client_revoked', 'stale_generation'],
+      413: tooLarge,
+    },
+  }),
+  removeWallet: defineRoute({
+    id: 'removeWallet',
+    method: 'DELETE',
+    path: '/v1/wallets/{walletId}',
+    summary: 'Take a wallet off the list',
+    description:
+      'Answers once the root without it is final on chain. Its place in the tree is free from then on.',
+    auth: write,
+    params: { walletId: hex32Schema },
+    answers: { 200: { description: 'It is off the list.', schema: gateWalletResponseSchema } },
+    errors: {
+      400: badWord,
+      401: unauthorized,
+      403: ['forbidden', ...foreign],
+      413: tooLarge,
+      503: ['publication_failed'],
+    },
+  }),
+} as const;
+
+export const gateApi: Api = {
+  name: 'gate',
+  title: 'Pool-gate',
+  description: 'The list of eligible wallets and the paths that prove membership.',
+  servers: [{ url: '/', description: 'The gate that serves this document.' }],
+  securitySchemes: {
+    accessToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'From POST /oauth/token; carries the scopes gate.read and gate.write.',
+    },
+  },
+  schemas: { EligibilityPath: eligibilityPathSchema },
+  routes: Object.values(gateRoutes),
+  examples: gateExamples,
+};

@@ -1,0 +1,81 @@
+/**
+ * What agent, platform, edge and gate answer over HTTP: wire schemas, routes, OpenAPI documents and their pages.
+ *
+ * @module
+ */
+
+export {
+  type Capability,
+  capabilities,
+  capabilitySchema,
+  enrollmentResponseSchema,
+  keyMetadataSchema,
+  labelSchema,
+  listKeysResponseSchema,
+  mintKeyRequestSchema,
+  mintKeyResponseSchema,
+  nonceResponseSchema,
+  onboardRequestSchema,
+  onboardResponseSchema,
+  type Readiness,
+  readinessSchema,
+  readinessValues,
+  registerRequestSchema,
+  registerResponseSchema,
+  rotateRequestSchema,
+  rotateResponseSchema,
+  successResponseSchema,
+  type VerifiedKey,
+  verifyKeyRequestSchema,
+  verifyKeyResponseSchema,
+  verifySessionRequestSchema,
+  verifySessionResponseSchema,
+} from './accounts.ts';
+export { agentApi, agentRoutes } from './agent-api.ts';
+export {
+  type BodyFingerprint,
+  type Bootstrap,
+  bootstrapRequestSchema,
+  bootstrapResponseSchema,
+  type Delivery,
+  deliverySchema,
+  type FundBatchWire,
+  type GateReaderState,
+  type GateWallet,
+  gateCapacityResponseSchema,
+  gatePathsRequestSchema,
+  gatePathsResponseSchema,
+  gateReaderIdSchema,
+  gateReaderRequestSchema,
+  gateReaderResponseSchema,
+  gateRootResponseSchema,
+  gateWalletRequestSchema,
+  gateWalletResponseSchema,
+  type NotesResponse,
+  notesResponseSchema,
+  type PermitWire,
+  type RecipientRecord,
+  type RelayerHealth,
+  recipientLookupRequestSchema,
+  recipientLookupResponseSchema,
+  type SettlementRecord,
+  type SettlementRequest,
+  type SolidityProof,
+  settlementRecordSchema,
+  settlementRequestSchema,
+  type VoidRequest,
+  voidRequestSchema,
+} from './edge.ts';
+export { edgeApi, edgeRoutes } from './edge-api.ts';
+export { gateApi, gateRoutes } from './gate-api.ts';
+export {
+  type Invitation,
+  invitationSchema,
+  inviteRequestSchema,
+  inviteResponseSchema,
+  listInvitationsResponseSchema,
+} from './invitations.ts';
+export { createOpenApi, type OpenApiDocument } from './openapi.ts';
+export { platformApi, platformRoutes } from './platform-api.ts';
+export type { Api, Route, RouteAnswer, RouteInput } from './route.ts';
+export { createApiPages, type ServedText } from './serve-api.ts';

@@ -1,0 +1,311 @@
+/**
+ * The platform's routes: sign-in, employer account, enrolment, API keys, and their verification.
+ *
+ * @module
+ */
+import * as v from 'valibot';
+import {
+  enrollmentResponseSchema,
+  keyMetadataSchema,
+  listKeysResponseSchema,
+  mintKeyRequestSchema,
+  mintKeyResponseSchema,
+  nonceResponseSchema,
+  onboardRequestSchema,
+  onboardResponseSchema,
+  registerRequestSchema,
+  registerResponseSchema,
+  rotateRequestSchema,
+  rotateResponseSchema,
+  successResponseSchema,
+  verifyKeyRequestSchema,
+  verifyKeyResponseSchema,
+  verifySessionRequestSchema,
+  verifySessionResponseSchema,
+} from './accounts.ts';
+import {
+  invitationSchema,
+  inviteRequestSchema,
+  inviteResponseSchema,
+  listInvitationsResponseSchema,
+} from './invitations.ts';
+import { platformExamples } from './platform-examples.ts';
+import { type Api, defineRoute } from './route.ts';
+import { okSchema } from './shared-schemas.ts';
+
+const session = { scheme: 'session' } as const;
+
+const badRequest = ['invalid_request'] as const;
+const unauthorized = ['unauthorized'] as const;
+const foreign = ['forbidden_host', 'forbidden_origin'] as const;
+const tooLarge = ['payload_too_large'] as const;
+const limited = ['rate_limited'] as const;
+/** No account, or that of a contract of the same address on another chain. */
+const noAccount = ['employer_not_found', 'contract_on_another_chain'] as const;
+
+export const platformRoutes = {
+  livez: defineRoute({
+    id: 'livez',
+    method: 'GET',
+    path: '/livez',
+    summary: 'Is the process alive?',
+    answers: { 200: { description: 'It is.', schema: okSchema } },
+    errors: { 403: foreign },
+  }),
+  readyz: defineRoute({
+    id: 'readyz',
+    method: 'GET',
+    path: '/readyz',
+    summary: 'Can the process serve?',
+    description: 'It can while its database answers and no other process has taken it over.',
+    answers: { 200: { description: 'It can.', schema: okSchema } },
+    errors: { 403: foreign, 503: ['database_unavailable'] },
+  }),
+  createNonce: defineRoute({
+    id: 'createNonce',
+    method: 'GET',
+    path: '/api/auth/nonce',
+    summary: 'A nonce for one sign-in text',
+    description:
+      'The text is EIP-4361, version 1: the platform’s host as its domain, the platform’s URL as its URI, a chain of ' +
+      'the deployment, this nonce, when it was issued and when it expires. The example of POST /api/auth/verify is one.',
+    answers: { 200: { description: 'Good for one sign-in.', schema: nonceResponseSchema } },
+    errors: { 403: foreign, 429: limited, 503: ['too_many_sign_ins'] },
+  }),
+  verifySession: defineRoute({
+    id: 'verifySession',
+    method: 'POST',
+    path: '/api/auth/verify',
+    summary: 'Sign in with a signed EIP-4361 text',
+    description:
+      'Sets the cookie sessionId. To enrol or rotate, the text lists the one resource urn:pool:encryption-key:<P>. ' +
+      'A signature that is not of the address’s own key is put to the contract at the address, on the chain that ' +
+      'the text names (ERC-1271). A contract wallet’s session may register and mint disburse keys; having no ' +
+      'public key of its own it cannot enrol. Its signature must not be wrapped (EIP-6492).',
+    body: verifySessionRequestSchema,
+    answers: {
+      200: {
+        description: 'A session is open.',
+        schema: verifySessionResponseSchema,
+        setsCookie: true,
+      },
+    },
+    errors: {
+      400: ['invalid_request', 'invalid_sign_in'],
+      401: ['invalid_sign_in', 'invalid_signature', 'contract_wallet_unsupported'],
+      403: foreign,
+      413: tooLarge,
+      429: limited,
+      503: ['chain_unreachable', 'too_many_sign_ins'],
+    },
+  }),
+  logout: defineRoute({
+    id: 'logout',
+    method: 'POST',
+    path: '/api/auth/logout',
+    summary: 'End the session of the cookie, if there is one',
+    answers: {
+      200: { description: 'There is no session.', schema: successResponseSchema, setsCookie: true },
+    },
+    errors: { 403: foreign, 413: tooLarge, 429: limited },
+  }),
+  register: defineRoute({
+    id: 'register',
+    method: 'POST',
+    path: '/api/employers/register',
+    summary: 'Open the employer account of the session’s wallet',
+    auth: session,
+    body: registerRequestSchema,
+    answers: { 200: { description: 'The account, new or not.', schema: registerResponseSchema } },
+    errors: {
+      400: badRequest,
+      401: unauthorized,
+      403: foreign,
+      409: ['contract_on_another_chain'],
+      413: tooLarge,
+      429: limited,
+    },
+  }),
+  onboard: defineRoute({
+    id: 'onboard',
+    method: 'POST',
+    path: '/api/employers/holder/onboard',
+    summary: 'Enrol the session’s wallet as a holder',
+    description:
+      'Idempotent for the same pair of keys; asked again it drives the gate again. Where the deployment requires ' +
+      'invitations, an employer has invited the session’s address before.',
+    auth: session,
+    body: onboardRequestSchema,
+    answers: { 200: { description: 'Enrolled.', schema: onboardResponseSchema } },
+    errors: {
+      400: ['invalid_request', 'invalid_wallet_pub', 'invalid_encryption_key'],
+      401: unauthorized,
+      403: ['contract_wallet_unsupported', 'wallet_mismatch', 'not_invited', ...foreign],
+      409: ['employer_not_found', 'use_rotate', 'evidence_required', 'encryption_key_taken'],
+      413: tooLarge,
+      429: [...limited, 'too_many_enrolments'],
+      503: ['tree_full'],
+    },
+  }),
+  rotateEncryptionKey: defineRoute({
+    id: 'rotateEncryptionKey',
+    method: 'POST',
+    path: '/api/employers/holder/rotate-encryption-key',
+    summary: 'Change the key that notes are sealed to from now on',
+    description:
+      'Nothing sealed before is sealed again; the viewing key of the key before still opens it. The session’s ' +
+      'sign-in text lists the new key.',
+    auth: session,
+    body: rotateRequestSchema,
+    answers: { 200: { description: 'The key now registered.', schema: rotateResponseSchema } },
+    errors: {
+      400: ['invalid_request', 'invalid_wallet_pub', 'invalid_encryption_key'],
+      401: unauthorized,
+      403: ['contract_wallet_unsupported', 'wallet_mismatch', ...foreign],
+      409: [
+        'employer_not_found',
+        'not_enrolled',
+        'encryption_key_mismatch',
+        'evidence_required',
+        'encryption_key_taken',
+      ],
+      413: tooLarge,
+      429: limited,
+    },
+  }),
+  getEnrollment: defineRoute({
+    id: 'getEnrollment',
+    method: 'GET',
+    path: '/api/employers/holder/enrollment',
+    summary: 'Read the enrolment as last written',
+    auth: session,
+    answers: { 200: { description: 'The enrolment.', schema: enrollmentResponseSchema } },
+    errors: { 401: unauthorized, 403: foreign, 429: limited },
+  }),
+  invite: defineRoute({
+    id: 'invite',
+    method: 'POST',
+    path: '/api/employers/invitations',
+    summary: 'Invite wallets to enrol',
+    description:
+      'Counts only where the deployment requires invitations. All addresses are invited or none; one that was ' +
+      'invited before is invited for longer. The wallet itself enrols by the same calls as ever.',
+    auth: session,
+    body: inviteRequestSchema,
+    answers: { 200: { description: 'They are invited.', schema: inviteResponseSchema } },
+    errors: {
+      400: ['invalid_request', 'invalid-address'],
+      401: unauthorized,
+      403: ['may_not_invite', 'invitation_quota_exhausted', ...foreign],
+      409: noAccount,
+      413: tooLarge,
+      429: limited,
+    },
+  }),
+  listInvitations: defineRoute({
+    id: 'listInvitations',
+    method: 'GET',
+    path: '/api/employers/invitations',
+    summary: 'Wallets that the employer has invited, enrolled ones included',
+    auth: session,
+    answers: { 200: { description: 'By address.', schema: listInvitationsResponseSchema } },
+    errors: { 401: unauthorized, 403: foreign, 409: noAccount, 429: limited },
+  }),
+  cancelInvitation: defineRoute({
+    id: 'cancelInvitation',
+    method: 'DELETE',
+    path: '/api/employers/invitations/{address}',
+    summary: 'Take back an invitation that nobody has used',
+    auth: session,
+    params: { address: v.pipe(v.string(), v.maxLength(64)) },
+    answers: { 200: { description: 'It is taken back.', schema: successResponseSchema } },
+    errors: {
+      400: ['invalid-address'],
+      401: unauthorized,
+      403: foreign,
+      404: ['not_found'],
+      409: [...noAccount, 'invitation_used'],
+      413: tooLarge,
+      429: limited,
+    },
+  }),
+  mintKey: defineRoute({
+    id: 'mintKey',
+    method: 'POST',
+    path: '/api/employers/keys',
+    summary: 'Mint an API key for one capability',
+    description:
+      'The plaintext is answered this once. Minting revokes nothing. A contract wallet may mint disburse keys only.',
+    auth: session,
+    body: mintKeyRequestSchema,
+    answers: { 201: { description: 'The key.', schema: mintKeyResponseSchema } },
+    errors: {
+      400: badRequest,
+      401: unauthorized,
+      403: ['contract_wallet_unsupported', ...foreign],
+      409: [...noAccount, 'key_limit_reached'],
+      413: tooLarge,
+      429: limited,
+    },
+  }),
+  listKeys: defineRoute({
+    id: 'listKeys',
+    method: 'GET',
+    path: '/api/employers/keys',
+    summary: 'Every key ever issued to the wallet, revoked ones included',
+    auth: session,
+    answers: { 200: { description: 'Metadata only.', schema: listKeysResponseSchema } },
+    errors: { 401: unauthorized, 403: foreign, 409: noAccount, 429: limited },
+  }),
+  revokeKey: defineRoute({
+    id: 'revokeKey',
+    method: 'DELETE',
+    path: '/api/employers/keys/{id}',
+    summary: 'Revoke one key',
+    auth: session,
+    params: { id: v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,8}$/)) },
+    answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },
+    errors: {
+      401: unauthorized,
+      403: foreign,
+      404: ['not_found'],
+      409: noAccount,
+      413: tooLarge,
+      429: limited,
+    },
+  }),
+  verifyKey: defineRoute({
+    id: 'verifyKey',
+    method: 'POST',
+    path: '/api/employers/verify-key',
+    summary: 'What an API key is good for; asked by agents',
+    auth: { scheme: 'edgeToken' },
+    body: verifyKeyRequestSchema,
+    answers: { 200: { description: 'The verdict.', schema: verifyKeyResponseSchema } },
+    errors: { 400: badRequest, 401: unauthorized, 403: foreign, 413: tooLarge, 429: limited },
+  }),
+} as const;
+
+export const platformApi: Api = {
+  name: 'platform',
+  title: 'Pool platform',
+  description:
+    'Accounts, enrolment and API keys. The routes of agents have a document of their own.',
+  servers: [{ url: '/', description: 'The platform that serves this document.' }],
+  securitySchemes: {
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'sessionId',
+      description: 'Set by POST /api/auth/verify.',
+    },
+    edgeToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The edge token of an agent, bound to one employer.',
+    },
+  },
+  schemas: { Invitation: invitationSchema, KeyMetadata: keyMetadataSchema },
+  routes: Object.values(platformRoutes),
+  examples: platformExamples,
+};

@@ -1,0 +1,114 @@
+/**
+ * What a route is, as data: method, path, credential, inputs and every answer it can give. Documents, the
+ * typed client and the fuzzer all read these descriptions, over the schemas that the routes themselves use.
+ *
+ * @module
+ */
+
+import type { ErrorBody, ErrorCode } from '@pool/core';
+import type * as v from 'valibot';
+
+/** A JSON object whose fields are read by name. */
+export type JsonObject = { readonly [name: string]: unknown };
+
+export type RouteAuth = {
+  /** Name of one of the document's security schemes. */
+  readonly scheme: string;
+  /** What the credential must be allowed to do, in words: a capability or a scope. */
+  readonly needs?: string;
+};
+
+export type RouteAnswerSchema = {
+  readonly description: string;
+  readonly schema: v.GenericSchema;
+  /** Default: `application/json`. */
+  readonly contentType?: string;
+  /** With a `Set-Cookie` header. */
+  readonly setsCookie?: true;
+};
+
+export type Route = {
+  /** Unique in its document. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** With `{name}` for each of `params`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Absent: anybody may ask. */
+  readonly auth?: RouteAuth;
+  readonly params?: v.ObjectEntries;
+  readonly query?: v.ObjectEntries;
+  /** Besides `authorization` and `content-type`; names in lower case. */
+  readonly headers?: v.ObjectEntries;
+  readonly body?: v.GenericSchema;
+  /** Default: `application/json`. */
+  readonly bodyType?: 'application/json' | 'application/x-www-form-urlencoded';
+  /** Answers with a body of their own, by status. */
+  readonly answers: Readonly<Record<number, RouteAnswerSchema>>;
+  /** Codes of `{code, message}` answers, by status. */
+  readonly errors: Readonly<Record<number, readonly ErrorCode[]>>;
+};
+
+/** A request of a route and answers to it, as they travel. Every value fits its schema: a test holds that. */
+export type RouteExample = {
+  /** Of path, query and header, by name. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Bodies by status, those of errors included. */
+  readonly answers?: Readonly<Record<number, unknown>>;
+};
+
+export type SecurityScheme = Readonly<Record<string, string>>;
+
+/** Everything one service says about itself. */
+export type Api = {
+  /** File name of its document. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
+  readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
+  /** Schemas that the document names once and refers to. */
+  readonly schemas: Readonly<Record<string, v.GenericSchema>>;
+  readonly routes: readonly Route[];
+  /** By the id of a route. */
+  readonly examples: Readonly<Record<string, RouteExample>>;
+};
+
+/** The route itself, with its literal type kept: that is what {@link RouteInput} and {@link RouteAnswer} infer from. */
+export function defineRoute<const R extends Route>(route: R): R {
+  return route;
+}
+
+type EntriesInput<T> = T extends v.ObjectEntries
+  ? v.InferInput<v.ObjectSchema<T, undefined>>
+  : never;
+type Part<R, Name extends keyof Route> = R extends { readonly [K in Name]: infer T }
+  ? T extends v.ObjectEntries
+    ? { readonly [K in Name]: EntriesInput<T> }
+    : unknown
+  : unknown;
+
+/** What a caller of the route has to give. */
+export type RouteInput<R extends Route> = Part<R, 'params'> &
+  Part<R, 'query'> &
+  Part<R, 'headers'> &
+  (R extends { readonly body: infer T extends v.GenericSchema }
+    ? { readonly body: v.InferInput<T> }
+    : unknown);
+
+/** Every documented answer, told apart by `status`. */
+export type RouteAnswer<R extends Route> =
+  | {
+      [S in keyof R['answers'] & number]: {
+        readonly status: S;
+        readonly body: v.InferOutput<R['answers'][S]['schema']>;
+      };
+    }[keyof R['answers'] & number]
+  | {
+      [S in keyof R['errors'] & number]: {
+        readonly status: S;
+        readonly body: ErrorBody & { readonly code: R['errors'][S][number] };
+      };
+    }[keyof R['errors'] & number];

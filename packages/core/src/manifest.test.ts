@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { batchSizes, chooseBatchSize } from './manifest.ts';
+
+it('chooses the smallest batch that holds the recipients', () => {
+  expect(batchSizes).toEqual([16, 64, 256]);
+  expect([1, 16, 17, 64, 65, 256, 257].map(chooseBatchSize)).toEqual([
+    16,
+    16,
+    64,
+    64,
+    256,
+    256,
+    undefined,
+  ]);
+});

@@ -1,0 +1,46 @@
+// Which verification key a proof is checked under: the one of the keys that made it.
+
+import { verificationKeys } from '@pool/circuits';
+import { bigintToHex32 } from '@pool/core';
+import { createMockProver } from '@pool/prover';
+import { expect, it } from 'vitest';
+import type { ProvedBatch } from '../ports.ts';
+import { createProverPort } from './prover-port.ts';
+
+const word = bigintToHex32(0n);
+const proved: ProvedBatch = {
+  proof: {
+    a: [word, word],
+    b: [
+      [word, word],
+      [word, word],
+    ],
+    c: [word, word],
+  },
+  publicSignals: [1n, 2n, 3n],
+};
+
+it('verifies under the pinned development keys unless it is given others', async () => {
+  const seen: unknown[] = [];
+  const prover = {
+    ...createMockProver(),
+    verify: async (key: unknown) => {
+      seen.push(key);
+      return true;
+    },
+  };
+  const other = { ...verificationKeys['fund-64'], nPublic: 7 };
+  await createProverPort(prover, 'real').verify(64, proved);
+  await createProverPort(prover, 'real', async (circuit) => ({
+    ...other,
+    nPublic: circuit === 'fund-64' ? 7 : 0,
+  })).verify(64, proved);
+  expect(seen).toEqual([verificationKeys['fund-64'], other]);
+});
+
+it('passes on why a key cannot be had', async () => {
+  const port = createProverPort(createMockProver(), 'real', async () => {
+    throw new Error('no such key');
+  });
+  await expect(port.verify(16, proved)).rejects.toThrow('no such key');
+});

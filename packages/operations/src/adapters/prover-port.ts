@@ -1,0 +1,101 @@
+/**
+ * The pipeline's prover over @pool/prover: circuits by batch size, the pinned verification keys, and errors
+ * in the project's shape.
+ *
+ * @module
+ */
+
+import type { SolidityProof } from '@pool/api';
+import { type CircuitName, type VerificationKey, verificationKeys } from '@pool/circuits';
+import { type BatchSize, type Hex32, PoolError, parseHex32, peerCode } from '@pool/core';
+import {
+  fromSolidityProof,
+  type ProofStage,
+  type Prover,
+  type SolidityProof as ProverProof,
+  toSolidityProof,
+} from '@pool/prover';
+import type { ProverPort } from '../ports.ts';
+
+const circuitOf: Readonly<Record<BatchSize, CircuitName>> = {
+  16: 'fund-16',
+  64: 'fund-64',
+  256: 'fund-256',
+};
+
+/** Where each stage of a proof lies within the whole, start and length. */
+const spans: Readonly<Record<ProofStage, readonly [number, number]>> = {
+  artifacts: [0, 0],
+  queued: [0, 0],
+  witness: [0, 0.1],
+  proof: [0.1, 0.85],
+  verify: [0.95, 0.05],
+};
+
+/**
+ * @param readVerificationKey - of the keys that the prover proves with. Default: the pinned development keys
+ */
+export function createProverPort(
+  prover: Prover<CircuitName>,
+  mode: ProverPort['mode'],
+  readVerificationKey: (circuit: CircuitName) => Promise<VerificationKey> = async (circuit) =>
+    verificationKeys[circuit],
+): ProverPort {
+  return {
+    mode,
+    async prove(size, input, { signal, onProgress }) {
+      try {
+        const { proof, publicSignals } = await prover.prove({
+          circuit: circuitOf[size],
+          input,
+          signal,
+          onProgress: (stage, fraction) => {
+            const [start, length] = spans[stage];
+            onProgress(start + length * fraction);
+          },
+        });
+        return {
+          proof: parseProof(toSolidityProof(proof)),
+          publicSignals: publicSignals.map(BigInt),
+        };
+      } catch (error) {
+        throw toPoolError(error);
+      }
+    },
+    async verify(size, proved) {
+      try {
+        return await prover.verify(
+          await readVerificationKey(circuitOf[size]),
+          proved.publicSignals.map(String),
+          fromSolidityProof(proved.proof),
+        );
+      } catch (error) {
+        throw toPoolError(error);
+      }
+    },
+  };
+}
+
+function parseProof({ a, b, c }: ProverProof): SolidityProof {
+  const word = (value: string) => parseHex32(value);
+  const pair = (values: [string, string]): [Hex32, Hex32] => [word(values[0]), word(values[1])];
+  return { a: pair(a), b: [pair(b[0]), pair(b[1])], c: pair(c) };
+}
+
+/** The engine has no HTTP status; codes and messages stay. */
+function toPoolError(error: unknown): unknown {
+  if (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    'retryable' in error &&
+    typeof error.retryable === 'boolean'
+  ) {
+    return new PoolError(peerCode(error.code), error.message, {
+      status: 500,
+      retryable: error.retryable,
+      cause: error,
+    });
+  }
+  return error;
+}

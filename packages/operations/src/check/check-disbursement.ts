@@ -1,0 +1,264 @@
+/**
+ * The one check path of a disbursement: body, chain, token, batch size; per recipient in request order
+ * amount, address, duplicate; then registration (docs/decisions/0009). `disburse` answers
+ * the first issue, a validation report lists them all; both read the same sequence.
+ *
+ * @module
+ */
+import {
+  type Amount,
+  assertAmount,
+  chainFamilies,
+  chooseBatchSize,
+  type EvmAddress,
+  isPoolError,
+  maxAmount,
+  PoolError,
+  parseAmount,
+  type ReadRequest,
+  type SkippedRecipient,
+  stepRequest,
+  type TokenSettings,
+} from '@pool/core';
+import { createPace } from '../give-way.ts';
+import type { ChainContext } from '../ports.ts';
+import { type AddressedEntry, type Registered, walkRegistration } from './check-registration.ts';
+import type {
+  CheckDeps,
+  CheckedDisbursement,
+  CheckReport,
+  Issue,
+  KeyRotation,
+  PaymentTarget,
+} from './checks.ts';
+
+/** First issue, or what was checked. For `disburse`. */
+export async function checkDisbursement(
+  body: unknown,
+  deps: CheckDeps,
+): Promise<CheckedDisbursement> {
+  const steps = walkChecks(body, deps);
+  const first = await steps.next();
+  if (first.done === true && first.value !== undefined) {
+    return first.value;
+  }
+  throw toError(first.done === true ? undefined : first.value);
+}
+
+/** Every issue. For validation and dry runs. */
+export async function collectIssues(body: unknown, deps: CheckDeps): Promise<CheckReport> {
+  const issues: Issue[] = [];
+  let target: PaymentTarget | undefined;
+  let rotations: readonly KeyRotation[] = [];
+  let skipped: readonly SkippedRecipient[] = [];
+  const steps = walkChecks(body, deps, {
+    onTarget: (found) => {
+      target = found;
+    },
+    onRegistered: (found) => {
+      ({ rotations, skipped } = found);
+    },
+  });
+  try {
+    for (;;) {
+      const step = await steps.next();
+      if (step.done === true) {
+        const checked = issues.length === 0 ? step.value : undefined;
+        return { issues, checked, target, rotations, skipped, interrupted: undefined };
+      }
+      issues.push(step.value);
+    }
+  } catch (error) {
+    if (isPoolError(error) && error.status === 503) {
+      return { issues, checked: undefined, target, rotations, skipped, interrupted: error };
+    }
+    throw error;
+  }
+}
+
+function toError(issue: Issue | undefined): PoolError {
+  return issue === undefined
+    ? new PoolError('internal_error', 'the check ended without a verdict', { status: 500 })
+    : new PoolError(issue.code, issue.message, {
+        ...(issue.requestIndex < 0 ? {} : { details: { requestIndex: issue.requestIndex } }),
+      });
+}
+
+type Checks<T> = AsyncGenerator<Issue, T, undefined>;
+
+/** What is known of a request whatever else is wrong with it. */
+type Observer = {
+  /** Called before the first question to anybody else. */
+  onTarget(target: PaymentTarget): void;
+  onRegistered(found: Pick<Registered, 'rotations' | 'skipped'>): void;
+};
+
+/** Yields issues in the specified order. Returns the checked request; meaningful when none was yielded. */
+async function* walkChecks(
+  body: unknown,
+  deps: CheckDeps,
+  observer?: Observer,
+): Checks<CheckedDisbursement | undefined> {
+  const request = yield* readRequest(body);
+  if (request === undefined) {
+    return undefined;
+  }
+
+  const route = deps.routeChain(request.chain);
+  if (route.kind === 'invalid') {
+    yield { requestIndex: -1, code: 'invalid-chain', message: route.reason };
+    // What an address is, and who is registered, depends on the chain. Amounts do not.
+    yield* walkRecipients(request, undefined);
+    return undefined;
+  }
+  const { context, maxRecipients } = route;
+
+  const token = findToken(context, request.token);
+  if (token === undefined) {
+    yield {
+      requestIndex: -1,
+      code: 'invalid-token',
+      message: `token must be a symbol configured for chain ${context.key}: ${listTokens(context)}`,
+    };
+  }
+
+  const size = chooseBatchSize(request.recipients.length);
+  const isTooLarge = request.recipients.length > maxRecipients || size === undefined;
+  if (isTooLarge) {
+    yield {
+      requestIndex: -1,
+      code: 'batch-too-large',
+      message: `a call may list at most ${maxRecipients} recipients on chain ${context.key}; split the roster and give each call its own Idempotency-Key`,
+    };
+  }
+
+  const { entries, total } = yield* walkRecipients(
+    request,
+    chainFamilies[context.settings.family].parseAddress,
+  );
+  if (token !== undefined) {
+    observer?.onTarget({ context, token, total });
+  }
+  const { recipients, skipped, rotations } = yield* walkRegistration(
+    request,
+    entries,
+    context,
+    deps,
+  );
+  observer?.onRegistered({ rotations, skipped });
+  if (token === undefined || isTooLarge || recipients.length === 0) {
+    return undefined;
+  }
+  if (request.request === undefined) {
+    return undefined;
+  }
+  return {
+    request: request.request,
+    context,
+    tokenSymbol: request.token,
+    token,
+    size: chooseBatchSize(recipients.length) ?? size,
+    recipients,
+    skipped,
+    rotations,
+    total: assertAmount(recipients.reduce((sum, { amount }) => sum + amount, 0n)),
+  };
+}
+
+/**
+ * The form of the body. @returns undefined: nothing of it can be judged; single recipients may be malformed
+ */
+async function* readRequest(body: unknown): Checks<ReadRequest | undefined> {
+  const pace = createPace();
+  const code = 'invalid_request' as const;
+  try {
+    const steps = stepRequest(body);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) {
+        return step.value;
+      }
+      if (step.value !== undefined) {
+        yield { ...step.value, code };
+      }
+      await pace();
+    }
+  } catch (error) {
+    yield { requestIndex: -1, code, message: messageOf(error) };
+    return undefined;
+  }
+}
+
+/**
+ * Amount, address, duplicate, per recipient in request order.
+ * @param parseAddress - undefined: the chain is not known, so addresses are not judged
+ * @returns the entries with an address of their own, and the sum of the amounts without an issue
+ */
+async function* walkRecipients(
+  request: ReadRequest,
+  parseAddress: ((text: string) => EvmAddress) | undefined,
+): Checks<{ readonly entries: readonly AddressedEntry[]; readonly total: Amount }> {
+  const entries: AddressedEntry[] = [];
+  const firstSeen = new Map<EvmAddress, number>();
+  const pace = createPace();
+  let total = 0n;
+  for (const [requestIndex, entry] of request.recipients.entries()) {
+    await pace();
+    const where = `recipients[${requestIndex}]`;
+    let amount: Amount | undefined;
+    let address: EvmAddress | undefined;
+    // What is no string was said to be malformed.
+    try {
+      amount = entry.amount === undefined ? undefined : parseAmount(entry.amount);
+    } catch (error) {
+      yield { requestIndex, code: 'invalid-amount', message: `${where}: ${messageOf(error)}` };
+    }
+    if (amount !== undefined && total + amount > maxAmount) {
+      yield {
+        requestIndex,
+        code: 'invalid-amount',
+        message: `${where}: with this amount the batch total exceeds 2^128-1`,
+      };
+      amount = undefined;
+    }
+    total += amount ?? 0n;
+    if (parseAddress === undefined || entry.recipientAddress === undefined) {
+      continue;
+    }
+    try {
+      address = parseAddress(entry.recipientAddress);
+    } catch (error) {
+      yield { requestIndex, code: 'invalid-address', message: `${where}: ${messageOf(error)}` };
+      continue;
+    }
+    const earlier = firstSeen.get(address);
+    if (earlier !== undefined) {
+      yield {
+        requestIndex,
+        code: 'duplicate-recipient',
+        message: `${where}: the same address already stands at recipients[${earlier}]`,
+      };
+      continue;
+    }
+    firstSeen.set(address, requestIndex);
+    entries.push({ requestIndex, address, amount, memo: entry.memo });
+  }
+  return { entries, total: assertAmount(total) };
+}
+
+function findToken(context: ChainContext, symbol: string): TokenSettings | undefined {
+  return Object.hasOwn(context.settings.tokens, symbol)
+    ? context.settings.tokens[symbol]
+    : undefined;
+}
+
+function listTokens(context: ChainContext): string {
+  return Object.keys(context.settings.tokens).sort().join(', ');
+}
+
+function messageOf(error: unknown): string {
+  if (isPoolError(error)) {
+    return error.message;
+  }
+  throw error;
+}

@@ -1,0 +1,167 @@
+/**
+ * The last check of a disbursement, and the only one that asks somebody else: is everybody enrolled, eligible
+ * and vouched for (docs/decisions/0009)?
+ *
+ * @module
+ */
+import type { RecipientRecord } from '@pool/api';
+import {
+  type Amount,
+  type EvmAddress,
+  explainPlatformFailure,
+  type ReadRequest,
+  type SkippedRecipient,
+} from '@pool/core';
+import type { ChainContext } from '../ports.ts';
+import type { CheckDeps, CheckedRecipient, Issue, KeyRotation } from './checks.ts';
+import type { EvidenceVerdict } from './evidence-verifier.ts';
+import { findRotations } from './key-rotations.ts';
+
+/** A recipient with an address of its own. */
+export type AddressedEntry = {
+  readonly requestIndex: number;
+  readonly address: EvmAddress;
+  /** Undefined: it was refused. The recipient is looked up all the same, so that one pass tells everything. */
+  readonly amount: Amount | undefined;
+  readonly memo: string | undefined;
+};
+
+export type Registered = {
+  readonly recipients: readonly CheckedRecipient[];
+  readonly skipped: readonly SkippedRecipient[];
+  readonly rotations: readonly KeyRotation[];
+};
+
+/** Addresses that the platform takes in one look-up. */
+const addressesPerLookup = 256;
+
+/** Recipients whose registration one request may ask for; more than any chain pays in one batch. */
+const maxJudgedRecipients = 10_000;
+
+/**
+ * Look-up by look-up, so that what was found is told even where a later one gets no answer.
+ * @throws PoolError 503 `platform_unavailable` when a look-up got no answer, `edge_token_refused`,
+ * `platform_invalid_response`
+ */
+export async function* walkRegistration(
+  request: Pick<ReadRequest, 'unregistered'>,
+  entries: readonly AddressedEntry[],
+  context: ChainContext,
+  deps: CheckDeps,
+): AsyncGenerator<Issue, Registered, undefined> {
+  const recipients: CheckedRecipient[] = [];
+  const skipped: SkippedRecipient[] = [];
+  let verified = 0;
+  for await (const [{ requestIndex, address, amount, memo }, verdict] of judgeInTurns(
+    entries.slice(0, maxJudgedRecipients),
+    context,
+    deps,
+  )) {
+    if (verdict.kind === 'verified') {
+      verified += 1;
+      if (amount !== undefined) {
+        recipients.push({ ...verdict.recipient, requestIndex, amount, memo });
+      }
+      continue;
+    }
+    const message = `recipients[${requestIndex}]: ${verdict.reason}`;
+    const code = 'unregistered-recipient' as const;
+    if (request.unregistered === 'skip') {
+      skipped.push({ requestIndex, recipientAddress: address, code, message });
+    } else {
+      yield { requestIndex, code, message };
+    }
+  }
+  if (entries.length > maxJudgedRecipients) {
+    yield {
+      requestIndex: -1,
+      code: 'batch-too-large',
+      message: `only the first ${maxJudgedRecipients} recipients were looked up; split the roster to have all of them checked`,
+    };
+  }
+  if (verified === 0 && skipped.length > 0) {
+    yield {
+      requestIndex: -1,
+      code: 'unregistered-recipient',
+      message: 'none of the recipients is registered: nothing would be paid',
+    };
+  }
+  return { recipients, skipped, rotations: await findRotations(recipients, deps.paidKeys) };
+}
+
+const notEnrolled: EvidenceVerdict = {
+  kind: 'refused',
+  reason: 'the recipient has not signed in and enrolled',
+};
+
+const noGate: EvidenceVerdict = {
+  kind: 'refused',
+  reason: 'this deployment has no pool-gate, so nobody can be paid',
+};
+
+async function* judgeInTurns(
+  entries: readonly AddressedEntry[],
+  context: ChainContext,
+  deps: CheckDeps,
+): AsyncGenerator<readonly [AddressedEntry, EvidenceVerdict], void, undefined> {
+  for (let start = 0; start < entries.length; start += addressesPerLookup) {
+    const asked = entries.slice(start, start + addressesPerLookup);
+    const verdicts = await judgeAll(asked, context, deps);
+    for (const [position, entry] of asked.entries()) {
+      yield [entry, verdicts[position] ?? notEnrolled];
+    }
+  }
+}
+
+async function judgeAll(
+  entries: readonly AddressedEntry[],
+  context: ChainContext,
+  deps: CheckDeps,
+): Promise<readonly EvidenceVerdict[]> {
+  if (!deps.hasGate) {
+    return entries.map(() => noGate);
+  }
+  const records = await lookup(entries, context, deps);
+  const ready = entries.flatMap(({ address }, position) => {
+    const record = records[position];
+    return record?.readiness === 'ready' ? [{ address, record, position }] : [];
+  });
+  const judged = await deps.evidence.verifyAll(ready);
+  const byPosition = new Map(ready.map(({ position }, index) => [position, judged[index]]));
+  return records.map((record, position): EvidenceVerdict => {
+    if (record === undefined || record.readiness === 'not_enrolled') {
+      return notEnrolled;
+    }
+    if (record.readiness !== 'ready') {
+      return {
+        kind: 'refused',
+        reason: `the recipient is enrolled but not eligible (${record.readiness})`,
+      };
+    }
+    const verdict = byPosition.get(position) ?? notEnrolled;
+    return verdict.kind === 'verified'
+      ? verdict
+      : { kind: 'refused', reason: `sign-in evidence does not hold: ${verdict.reason}` };
+  });
+}
+
+async function lookup(
+  entries: readonly AddressedEntry[],
+  context: ChainContext,
+  deps: CheckDeps,
+): Promise<readonly (RecipientRecord | undefined)[]> {
+  try {
+    const records = await deps.platform.lookupRecipients(
+      context.key,
+      entries.map(({ address }) => address),
+    );
+    const byAddress = new Map(records.map((record) => [record.address.toLowerCase(), record]));
+    return entries.map(({ address }) => byAddress.get(address.toLowerCase()));
+  } catch (cause) {
+    throw explainPlatformFailure(
+      cause,
+      'the recipient look-up',
+      'the platform did not answer the recipient look-up; nothing was accepted, send the same request again',
+    );
+  }
+}

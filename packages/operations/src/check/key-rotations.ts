@@ -1,0 +1,45 @@
+/**
+ * Recipients whose encryption key changed since this agent last paid them (protocol §2). The change is signed by their
+ * wallet, so it stops nothing; the operator is told, because whoever took a wallet over changes its key first.
+ *
+ * @module
+ */
+import { parseSignInMessage } from '@pool/core';
+import type { PaidKeys } from '../ports.ts';
+import type { KeyRotation } from './checks.ts';
+import type { VerifiedRecipient } from './evidence-verifier.ts';
+import type { PreflightFinding } from './preflight.ts';
+
+/** The recipients whose key is not the one of their last payment. Nobody who was never paid is among them. */
+export async function findRotations(
+  recipients: readonly (VerifiedRecipient & { readonly requestIndex: number })[],
+  paidKeys: Pick<PaidKeys, 'findAll'>,
+): Promise<readonly KeyRotation[]> {
+  const paid = await paidKeys.findAll(recipients.map(({ walletPub }) => walletPub));
+  return recipients.flatMap((recipient, position) => {
+    const last = paid[position];
+    return last === undefined || last.encryptionPublicKey === recipient.encryptionPublicKey
+      ? []
+      : [
+          {
+            requestIndex: recipient.requestIndex,
+            signedAtMs: parseSignInMessage(recipient.evidence.message).issuedAtMs,
+            paidAtMs: last.atMs,
+          },
+        ];
+  });
+}
+
+/** What the operator is told. Names the position, never the recipient. */
+export function describeRotation(rotation: KeyRotation): PreflightFinding {
+  const { requestIndex, signedAtMs, paidAtMs } = rotation;
+  return {
+    code: 'recipient_key_rotated',
+    message: `recipients[${requestIndex}]: the recipient changed its encryption key on ${toDay(signedAtMs)}, after its last payment on ${toDay(paidAtMs)}; if you did not expect that, ask the recipient before you pay`,
+    severity: 'warning',
+  };
+}
+
+function toDay(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 10);
+}

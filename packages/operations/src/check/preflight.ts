@@ -1,0 +1,152 @@
+/**
+ * What would stop a batch although nothing is wrong with its request: the funder's money, and services that
+ * are down. A look at this moment, and a promise of nothing.
+ *
+ * @module
+ */
+import type { RelayerHealth } from '@pool/api';
+import {
+  type AllowanceState,
+  type EvmAddress,
+  edgeTokenRefused,
+  platformInvalidResponse,
+} from '@pool/core';
+import type { ChainPort } from '../ports.ts';
+import { withinTime } from '../within-time.ts';
+import type { PaymentTarget } from './checks.ts';
+
+export const preflightCodes = [
+  'employer_mismatch',
+  'insufficient_balance',
+  'insufficient_gas',
+  'chain_unavailable',
+  'gate_unavailable',
+  'platform_unavailable',
+  edgeTokenRefused,
+  platformInvalidResponse,
+  'relayer_unavailable',
+  'recipient_key_rotated',
+] as const;
+export type PreflightCode = (typeof preflightCodes)[number];
+
+export type PreflightFinding = {
+  readonly code: PreflightCode;
+  readonly message: string;
+  /** Present: somebody should look, and the batch goes through all the same. Absent: it would stop the batch now. */
+  readonly severity?: 'warning';
+};
+
+/** How long a chain may take to say what the funder has. */
+const chainTimeoutMs = 3_000;
+
+/** Never throws: a chain that does not answer makes the allowance `unknown`, and is a finding itself. */
+export async function observeFunds(
+  target: PaymentTarget,
+  funder: EvmAddress,
+): Promise<{
+  readonly allowanceState: AllowanceState;
+  readonly findings: readonly PreflightFinding[];
+}> {
+  const { chain } = target.context;
+  const token = target.token.address;
+  let allowance: bigint;
+  let balance: bigint;
+  try {
+    [allowance, balance] = await withinTime(
+      Promise.all([chain.fetchAllowance(token, funder), chain.fetchTokenBalance(token, funder)]),
+      chainTimeoutMs,
+    );
+  } catch {
+    return { allowanceState: 'unknown', findings: [unavailable(target)] };
+  }
+  const findings: PreflightFinding[] = [];
+  if (balance < target.total) {
+    findings.push({
+      code: 'insufficient_balance',
+      message: `the funder holds ${balance} base units of the token and the batch takes ${target.total}; fund it with the difference`,
+    });
+  }
+  if (allowance >= target.total) {
+    return { allowanceState: 'sufficient', findings };
+  }
+  const needsApproval =
+    target.token.permitVersion === undefined || target.token.permitName === undefined;
+  if (needsApproval) {
+    findings.push(...(await checkGas(chain, { target, token, funder, allowance })));
+  }
+  return { allowanceState: 'insufficient', findings };
+}
+
+/** A permit travels in the relayer's transaction; an approval is the funder's own, and so is its gas. */
+async function checkGas(
+  chain: ChainPort,
+  input: {
+    readonly target: PaymentTarget;
+    readonly token: EvmAddress;
+    readonly funder: EvmAddress;
+    readonly allowance: bigint;
+  },
+): Promise<readonly PreflightFinding[]> {
+  const { target, token, funder, allowance } = input;
+  const isTwice = allowance > 0n && target.token.zeroFirst === true;
+  try {
+    const [approval, coin] = await withinTime(
+      Promise.all([
+        chain.prepareApproval(token, funder, isTwice ? 0n : target.total),
+        chain.fetchCoinBalance(funder),
+      ]),
+      chainTimeoutMs,
+    );
+    const needed = (isTwice ? 2n : 1n) * approval.gasLimit * approval.maxFeePerGas;
+    return coin >= needed
+      ? []
+      : [
+          {
+            code: 'insufficient_gas',
+            message: `the funder holds ${coin} wei and needs ${needed} for the gas of an approval`,
+          },
+        ];
+  } catch {
+    return [unavailable(target)];
+  }
+}
+
+// Codes are the platform's; what is said about them is ours.
+const relayerTroubles: Readonly<Record<string, string>> = {
+  rpc_unreachable: 'cannot reach the chain',
+  insufficient_gas: 'has too little coin for the gas of a batch',
+  fee_cap_reached: "waits until the chain's fees are below its cap",
+  transaction_stuck: 'has a transaction that nobody mines, and everything after it waits',
+  stalled: 'does not work',
+};
+
+/** What the relayer of a chain cannot do now, in a few words. Undefined: nothing is known against it. */
+export function describeRelayerTrouble(health: RelayerHealth | undefined): string | undefined {
+  if (health === undefined || health.ok) {
+    return undefined;
+  }
+  const { code = '' } = health;
+  const known = Object.hasOwn(relayerTroubles, code) ? relayerTroubles[code] : undefined;
+  return known ?? 'cannot send a batch';
+}
+
+/** @param chain - key of the chain that the batch is for */
+export function findRelayerOutage(
+  chain: string,
+  health: RelayerHealth | undefined,
+): PreflightFinding | undefined {
+  const trouble = describeRelayerTrouble(health);
+  return trouble === undefined
+    ? undefined
+    : {
+        code: 'relayer_unavailable',
+        message: `the platform's relayer on chain ${chain} ${trouble}: a batch sent now waits for it, and dies unpaid at its deadline if that takes longer; try again later, or tell the platform's operator`,
+      };
+}
+
+function unavailable({ context }: PaymentTarget): PreflightFinding {
+  return {
+    code: 'chain_unavailable',
+    message: `the RPC of chain ${context.key} does not answer: what the funder holds is not known`,
+  };
+}

@@ -1,0 +1,34 @@
+/**
+ * The look at the funder's money before its key signs: what the pool could not collect is not authorised. An
+ * authorisation that is out and cannot land holds its batch up until it is withdrawn or expires.
+ *
+ * @module
+ */
+import { assertAmount, PoolError } from '@pool/core';
+import { observeFunds } from '../check/preflight.ts';
+import type { Run } from './run.ts';
+
+/**
+ * Reads the funder's balance, and its coin where an approval transaction is needed. A chain that does not answer
+ * stops nothing: the contract decides.
+ * @throws PoolError `insufficient_balance`, `insufficient_gas`
+ */
+export async function assertCollectable(run: Run): Promise<void> {
+  const token = run.context.settings.tokens[run.record().tokenSymbol];
+  if (token === undefined) {
+    return;
+  }
+  const { findings } = await observeFunds(
+    { context: run.context, token, total: assertAmount(run.total) },
+    run.funder.address,
+  );
+  const defect = findings.find(
+    ({ code }) => code === 'insufficient_balance' || code === 'insufficient_gas',
+  );
+  if (defect !== undefined) {
+    throw new PoolError(
+      defect.code,
+      `${defect.message}; nothing was signed and nothing was paid: resubmit under a new Idempotency-Key once it is there`,
+    );
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * The batch of a job: manifest and seed, stored once, and the plan they determine (protocol §3). Whoever
+ * finds a stored manifest uses it; nobody makes a second one for the same key.
+ *
+ * @module
+ */
+import {
+  bytesToHex32,
+  chooseBatchSize,
+  computeBatchNonce,
+  type EvmAddress,
+  type EvmChainSettings,
+  type FundManifest,
+  fieldToHex,
+  type Hex32,
+  hexToBytes,
+  PoolError,
+} from '@pool/core';
+import { type FundBatchPlan, stepFundBatch } from '@pool/notes';
+import { computeInTurns } from '../give-way.ts';
+import {
+  attempt,
+  deserializeManifest,
+  manifestName,
+  type SeededManifest,
+  serializeManifest,
+} from './record.ts';
+import type { Run, RunBase } from './run.ts';
+
+/** Confidential. */
+export type Batch = {
+  readonly manifest: FundManifest;
+  readonly plan: FundBatchPlan;
+  readonly batchRoot: Hex32;
+};
+
+/** The nonce under which the contract pays this job once, whoever asks (protocol §3). */
+export function computeJobNonce(base: RunBase, employerId: string, jobKey: string): Hex32 {
+  return computeKeyNonce(base.context.settings, base.funder.address, employerId, jobKey);
+}
+
+/** The nonce of a key under any funder. */
+export function computeKeyNonce(
+  settings: Pick<EvmChainSettings, 'chainId' | 'pool'>,
+  funder: EvmAddress,
+  employerId: string,
+  jobKey: string,
+): Hex32 {
+  return fieldToHex(
+    computeBatchNonce({
+      employerId,
+      chainId: settings.chainId,
+      pool: settings.pool,
+      funder,
+      jobKey,
+      attempt,
+    }),
+  );
+}
+
+/** The stored batch, if this job ever got as far. */
+export async function loadBatch(run: Run): Promise<Batch | undefined> {
+  const text = await run.journal.getValue(manifestName);
+  return text === undefined ? undefined : buildBatch(run, deserializeManifest(text));
+}
+
+/** The stored batch, or a new one stored now. Two writers end up with the same one. */
+export async function ensureBatch(run: Run): Promise<Batch> {
+  const stored = await loadBatch(run);
+  if (stored !== undefined) {
+    return stored;
+  }
+  const seeded: SeededManifest = {
+    manifest: createManifest(run),
+    seed: bytesToHex32(run.deps.randomBytes(32)),
+  };
+  await run.reach('manifest.before-store');
+  const winner = await run.journal.putOnce(manifestName, serializeManifest(seeded));
+  await run.reach('manifest.after-store');
+  return buildBatch(run, deserializeManifest(winner));
+}
+
+function createManifest(run: Run): FundManifest {
+  const { settings, key: chain } = run.context;
+  const { employerId, key: jobKey, recipients } = run.record();
+  const size = chooseBatchSize(recipients.length);
+  if (size === undefined) {
+    throw new PoolError('batch-too-large', 'no circuit holds this many recipients');
+  }
+  return {
+    version: 1,
+    kind: 'fund',
+    employerId,
+    jobKey,
+    attempt,
+    chain,
+    chainId: settings.chainId,
+    pool: settings.pool,
+    token: run.token,
+    funder: run.funder.address,
+    size,
+    recipients: recipients.map(({ requestIndex: _requestIndex, ...recipient }) => recipient),
+  };
+}
+
+async function buildBatch(run: Run, seeded: SeededManifest): Promise<Batch> {
+  const { manifest } = seeded;
+  const isOurs =
+    manifest.funder === run.funder.address &&
+    manifest.pool === run.context.settings.pool &&
+    manifest.token === run.token &&
+    manifest.chainId === run.context.settings.chainId;
+  if (!isOurs) {
+    throw new PoolError(
+      'configuration_changed',
+      'funder, pool, token or chain id were configured differently when this job began; restore them to finish it',
+      { status: 500 },
+    );
+  }
+  return planBatch(run, seeded);
+}
+
+/** What a manifest determines, whatever the settings are now. */
+export async function planBatch(
+  run: Pick<Run, 'pace'>,
+  { manifest, seed }: SeededManifest,
+): Promise<Batch> {
+  const plan = await computeInTurns(stepFundBatch(manifest, hexToBytes(seed, 32)), run.pace);
+  return { manifest, plan, batchRoot: fieldToHex(plan.batchRoot) };
+}

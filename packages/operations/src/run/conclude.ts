@@ -1,0 +1,267 @@
+/**
+ * From an outcome on chain to the job's terminal state (protocol §8).
+ *
+ * @module
+ */
+import {
+  type DisbursementResult,
+  type ErrorBody,
+  fieldToHex,
+  type Hex32,
+  PoolError,
+} from '@pool/core';
+import type { FundedBatch } from '../ports.ts';
+import { type Batch, computeJobNonce } from './batch.ts';
+import { describeCancelled, isCancelled } from './cancellation.ts';
+import { findForeign, pickForeign, rememberForeign } from './foreign-settlement.ts';
+import { withdrawAllowance } from './grant-allowance.ts';
+import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
+import type { DisbursementRecord, RecordedRecipient } from './record.ts';
+import { createRetryEvent, type Run } from './run.ts';
+import type { Outcome } from './settle.ts';
+import { decideElsewhere } from './settled-elsewhere.ts';
+
+/** Persists the terminal state of the job. */
+export async function concludeRun(
+  run: Run,
+  batch: Batch | undefined,
+  outcome: Outcome,
+): Promise<void> {
+  switch (outcome.kind) {
+    case 'settled':
+      return concludeSettled(run, outcome.funded, listNotes(run, batch));
+    case 'settled-elsewhere':
+      return concludeElsewhere(run, outcome.funded);
+    case 'dead':
+      return concludeDead(run, batch, outcome.cause);
+  }
+}
+
+/** No on-chain effect: the job fails, and an approval given for it is taken back. */
+export async function concludeFailed(run: Run, error: ErrorBody): Promise<void> {
+  const remainder = await withdrawAllowance(run);
+  const message = remainder === undefined ? error.message : `${error.message}; ${remainder}`;
+  await run.finish('failed', { error: { code: error.code, message } });
+}
+
+async function concludeSettled(
+  run: Run,
+  funded: FundedBatch,
+  notes: readonly RecipientNote[],
+  remainder?: string,
+): Promise<void> {
+  const receipt = await run.context.chain.fetchReceipt(funded.txHash).catch(() => undefined);
+  await recordPaidKeys(run);
+  await run.finish('done', {
+    ...(remainder === undefined ? {} : { remainder }),
+    result: createResult(run.record(), { txHash: funded.txHash, notes }),
+    settlement: {
+      txHash: funded.txHash,
+      blockNumber: funded.blockNumber,
+      ...(receipt === undefined ? {} : { gasUsed: receipt.gasUsed.toString() }),
+    },
+  });
+}
+
+/** For a warning at the next payment: a file that cannot be written must not keep a paid job from its end. */
+async function recordPaidKeys(run: Run): Promise<void> {
+  const { clock, paidKeys, onEvent } = run.deps;
+  try {
+    await paidKeys.record(run.record().recipients, clock.nowMs());
+  } catch {
+    onEvent({ kind: 'retry', stage: run.record().stage, code: 'paid_keys_not_recorded' });
+  }
+}
+
+async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
+  const { platform } = run.deps;
+  const { key, employerId, recipients, request } = run.record();
+  // Both answers are needed to tell what was paid, and there is no hurry: the money has moved.
+  const row = await persist(run, () => platform.getSettlement(key));
+  const transferred = await persist(run, () => fetchPaid(run, funded));
+  const verdict = decideElsewhere({
+    row,
+    fingerprint: run.deps.fingerprints.compute(key, request),
+    funded,
+    batchNonce: computeJobNonce(run, employerId, key),
+    recipients,
+    token: run.token,
+    funder: run.funder.address,
+    total: run.total,
+    transferred,
+  });
+  if (verdict.kind === 'same-payment') {
+    // An approval of ours served nobody: the other payment brought its own.
+    const remainder = await withdrawAllowance(run);
+    return concludeSettled(run, funded, pairWithRecipients(run, verdict.commitments), remainder);
+  }
+  await concludeFailed(run, {
+    code: 'settled_elsewhere',
+    message: `this Idempotency-Key was already paid by transaction ${funded.txHash}, but the payment could not be matched to this request (${verdict.reason}); do not resubmit`,
+  });
+}
+
+/**
+ * What the other payment took from our funder, in this token. The batchId on chain binds our funder, so something has
+ * moved; an RPC that shows nothing is wrong about one of the two, and the job waits.
+ */
+async function fetchPaid(run: Run, funded: FundedBatch): Promise<bigint> {
+  const { amount, anyToken } = await run.context.chain.fetchTransferred(
+    funded.txHash,
+    run.token,
+    run.funder.address,
+  );
+  if (!anyToken) {
+    throw new PoolError(
+      'chain_unreachable',
+      'the RPC says that this key is paid, but its transaction shows no transfer from the funder; waiting for another answer',
+      { status: 503, retryable: true },
+    );
+  }
+  return amount;
+}
+
+/** `done`, `partial`: a transaction of ours reverted, and nothing of the batch can land. */
+export async function finishReverted(
+  run: Run,
+  batch: Batch | undefined,
+  txHash: Hex32,
+  error: ErrorBody,
+): Promise<void> {
+  const notes = listNotes(run, batch);
+  await run.finish('done', { result: createResult(run.record(), { txHash, notes, error }) });
+}
+
+async function concludeDead(
+  run: Run,
+  batch: Batch | undefined,
+  cause: 'expired' | 'voided',
+): Promise<void> {
+  const foreign = await askForeign(run);
+  const { revert, lastRefusal, lostPlace } = run.record();
+  if (revert !== undefined) {
+    const error = foreign ?? revert.error;
+    const remainder = await withdrawAllowance(run);
+    const message = remainder === undefined ? error.message : `${error.message}; ${remainder}`;
+    return finishReverted(run, batch, revert.txHash, { code: error.code, message });
+  }
+  if (foreign !== undefined) {
+    return concludeFailed(run, foreign);
+  }
+  if (cause === 'voided' || (await isCancelled(run))) {
+    return concludeFailed(run, { code: 'cancelled', message: describeCancelled(cause) });
+  }
+  if (lostPlace !== undefined && lostPlace !== null) {
+    return concludeFailed(run, lostPlace);
+  }
+  const why = lastRefusal === undefined ? '' : ` (last refusal: ${lastRefusal.code})`;
+  await concludeFailed(run, {
+    code: 'settlement_expired',
+    message: `the authorisation expired before it was settled, and nothing was paid${why}; resubmit under a new Idempotency-Key`,
+  });
+}
+
+/**
+ * That our own authorisation is dead says nothing about a settlement of this key on other terms. The platform must have
+ * said what it holds before anybody is told that nothing was paid.
+ */
+async function askForeign(run: Run): Promise<ErrorBody | undefined> {
+  const { key } = run.record();
+  const row = await persist(run, () => run.deps.platform.getSettlement(key));
+  const foreign = row === undefined ? undefined : pickForeign(run, row);
+  if (foreign !== undefined) {
+    await rememberForeign(run, foreign);
+  }
+  return findForeign(run, run.retry);
+}
+
+/** Asks until answered. Interruptions end it. */
+async function persist<T>(run: Run, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await run.retry(work);
+    } catch (error) {
+      rethrowInterruption(error);
+      run.deps.onEvent(createRetryEvent(run.record().stage, error));
+      await run.pause(Math.max(run.deps.pollMs, 1_000));
+      if (run.signal.aborted) {
+        throw error;
+      }
+    }
+  }
+}
+
+/** A recipient of the record and the commitment of its note. */
+type RecipientNote = {
+  readonly recipient: RecordedRecipient;
+  readonly commitment: Hex32;
+};
+
+/**
+ * The notes of this job's own batch, in the order of `record.recipients`.
+ * @throws InterruptedRunError see {@link pairWithRecipients}
+ */
+function listNotes(run: Run, batch: Batch | undefined): readonly RecipientNote[] {
+  const commitments: Hex32[] = [];
+  for (const { recipientIndex, commitment } of batch?.plan.slots ?? []) {
+    if (recipientIndex !== undefined) {
+      commitments[recipientIndex] = fieldToHex(commitment);
+    }
+  }
+  return pairWithRecipients(run, commitments);
+}
+
+/**
+ * @param commitments - by place in `record.recipients`
+ * @throws InterruptedRunError when a recipient has none: the record and the stored manifest contradict each other. The
+ *   batch may be paid, so the job must not fail, and no result can be true for that recipient. The job stays as it is.
+ */
+function pairWithRecipients(
+  run: Run,
+  commitments: readonly (Hex32 | undefined)[],
+): readonly RecipientNote[] {
+  return run.record().recipients.map((recipient, index) => {
+    const commitment = commitments[index];
+    if (commitment === undefined) {
+      throw new InterruptedRunError(
+        `recipient ${index} of the job has no note in its batch: the job store contradicts itself; restore it from a backup`,
+      );
+    }
+    return { recipient, commitment };
+  });
+}
+
+function createResult(
+  record: DisbursementRecord,
+  settled: {
+    readonly txHash: Hex32;
+    readonly notes: readonly RecipientNote[];
+    /** Present: the transaction reverted and nothing was paid. */
+    readonly error?: ErrorBody;
+  },
+): DisbursementResult {
+  const { txHash, notes, error } = settled;
+  const status = error === undefined ? 'success' : 'failed';
+  return {
+    status: error === undefined ? 'completed' : 'partial',
+    batches: [
+      {
+        index: 0,
+        txHash,
+        recipientCount: record.recipients.length,
+        status,
+        ...(error === undefined ? {} : { error: { ...error } }),
+      },
+    ],
+    notes: notes.map(({ recipient, commitment }) => ({
+      requestIndex: recipient.requestIndex,
+      recipientAddress: recipient.address,
+      commitment,
+      amount: recipient.amount,
+      status,
+    })),
+    skipped: [...record.skipped],
+    allowance: { state: record.allowanceState ?? 'unknown' },
+    ...(error === undefined ? {} : { failedBatchIndex: 0 }),
+  };
+}

@@ -1,0 +1,100 @@
+// A batch nonce that somebody used under a funder of its own (protocol §3). Whoever carries our batch to the
+// chain knows its nonce first: it must neither stop the payment nor make a job say "already paid".
+import { bigintToHex32, type Hex32, parseEvmAddress } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import { createWorld, viewOf, type World } from '../fixtures/fake-world.ts';
+import { computeJobNonce } from './batch.ts';
+
+const relayer = parseEvmAddress('0x00000000000000000000000000000000000000a7');
+
+/** A batch of the relayer's own money under the nonce of the job `key`. */
+function burn(world: World, employerId: string, key: string): Hex32 {
+  const token = parseEvmAddress(world.context.settings.tokens['USDC']?.address);
+  const base = { context: world.context, funder: world.funder, token };
+  const burnt = world.chain.mineFund(
+    {
+      funder: relayer,
+      token,
+      total: '1',
+      batchNonce: computeJobNonce(base, employerId, key),
+      eligibilityRoot: world.gate.root(),
+      batchRoot: bigintToHex32(77n),
+      commitments: Array.from({ length: 16 }, (_, slot) => bigintToHex32(BigInt(slot + 1))),
+      sealedNotesHash: bigintToHex32(1n),
+      digest: bigintToHex32(2n),
+      deadline: 10 ** 10,
+    },
+    undefined,
+  );
+  expect(burnt.error).toBeUndefined();
+  return burnt.txHash;
+}
+
+describe("a batch nonce used under another funder's address", () => {
+  it('does not keep the job from being paid when it was used before the job began', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    world.chain.allowance = 1n;
+    burn(world, job.record().employerId, 'run-1');
+    await world.run(job);
+    expect(viewOf(job).error).toBeUndefined();
+    expect(viewOf(job).result?.status).toBe('completed');
+  });
+
+  it('does not end a released job as settled_elsewhere', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    world.platform.holdBack = true;
+    let burnt = false;
+    await world.run(job, (point) => {
+      if (point === 'settling.posted' && !burnt) {
+        burnt = true;
+        world.chain.allowance = 1n;
+        burn(world, job.record().employerId, 'run-1');
+      }
+    });
+    expect(viewOf(job).error?.code).toBe('settlement_expired');
+  });
+
+  it('does not call the key unpaid while the platform holds a row of another funder under the same nonce', async () => {
+    const world = await createWorld({ permit: true });
+    const other = await world.accept();
+    world.platform.holdBack = true;
+    await world.run(other);
+    const row = world.platform.rows.get('run-1')!;
+    world.platform.rows.set('run-1', { ...row, batch: { ...row.batch, funder: relayer } });
+    const job = await world.accept();
+    world.gate.failCalls(1_000_000);
+    await world.run(job);
+    // No agent computes such a nonce, so nothing here can tell what became of it.
+    expect(viewOf(job).error).toMatchObject({
+      code: 'settled_elsewhere',
+      message: expect.stringContaining('do not resubmit'),
+    });
+  });
+});
+
+describe('a key that the chain calls paid', () => {
+  it('does not end as settled_elsewhere while the transaction shows no money of our funder', async () => {
+    const world = await createWorld({ permit: true });
+    await world.run(await world.accept());
+    const job = await world.accept('run-1', {
+      recipients: world.createRequest().recipients.slice(0, 2),
+    });
+    let reads = 0;
+    const chain = {
+      ...world.chain,
+      async fetchTransferred(...args: Parameters<typeof world.chain.fetchTransferred>) {
+        reads += 1;
+        const moved = await world.chain.fetchTransferred(...args);
+        return reads === 1 ? { amount: 0n, anyToken: false } : moved;
+      },
+    };
+    const events = await world.run(job, undefined, {
+      findChain: () => ({ ...world.context, chain }),
+    });
+    expect(reads).toBe(2);
+    expect(events).toContainEqual(expect.objectContaining({ kind: 'retry' }));
+    expect(viewOf(job).error?.code).toBe('settled_elsewhere');
+  });
+});

@@ -1,0 +1,235 @@
+/**
+ * A settlement that the platform holds for a key on other terms: another funder, pool or chain, and so another batch
+ * nonce. The contract takes that batch and one of ours, so the key could be paid twice (docs/decisions/0029).
+ *
+ * Such a settlement counts as paid unless it is provably dead: a final block of its own chain, read by this agent,
+ * shows that its nonce is unused and that its deadline has passed or that its funder withdrew it. What this agent
+ * cannot check is not dead.
+ *
+ * @module
+ */
+import type { SettlementRecord } from '@pool/api';
+import {
+  type ErrorBody,
+  type EvmAddress,
+  type Hex32,
+  isEvmAddress,
+  isPoolError,
+  PoolError,
+  parseEvmAddress,
+  peerCode,
+} from '@pool/core';
+import type { ChainContext, NonceState, PlatformPort } from '../ports.ts';
+import { computeJobNonce, computeKeyNonce } from './batch.ts';
+import { compareFingerprints, usedForOther } from './body-fingerprint.ts';
+import { rethrowInterruption } from './interrupted-run.ts';
+import type { ForeignSettlement } from './record.ts';
+import type { Run } from './run.ts';
+import { isUnderNonce } from './settlement-request.ts';
+
+/** Code of a job, or of a dry run, whose key has such a settlement. */
+export const settledElsewhere = 'settled_elsewhere';
+
+/** No key has more in a job's record. A platform that names another one each time must not fill the disk. */
+const maxKept = 16;
+
+export type KeyPlace = {
+  readonly employerId: string;
+  readonly key: string;
+  readonly findChain: (chain: string) => ChainContext | undefined;
+};
+
+type Read = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * For the steps before the release.
+ * @param row - the platform's, of this key
+ * @returns why the job must end without paying; undefined: nothing is against it
+ */
+export async function judgeRow(
+  run: Run,
+  row: SettlementRecord | undefined,
+  read: Read,
+): Promise<ErrorBody | undefined> {
+  return row === undefined || pickForeign(run, row) === undefined
+    ? undefined
+    : judgeOther(run, row, read);
+}
+
+/** {@link judgeRow} for a row that is known to be under another nonce than the batch of this job. */
+export async function judgeOther(
+  run: Run,
+  row: SettlementRecord,
+  read: Read,
+): Promise<ErrorBody | undefined> {
+  const error = await judgeForeign(toForeign(row), placeOf(run), read);
+  if (error === undefined) {
+    return undefined;
+  }
+  const { key, request } = run.record();
+  const own = run.deps.fingerprints.compute(key, request);
+  return compareFingerprints(own, row.bodyFingerprint) === 'other' ? usedForOther : error;
+}
+
+/** Asked once more before anything is signed. @throws PoolError what {@link judgeRow} answers */
+export async function assertNotForeign(run: Run): Promise<void> {
+  const row = await run.retry(() => run.deps.platform.getSettlement(run.record().key));
+  const error = await judgeRow(run, row, run.retry);
+  if (error !== undefined) {
+    throw new PoolError(peerCode(error.code), error.message);
+  }
+}
+
+/**
+ * For a dry run: what a job under this key would end with, because the platform holds a settlement on other terms.
+ * @param own - where this agent would pay
+ * @throws what the platform's client throws
+ */
+export async function findForeignUse(
+  place: KeyPlace,
+  own: { readonly chain: string; readonly funder: EvmAddress },
+  platform: Pick<PlatformPort, 'getSettlement'>,
+): Promise<ErrorBody | undefined> {
+  const row = await platform.getSettlement(place.key);
+  const context = place.findChain(own.chain);
+  if (row === undefined || context === undefined) {
+    return undefined;
+  }
+  const nonce = computeKeyNonce(context.settings, own.funder, place.employerId, place.key);
+  return isUnderNonce(row, own.funder, nonce) ? undefined : judgeForeign(toForeign(row), place);
+}
+
+/** Undefined: the row is about this job's own batch nonce. */
+export function pickForeign(run: Run, row: SettlementRecord): ForeignSettlement | undefined {
+  const { key, employerId } = run.record();
+  return isUnderNonce(row, run.funder.address, computeJobNonce(run, employerId, key))
+    ? undefined
+    : toForeign(row);
+}
+
+function toForeign({ chain, batch, state }: SettlementRecord): ForeignSettlement {
+  const { funder, batchNonce, deadline } = batch;
+  return { chain, funder, batchNonce, deadline, isSettled: state === 'settled' };
+}
+
+/** Persists that the settlement was seen: the platform may forget it, and the agent may be restarted. */
+export async function rememberForeign(run: Run, seen: ForeignSettlement): Promise<void> {
+  const known = run.record().foreign ?? [];
+  const others = known.filter((one) => !isSame(one, seen));
+  const before = known.find((one) => isSame(one, seen));
+  const isNews =
+    before === undefined ? known.length < maxKept : before.isSettled !== seen.isSettled;
+  if (isNews) {
+    await run.update({ foreign: [...others, seen] });
+  }
+}
+
+/**
+ * Why this key must not be paid under another one; undefined: each settlement that was seen is dead.
+ * @param read - how a chain is asked; default: once
+ */
+export async function findForeign(run: Run, read?: Read): Promise<ErrorBody | undefined> {
+  for (const foreign of run.record().foreign ?? []) {
+    const alive = await judgeForeign(foreign, placeOf(run), read);
+    if (alive !== undefined) {
+      return alive;
+    }
+  }
+  return undefined;
+}
+
+/** @returns what to tell the user; undefined: it is provably dead */
+async function judgeForeign(
+  foreign: ForeignSettlement,
+  place: KeyPlace,
+  read: Read = (work) => work(),
+): Promise<ErrorBody | undefined> {
+  const context = place.findChain(foreign.chain);
+  if (context === undefined) {
+    return mayBePaid(foreign, 'this agent has no such chain configured, so it cannot check');
+  }
+  if (!isOfPool(foreign, place, context)) {
+    return mayBePaid(foreign, 'it is of another pool than this agent has, so it cannot check');
+  }
+  const funder = parseEvmAddress(foreign.funder);
+  let state: NonceState;
+  try {
+    state = await read(() => context.chain.fetchNonceState(funder, foreign.batchNonce));
+  } catch (error) {
+    rethrowInterruption(error);
+    if (!isPoolError(error)) {
+      throw error;
+    }
+    return mayBePaid(foreign, `the RPC of that chain does not tell (${error.code})`);
+  }
+  return judgeState(foreign, state);
+}
+
+function judgeState(foreign: ForeignSettlement, state: NonceState): ErrorBody | undefined {
+  const { funded, pending, voided, finalBlock } = state;
+  if (funded !== undefined) {
+    return describePaid(funded.txHash, foreign.chain, foreign.funder);
+  }
+  if (pending) {
+    return mayBePaid(foreign, 'its transaction is mined and not final yet');
+  }
+  if (foreign.isSettled) {
+    return mayBePaid(
+      foreign,
+      'the platform calls it settled, and the RPC of this agent does not show it',
+    );
+  }
+  if (voided || finalBlock.timestampSeconds > foreign.deadline) {
+    return undefined;
+  }
+  return mayBePaid(foreign, `it can be paid until ${formatTime(foreign.deadline)}`);
+}
+
+/** What is told of a key that was paid by a batch on other terms. */
+export function describePaid(txHash: Hex32, chain: string, funder: string): ErrorBody {
+  return {
+    code: settledElsewhere,
+    message: `this Idempotency-Key was already paid by transaction ${txHash} on chain ${chain}, by funder ${funder}, and not by the batch of this job; do not resubmit`,
+  };
+}
+
+/** The nonce binds the pool (protocol §3), so only one that is computed anew is known to be of the pool at hand. */
+function isOfPool(
+  { funder, batchNonce }: ForeignSettlement,
+  { employerId, key }: KeyPlace,
+  { settings }: ChainContext,
+): boolean {
+  // A platform may name anything as the funder. What is no address is not known to be of this pool.
+  return (
+    isEvmAddress(funder) &&
+    computeKeyNonce(settings, parseEvmAddress(funder), employerId, key) === batchNonce
+  );
+}
+
+function mayBePaid({ chain, funder }: ForeignSettlement, why: string): ErrorBody {
+  return {
+    code: settledElsewhere,
+    message: `the platform holds a settlement of this Idempotency-Key under other settings than this agent has, on chain ${chain} by funder ${funder}, which is paid or may still be: ${why}; do not resubmit, find out what became of it first`,
+  };
+}
+
+/** A platform may name any number. */
+function formatTime(seconds: number): string {
+  const milliseconds = seconds * 1000;
+  return Math.abs(milliseconds) <= 8.64e15
+    ? new Date(milliseconds).toISOString()
+    : `Unix time ${seconds}`;
+}
+
+function placeOf(run: Run): KeyPlace {
+  const { employerId, key } = run.record();
+  return { employerId, key, findChain: run.deps.findChain };
+}
+
+function isSame(one: ForeignSettlement, other: ForeignSettlement): boolean {
+  return (
+    one.chain === other.chain &&
+    one.funder.toLowerCase() === other.funder.toLowerCase() &&
+    one.batchNonce === other.batchNonce
+  );
+}

@@ -1,0 +1,74 @@
+// What a batch that was not paid may leave behind: an allowance of the pool over the funder's tokens. The user is told,
+// with what to do about it.
+import { describe, expect, it } from 'vitest';
+import { createWorld, viewOf } from '../fixtures/fake-world.ts';
+import { cancellationName } from './record.ts';
+
+async function cancelReleased(onVoid: (world: Awaited<ReturnType<typeof createWorld>>) => void) {
+  const world = await createWorld({ permit: true, finalityBlocks: 2 });
+  world.platform.holdBack = true;
+  const job = await world.accept();
+  await world.run(job, (point) => {
+    if (point === 'settling.posted') {
+      job.values.set(cancellationName, '{"askedAtMs":1}');
+    }
+    if (point === 'void.posted') {
+      onVoid(world);
+    }
+  });
+  expect(viewOf(job).error?.code).toBe('cancelled');
+  return { job, message: viewOf(job).error?.message ?? '' };
+}
+
+describe('the permit of a batch that was cancelled after its release', () => {
+  it('is told while whoever saw it can still use it', async () => {
+    const { job, message } = await cancelReleased(() => undefined);
+    const { deadline = 0 } = job.record().permit?.wire ?? {};
+    expect(message).toContain('nothing was paid');
+    expect(message).toContain(`until ${new Date(deadline * 1000).toISOString()}`);
+    expect(message).toContain('set the allowance of the pool to 0');
+  });
+
+  it('is told when somebody used it, with the allowance that is left', async () => {
+    const { message } = await cancelReleased(({ chain }) => {
+      chain.permitNonce += 1n;
+      chain.allowance = 6_000n;
+    });
+    expect(message).toMatch(/allowance of 6000 base units.*set the allowance of the pool to 0/);
+  });
+
+  it('is not spoken of when nothing is left of it', async () => {
+    const { message } = await cancelReleased(({ chain }) => {
+      chain.permitNonce += 1n;
+    });
+    expect(message).not.toContain('allowance');
+  });
+});
+
+it('tells of an approval that could not be taken back although another agent made the payment', async () => {
+  const world = await createWorld({ permit: true });
+  await world.run(await world.accept());
+  const approving = await createWorld();
+  const second = await approving.accept();
+  await expect(
+    approving.run(
+      second,
+      (point) => {
+        if (point === 'approval.mined') {
+          throw new Error('power cut');
+        }
+      },
+      // Another batch than the first agent's.
+      { randomBytes: (length) => new Uint8Array(length).fill(7) },
+    ),
+  ).rejects.toMatchObject({ code: 'run_interrupted' });
+  const chain = {
+    ...world.chain,
+    fetchReceipt: approving.chain.fetchReceipt,
+    prepareApproval: () => Promise.reject(new Error('no node')),
+    fetchAllowance: async () => 6_000n,
+  };
+  await world.run(second, undefined, { findChain: () => ({ ...world.context, chain }) });
+  expect(viewOf(second).result?.status).toBe('completed');
+  expect(second.record().remainder).toContain('set the allowance of the pool to 0');
+});

@@ -1,0 +1,180 @@
+// The deadline of a batch is chosen when the batch is released (protocol §3), under the lock of its allowance, and
+// written down before anything is signed.
+import { assertField, parseHex32 } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import { createFakeJob, createWorld, type FakeJob, type World } from '../fixtures/fake-world.ts';
+import { createKeyLock } from './key-lock.ts';
+import { releaseName } from './record.ts';
+
+/** Thirteen minutes at a block a second, as on a chain with the tag `finalized`. */
+const slowFinality = 780;
+
+async function dieAt(world: World, job: FakeJob, where: string): Promise<void> {
+  await expect(
+    world.run(job, (point) => {
+      if (point === where) {
+        throw new Error('crash');
+      }
+    }),
+  ).rejects.toMatchObject({ code: 'run_interrupted' });
+}
+
+function deadlineOf(job: FakeJob): number {
+  const record: { deadline: number } = JSON.parse(job.values.get(releaseName) ?? '{}');
+  return record.deadline;
+}
+
+describe('a queue of one funder and token', () => {
+  it('pays every batch though the queue outlasts the life of an authorisation, and proves each once', async () => {
+    const world = await createWorld({ permit: true, finalityBlocks: slowFinality });
+    const locks = createKeyLock();
+    const keys = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
+    const jobs = await Promise.all(keys.map((key) => world.accept(key)));
+    const events = await Promise.all(jobs.map((job) => world.run(job, undefined, { locks })));
+    expect(jobs.map((job) => [job.state(), job.record().error?.code])).toEqual(
+      keys.map(() => ['done', undefined]),
+    );
+    expect(world.chain.funds).toBe(keys.length);
+    expect(world.prover.proofs).toBe(keys.length);
+    // Whoever waits says for what.
+    const waits = events.filter((of) =>
+      of.some((event) => event.kind === 'stage' && event.stage === 'awaiting-turn'),
+    );
+    expect(waits).toHaveLength(keys.length - 1);
+  });
+
+  it('proves again before it signs when the root was replaced while a batch waited', async () => {
+    const world = await createWorld({ permit: true, finalityBlocks: 60 });
+    const locks = createKeyLock();
+    const jobs = [await world.accept('one'), await world.accept('two')] as const;
+    const first = world.run(jobs[0], undefined, { locks });
+    await world.run(
+      jobs[1],
+      (point) => {
+        if (point === 'proving.after-store' && world.prover.proofs === 2) {
+          world.chain.refuseRoot(world.gate.root());
+          world.gate.admit({ ...world.holders[0]!, walletId: assertField(77n) });
+        }
+      },
+      { locks },
+    );
+    await first;
+    expect(jobs.map((job) => job.state())).toEqual(['done', 'done']);
+    expect(world.prover.proofs).toBe(3);
+    // The relayer was never asked to send a stale proof.
+    expect(world.platform.posts).toBe(2);
+  });
+
+  it('fails at once, with nothing signed, when a wallet lost its place while a batch waited', async () => {
+    const world = await createWorld({ permit: true, finalityBlocks: 60 });
+    const locks = createKeyLock();
+    const jobs = [await world.accept('one'), await world.accept('two')] as const;
+    const first = world.run(jobs[0], undefined, { locks });
+    await world.run(
+      jobs[1],
+      (point) => {
+        if (point === 'proving.after-store' && world.prover.proofs === 2) {
+          world.gate.expel(world.holders[1]!);
+        }
+      },
+      { locks },
+    );
+    await first;
+    expect(jobs[1].record().error?.code).toBe('unregistered-recipient');
+    expect(jobs[1].record().signature).toBeUndefined();
+  });
+});
+
+describe('the release record', () => {
+  it('is on disk before anything is signed', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    await dieAt(world, job, 'signing.signed');
+    expect(deadlineOf(job)).toBeGreaterThan(world.clock.nowMs() / 1000);
+    expect(job.record().signature).toBeUndefined();
+  });
+
+  it.each(['release.after-store', 'signing.after-store'])(
+    'gives a run that died at %s the deadline it had chosen',
+    async (point) => {
+      const world = await createWorld({ permit: true });
+      const job = await world.accept();
+      await dieAt(world, job, point);
+      const chosen = deadlineOf(job);
+      world.clock.advanceSeconds(1_800);
+      await world.run(job);
+      expect(world.platform.rows.get('run-1')?.batch.deadline).toBe(chosen);
+      expect(job.state()).toBe('done');
+    },
+  );
+
+  it('fails a run whose deadline passed before anything left, and signs no second one', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    await dieAt(world, job, 'release.after-store');
+    world.clock.advanceSeconds(2 * 3600);
+    await world.run(job);
+    expect(job.record().error?.code).toBe('settlement_expired');
+    expect(job.record().signature).toBeUndefined();
+    expect(world.platform.posts).toBe(0);
+  });
+
+  it('takes over the deadline of what left before its store was restored', async () => {
+    const world = await createWorld({ permit: true });
+    world.platform.holdBack = true;
+    const job = await world.accept();
+    await dieAt(world, job, 'proving.after-store');
+    const backup = createFakeJob(job.payload());
+    for (const [name, value] of job.values) {
+      backup.values.set(name, value);
+    }
+    await dieAt(world, job, 'settling.posted');
+    world.clock.advanceSeconds(1_800);
+    await world.run(backup);
+    expect(deadlineOf(backup)).toBe(deadlineOf(job));
+    expect(world.platform.postedRoots.size).toBe(1);
+  });
+
+  it('waits, after a restart too, for an authorisation of another agent that lives longer', async () => {
+    const world = await createWorld({ permit: true });
+    world.platform.holdBack = true;
+    const job = await world.accept();
+    await dieAt(world, job, 'settling.posted');
+    const row = world.platform.rows.get('run-1')!;
+    const later = row.batch.deadline + 3_600;
+    const batchRoot = parseHex32(`0x${'0a'.repeat(32)}`);
+    world.platform.rows.set('run-1', {
+      ...row,
+      batch: { ...row.batch, batchRoot, deadline: later },
+    });
+    let looks = 0;
+    const signal = new AbortController();
+    await expect(
+      world.run(job, undefined, {
+        clock: {
+          nowMs: world.clock.nowMs,
+          async sleep(milliseconds) {
+            looks += 1;
+            if (looks > 3) {
+              signal.abort();
+              throw new Error('power cut');
+            }
+            await world.clock.sleep(milliseconds, signal.signal);
+          },
+        },
+      }),
+    ).rejects.toMatchObject({ code: 'run_interrupted' });
+    world.clock.advanceSeconds(row.batch.deadline + 60 - world.clock.nowMs() / 1000);
+    await world.run(job);
+    expect(job.record().error?.code).toBe('settlement_expired');
+    expect(world.clock.nowMs() / 1000).toBeGreaterThan(later);
+  });
+
+  it('is not made for a signer that needs a vote', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    await world.run(job, undefined, { funder: { ...world.funder, needsVote: true } });
+    expect(job.record().error?.code).toBe('signer_unsupported');
+    expect(job.values.has(releaseName)).toBe(false);
+  });
+});

@@ -1,0 +1,314 @@
+/**
+ * The disbursement pipeline (ARCHITECTURE.md): eligibility, allowance, proving, waiting for its turn, signing,
+ * approving-allowance, settling. Every step is persisted before and after, so a run may end anywhere and
+ * the next one goes on from the record; whatever happens, the contract sees one `fund()` per key.
+ *
+ * @module
+ */
+import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
+import { observeAllowance } from '../check/observe-allowance.ts';
+import { authorizeBatch } from './authorize-batch.ts';
+import { type Batch, computeJobNonce, ensureBatch, loadBatch } from './batch.ts';
+import { assertSameRequest } from './body-fingerprint.ts';
+import { assertNotCancelled } from './cancellation.ts';
+import {
+  concludeChanged,
+  configurationChanged,
+  findChangedManifest,
+} from './changed-configuration.ts';
+import { concludeFailed, concludeRun } from './conclude.ts';
+import { decideSettlement } from './decide-settlement.ts';
+import { type Eligibility, fetchEligibility } from './eligibility.ts';
+import { judgeRow } from './foreign-settlement.ts';
+import { BlockedRunError, InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
+import {
+  assertRealProver,
+  currentEligibility,
+  proveBatch,
+  withAccelerator,
+} from './prove-batch.ts';
+import { cancellationName, releaseName, serializeRecord } from './record.ts';
+import { type DatedBatch, loadRelease, storeRelease } from './release-record.ts';
+import {
+  createRun,
+  type DisbursementDeps,
+  findTokenAddress,
+  type Run,
+  type RunBase,
+  type RunInput,
+} from './run.ts';
+import { type Outcome, settleBatch } from './settle.ts';
+import { isUnderNonce } from './settlement-request.ts';
+
+/**
+ * Works on one leased job until it is `done` or `failed`.
+ *
+ * @example
+ * await runDisbursement({ record: deserializeRecord(job.payload), journal, signal: shutdown.signal }, deps);
+ *
+ * @throws InterruptedRunError when it stopped without an outcome; lease the job again to go on
+ */
+export async function runDisbursement(input: RunInput, deps: DisbursementDeps): Promise<void> {
+  let base: RunBase;
+  try {
+    base = resolveBase(input, deps);
+  } catch (error) {
+    return failUnroutable(input, deps, error);
+  }
+  const run = createRun(input, base, deps);
+  try {
+    await run.reach('started');
+    await workOn(run);
+  } finally {
+    run.hold.end();
+  }
+}
+
+function resolveBase(input: RunInput, deps: DisbursementDeps): RunBase {
+  const { record } = input;
+  const context = deps.findChain(record.chain);
+  if (context === undefined) {
+    throw new PoolError('invalid-chain', `chain ${record.chain} is not routable any more`);
+  }
+  if (deps.funder === undefined) {
+    throw new PoolError('invalid-chain', 'no funder signer is configured for this chain');
+  }
+  return { context, funder: deps.funder, token: findTokenAddress(context, record.tokenSymbol) };
+}
+
+/**
+ * Configuration took away what the job needs. It fails if nothing of it was released here and the platform knows of no settlement
+ * under its key either, of another agent or of this one before its store was restored; else it waits for its chain.
+ */
+async function failUnroutable(
+  { record, journal }: RunInput,
+  { platform, onEvent }: DisbursementDeps,
+  cause: unknown,
+): Promise<void> {
+  const mayBeOut =
+    record.releasedAtMs !== undefined ||
+    record.approvals.length > 0 ||
+    (await platform.getSettlement(record.key).catch(() => 'unknown')) !== undefined;
+  const error = toErrorBody(cause);
+  if (mayBeOut) {
+    return blockUnroutable(record, journal, error);
+  }
+  const { stage: _stage, ...rest } = record;
+  await journal.save('failed', serializeRecord({ ...rest, error }));
+  onEvent({ kind: 'outcome', state: 'failed', code: error.code });
+}
+
+/** @throws BlockedRunError */
+async function blockUnroutable(
+  record: RunInput['record'],
+  journal: RunInput['journal'],
+  cause: ErrorBody,
+): Promise<never> {
+  const error: ErrorBody = {
+    code: configurationChanged,
+    message: `this job may be underway, and the settings no longer cover it: ${cause.message}. Restore them and start the agent again to finish or cancel the job. Until then nothing is sent for it; do not pay it under a new Idempotency-Key`,
+  };
+  const isCancelled = (await journal.getValue(cancellationName)) !== undefined;
+  const known = record.blocked;
+  if (known?.message !== error.message || known.isCancelled !== isCancelled) {
+    const blocked = { ...error, isCancelled };
+    const stage = 'configuration-changed';
+    await journal.save('submitted', serializeRecord({ ...record, stage, blocked }));
+  }
+  throw new BlockedRunError(error);
+}
+
+async function workOn(run: Run): Promise<void> {
+  const changed = await findChangedManifest(run);
+  if (changed !== undefined) {
+    return concludeChanged(run, changed);
+  }
+  if (run.record().blocked !== undefined && run.record().blocked !== null) {
+    await run.update({ blocked: null });
+  }
+  // A job that may have an allowance or an authorisation out comes before any that does not.
+  if (run.record().releasedAtMs !== undefined) {
+    return finishReleased(run);
+  }
+  const isUnderway =
+    run.record().approvals.length > 0 || (await run.journal.getValue(releaseName)) !== undefined;
+  if (isUnderway) {
+    await run.hold.acquire();
+  }
+  let batch: DatedBatch | undefined;
+  try {
+    await assertNotCancelled(run);
+    const prepared = await prepareBatch(run);
+    if (prepared.kind === 'outcome') {
+      return await concludeRun(run, prepared.batch, prepared.outcome);
+    }
+    if (prepared.kind === 'foreign') {
+      return await concludeFailed(run, prepared.error);
+    }
+    if (prepared.kind === 'ready') {
+      batch = await authorizeBatch(run, prepared.batch);
+    }
+  } catch (error) {
+    rethrowInterruption(error);
+    if (run.signal.aborted) {
+      throw new InterruptedRunError('shutting down or lease lost', { cause: error });
+    }
+    return concludeUnreleased(run, toErrorBody(error));
+  }
+  await finishReleased(run, batch);
+}
+
+/**
+ * Nothing of ours has left, but `failed` promises that this key has no effect on chain: another agent, or
+ * this one before its store was restored, may have sent it. Chain and platform must both say no; while one
+ * of them is silent the job waits, because a job that fails and is paid after all is paid twice.
+ */
+async function concludeUnreleased(run: Run, error: ErrorBody): Promise<void> {
+  let past: Past | undefined;
+  try {
+    past = await reconcile(run);
+  } catch (cause) {
+    rethrowInterruption(cause);
+    throw new InterruptedRunError('chain and platform must say that nothing was paid', { cause });
+  }
+  if (past === undefined || (past.kind === 'outcome' && past.outcome.kind === 'dead')) {
+    return concludeFailed(run, error);
+  }
+  if (past.kind === 'foreign') {
+    return concludeFailed(run, past.error);
+  }
+  return past.kind === 'outcome' ? concludeRun(run, past.batch, past.outcome) : finishReleased(run);
+}
+
+/** What became of this key before, here or elsewhere. */
+type Past =
+  | { readonly kind: 'outcome'; readonly outcome: Outcome; readonly batch: Batch | undefined }
+  /** A settlement on other terms has paid the key, or may. */
+  | { readonly kind: 'foreign'; readonly error: ErrorBody }
+  /** Our own authorisation is out, although the record did not know. */
+  | { readonly kind: 'released' };
+
+type Prepared = Past | { readonly kind: 'ready'; readonly batch: Batch };
+
+/** Everything up to a proof. Nothing is signed. */
+async function prepareBatch(run: Run): Promise<Prepared> {
+  const past = await reconcile(run);
+  if (past !== undefined) {
+    return past;
+  }
+  // The row may be on other terms (chain, pool, funder), under which this key may have been paid.
+  const { key, request } = run.record();
+  await run.retry(() => assertSameRequest(key, request, run.deps));
+  const eligibility = await confirmEligibility(run);
+  await observe(run);
+  return { kind: 'ready', batch: await prove(run, eligibility) };
+}
+
+/** Was this key paid already, or is it being paid elsewhere? Asked before anything is proved. */
+async function reconcile(run: Run): Promise<Past | undefined> {
+  const { platform, pollMs } = run.deps;
+  const { key, employerId } = run.record();
+  const nonce = computeJobNonce(run, employerId, key);
+  const batch = await loadBatch(run);
+  for (;;) {
+    const state = await run.retry(() =>
+      run.context.chain.fetchNonceState(run.funder.address, nonce),
+    );
+    const row = await run.retry(() => platform.getSettlement(key));
+    const live =
+      row !== undefined && isUnderNonce(row, run.funder.address, nonce) ? row.batch : undefined;
+    const deadline = live?.deadline;
+    const decision = decideSettlement({ batchRoot: batch?.batchRoot, deadline, nonce: state });
+    if (decision.kind === 'settled' || decision.kind === 'settled-elsewhere') {
+      return { kind: 'outcome', outcome: decision, batch };
+    }
+    const error = state.pending ? undefined : await judgeRow(run, row, run.retry);
+    if (error !== undefined) {
+      return { kind: 'foreign', error };
+    }
+    if (decision.kind === 'dead') {
+      return { kind: 'outcome', outcome: decision, batch };
+    }
+    if (live !== undefined && batch !== undefined && live.batchRoot === batch.batchRoot) {
+      // A store restored from a backup: what left before is what counts, and the late-landing rule holds.
+      await storeRelease(run, batch, live.deadline);
+      await run.update({ releasedAtMs: run.deps.clock.nowMs() });
+      return { kind: 'released' };
+    }
+    if (!state.pending && live === undefined) {
+      return undefined;
+    }
+    await run.pause(pollMs);
+  }
+}
+
+async function confirmEligibility(run: Run): Promise<Eligibility | undefined> {
+  if (run.record().proved !== undefined) {
+    return undefined;
+  }
+  return run.within('eligibility', async () => {
+    const eligibility = await run.retry(() => fetchEligibility(run));
+    await run.reach('eligibility.confirmed');
+    return eligibility;
+  });
+}
+
+async function observe(run: Run): Promise<void> {
+  if (run.record().allowanceState !== undefined) {
+    return;
+  }
+  await run.within('allowance', async () => {
+    const allowanceState = await observeAllowance({
+      chain: run.context.chain,
+      token: run.token,
+      funder: run.funder.address,
+      total: run.total,
+    });
+    await run.update({ allowanceState });
+    await run.reach('allowance.observed');
+  });
+}
+
+async function prove(run: Run, eligibility: Eligibility | undefined): Promise<Batch> {
+  if (run.record().proved !== undefined) {
+    return ensureBatch(run);
+  }
+  assertRealProver(run);
+  return run.within('proving', () =>
+    withAccelerator(run, async () => {
+      const batch = await ensureBatch(run);
+      const proved = await proveBatch(run, batch, await currentEligibility(run, eligibility));
+      await run.reach('proving.proved');
+      await run.update({ proved });
+      await run.reach('proving.after-store');
+      return batch;
+    }),
+  );
+}
+
+/** @param ready - what this run has just built; default: what an earlier one stored */
+async function finishReleased(run: Run, ready?: DatedBatch): Promise<void> {
+  const batch = ready ?? (await loadReleased(run));
+  if (batch === undefined) {
+    throw new InterruptedRunError(
+      'the manifest or the release record of a released batch is missing from the job store',
+    );
+  }
+  if (run.record().refusal === undefined || run.record().refusal === null) {
+    // In the queue before any batch that has not left yet; what the chain says is looked at meanwhile.
+    run.hold.claim();
+  }
+  const outcome = await run.within('settling', () => settleBatch(run, batch));
+  await concludeRun(run, batch, outcome);
+}
+
+async function loadReleased(run: Run): Promise<DatedBatch | undefined> {
+  const batch = await loadBatch(run);
+  return batch === undefined ? undefined : loadRelease(run, batch);
+}
+
+function toErrorBody(error: unknown): ErrorBody {
+  return isPoolError(error)
+    ? { code: error.code, message: error.message }
+    : { code: 'internal_error', message: 'an unexpected error; see the log of the agent' };
+}

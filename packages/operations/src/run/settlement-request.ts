@@ -1,0 +1,56 @@
+/**
+ * The settlement as it travels to the platform's relayer (ARCHITECTURE.md).
+ *
+ * @module
+ */
+import type { SettlementRecord, SettlementRequest } from '@pool/api';
+import { type EvmAddress, fieldToHex, type Hex32 } from '@pool/core';
+import type { Batch } from './batch.ts';
+import type { Fingerprinter } from './body-fingerprint.ts';
+import type { DisbursementRecord } from './record.ts';
+import type { DatedBatch } from './release-record.ts';
+
+/** Everything the relayer needs; nothing that opens a note. */
+export function createSettlementRequest(
+  batch: DatedBatch,
+  proved: NonNullable<DisbursementRecord['proved']>,
+  record: DisbursementRecord,
+  signature: string,
+  fingerprints: Fingerprinter,
+): SettlementRequest {
+  const { manifest, plan } = batch;
+  return {
+    chain: manifest.chain,
+    batch: {
+      funder: manifest.funder,
+      token: manifest.token,
+      total: plan.total.toString(),
+      batchNonce: fieldToHex(plan.batchNonce),
+      eligibilityRoot: proved.eligibilityRoot,
+      batchRoot: batch.batchRoot,
+      commitments: plan.commitments.map(fieldToHex),
+      sealedNotesHash: plan.sealedNotesHash,
+      digest: proved.digest,
+      deadline: batch.deadline,
+    },
+    proof: proved.proof,
+    funderSignature: signature,
+    ...(record.permit === undefined ? {} : { permit: record.permit.wire }),
+    bodyFingerprint: fingerprints.compute(record.key, record.request),
+    sealedNotes: plan.sealedNotes.map(({ encryptionPublicKey, sealed }) => ({
+      encryptionPublicKey,
+      sealed,
+    })),
+  };
+}
+
+/** Is the platform's row about this very batch? */
+export function isRowOf(batch: Batch, row: SettlementRecord): boolean {
+  return row.batch.batchRoot === batch.batchRoot;
+}
+
+/** Is the platform's row about this nonce of this funder? Another funder under the same nonce pays another batch. */
+export function isUnderNonce(row: SettlementRecord, funder: EvmAddress, nonce: Hex32): boolean {
+  const { batch } = row;
+  return batch.batchNonce === nonce && batch.funder.toLowerCase() === funder.toLowerCase();
+}

@@ -1,0 +1,244 @@
+// A released batch that the relayer refuses: what is told about it, and that nobody waits behind it.
+import type { ErrorCode } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import {
+  createWorld,
+  type FakeJob,
+  viewOf,
+  type World,
+  type WorldOptions,
+} from '../fixtures/fake-world.ts';
+import { createKeyLock } from './key-lock.ts';
+import { cancellationName } from './record.ts';
+import type { RunEvent } from './run.ts';
+
+const allowances: [string, WorldOptions][] = [
+  ['with a permit', { permit: true, finalityBlocks: 5 }],
+  ['with an approval', { finalityBlocks: 5 }],
+];
+
+/** A batch of 6000 is out and its funder has 100 left; another batch of one unit is to be paid. */
+async function createUnderfunded(options: WorldOptions) {
+  const world = await createWorld(options);
+  const locks = createKeyLock();
+  const large = await world.accept('large');
+  const events: RunEvent[] = [];
+  let onTick: () => void = () => undefined;
+  const running = world.run(
+    large,
+    (point) => {
+      if (point === 'settling.released') {
+        world.chain.balance = 100n;
+      }
+    },
+    {
+      locks,
+      onEvent: (event) => events.push(event),
+      clock: {
+        nowMs: world.clock.nowMs,
+        async sleep(milliseconds, signal) {
+          onTick();
+          await world.clock.sleep(milliseconds, signal);
+        },
+      },
+    },
+  );
+  const until = (isSo: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      onTick = () => (isSo() ? resolve() : undefined);
+    });
+  await until(() => large.record().stage === 'settlement-refused');
+  const payOne = async (): Promise<FakeJob> => {
+    const [first] = world.createRequest().recipients;
+    const job = await world.accept('small', { recipients: [{ ...first!, amount: '1' }] });
+    await world.run(job, undefined, { locks });
+    return job;
+  };
+  const kill = (): void => {
+    onTick = () => {
+      throw new Error('power cut');
+    };
+  };
+  return { world, locks, large, events, running, kill, payOne };
+}
+
+function topUp(world: World): void {
+  world.chain.balance = 10n ** 30n;
+}
+
+describe('a settlement that is refused', () => {
+  it('is told while the job waits: in its stage, its record and an event', async () => {
+    const { world, large, events, running } = await createUnderfunded({ permit: true });
+    expect(large.state()).toBe('submitted');
+    expect(large.record().refusal).toMatchObject({ code: 'erc20-insufficient-balance' });
+    expect(events.filter(({ kind }) => kind === 'refused')).toEqual([
+      { kind: 'refused', stage: expect.any(String), code: 'erc20-insufficient-balance' },
+    ]);
+    topUp(world);
+    await running;
+    expect(viewOf(large).state).toBe('done');
+  });
+
+  it('is told of a reverted transaction too', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    world.platform.beforeInclusion = () => {
+      world.chain.balance = 0n;
+    };
+    const seen = new Set<string | undefined>();
+    await world.run(job, undefined, {
+      onEvent: () => {
+        seen.add(job.record().stage);
+      },
+    });
+    expect(seen).toContain('settlement-refused');
+    expect(viewOf(job).result?.status).toBe('partial');
+  });
+
+  it('is told when the platform does not even take it', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    const stages = new Set<string | undefined>();
+    const { PoolError } = await import('@pool/core');
+    await world.run(job, undefined, {
+      onEvent: () => {
+        stages.add(job.record().stage);
+      },
+      platform: {
+        ...world.platform,
+        postSettlement: () =>
+          Promise.reject(new PoolError('invalid_settlement', 'a bad proof', { status: 400 })),
+      },
+    });
+    expect(stages).toContain('settlement-refused');
+    expect(job.record().refusal).toEqual({ code: 'invalid_settlement', message: 'a bad proof' });
+    expect(viewOf(job).error?.code).toBe('settlement_expired');
+  });
+});
+
+describe('a settlement for which the platform has no gas left today', () => {
+  const spent = async () => {
+    const { PoolError } = await import('@pool/core');
+    return new PoolError('gas_budget_exceeded', 'later', { status: 429, retryable: true });
+  };
+
+  it('is told as refused, sent again, and paid when the platform has gas again', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    const stages = new Set<string | undefined>();
+    let refusals = 0;
+    await world.run(job, undefined, {
+      onEvent: () => {
+        stages.add(job.record().stage);
+      },
+      platform: {
+        ...world.platform,
+        async postSettlement(key, request) {
+          if (refusals < 3) {
+            refusals += 1;
+            throw await spent();
+          }
+          return await world.platform.postSettlement(key, request);
+        },
+      },
+    });
+    expect(refusals).toBe(3);
+    expect(stages).toContain('settlement-refused');
+    expect(viewOf(job).result?.status).toBe('completed');
+  });
+
+  it('fails after its deadline when that never happens, and says what was missing', async () => {
+    const world = await createWorld({ permit: true });
+    const job = await world.accept();
+    await world.run(job, undefined, {
+      platform: {
+        ...world.platform,
+        postSettlement: async () => {
+          throw await spent();
+        },
+      },
+    });
+    expect(job.record().refusal?.code).toBe('gas_budget_exceeded');
+    const { error } = viewOf(job);
+    expect(error?.code).toBe('settlement_expired');
+    expect(error?.message).toContain('nothing was paid (last refusal: gas_budget_exceeded)');
+  });
+});
+
+describe('a settlement that the platform never took', () => {
+  it('holds up no other batch once it is to be cancelled by a run that has posted nothing', async () => {
+    const world = await createWorld({ permit: true, finalityBlocks: 5 });
+    const { PoolError } = await import('@pool/core');
+    const refuse = (code: ErrorCode, status: number) => (): Promise<never> =>
+      Promise.reject(new PoolError(code, 'refused', { status }));
+    const platform = {
+      ...world.platform,
+      postSettlement: refuse('invalid_settlement', 400),
+      postVoid: refuse('not_found', 404),
+    };
+    const large = await world.accept('large');
+    const locks = createKeyLock();
+    await expect(
+      world.run(large, undefined, {
+        locks,
+        platform,
+        clock: {
+          nowMs: world.clock.nowMs,
+          async sleep(milliseconds, signal) {
+            if (large.record().stage === 'settlement-refused') {
+              throw new Error('power cut');
+            }
+            await world.clock.sleep(milliseconds, signal);
+          },
+        },
+      }),
+    ).rejects.toThrow();
+    large.values.set(cancellationName, '{"askedAtMs":1}');
+    const running = world.run(large, undefined, { locks, platform });
+    const [first] = world.createRequest().recipients;
+    const small = await world.accept('small', { recipients: [{ ...first!, amount: '1' }] });
+    await world.run(small, undefined, { locks });
+    expect(viewOf(small).result?.status).toBe('completed');
+    expect(large.state()).toBe('submitted');
+    await running;
+    expect(viewOf(large).error?.code).toBe('cancelled');
+  });
+});
+
+describe.each(allowances)('a batch that cannot be collected, %s', (_, options) => {
+  it('holds up no other batch of its funder and token', async () => {
+    const { world, large, running, payOne } = await createUnderfunded(options);
+    const small = await payOne();
+    expect(viewOf(small).result?.status).toBe('completed');
+    expect(large.state()).toBe('submitted');
+    topUp(world);
+    await running;
+    expect(viewOf(large).result?.status).toBe('completed');
+    expect(world.chain.funds).toBe(2);
+    expect(world.chain.allowance).toBe(0n);
+  });
+
+  it('leaves no allowance behind when it is cancelled after another one was paid', async () => {
+    const { world, large, running, payOne } = await createUnderfunded(options);
+    await payOne();
+    large.values.set(cancellationName, '{"askedAtMs":1}');
+    await running;
+    expect(viewOf(large).error?.code).toBe('cancelled');
+    expect(world.chain.funds).toBe(1);
+    expect(world.chain.allowance).toBe(0n);
+  });
+
+  it('holds up nobody after a restart either', async () => {
+    const { world, large, running, kill, locks, payOne } = await createUnderfunded(options);
+    kill();
+    await expect(running).rejects.toMatchObject({ code: 'run_interrupted' });
+    const again = world.run(large, undefined, { locks });
+    const small = await payOne();
+    expect(viewOf(small).result?.status).toBe('completed');
+    expect(large.state()).toBe('submitted');
+    topUp(world);
+    await again;
+    expect(world.chain.funds).toBe(2);
+    expect(world.chain.allowance).toBe(0n);
+  });
+});
