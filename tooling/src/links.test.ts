@@ -1,6 +1,6 @@
-// Links between our documents lead somewhere: to a file that is there, and to a heading that it has.
+// Links between our documents lead to files and headings that exist. So do citations of decisions in the code.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -47,3 +47,39 @@ test.each(documents.map((file) => [relative(root, file), file]))(
     expect(findDanglingLinks(file)).toEqual([]);
   },
 );
+
+const decisions = join(root, 'docs/decisions');
+
+/** The citations of decisions in one text, as `0009` or `0009 §7`. */
+function listCitations(text: string): readonly string[] {
+  const citations = text.matchAll(
+    /docs\/decisions\/(?<number>\d{4})(?<rest>(?:(?:,| and| to) §\d+)*)/g,
+  );
+  return [...citations].flatMap(({ groups }) => {
+    const number = groups?.['number'] ?? '';
+    const paragraphs = [...(groups?.['rest'] ?? '').matchAll(/§(?<n>\d+)/g)];
+    return [number, ...paragraphs.map((found) => `${number} §${found.groups?.['n'] ?? ''}`)];
+  });
+}
+
+const known = new Set(
+  readdirSync(decisions).flatMap((file) => {
+    const number = file.slice(0, 4);
+    const paragraphs = readFileSync(join(decisions, file), 'utf8').matchAll(/^\*\*§(?<n>\d+)\. /gm);
+    return [number, ...[...paragraphs].map((found) => `${number} §${found.groups?.['n'] ?? ''}`)];
+  }),
+);
+
+test('every decision and paragraph that the code cites exists', () => {
+  const sources = execFileSync('git', ['ls-files', '*.ts', '*.sol'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter((path) => path !== '' && existsSync(join(root, path)));
+  const cited = sources.flatMap((path) =>
+    listCitations(readFileSync(join(root, path), 'utf8')).map((citation) => ({ path, citation })),
+  );
+  expect(cited.length).toBeGreaterThan(50);
+  expect(cited.filter(({ citation }) => !known.has(citation))).toEqual([]);
+});

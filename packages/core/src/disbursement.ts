@@ -19,7 +19,7 @@ const recipientSchema = v.strictObject({
 /**
  * The body's shape alone. What the strings say has codes of its own (`invalid-chain`, `invalid-token`,
  * `batch-too-large`, `invalid-amount`, `invalid-address`) and is judged afterwards, in the order of
- * docs/decisions/0009; so no bound of length stands here, the routes limit the body as a whole.
+ * docs/decisions/0009, §1. The fields have no length limits here; the routes limit the body as a whole.
  */
 export const disburseRequestSchema = v.strictObject({
   token: v.string(),

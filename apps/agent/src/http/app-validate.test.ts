@@ -1,4 +1,4 @@
-// POST /api/validate over HTTP: 200 for whoever may ask, whatever is wrong (docs/decisions/0009).
+// POST /api/validate over HTTP: 200 for whoever may ask, whatever is wrong (docs/decisions/0009, §18).
 
 import { createFakeHolder } from '@pool/testkit';
 import { expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * Stands before the platform's verify-key, so that made-up keys can neither press the platform nor keep a good
- * key out (docs/decisions/0009). Nobody can tell a made-up key from the first use of a good one, so all of them
+ * key out (docs/decisions/0009, §26). Nobody can tell a made-up key from the first use of a good one, so all of them
  * wait in one line, in the order they came; keys that have authenticated before pass by it.
  *
  * What this guarantees, in one process: the platform sees at most {@link maxAsked} questions about strangers at

@@ -1,5 +1,5 @@
 /**
- * The checks of all parts of a pay run before the first is sent (docs/decisions/0009): somebody in the last
+ * The checks of all parts of a pay run before the first is sent (docs/decisions/0009, §10): somebody in the last
  * part who cannot be paid must be known before anybody in the first one is.
  *
  * @module

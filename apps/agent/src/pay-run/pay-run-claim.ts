@@ -1,5 +1,5 @@
 /**
- * Binds a label to one roster before anything is sent (docs/decisions/0009). The danger it is here for: one line
+ * Binds a label to one roster before anything is sent (docs/decisions/0009, §7). The danger it is here for: one line
  * added to a roster that was paid, and the same command run again.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * What the agent still knows of a roster: the job of a part, and into how many parts it was cut. For a ledger
- * that was lost, or restored from an older copy, or is younger than the payment (docs/decisions/0009).
+ * that was lost, or restored from an older copy, or is younger than the payment (docs/decisions/0009, §11).
  *
  * @module
  */

@@ -1,4 +1,4 @@
-// The key of a roster (docs/decisions/0009).
+// The key of a roster (docs/decisions/0009, §6).
 import { describe, expect, it } from 'vitest';
 import { parseIdempotencyKey } from '../http/idempotency-key.ts';
 import { computePartKey, computePayRunDigest, type PayRun } from './pay-run-key.ts';

@@ -1,6 +1,6 @@
 /**
  * The Idempotency-Keys of a roster file: the same roster under the same pay-run label is the same payment,
- * however often the command runs, in one part or in many (docs/decisions/0009).
+ * however often the command runs, in one part or in many (docs/decisions/0009, §6 and §9).
  *
  * @module
  */

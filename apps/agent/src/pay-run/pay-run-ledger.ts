@@ -1,6 +1,6 @@
 /**
  * Which roster a pay-run label was used for, into how many parts it was cut, and which attempt each part is
- * at (docs/decisions/0009). Keys alone would let an edited roster pay everybody again under the same label.
+ * at (docs/decisions/0009, §7, §9 and §14). With the keys alone, an edited roster would pay everybody again.
  * Holds digests and numbers, no names and no amounts.
  *
  * @module

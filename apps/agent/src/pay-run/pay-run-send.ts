@@ -1,5 +1,5 @@
 /**
- * Hands parts of a pay run to the agent, and keeps the ledger true while it does (docs/decisions/0009).
+ * Hands parts of a pay run to the agent, and keeps the ledger true while it does (docs/decisions/0009, §8 and §13).
  *
  * @module
  */

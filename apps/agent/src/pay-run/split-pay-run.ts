@@ -1,5 +1,5 @@
 /**
- * Pays a roster in parts, one after the other (README.md, "Rosters above the ceiling"; docs/decisions/0009).
+ * Pays a roster in parts, one after the other (README.md, "Rosters above the ceiling"; docs/decisions/0009, §9 and §10).
  * Whatever ends it in between, the same call later goes on: nothing is decided here that does not follow
  * from the roster, the ledger and what the agent says of its jobs.
  *

@@ -1,4 +1,4 @@
-// The platform's relayer, as readiness and a dry run see it (docs/decisions/0009).
+// The platform's relayer, as readiness and a dry run see it (docs/decisions/0009, §21 and §22).
 import type { Bootstrap } from '@pool/api';
 import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Which of the services that a batch passes through cannot take it now, for a dry run (docs/decisions/0009).
+ * Which of the services that a batch passes through cannot take it now, for a dry run (docs/decisions/0009, §20).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Erases what may not be kept any longer (docs/decisions/0009): at the start and every hour. A job that cannot be erased
+ * Erases old personal data (docs/decisions/0009, §17): at the start and every hour. A job that cannot be erased
  * is reported in the log and in the metrics, and keeps no other job from being erased.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Whether a batch that is handed over now would be sent (docs/decisions/0009): told to agents at bootstrap, so
+ * Whether a batch that is handed over now would be sent (docs/decisions/0009, §21): told to agents at bootstrap, so
  * that a dry run sees a relayer that is stuck behind a platform that answers. The relayer's worker looks as it
  * goes and keeps what it saw; whoever asks gets that, and asks nobody else.
  *

@@ -1,6 +1,6 @@
 /**
  * The one check path of a disbursement: body, chain, token, batch size; per recipient in request order
- * amount, address, duplicate; then registration (docs/decisions/0009). `disburse` answers
+ * amount, address, duplicate; then registration (docs/decisions/0009, §1). `disburse` answers
  * the first issue, a validation report lists them all; both read the same sequence.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * The last check of a disbursement, and the only one that asks somebody else: is everybody enrolled, eligible
- * and vouched for (docs/decisions/0009)?
+ * and vouched for (docs/decisions/0009, §2)?
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * The dry run of a disbursement, for `POST /api/validate` and for the command: the checks of `disburse`, all
- * their issues, and what else would stop the batch now (docs/decisions/0009). Proves and submits nothing.
+ * their issues, and what else would stop the batch now (docs/decisions/0009, §18). Proves and submits nothing.
  *
  * @module
  */

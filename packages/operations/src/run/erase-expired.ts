@@ -1,5 +1,5 @@
 /**
- * Retention (docs/decisions/0009): some days after a job ended, who was paid and the seed of its
+ * Retention (docs/decisions/0009, §17): some days after a job ended, who was paid and the seed of its
  * batch are erased. Name, fingerprint and result stay, so that the key stays used and the answer readable.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Lets the pool take exactly the batch total (docs/decisions/0009): an EIP-2612 permit where the
+ * Lets the pool take exactly the batch total (docs/decisions/0009, §16): an EIP-2612 permit where the
  * token has it, else an `approve` transaction of the funder. Called under the (chain, token, funder) lock.
  *
  * An approval is stored signed before it is sent, so a crash sends the same transaction again instead of a
