@@ -14,7 +14,6 @@ export const configFile = testsOf('apps/agent/src/config/layers.test.ts');
 export const configReader = testsOf('apps/agent/src/config/reader.test.ts');
 export const configRules = testsOf('apps/agent/src/config/resolve.test.ts');
 export const agentConfig = testsOf('apps/agent/src/config/config.test.ts');
-export const envFile = testsOf('apps/agent/src/config/env-file.test.ts');
 export const gateSource = testsOf('apps/agent/src/services/gate-source.test.ts');
 export const agentHome = testsOf('apps/agent/src/services/agent-home.test.ts');
 export const canary = testsOf('apps/agent/src/services/canary.test.ts');

@@ -6,6 +6,7 @@
 import { isPoolError } from '@pool/core';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type CancelOptions, runCancel } from './commands/cancel-command.ts';
+import { createConfigReport, renderConfigReport } from './commands/config-report.ts';
 import { type DisburseOptions, runDisburse } from './commands/disburse-command.ts';
 import { checkRecipients, type RecipientsOptions } from './commands/recipients-command.ts';
 import { type RedeliverOptions, runRedeliver } from './commands/redeliver-command.ts';
@@ -17,7 +18,6 @@ import {
   type TenancyOptions,
 } from './commands/tenancy-command.ts';
 import { createProcessSource, readConfig } from './config/config.ts';
-import { createConfigReport, renderConfigReport } from './config/report.ts';
 import { serveAgent } from './serve.ts';
 import { createAgentLog } from './services/agent-log.ts';
 import type { Output } from './terminal/command-output.ts';

@@ -1,7 +1,12 @@
 /** The agent as a library: for programs that embed it and for tests. */
 export { type Agent, startAgent } from './agent.ts';
 export { runCli } from './cli.ts';
-export { type Config, parseConfig, readConfig } from './config/config.ts';
+export {
+  type AgentFaultPoint,
+  agentFaultPoints,
+  type Config,
+  parseConfig,
+  readConfig,
+} from './config/config.ts';
 export { type AgentLog, createAgentLog } from './services/agent-log.ts';
-export { type AgentFaultPoint, agentFaultPoints } from './services/fault.ts';
 export { exitCodes } from './terminal/exit-codes.ts';

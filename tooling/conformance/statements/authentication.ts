@@ -71,7 +71,7 @@ export const authentication = section('Authentication', [
     'The agent binds to loopback, port 8787, unless it is told otherwise.',
     shown(
       agentConfig(
-        'needs the platform alone, and has the documented defaults',
+        'requires the platform only, and has the documented defaults',
         'binds to another address only behind a proxy',
       ),
       access('listens on loopback alone'),

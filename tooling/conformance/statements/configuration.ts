@@ -10,13 +10,12 @@ import {
   configReader,
   configRules,
   deployment,
-  envFile,
   gateSource,
   keyVerifier,
   pipeline,
 } from '../test-files.ts';
 
-const defaults = 'needs the platform alone, and has the documented defaults';
+const defaults = 'requires the platform only, and has the documented defaults';
 const everyProblem = 'reports every problem at once, by name and never by value';
 
 export const sources = section('Where configuration comes from', [
@@ -35,12 +34,12 @@ export const sources = section('Where configuration comes from', [
     'config.flat-file',
     'The file is flat: `NAME=value` a line. Nothing in it is skipped, cut or merged in silence.',
     shown(
-      envFile(
+      configFile(
         'reads %s',
-        'cuts no secret at a number sign inside it',
-        'never takes the next line for the value of an empty one',
+        'does not cut a secret at a number sign inside it',
+        'never reads the next line as the value of an empty variable',
         'refuses %s by its line, without showing it',
-        'refuses a name that stands twice, and says where',
+        'refuses a name that is set twice, and names both lines',
       ),
       agentStart('reads files as people write them, and shows none of their secrets'),
     ),
@@ -51,7 +50,7 @@ export const sources = section('Where configuration comes from', [
     shown(
       configFile(
         'readConfigFile > %s and %o: %s',
-        'does without the default file, but not without one that was named',
+        'needs no default file, and fails without a named file',
       ),
       agentStart(
         'reads the file of --env-file, else of AGENT_ENV, else of the agent directory',
@@ -65,10 +64,10 @@ export const sources = section('Where configuration comes from', [
     shown(
       configReader(
         'exists for every credential',
-        '%s: outranks the inline one, bare or as a document',
-        'outranks an inline variable of the environment from the configuration file as well',
+        '%s: has precedence over the inline form, bare or as a document',
+        'has precedence in the configuration file over an inline variable of the environment',
       ),
-      configRules('reads each file once: a pipe has its secret once'),
+      configRules('reads each file once, because a pipe is empty at the second read'),
     ),
   ],
   [
@@ -76,8 +75,8 @@ export const sources = section('Where configuration comes from', [
     'Such a file holds the bare secret or the JSON document that a command printed.',
     shown(
       configReader(
-        '%s: outranks the inline one, bare or as a document',
-        '%s: says what is wrong and shows nothing',
+        '%s: has precedence over the inline form, bare or as a document',
+        '%s: reports the problem and shows no content',
       ),
       agentStart('ends the start: %s and %s, inline and through files'),
     ),
@@ -175,8 +174,8 @@ export const variables = section('Variables', [
     shown(
       configRules(
         'pinned destinations > refuses %s',
-        'names every wrong entry',
-        'takes what holds',
+        'names every invalid entry',
+        'accepts valid values',
       ),
       agentStart('ends with every problem at once, those of the file and those of the environment'),
     ),
@@ -190,7 +189,7 @@ export const variables = section('Variables', [
     'variable.ceilings-form',
     '`DISBURSE_TRANSFER_MAX_AMOUNT` and `DISBURSE_SEND_MAX_AMOUNT` are base units; unset beside the credential of their role, the agent warns.',
     shown(
-      configRules('refusals > %s', 'warnings > %s', 'takes what holds'),
+      configRules('refusals > %s', 'warnings > %s', 'accepts valid values'),
       agentStart('ends with every problem at once, those of the file and those of the environment'),
     ),
   ],
@@ -202,7 +201,7 @@ export const variables = section('Variables', [
   [
     'variable.token-symbol-default',
     '`DISBURSE_TOKEN_SYMBOL` is a symbol, never an address, and `USDC` by default.',
-    shown(configRules('takes what holds', 'refusals > %s')),
+    shown(configRules('accepts valid values', 'refusals > %s')),
   ],
   [
     'variable.token-symbol',
@@ -212,7 +211,7 @@ export const variables = section('Variables', [
   [
     'variable.holder-signer-choice',
     '`DISBURSE_HOLDER_SIGNER` is `local-key` by default and does not follow `DISBURSE_SIGNER`; there is none for custodian B.',
-    shown(configRules('chooses the holder’s signer apart from the funder’s', 'refusals > %s')),
+    shown(configRules('reads the holder’s signer independently of the funder’s', 'refusals > %s')),
   ],
   [
     'variable.holder-signer',

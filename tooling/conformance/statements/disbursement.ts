@@ -299,7 +299,7 @@ export const jobStates = section('States of a job', [
     'The mock prover settles nothing.',
     shown(
       pipeline('fails under the mock prover before anything is signed or sent'),
-      agentConfig('needs the platform alone, and has the documented defaults'),
+      agentConfig('requires the platform only, and has the documented defaults'),
     ),
   ],
 ]);

@@ -47,7 +47,7 @@ export const service = section('What the service does', [
   [
     'service.no-keys-by-default',
     'As configured by default the agent holds no private key.',
-    shown(agentConfig('needs the platform alone, and has the documented defaults')),
+    shown(agentConfig('requires the platform only, and has the documented defaults')),
   ],
   [
     'service.roles-as-commands-and-routes',

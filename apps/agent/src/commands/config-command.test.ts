@@ -36,14 +36,14 @@ const good = [
 ];
 
 describe('config check', () => {
-  it('ends with 0 when the agent could start', async () => {
+  it('exits with 0 when the agent can start', async () => {
     const { code, printed } = await check(good);
     expect(code).toBe(exitCodes.ok);
     expect(printed).toContain('the agent can start');
     expect(printed).not.toContain('canary');
   });
 
-  it('ends with 1 and the problems when it could not, as JSON too', async () => {
+  it('exits with 1 and the problems when the agent cannot start, also as JSON', async () => {
     const { code, printed } = await check([...good, 'DISBURSE_SEND_MAX_AMOUNT=0'], '--json');
     expect(code).toBe(exitCodes.error);
     const report = JSON.parse(printed) as {

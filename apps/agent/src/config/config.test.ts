@@ -32,7 +32,7 @@ function problemsOf(env: Record<string, string>, files: Record<string, string> =
 }
 
 describe('parseConfig', () => {
-  it('needs the platform alone, and has the documented defaults', () => {
+  it('requires the platform only, and has the documented defaults', () => {
     const config = parse(good);
     expect(config).toMatchObject({
       home: '/home/op/.disburse-agent',
@@ -53,7 +53,7 @@ describe('parseConfig', () => {
     expect(config.platformToken.reveal()).toBe('pool_edge_canary');
   });
 
-  it('takes fetched keys as a folder and the manifest that pins them, never the manifest alone', () => {
+  it('accepts fetched keys as a folder with its manifest, and refuses the manifest without a folder', () => {
     const fetched = { DISBURSE_ARTIFACTS_DIR: '/keys', DISBURSE_ARTIFACTS_MANIFEST: '/keys.json' };
     expect(parse({ ...good, ...fetched })).toMatchObject({
       artifactsDir: '/keys',
@@ -64,21 +64,21 @@ describe('parseConfig', () => {
     );
   });
 
-  it('lets the environment outrank the file, and an empty variable count as unset', () => {
+  it('prefers the environment to the file, and treats an empty variable as unset', () => {
     const file = { ...good, DISBURSE_CHAIN: 'base', DISBURSE_PORT: '9000' };
     const config = parse({ DISBURSE_CHAIN: 'anvil', DISBURSE_PORT: '' }, file);
     expect(config.chain).toBe('anvil');
     expect(config.port).toBe(9000);
   });
 
-  it('lets a _FILE variant outrank the inline secret: bare, or the JSON a command printed', () => {
+  it('prefers a _FILE variant to the inline secret: bare, or the JSON that a command printed', () => {
     const env = { ...good, DISBURSE_PLATFORM_TOKEN_FILE: '/run/token' };
     expect(parse(env, {}, { '/run/token': 'bare\n' }).platformToken.reveal()).toBe('bare');
     const json = '{"id":1,"token":"printed","name":"agent"}';
     expect(parse(env, {}, { '/run/token': json }).platformToken.reveal()).toBe('printed');
   });
 
-  it('takes a metrics token that nobody guesses', () => {
+  it('accepts only a metrics token that cannot be guessed', () => {
     const token = 'a-token-of-20-letters';
     expect(parse({ ...good, DISBURSE_METRICS_TOKEN: token }).metricsToken?.reveal()).toBe(token);
     expect(parse(good).metricsToken).toBeUndefined();
@@ -142,7 +142,7 @@ describe('parseConfig', () => {
     expect(parse({ ...env, DISBURSE_ALLOW_PUBLIC_BIND: 'behind-tls-proxy' }).host).toBe('0.0.0.0');
   });
 
-  it('honours a fault under NODE_ENV=test only', () => {
+  it('accepts a fault only under NODE_ENV=test', () => {
     const env = { ...good, DISBURSE_FAULT: 'settling.posted' };
     expect(parse(env).fault).toBeUndefined();
     expect(parse({ ...env, NODE_ENV: 'production' }).fault).toBeUndefined();

@@ -1,22 +1,27 @@
 /**
- * Everything the agent is told from outside (README.md, "Configuration"). The only file
- * that reads `process.env`. {@link parseConfig} reports all problems at once, by variable name and never by
- * value.
+ * The configuration of the agent (README.md, "Configuration"). This is the only file that reads `process.env`.
+ * {@link parseConfig} reports all problems at once, by variable name and never by value.
  *
  * @module
  */
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { PoolError } from '@pool/core';
+import type { ConfigRemark } from './kinds.ts';
 import { type ConfigFile, type ConfigSource, createLayers, readConfigFile } from './layers.ts';
 import { createConfigReader } from './reader.ts';
-import { resolveConfig } from './resolve.ts';
-import { variables } from './schema.ts';
-import type { Config, ConfigRemark } from './types.ts';
+import { type Config, resolveConfig } from './resolve.ts';
+import { variables } from './variables.ts';
 
-export type { Config, GateConfig, LogLevel } from './types.ts';
+export {
+  type AgentFaultPoint,
+  agentFaultPoints,
+  employerIdSchema,
+  type LogLevel,
+} from './kinds.ts';
+export { type Config, type GateConfig, isSameSecret } from './resolve.ts';
 
-/** Names only what the command line needs to find a running agent. */
+/** What a command needs to find the running agent. */
 export type AgentAddress = { readonly home: string; readonly host: string; readonly port: number };
 
 /** This process's environment, files and user. */
@@ -25,7 +30,7 @@ export function createProcessSource(): ConfigSource {
     env: process.env,
     readFile: (path) => readFileSync(path, 'utf8'),
     homeDir: homedir(),
-    // Windows has access lists instead, of which the mode says nothing.
+    // On Windows access lists decide, and the mode does not show them.
     ...(process.platform === 'win32' ? {} : { isWorldReadable: isReadByOthers }),
   };
 }
@@ -38,7 +43,10 @@ function isReadByOthers(path: string): boolean {
   }
 }
 
-/** Environment over file. The file: `--env-file`, else `$AGENT_ENV`, else `agent.env` in the agent directory. */
+/**
+ * Reads the configuration of this process: the environment, and the file `--env-file`, else `$AGENT_ENV`, else
+ * `agent.env` in the agent directory.
+ */
 export function readConfig(envFile?: string): Config {
   const source = createProcessSource();
   return parseConfig(source, readConfigFile(source, envFile));
@@ -56,7 +64,7 @@ export function parseConfig(
   return config;
 }
 
-/** Where the agent listens, for the commands that talk to it. Needs no credential. */
+/** The address of the running agent, for the commands that call it. Needs no credential. */
 export function readAgentAddress(envFile?: string): AgentAddress {
   const source = createProcessSource();
   const layers = createLayers(source, readConfigFile(source, envFile));

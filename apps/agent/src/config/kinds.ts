@@ -1,13 +1,56 @@
 /**
- * The kinds of value a variable may hold: each knows how to say what it is and how to read it. Messages say what
- * is expected and never what was found, since that may be a secret in the wrong place.
+ * The kinds of value a variable can hold, and the shape of a row in the table of variables. A kind describes itself
+ * for the README and parses text. Its messages state what is expected and never quote the text: it may be a secret
+ * in the wrong place.
  *
  * @module
  */
 import { isIP } from 'node:net';
-import { isAmountString, Secret } from '@pool/core';
+import type { Capability } from '@pool/api';
+import { isAmountString, isPoolError, parseEvmAddress, Secret } from '@pool/core';
+import { faultPoints } from '@pool/operations';
 import { parseServiceUrl } from '@pool/platform-client';
-import { normalizeEmployerId } from '../services/tenancy-pin.ts';
+import * as v from 'valibot';
+
+/** Something to say about one variable, by its name and never by its value. */
+export type ConfigRemark = { readonly variable: string; readonly message: string };
+
+export type ConfigVariable<T> = {
+  readonly name: string;
+  /** Who needs it: `all`, or parts of the agent by name. */
+  readonly role: string;
+  /** For the README, in Markdown: one or two sentences without a full stop at the end. */
+  readonly purpose: string;
+  readonly kind: Kind<T>;
+  /** The agent does not start without it. */
+  readonly isRequired?: true;
+  /** For the README: what an unset variable without a fallback means. */
+  readonly whenUnset?: string;
+  /** Value of an unset variable. @param home - the agent directory */
+  readonly fallback?: (home: string) => T;
+  /** A secret: never shown, and has a `_FILE` form. */
+  readonly credential?: CredentialForm;
+};
+
+/** A variable that always has a value. */
+export type DefaultedVariable<T> = ConfigVariable<T> & {
+  readonly fallback: (home: string) => T;
+};
+
+/** Variables with a common prefix whose names are not listed. All of them are treated as secret. */
+export type ConfigFamily = {
+  readonly prefix: string;
+  readonly role: string;
+  readonly purpose: string;
+};
+
+/** Where a credential is in the JSON document that its command printed. */
+export type CredentialForm = {
+  /** The document's field; the first that is present. */
+  readonly fields: readonly string[];
+  /** The capability that the document must name, if it names one. */
+  readonly capability?: Capability;
+};
 
 /** A value, or what is wrong with the text: a phrase that follows the name of the variable. */
 export type Parsed<T> =
@@ -70,14 +113,14 @@ export function choice<T extends string>(allowed: readonly T[]): Kind<T> {
   };
 }
 
-/** A choice of which this build has only a part: it says so instead of "unknown". */
-export function partialChoice<T extends string>(input: {
+/** A choice of which this build offers only a part. A missing value gets the reason instead of "unknown". */
+function partialChoice<T extends string>(input: {
   readonly available: readonly T[];
-  /** By value: why it cannot be chosen here. */
+  /** By value: why this build does not offer it. */
   readonly missing: Readonly<Record<string, string>>;
-  /** By value that people try, though it is no choice anywhere: why. */
+  /** By value that people try although no build offers it: why. */
   readonly impossible?: Readonly<Record<string, string>>;
-  /** What to write instead. */
+  /** Message for every other text: what to write instead. */
   readonly expected: string;
 }): Kind<T> {
   const { available, missing, impossible, expected } = input;
@@ -93,6 +136,55 @@ export function partialChoice<T extends string>(input: {
     },
   };
 }
+
+/** Where proofs are computed. */
+export const accelerators = ['auto', 'webgpu', 'cpu'] as const;
+export type Accelerator = (typeof accelerators)[number];
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Named points at which a test ends the process: the pipeline's, and those around accepting a request or cancellation. */
+export const agentFaultPoints = [
+  'claim.before-store',
+  'claim.after-store',
+  'cancel.before-store',
+  'cancel.after-store',
+  ...faultPoints,
+] as const;
+export type AgentFaultPoint = (typeof agentFaultPoints)[number];
+
+/** The README lists the points in a section of their own. */
+export const faultPoint: Kind<AgentFaultPoint> = { ...choice(agentFaultPoints), label: 'point' };
+
+/** Ends the phrases about custody: signers and their connections. */
+export const custodyRelease = 'comes with the custody release and is not in this build';
+
+export const funderSigner = partialChoice<never>({
+  available: [],
+  missing: {
+    enclave: `names the signing enclave, which ${custodyRelease}; leave it unset for the local key`,
+    custodian_b: `names custodian B, which ${custodyRelease}; leave it unset for the local key`,
+    custodian_a: `names custodian A, which ${custodyRelease}; leave it unset for the local key`,
+  },
+  expected:
+    'must be enclave, custodian_b or custodian_a, none of which is in this build; leave it unset for the local key',
+});
+
+export const holderSigner = partialChoice<'local-key'>({
+  available: ['local-key'],
+  missing: {
+    enclave: `names the signing enclave, which ${custodyRelease}; use local-key`,
+    'local-ed25519':
+      'names the signer for Solana and Stellar, which is not in this build, as no pool on these chains is; use local-key',
+    custodian_a: `names custodian A, which ${custodyRelease}; use local-key`,
+  },
+  impossible: {
+    custodian_b: 'names custodian B, for which no holder signer exists; use local-key',
+  },
+  expected:
+    'must be local-key, enclave, local-ed25519 or custodian_a; only local-key is in this build',
+});
 
 /** An IP address, with or without brackets, or a host name; no scheme and no port. */
 export const listenHost: Kind<string> = {
@@ -120,7 +212,7 @@ export const hostNames: Kind<readonly string[]> = {
 
 function isHostName(value: string): boolean {
   const label = '[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?';
-  // Four numbers that are no IP address are a mistyped one.
+  // Digits and dots that are not an IP address are a mistyped IP address.
   return (
     value.length <= 253 &&
     new RegExp(`^${label}(?:\\.${label})*$`).test(value) &&
@@ -163,16 +255,18 @@ export const publicKeyHex = matching(
   'must be 32 bytes of lower-case hex with 0x',
 );
 
-/** In lower case, as it is compared and hashed. */
-export const uuid: Kind<string> = {
+/** An employer's id: a UUID in lower case, as it is compared and hashed. */
+export const employerIdSchema = v.pipe(v.string(), v.uuid(), v.toLowerCase());
+
+export const employerId: Kind<string> = {
   label: 'UUID',
   parse(value) {
-    const id = normalizeEmployerId(value);
-    return id === undefined ? reject('must be a UUID') : accept(id);
+    const id = v.safeParse(employerIdSchema, value);
+    return id.success ? accept(id.output) : reject('must be a UUID');
   },
 };
 
-/** Wraps a kind of text: the value leaves only as a {@link Secret}. */
+/** Wraps a kind of text: the parsed value is a {@link Secret}. */
 function secret(kind: Kind<string>): Kind<Secret> {
   return {
     label: `secret, ${kind.label}`,
@@ -183,7 +277,7 @@ function secret(kind: Kind<string>): Kind<Secret> {
   };
 }
 
-/** Something to send as a bearer. @param minLength - 20 or more where people choose it themselves */
+/** A bearer token. @param minLength - 20 or more for a token that people choose themselves */
 export function bearerSecret(minLength: number): Kind<Secret> {
   const pattern = new RegExp(`^[\\x21-\\x7e]{${minLength},256}$`);
   return secret(
@@ -212,3 +306,46 @@ export const secretBytes = secret(
 );
 
 export const opaqueSecret = secret(text);
+
+const destinationLabel = /^[A-Za-z][A-Za-z0-9._-]{0,31}$/;
+
+/**
+ * The pinned destinations of `send`, as checksummed addresses by label. `send` names a destination by its label only,
+ * so a label cannot look like an address. Problems name an entry by its position and never quote it.
+ */
+export const destinations: Kind<ReadonlyMap<string, string>> = {
+  label: '`label=address`, comma separated',
+  parse(text) {
+    const found = new Map<string, string>();
+    const problems: string[] = [];
+    for (const [index, entry] of text.split(',').entries()) {
+      const problem = readDestination(entry.trim(), found);
+      if (problem !== undefined) {
+        problems.push(`entry ${index + 1} ${problem}`);
+      }
+    }
+    return problems.length === 0 ? accept(found) : reject(...problems);
+  },
+};
+
+function readDestination(entry: string, found: Map<string, string>): string | undefined {
+  if (entry === '') {
+    return 'is empty: write label=address pairs with one comma between them';
+  }
+  const [name = '', address = '', ...rest] = entry.split('=').map((part) => part.trim());
+  if (address === '' || rest.length > 0) {
+    return 'must be label=address';
+  }
+  if (!destinationLabel.test(name)) {
+    return 'needs a label of up to 32 letters, digits, dots, hyphens or underscores that begins with a letter';
+  }
+  if (found.has(name)) {
+    return 'repeats the label of an earlier entry';
+  }
+  try {
+    found.set(name, parseEvmAddress(address));
+    return undefined;
+  } catch (error) {
+    return isPoolError(error) ? `has an invalid address: ${error.message}` : 'is wrong';
+  }
+}

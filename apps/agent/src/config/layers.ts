@@ -1,22 +1,39 @@
 /**
- * Where configuration comes from: the environment, and one file chosen by `--env-file`, else `$AGENT_ENV`, else
- * `agent.env` in the agent directory.
+ * Where configuration comes from: the environment, and one flat file chosen by `--env-file`, else `$AGENT_ENV`, else
+ * `agent.env` in the agent directory. The environment has precedence over the file.
  *
  * @module
  */
 import { join, resolve } from 'node:path';
 import { PoolError } from '@pool/core';
-import { parseEnvFile } from './env-file.ts';
-import { type ConfigLayers, describeCause, type Env, findText } from './reader.ts';
-import type { ConfigRemark } from './types.ts';
+import type { ConfigRemark } from './kinds.ts';
 
-/** What configuration needs to know about this machine. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** Everything that configuration is read from. */
+export type ConfigLayers = {
+  readonly env: Env;
+  readonly file: Env;
+  /** Path of the configuration file, if one was read. */
+  readonly filePath?: string;
+  /** Problems of the file itself. */
+  readonly fileProblems: readonly ConfigRemark[];
+  /** The agent directory. */
+  readonly home: string;
+  /** @throws when the file cannot be read */
+  readonly readFile: (path: string) => string;
+  readonly isWorldReadable: (path: string) => boolean;
+};
+
+export type Layer = 'environment' | 'file';
+
+/** What configuration reads from this machine. */
 export type ConfigSource = {
   readonly env: Env;
   /** @throws when the file cannot be read */
   readonly readFile: (path: string) => string;
   readonly homeDir: string;
-  /** Whether everybody on this machine may read the file. Absent where files have no such mode. */
+  /** Whether every user of this machine can read the file. Absent where files have no such mode. */
   readonly isWorldReadable?: (path: string) => boolean;
 };
 
@@ -24,13 +41,32 @@ export type ConfigFile = {
   readonly path: string;
   readonly isPresent: boolean;
   readonly values: Env;
-  /** Lines that mean nothing, or twice something. */
+  /** Lines that are not valid, and names that are set twice. */
   readonly problems: readonly ConfigRemark[];
 };
 
+type Found = { readonly text: string; readonly layer: Layer };
+
+/** The text of a name, trimmed. An empty variable counts as unset, so that it does not hide the file's value. */
+export function findText(
+  layers: Pick<ConfigLayers, 'env' | 'file'>,
+  name: string,
+): Found | undefined {
+  for (const [layer, values] of [
+    ['environment', layers.env],
+    ['file', layers.file],
+  ] as const) {
+    const text = values[name]?.trim() ?? '';
+    if (text !== '') {
+      return { text, layer };
+    }
+  }
+  return undefined;
+}
+
 /**
- * @param envFile - what `--env-file` says
- * @throws PoolError `invalid_configuration` when the file cannot be read, or was named and is not there
+ * @param envFile - path given by `--env-file`
+ * @throws PoolError `invalid_configuration` when the file cannot be read, or was named and does not exist
  */
 export function readConfigFile(source: ConfigSource, envFile: string | undefined): ConfigFile {
   const { path, isNamed } = chooseConfigFile(source, envFile);
@@ -48,7 +84,7 @@ export function readConfigFile(source: ConfigSource, envFile: string | undefined
   }
 }
 
-/** Which file it is, there or not. */
+/** The path of the configuration file, which may not exist. */
 export function chooseConfigFile(
   source: Pick<ConfigSource, 'env' | 'homeDir'>,
   envFile: string | undefined,
@@ -75,7 +111,7 @@ export function createLayers(
   };
 }
 
-/** Each file once: the shell's `<(…)` is a pipe, empty when it is read again, and what was compared is what is used. */
+/** Reads each file once. The shell's `<(…)` is a pipe, which is empty at the second read; and the compared secret is the used one. */
 function readOnce(readFile: (path: string) => string): (path: string) => string {
   const outcomes = new Map<string, () => string>();
   return (path) => {
@@ -88,7 +124,7 @@ function readOnce(readFile: (path: string) => string): (path: string) => string 
   };
 }
 
-/** What it answers or throws, now and ever after. */
+/** Reads now. The result returns the content, or throws the error, at each call. */
 function attempt(read: () => string): () => string {
   try {
     const content = read();
@@ -100,9 +136,92 @@ function attempt(read: () => string): () => string {
   }
 }
 
-/** The agent directory; the configuration file may move it, but is itself looked for without having been read. */
+/** The agent directory. The configuration file can set it, but the search for that file ignores the file's own value. */
 function findHome(env: Env, file: Env, homeDir: string): string {
   return resolve(
     findText({ env, file }, 'DISBURSE_HOME')?.text ?? join(homeDir, '.disburse-agent'),
   );
+}
+
+type EnvFile = {
+  readonly values: Env;
+  /** Each names its line and never quotes it: it may contain a secret. */
+  readonly problems: readonly ConfigRemark[];
+};
+
+type Value =
+  | { readonly kind: 'value'; readonly text: string }
+  | { readonly kind: 'wrong'; readonly problem: string };
+
+const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/;
+const ownName = /^(?:DISBURSE|POOL_GATE|ONBOARD|NODE)_[A-Z0-9_]+$/;
+
+/**
+ * Parses `NAME=value` lines, comments and blank lines. Every other line is a problem and is not skipped: it may be a
+ * ceiling that the operator relies on.
+ *
+ * @param path - of the file, for the problems
+ */
+export function parseEnvFile(content: string, path: string): EnvFile {
+  const values: Record<string, string> = {};
+  const lineOf = new Map<string, number>();
+  const problems: ConfigRemark[] = [];
+  const note = (line: number, problem: string, name?: string): void => {
+    const variable = name !== undefined && ownName.test(name) ? name : 'AGENT_ENV';
+    const subject = variable === name ? `, ${name}` : '';
+    problems.push({ variable, message: `${path}, line ${line}${subject}: ${problem}` });
+  };
+  const lines = content.split(/\r\n|\r|\n/);
+  for (const [index, raw] of lines.entries()) {
+    // `trim` also removes a byte order mark.
+    const text = raw.trim();
+    if (text === '' || text.startsWith('#')) {
+      continue;
+    }
+    const line = index + 1;
+    const [, name, written] = assignment.exec(text) ?? [];
+    if (name === undefined || written === undefined) {
+      note(line, 'is not NAME=value, a comment or blank');
+      continue;
+    }
+    const earlier = lineOf.get(name);
+    if (earlier !== undefined) {
+      note(line, `is already set by line ${earlier}; keep one of the two lines`, name);
+      continue;
+    }
+    lineOf.set(name, line);
+    const value = readValue(written);
+    if (value.kind === 'wrong') {
+      note(line, value.problem, name);
+    } else {
+      values[name] = value.text;
+    }
+  }
+  return { values, problems };
+}
+
+/**
+ * A comment begins at a `#` after a space. A `#` inside a word belongs to the word, since secrets can contain one.
+ *
+ * @param written - what follows the equals sign
+ */
+function readValue(written: string): Value {
+  const text = written.trim();
+  const quote = text[0];
+  if (quote !== '"' && quote !== "'" && quote !== '`') {
+    return { kind: 'value', text: written.replace(/\s+#.*$/, '').trim() };
+  }
+  const end = text.indexOf(quote, 1);
+  if (end < 0) {
+    return { kind: 'wrong', problem: 'opens a quote and does not close it on the same line' };
+  }
+  return /^(?:\s*|\s+#.*)$/.test(text.slice(end + 1))
+    ? { kind: 'value', text: text.slice(1, end) }
+    : { kind: 'wrong', problem: 'has something after its closing quote' };
+}
+
+/** The operating system's code, for example ENOENT, and no other part of the error, which quotes the path. */
+export function describeCause(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^E[A-Z0-9]{2,15}$/.test(code) ? ` (${code})` : '';
 }

@@ -1,9 +1,9 @@
-// Where a value comes from: environment over file, and the `_FILE` form of a credential over the inline one.
+// Precedence: the environment over the file, and the `_FILE` form of a credential over the inline one.
 import { describe, expect, it } from 'vitest';
 import { createConfigSource } from '../fixtures/config-world.ts';
 import { createLayers } from './layers.ts';
 import { readVariable } from './reader.ts';
-import { allVariables, variables } from './schema.ts';
+import { allVariables, variables } from './variables.ts';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -13,7 +13,7 @@ function layersOf(env: Env, files: Env = {}, file: Env = {}) {
 
 const privateKey = `0x${'ab'.repeat(32)}`;
 
-/** A value that every kind of credential takes. */
+/** A value that is valid for every kind of credential. */
 const goodValue = privateKey;
 const credentials = allVariables.filter(({ credential }) => credential !== undefined);
 
@@ -36,7 +36,7 @@ describe('the _FILE form', () => {
   });
 
   it.each(credentials.map((variable) => [variable.name, variable] as const))(
-    '%s: outranks the inline one, bare or as a document',
+    '%s: has precedence over the inline form, bare or as a document',
     (name, variable) => {
       const field = variable.credential?.fields[0] ?? '';
       for (const content of [`${goodValue}\n`, JSON.stringify({ id: 1, [field]: goodValue })]) {
@@ -52,7 +52,7 @@ describe('the _FILE form', () => {
     },
   );
 
-  it('outranks an inline variable of the environment from the configuration file as well', () => {
+  it('has precedence in the configuration file over an inline variable of the environment', () => {
     const layers = layersOf(
       { DISBURSE_SEND_TOKEN: 'inline' },
       { '/secret': 'filed' },
@@ -70,7 +70,7 @@ describe('the _FILE form', () => {
     ['two lines', `${canary}\n${canary}`, 'names a file with more than one word'],
     ['in quotes', `"${canary}"\n`, 'names a file with the secret in quotes'],
     ['a list', `["${canary}"]`, 'names a JSON list'],
-    ['broken JSON', `{"apiKey":"${canary}"`, 'names a file whose JSON is broken'],
+    ['broken JSON', `{"apiKey":"${canary}"`, 'names a file whose JSON is not valid'],
     [
       'another document',
       `{"scalar":"${canary}"}`,
@@ -83,7 +83,7 @@ describe('the _FILE form', () => {
       `{"apiKey":"${canary}","capability":"holder.transfer"}`,
       'with another capability: it must be holder.send',
     ],
-  ])('%s: says what is wrong and shows nothing', (_title, content, expected) => {
+  ])('%s: reports the problem and shows no content', (_title, content, expected) => {
     const path = `/${canary}`;
     const layers = layersOf(
       { DISBURSE_SEND_TOKEN_FILE: path, DISBURSE_SEND_TOKEN: 'inline' },
@@ -97,7 +97,7 @@ describe('the _FILE form', () => {
     expect(JSON.stringify(reading)).not.toContain(canary);
   });
 
-  it('reports a value that does not hold under the name that was written', () => {
+  it('reports an invalid value under the written name', () => {
     const layers = layersOf({ DISBURSE_FUNDER_PRIVATE_KEY_FILE: '/key' }, { '/key': 'abc' });
     expect(readVariable(variables.funderPrivateKey, layers).problems).toMatchObject([
       { variable: 'DISBURSE_FUNDER_PRIVATE_KEY_FILE' },

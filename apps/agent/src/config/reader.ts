@@ -1,36 +1,16 @@
 /**
- * Finds the value in effect of each variable and where it comes from: environment over file, and for credentials
- * the `_FILE` form over the inline one.
+ * Finds the effective value of each variable and its origin. The environment has precedence over the file, and the
+ * `_FILE` form of a credential over the inline one.
  *
  * @module
  */
 import { Secret } from '@pool/core';
-import { parseSecretFile } from './secret-file.ts';
-import type { ConfigRemark } from './types.ts';
-import type { ConfigVariable, DefaultedVariable } from './variable.ts';
-
-export type Env = Readonly<Record<string, string | undefined>>;
-
-/** Everything configuration is read from. */
-export type ConfigLayers = {
-  readonly env: Env;
-  readonly file: Env;
-  /** Of the configuration file, if one was read. */
-  readonly filePath?: string;
-  /** What is wrong with the file itself. */
-  readonly fileProblems: readonly ConfigRemark[];
-  /** The agent directory. */
-  readonly home: string;
-  /** @throws when the file cannot be read */
-  readonly readFile: (path: string) => string;
-  readonly isWorldReadable: (path: string) => boolean;
-};
-
-export type Layer = 'environment' | 'file';
+import type { ConfigRemark, ConfigVariable, CredentialForm, DefaultedVariable } from './kinds.ts';
+import { type ConfigLayers, describeCause, findText, type Layer } from './layers.ts';
 
 export type Origin =
   | { readonly from: Layer }
-  /** `variable`: the `_FILE` form, found in `layer`. The path stays out when it does not lead to a secret: it may be one. */
+  /** `variable`: the `_FILE` form, found in `layer`. The path is left out when it does not lead to a secret: it may be one. */
   | {
       readonly from: 'secret-file';
       readonly variable: string;
@@ -43,31 +23,12 @@ export type Origin =
 export type Reading<T> = {
   readonly origin: Origin;
   readonly value: T | undefined;
-  /** As written, whether it holds or not; for a credential the secret, wrapped. */
+  /** The text as written, valid or not; for a credential the secret, wrapped. */
   readonly raw: Secret | undefined;
   readonly problems: readonly ConfigRemark[];
 };
 
-type Found = { readonly text: string; readonly layer: Layer };
-
-/** The text of a name, trimmed. An empty variable is an unset one: it must not hide the file's. */
-export function findText(
-  layers: Pick<ConfigLayers, 'env' | 'file'>,
-  name: string,
-): Found | undefined {
-  for (const [layer, values] of [
-    ['environment', layers.env],
-    ['file', layers.file],
-  ] as const) {
-    const text = values[name]?.trim() ?? '';
-    if (text !== '') {
-      return { text, layer };
-    }
-  }
-  return undefined;
-}
-
-/** Reads one row of the table. Pure, but for files that hold a secret. */
+/** Reads one variable. Pure, except that it reads files that contain a secret. */
 export function readVariable<T>(variable: ConfigVariable<T>, layers: ConfigLayers): Reading<T> {
   const { name, credential } = variable;
   const file = credential === undefined ? undefined : findText(layers, `${name}_FILE`);
@@ -111,7 +72,7 @@ export function readVariable<T>(variable: ConfigVariable<T>, layers: ConfigLayer
   };
 }
 
-/** @param written - the name the operator wrote, which problems are reported under */
+/** @param written - the name that the operator wrote; problems are reported under it */
 function parseText<T>(
   variable: ConfigVariable<T>,
   written: string,
@@ -127,22 +88,72 @@ function parseText<T>(
   return { origin, value, raw: new Secret(text), problems };
 }
 
-/** The reason of the operating system, for example ENOENT; nothing else of the error, which quotes the path. */
-export function describeCause(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^E[A-Z0-9]{2,15}$/.test(code) ? ` (${code})` : '';
+type SecretFile =
+  | { readonly kind: 'secret'; readonly value: string }
+  | { readonly kind: 'wrong'; readonly problem: string };
+
+/**
+ * Parses the file that the `_FILE` form of a variable names: the bare secret on one line, or the JSON document that a
+ * command printed with the credential.
+ *
+ * Never puts a part of the content into the problem.
+ */
+export function parseSecretFile(content: string, form: CredentialForm): SecretFile {
+  const bare = content.replace(/^\uFEFF/, '').trim();
+  if (bare === '') {
+    return wrong('names an empty file');
+  }
+  if (bare.startsWith('{')) {
+    return parseDocument(bare, form);
+  }
+  if (bare.startsWith('[')) {
+    return wrong(
+      'names a JSON list: it must be the document that the command printed with the credential',
+    );
+  }
+  if (/^(["'`]).*\1$/s.test(bare)) {
+    return wrong('names a file with the secret in quotes: remove the quotes');
+  }
+  return /\s/.test(bare)
+    ? wrong(
+        'names a file with more than one word: it must contain only the bare secret, or the JSON document that the command printed with it',
+      )
+    : { kind: 'secret', value: bare };
+}
+
+function parseDocument(json: string, { fields, capability }: CredentialForm): SecretFile {
+  let document: Readonly<Record<string, unknown>>;
+  try {
+    document = JSON.parse(json) as Readonly<Record<string, unknown>>;
+  } catch {
+    return wrong('names a file whose JSON is not valid');
+  }
+  const named = document['capability'];
+  if (capability !== undefined && named !== undefined && named !== capability) {
+    return wrong(`names the document of a key with another capability: it must be ${capability}`);
+  }
+  const value = fields
+    .map((field) => (Object.hasOwn(document, field) ? document[field] : undefined))
+    .find((candidate) => typeof candidate === 'string' && candidate.trim() !== '');
+  return typeof value === 'string'
+    ? { kind: 'secret', value: value.trim() }
+    : wrong(`names a JSON document without the field ${fields.join(' or ')}`);
+}
+
+function wrong(problem: string): SecretFile {
+  return { kind: 'wrong', problem };
 }
 
 export type ConfigReader = {
-  /** The value; undefined when it is unset or wrong. Notes what is wrong. */
+  /** The value; undefined when it is unset or invalid. Adds the problems. */
   optional<T>(variable: ConfigVariable<T>): T | undefined;
-  /** The value or the default; the default also stands in for a wrong value, which is noted. */
+  /** The value or the default. The default also replaces an invalid value, whose problems are added. */
   defaulted<T>(variable: DefaultedVariable<T>): T;
-  /** What is written, whether it holds or not. */
+  /** Whether the variable is written somewhere, valid or not. */
   isWritten(variable: ConfigVariable<unknown>): boolean;
 };
 
-/** @param problems - what is wrong is added here */
+/** @param problems - the list that problems are added to */
 export function createConfigReader(layers: ConfigLayers, problems: ConfigRemark[]): ConfigReader {
   function optional<T>(variable: ConfigVariable<T>): T | undefined {
     const reading = readVariable(variable, layers);

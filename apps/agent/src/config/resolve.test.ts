@@ -1,4 +1,4 @@
-// What the agent refuses to start with, and what it warns of, one row a rule (README.md, "Configuration").
+// The configurations that stop the start, and the warnings: one row per rule (README.md, "Configuration").
 import { describe, expect, it } from 'vitest';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
 import { createLayers } from './layers.ts';
@@ -57,7 +57,7 @@ describe('credentials that must differ', () => {
     expect(messagesOf(problems)).toEqual([expect.stringContaining(`${left} must differ from`)]);
   });
 
-  it('reads each file once: a pipe has its secret once', () => {
+  it('reads each file once, because a pipe is empty at the second read', () => {
     const source = createConfigSource({
       DISBURSE_PLATFORM_URL: 'https://pool.example/agent-edge',
       DISBURSE_PLATFORM_TOKEN_FILE: '/dev/fd/63',
@@ -75,14 +75,14 @@ describe('credentials that must differ', () => {
     expect(read.sort()).toEqual(['/dev/fd/63', '/dev/fd/64']);
   });
 
-  it('compares what is in effect, not what a file outranks', () => {
+  it('compares the effective values, not an inline value that a file replaces', () => {
     const env = { DISBURSE_BALANCE_TOKEN: shared, DISBURSE_SEND_TOKEN: shared };
     expect(
       resolve({ ...env, DISBURSE_SEND_TOKEN_FILE: '/send' }, { '/send': 'another' }).problems,
     ).toEqual([]);
   });
 
-  it('compares credentials that do not hold otherwise', () => {
+  it('compares credentials that are invalid as well', () => {
     const { problems } = resolve({
       DISBURSE_PLATFORM_TOKEN: 'two words',
       DISBURSE_SEND_TOKEN: 'two words',
@@ -90,13 +90,13 @@ describe('credentials that must differ', () => {
     expect(messagesOf(problems).join('\n')).toContain('DISBURSE_SEND_TOKEN must differ from');
   });
 
-  it('lets one key stand for both spends: the platform tells them apart', () => {
+  it('accepts one key for both spends, because the platform checks its capability', () => {
     expect(
       resolve({ DISBURSE_SEND_TOKEN: shared, DISBURSE_TRANSFER_TOKEN: shared }).problems,
     ).toEqual([]);
   });
 
-  it('does not let the fingerprint key be the funder key, which signs, or any other', () => {
+  it('refuses a fingerprint key that is the funder key or another credential', () => {
     const key = `0x${'ab'.repeat(32)}`;
     const { problems } = resolve({
       DISBURSE_FINGERPRINT_KEY: key,
@@ -113,7 +113,7 @@ describe('credentials that must differ', () => {
     ]);
   });
 
-  it('does not let the monitoring hold the token that pays', () => {
+  it('refuses a metrics token that equals the loopback token', () => {
     const { problems } = resolve(
       { DISBURSE_METRICS_TOKEN: 'f'.repeat(64) },
       { '/home/op/.disburse-agent/loopback.token': `${'f'.repeat(64)}\n` },
@@ -189,23 +189,23 @@ describe('refusals', () => {
   });
 
   it.each([['127.0.0.1'], ['localhost'], ['::1'], ['[::1]'], ['127.0.0.53']])(
-    'binds to %s without being told of a proxy',
+    'binds to %s without a proxy acknowledgement',
     (host) => {
       expect(resolve({ DISBURSE_HOST: host }).problems).toEqual([]);
     },
   );
 
-  it('chooses the holder’s signer apart from the funder’s', () => {
+  it('reads the holder’s signer independently of the funder’s', () => {
     expect(resolve({}).config?.holder.signer).toBe('local-key');
     for (const funder of ['enclave', 'custodian_a', 'custodian_b']) {
-      // All that is wrong is the funder's: an MPC holder would want a viewing key as well.
+      // The only problem is the funder's. An MPC holder would also require a viewing key.
       expect(resolve({ DISBURSE_SIGNER: funder }).problems).toEqual([
         { variable: 'DISBURSE_SIGNER', message: expect.stringContaining('not in this build') },
       ]);
     }
   });
 
-  it('takes what holds', () => {
+  it('accepts valid values', () => {
     const { config } = resolve({
       DISBURSE_FUNDER_PRIVATE_KEY: key,
       DISBURSE_SEND_MAX_AMOUNT: '340282366920938463463374607431768211455',
@@ -234,9 +234,9 @@ describe('pinned destinations', () => {
     [`${address}=${address}`, 'entry 1 needs a label'],
     [`a=${address},`, 'entry 2 is empty'],
     [`a=${address},a=${address}`, 'entry 2 repeats the label'],
-    ['a=0x00', 'entry 1 has an address that does not hold'],
-    [`a=${address.replace('5aAe', '5aae')}`, 'entry 1 has an address that does not hold'],
-    [`a=0x${'0'.repeat(40)}`, 'entry 1 has an address that does not hold'],
+    ['a=0x00', 'entry 1 has an invalid address'],
+    [`a=${address.replace('5aAe', '5aae')}`, 'entry 1 has an invalid address'],
+    [`a=0x${'0'.repeat(40)}`, 'entry 1 has an invalid address'],
   ])('refuses %s', (value, expected) => {
     const { problems } = resolve({ DISBURSE_SEND_DESTINATIONS: value });
     expect(messagesOf(problems)).toEqual(
@@ -244,7 +244,7 @@ describe('pinned destinations', () => {
     );
   });
 
-  it('names every wrong entry', () => {
+  it('names every invalid entry', () => {
     const { problems } = resolve({ DISBURSE_SEND_DESTINATIONS: `x,a=${address},a=1` });
     expect(messagesOf(problems).map((message) => message.slice(27, 34))).toEqual([
       'entry 1',
@@ -253,7 +253,7 @@ describe('pinned destinations', () => {
   });
 });
 
-describe('files that everybody may read', () => {
+describe('files that every user can read', () => {
   const layersOf = (open: string, env: Env = {}) =>
     createLayers(
       {
@@ -269,7 +269,7 @@ describe('files that everybody may read', () => {
   it.each([
     ['/agent.env', 'DISBURSE_PLATFORM_TOKEN is in a file that every user'],
     ['/secret', 'DISBURSE_BALANCE_TOKEN_FILE names a file that every user'],
-  ])('are warned of when a secret is in them: %s', (open, expected) => {
+  ])('cause a warning when they contain a secret: %s', (open, expected) => {
     const { config, warnings } = resolveConfig(
       layersOf(open, { DISBURSE_BALANCE_TOKEN_FILE: '/secret' }),
     );
@@ -277,7 +277,7 @@ describe('files that everybody may read', () => {
     expect(messagesOf(warnings)).toEqual([expect.stringContaining(expected)]);
   });
 
-  it('are nobody’s business without a secret in effect', () => {
+  it('cause no warning without an effective secret', () => {
     const env = { DISBURSE_PLATFORM_TOKEN: 'pool_edge_b' };
     expect(resolveConfig(layersOf('/agent.env', env)).warnings).toEqual([]);
   });
@@ -328,12 +328,12 @@ describe('warnings', () => {
     expect(config?.warnings).toEqual(warnings);
   });
 
-  it('says nothing of what is in order, is empty or belongs to somebody else', () => {
+  it('prints no warning for valid, empty or foreign variables', () => {
     expect(
       resolve(
         {
           PATH: '/bin',
-          DISBURSE_NOTHING_OF_OURS: '',
+          DISBURSE_UNKNOWN: '',
           DISBURSE_FUNDER_PRIVATE_KEY: key,
           DISBURSE_SEND_TOKEN_FILE: '/token',
           DISBURSE_SEND_MAX_AMOUNT: '5',
@@ -343,7 +343,7 @@ describe('warnings', () => {
     ).toEqual([]);
   });
 
-  it('sees the configuration file too, and offers nothing where nothing is near', () => {
+  it('warns of the configuration file too, and suggests nothing if no name is close', () => {
     const { warnings } = resolve({}, {}, { DISBURSE_COFFEE_MACHINE: 'on' });
     expect(messagesOf(warnings)).toEqual([
       'DISBURSE_COFFEE_MACHINE is not a variable of this agent and has no effect',

@@ -1,25 +1,98 @@
 /**
- * From the layers of configuration to the agent's configuration, with everything that is wrong with it and
- * everything its operator should hear.
+ * From the layers of configuration to the agent's configuration, with every problem and every warning. The rules that
+ * involve several variables are here.
  *
  * @module
  */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { Secret } from '@pool/core';
 import { isLoopbackHost } from '@pool/platform-client';
-import {
-  type ConfigLayers,
-  type ConfigReader,
-  createConfigReader,
-  findText,
-  readVariable,
-} from './reader.ts';
-import { allVariables, variables } from './schema.ts';
-import { findSharedCredentials } from './separation.ts';
-import type { Config, ConfigRemark, GateConfig, HolderConfig } from './types.ts';
+import type { Accelerator, AgentFaultPoint, ConfigRemark, LogLevel } from './kinds.ts';
+import { type ConfigLayers, findText } from './layers.ts';
+import { type ConfigReader, createConfigReader, readVariable } from './reader.ts';
+import { allVariables, variables } from './variables.ts';
 import { collectWarnings } from './warnings.ts';
 
-export type Resolution = {
+/** The pool-gate and its credentials. Absent: bootstrap vends them. */
+export type GateConfig = {
+  readonly url: string;
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+  readonly scope: string;
+};
+
+/** Configuration of the holder's commands and routes. Each of them refuses to start when its token is missing. */
+type HolderConfig = {
+  /** The only holder signer of this build. */
+  readonly signer: 'local-key';
+  readonly privateKey: Secret | undefined;
+  /** Scalar of 32 bytes, hex. Absent: derived from a signature. */
+  readonly viewingKey: Secret | undefined;
+  /** The enrolled P, public: the viewing key must produce it. */
+  readonly encryptionPublicKey: string | undefined;
+  /** Default pool token. */
+  readonly tokenSymbol: string;
+  readonly balanceToken: Secret | undefined;
+  readonly transferToken: Secret | undefined;
+  readonly sendToken: Secret | undefined;
+  /** By label; checksummed addresses. Empty: the holder's own wallet only. */
+  readonly sendDestinations: ReadonlyMap<string, string>;
+  /** Ceiling of one call in base units. Absent: no ceiling. */
+  readonly transferMaxAmount: bigint | undefined;
+  readonly sendMaxAmount: bigint | undefined;
+};
+
+export type Config = {
+  /** Agent directory, mode 0700. */
+  readonly home: string;
+  readonly isProduction: boolean;
+  readonly logLevel: LogLevel;
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly maxConnections: number;
+  /** 0: no cap. */
+  readonly maxConnectionsPerPeer: number;
+  /** Further host names that requests can be addressed to. */
+  readonly allowedHosts: readonly string[];
+  readonly platformUrl: string;
+  readonly platformToken: Secret;
+  /** Gives access to `GET /metrics` only. Absent: that route accepts the loopback token only. */
+  readonly metricsToken: Secret | undefined;
+  /** Absent: API keys are not accepted. */
+  readonly verifyUrl: string | undefined;
+  /** Lower case. Absent: the id that is pinned in the agent directory. */
+  readonly employerId: string | undefined;
+  /** 32 bytes of hex. Absent: the key in the agent directory. */
+  readonly fingerprintKey: Secret | undefined;
+  /** Absent: bootstrap vends it. */
+  readonly chain: string | undefined;
+  readonly chainsFile: string;
+  readonly gate: GateConfig | undefined;
+  readonly prover: 'wasm' | 'mock';
+  readonly accelerator: Accelerator;
+  /** Cache of development keys, or the folder of fetched ones. Absent: the circuits' default cache. */
+  readonly artifactsDir: string | undefined;
+  /** Pins the fetched keys in `artifactsDir`. Absent: development keys, which are refused in production. */
+  readonly artifactsManifest: string | undefined;
+  /** Absent: the agent can pay on no chain. */
+  readonly funderPrivateKey: Secret | undefined;
+  readonly jobStore: string;
+  readonly batchDeadlineSeconds: number;
+  /** Days after the end of a job until its recipients and seed are erased. */
+  readonly retentionDays: number;
+  /** Requests per second of one credential. */
+  readonly rateLimit: number;
+  /** Ends the process at this point; only under NODE_ENV=test. */
+  readonly fault: AgentFaultPoint | undefined;
+  readonly holder: HolderConfig;
+  /** Printed at start; none of them stops the agent. */
+  readonly warnings: readonly ConfigRemark[];
+};
+
+type Resolution = {
   /** Undefined when there are problems. */
   readonly config: Config | undefined;
   readonly problems: readonly ConfigRemark[];
@@ -34,7 +107,7 @@ export function resolveConfig(layers: ConfigLayers): Resolution {
   const platformUrl = read.optional(variables.platformUrl);
   const platformToken = read.optional(variables.platformToken);
   read.optional(variables.signer);
-  // Only `onboard` uses this one; a wrong one is a problem all the same.
+  // Only `onboard` uses this variable; an invalid value is a problem for every command.
   read.optional(variables.onboardPrivateKey);
   read.optional(variables.funderEd25519Key);
   const config = {
@@ -127,7 +200,7 @@ function readHolder(
   layers: ConfigLayers,
   problems: ConfigRemark[],
 ): HolderConfig {
-  // An MPC signer draws a fresh nonce each time: nothing could be derived from its signature.
+  // An MPC signer draws a fresh nonce for each signature, so no viewing key can be derived from one.
   if (
     findText(layers, variables.holderSigner.name)?.text === 'custodian_a' &&
     !read.isWritten(variables.holderViewingKey)
@@ -149,7 +222,7 @@ function readHolder(
   };
 }
 
-/** Every credential as it is in effect, also one that does not hold: shared is shared. */
+/** Every effective credential, also invalid ones: the separation rules apply to them too. */
 function collectCredentials(layers: ConfigLayers): ReadonlyMap<string, Secret> {
   const credentials = new Map<string, Secret>();
   for (const variable of allVariables) {
@@ -159,13 +232,70 @@ function collectCredentials(layers: ConfigLayers): ReadonlyMap<string, Secret> {
     }
   }
   if (credentials.has(variables.metricsToken.name)) {
-    // It pays, and it is the token at hand when somebody looks for one to give to the monitoring.
+    // The loopback token can pay, and an operator may copy it into the monitoring because it is at hand.
     try {
       const token = layers.readFile(join(layers.home, 'loopback.token')).trim();
       credentials.set('the loopback token', new Secret(token));
     } catch {
-      // None yet: this agent has never been started.
+      // There is no loopback token before the first start.
     }
   }
   return credentials;
+}
+
+/** Credentials that must differ: otherwise the holder of the lesser one also holds the greater one (README.md). */
+type Separation = {
+  readonly variable: string;
+  /** Absent: every other credential. */
+  readonly differsFrom?: readonly string[];
+  readonly reason: string;
+};
+
+const separations: readonly Separation[] = [
+  {
+    variable: 'DISBURSE_BALANCE_TOKEN',
+    differsFrom: ['DISBURSE_TRANSFER_TOKEN', 'DISBURSE_SEND_TOKEN', 'DISBURSE_PLATFORM_TOKEN'],
+    reason: 'a reporting credential must not be able to move value',
+  },
+  {
+    variable: 'DISBURSE_TRANSFER_TOKEN',
+    differsFrom: ['DISBURSE_PLATFORM_TOKEN'],
+    reason: 'a spend needs a key of its own; mint one with the capability holder.transfer',
+  },
+  {
+    variable: 'DISBURSE_SEND_TOKEN',
+    differsFrom: ['DISBURSE_PLATFORM_TOKEN'],
+    reason: 'a spend needs a key of its own; mint one with the capability holder.send',
+  },
+  {
+    variable: 'DISBURSE_METRICS_TOKEN',
+    reason: 'the credential of the monitoring must give access to the metrics only',
+  },
+  {
+    variable: 'DISBURSE_FINGERPRINT_KEY',
+    reason: 'it is copied between agents, and its holders can find out what was paid by guessing',
+  },
+];
+
+/** @param credentials - effective values by name, inline or from a file */
+function findSharedCredentials(credentials: ReadonlyMap<string, Secret>): ConfigRemark[] {
+  return separations.flatMap(({ variable, differsFrom, reason }) => {
+    const own = credentials.get(variable);
+    if (own === undefined) {
+      return [];
+    }
+    const others = differsFrom ?? [...credentials.keys()].filter((name) => name !== variable);
+    return others
+      .filter((name) => {
+        const other = credentials.get(name);
+        return other !== undefined && isSameSecret(own.reveal(), other.reveal());
+      })
+      .map((name) => ({ variable, message: `${variable} must differ from ${name}: ${reason}` }));
+  });
+}
+
+/** Constant time: both sides are hashed to one length first. */
+export function isSameSecret(left: string, right: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(left), digest(right));
 }

@@ -1,11 +1,11 @@
-// The README's table comes from the schema: every variable has its row.
+// The README's table is generated from the table of variables: each has one row.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { allVariables } from './schema.ts';
 import { renderConfigTable, replaceConfigTable } from './table.ts';
+import { allVariables } from './variables.ts';
 
 describe('the table of variables', () => {
-  it('has one row a variable, with the default that the agent takes', () => {
+  it("has one row per variable, with the agent's default", () => {
     const rows = renderConfigTable().split('\n');
     for (const { name } of allVariables) {
       expect(rows.filter((row) => row.startsWith(`| \`${name}\` |`))).toHaveLength(1);

@@ -1,15 +1,15 @@
 /**
- * The README's table of variables, drawn from the schema (`pnpm generate`).
+ * The README's table of variables, generated from the table of variables (`pnpm generate`).
  *
  * @module
  */
-import { allVariables, families } from './schema.ts';
-import type { ConfigVariable } from './variable.ts';
+import type { ConfigVariable } from './kinds.ts';
+import { allVariables, families } from './variables.ts';
 
 const start = '<!-- configuration:start (pnpm generate) -->';
 const end = '<!-- configuration:end -->';
 
-/** One Markdown row a variable. */
+/** One Markdown row per variable. */
 export function renderConfigTable(): string {
   return [
     '| variable | for | holds | default | meaning |',
@@ -40,7 +40,7 @@ function renderRow(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-/** The document with the table between its two markers. @throws when a marker is missing */
+/** The document with the table between its two markers. @throws Error when a marker is missing */
 export function replaceConfigTable(document: string, table: string): string {
   const from = document.indexOf(start);
   const to = document.indexOf(end);

@@ -1,14 +1,16 @@
 /**
- * What the operator should hear at start though nothing of it stops the agent (README.md, "Configuration").
+ * The warnings about a configuration, printed at start. None of them stops the agent (README.md, "Configuration").
  *
  * @module
  */
-import { type ConfigLayers, type ConfigReader, readVariable } from './reader.ts';
-import { allVariables, families, knownNames, variables } from './schema.ts';
-import type { ConfigRemark } from './types.ts';
-import { findUnknownVariables } from './unknown.ts';
+import type { ConfigRemark } from './kinds.ts';
+import type { ConfigLayers } from './layers.ts';
+import { type ConfigReader, readVariable } from './reader.ts';
+import { allVariables, families, knownNames, variables } from './variables.ts';
 
-/** @param read - of the same layers; what it notes was noted before */
+const ownPrefixes = ['DISBURSE_', 'POOL_GATE_OAUTH_', 'ONBOARD_'] as const;
+
+/** @param read - reader of the same layers; the problems it finds were reported before */
 export function collectWarnings(
   layers: ConfigLayers,
   read: ConfigReader,
@@ -31,7 +33,7 @@ export function collectWarnings(
     note(
       warnings,
       variables.artifactsManifest.name,
-      'is not set: development keys are refused in a production-flagged environment, so nothing can be proved',
+      'is not set: development keys are refused in a production-flagged environment, so the agent cannot make proofs',
     );
   }
   if (isProduction && read.isWritten(variables.holderPrivateKey)) {
@@ -45,7 +47,7 @@ export function collectWarnings(
     note(
       warnings,
       variables.funderEd25519Key.name,
-      'has no effect: no Solana or Stellar pool is in this build',
+      'has no effect: this build has no Solana or Stellar pool',
     );
   }
   for (const [token, ceiling] of [
@@ -60,7 +62,7 @@ export function collectWarnings(
     note(
       warnings,
       variables.gateClientSecret.name,
-      'has no effect without DISBURSE_POOL_GATE_URL: the platform tells which pool-gate is asked, and how',
+      'has no effect without DISBURSE_POOL_GATE_URL: the platform chooses the pool-gate and its client',
     );
   }
   const names = [layers.env, layers.file].flatMap((values) =>
@@ -77,7 +79,7 @@ export function collectWarnings(
   return [...warnings, ...findUnknownVariables(names, knownNames, isFamily)];
 }
 
-/** Secrets in files that everybody on this machine may read: mounted secrets are often so, hence no refusal. */
+/** Secrets in files that every user of this machine can read. No refusal, because mounted secrets often have this mode. */
 function findOpenSecrets(layers: ConfigLayers): ConfigRemark[] {
   const { filePath, isWorldReadable } = layers;
   const isFileOpen = filePath !== undefined && isWorldReadable(filePath);
@@ -96,10 +98,70 @@ function findOpenSecrets(layers: ConfigLayers): ConfigRemark[] {
 function warnOfOpenFile(variable: string, verb: 'names' | 'is in'): ConfigRemark {
   return {
     variable,
-    message: `${variable} ${verb} a file that every user of this machine may read; chmod it to 600 or 640`,
+    message: `${variable} ${verb} a file that every user of this machine can read; chmod it to 600 or 640`,
   };
 }
 
 function note(remarks: ConfigRemark[], variable: string, phrase: string): void {
   remarks.push({ variable, message: `${variable} ${phrase}` });
+}
+
+/**
+ * Unknown variables with our prefix trigger a warning suggesting the closest name. Most are typing errors that nobody
+ * would notice otherwise.
+ *
+ * @param isKnown - for the families, whose names are not listed
+ */
+function findUnknownVariables(
+  names: Iterable<string>,
+  known: readonly string[],
+  isKnown: (name: string) => boolean,
+): ConfigRemark[] {
+  return [...new Set(names)]
+    .filter((name) => findPrefix(name) !== undefined && !known.includes(name) && !isKnown(name))
+    .sort()
+    .map((variable) => {
+      const nearest = findNearest(variable, known);
+      const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+      return {
+        variable,
+        message: `${variable} is not a variable of this agent and has no effect${hint}`,
+      };
+    });
+}
+
+function findPrefix(name: string): string | undefined {
+  return ownPrefixes.find((prefix) => name.toUpperCase().startsWith(prefix));
+}
+
+/** The known name with the smallest edit distance, if that distance is small for the length of the name. */
+function findNearest(name: string, known: readonly string[]): string | undefined {
+  const upper = name.toUpperCase();
+  const length = upper.length - (findPrefix(upper)?.length ?? 0);
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(length / 3)) + 1;
+  for (const candidate of known) {
+    const distance = computeEditDistance(upper, candidate);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** The edit distance of two texts: insertions, deletions and replacements. */
+function computeEditDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, column) => column);
+  for (const [index, letter] of [...left].entries()) {
+    const next = [index + 1];
+    for (const [column, other] of [...right].entries()) {
+      const replaced = (row[column] ?? 0) + (letter === other ? 0 : 1);
+      const inserted = (next[column] ?? 0) + 1;
+      const deleted = (row[column + 1] ?? 0) + 1;
+      next.push(Math.min(replaced, inserted, deleted));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
 }

@@ -28,8 +28,8 @@ import {
   validateDisbursement,
 } from '@pool/operations';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import type { AgentFaultPoint } from '../config/config.ts';
 import type { AgentLog } from '../services/agent-log.ts';
-import type { AgentFaultPoint } from '../services/fault.ts';
 import type { JobProgress } from '../services/job-progress.ts';
 import { createJobTrace, type JobTrace } from '../services/job-trace.ts';
 import type { Readiness } from '../services/readiness.ts';

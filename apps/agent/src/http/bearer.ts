@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Capability } from '@pool/api';
 import { PoolError, type Secret } from '@pool/core';
+import { isSameSecret } from '../config/config.ts';
 import type { KeyGate } from './key-gate.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
@@ -74,10 +74,4 @@ export async function authenticate(
 
 function unauthorized(message: string): PoolError {
   return new PoolError('unauthorized', message, { status: 401 });
-}
-
-/** Constant time: both sides are hashed to one length first. */
-export function isSameSecret(left: string, right: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(left), digest(right));
 }

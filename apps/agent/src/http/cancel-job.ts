@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PoolError, peerCode } from '@pool/core';
 import type { JobStore, StoredJob } from '@pool/idempotency';
 import { cancellationName, deserializeRecord, serializeCancellation } from '@pool/operations';
-import type { AgentFaultPoint } from '../services/fault.ts';
+import type { AgentFaultPoint } from '../config/config.ts';
 
 export type CancelDeps = {
   readonly store: JobStore;

@@ -6,7 +6,8 @@
  */
 import { PoolError, type Secret } from '@pool/core';
 import { type ProverMetrics, renderProverMetrics } from '@pool/prover';
-import { isSameSecret, readBearer } from './bearer.ts';
+import { isSameSecret } from '../config/config.ts';
+import { readBearer } from './bearer.ts';
 
 /** Prometheus' text format. */
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';

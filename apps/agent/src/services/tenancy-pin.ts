@@ -8,9 +8,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PoolError } from '@pool/core';
 import * as v from 'valibot';
+import { employerIdSchema } from '../config/config.ts';
 import { createDurableFile, isCode, replaceDurableFile } from './durable-file.ts';
-
-const employerIdSchema = v.pipe(v.string(), v.uuid(), v.toLowerCase());
 
 const pinSchema = v.strictObject({
   version: v.literal(1),

@@ -1,19 +1,12 @@
 /**
- * Every variable of the agent, in the order in which the README shows them. Parsing, `disburse-agent config
- * check`, the help for mistyped names and the README's table all come from here.
+ * Every variable of the agent, in the order of the README. The parser, `disburse-agent config check`, the suggestions
+ * for mistyped names and the README's table are derived from this table.
  *
  * @module
  */
 import { join } from 'node:path';
 import { defaultBatchDeadlineSeconds } from '@pool/operations';
-import { agentFaultPoints } from '../services/fault.ts';
-import { destinations } from './destinations.ts';
 import * as kinds from './kinds.ts';
-import { listeningVariables } from './listening.ts';
-import { accelerators, logLevels } from './types.ts';
-import type { ConfigFamily, ConfigVariable } from './variable.ts';
-
-const custodyRelease = 'comes with the custody release and is not in this build';
 
 export const variables = {
   platformUrl: {
@@ -26,7 +19,7 @@ export const variables = {
   platformToken: {
     name: 'DISBURSE_PLATFORM_TOKEN',
     role: 'all',
-    purpose: 'the edge token, with which the agent talks to the platform',
+    purpose: 'the edge token: authenticates the agent to the platform',
     kind: kinds.bearerSecret(1),
     isRequired: true,
     credential: { fields: ['token', 'edgeToken'] },
@@ -34,7 +27,7 @@ export const variables = {
   verifyUrl: {
     name: 'DISBURSE_PLATFORM_VERIFY_URL',
     role: 'disburse',
-    purpose: "the platform's `POST /api/employers/verify-key`, which is asked about every API key",
+    purpose: "the platform's `POST /api/employers/verify-key`, which verifies every API key",
     kind: kinds.serviceUrl,
     whenUnset: 'API keys are not accepted',
   },
@@ -42,51 +35,51 @@ export const variables = {
     name: 'DISBURSE_EMPLOYER_ID',
     role: 'all',
     purpose:
-      "the employer's id, for a further host of the same employer. The agent refuses a platform that names another one; without it, the first bootstrap is pinned in `tenancy.json`",
-    kind: kinds.uuid,
+      "the employer's id, for a second or later host of the same employer. The agent refuses a platform that names another one. If unset, the agent pins the employer of its first bootstrap in `tenancy.json`",
+    kind: kinds.employerId,
     whenUnset: 'the pinned one',
   },
   fingerprintKey: {
     name: 'DISBURSE_FINGERPRINT_KEY',
     role: 'disburse',
     purpose:
-      'lets the agents of one employer tell whether a key was paid for the same request: copy `fingerprint.key` of the first agent to every further one. Never give it to the platform. Refused if it equals any other credential',
+      'shared by the agents of one employer, so that each can tell whether an Idempotency-Key was paid for the same request: copy `fingerprint.key` from the first agent to every other one. Never give it to the platform. Refused if it equals any other credential',
     kind: kinds.secretBytes,
-    whenUnset: '`fingerprint.key` in the agent directory, made at first start',
+    whenUnset: '`fingerprint.key` in the agent directory, created at first start',
     credential: { fields: ['fingerprintKey'] },
   },
   chain: {
     name: 'DISBURSE_CHAIN',
     role: 'disburse, holder',
-    purpose: 'chain of requests that name none, and the chain of holder operations',
+    purpose: 'default chain of requests, and the chain of holder operations',
     kind: kinds.chainKey,
     whenUnset: 'from bootstrap',
   },
   chainsFile: {
     name: 'DISBURSE_CHAINS_FILE',
     role: 'all',
-    purpose: "the agent's own chains, pools, tokens, RPCs, finality: its trust root",
+    purpose: "file with the agent's chains, pools, tokens, RPCs and finality: its trust root",
     kind: kinds.path,
     fallback: (home: string) => join(home, 'chains.json'),
   },
   gateUrl: {
     name: 'DISBURSE_POOL_GATE_URL',
     role: 'all',
-    purpose: 'the pool-gate; with it, the client below is needed too',
+    purpose: 'the pool-gate. If set, the `POOL_GATE_OAUTH_*` client is required too',
     kind: kinds.serviceUrl,
     whenUnset: 'from bootstrap',
   },
   gateTokenUrl: {
     name: 'POOL_GATE_OAUTH_TOKEN_URL',
     role: 'all',
-    purpose: 'where the pool-gate gives out access tokens',
+    purpose: 'where the pool-gate issues access tokens',
     kind: kinds.serviceUrl,
     whenUnset: 'from bootstrap',
   },
   gateClientId: {
     name: 'POOL_GATE_OAUTH_CLIENT_ID',
     role: 'all',
-    purpose: 'client that may read the pool-gate',
+    purpose: 'OAuth client with read access to the pool-gate',
     kind: kinds.text,
     whenUnset: 'from bootstrap',
   },
@@ -101,7 +94,7 @@ export const variables = {
   gateScope: {
     name: 'POOL_GATE_OAUTH_SCOPE',
     role: 'all',
-    purpose: 'scope to ask for',
+    purpose: 'OAuth scope to request',
     kind: kinds.text,
     fallback: () => 'gate.read',
   },
@@ -109,15 +102,15 @@ export const variables = {
     name: 'DISBURSE_PROVER',
     role: 'disburse',
     purpose:
-      '`wasm` makes real proofs, on a graphics device if there is one; `mock` makes none and serves dry runs only',
+      '`wasm` makes real proofs, on a GPU if there is one; `mock` makes no proofs and supports dry runs only',
     kind: kinds.choice<'wasm' | 'mock'>(['wasm', 'mock']),
     fallback: () => 'wasm' as const,
   },
   accelerator: {
     name: 'DISBURSE_ACCELERATOR',
     role: 'all',
-    purpose: '`webgpu` fails where there is no graphics device',
-    kind: kinds.choice(accelerators),
+    purpose: 'where proofs are computed; `webgpu` fails if there is no GPU',
+    kind: kinds.choice(kinds.accelerators),
     fallback: () => 'auto' as const,
   },
   artifactsDir: {
@@ -132,39 +125,30 @@ export const variables = {
     name: 'DISBURSE_ARTIFACTS_MANIFEST',
     role: 'all',
     purpose:
-      'the manifest published with production keys: the agent proves with these files and nothing else, and checks each against it. It does not start with a key to which nobody contributed in secret. Needed under `NODE_ENV=production`, where development keys are refused',
+      'the manifest published with production keys. The agent proves only with the files it lists and checks each of them against it. The agent does not start with a key that has no secret contribution. Required for proofs under `NODE_ENV=production`, where development keys are refused',
     kind: kinds.path,
     whenUnset: 'development keys',
   },
   signer: {
     name: 'DISBURSE_SIGNER',
     role: 'disburse',
-    purpose: `the funder's signer; each of these ${custodyRelease}`,
-    kind: kinds.partialChoice<never>({
-      available: [],
-      missing: {
-        enclave: `names the signing enclave, which ${custodyRelease}; leave it unset for the local key`,
-        custodian_b: `names custodian B, which ${custodyRelease}; leave it unset for the local key`,
-        custodian_a: `names custodian A, which ${custodyRelease}; leave it unset for the local key`,
-      },
-      expected:
-        'must be enclave, custodian_b or custodian_a, none of which is in this build; leave it unset for the local key',
-    }),
+    purpose: `the funder's signer; each of these ${kinds.custodyRelease}`,
+    kind: kinds.funderSigner,
     whenUnset: 'the local key',
   },
   funderPrivateKey: {
     name: 'DISBURSE_FUNDER_PRIVATE_KEY',
     role: 'disburse',
-    purpose: "the funder's key, for development; the agent warns of it under `NODE_ENV=production`",
+    purpose: "the funder's key, for development; causes a warning under `NODE_ENV=production`",
     kind: kinds.privateKey,
-    whenUnset: 'no chain can be paid on',
+    whenUnset: 'the agent can pay on no chain',
     credential: { fields: ['privateKey'] },
   },
   funderEd25519Key: {
     name: 'DISBURSE_FUNDER_ED25519_KEY',
     role: 'disburse',
     purpose:
-      'for Solana and Stellar, next to any signer. No pool of theirs is in this build, so it has no effect yet',
+      'for Solana and Stellar, in addition to any signer. This build has no pool on these chains, so it has no effect yet',
     kind: kinds.opaqueSecret,
     whenUnset: 'none',
     credential: { fields: ['privateKey'] },
@@ -199,28 +183,28 @@ export const variables = {
   sendDestinations: {
     name: 'DISBURSE_SEND_DESTINATIONS',
     role: 'send',
-    purpose: 'the only places besides the own wallet that a withdrawal may go to, by label',
-    kind: destinations,
+    purpose: "the allowed destinations of withdrawals besides the holder's own wallet, by label",
+    kind: kinds.destinations,
     whenUnset: "the holder's own wallet only",
   },
   transferMaxAmount: {
     name: 'DISBURSE_TRANSFER_MAX_AMOUNT',
     role: 'transfer',
-    purpose: 'ceiling of one transfer; the agent warns when there is none',
+    purpose: 'ceiling of one transfer; the agent warns if a transfer token is set without it',
     kind: kinds.baseUnits,
     whenUnset: 'no ceiling',
   },
   sendMaxAmount: {
     name: 'DISBURSE_SEND_MAX_AMOUNT',
     role: 'send',
-    purpose: 'ceiling of one withdrawal; the agent warns when there is none',
+    purpose: 'ceiling of one withdrawal; the agent warns if a send token is set without it',
     kind: kinds.baseUnits,
     whenUnset: 'no ceiling',
   },
   tokenSymbol: {
     name: 'DISBURSE_TOKEN_SYMBOL',
     role: 'holder',
-    purpose: 'token of holder commands that name none',
+    purpose: 'default token of holder commands',
     kind: kinds.tokenSymbol,
     fallback: () => 'USDC',
   },
@@ -228,21 +212,8 @@ export const variables = {
     name: 'DISBURSE_HOLDER_SIGNER',
     role: 'holder, identity',
     purpose:
-      "the holder's signer, chosen apart from `DISBURSE_SIGNER`; only `local-key` is in this build",
-    kind: kinds.partialChoice<'local-key'>({
-      available: ['local-key'],
-      missing: {
-        enclave: `names the signing enclave, which ${custodyRelease}; use local-key`,
-        'local-ed25519':
-          'names the signer for Solana and Stellar, which is not in this build: no pool of theirs is; use local-key',
-        custodian_a: `names custodian A, which ${custodyRelease}; use local-key`,
-      },
-      impossible: {
-        custodian_b: 'names custodian B, for which no holder signer exists; use local-key',
-      },
-      expected:
-        'must be local-key, enclave, local-ed25519 or custodian_a; only local-key is in this build',
-    }),
+      "the holder's signer, independent of `DISBURSE_SIGNER`; only `local-key` is in this build",
+    kind: kinds.holderSigner,
     fallback: () => 'local-key' as const,
   },
   holderPrivateKey: {
@@ -257,7 +228,7 @@ export const variables = {
     name: 'DISBURSE_HOLDER_VIEWING_KEY',
     role: 'holder, identity',
     purpose:
-      'an escrowed viewing key, from `viewing-key new`; `custodian_a` needs one. The agent never makes one',
+      'an escrowed viewing key, from `viewing-key new`; required by `custodian_a`. The agent never generates one',
     kind: kinds.opaqueSecret,
     whenUnset: 'derived from a signature',
     credential: { fields: ['scalar'] },
@@ -265,14 +236,14 @@ export const variables = {
   holderEncryptionPublicKey: {
     name: 'DISBURSE_HOLDER_ENCRYPTION_PUBKEY',
     role: 'holder',
-    purpose: 'the enrolled P: no spend starts with a viewing key that does not produce it',
+    purpose: 'the enrolled P: a spend does not start if the viewing key produces another P',
     kind: kinds.publicKeyHex,
     whenUnset: 'not compared',
   },
   onboardPrivateKey: {
     name: 'ONBOARD_PRIVATE_KEY',
     role: 'onboard',
-    purpose: 'host key that signs in to the platform. Read by `onboard` alone',
+    purpose: 'host key that signs in to the platform. Only `onboard` uses it',
     kind: kinds.privateKey,
     whenUnset: 'none',
     credential: { fields: ['privateKey'] },
@@ -280,7 +251,7 @@ export const variables = {
   home: {
     name: 'DISBURSE_HOME',
     role: 'all',
-    purpose: 'the agent directory, 0700',
+    purpose: 'the agent directory, mode 0700',
     kind: kinds.path,
     whenUnset: '`~/.disburse-agent`',
   },
@@ -292,11 +263,54 @@ export const variables = {
     kind: kinds.path,
     whenUnset: '`agent.env` in the agent directory',
   },
-  ...listeningVariables,
+  host: {
+    name: 'DISBURSE_HOST',
+    role: 'all',
+    purpose: 'address to listen on',
+    kind: kinds.listenHost,
+    fallback: () => '127.0.0.1',
+  },
+  port: {
+    name: 'DISBURSE_PORT',
+    role: 'all',
+    purpose: 'port to listen on; 0 chooses a free one',
+    kind: kinds.integer(0, 65_535),
+    fallback: () => 8787,
+  },
+  allowPublicBind: {
+    name: 'DISBURSE_ALLOW_PUBLIC_BIND',
+    role: 'all',
+    purpose:
+      'confirms that a proxy in front of the agent terminates TLS. Required if `DISBURSE_HOST` is not a loopback address',
+    kind: kinds.choice(['behind-tls-proxy']),
+    whenUnset: 'loopback only',
+  },
+  maxConnections: {
+    name: 'DISBURSE_MAX_CONNECTIONS',
+    role: 'all',
+    purpose: 'maximum of open connections of all peers together',
+    kind: kinds.integer(1, 65_535),
+    fallback: () => 512,
+  },
+  maxConnectionsPerPeer: {
+    name: 'DISBURSE_MAX_CONNECTIONS_PER_PEER',
+    role: 'all',
+    purpose:
+      'maximum of open connections of one peer: an IPv4 address, or an IPv6 /64. 0: no maximum. Behind a proxy the peer is the proxy: set the maximum there',
+    kind: kinds.integer(0, 65_535),
+    fallback: () => 0,
+  },
+  allowedHosts: {
+    name: 'DISBURSE_ALLOWED_HOSTS',
+    role: 'all',
+    purpose: 'further names that `Host` and `Origin` of a request may contain',
+    kind: kinds.hostNames,
+    whenUnset: 'loopback names and `DISBURSE_HOST`',
+  },
   metricsToken: {
     name: 'DISBURSE_METRICS_TOKEN',
     role: 'metrics',
-    purpose: 'opens `GET /metrics` and nothing else. Refused if it equals any other credential',
+    purpose: 'gives access to `GET /metrics` only. Refused if it equals any other credential',
     kind: kinds.bearerSecret(20),
     whenUnset: 'the loopback token only',
     credential: { fields: ['token'] },
@@ -304,14 +318,14 @@ export const variables = {
   jobStore: {
     name: 'DISBURSE_JOB_STORE',
     role: 'disburse',
-    purpose: 'where jobs are kept; `memory:` forgets them',
+    purpose: 'where jobs are stored; `memory:` loses them when the process ends',
     kind: kinds.jobStore,
     fallback: (home: string) => `sqlite:${join(home, 'jobs.sqlite')}`,
   },
   batchDeadlineSeconds: {
     name: 'DISBURSE_BATCH_DEADLINE_SECONDS',
     role: 'disburse',
-    purpose: 'how long a signed batch may land',
+    purpose: 'time in which a signed batch can settle, in seconds',
     kind: kinds.integer(10, 86_400),
     fallback: () => defaultBatchDeadlineSeconds,
   },
@@ -319,7 +333,7 @@ export const variables = {
     name: 'DISBURSE_RETENTION_DAYS',
     role: 'disburse',
     purpose:
-      'days after its end for which a job keeps recipients and batch seed; key, fingerprint and result stay',
+      'days after the end of a job until its recipients and batch seed are erased; key, fingerprint and result remain',
     kind: kinds.integer(1, 36_500),
     fallback: () => 30,
   },
@@ -327,51 +341,50 @@ export const variables = {
     name: 'DISBURSE_RATE_LIMIT',
     role: 'all',
     purpose:
-      'requests a second of one credential, after a burst of twice as many; the next is 429 with Retry-After',
+      'requests per second of one credential, after a burst of twice as many; a request above the limit gets 429 with Retry-After',
     kind: kinds.integer(1, 100_000),
     fallback: () => 100,
   },
   logLevel: {
     name: 'DISBURSE_LOG_LEVEL',
     role: 'all',
-    purpose: 'JSON lines on standard error',
-    kind: kinds.choice(logLevels),
+    purpose: 'level of the log: JSON lines on standard error',
+    kind: kinds.choice(kinds.logLevels),
     fallback: () => 'info' as const,
   },
   nodeEnv: {
     name: 'NODE_ENV',
     role: 'all',
     purpose:
-      '`production` is the production flag: development keys are refused, private keys warned of',
+      '`production` is the production flag: development keys are refused, and private keys cause a warning',
     kind: kinds.text,
     whenUnset: 'development',
   },
   fault: {
     name: 'DISBURSE_FAULT',
     role: 'tests',
-    purpose: 'ends the process at a named point; honoured under `NODE_ENV=test` only',
-    // The points have a section of their own.
-    kind: { ...kinds.choice(agentFaultPoints), label: 'point' },
+    purpose: 'ends the process at a named point; only has an effect under `NODE_ENV=test`',
+    kind: kinds.faultPoint,
     whenUnset: 'none',
   },
-} satisfies Record<string, ConfigVariable<unknown>>;
+} satisfies Record<string, kinds.ConfigVariable<unknown>>;
 
-export const allVariables: readonly ConfigVariable<unknown>[] = Object.values(variables);
+export const allVariables: readonly kinds.ConfigVariable<unknown>[] = Object.values(variables);
 
-export const families: readonly ConfigFamily[] = [
+export const families: readonly kinds.ConfigFamily[] = [
   {
     prefix: 'DISBURSE_CUSTODIAN_A_',
     role: 'disburse',
-    purpose: `connection to custodian A, which ${custodyRelease}`,
+    purpose: `connection to custodian A, which ${kinds.custodyRelease}`,
   },
   {
     prefix: 'DISBURSE_CUSTODIAN_B_',
     role: 'disburse',
-    purpose: `connection to custodian B, which ${custodyRelease}`,
+    purpose: `connection to custodian B, which ${kinds.custodyRelease}`,
   },
 ];
 
-/** Every name that means something, `_FILE` forms included. */
+/** Every known name, `_FILE` forms included. */
 export const knownNames: readonly string[] = allVariables.flatMap(({ name, credential }) =>
   credential === undefined ? [name] : [name, `${name}_FILE`],
 );

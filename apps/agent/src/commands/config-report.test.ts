@@ -1,8 +1,8 @@
 // `disburse-agent config check`: what is set, from where, and never a secret.
 import { describe, expect, it } from 'vitest';
+import { allVariables } from '../config/variables.ts';
 import { createConfigSource, goodEnvironment } from '../fixtures/config-world.ts';
-import { createConfigReport, renderConfigReport } from './report.ts';
-import { allVariables } from './schema.ts';
+import { createConfigReport, renderConfigReport } from './config-report.ts';
 
 const secret = `0x${'c0ffee'.repeat(10)}c0ff`;
 const envFile = '/agent.env';
@@ -12,7 +12,7 @@ function rowOf(report: ReturnType<typeof createConfigReport>, name: string) {
 }
 
 describe('createConfigReport', () => {
-  it('tells of every variable where it comes from', () => {
+  it('reports the origin of every variable', () => {
     const report = createConfigReport(
       createConfigSource(
         { ...goodEnvironment, DISBURSE_CHAIN: 'base', DISBURSE_SEND_TOKEN_FILE: '/send' },
@@ -55,7 +55,7 @@ describe('createConfigReport', () => {
     expect(text.trimEnd()).toMatch(/the agent can start with this configuration$/);
   });
 
-  it('ends with the problems, all of them, and shows no value that is one', () => {
+  it('ends with all problems, and shows no invalid value', () => {
     const report = createConfigReport(
       createConfigSource({
         DISBURSE_PLATFORM_TOKEN: secret,
@@ -82,7 +82,7 @@ describe('createConfigReport', () => {
     expect(`${text}${JSON.stringify(report)}`).not.toMatch(/c0ffee/);
   });
 
-  it('goes on without a configuration file that cannot be read, and says so', () => {
+  it('reports a configuration file that cannot be read, and continues without it', () => {
     const report = createConfigReport(createConfigSource(goodEnvironment), '/gone.env');
     expect(report.ok).toBe(false);
     expect(report.problems).toEqual([

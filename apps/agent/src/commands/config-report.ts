@@ -1,33 +1,34 @@
 /**
- * What `disburse-agent config check` says: each variable, whether it is set, from where, and what is wrong. Of a
- * secret it says only whether it is set; a value that does not hold is not shown either, since it may be a secret in
- * the wrong place.
+ * The report of `disburse-agent config check`: each variable, whether it is set, its origin and its problems. A secret
+ * is reported as set or unset only. An invalid value is not shown either, since it may be a secret in the wrong place.
  *
  * @module
  */
 import { isPoolError } from '@pool/core';
-import { readTenancyPin, tenancyPinPath } from '../services/tenancy-pin.ts';
+import type { ConfigRemark, ConfigVariable } from '../config/kinds.ts';
 import {
   type ConfigFile,
+  type ConfigLayers,
   type ConfigSource,
   chooseConfigFile,
   createLayers,
+  findText,
+  type Layer,
   readConfigFile,
-} from './layers.ts';
-import { type ConfigLayers, findText, type Layer, type Origin, readVariable } from './reader.ts';
-import { resolveConfig } from './resolve.ts';
-import { allVariables, families, variables } from './schema.ts';
-import type { ConfigRemark } from './types.ts';
-import type { ConfigVariable } from './variable.ts';
+} from '../config/layers.ts';
+import { type Origin, readVariable } from '../config/reader.ts';
+import { resolveConfig } from '../config/resolve.ts';
+import { allVariables, families, variables } from '../config/variables.ts';
+import { readTenancyPin, tenancyPinPath } from '../services/tenancy-pin.ts';
 
 export type VariableReport = {
   readonly variable: string;
   readonly role: string;
   readonly secret: boolean;
   readonly state: 'set' | 'default' | 'unset' | 'wrong';
-  /** In words, with the path where a file is meant. */
+  /** Origin in words, with the path of a file. */
   readonly from: string;
-  /** Never of a secret. */
+  /** Absent for a secret. */
   readonly value?: string;
 };
 
@@ -39,7 +40,7 @@ export type ConfigReport = {
   readonly problems: readonly ConfigRemark[];
 };
 
-/** @param envFile - what `--env-file` says */
+/** @param envFile - path given by `--env-file` */
 export function createConfigReport(source: ConfigSource, envFile?: string): ConfigReport {
   const { path } = chooseConfigFile(source, envFile);
   let file: ConfigFile = { path, isPresent: false, values: {}, problems: [] };
@@ -67,7 +68,7 @@ export function createConfigReport(source: ConfigSource, envFile?: string): Conf
   };
 }
 
-/** Not a problem of parsing: an agent with it starts and says so, instead of paying anybody. */
+/** Not a problem of parsing: an agent with this problem starts, reports it and pays nobody. */
 function findTenancyProblems(layers: ConfigLayers): ConfigRemark[] {
   const variable = variables.employerId.name;
   const configured = readVariable(variables.employerId, layers).value;
@@ -78,7 +79,7 @@ function findTenancyProblems(layers: ConfigLayers): ConfigRemark[] {
       : [
           {
             variable,
-            message: `${variable} names another employer than ${tenancyPinPath(layers.home)}: nothing would be accepted. Compare them with "disburse-agent tenancy show"`,
+            message: `${variable} names another employer than ${tenancyPinPath(layers.home)}: the agent would accept no request. Compare them with "disburse-agent tenancy show"`,
           },
         ];
   } catch (error) {
@@ -100,7 +101,7 @@ function describeVariable(variable: ConfigVariable<unknown>, layers: ConfigLayer
     state: findState(origin, problems),
     from: describeOrigin(origin, layers),
   };
-  // Either as it was written, or a default: text or a number.
+  // The text as written, or a default, which is text or a number.
   const isDefault = typeof value === 'string' || typeof value === 'number';
   const shown = raw === undefined && isDefault ? String(value) : raw?.reveal();
   return isSecret || value === undefined || shown === undefined
@@ -135,7 +136,7 @@ function describeLayer(layer: Layer, { filePath }: ConfigLayers): string {
   return layer === 'environment' || filePath === undefined ? layer : `file ${filePath}`;
 }
 
-/** Only those that are set: there is no list of the others. */
+/** Only the names that are set: the other names are not known. */
 function describeFamilies(layers: ConfigLayers): VariableReport[] {
   const names = new Set([...Object.keys(layers.env), ...Object.keys(layers.file)]);
   return [...names].sort().flatMap((name) => {
@@ -155,7 +156,7 @@ function describeFamilies(layers: ConfigLayers): VariableReport[] {
   });
 }
 
-/** For people: one line a variable, then warnings and problems. */
+/** Text for the operator: one line per variable, then warnings and problems. */
 export function renderConfigReport(report: ConfigReport): string {
   const { file, variables, warnings, problems } = report;
   const shown = variables.map((row) => [row.variable, row.value ?? row.state, row.from] as const);
