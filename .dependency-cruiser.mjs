@@ -153,6 +153,63 @@ export default {
       to: { path: '^(apps|examples)/', pathNot: '^apps/$1/' },
     },
     {
+      name: 'agent-config-imports-no-room',
+      comment: 'The rooms of the agent: config <- services <- {http, roster, terminal} <- pay-run.',
+      severity: 'error',
+      from: { path: '^apps/agent/src/config/', pathNot: TEST },
+      to: { path: '^apps/agent/src/', pathNot: '^apps/agent/src/config/' },
+    },
+    {
+      name: 'agent-services-import-config-only',
+      severity: 'error',
+      from: { path: '^apps/agent/src/services/', pathNot: TEST },
+      to: { path: '^apps/agent/src/', pathNot: '^apps/agent/src/(config|services)/' },
+    },
+    {
+      name: 'agent-http-roster-and-terminal-import-services-only',
+      comment: 'http, roster and terminal do not import each other; pay-run and commands use them.',
+      severity: 'error',
+      from: { path: '^apps/agent/src/(http|roster|terminal)/', pathNot: TEST },
+      to: {
+        path: '^apps/agent/src/[^/]+/',
+        pathNot: '^apps/agent/src/(config|services|$1)/',
+      },
+    },
+    {
+      name: 'agent-pay-run-imports-no-command',
+      severity: 'error',
+      from: { path: '^apps/agent/src/pay-run/', pathNot: TEST },
+      to: { path: '^apps/agent/src/commands/' },
+    },
+    {
+      name: 'agent-rooms-do-not-import-the-root',
+      comment:
+        'The root (agent, serve, cli, main) builds the rooms; version.ts only reads package.json.',
+      severity: 'error',
+      from: { path: '^apps/agent/src/[^/]+/', pathNot: TEST },
+      to: { path: '^apps/agent/src/[^/]+\\.ts$', pathNot: '^apps/agent/src/version\\.ts$' },
+    },
+    {
+      name: 'operations-check-imports-neither-run-nor-adapters',
+      comment: 'Checks move no money: they do not reach the code that does.',
+      severity: 'error',
+      from: { path: '^packages/operations/src/check/', pathNot: TEST },
+      to: { path: '^packages/operations/src/(run|adapters)/' },
+    },
+    {
+      name: 'operations-run-imports-no-adapter',
+      comment: 'The run knows its ports; the app chooses the adapters.',
+      severity: 'error',
+      from: { path: '^packages/operations/src/run/', pathNot: TEST },
+      to: { path: '^packages/operations/src/adapters/' },
+    },
+    {
+      name: 'operations-adapters-import-ports-only',
+      severity: 'error',
+      from: { path: '^packages/operations/src/adapters/', pathNot: TEST },
+      to: { path: '^packages/operations/src/(check|run)/' },
+    },
+    {
       name: 'testkit-is-for-tests',
       comment: 'Only tests, the sandbox and testkit itself import testkit.',
       severity: 'error',

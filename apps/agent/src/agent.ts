@@ -25,7 +25,7 @@ import {
 import { createKeyVerifier } from '@pool/platform-client';
 import type { Prover } from '@pool/prover';
 import type { Hono } from 'hono';
-import type { Config } from './config/config.ts';
+import type { AgentFaultPoint, Config } from './config/config.ts';
 import { createApp } from './http/app.ts';
 import type { AgentVariables } from './http/http-guards.ts';
 import { createKeyGate } from './http/key-gate.ts';
@@ -33,17 +33,15 @@ import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './services/agent-home.ts';
 import type { AgentLog, LogFields } from './services/agent-log.ts';
-import { type AgentParts, createParts } from './services/agent-parts.ts';
+import { type AgentParts, createParts, systemClock } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
 import { openEvidencePins } from './services/evidence-pins.ts';
-import { createFault } from './services/fault.ts';
 import { ensureFingerprintKey } from './services/fingerprint-key.ts';
 import { createJobProgress } from './services/job-progress.ts';
 import { openPaidKeys, paidKeysPath } from './services/paid-keys.ts';
 import { createReadiness } from './services/readiness.ts';
 import { startRetention } from './services/retention.ts';
 import { listEmployersOf } from './services/stored-keys.ts';
-import { systemClock } from './services/system-clock.ts';
 import { createTenancy, withTenancy } from './services/tenancy.ts';
 import { startTenant, type Tenant } from './services/tenant.ts';
 import { version } from './version.ts';
@@ -281,4 +279,22 @@ function logJobEvent(log: AgentLog, event: JobEvent, ids: LogFields): void {
     case 'progress':
       return;
   }
+}
+
+/**
+ * Ends the process at a named point, so that tests can show that a restart pays exactly once. The configuration allows
+ * it only under `NODE_ENV=test`.
+ *
+ * @returns a function to call at each point; at the chosen point it does not return
+ */
+function createFault(
+  chosen: AgentFaultPoint | undefined,
+): (point: AgentFaultPoint) => Promise<void> {
+  return async (point) => {
+    if (point === chosen) {
+      // SIGKILL: no flush, no handler and no release of the lease runs after this.
+      process.kill(process.pid, 'SIGKILL');
+      await new Promise(() => undefined);
+    }
+  };
 }

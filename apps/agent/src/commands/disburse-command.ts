@@ -22,12 +22,13 @@ import { readRosterText } from '../roster/roster-file.ts';
 import { type AgentClient, createAgentClient } from '../services/agent-client.ts';
 import { readLoopbackToken } from '../services/agent-home.ts';
 import { withLocalChecks } from '../services/local-checks.ts';
-import type { Output } from '../terminal/command-output.ts';
+import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
-import { withInterruption } from '../terminal/interruption.ts';
-import { noteAbsence } from './agent-absence.ts';
+import type { Terminal } from '../terminal/progress-view.ts';
 import { resolveTarget } from './disburse-target.ts';
 import { runDry } from './dry-run-command.ts';
+
+const livezTimeoutMs = 1_000;
 
 export type DisburseOptions = {
   readonly file: string;
@@ -157,4 +158,21 @@ function urlOf(address: Pick<AgentAddress, 'host' | 'port'>): string {
   const host = address.host === '0.0.0.0' ? '127.0.0.1' : address.host;
   const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
   return `http://${name}:${address.port}`;
+}
+
+/** A dry run needs no agent, but the payment does: notes that no agent answers, and writes nothing if one does. */
+export async function noteAbsence(
+  baseUrl: string,
+  terminal: Terminal,
+  send: typeof fetch = fetch,
+): Promise<void> {
+  try {
+    const signal = AbortSignal.timeout(livezTimeoutMs);
+    const answer = await send(`${baseUrl}/api/livez`, { redirect: 'error', signal });
+    await answer.body?.cancel();
+  } catch {
+    terminal.write(
+      `note: no agent answers at ${baseUrl}: start it with "disburse-agent serve" before the payment\n`,
+    );
+  }
 }

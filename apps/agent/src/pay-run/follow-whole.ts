@@ -7,9 +7,8 @@
 
 import type { RosterEntry } from '../roster/roster-csv.ts';
 import type { AgentClient } from '../services/agent-client.ts';
-import type { Output } from '../terminal/command-output.ts';
+import { type Output, withInterruption } from '../terminal/command-output.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
-import { withInterruption } from '../terminal/interruption.ts';
 import { type FollowOptions, followJob } from './follow-job.ts';
 import { createJobDocument, describeJob, exitCodeOfJob } from './job-report.ts';
 import type { WholeOutcome } from './pay-whole.ts';

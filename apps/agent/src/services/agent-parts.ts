@@ -1,13 +1,15 @@
 /**
- * What a running agent and a dry run of the command have in common: chains, platform, gate, funder, and the
- * checks made of them.
+ * The parts that a running agent and a dry run share: clock, chains, platform, gate, funder, and the checks that use
+ * them.
  *
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bootstrap } from '@pool/api';
 import type { ChainsFile } from '@pool/core';
 import {
   type ChainContext,
+  type Clock,
   createEvidenceVerifier,
   createEvmChain,
   createFunder,
@@ -25,21 +27,27 @@ import { createGateSource, type GateSource } from './gate-source.ts';
 import { findOutages } from './outages.ts';
 import { createPlatformProbe } from './platform-probe.ts';
 import { type Probe, probeTimeoutMs, type ReadinessCheck } from './readiness.ts';
-import { systemClock } from './system-clock.ts';
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  sleep: async (milliseconds, signal) => {
+    await sleep(milliseconds, undefined, { signal });
+  },
+};
 
 export type AgentParts = {
   readonly contexts: ReadonlyMap<string, ChainContext>;
   readonly edge: EdgeClient;
   readonly gates: GateSource;
   readonly funder: FunderPort | undefined;
-  /** Looks at everything but the accelerator. */
+  /** The probes of readiness, except the accelerator's. */
   readonly probes: Readonly<Record<'signer' | 'poolGate' | 'platform', Probe>>;
   createValidation(input: ValidationInput): ValidateDeps;
   close(): void;
 };
 
 export type ValidationInput = {
-  /** @throws PoolError 503 while it is not known whose agent this is */
+  /** @throws PoolError 503 while the employer of this agent is not known */
   readonly bootstrap: () => Bootstrap;
   readonly pins: EvidencePins;
   readonly paidKeys: Pick<PaidKeys, 'findAll'>;
@@ -68,7 +76,7 @@ export async function createParts(config: Config): Promise<AgentParts> {
         contexts,
         bootstrap,
         defaultChain: undefined,
-        // A missing signer is what the check of the signer says.
+        // The probe of the signer reports a missing signer.
         signerCurves: ['secp256k1', 'ed25519'],
         poolless: chainsFile.poolless,
       });
@@ -143,11 +151,11 @@ function createProbes(
   return {
     signer: async () =>
       funder === undefined
-        ? down('none', 'no funder signer is configured: every chain is invalid-chain')
+        ? down('none', 'no funder signer is configured: requests get invalid-chain for every chain')
         : up('local-key', 'the funder signs with a key of this process'),
     poolGate: async () => {
       if (!gates.isConfigured()) {
-        return down('none', 'no pool-gate is configured or vended: nobody can be paid');
+        return down('none', 'no pool-gate is configured or vended: no payment is possible');
       }
       await gates.probe();
       return up('reachable', 'the pool-gate serves its root');

@@ -1,6 +1,6 @@
 /**
- * The agent's checks in this process, by its configuration: what `POST /api/validate` does, and the ceiling
- * of a chain. No agent has to run; nothing is sent to anybody but look-ups.
+ * The agent's checks in this process, with its configuration: the checks of `POST /api/validate`, and the ceiling of a
+ * chain. They need no running agent and send only read requests.
  *
  * @module
  */
@@ -24,28 +24,27 @@ import {
   validateDisbursement,
 } from '@pool/operations';
 import type { Config } from '../config/config.ts';
-import { type AgentParts, createParts } from './agent-parts.ts';
+import { type AgentParts, createParts, systemClock } from './agent-parts.ts';
 import { readChainsFile, routeChain } from './chains.ts';
 import { openEvidencePins } from './evidence-pins.ts';
 import { openRecordedPaidKeys } from './paid-keys.ts';
 import { createReadiness } from './readiness.ts';
 import { listStoredEmployers } from './stored-keys.ts';
-import { systemClock } from './system-clock.ts';
 import { createTenancy, withTenancy } from './tenancy.ts';
 
 export type LocalChecks = {
   validate(request: DisburseRequest): Promise<ValidationReport>;
   /**
-   * How many recipients one call may list.
-   * @throws PoolError `invalid-chain`, or 503 when the platform does not say
+   * Maximum number of recipients of one call.
+   * @throws PoolError `invalid-chain`, or 503 when the platform does not answer
    */
   readCeiling(chain: string): number;
   /**
-   * Why a payment under this key would end unpaid: the key has a settlement under other settings, which is paid or may
-   * be. Undefined: it has none, or the platform does not say.
+   * The reason why a payment under this key would not be paid: the key has a settlement under other settings, which was
+   * or may be paid. Undefined: it has none, or the platform does not answer.
    */
   findForeignUse(chain: string, key: string): Promise<ErrorBody | undefined>;
-  /** Who could be paid there. @throws PoolError 503 when the platform does not answer */
+  /** Which recipients can be paid on the chain. @throws PoolError 503 when the platform does not answer */
   inspect(chain: string, addresses: readonly EvmAddress[]): Promise<readonly RecipientStanding[]>;
 };
 
@@ -64,7 +63,7 @@ export async function withLocalChecks<T>(
       {
         ...parts.probes,
         platform: withTenancy(parts.probes.platform, async () => refusal),
-        accelerator: () => Promise.reject(new Error('a dry run proves nothing')),
+        accelerator: () => Promise.reject(new Error('a dry run makes no proof')),
       },
       { nowMs: () => performance.now() },
     );
@@ -84,7 +83,7 @@ export async function withLocalChecks<T>(
         contexts: parts.contexts,
         bootstrap: bootstrap(),
         defaultChain: undefined,
-        // Who signs is the running agent's business; it checks every part before the first is sent.
+        // The running agent chooses the signer. It checks every part before it sends the first.
         signerCurves: ['secp256k1', 'ed25519'],
         poolless: chainsFile.poolless,
       });
@@ -117,7 +116,7 @@ export async function withLocalChecks<T>(
   }
 }
 
-/** A platform that does not answer is told by the other checks. */
+/** The other checks report a platform that does not answer. */
 async function askForeignUse(
   { contexts, edge }: Pick<AgentParts, 'contexts' | 'edge'>,
   { chain, key, employerId }: { chain: string; key: string; employerId: string },
@@ -138,7 +137,7 @@ type BootstrapOutcome =
   | { readonly vended: Bootstrap; readonly failure?: undefined }
   | { readonly vended?: undefined; readonly failure: PoolError };
 
-/** A platform that does not answer as it should is a finding of the dry run, not its end. */
+/** A platform that does not answer correctly is a finding of the dry run and does not end it. */
 async function askBootstrap(bootstrap: () => Promise<Bootstrap>): Promise<BootstrapOutcome> {
   try {
     return { vended: await bootstrap() };
@@ -152,7 +151,7 @@ async function askBootstrap(bootstrap: () => Promise<Bootstrap>): Promise<Bootst
   }
 }
 
-/** What the running agent would say to this employer. Writes nothing. */
+/** The refusal of this employer that a running agent would return. Writes nothing. */
 async function findRefusal(config: Config, employerId: string): Promise<PoolError | undefined> {
   const tenancy = createTenancy({
     home: config.home,

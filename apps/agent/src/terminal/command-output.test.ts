@@ -1,4 +1,4 @@
-// Whom a command can ask (docs/decisions/0023).
+// When a command can ask the user (docs/decisions/0023).
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createAsk, type TerminalStreams } from './command-output.ts';
@@ -24,13 +24,13 @@ function createDesk(terminals: Names = all) {
 
 describe('createAsk', () => {
   it.each([[[]], [['output', 'error']], [['input', 'error']], [['input', 'output']]] as const)(
-    'asks nobody where only these are a terminal: %j',
+    'cannot ask if only these are a terminal: %j',
     (terminals) => {
       expect(createDesk(terminals).ask).toBeUndefined();
     },
   );
 
-  it('asks on standard error, which leaves standard output to the outcome', async () => {
+  it('asks on standard error, so that standard output contains only the outcome', async () => {
     const { ask, input, text } = createDesk();
     const answer = ask?.('Send? ');
     input.write('yes\n');
@@ -38,7 +38,7 @@ describe('createAsk', () => {
     expect(text).toEqual({ output: '', error: expect.stringContaining('Send? ') });
   });
 
-  it('can ask once more', async () => {
+  it('can ask a second time', async () => {
     const { ask, input } = createDesk();
     for (const line of ['y', 'n']) {
       const answer = ask?.('Send? ');
@@ -47,7 +47,7 @@ describe('createAsk', () => {
     }
   });
 
-  it('has no answer where the input ends', async () => {
+  it('returns no answer when the input ends', async () => {
     const { ask, input } = createDesk();
     const answer = ask?.('Send? ');
     input.end();

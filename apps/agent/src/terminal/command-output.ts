@@ -1,20 +1,20 @@
 /**
- * Where a command writes, and whom it can ask.
+ * The terminal of a command: its output, its question to the user, and its interruption.
  *
  * @module
  */
 import { createInterface } from 'node:readline/promises';
 import type { Terminal } from './progress-view.ts';
 
-/** Puts a question to whoever sits at the terminal. @returns their answer; undefined: they ended the input */
+/** Asks the user at the terminal. @returns the answer; undefined: the user ended the input */
 export type Ask = (question: string) => Promise<string | undefined>;
 
 export type Output = {
-  /** Standard output: the outcome and nothing else. */
+  /** Standard output: only the outcome. */
   out(text: string): void;
-  /** Standard error: what happens meanwhile. */
+  /** Standard error: progress and notes. */
   readonly terminal: Terminal;
-  /** Absent: nobody can answer. */
+  /** Absent: there is no user who can answer. */
   readonly ask?: Ask | undefined;
 };
 
@@ -24,7 +24,7 @@ export type TerminalStreams = {
   readonly error: NodeJS.WriteStream;
 };
 
-/** Undefined unless input, output and error are a terminal: a question that nobody sees would wait for ever. */
+/** Undefined unless input, output and error are a terminal: a question that nobody sees would block the command. */
 export function createAsk({ input, output, error }: TerminalStreams): Ask | undefined {
   if (!input.isTTY || !output.isTTY || !error.isTTY) {
     return undefined;
@@ -32,19 +32,35 @@ export function createAsk({ input, output, error }: TerminalStreams): Ask | unde
   return async (question) => {
     const lines = createInterface({ input, output: error });
     try {
-      // End of input and Ctrl-C are no answer.
+      // End of input and Ctrl-C count as no answer.
       return await new Promise<string | undefined>((resolve) => {
-        const giveUp = (): void => resolve(undefined);
-        lines.once('close', giveUp);
+        const endUnanswered = (): void => resolve(undefined);
+        lines.once('close', endUnanswered);
         lines.once('SIGINT', () => {
-          // What follows does not belong behind the question.
+          // Later output starts on a line of its own.
           error.write('\n');
           lines.close();
         });
-        lines.question(question).then(resolve, giveUp);
+        lines.question(question).then(resolve, endUnanswered);
       });
     } finally {
       lines.close();
     }
   };
+}
+
+/**
+ * Runs a command that only follows a job. The first SIGINT or SIGTERM ends the following, the second one the process.
+ *
+ * @param work - ends early when its signal is aborted
+ */
+export async function withInterruption<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const interruption = new AbortController();
+  const interrupt = (): void => interruption.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    return await work(interruption.signal);
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
 }

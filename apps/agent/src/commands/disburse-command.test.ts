@@ -1,24 +1,24 @@
-// Beside the report of a dry run: whether an agent runs.
+// The note beside the report of a dry run: whether an agent answers.
 import { expect, it } from 'vitest';
-import { noteAbsence } from './agent-absence.ts';
+import { noteAbsence } from './disburse-command.ts';
 
 async function note(send: typeof fetch): Promise<string> {
-  let told = '';
+  let written = '';
   const write = (text: string): void => {
-    told += text;
+    written += text;
   };
   await noteAbsence('http://127.0.0.1:8787', { isTty: false, write }, send);
-  return told;
+  return written;
 }
 
-it('says nothing where an agent answers, whatever it answers', async () => {
+it('writes no note if an agent answers, whatever its answer', async () => {
   expect(await note(async () => Response.json({ ok: true }))).toBe('');
   expect(await note(async () => new Response(null, { status: 403 }))).toBe('');
 });
 
-it('says where no agent answers, and how to start it', async () => {
-  const told = await note(() => Promise.reject(new TypeError('fetch failed')));
-  expect(told).toBe(
+it('notes that no agent answers at the address, and how to start one', async () => {
+  const written = await note(() => Promise.reject(new TypeError('fetch failed')));
+  expect(written).toBe(
     'note: no agent answers at http://127.0.0.1:8787: start it with "disburse-agent serve" before the payment\n',
   );
 });
