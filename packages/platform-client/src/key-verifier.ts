@@ -1,5 +1,5 @@
 /**
- * Asks the platform whether an API key presented to the agent is good (docs/decisions/0008).
+ * Asks the platform whether an API key presented to the agent is good (docs/decisions/0008, §1).
  * Nothing is cached: a revocation must bite at the next request.
  *
  * @module

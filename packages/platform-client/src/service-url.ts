@@ -1,5 +1,5 @@
 /**
- * Addresses of the services an agent calls: https only, plain http on loopback alone (docs/decisions/0008).
+ * Addresses of the services an agent calls: https only, plain http on loopback alone (docs/decisions/0008, §14).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Client of the platform's session routes (docs/decisions/0008): sign-in by EIP-4361, register,
+ * Client of the platform's session routes (docs/decisions/0008, §3): sign-in by EIP-4361, register,
  * enrol, and API keys. One client holds one session, in memory only.
  *
  * @module

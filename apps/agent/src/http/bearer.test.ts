@@ -1,4 +1,4 @@
-// Which credentials count depends on what the agent is configured with (docs/decisions/0008).
+// Which credentials count depends on what the agent is configured with (docs/decisions/0008, §1).
 import { Secret } from '@pool/core';
 import { expect, it } from 'vitest';
 import { authenticate, type BearerDeps } from './bearer.ts';

@@ -1,5 +1,5 @@
 /**
- * Who is asking (docs/decisions/0008): the agent's own loopback token, or an API key that the
+ * Who is asking (docs/decisions/0008, §1 and §2): the agent's own loopback token, or an API key that the
  * platform vouches for on every single request.
  *
  * @module

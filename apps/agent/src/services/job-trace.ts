@@ -1,6 +1,6 @@
 /**
  * What a terminal shows beside the job object, whose shape is fixed and takes no extra fields:
- * progress, seconds per stage, gas (docs/decisions/0006-disbursement.md, "Trace").
+ * progress, seconds per stage, gas (docs/decisions/0006, §10).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * API keys: one capability each, at most 50 live ones a wallet (docs/decisions/0008).
+ * API keys: one capability each, at most 50 live ones a wallet (docs/decisions/0008, §1).
  *
  * @module
  */

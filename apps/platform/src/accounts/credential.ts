@@ -1,6 +1,6 @@
 /**
  * Credentials of this platform. A bearer credential is `<prefix>_<8-character id>_<32 random bytes, base58><tag>`,
- * stored as SHA-256 and compared in constant time (docs/decisions/0008). The tag is a MAC under a key of this
+ * stored as SHA-256 and compared in constant time (docs/decisions/0008, §1). The tag is a MAC under a key of this
  * platform: a guess is refused by it, and the database is not asked (docs/decisions/0032).
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * Edge tokens: the agent's own credential at `/agent-edge`, bound to one employer, stored hashed
- * (docs/decisions/0008).
+ * (docs/decisions/0008, §1).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Enrolment: a wallet becomes a pool subject with its W and P (docs/decisions/0008,
+ * Enrolment: a wallet becomes a pool subject with its W and P (docs/decisions/0008, §3 to §6,
  * "Enrolment"). The stored sign-in text is what later lets an agent check P without trusting us.
  *
  * @module

@@ -56,7 +56,7 @@ async function awaitTurn(run: Run): Promise<void> {
 
 /**
  * One that cannot land in time never leaves. A second deadline would be a second attempt, which no key has
- * (docs/decisions/0006): the job fails, also when its first authorisation was only written down.
+ * (docs/decisions/0006, §4): the job fails, also when its first authorisation was only written down.
  */
 async function assertInTime(run: Run, batch: DatedBatch): Promise<void> {
   const nowSeconds = await run.retry(() => run.now());

@@ -109,7 +109,7 @@ export type DisbursementRecord = {
   readonly error?: ErrorBody;
 };
 
-/** Batch attempts: one per key, ever (docs/decisions/0006-disbursement.md, "One attempt a key"). */
+/** Batch attempts: one per key, ever (docs/decisions/0006, §1). */
 export const attempt = 1;
 
 /** Name of the write-once value that holds manifest and seed. */
