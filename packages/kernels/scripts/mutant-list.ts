@@ -1,6 +1,6 @@
 /**
- * What `mutants.ts` breaks: in each place one constant, carry, case or end of a loop. The generator's own checks of bounds and the tests
- * named beside each must notice.
+ * The mutants that `mutants.ts` applies: each changes one constant, carry, case or loop bound. The generator's bound checks or the tests
+ * listed with the mutant must detect it.
  *
  * @module
  */
@@ -16,8 +16,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'float products: the carry rounds up on a tie',
     file: 'codegen/multiply-float.ts',
-    find: 'load(HALF - 1n)',
-    replace: 'load(HALF)',
+    find: 'load(half - 1n)',
+    replace: 'load(half)',
     tests: field,
   },
   {
@@ -51,8 +51,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'normalising: no carry into the last limb',
     file: 'codegen/field-arithmetic.ts',
-    find: 'index < LIMBS - 1; index++) {\n      const limb',
-    replace: 'index < LIMBS - 2; index++) {\n      const limb',
+    find: 'index < limbCount - 1; index++) {\n      const limb',
+    replace: 'index < limbCount - 2; index++) {\n      const limb',
     tests: [...field, ...transforms],
   },
   {
@@ -121,7 +121,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'divsteps: the sign of the last f is not seen',
     file: 'codegen/invert-gcd.ts',
-    find: "set(multiple, op('i64.shr_s', get(name(fs, COUNT - 1)), i64(63n)))",
+    find: "set(multiple, op('i64.shr_s', get(name(fs, count - 1)), i64(63n)))",
     replace: 'set(multiple, i64(0n))',
     tests: field,
   },
@@ -311,8 +311,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'Baby Jubjub: the last digit of the scalar is left out',
     file: 'codegen/babyjubjub-multiply.ts',
-    find: '(i32.lt_s #{get(window)} #{i32(DIGITS)})',
-    replace: '(i32.lt_s #{get(window)} #{i32(DIGITS - 1)})',
+    find: '(i32.lt_s #{get(window)} #{i32(digits)})',
+    replace: '(i32.lt_s #{get(window)} #{i32(digits - 1)})',
     tests: scanning,
   },
   {

@@ -1,15 +1,20 @@
 /**
- * One small damage to the kernels, and the tests that must notice it.
+ * One small change that breaks a kernel, and the tests that must detect it.
  *
  * @module
  */
 export type Mutant = {
   readonly name: string;
-  /** Within the package. */
+  /** Path within the package. */
   readonly file: string;
-  /** Its first occurrence is replaced. `#{` stands for a template's `${`. */
+  /** Text that occurs once in the file. `#{` means `${` of a template literal. */
   readonly find: string;
   readonly replace: string;
-  /** Test files that must notice, without `.test.ts`. */
+  /** Test files that must detect the mutant, without `.test.ts`. */
   readonly tests: readonly string[];
 };
+
+/** The text of a mutant as it is in the source file. */
+export function expandTemplates(text: string): string {
+  return text.replaceAll('#{', '${');
+}

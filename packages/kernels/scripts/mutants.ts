@@ -1,6 +1,6 @@
 /**
- * Breaks the kernels on purpose, one place at a time, in a copy of this package, and demands that a test fails each time or that the
- * generator refuses to write the kernel: a test that cannot fail is a defect. On demand, not part of `pnpm test`: minutes.
+ * Applies each mutant of `mutant-list.ts` to a copy of this package and requires that a test fails, or that the generator refuses to
+ * write the kernel: a test that cannot fail is a defect. It takes minutes and is not part of `pnpm test`.
  *
  * Usage: pnpm --filter @pool/kernels run mutants [parts of mutants' names]
  */
@@ -10,10 +10,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import { expandTemplates } from './mutant.ts';
 import { mutants } from './mutant-list.ts';
 
 const parts = ['package.json', 'codegen', 'src', 'scripts', 'test'];
-/** A broken kernel may never end. */
+/** A broken kernel may run forever. */
 const timeoutMs = 600_000;
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
@@ -38,7 +39,7 @@ function node(folder: string, ...words: string[]) {
 
 const vitest = join(repository, 'node_modules/vitest/vitest.mjs');
 
-/** Builds the kernels and runs the tests: what failed first, or undefined. */
+/** Builds the kernels and runs the tests. Returns the first failure, or undefined. */
 function findFailure(tests: readonly string[]): string | undefined {
   if (node(copy, 'scripts/build-wasm.ts').status !== 0) return 'the generator';
   const files = tests.map((test) => `packages/kernels/${test}.test.ts`);
@@ -55,14 +56,15 @@ const chosen = mutants.filter(
 const survivors: string[] = [];
 try {
   const healthy = findFailure([...new Set(chosen.flatMap(({ tests }) => tests))]);
-  if (healthy !== undefined) throw new Error(`the tests fail without any mutant: ${healthy}`);
+  if (healthy !== undefined)
+    throw new Error(`the tests fail before any mutant is applied: ${healthy}`);
   for (const { name, file, tests, ...texts } of chosen) {
-    const [find, replace] = [texts.find, texts.replace].map((text) => text.replaceAll('#{', '${'));
-    if (find === undefined || replace === undefined) throw new Error(name);
+    const find = expandTemplates(texts.find);
+    const replace = expandTemplates(texts.replace);
     const path = join(copy, file);
     const original = readFileSync(path, 'utf8');
     if (!original.includes(find))
-      throw new Error(`${name}: the text to break is gone from ${file}`);
+      throw new Error(`${name}: ${file} does not contain the text to replace`);
     writeFileSync(
       path,
       original.replace(find, () => replace),

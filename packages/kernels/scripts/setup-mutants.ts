@@ -33,8 +33,8 @@ export const setupMutants: readonly Mutant[] = [
   {
     name: 'fixed base: the last digit is signed',
     file: 'src/fixed-base.ts',
-    find: 'place < DIGITS - 1 ? MULTIPLES : 0',
-    replace: 'MULTIPLES',
+    find: 'place < digitCount - 1 ? multiples : 0',
+    replace: 'multiples',
     tests: fixedBase,
   },
   {

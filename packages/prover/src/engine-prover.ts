@@ -4,6 +4,7 @@
  * @module
  */
 import type { AcceleratorDescription } from './accelerator.ts';
+import type { AssembleProofRequest, AssembleProofResult } from './assemble-proof-worker.ts';
 import type { ProverIncident } from './engine/accelerator-record.ts';
 import type { Engine } from './engine/engine.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type EngineFactories,
 } from './engine/engine-keeper.ts';
 import { ProverError } from './errors.ts';
-import type { FinishRequest, FinishResult } from './finish-worker.ts';
 import type { ProofResult } from './groth16.ts';
 import { makeProof, type ProofTask } from './make-proof.ts';
 import { moduleBeside } from './module-beside.ts';
@@ -99,8 +99,8 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
 export function createEngineProver<C extends string>(options: EngineProverOptions<C>): Prover<C> {
   const keeper = createEngineKeeper(options);
   const witnesses = createWitnessRunner(options.witness ?? defaultWitnessLimits);
-  const finisher = createWorkerLink<FinishRequest, FinishResult>(
-    moduleBeside(import.meta.url, 'finish-worker'),
+  const assembler = createWorkerLink<AssembleProofRequest, AssembleProofResult>(
+    moduleBeside(import.meta.url, 'assemble-proof-worker'),
   );
   const closing = new AbortController();
   const queue = createProofQueue<Job>();
@@ -125,7 +125,7 @@ export function createEngineProver<C extends string>(options: EngineProverOption
     return description;
   };
   const { accelerator } = options;
-  const parts = { accelerator, keeper, witnesses, finisher, onProved: describe };
+  const parts = { accelerator, keeper, witnesses, assembler, onProved: describe };
 
   /** Starts the next job unless one is under way. */
   const pump = (): void => {
@@ -226,7 +226,7 @@ export function createEngineProver<C extends string>(options: EngineProverOption
   const end = async (): Promise<void> => {
     closing.abort();
     await Promise.all(calls);
-    await Promise.all([witnesses.close(), finisher.close()]);
+    await Promise.all([witnesses.close(), assembler.close()]);
     await keeper.close();
   };
 

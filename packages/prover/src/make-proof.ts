@@ -5,11 +5,11 @@
  * @module
  */
 import { readPublicSignals } from './assemble-proof.ts';
+import type { AssembleProofRequest, AssembleProofResult } from './assemble-proof-worker.ts';
 import type { Engine, EnginePhase } from './engine/engine.ts';
 import type { AcceleratorChoice, EngineKeeper, EngineSlot } from './engine/engine-keeper.ts';
 import type { HeldKey } from './engine/key-cache.ts';
 import { ProverError, type ProverErrorCode } from './errors.ts';
-import type { FinishRequest, FinishResult } from './finish-worker.ts';
 import type { ProofResult } from './groth16.ts';
 import type { ProofProgress, ProvingArtifact } from './prover.ts';
 import type { WitnessRunner } from './witness/witness-runner.ts';
@@ -20,7 +20,7 @@ export type ProofParts = {
   readonly accelerator: AcceleratorChoice;
   readonly keeper: EngineKeeper;
   readonly witnesses: WitnessRunner;
-  readonly finisher: WorkerLink<FinishRequest, FinishResult>;
+  readonly assembler: WorkerLink<AssembleProofRequest, AssembleProofResult>;
   /** Told which engine made the proof. */
   readonly onProved: (engine: Engine) => void;
 };
@@ -97,7 +97,7 @@ function checkParts(key: HeldKey, witness: Uint8Array, { verificationKey }: Prov
  * @throws ProverError; the signal's reason
  */
 export async function makeProof(parts: ProofParts, task: ProofTask): Promise<ProofResult> {
-  const { accelerator, keeper, witnesses, finisher, onProved } = parts;
+  const { accelerator, keeper, witnesses, assembler, onProved } = parts;
   const { artifact, input, signal, onProgress } = task;
 
   onProgress('witness', 0);
@@ -125,7 +125,7 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
       onProgress('verify', 0);
       const publicSignals = readPublicSignals(witness, key.header.publicSignals);
       const { alpha1, beta1, beta2, delta1, delta2 } = key.header;
-      const { proof } = await finisher.call(
+      const { proof } = await assembler.call(
         {
           sums,
           points: { alpha1, beta1, beta2, delta1, delta2 },

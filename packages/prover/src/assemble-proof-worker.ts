@@ -1,5 +1,5 @@
 /**
- * Thread that blinds, assembles and verifies proofs: tens of milliseconds that the caller's thread need not wait.
+ * Thread that blinds, assembles and verifies proofs. This takes tens of milliseconds, in which the caller's thread stays free.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { Groth16Proof, VerificationKey } from './groth16.ts';
 import { verifyProof } from './verify-proof.ts';
 import { serveCalls } from './worker-link.ts';
 
-export type FinishRequest = {
+export type AssembleProofRequest = {
   /** Secret. */
   readonly sums: ProofSums;
   readonly points: BlindingPoints;
@@ -19,10 +19,10 @@ export type FinishRequest = {
   readonly publicSignals: readonly string[];
 };
 
-/** proof: undefined if it does not verify. */
-export type FinishResult = { readonly proof: Groth16Proof | undefined };
+/** `proof` is undefined if it does not verify. */
+export type AssembleProofResult = { readonly proof: Groth16Proof | undefined };
 
-/** Uniform below r and not zero. */
+/** A scalar that is uniformly random in [1, r). Secret. */
 function drawScalar(): bigint {
   for (;;) {
     const scalar = BigInt(`0x${randomBytes(32).toString('hex')}`) & ((1n << 254n) - 1n);
@@ -32,16 +32,16 @@ function drawScalar(): bigint {
   }
 }
 
-function finish(request: FinishRequest): FinishResult {
+function assemble(request: AssembleProofRequest): AssembleProofResult {
   const { sums, points, verificationKey, publicSignals } = request;
   let proof: Groth16Proof;
   try {
     proof = assembleProof(sums, points, drawScalar(), drawScalar());
   } catch {
-    // Sums that are no points of the curve cannot even be added: as wrong as a proof that does not verify.
+    // noble-curves throws for sums that are not points of the curve. The result is as wrong as a proof that does not verify.
     return { proof: undefined };
   }
   return { proof: verifyProof(verificationKey, publicSignals, proof) ? proof : undefined };
 }
 
-serveCalls((request: FinishRequest) => ({ result: finish(request) }));
+serveCalls((request: AssembleProofRequest) => ({ result: assemble(request) }));
