@@ -158,7 +158,7 @@ it.each([
   ['deviceMemoryBudgetBytes', -1],
   ['witnessTimeoutMs', 2 ** 31],
 ])('the option %s does not take %d', (name, value) => {
-  expect(() => createProver({ [name]: value })).toThrow(RangeError);
+  expect(() => createProver({ [name]: value })).toThrow(failure('argument_invalid'));
 });
 
 it('the budget stays within what the kernels address', async () => {

@@ -5,6 +5,7 @@
  */
 import { totalmem } from 'node:os';
 import { constrainedMemory } from 'node:process';
+import { argumentError, assertWithin, maximumTimeoutMs } from './check-arguments.ts';
 import type { ProverIncident } from './engine/accelerator-record.ts';
 import { createCpuEngine } from './engine/cpu-engine.ts';
 import type { AcceleratorChoice } from './engine/engine-keeper.ts';
@@ -50,14 +51,7 @@ const defaultDeviceBytes = 4 * 2 ** 30;
 /** WebAssembly of 32 bits addresses no more. */
 const maximumKernelBytes = 2 ** 32;
 
-/** Timers take no longer times. */
-const maximumTimeoutMs = 2 ** 31 - 1;
-
-function assertWithin(name: string, value: number | undefined, maximum: number): void {
-  if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1 && value <= maximum)) {
-    throw new RangeError(`${name} must be a whole number from 1 to ${maximum}`);
-  }
-}
+const accelerators: readonly unknown[] = ['auto', 'webgpu', 'cpu'] satisfies AcceleratorChoice[];
 
 /**
  * Creates a prover; starts nothing until the first proof, or until it is asked to be `ready`. Several provers in one process do not
@@ -68,13 +62,16 @@ function assertWithin(name: string, value: number | undefined, maximum: number):
  * const { proof, publicSignals } = await prover.prove({ circuit: { wasmPath, zkeyPath, verificationKey }, input });
  * await prover.close();
  *
- * @throws RangeError for an option out of its range
+ * @throws ProverError `argument_invalid` for an option of the wrong type or out of range
  */
 export function createProver<C extends string = string>(options: ProverOptions<C> = {}): Prover<C> {
   assertWithin('threads', options.threads, 1_024);
   assertWithin('memoryBudgetBytes', options.memoryBudgetBytes, Number.MAX_SAFE_INTEGER);
   assertWithin('deviceMemoryBudgetBytes', options.deviceMemoryBudgetBytes, Number.MAX_SAFE_INTEGER);
   assertWithin('witnessTimeoutMs', options.witnessTimeoutMs, maximumTimeoutMs);
+  if (options.accelerator !== undefined && !accelerators.includes(options.accelerator)) {
+    throw argumentError('The option accelerator must be auto, webgpu or cpu.');
+  }
   const memoryBudgetBytes = Math.min(
     options.memoryBudgetBytes ?? Math.floor(findMemory() / 2),
     maximumKernelBytes,

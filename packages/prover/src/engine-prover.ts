@@ -5,6 +5,7 @@
  */
 import type { AcceleratorDescription } from './accelerator.ts';
 import type { AssembleProofRequest, AssembleProofResult } from './assemble-proof-worker.ts';
+import { argumentError, assertArtifact, assertProveRequest } from './check-arguments.ts';
 import type { ProverIncident } from './engine/accelerator-record.ts';
 import type { Engine } from './engine/engine.ts';
 import {
@@ -68,9 +69,15 @@ function joinCaller(caller: AbortSignal | undefined, closing: AbortSignal) {
   closing.addEventListener('abort', onClose, { once: true });
   return {
     signal: joined.signal,
-    /** Ends the proof with an error of the caller's own code. */
+    /** Ends the proof with an error that the caller's own callback threw. */
     fail: (error: unknown) => {
-      joined.abort(error instanceof Error ? error : new Error('aborted', { cause: error }));
+      joined.abort(
+        error instanceof Error
+          ? error
+          : new ProverError('proof_aborted', 'A callback threw a value that is not an Error.', {
+              cause: error,
+            }),
+      );
     },
     release: () => {
       caller?.removeEventListener('abort', onAbort);
@@ -154,7 +161,9 @@ export function createEngineProver<C extends string>(options: EngineProverOption
       return circuit;
     }
     if (options.artifacts === undefined) {
-      throw new TypeError('a prover without an artifact source needs the files themselves');
+      throw argumentError(
+        'The prover has no artifact source. Pass the files of the circuit, or set the option artifacts.',
+      );
     }
     report('artifacts', 0);
     const work = options.artifacts.ensureArtifacts(circuit, {
@@ -163,7 +172,9 @@ export function createEngineProver<C extends string>(options: EngineProverOption
         report('artifacts', fraction);
       },
     });
-    return await untilAborted(work, signal);
+    const artifact = await untilAborted(work, signal);
+    assertArtifact(artifact);
+    return artifact;
   };
 
   /** Waits for its turn and proves. An abort while waiting gives the place away. */
@@ -182,7 +193,14 @@ export function createEngineProver<C extends string>(options: EngineProverOption
             signal.throwIfAborted();
             resolve(await makeProof(parts, task));
           } catch (error) {
-            reject(error instanceof Error ? error : new Error('unknown', { cause: error }));
+            reject(
+              error instanceof Error
+                ? error
+                : new ProverError('proof_failed', 'The proof failed.', {
+                    retryable: true,
+                    cause: error,
+                  }),
+            );
           }
         },
       };
@@ -248,6 +266,7 @@ export function createEngineProver<C extends string>(options: EngineProverOption
       if (closing.signal.aborted) {
         throw closed();
       }
+      assertProveRequest(request);
       const call = prove(request);
       const settled = call.catch(() => undefined);
       calls.add(settled);

@@ -5,6 +5,8 @@
  */
 
 export type ProverErrorCode =
+  /** An option or argument has the wrong type or is out of range. */
+  | 'argument_invalid'
   /** The accelerator asked for is not there. */
   | 'accelerator_unavailable'
   /** The accelerator went away in the middle of the work. Trying again can help. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { assertWithin, maximumTimeoutMs } from './check-arguments.ts';
 import { ProverError } from './errors.ts';
 import type { Groth16Proof, VerificationKey } from './groth16.ts';
 import { moduleBeside } from './module-beside.ts';
@@ -54,6 +55,8 @@ export function createProofVerifier(
   { maximumCalls = 64, timeoutMs = 10_000 }: ProofVerifierOptions = {},
   program: URL = moduleBeside(import.meta.url, 'verify-worker'),
 ): ProofVerifier {
+  assertWithin('maximumCalls', maximumCalls, Number.MAX_SAFE_INTEGER);
+  assertWithin('timeoutMs', timeoutMs, maximumTimeoutMs);
   const link = createWorkerLink<VerifyRequest, boolean>(program);
   let calls = 0;
   return {

@@ -76,6 +76,13 @@ type Fp12 = ReturnType<typeof bn254.millerLoopBatch>;
 
 const { Fp12 } = bn254.fields;
 
+function malformedKey(): ProverError {
+  return new ProverError(
+    'verification_key_malformed',
+    'The verification key is not a Groth16 key over BN254.',
+  );
+}
+
 function prepareKey(verificationKey: VerificationKey): PreparedKey {
   const parsed = attempt(() => ({
     alpha: parseG1(verificationKey.vk_alpha_1),
@@ -92,10 +99,7 @@ function prepareKey(verificationKey: VerificationKey): PreparedKey {
     verificationKey.curve !== 'bn128' ||
     bases.length !== verificationKey.nPublic
   ) {
-    throw new ProverError(
-      'verification_key_malformed',
-      'The verification key is not a Groth16 key over BN254.',
-    );
+    throw malformedKey();
   }
   return {
     constant,
@@ -111,8 +115,11 @@ const prepared = new Map<string, PreparedKey>();
 const maximumPrepared = 16;
 
 function findPrepared(verificationKey: VerificationKey): PreparedKey {
-  // What JSON cannot write is no key either; parsing it says so.
-  const text = attempt(() => JSON.stringify(verificationKey)) ?? '';
+  const text = attempt(() => JSON.stringify(verificationKey));
+  if (text === undefined) {
+    // Without its own text, a key would share the cache entry of another.
+    throw malformedKey();
+  }
   const key = prepared.get(text) ?? prepareKey(verificationKey);
   prepared.delete(text);
   prepared.set(text, key);

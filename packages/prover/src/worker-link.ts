@@ -5,6 +5,7 @@
  * @module
  */
 import { parentPort, type Transferable, Worker } from 'node:worker_threads';
+import { argumentError } from './check-arguments.ts';
 import { ProverError, type ProverErrorCode } from './errors.ts';
 import { joinSignals } from './join-signals.ts';
 
@@ -49,8 +50,16 @@ export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Requ
   const closing = new AbortController();
 
   const start = (): Worker => {
-    // No environment and no flags of ours: the thread needs none.
-    const thread = new Worker(program, { env: {}, execArgv: [] });
+    let thread: Worker;
+    try {
+      // The thread needs neither the environment nor the flags of this process.
+      thread = new Worker(program, { env: {}, execArgv: [] });
+    } catch (error) {
+      throw new ProverError('proof_failed', 'A thread of the prover cannot start.', {
+        retryable: true,
+        cause: error,
+      });
+    }
     const forget = () => {
       if (worker === thread) {
         worker = undefined;
@@ -105,7 +114,12 @@ export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Requ
           thread.off('exit', exited);
           signal.removeEventListener('abort', aborted);
         };
-        thread.postMessage(request);
+        try {
+          thread.postMessage(request);
+        } catch (error) {
+          // Structured clone refuses functions, symbols and the like.
+          reject(argumentError('An argument contains something that is not plain data.', error));
+        }
       });
       stop();
       thread.unref();

@@ -48,10 +48,13 @@ async function translate<T>(work: Promise<T>, signal: AbortSignal | undefined): 
         { cause: error },
       );
     }
-    throw new ProverError('proof_failed', 'The proving engine stopped before it was done.', {
-      retryable: true,
-      cause: error,
-    });
+    throw new ProverError(
+      'proof_failed',
+      code === 'start_failed'
+        ? 'The proving engine cannot start. Check that the process may start threads and that memoryBudgetBytes suits the machine.'
+        : 'The proving engine stopped before it was done.',
+      { retryable: true, cause: error },
+    );
   }
 }
 

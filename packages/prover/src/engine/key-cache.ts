@@ -7,6 +7,7 @@ import { ProverError } from '../errors.ts';
 import { readFileIdentity } from '../file-identity.ts';
 import { openZkey } from '../zkey/open-zkey.ts';
 import type { Zkey, ZkeyHeader } from '../zkey/zkey.ts';
+import { unreadable } from '../zkey/zkey-errors.ts';
 import type { Engine, EngineOptions, ResidentKey } from './engine.ts';
 
 /** A key with what else a proof needs of its file. */
@@ -41,25 +42,6 @@ function estimateBytes(header: ZkeyHeader): number {
 
 function inMegabytes(bytes: number): string {
   return `${Math.ceil(bytes / 2 ** 20)} MB`;
-}
-
-function unreadable(cause: unknown): ProverError {
-  return new ProverError(
-    'proof_failed',
-    'The proving key cannot be read. Check its path and rights.',
-    {
-      retryable: true,
-      cause,
-    },
-  );
-}
-
-async function open(zkeyPath: string): Promise<Zkey> {
-  try {
-    return await openZkey(zkeyPath);
-  } catch (error) {
-    throw error instanceof ProverError ? error : unreadable(error);
-  }
 }
 
 export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
@@ -114,7 +96,7 @@ export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
     identity: string,
     options: EngineOptions,
   ): Promise<HeldKey> => {
-    const zkey = await open(zkeyPath);
+    const zkey = await openZkey(zkeyPath);
     try {
       const { header } = zkey;
       const needed = engine.estimateBytes?.(header) ?? estimateBytes(header);

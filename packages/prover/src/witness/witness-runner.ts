@@ -44,7 +44,7 @@ const maximumPrograms = 16;
 function unreadable(cause: unknown): ProverError {
   return new ProverError(
     'proof_failed',
-    'The witness program cannot be read. Check its path and rights.',
+    'The witness program cannot be read. Check its path and permissions.',
     {
       retryable: true,
       cause,
@@ -126,10 +126,11 @@ export function createWitnessRunner({ maximumBytes, timeoutMs }: WitnessLimits):
       try {
         return await link.call({ program, input, maximumBytes }, timer.signal);
       } catch (error) {
-        if (error instanceof DOMException && error.name === 'DataCloneError') {
+        if (error instanceof ProverError && error.code === 'argument_invalid') {
           throw new ProverError(
             'witness_refused',
-            'The input holds something that is not a value: give BigInts, integers, strings and arrays of them.',
+            'The input contains something that is not a value. Use BigInts, safe integers, strings, and arrays of them.',
+            { cause: error.cause },
           );
         }
         throw error;

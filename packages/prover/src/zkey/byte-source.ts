@@ -31,10 +31,11 @@ export async function openFileSource(path: string): Promise<FileSource> {
     return {
       size,
       read: (position, into) => fill(file, position, into),
-      close: () => file.close(),
+      // Nothing was written: an error of closing loses nothing.
+      close: () => file.close().catch(() => undefined),
     };
   } catch (error) {
-    await file.close();
+    await file.close().catch(() => undefined);
     throw error;
   }
 }

@@ -17,8 +17,12 @@ function g2(bytes: Uint8Array): string {
   return point === undefined ? 'infinity' : JSON.stringify(toG2Json(point));
 }
 
-function isNested(value: unknown): boolean {
-  return typeof value === 'string' || (Array.isArray(value) && value.every(isNested));
+/** Strings in arrays of at most three levels, as in IC. The limit also stops cycles. */
+function isNested(value: unknown, depth = 0): boolean {
+  return (
+    typeof value === 'string' ||
+    (Array.isArray(value) && depth < 3 && value.every((item) => isNested(item, depth + 1)))
+  );
 }
 
 /** Whether it has the fields of a verification key, points as nested arrays of text; their values are another matter. */

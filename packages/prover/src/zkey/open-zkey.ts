@@ -19,26 +19,11 @@ import {
   zkeyPointBytes,
   zkeySection,
 } from '@pool/kernels';
-import { ProverError } from '../errors.ts';
+import { argumentError } from '../check-arguments.ts';
 import { openFileSource } from './byte-source.ts';
 import { areCoordinatesBelowOrder, isOnG1, isOnG2 } from './curve-check.ts';
 import type { PointSection, Zkey } from './zkey.ts';
-
-function malformed(message: string): ProverError {
-  return new ProverError('zkey_malformed', message);
-}
-
-/** Errors of the format become the prover's. */
-async function translate<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'zkey_malformed') {
-      throw error instanceof ProverError ? error : malformed(error.message);
-    }
-    throw error;
-  }
-}
+import { malformed, translate } from './zkey-errors.ts';
 
 const pointSections: readonly PointSection[] = ['ic', 'a', 'b1', 'b2', 'c', 'h'];
 
@@ -131,22 +116,19 @@ async function readChecked(source: ByteSource): Promise<Omit<Zkey, 'close'>> {
   return {
     header: { ...header, coefficients },
     countPoints: (section) => countOf(section, header),
-    readPoints: (section, start, count, into) =>
-      translate(
-        (async () => {
-          const size = zkeyPointBytes[groupOf(section)];
-          if (start < 0 || count < 0 || start + count > countOf(section, header)) {
-            throw new RangeError(`section ${section} has no points ${start} to ${start + count}`);
-          }
-          const target = into.subarray(0, count * size);
-          await source.read((places.get(section)?.start ?? 0) + start * size, target);
-          if (!areCoordinatesBelowOrder(target)) {
-            throw malformed(
-              `A coordinate in section ${section} of the proving key is not below the field order. Fetch or build the key again.`,
-            );
-          }
-        })(),
-      ),
+    readPoints: async (section, start, count, into) => {
+      const size = zkeyPointBytes[groupOf(section)];
+      if (start < 0 || count < 0 || start + count > countOf(section, header)) {
+        throw new RangeError(`section ${section} has no points ${start} to ${start + count}`);
+      }
+      const target = into.subarray(0, count * size);
+      await translate(source.read((places.get(section)?.start ?? 0) + start * size, target));
+      if (!areCoordinatesBelowOrder(target)) {
+        throw malformed(
+          `A coordinate in section ${section} of the proving key is not below the field order. Fetch or build the key again.`,
+        );
+      }
+    },
     readCoefficients: () =>
       translate(readZkeyCoefficients(table.form, source, coefficientPlace, header)),
   };
@@ -154,14 +136,17 @@ async function readChecked(source: ByteSource): Promise<Omit<Zkey, 'close'>> {
 
 /**
  * @param source - path of a file, which stays open until `close`; or the bytes themselves
- * @throws ProverError `zkey_malformed`; what the file system says if the file cannot be opened
+ * @throws ProverError `zkey_malformed`; `proof_failed` if the file cannot be read; `memory_budget_exceeded`; `argument_invalid`
  */
 export async function openZkey(source: string | Uint8Array): Promise<Zkey> {
+  if (typeof source !== 'string' && !((source as unknown) instanceof Uint8Array)) {
+    throw argumentError('A proving key must be the path of a file or a Uint8Array.');
+  }
   if (typeof source !== 'string') {
     const checked = await translate(readChecked(createMemorySource(source)));
     return { ...checked, close: () => Promise.resolve() };
   }
-  const file = await openFileSource(source);
+  const file = await translate(openFileSource(source));
   try {
     return { ...(await translate(readChecked(file))), close: file.close };
   } catch (error) {
