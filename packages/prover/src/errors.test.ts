@@ -15,7 +15,7 @@ import { ProverError, type ProverErrorCode } from './errors.ts';
 import type { Groth16Proof, VerificationKey } from './groth16.ts';
 import { createMockProver } from './mock-prover.ts';
 import { createProofVerifier } from './proof-verifier.ts';
-import type { ArtifactSource, ProveRequest } from './prover.ts';
+import type { ArtifactSource } from './prover.ts';
 import { fromSolidityProof, toSolidityProof } from './solidity-proof.ts';
 import { verifyProof } from './verify-proof.ts';
 import { createWorkerLink } from './worker-link.ts';
