@@ -1,9 +1,30 @@
 /**
- * Pool's contracts for TypeScript: deployment, typed connections, events and decoded reverts.
+ * Pool's contracts for TypeScript: deployment, typed connections, events, decoded reverts and reads of an EVM chain.
  *
  * @module
  */
 export type { ContractArtifact, LibraryLink } from './artifact.ts';
+export { askChain, waitAtMost } from './chain/ask-chain.ts';
+export { isEvmFailure } from './chain/evm-failure.ts';
+export { assertChainId, createEvmProvider } from './chain/evm-provider.ts';
+export type { FinalBlock } from './chain/final-block.ts';
+export { fetchFinalBlock, fetchHeadTimestamp } from './chain/final-block.ts';
+export { type BroadcastOutcome, broadcastTransaction, isOutOfGas } from './chain/node-answer.ts';
+export {
+  createPoolReader,
+  type FundedBatch,
+  type PoolReader,
+} from './chain/pool-reader.ts';
+export {
+  fetchNonceOutcome,
+  fetchReceipt,
+  isFinal,
+  type NonceOutcome,
+  type NonceReads,
+  type Receipt,
+} from './chain/receipt.ts';
+export { unknownRevertReason } from './chain/revert-reason.ts';
+export { type SimulatedCall, type SimulationOutcome, simulateCall } from './chain/simulate-call.ts';
 export { decodeRevert } from './decode-revert.ts';
 export { type DeployPoolOptions, deployPool, type PoolAddresses } from './deploy.ts';
 export {

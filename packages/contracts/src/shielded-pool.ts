@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { zeroWord } from '@pool/core';
 import {
   BaseContract,
   type BaseContractMethod,
@@ -57,8 +58,6 @@ export type Permit = {
   readonly r: string;
   readonly s: string;
 };
-
-const zeroWord = `0x${'00'.repeat(32)}`;
 
 /** For `fund` without a permit. */
 export const noPermit: Permit = { value: 0n, deadline: 0n, v: 0, r: zeroWord, s: zeroWord };

@@ -45,6 +45,9 @@ export function fieldToHex(value: Field): Hex32 {
   return bigintToHex32(assertField(value));
 }
 
+/** 32 zero bytes: how the contracts and the wire write "none". */
+export const zeroWord: Hex32 = fieldToHex(zeroField);
+
 /** Big-endian bytes of any length, reduced into the field. */
 export function reduceToField(bytes: Uint8Array): Field {
   return assertField(bytesToBigint(bytes) % fieldModulus);

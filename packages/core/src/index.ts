@@ -96,6 +96,7 @@ export {
   reduceToField,
   splitHalves,
   zeroField,
+  zeroWord,
 } from './field.ts';
 export {
   bigintToBytes,

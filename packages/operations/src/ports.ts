@@ -73,7 +73,6 @@ export type Receipt = {
   readonly final: boolean;
   readonly blockNumber: number;
   readonly gasUsed: bigint;
-  readonly to: EvmAddress | undefined;
 };
 
 export type Transferred = {

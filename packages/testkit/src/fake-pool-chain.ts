@@ -33,7 +33,6 @@ type Used = {
 type Mined = {
   readonly reverted: boolean;
   readonly blockNumber: number;
-  readonly to: EvmAddress;
   readonly error?: ErrorBody;
   /** Base units that `funder` paid into the pool. */
   readonly transferred: bigint;
@@ -113,7 +112,6 @@ export function createFakePoolChain(options: FakeChainOptions) {
       mined.set(txHash, {
         reverted: error !== undefined,
         blockNumber,
-        to: pool,
         carried: { batchNonce: batch.batchNonce, batchRoot: batch.batchRoot },
         transferred: error === undefined ? BigInt(batch.total) : 0n,
         funder: parseEvmAddress(batch.funder),
@@ -166,7 +164,6 @@ export function createFakePoolChain(options: FakeChainOptions) {
               final: receipt.blockNumber <= finalNumber(),
               blockNumber: receipt.blockNumber,
               gasUsed: 500_000n,
-              to: receipt.to,
             };
       }),
     fetchCarriedBatch: (txHash: Hex32) => read(() => mined.get(txHash)?.carried),
@@ -203,7 +200,6 @@ export function createFakePoolChain(options: FakeChainOptions) {
         mined.set(keccak256(rawTransaction), {
           reverted: false,
           blockNumber: headNumber(),
-          to: token,
           transferred: 0n,
         });
       }),

@@ -1,5 +1,5 @@
 /** What contracts on a real chain say of a signature, and what their RPC may leave unsaid. */
-import { erc1271Gas } from '@pool/contracts';
+import { createEvmProvider, erc1271Gas } from '@pool/contracts';
 import {
   type EvmAddress,
   type EvmChainSettings,
@@ -21,7 +21,6 @@ import {
   computeFunderQuestionGas,
   signInQuestionGas as gas,
 } from './contract-signature.ts';
-import { createEvmProvider } from './evm-provider.ts';
 
 const text = 'a text';
 const digest = parseHex32(hashMessage(text));

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { erc1271Gas } from '@pool/contracts';
+import { assertChainId, erc1271Gas, isEvmFailure, waitAtMost } from '@pool/contracts';
 import {
   type EvmAddress,
   type EvmChainSettings,
@@ -13,8 +13,6 @@ import {
   PoolError,
 } from '@pool/core';
 import { Interface, type JsonRpcProvider } from 'ethers';
-import { isEvmFailure } from './evm-failure.ts';
-import { assertChainId } from './evm-provider.ts';
 
 /** `delegated-account`: the address has a key of its own and only borrows code (EIP-7702). */
 export type ContractVerdict = 'valid' | 'invalid' | 'no-contract' | 'delegated-account';
@@ -72,18 +70,14 @@ export async function checkContractSignature(
   subject: ContractSignature,
   question: Question,
 ): Promise<ContractVerdict> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), question.timeoutMs);
   try {
-    return await Promise.race([ask(provider, settings, subject, question), late.promise]);
+    return await waitAtMost(ask(provider, settings, subject, question), question.timeoutMs);
   } catch (cause) {
     throw new PoolError(
       'chain_unreachable',
       'the chain cannot be asked about the signature right now; try again shortly',
       { status: 503, retryable: true, cause },
     );
-  } finally {
-    clearTimeout(timer);
   }
 }
 

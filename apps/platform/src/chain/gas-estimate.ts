@@ -3,10 +3,10 @@
  *
  * @module
  */
+import { isOutOfGas } from '@pool/contracts';
 import { type ErrorBody, PoolError, peerCode } from '@pool/core';
 import type { JsonRpcProvider } from 'ethers';
 import { capByChain } from './gas-ceilings.ts';
-import { isOutOfGas } from './node-answer.ts';
 
 export type Call = { readonly to: string; readonly data: string };
 export type CallWithGas = Call & { readonly gasLimit: bigint };

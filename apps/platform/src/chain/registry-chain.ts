@@ -3,14 +3,19 @@
  *
  * @module
  */
-import { connectEligibilityRegistry } from '@pool/contracts';
-import type { EvmChainSettings, Secret } from '@pool/core';
+import {
+  assertChainId,
+  connectEligibilityRegistry,
+  createEvmProvider,
+  type FinalBlock,
+  fetchFinalBlock,
+  fetchReceipt,
+  type Receipt,
+} from '@pool/contracts';
+import { type EvmChainSettings, type Secret, zeroWord } from '@pool/core';
 import { Transaction } from 'ethers';
-import { assertChainId, createEvmProvider } from './evm-provider.ts';
-import { type FinalBlock, fetchFinalBlock } from './finality.ts';
 import { publishGasCeiling } from './gas-ceilings.ts';
 import { type Call, type CallWithGas, estimateGasLimit, fetchGasCeiling } from './gas-estimate.ts';
-import type { Receipt } from './pool-chain.ts';
 import {
   createTransactionSigner,
   type SignedTransaction,
@@ -39,8 +44,6 @@ export type RegistryChain = {
   fetchReceipt(txHash: string): Promise<Receipt | undefined>;
   close(): void;
 };
-
-const zeroWord = `0x${'0'.repeat(64)}`;
 
 export function createEvmRegistryChain(
   settings: EvmChainSettings,
@@ -79,18 +82,9 @@ export function createEvmRegistryChain(
       );
     },
     fetchNonce: () => signer.fetchNonce(),
-    fetchNonceAt: (block) => provider.getTransactionCount(signer.address, block),
+    fetchNonceAt: (block) => signer.fetchNonceAt(block),
     broadcast: (raw) => signer.broadcast(raw),
-    async fetchReceipt(txHash) {
-      const receipt = await provider.getTransactionReceipt(txHash);
-      return receipt === null
-        ? undefined
-        : {
-            succeeded: receipt.status === 1,
-            blockNumber: receipt.blockNumber,
-            gasUsed: receipt.gasUsed,
-          };
-    },
+    fetchReceipt: (txHash) => fetchReceipt(provider, txHash),
     close: () => provider.destroy(),
   };
 }

@@ -5,11 +5,11 @@
  *
  * @module
  */
+import { broadcastTransaction } from '@pool/contracts';
 import { PoolError, type Secret } from '@pool/core';
 import { type JsonRpcProvider, keccak256, Transaction, Wallet } from 'ethers';
 import { cancelGasCeiling } from './gas-ceilings.ts';
 import { type CallWithGas, estimateGasLimit } from './gas-estimate.ts';
-import { readBroadcastAnswer } from './node-answer.ts';
 import { capFees, type Fees, raiseFeesWithin } from './replacement.ts';
 
 export type SignedTransaction = {
@@ -29,8 +29,8 @@ export type TransactionCaps = {
   readonly maxCostWei?: bigint | undefined;
 };
 
-/** What the account has, and what a transaction would offer now. */
-export type Purse = {
+/** What the account of a signer has, and the fees that a transaction would offer now. */
+export type RelayerFunds = {
   /** Wei of the chain's own coin at the head. */
   readonly balanceWei: bigint;
   /** Undefined: the chain asks for more than the cap allows. */
@@ -54,9 +54,11 @@ export type TransactionSigner = {
    */
   signReplacement(rawTransaction: string, purpose: ReplacementPurpose): Promise<SignedTransaction>;
   /** @param gasLimit - of the transaction that the fees are for: the cap on the whole cost depends on it */
-  fetchPurse(gasLimit: bigint): Promise<Purse>;
+  fetchFunds(gasLimit: bigint): Promise<RelayerFunds>;
   /** Next nonce by the chain's last block; transactions stored as open come on top. */
   fetchNonce(): Promise<number>;
+  /** Number of the account's transactions up to and with a block. */
+  fetchNonceAt(block: number): Promise<number>;
   /**
    * Hands the bytes to the chain. A node that has them already, or used the nonce, is no error.
    * @throws PoolError `transaction_rejected` when the node will never take them
@@ -137,7 +139,7 @@ export function createTransactionSigner(
       );
       return await signAs(call, old.nonce, fees);
     },
-    async fetchPurse(gasLimit) {
+    async fetchFunds(gasLimit) {
       const cap = capFeePerGas(caps, gasLimit);
       const [balanceWei, asked] = await Promise.all([
         provider.getBalance(wallet.address),
@@ -146,21 +148,18 @@ export function createTransactionSigner(
       return { balanceWei, fees: asked === undefined ? undefined : capFees(asked, cap) };
     },
     fetchNonce: () => provider.getTransactionCount(wallet.address, 'latest'),
+    fetchNonceAt: (block) => provider.getTransactionCount(wallet.address, block),
     async broadcast(rawTransaction) {
-      try {
-        await provider.send('eth_sendRawTransaction', [rawTransaction]);
-      } catch (cause) {
-        const answer = readBroadcastAnswer(cause);
-        if (answer === 'refused-for-good') {
-          throw new PoolError(
-            'transaction_rejected',
-            'the node of this chain refuses the transaction for good',
-            { status: 502, cause },
-          );
-        }
-        if (answer === 'unknown') {
-          throw cause;
-        }
+      const outcome = await broadcastTransaction(provider, rawTransaction);
+      if (outcome.kind === 'refused-for-good') {
+        throw new PoolError(
+          'transaction_rejected',
+          'the node of this chain refuses the transaction for good',
+          { status: 502, cause: outcome.cause },
+        );
+      }
+      if (outcome.kind === 'unfunded') {
+        throw outcome.cause;
       }
     },
   };

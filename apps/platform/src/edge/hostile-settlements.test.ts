@@ -1,6 +1,12 @@
 /** What a tenant can make the platform do with settlements: whose batch it takes, what it repeats, how often it asks. */
 import type { SettlementRequest } from '@pool/api';
-import { assertField, parseEncryptionPublicKey, parseHex32, type Secret } from '@pool/core';
+import {
+  assertField,
+  type Hex32,
+  parseEncryptionPublicKey,
+  parseHex32,
+  type Secret,
+} from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -22,7 +28,7 @@ describe('settlements of a hostile tenant', () => {
   let platform: TestPlatform;
   let request: SettlementRequest;
   /** What the chain says; a test changes it. */
-  let usedFor: () => Promise<string | undefined>;
+  let usedFor: () => Promise<Hex32 | undefined>;
   let verdict: () => Promise<'valid' | 'invalid' | 'no-contract'>;
   let asked: number;
 

@@ -6,6 +6,7 @@
  * @module
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { fetchNonceOutcome } from '@pool/contracts';
 import { errorCodeOf, fieldToHex, PoolError, parseField, zeroField } from '@pool/core';
 import { createEligibilityTree, type EligibilityTree } from '@pool/notes';
 import type { Selectable } from 'kysely';
@@ -241,18 +242,19 @@ async function fetchOutcome(
   { chain }: PublisherDeps,
   sent: Publication,
 ): Promise<Outcome | 'not mined' | 'not final'> {
-  const final = await chain.fetchFinalBlock();
-  // The count at the final block comes before the receipts: missing afterwards means missing for good.
-  const finalNonce = await chain.fetchNonceAt(final.number);
-  for (const txHash of [sent.tx_hash, ...parseReplaced(sent)]) {
-    const receipt = await chain.fetchReceipt(txHash);
-    if (receipt !== undefined) {
-      return receipt.blockNumber > final.number
-        ? 'not final'
-        : { outcome: receipt.succeeded ? 'final' : 'reverted', txHash };
-    }
+  const txHashes = [sent.tx_hash, ...parseReplaced(sent)];
+  const { nonce } = sent;
+  const seen = await fetchNonceOutcome(chain, { nonce, txHashes }, await chain.fetchFinalBlock());
+  switch (seen.kind) {
+    case 'mined':
+      return 'not final';
+    case 'final':
+      return { outcome: seen.receipt.succeeded ? 'final' : 'reverted', txHash: seen.txHash };
+    case 'replaced':
+      return { outcome: 'dropped', txHash: sent.tx_hash };
+    case 'pending':
+      return 'not mined';
   }
-  return finalNonce > sent.nonce ? { outcome: 'dropped', txHash: sent.tx_hash } : 'not mined';
 }
 
 /**

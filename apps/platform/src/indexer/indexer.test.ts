@@ -1,8 +1,9 @@
 /** The indexer against made-up chains: what it stores, when it stops, how it goes on. */
+import type { FundedBatch } from '@pool/contracts';
 import { bigintToHex32, fieldToHex, type Hex32, parseField } from '@pool/core';
 import { createLeanImt } from '@pool/notes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { FundedBatch, PoolChain } from '../chain/pool-chain.ts';
+import type { PoolChain } from '../chain/pool-chain.ts';
 import { listServedNotes } from '../edge/served-notes.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { testSettings } from '../fixtures/test-platform.ts';
@@ -41,7 +42,11 @@ function createFakeChain() {
     key: 'anvil',
     settings: testSettings,
     fetchFinalBlock: () =>
-      Promise.resolve({ number: state.final, hash: state.hashOf(state.final), timestamp: 0 }),
+      Promise.resolve({
+        number: state.final,
+        hash: state.hashOf(state.final),
+        timestampSeconds: 0,
+      }),
     fetchBlockHash: (block) =>
       Promise.resolve(block <= state.final ? state.hashOf(block) : undefined),
     fetchFundedBatches: (from, to) => {
@@ -70,6 +75,7 @@ function createFakeChain() {
         newRoot: fieldToHex(tree.root),
         batchId: word(200 + leafIndex),
         sealedNotesHash: word(300 + leafIndex),
+        commitments: [],
         txHash: word(400 + leafIndex),
         blockNumber,
       };

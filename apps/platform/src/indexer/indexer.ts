@@ -6,9 +6,10 @@
  *
  * @module
  */
+import type { FundedBatch } from '@pool/contracts';
 import { deriveTraceId, fieldToHex, PoolError, parseField } from '@pool/core';
 import { createLeanImt, type LeanImt } from '@pool/notes';
-import type { FundedBatch, PoolChain } from '../chain/pool-chain.ts';
+import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Log } from '../log.ts';
 

@@ -163,7 +163,7 @@ async function isDead(deps: AcceptDeps, row: SettlementRow): Promise<boolean> {
     return usedFor !== row.batch_root;
   }
   return (
-    final.timestamp > Number(row.deadline) ||
+    final.timestampSeconds > Number(row.deadline) ||
     (await chain.fetchIsVoided(row.funder, row.batch_nonce, final.number))
   );
 }

@@ -5,13 +5,13 @@
  * @module
  */
 import type { VoidRequest } from '@pool/api';
+import { askChain } from '@pool/contracts';
 import {
   computeTypedDataDigest,
   computeVoidBatchData,
   errorCodeOf,
   type Hex,
   isIdempotencyKey,
-  isPoolError,
   PoolError,
   parseEvmAddress,
   parseField,
@@ -47,7 +47,7 @@ export async function acceptVoid(
     return row;
   }
   await assertSigned(deps, employerId, chain, request);
-  const refusal = await simulateVoid(chain, request);
+  const refusal = (await askChain(() => chain.simulateVoid(request)))?.code;
   if (refusal === 'batch-nonce-used') {
     // It landed: the indexer settles the row once that is final.
     return row;
@@ -85,20 +85,5 @@ async function assertSigned(
       });
     }
     throw cause;
-  }
-}
-
-/** @returns the code of the contract's refusal, or undefined */
-async function simulateVoid(chain: PoolChain, request: VoidRequest): Promise<string | undefined> {
-  try {
-    return (await chain.simulateVoid(request))?.code;
-  } catch (cause) {
-    throw isPoolError(cause)
-      ? cause
-      : new PoolError('chain_unreachable', 'the chain does not answer; try again', {
-          status: 503,
-          retryable: true,
-          cause,
-        });
   }
 }

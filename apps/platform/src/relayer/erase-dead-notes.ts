@@ -11,7 +11,7 @@
  *
  * @module
  */
-import type { FinalBlock } from '../chain/finality.ts';
+import type { FinalBlock } from '@pool/contracts';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { describeFailure, type Log } from '../log.ts';
@@ -83,7 +83,7 @@ async function selectCandidates(
   indexed: FinalBlock,
   afterId: number,
 ): Promise<Candidate[]> {
-  const presentSeconds = Math.min(indexed.timestamp, Math.floor(nowMs() / 1000));
+  const presentSeconds = Math.min(indexed.timestampSeconds, Math.floor(nowMs() / 1000));
   return await db
     .selectFrom('settlements as s')
     .select(['s.id', 's.funder', 's.batch_nonce', 's.batch_root'])

@@ -302,7 +302,7 @@ describe('a transaction on its way', () => {
     await chain.mine(3);
     await relay({
       ...poolChain,
-      explainRevert: () => Promise.reject(new Error('missing trie node')),
+      fetchRevertReason: () => Promise.reject(new Error('missing trie node')),
     });
     const [sent] = await transactions();
     expect(sent?.state).toBe('reverted');

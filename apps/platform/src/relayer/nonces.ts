@@ -6,10 +6,15 @@
  *
  * @module
  */
+import {
+  type FinalBlock,
+  fetchNonceOutcome,
+  type Receipt,
+  unknownRevertReason,
+} from '@pool/contracts';
 import { type ErrorBody, errorCodeOf } from '@pool/core';
 import type { Selectable } from 'kysely';
-import type { FinalBlock } from '../chain/finality.ts';
-import type { PoolChain, Receipt, VoidCall } from '../chain/pool-chain.ts';
+import type { PoolChain, VoidCall } from '../chain/pool-chain.ts';
 import { isReplacementDue } from '../chain/replacement.ts';
 import type { SignedTransaction } from '../chain/transaction-signer.ts';
 import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
@@ -151,23 +156,23 @@ export async function followNonce(
 ): Promise<void> {
   const { chain, log } = deps;
   const { nonce } = sent[0];
-  // The count is read at the final block before the receipts: one missing afterwards is missing for good.
-  const finalNonce = await chain.fetchNonceAt(final.number);
-  for (const transaction of sent) {
-    const receipt = await chain.fetchReceipt(transaction.tx_hash);
-    if (receipt !== undefined) {
-      if (receipt.blockNumber <= final.number) {
-        await recordOutcome(deps, sent, transaction, receipt);
-      }
+  const txHashes = sent.map(({ tx_hash }) => tx_hash);
+  const outcome = await fetchNonceOutcome(chain, { nonce, txHashes }, final);
+  switch (outcome.kind) {
+    case 'mined':
+      return;
+    case 'final': {
+      const mined = sent.find(({ tx_hash }) => tx_hash === outcome.txHash) ?? sent[0];
+      await recordOutcome(deps, sent, mined, outcome.receipt);
       return;
     }
+    case 'replaced':
+      log.warn({ nonce, txHash: sent[0].tx_hash }, 'another transaction took the nonce');
+      await setState(deps.db, sent, 'dropped');
+      return;
+    case 'pending':
+      await sendAgain(deps, sent, final);
   }
-  if (finalNonce > nonce) {
-    log.warn({ nonce, txHash: sent[0].tx_hash }, 'another transaction took the nonce');
-    await setState(deps.db, sent, 'dropped');
-    return;
-  }
-  await sendAgain(deps, sent, final);
 }
 
 async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock): Promise<void> {
@@ -347,7 +352,7 @@ async function canNeverLand(
     .where('id', '=', settlement_id)
     .executeTakeFirstOrThrow();
   return (
-    Number(row.deadline) < final.timestamp ||
+    Number(row.deadline) < final.timestampSeconds ||
     (await chain.fetchIsVoided(row.funder, row.batch_nonce, final.number)) ||
     (await chain.fetchBatchRootOf(row.funder, row.batch_nonce, final.number)) !== undefined
   );
@@ -363,7 +368,7 @@ async function recordOutcome(
   const state = decideState(mined, receipt);
   // A withdrawal that reverts came too late, which the settlement's own outcome tells.
   const isRevert = state === 'reverted' && mined.purpose === 'fund';
-  const reason = isRevert ? await explainRevert(deps, mined.tx_hash) : undefined;
+  const reason = isRevert ? await readRevertReason(deps, mined.tx_hash) : undefined;
   await deps.db.transaction().execute(async (trx) => {
     await setState(trx, sent, 'dropped');
     await setState(trx, [mined], state);
@@ -404,12 +409,12 @@ function decideState(
 }
 
 // Nodes forget the state of old blocks. That it reverted is a fact all the same, and must be recorded.
-async function explainRevert({ chain, log }: RelayerDeps, txHash: string): Promise<ErrorBody> {
+async function readRevertReason({ chain, log }: RelayerDeps, txHash: string): Promise<ErrorBody> {
   try {
-    return await chain.explainRevert(txHash);
+    return await chain.fetchRevertReason(txHash);
   } catch (error) {
     log.warn({ txHash, ...describeFailure(error) }, 'the reason of a revert cannot be read');
-    return { code: 'reverted', message: 'the transaction reverted; its reason is not available' };
+    return unknownRevertReason;
   }
 }
 

@@ -110,7 +110,7 @@ describe('the health of the relayer', () => {
 
   it('wants the gas of a fund transaction at what it would offer now', async () => {
     // Twice the base fee and the tip, for a million gas.
-    const { fees } = await poolChain.fetchPurse(1_000_000n);
+    const { fees } = await poolChain.fetchRelayerFunds(1_000_000n);
     const needed = 1_000_000n * (fees?.maxFeePerGas ?? 0n);
     expect(needed).toBeGreaterThan(0n);
     await setBalance(needed - 1n);
@@ -185,8 +185,8 @@ describe('the health of the relayer', () => {
     let isCut = true;
     watch = watchOf({
       ...poolChain,
-      fetchPurse: () =>
-        isCut ? Promise.reject(new Error('cut')) : poolChain.fetchPurse(1_000_000n),
+      fetchRelayerFunds: () =>
+        isCut ? Promise.reject(new Error('cut')) : poolChain.fetchRelayerFunds(1_000_000n),
     });
     expect(await see()).toEqual({ ok: false, code: 'rpc_unreachable' });
     isCut = false;
@@ -198,9 +198,9 @@ describe('the health of the relayer', () => {
     let looks = 0;
     watch = watchOf({
       ...poolChain,
-      fetchPurse: () => {
+      fetchRelayerFunds: () => {
         looks += 1;
-        return poolChain.fetchPurse(1_000_000n);
+        return poolChain.fetchRelayerFunds(1_000_000n);
       },
     });
     for (let pass = 0; pass < 10; pass += 1) {

@@ -85,14 +85,17 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
 /** What stands in the way the longest comes first: a transaction in front, then fees, then money. */
 async function observeRelayer(deps: RelayerHealthDeps): Promise<RelayerHealth> {
   const { chain } = deps;
-  const [purse, minedNonce] = await Promise.all([chain.fetchPurse(fundGas), chain.fetchNonce()]);
+  const [funds, minedNonce] = await Promise.all([
+    chain.fetchRelayerFunds(fundGas),
+    chain.fetchNonce(),
+  ]);
   if (await hasStuckTransaction(deps, minedNonce)) {
     return { ok: false, code: 'transaction_stuck' };
   }
-  if (purse.fees === undefined) {
+  if (funds.fees === undefined) {
     return { ok: false, code: 'fee_cap_reached' };
   }
-  return purse.balanceWei < fundGas * purse.fees.maxFeePerGas
+  return funds.balanceWei < fundGas * funds.fees.maxFeePerGas
     ? { ok: false, code: 'insufficient_gas' }
     : { ok: true };
 }

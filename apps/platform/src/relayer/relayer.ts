@@ -11,8 +11,8 @@
  *
  * @module
  */
+import type { FinalBlock } from '@pool/contracts';
 import { deriveTraceId, errorCodeOf } from '@pool/core';
-import type { FinalBlock } from '../chain/finality.ts';
 import type { VoidCall } from '../chain/pool-chain.ts';
 import type { SignedTransaction } from '../chain/transaction-signer.ts';
 import { describeFailure } from '../log.ts';
@@ -151,7 +151,7 @@ async function send(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
   if (await isNonceTaken(pass, row)) {
     return 'done';
   }
-  if (Number(row.deadline) < pass.final.timestamp) {
+  if (Number(row.deadline) < pass.final.timestampSeconds) {
     await markReverted(db, row.id, {
       code: 'authorization-expired',
       message: "The authorisation's deadline has passed.",
@@ -197,7 +197,7 @@ async function withdraw(pass: Pass, row: SettlementRow, withdrawal: VoidCall): P
   if ((await isUnderWay(pass, row)) || (await isNonceTaken(pass, row))) {
     return 'done';
   }
-  if (Number(row.deadline) < final.timestamp) {
+  if (Number(row.deadline) < final.timestampSeconds) {
     await markReverted(db, row.id, {
       code: 'authorization-expired',
       message: 'the deadline passed before the withdrawal landed: the batch can never land',

@@ -5,6 +5,7 @@
  * @module
  */
 import type { SettlementRequest } from '@pool/api';
+import { askChain } from '@pool/contracts';
 import { PoolError } from '@pool/core';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
@@ -38,7 +39,7 @@ export async function assertDeadline(
   if (deadline <= nowMs / 1_000 + deadlineSeconds) {
     return;
   }
-  if (deadline > (await fetchHeadTimestamp(chain)) + deadlineSeconds) {
+  if (deadline > (await askChain(() => chain.fetchHeadTimestamp())) + deadlineSeconds) {
     throw new PoolError(
       'deadline_too_far',
       `settlement refused: batch.deadline lies more than ${deadlineSeconds} seconds ahead, the most that this platform takes; sign for less time (DISBURSE_BATCH_DEADLINE_SECONDS of the agent), or have its operator raise PLATFORM_VOTE_LIMIT_SECONDS`,
@@ -69,16 +70,4 @@ export async function reserveGas(
   const size = batch.commitments.length;
   await assertWithinBudget(trx, { employerId, chain, size, instead }, dailyGas, nowMs);
   return computeReserve(size);
-}
-
-async function fetchHeadTimestamp(chain: PoolChain): Promise<number> {
-  try {
-    return await chain.fetchHeadTimestamp();
-  } catch (cause) {
-    throw new PoolError('chain_unreachable', 'the chain does not answer; try again', {
-      status: 503,
-      retryable: true,
-      cause,
-    });
-  }
 }

@@ -1,16 +1,19 @@
 /**
- * An EVM chain through the agent's own RPC: what the pool, the registry and the token say, and which block
- * counts as final.
+ * An EVM chain through the agent's own RPC: what the pool, the registry and the token say, and what is final.
  *
  * @module
  */
 import {
+  askChain,
+  assertChainId,
+  broadcastTransaction,
   connectEligibilityRegistry,
   connectErc20,
-  connectShieldedPool,
-  decodeRevert,
+  createEvmProvider,
+  createPoolReader,
   erc20Interface,
-  parseBatchFunded,
+  type FundedBatch,
+  isFinal,
   shieldedPoolInterface,
 } from '@pool/contracts';
 import {
@@ -18,25 +21,22 @@ import {
   type EvmAddress,
   type EvmChainSettings,
   fieldToHex,
-  isPoolError,
+  type Hex32,
   PoolError,
-  parseEvmAddress,
   parseField,
   parseHex32,
 } from '@pool/core';
-import { FetchRequest, isError, JsonRpcProvider, type Log, type TransactionReceipt } from 'ethers';
-import type { ChainPort, FinalBlock, FundedBatch, Receipt } from '../ports.ts';
+import type { Log } from 'ethers';
+import type { ChainPort } from '../ports.ts';
 
-/** Time-out of one RPC exchange. */
+/** Time limit of one RPC call. */
 const rpcTimeoutMs = 10_000;
 
 /** Most gas an approval may use; real ones need a sixth of it. */
 const maxApprovalGas = 300_000n;
 
-/** Blocks asked for in one `eth_getLogs`, which most public RPCs allow. */
+/** Blocks of one `eth_getLogs`, which most public RPCs allow. */
 const logWindowBlocks = 1_000;
-
-const zeroWord = `0x${'00'.repeat(32)}`;
 
 export type EvmChain = ChainPort & {
   /** Frees the connection. */
@@ -45,91 +45,35 @@ export type EvmChain = ChainPort & {
 
 /** Opens nothing yet; the first call checks that the RPC serves the configured chain. */
 export function createEvmChain(settings: EvmChainSettings): EvmChain {
-  const request = new FetchRequest(settings.rpcUrl);
-  request.timeout = rpcTimeoutMs;
-  const provider = new JsonRpcProvider(request, settings.chainId, {
-    staticNetwork: true,
-    batchMaxCount: 1,
-    cacheTimeout: -1,
-  });
+  const provider = createEvmProvider(settings, rpcTimeoutMs);
   const poolAddress = settings.pool;
-  const pool = connectShieldedPool(poolAddress, provider);
+  const pool = createPoolReader(provider, settings);
   const registry = connectEligibilityRegistry(settings.registry, provider);
   let chainIdCheck: Promise<void> | undefined;
 
-  async function checkChainId(): Promise<void> {
-    const served = BigInt((await provider.send('eth_chainId', [])) as string);
-    if (served !== BigInt(settings.chainId)) {
-      throw new PoolError('wrong_chain', 'the configured RPC serves another chain id', {
-        status: 503,
-      });
-    }
-  }
-
   /** Runs one read or write against the right chain; failures of the RPC are retryable. */
   async function call<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      chainIdCheck ??= checkChainId();
+    return await askChain(async () => {
+      chainIdCheck ??= assertChainId(provider, settings);
       await chainIdCheck.catch((error: unknown) => {
         chainIdCheck = undefined;
         throw error;
       });
       return await work();
-    } catch (cause) {
-      if (isPoolError(cause)) {
-        throw cause;
-      }
-      throw new PoolError('chain_unreachable', "the chain's RPC did not answer as expected", {
-        status: 503,
-        retryable: true,
-        cause,
-      });
-    }
+    });
   }
 
-  async function fetchFinalBlock(): Promise<FinalBlock> {
-    const { finality } = settings;
-    const tag =
-      finality.kind === 'finalized-tag'
-        ? 'finalized'
-        : Math.max(0, (await provider.getBlockNumber()) - finality.blocks);
-    const block = await provider.getBlock(tag);
-    if (block === null) {
-      throw new PoolError('chain_unreachable', 'the RPC knows no final block', {
-        status: 503,
-        retryable: true,
-      });
-    }
-    return { number: block.number, timestampSeconds: block.timestamp };
-  }
-
-  async function fetchFunded(batchId: string, upTo: number): Promise<FundedBatch> {
+  async function fetchFunded(batchId: Hex32, upTo: number): Promise<FundedBatch> {
     // Newest first and in windows: many RPCs limit the range, and a batch that is asked for is recent.
     for (let to = upTo; to >= settings.deployedAtBlock; to -= logWindowBlocks) {
-      const logs = await provider.getLogs({
-        address: poolAddress,
-        topics: shieldedPoolInterface.encodeFilterTopics('BatchFunded', batchFundedFilter(batchId)),
-        fromBlock: Math.max(settings.deployedAtBlock, to - logWindowBlocks + 1),
-        toBlock: to,
-      });
-      for (const log of logs) {
-        const event = parseBatchFunded(log);
-        if (event?.batchId === batchId) {
-          return {
-            batchId: parseHex32(event.batchId),
-            batchRoot: parseHex32(event.batchRoot),
-            sealedNotesHash: parseHex32(event.sealedNotesHash),
-            commitments: event.commitments.map((commitment) => parseHex32(commitment)),
-            txHash: parseHex32(log.transactionHash),
-            blockNumber: log.blockNumber,
-          };
-        }
+      const from = Math.max(settings.deployedAtBlock, to - logWindowBlocks + 1);
+      const batches = await pool.fetchFundedBatches(from, to, batchId);
+      const funded = batches.find((batch) => batch.batchId === batchId);
+      if (funded !== undefined) {
+        return funded;
       }
     }
-    throw new PoolError('chain_unreachable', "the RPC does not serve the pool's events", {
-      status: 503,
-      retryable: true,
-    });
+    throw new PoolError('chain_unreachable', "the RPC does not serve the pool's events");
   }
 
   const token = (address: EvmAddress) => connectErc20(address, provider);
@@ -137,26 +81,23 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
   return {
     fetchNonceState: (funder, batchNonce) =>
       call(async () => {
-        const finalBlock = await fetchFinalBlock();
+        const finalBlock = await pool.fetchFinalBlock();
+        const { number } = finalBlock;
         const batchId = fieldToHex(computeBatchId(funder, parseField(batchNonce)));
-        const isUsedAtHead = (await pool.batchNonceUsed(funder, batchNonce)) !== zeroWord;
-        if (finalBlock.number < settings.deployedAtBlock) {
+        const isUsedAtHead =
+          (await pool.fetchBatchRootOf(funder, batchNonce, 'latest')) !== undefined;
+        if (number < settings.deployedAtBlock) {
           return { finalBlock, funded: undefined, voided: false, pending: isUsedAtHead };
         }
-        const at = { blockTag: finalBlock.number };
-        const isUsed = (await pool.batchNonceUsed(funder, batchNonce, at)) !== zeroWord;
+        const isUsed = (await pool.fetchBatchRootOf(funder, batchNonce, number)) !== undefined;
         return {
           finalBlock,
-          funded: isUsed ? await fetchFunded(batchId, finalBlock.number) : undefined,
-          voided: await pool.isVoided(funder, batchNonce, at),
+          funded: isUsed ? await fetchFunded(batchId, number) : undefined,
+          voided: await pool.fetchIsVoided(funder, batchNonce, number),
           pending: isUsedAtHead && !isUsed,
         };
       }),
-    fetchHeadTimestamp: () =>
-      call(async () => {
-        const block = await provider.getBlock('latest');
-        return block?.timestamp ?? 0;
-      }),
+    fetchHeadTimestamp: () => call(() => pool.fetchHeadTimestamp()),
     isEligibilityRootAccepted: (root) => call(() => registry.accepted(root)),
     fetchAllowance: (address, funder) => call(() => token(address).allowance(funder, poolAddress)),
     fetchTokenBalance: (address, account) => call(() => token(address).balanceOf(account)),
@@ -164,8 +105,15 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
     fetchPermitNonce: (address, funder) => call(() => token(address).nonces(funder)),
     fetchReceipt: (txHash) =>
       call(async () => {
-        const receipt = await provider.getTransactionReceipt(txHash);
-        return receipt === null ? undefined : toReceipt(receipt, await fetchFinalBlock());
+        const receipt = await pool.fetchReceipt(txHash);
+        return receipt === undefined
+          ? undefined
+          : {
+              reverted: !receipt.succeeded,
+              final: isFinal(receipt, await pool.fetchFinalBlock()),
+              blockNumber: receipt.blockNumber,
+              gasUsed: receipt.gasUsed,
+            };
       }),
     fetchCarriedBatch: (txHash) =>
       call(async () => {
@@ -183,31 +131,12 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
           batchRoot: parseHex32(batch.batchRoot),
         };
       }),
-    fetchRevertReason: (txHash) =>
-      call(async () => {
-        const transaction = await provider.getTransaction(txHash);
-        if (transaction === null) {
-          return decodeRevert(undefined);
-        }
-        try {
-          const { from, to, data, value, blockNumber } = transaction;
-          await provider.call({ from, to, data, value, blockTag: blockNumber ?? 'latest' });
-          return decodeRevert(undefined);
-        } catch (error) {
-          if (!isError(error, 'CALL_EXCEPTION')) {
-            throw error;
-          }
-          return decodeRevert(error);
-        }
-      }),
+    fetchRevertReason: (txHash) => call(() => pool.fetchRevertReason(txHash)),
     fetchTransferred: (txHash, address, funder) =>
       call(async () => {
         const receipt = await provider.getTransactionReceipt(txHash);
         if (receipt === null) {
-          throw new PoolError('chain_unreachable', 'the RPC does not serve a final transaction', {
-            status: 503,
-            retryable: true,
-          });
+          throw new PoolError('chain_unreachable', 'the RPC does not serve a final transaction');
         }
         const moved = receipt.logs
           .map((log) => readTransfer(log))
@@ -242,20 +171,20 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
     fetchMinedNonce: (account) => call(() => provider.getTransactionCount(account, 'latest')),
     broadcast: (rawTransaction) =>
       call(async () => {
-        try {
-          await provider.broadcastTransaction(rawTransaction);
-        } catch (error) {
-          throwUnlessSent(error);
+        const outcome = await broadcastTransaction(provider, rawTransaction);
+        if (outcome.kind === 'unfunded') {
+          throw new PoolError(
+            'approval_unfunded',
+            "the funder account has no coin to pay the approval's gas",
+            { cause: outcome.cause },
+          );
+        }
+        if (outcome.kind === 'refused-for-good') {
+          throw outcome.cause;
         }
       }),
     close: () => provider.destroy(),
   };
-}
-
-function batchFundedFilter(batchId: string): (string | null)[] {
-  const { inputs } = shieldedPoolInterface.getEvent('BatchFunded') ?? { inputs: [] };
-  // ethers takes one value per parameter of the event, indexed or not.
-  return inputs.map((input) => (input.name === 'batchId' ? batchId : null));
 }
 
 type Transfer = {
@@ -276,33 +205,4 @@ function readTransfer(log: Log): Transfer | undefined {
   }
   const [from, to, value] = event.args as unknown as [string, string, bigint];
   return { token: log.address, from, to, value };
-}
-
-function toReceipt(receipt: TransactionReceipt, finalBlock: FinalBlock): Receipt {
-  return {
-    reverted: receipt.status === 0,
-    final: receipt.blockNumber <= finalBlock.number,
-    blockNumber: receipt.blockNumber,
-    gasUsed: receipt.gasUsed,
-    to: receipt.to === null ? undefined : parseEvmAddress(receipt.to),
-  };
-}
-
-/** A node that has the transaction, or has mined it, is as good as one that takes it now. */
-function throwUnlessSent(error: unknown): void {
-  if (isError(error, 'NONCE_EXPIRED')) {
-    return;
-  }
-  const text = error instanceof Error ? error.message : '';
-  if (/already known|already imported|known transaction/i.test(text)) {
-    return;
-  }
-  if (isError(error, 'INSUFFICIENT_FUNDS')) {
-    throw new PoolError(
-      'approval_unfunded',
-      "the funder account has no coin to pay the approval's gas",
-      { cause: error },
-    );
-  }
-  throw error;
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import type { FundBatchWire } from '@pool/api';
-import { PoolError } from '@pool/core';
+import { askChain } from '@pool/contracts';
 import type { PoolChain } from '../../chain/pool-chain.ts';
 import { refuse } from './refuse-settlement.ts';
 
@@ -19,24 +19,11 @@ export async function assertNonceFree(
   chain: Pick<PoolChain, 'fetchBatchRootOf'>,
   { funder, batchNonce, batchRoot }: FundBatchWire,
 ): Promise<void> {
-  const usedFor = await withinTime(chain.fetchBatchRootOf(funder, batchNonce, 'latest'));
+  const usedFor = await askChain(
+    () => chain.fetchBatchRootOf(funder, batchNonce, 'latest'),
+    timeoutMs,
+  );
   if (usedFor !== undefined && usedFor !== batchRoot) {
     throw refuse('the chain has another batch of this funder under batch.batchNonce');
-  }
-}
-
-async function withinTime<T>(asked: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), timeoutMs);
-  try {
-    return await Promise.race([asked, late.promise]);
-  } catch (cause) {
-    throw new PoolError('chain_unreachable', 'the chain does not answer; try again', {
-      status: 503,
-      retryable: true,
-      cause,
-    });
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,16 +1,16 @@
 /**
- * Telling a call that the chain executed and that failed from one that the node did not execute. ethers
- * reports both as a call exception, and a busy node must not pass for a contract that refuses.
+ * Separates a call that the chain executed and that failed from one that the node did not execute. ethers
+ * reports both as a call exception, and a busy node must not look like a contract that refuses.
  *
  * @module
  */
 import { isCallException } from 'ethers';
 
-/** What nodes call the failures of the EVM itself, besides reverts. */
+/** Names that nodes give to failures of the EVM, besides reverts. */
 const evmFailure =
   /revert|out ?of ?gas|opcode|invalid ?jump|stack ?(?:under|over)flow|evm error|vm execution error|gas uint64 overflow|write protection/i;
 
-/** `3` for a revert with data, `-32015` where nodes have a code of their own for it. */
+/** `3` for a revert with data, `-32015` on nodes that have a code of their own for it. */
 const executionCodes: readonly unknown[] = [3, -32015];
 
 /** True when the node ran the call of an `eth_call` and it failed. */

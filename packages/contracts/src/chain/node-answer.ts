@@ -1,15 +1,16 @@
 /**
- * What a node means when it does not take signed bytes. One meaning matters: "never". Bytes that are refused for good
- * would hold their nonce, and everything behind it, for as long as they are stored.
+ * Sends signed bytes, and reads what a node means when it does not take them. Bytes that every node refuses for good would
+ * hold their nonce, and everything behind it, for as long as they are stored.
  *
  * @module
  */
+import { isError, type JsonRpcProvider } from 'ethers';
 
 /** The node has the bytes, or the chain has used their nonce. */
 const alreadyThere =
-  /already known|already imported|nonce too low|nonce has already been used|oldnonce/i;
+  /already known|already imported|known transaction|nonce too low|nonce has already been used|oldnonce/i;
 
-/** No fee, balance or time makes this node take these bytes. Texts of geth, reth, erigon, Nethermind, Besu and anvil. */
+/** No fee, balance or time makes this node take these bytes. The texts are those of geth, reth, erigon, Nethermind, Besu and anvil. */
 const refusedForGood = new RegExp(
   [
     "exceeds.{0,8}block'?s?[ _]gas[ _]limit",
@@ -35,7 +36,7 @@ const refusedForGood = new RegExp(
 
 export type BroadcastAnswer = 'already-there' | 'refused-for-good' | 'unknown';
 
-/** What a failed `eth_sendRawTransaction` says. Silence and every text that is not listed are `unknown`: try again. */
+/** Reads a failed `eth_sendRawTransaction`. Silence and every text that is not listed are `unknown`: try again. */
 export function readBroadcastAnswer(error: unknown): BroadcastAnswer {
   const text = findAnswer(error) ?? (error instanceof Error ? error.message : '');
   if (alreadyThere.test(text)) {
@@ -43,6 +44,36 @@ export function readBroadcastAnswer(error: unknown): BroadcastAnswer {
   }
   // An underpriced replacement competes with bytes that the node has: those may still be mined.
   return !/underpriced/i.test(text) && refusedForGood.test(text) ? 'refused-for-good' : 'unknown';
+}
+
+export type BroadcastOutcome =
+  /** The node has the bytes, or the chain has used their nonce. */
+  | { readonly kind: 'sent' }
+  /** The account cannot pay for the transaction now. */
+  | { readonly kind: 'unfunded'; readonly cause: unknown }
+  | { readonly kind: 'refused-for-good'; readonly cause: unknown };
+
+/** Sending the same bytes again is no error. @throws whatever else the node answers: try again */
+export async function broadcastTransaction(
+  provider: JsonRpcProvider,
+  rawTransaction: string,
+): Promise<BroadcastOutcome> {
+  try {
+    await provider.send('eth_sendRawTransaction', [rawTransaction]);
+    return { kind: 'sent' };
+  } catch (cause) {
+    const answer = readBroadcastAnswer(cause);
+    if (answer === 'already-there' || isError(cause, 'NONCE_EXPIRED')) {
+      return { kind: 'sent' };
+    }
+    if (answer === 'refused-for-good') {
+      return { kind: 'refused-for-good', cause };
+    }
+    if (isError(cause, 'INSUFFICIENT_FUNDS')) {
+      return { kind: 'unfunded', cause };
+    }
+    throw cause;
+  }
 }
 
 const outOfGas = /out ?of ?gas|gas required exceeds|intrinsic[ _]gas/i;

@@ -1,0 +1,26 @@
+import { PoolError } from '@pool/core';
+import { expect, it } from 'vitest';
+import { askChain } from './ask-chain.ts';
+
+const unreachable = { code: 'chain_unreachable', status: 503, retryable: true };
+
+it('answers what the chain answers', async () => {
+  expect(await askChain(() => Promise.resolve(7), 1_000)).toBe(7);
+});
+
+it('makes every failure of the RPC chain_unreachable', async () => {
+  const cause = new Error('connection refused');
+  await expect(askChain(() => Promise.reject(cause))).rejects.toMatchObject({
+    ...unreachable,
+    cause,
+  });
+});
+
+it('gives up when the chain does not answer in time', async () => {
+  await expect(askChain(() => new Promise(() => undefined), 1)).rejects.toMatchObject(unreachable);
+});
+
+it('passes a PoolError on', async () => {
+  const error = new PoolError('wrong_chain', 'the RPC serves another chain');
+  await expect(askChain(() => Promise.reject(error), 1_000)).rejects.toBe(error);
+});

@@ -1,0 +1,35 @@
+/**
+ * Bounds on a question to a chain: how long the caller waits, and which error the caller gets.
+ *
+ * @module
+ */
+import { isPoolError, PoolError } from '@pool/core';
+
+/**
+ * Waits for `work` at most so long. The work itself goes on: its own RPC calls have their own limit.
+ * @throws Error when it has not ended in time
+ */
+export async function waitAtMost<T>(work: Promise<T>, milliseconds: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), milliseconds);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Asks a chain, and makes every failure of its RPC one code.
+ * @param timeoutMs - of the whole question; absent: each RPC call has its own limit
+ * @throws PoolError `chain_unreachable` (503, retryable); what `work` throws when that is a PoolError
+ */
+export async function askChain<T>(work: () => Promise<T>, timeoutMs?: number): Promise<T> {
+  try {
+    return await (timeoutMs === undefined ? work() : waitAtMost(work(), timeoutMs));
+  } catch (cause) {
+    throw isPoolError(cause)
+      ? cause
+      : new PoolError('chain_unreachable', 'the chain does not answer; try again', { cause });
+  }
+}

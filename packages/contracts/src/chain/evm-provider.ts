@@ -1,0 +1,46 @@
+/**
+ * A connection to one EVM chain: static network, no cached answers, a time limit on every call.
+ *
+ * @module
+ */
+import { type EvmChainSettings, PoolError } from '@pool/core';
+import { FetchRequest, JsonRpcProvider, Network } from 'ethers';
+
+const callTimeoutMs = 20_000;
+
+/** Opens nothing yet. @param timeoutMs - limit of one RPC call */
+export function createEvmProvider(
+  { rpcUrl, chainId }: Pick<EvmChainSettings, 'rpcUrl' | 'chainId'>,
+  timeoutMs: number = callTimeoutMs,
+): JsonRpcProvider {
+  const request = new FetchRequest(rpcUrl);
+  request.timeout = timeoutMs;
+  const network = Network.from(chainId);
+  return new JsonRpcProvider(request, network, {
+    staticNetwork: network,
+    batchMaxCount: 1,
+    // ethers would answer repeated reads from a cache, and "is it final yet" must not be cached.
+    cacheTimeout: -1,
+  });
+}
+
+/**
+ * Checks that the RPC serves the configured chain.
+ * @throws PoolError `wrong_chain`, `chain_unreachable` (retryable)
+ */
+export async function assertChainId(
+  provider: JsonRpcProvider,
+  { chainId }: Pick<EvmChainSettings, 'chainId'>,
+): Promise<void> {
+  let answered: unknown;
+  try {
+    answered = await provider.send('eth_chainId', []);
+  } catch (cause) {
+    throw new PoolError('chain_unreachable', `the RPC of chain ${chainId} is unreachable`, {
+      cause,
+    });
+  }
+  if (typeof answered !== 'string' || Number(answered) !== chainId) {
+    throw new PoolError('wrong_chain', `the RPC configured for ${chainId} serves another chain`);
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Reads the pool on an EVM chain. Every read names the block that it is about, and nothing here decides.
+ *
+ * @module
+ */
+import {
+  type ErrorBody,
+  type EvmChainSettings,
+  type Hex32,
+  PoolError,
+  parseHex32,
+  zeroWord,
+} from '@pool/core';
+import type { JsonRpcProvider, Log } from 'ethers';
+import { connectShieldedPool, parseBatchFunded, shieldedPoolInterface } from '../shielded-pool.ts';
+import { type FinalBlock, fetchFinalBlock, fetchHeadTimestamp } from './final-block.ts';
+import { fetchReceipt, type Receipt } from './receipt.ts';
+import { fetchRevertReason } from './revert-reason.ts';
+
+/** A `fund()` as its event tells it, and where the event is. */
+export type FundedBatch = {
+  /** From 0, over all trees. */
+  readonly leafIndex: number;
+  readonly batchRoot: Hex32;
+  readonly newRoot: Hex32;
+  /** Binds the funder (protocol §3). */
+  readonly batchId: Hex32;
+  readonly sealedNotesHash: Hex32;
+  readonly commitments: readonly Hex32[];
+  readonly txHash: Hex32;
+  readonly blockNumber: number;
+};
+
+export type PoolReader = {
+  fetchFinalBlock(): Promise<FinalBlock>;
+  /** Time of the newest block, Unix seconds. */
+  fetchHeadTimestamp(): Promise<number>;
+  /** Undefined: the RPC does not have the block. */
+  fetchBlockHash(blockNumber: number): Promise<Hex32 | undefined>;
+  /** Root for which a funder used a batch nonce as of a block; undefined while unused. */
+  fetchBatchRootOf(
+    funder: string,
+    batchNonce: string,
+    block: number | 'latest',
+  ): Promise<Hex32 | undefined>;
+  fetchIsVoided(funder: string, batchNonce: string, block: number): Promise<boolean>;
+  /** Root of the note tree as of a block, zero word before the first batch. */
+  fetchNoteRoot(block: number): Promise<Hex32>;
+  /** Batches of a range of blocks, both ends included. @param batchId - of the only batch asked for */
+  fetchFundedBatches(fromBlock: number, toBlock: number, batchId?: string): Promise<FundedBatch[]>;
+  /** Undefined: the transaction is not mined. */
+  fetchReceipt(txHash: string): Promise<Receipt | undefined>;
+  /** Why a mined transaction reverted. */
+  fetchRevertReason(txHash: string): Promise<ErrorBody>;
+};
+
+export function createPoolReader(
+  provider: JsonRpcProvider,
+  settings: Pick<EvmChainSettings, 'pool' | 'finality'>,
+): PoolReader {
+  const pool = connectShieldedPool(settings.pool, provider);
+  return {
+    fetchFinalBlock: () => fetchFinalBlock(provider, settings.finality),
+    fetchHeadTimestamp: () => fetchHeadTimestamp(provider),
+    async fetchBlockHash(blockNumber) {
+      const hash = (await provider.getBlock(blockNumber))?.hash ?? undefined;
+      return hash === undefined ? undefined : parseHex32(hash);
+    },
+    async fetchBatchRootOf(funder, batchNonce, blockTag) {
+      const root = parseHex32(await pool.batchNonceUsed(funder, batchNonce, { blockTag }));
+      return root === zeroWord ? undefined : root;
+    },
+    fetchIsVoided: (funder, batchNonce, blockTag) =>
+      pool.isVoided(funder, batchNonce, { blockTag }),
+    fetchNoteRoot: async (blockTag) => parseHex32(await pool.currentRoot({ blockTag })),
+    async fetchFundedBatches(fromBlock, toBlock, batchId) {
+      const topics = shieldedPoolInterface.encodeFilterTopics('BatchFunded', encodeFilter(batchId));
+      const logs = await provider.getLogs({ address: settings.pool, topics, fromBlock, toBlock });
+      return logs.map(parseFundedBatch);
+    },
+    fetchReceipt: (txHash) => fetchReceipt(provider, txHash),
+    fetchRevertReason: (txHash) => fetchRevertReason(provider, txHash),
+  };
+}
+
+/** ethers takes one value per parameter of the event, indexed or not. */
+function encodeFilter(batchId: string | undefined): (string | null)[] {
+  const { inputs } = shieldedPoolInterface.getEvent('BatchFunded') ?? { inputs: [] };
+  return inputs.map(({ name }) => (name === 'batchId' && batchId !== undefined ? batchId : null));
+}
+
+function parseFundedBatch(log: Log): FundedBatch {
+  const event = parseBatchFunded(log);
+  if (event === undefined) {
+    throw new PoolError('chain_unreachable', 'the RPC answered with a log of another event');
+  }
+  return {
+    leafIndex: Number(event.index),
+    batchRoot: parseHex32(event.batchRoot),
+    newRoot: parseHex32(event.newRoot),
+    batchId: parseHex32(event.batchId),
+    sealedNotesHash: parseHex32(event.sealedNotesHash),
+    commitments: event.commitments.map((commitment) => parseHex32(commitment)),
+    txHash: parseHex32(log.transactionHash),
+    blockNumber: log.blockNumber,
+  };
+}
