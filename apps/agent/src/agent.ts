@@ -1,6 +1,6 @@
 /**
- * The composition: configuration in, a running agent out. Everything real (clock, chain, platform, gate,
- * prover, key, files) is made here once and handed down.
+ * The composition root: configuration in, a running agent out. The real dependencies (clock, chain, platform, gate,
+ * prover, key, files) are created here once and passed down.
  *
  * @module
  */
@@ -49,9 +49,9 @@ import { version } from './version.ts';
 export type Agent = {
   readonly app: Hono<AgentVariables>;
   readonly tenant: Tenant;
-  /** Ends what only waits for a job, so that the server can close. */
+  /** Ends the requests that wait for a job, so that the server can close. */
   endWaits(): void;
-  /** Ends work at its next safe point, gives leases back, closes files. */
+  /** Ends work at its next safe point, releases leases, closes files. */
   close(): Promise<void>;
 };
 
@@ -59,7 +59,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
   ensureAgentHome(config.home);
   const loopbackToken = ensureLoopbackToken(config.home);
   const keys = openConfiguredKeys(config);
-  // Before anything is reached: with a key that anybody can forge proofs under, this agent must not be up.
+  // Before any connection: an agent must not start with a key under which anyone can forge proofs.
   await keys?.checkKeys();
   const fingerprints = createFingerprinter(
     ensureFingerprintKey(config.home, config.fingerprintKey),
@@ -162,7 +162,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
         usage: readUsage(startedAtMs),
         unerasedJobs: retention.failedJobs(),
       }),
-    // Read when it is asked for: the accelerator is chosen by the first proof.
+    // A getter, because the first proof chooses the accelerator.
     get prover() {
       return prover.accelerator;
     },
@@ -197,7 +197,7 @@ function readUsage(startedAtMs: number): ProcessUsage {
   return { rssBytes: rss, heapBytes: heapUsed, cpuSeconds: (user + system) / 1e6, startedAtMs };
 }
 
-/** Keys of a ceremony, if the configuration names their manifest. */
+/** The keys of a ceremony, if the configuration names their manifest. */
 function openConfiguredKeys({
   artifactsDir,
   artifactsManifest,
@@ -226,7 +226,7 @@ function startRunner(input: {
     scope: input.scope,
     clock: systemClock,
     workerId: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
-    // Nearly all of a job is waiting; proofs come one by one whatever this says.
+    // A job mostly waits. Proofs are made one after the other, whatever the concurrency.
     concurrency: 64,
     leaseTtlMs: 6_000,
     idleMs: 500,
@@ -236,7 +236,7 @@ function startRunner(input: {
       platform: parts.edge,
       paidKeys: input.paidKeys,
       fingerprints: input.fingerprints,
-      // Read at the start of each job: bootstrap may vend another gate in the meantime.
+      // A getter, read at the start of each job: bootstrap can vend another gate meanwhile.
       get gate() {
         return parts.gates.port();
       },
@@ -252,7 +252,7 @@ function startRunner(input: {
   });
 }
 
-/** Keys name people's payments, so lines carry the trace id instead, stages, codes and the id of the first request. */
+/** Keys identify payments of people. The log lines contain the trace id instead, stages, codes and the first request's id. */
 function logJobEvent(log: AgentLog, event: JobEvent, ids: LogFields): void {
   switch (event.kind) {
     case 'stage':
@@ -261,7 +261,7 @@ function logJobEvent(log: AgentLog, event: JobEvent, ids: LogFields): void {
     case 'retry':
       log.warn(
         { ...ids, stage: event.stage, code: event.code, cause: event.cause },
-        'job is trying again',
+        'job tries again',
       );
       return;
     case 'refused':
@@ -274,7 +274,7 @@ function logJobEvent(log: AgentLog, event: JobEvent, ids: LogFields): void {
       log.info({ ...ids, state: event.state, code: event.code }, 'job ended');
       return;
     case 'interrupted':
-      log.warn({ ...ids, reason: event.reason }, 'job was interrupted and will be taken up again');
+      log.warn({ ...ids, reason: event.reason }, 'job was interrupted and will be continued');
       return;
     case 'progress':
       return;

@@ -1,4 +1,4 @@
-/** What reaches the agent below its routes: raw bytes on a socket; and where it listens. */
+/** Below the routes of the agent: raw bytes on a socket, and the address it listens on. */
 import { type HttpServer, serveHttp } from '@pool/http-server';
 import { listRawCases, type RawTarget, rawLimits, tryRawCase } from '@pool/testkit/raw-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -29,18 +29,18 @@ describe('the agent on a socket', () => {
   });
   afterAll(() => server.close());
 
-  it.each(listRawCases(post))('bears %s', async (name) => {
+  it.each(listRawCases(post))('survives %s', async (name) => {
     expect(await tryRawCase(target, name)).toEqual([]);
     expect((await fetch(`${server.url}/api/livez`)).status).toBe(200);
   });
 
-  it.each(['/docs', '/openapi.json'])('says of %s too that it is what it is', async (path) => {
+  it.each(['/docs', '/openapi.json'])('serves %s with nosniff and without CORS', async (path) => {
     const { status, headers } = await fetch(server.url + path);
     expect([status, headers.get('x-content-type-options')]).toEqual([200, 'nosniff']);
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('documents what is refused before any route', async () => {
+  it('documents the refusals that happen before any route', async () => {
     refused.clear();
     const slow = 'headers that come too slowly';
     const cases = [
@@ -63,7 +63,7 @@ describe('the agent on a socket', () => {
   });
 });
 
-describe('careless binding', () => {
+describe('an address that is not loopback', () => {
   it.each([
     '::',
     '0.0.0.0',
@@ -72,15 +72,18 @@ describe('careless binding', () => {
     '2001:db8::1',
     'agent.example',
     '127.example',
-  ])('is refused for %s', (host) => {
+  ])('is refused without acknowledgement: %s', (host) => {
     const env = { ...goodEnvironment, DISBURSE_HOST: host };
     expect(() => parseConfig(createConfigSource(env), { values: {} })).toThrow(/DISBURSE_HOST/);
     const acknowledged = { ...env, DISBURSE_ALLOW_PUBLIC_BIND: 'behind-tls-proxy' };
     expect(parseConfig(createConfigSource(acknowledged), { values: {} }).host).toBe(host);
   });
 
-  it.each(['127.0.0.1', '127.1.2.3', '::1', '[::1]', 'localhost'])('is not %s', (host) => {
-    const env = { ...goodEnvironment, DISBURSE_HOST: host };
-    expect(() => parseConfig(createConfigSource(env), { values: {} })).not.toThrow();
-  });
+  it.each(['127.0.0.1', '127.1.2.3', '::1', '[::1]', 'localhost'])(
+    'does not include %s',
+    (host) => {
+      const env = { ...goodEnvironment, DISBURSE_HOST: host };
+      expect(() => parseConfig(createConfigSource(env), { values: {} })).not.toThrow();
+    },
+  );
 });

@@ -1,5 +1,5 @@
 /**
- * `disburse-agent serve`: the HTTP server around the agent, and its end on SIGTERM or SIGINT.
+ * `disburse-agent serve`: the HTTP server around the agent. SIGTERM or SIGINT ends it.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { startAgent } from './agent.ts';
 import type { Config } from './config/config.ts';
 import type { AgentLog } from './services/agent-log.ts';
 
-/** How long open work gets to reach a safe point before the process ends anyway. */
+/** Time for open work to reach a safe point; after it the process ends. */
 const graceMs = 20_000;
 
-/** Serves until a signal comes. Resolves when everything is closed. */
+/** Serves until SIGTERM or SIGINT. Resolves when everything is closed. */
 export async function serveAgent(
   config: Config,
   log: AgentLog,
@@ -39,7 +39,7 @@ export async function serveAgent(
     await agent.close();
     throw new PoolError(
       'cannot_listen',
-      `cannot listen on ${config.host}:${config.port}; is another agent running? choose DISBURSE_PORT`,
+      `cannot listen on ${config.host}:${config.port}; stop the other agent, or choose another DISBURSE_PORT`,
       { cause },
     );
   }
@@ -48,7 +48,7 @@ export async function serveAgent(
 
   const signal = await stopped;
   log.info({ signal }, 'stopping');
-  // A stuck call must not keep a supervisor waiting: every step is persisted, ending hard loses nothing.
+  // A stuck call must not block a supervisor. Every step is persisted, so a hard exit loses nothing.
   const hardStop = setTimeout(() => process.exit(1), graceMs);
   hardStop.unref();
   agent.endWaits();

@@ -1,9 +1,9 @@
-// A paid key is traced by an id that is not the key: in every line about it, from the first on.
+// Every log line about a paid key, from the first on, contains a trace id and not the key.
 import { deriveTraceId } from '@pool/core';
 import { expect, it } from 'vitest';
 import { createTestApp, loopbackToken } from './fixtures/test-app.ts';
 
-it('writes the trace id into every line about a job, and its key into none', async () => {
+it('writes the trace id into every line about a job, and its key into no line', async () => {
   const { app, logged, request } = createTestApp();
   const key = 'payroll-2026-11';
   const call = (method: string, path: string, body?: unknown) =>
@@ -26,14 +26,14 @@ it('writes the trace id into every line about a job, and its key into none', asy
   expect((await call('GET', `/api/disburse/${key}/trace`)).status).toBe(200);
 
   const lines = logged.map((line) => JSON.parse(line) as { message: string; trace?: string });
-  const said = new Set(lines.map(({ message }) => message));
-  expect([...said].sort()).toEqual(['answered', 'disbursement accepted', 'request refused']);
+  const messages = new Set(lines.map(({ message }) => message));
+  expect([...messages].sort()).toEqual(['answered', 'disbursement accepted', 'request refused']);
   for (const line of lines) {
     expect([line.message, line.trace]).toEqual([line.message, deriveTraceId(key)]);
   }
   expect(logged.join('\n')).not.toContain(key);
 });
 
-it('gives two keys two ids', () => {
+it('gives two keys different ids', () => {
   expect(deriveTraceId('may')).not.toBe(deriveTraceId('june'));
 });

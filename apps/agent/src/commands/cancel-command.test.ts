@@ -1,4 +1,4 @@
-// `disburse-agent cancel`: what it says, and with which exit code, for every way a job can end.
+// `disburse-agent cancel`: output and exit code for each outcome of a job.
 import { type DisbursementJob, PoolError } from '@pool/core';
 import { expect, it } from 'vitest';
 import { cancelThrough } from './cancel-command.ts';
@@ -65,7 +65,7 @@ it.each([
   ['paid first', ended('completed'), 7, 'not cancelled: the batch was PAID, in 0xabc'],
   ['reverted', ended('partial'), 4, 'nothing was paid: the transaction 0xabc reverted'],
   ['failed by itself', failed, 3, 'failed: insufficient_balance: too little'],
-])('says what became of a job that was %s', async (_, job, code, text) => {
+])('reports the outcome of a job that was %s', async (_, job, code, text) => {
   const result = await run(running, [job]);
   expect(result.code).toBe(code);
   expect(result.out).toContain(text);
@@ -79,13 +79,13 @@ it('asks again when the answer takes longer than one request, or the agent is re
   expect(result.left).toEqual([]);
 });
 
-it('asks nothing of a job that had ended, and says so', async () => {
+it('does not cancel a job that had already ended, and reports it', async () => {
   const result = await run(ended('completed'), []);
   expect(result.code).toBe(7);
-  expect(result.out).toContain('the job had ended before, so there was nothing to cancel');
+  expect(result.out).toContain('the job had already ended, so there was nothing to cancel');
 });
 
-it('passes on that the key is not known', async () => {
+it('reports an unknown key', async () => {
   const unknown = new PoolError('not_found', 'never seen', { status: 404 });
   await expect(run(running, [unknown])).rejects.toMatchObject({ code: 'not_found' });
 });

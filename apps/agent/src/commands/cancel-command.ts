@@ -1,6 +1,6 @@
 /**
- * `disburse-agent cancel <key>`: takes a job back through the agent that runs on this machine, and waits until it is
- * certain what became of it.
+ * `disburse-agent cancel <key>`: cancels a job through the agent on this machine, and waits until its outcome is
+ * certain.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export async function runCancel(
   return cancelThrough(createClient(readAgentAddress(options.envFile)), key, options, output);
 }
 
-/** {@link runCancel} over any client. */
+/** {@link runCancel} with a given client. */
 export async function cancelThrough(
   client: Pick<AgentClient, 'job' | 'cancel'>,
   key: string,
@@ -39,8 +39,8 @@ export async function cancelThrough(
   let job = before;
   if (!isTerminal(before)) {
     terminal.write(
-      'cancelling: waiting until the chain shows that nothing can be paid, at most until the deadline of the batch\n' +
-        'Ctrl-C ends the waiting, not the cancellation; run the command again to go on waiting\n',
+      'cancelling: waiting until the chain shows that the batch cannot be paid, at most until its deadline\n' +
+        'Ctrl-C ends the waiting, not the cancellation; run the command again to continue waiting\n',
     );
     job = await untilEnded(client, key);
   }
@@ -49,7 +49,7 @@ export async function cancelThrough(
   return exitCodeOf(job);
 }
 
-/** The agent may be restarted, or the answer may take longer than one request: asking again waits for the same end. */
+/** Asks again if the agent restarts, or if the answer takes longer than one request. */
 async function untilEnded(
   client: Pick<AgentClient, 'cancel'>,
   key: string,
@@ -65,7 +65,9 @@ async function untilEnded(
 
 function describe(job: DisbursementJob, hadEnded: boolean): string {
   const txHash = job.result?.batches[0]?.txHash ?? 'unknown';
-  const tooLate = hadEnded ? 'the job had ended before, so there was nothing to cancel' : undefined;
+  const tooLate = hadEnded
+    ? 'the job had already ended, so there was nothing to cancel'
+    : undefined;
   const outcome = describeOutcome(job, txHash);
   return [tooLate, ...outcome, `key: ${job.key}`, describeTraceId(job.key)]
     .filter((line) => line !== undefined)
@@ -82,7 +84,9 @@ function describeOutcome(job: DisbursementJob, txHash: string): readonly string[
     return [`${code}: ${message}`, adviseOnUsedKey(job)];
   }
   if (job.result?.status === 'partial') {
-    return [`nothing was paid: the transaction ${txHash} reverted, and the batch can never land`];
+    return [
+      `nothing was paid: the transaction ${txHash} reverted, and the batch can never be paid`,
+    ];
   }
   const { code = 'unknown', message = '' } = job.error ?? {};
   return code === 'cancelled' ? [message] : [`failed: ${code}: ${message}`];

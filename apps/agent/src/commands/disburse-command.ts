@@ -1,6 +1,6 @@
 /**
- * `disburse-agent disburse`: a roster file through the agent that runs on this machine, to its end. The
- * dry run does the agent's checks in this process, and sends nothing to anybody but look-ups.
+ * `disburse-agent disburse`: pays a roster file through the agent on this machine, and follows the payment to its end.
+ * The dry run does the agent's checks in this process, and sends only read requests.
  *
  * @module
  */
@@ -39,7 +39,7 @@ export type DisburseOptions = {
   readonly decimal?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
-  /** Nobody is asked. */
+  /** Sends without a question. */
   readonly yes?: boolean;
   readonly split?: boolean;
   /** Parts, from 1. */
@@ -87,7 +87,7 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
     return code;
   }
   const address = readAgentAddress(options.envFile);
-  // Before the ledger: without a token there has been no agent in this directory.
+  // Before the ledger: a directory without a token never had an agent.
   const client = createClient(address);
   const ledger = openPayRunLedger(payRunLedgerPath(address.home));
   const platform = createEdgeClient({ url: config.platformUrl, token: config.platformToken });
@@ -112,7 +112,7 @@ export async function runDisburse(options: DisburseOptions, output: Output): Pro
   }
 }
 
-/** A signal ends the watching, not the work: the summary says how far it got. A second one ends the command. */
+/** A signal ends the following, not the payment: the summary reports the progress. A second signal ends the command. */
 async function runSplit(
   config: Config,
   plan: SplitPlan,

@@ -1,5 +1,5 @@
 /**
- * Chain and token that a command is for, by the agent's own settings, so that keys are the same on every run.
+ * The chain and token of a command, from the agent's own settings, so that keys are the same on every run.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export function resolveTarget(
   if (chain === undefined || settings === undefined) {
     throw new PoolError(
       'invalid-chain',
-      'that chain is not in chains.json of this agent, or has no pool there',
+      'the chain is not in chains.json of this agent, or has no pool',
     );
   }
   const token = options.token ?? 'USDC';

@@ -1,6 +1,6 @@
 /**
- * `disburse-agent disburse --dry-run`: the agent's checks in this process, and what the payment would come to. No agent
- * has to run; nothing is proved, and nothing is sent to anybody but look-ups.
+ * `disburse-agent disburse --dry-run`: the agent's checks in this process, and a summary of the payment. It needs no
+ * running agent, makes no proof, and sends only read requests.
  *
  * @module
  */
@@ -40,7 +40,7 @@ export type DryRunOptions = {
   readonly nowMs: () => number;
 };
 
-/** @returns the exit code that the payment would have, as far as it can be told */
+/** @returns the exit code that the payment would have, as far as the checks can predict it */
 export async function runDry(
   config: Config,
   plan: SplitPlan,
@@ -60,7 +60,7 @@ export async function runDry(
       ? JSON.stringify({ ...finding.document, ...summarizeSame(same) }, null, 2)
       : [...finding.lines, ...same.map(describeSameRoster)].join('\n'),
   );
-  // After the report: a label that is taken must not hide what is wrong with the roster.
+  // After the report: a label that was already used must not hide the problems of the roster.
   const use = describeUse(known?.record, computePayRunDigest(spelled), options.split === true);
   if (use !== undefined && options.json !== true) {
     output.out(use);
@@ -71,7 +71,7 @@ export async function runDry(
 type Finding = {
   readonly exitCode: number;
   readonly lines: readonly string[];
-  /** Of `--json`. */
+  /** The document of `--json`. */
   readonly document: object;
 };
 
@@ -174,9 +174,9 @@ function describeReport(
   const verdict =
     problems.length > 0
       ? 'dry run: the batch would be refused'
-      : 'dry run: the batch would be accepted, and not settled now';
+      : 'dry run: the batch would be accepted, but not paid now';
   return [
-    report.ok ? 'dry run: the batch would go through' : verdict,
+    report.ok ? 'dry run: the batch would be paid' : verdict,
     ...problems.map(describeProblem),
     ...(report.preflight ?? []).map(
       (finding) =>

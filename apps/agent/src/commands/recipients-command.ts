@@ -1,6 +1,6 @@
 /**
- * `disburse-agent recipients check`: who on a roster is not ready, before payday. Asks the platform, proves and sends
- * nothing, and needs no running agent.
+ * `disburse-agent recipients check`: reports before payday which recipients of a roster are not ready. It asks the
+ * platform, makes no proof and no payment, and needs no running agent.
  *
  * @module
  */
@@ -39,7 +39,7 @@ export async function checkRecipients(options: RecipientsOptions, output: Output
   assertNotRoster(options);
   const unit = { decimals, token, isDecimal: options.decimal === true };
   const roster = parseRoster(readRosterText(options.file), unit);
-  // Amounts may still be missing before payday. Who is paid must be clear.
+  // Before payday amounts can be missing, but each recipient must be valid.
   const unclear = roster.mistakes.filter(({ column }) => column !== 'amount' && column !== 'memo');
   if (unclear.length > 0) {
     throw createRosterError(unclear);
@@ -64,7 +64,7 @@ function describeOthers(mistakes: number): readonly string[] {
   return mistakes === 0
     ? []
     : [
-        `${mistakes} amount(s) or memo(s) have a problem, which "disburse --dry-run" names; they were not looked at here`,
+        `${mistakes} amount(s) or memo(s) have a problem; this command ignores them, "disburse --dry-run" names them`,
       ];
 }
 
@@ -77,12 +77,12 @@ function assertNotRoster({ file, csv }: RecipientsOptions): void {
   if (roster !== undefined && roster.ino === table?.ino && roster.dev === table.dev) {
     throw new PoolError(
       'invalid_csv_path',
-      '--csv names the roster itself; give the table a path of its own',
+      '--csv names the roster itself; choose another path for the table',
     );
   }
 }
 
-/** Whole or not at all, for its owner alone: it says who is on a payroll. */
+/** Writes the complete table or none, readable by its owner only: it lists the people of a payroll. */
 function writeTable(path: string, text: string): void {
   const draft = `${path}.${process.pid}.tmp`;
   try {

@@ -1,4 +1,4 @@
-// Who is not ready, as text, JSON and a table for a spreadsheet.
+// The recipients that are not ready, as text, JSON and CSV.
 import { parseEvmAddress } from '@pool/core';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
@@ -28,15 +28,15 @@ const pending: CheckedRecipient = {
 };
 
 describe('the report of recipients', () => {
-  it('names those who are not ready, with line, reason, time and what to do', () => {
+  it('names recipients that are not ready, with line, reason, time and advice', () => {
     expect(describeRecipients([ready])).toBe('all 1 recipient(s) are ready to be paid');
     expect(describeRecipients([ready, pending]).split('\n')).toEqual([
       '1 of 2 recipient(s) cannot be paid now',
-      'line 3: 0x751CA7928deBE9e5DBE56adC2A366E5F61bed0B0: eligibility_pending: the recipient is enrolled but not eligible (eligibility_pending); signed in 2026-11-21T09:30:00.000Z; wait for the pool-gate, or ask them to enrol again, which asks it again',
+      'line 3: 0x751CA7928deBE9e5DBE56adC2A366E5F61bed0B0: eligibility_pending: the recipient is enrolled but not eligible (eligibility_pending); signed in 2026-11-21T09:30:00.000Z; wait for the pool-gate, or ask them to enrol again, which repeats its check',
     ]);
   });
 
-  it('lists everybody as JSON', () => {
+  it('lists every recipient as JSON', () => {
     expect(createRecipientsDocument('anvil', [ready, pending])).toMatchObject({
       chain: 'anvil',
       total: 2,
@@ -48,7 +48,7 @@ describe('the report of recipients', () => {
     });
   });
 
-  it('lists everybody as CSV', () => {
+  it('lists every recipient as CSV', () => {
     expect(parse(encodeRecipientsCsv([ready, pending]))).toEqual([
       ['line', 'address', 'ready', 'readiness', 'reason', 'signed_in_at'],
       ['2', ready.address, 'yes', 'ready', '', '2026-11-20T09:30:00.000Z'],
@@ -66,13 +66,13 @@ describe('the report of recipients', () => {
 
 describe('encodeCsvField', () => {
   it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '\uff1d1'])(
-    'makes text of a formula: %j',
+    'turns a formula into text: %j',
     (text) => {
       expect(parse(encodeCsvField(text), { relax_quotes: false })[0]).toEqual([`'${text}`]);
     },
   );
 
-  it('is read back as one field whatever the text is, and never begins like a formula', () => {
+  it('is parsed as one field for any text, and never begins like a formula', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), (text) => {
         const [fields] = parse(`${encodeCsvField(text)},end\r\n`, {

@@ -1,13 +1,13 @@
 /**
- * Who on a roster is not ready to be paid, for people, for programs and for a spreadsheet.
+ * The recipients of a roster that are not ready to be paid, as text, as JSON and as CSV.
  *
  * @module
  */
 import type { RecipientStanding } from '@pool/operations';
 
-/** One recipient of the roster, as it stands now. */
+/** One recipient of the roster and its present readiness. */
 export type CheckedRecipient = RecipientStanding & {
-  /** Of the file, from 1. */
+  /** Line of the file, from 1. */
   readonly line: number | undefined;
 };
 
@@ -34,9 +34,9 @@ function adviseOn({ readiness }: CheckedRecipient): string {
     case 'not_enrolled':
       return 'ask them to sign in and enrol';
     case 'eligibility_pending':
-      return 'wait for the pool-gate, or ask them to enrol again, which asks it again';
+      return 'wait for the pool-gate, or ask them to enrol again, which repeats its check';
     case 'eligibility_failed':
-      return 'ask them to enrol again, which asks the pool-gate again';
+      return 'ask them to enrol again, which repeats the check of the pool-gate';
     case 'eligibility_disabled':
       return 'ask the operator of the platform for a pool-gate';
     case 'ready':
@@ -84,8 +84,8 @@ export function encodeRecipientsCsv(recipients: readonly CheckedRecipient[]): st
 }
 
 /**
- * One field. A spreadsheet runs a field that begins like a formula, and texts of other parties come here; the
- * apostrophe makes it text (OWASP, "CSV Injection").
+ * One field. A spreadsheet executes a field that begins like a formula, and fields contain texts of other parties. The
+ * apostrophe makes such a field text (OWASP, "CSV Injection").
  */
 export function encodeCsvField(text: string): string {
   const safe = /^[\s]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;

@@ -1,4 +1,4 @@
-// `disburse-agent redeliver`: by its exit codes, what it prints, sends and writes.
+// `disburse-agent redeliver`: its exit codes, and what it prints, sends and writes.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -112,7 +112,7 @@ async function store(
   await jobs.close();
 }
 
-it('hands the notes of one key to the platform', async () => {
+it('delivers the notes of one key to the platform', async () => {
   await store('june', 'completed', delivery);
   await store('july', 'completed', delivery);
   const { code, printed } = await run('june');
@@ -121,7 +121,7 @@ it('hands the notes of one key to the platform', async () => {
   expect(sent).toEqual([{ path: '/agent-edge/settlements/june/notes', body: delivery }]);
 });
 
-it('hands over every paid key, and says which one the platform refused', async () => {
+it('delivers every paid key, and names the key that the platform refused', async () => {
   for (const key of ['may', 'june', 'july']) await store(key, 'completed', delivery);
   await store('august', 'partial');
   refusals.set('/agent-edge/settlements/june/notes', 'not_settled');
@@ -134,8 +134,8 @@ it('hands over every paid key, and says which one the platform refused', async (
 
 it.each([
   ['is cut off', '{"chain": "anvil", "batch": {"salary-of-alice'],
-  ['is of another shape', '{"chain": "anvil", "salary": "of-alice"}'],
-])('hands over the others when a stored delivery %s, and names that one', async (_, damaged) => {
+  ['has another shape', '{"chain": "anvil", "salary": "of-alice"}'],
+])('delivers the other keys when a stored delivery %s, and names that key', async (_, damaged) => {
   await store('may', 'completed', damaged);
   await store('june', 'completed', delivery);
   const { code, printed } = await run('--all');
@@ -152,7 +152,7 @@ it.each([
   expect(JSON.parse(readFileSync(path, 'utf8')).batches).toHaveLength(1);
 });
 
-it('hands over the notes of a key whose job record is damaged', async () => {
+it('delivers the notes of a key whose job record is damaged', async () => {
   await store('june', 'completed', delivery);
   const database = new DatabaseSync(join(home, 'jobs.sqlite'));
   database.exec("UPDATE job SET payload = '{damaged'");
@@ -161,7 +161,7 @@ it('hands over the notes of a key whose job record is damaged', async () => {
   expect(sent).toHaveLength(1);
 });
 
-it('writes the notes of one recipient into a new file of its owner alone', async () => {
+it('writes the notes of one recipient to a new file that only its owner can read', async () => {
   await store('june', 'completed', delivery);
   const path = join(home, 'notes.json');
   expect((await run('june', '--out', path, '--for', mine)).code).toBe(exitCodes.ok);
@@ -177,11 +177,11 @@ it('writes the notes of one recipient into a new file of its owner alone', async
       },
     ],
   });
-  // Nobody else is named in what a recipient is given.
+  // The file for one recipient names no other recipient.
   expect(text).not.toContain(theirs);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(sent).toEqual([]);
-  // It never writes over a file.
+  // The command does not overwrite a file.
   const again = await run('june', '--out', path);
   expect([again.code, again.printed.includes('must be a new file')]).toEqual([
     exitCodes.error,
@@ -189,7 +189,7 @@ it('writes the notes of one recipient into a new file of its owner alone', async
   ]);
 });
 
-it('refuses what it cannot deliver, and names the reason', async () => {
+it('refuses a key that it cannot deliver, and names the reason', async () => {
   await store('june', 'completed');
   await store('may', 'partial');
   expect((await run()).printed).toContain('name one key');

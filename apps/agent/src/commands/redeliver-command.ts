@@ -1,6 +1,6 @@
 /**
- * `disburse-agent redeliver`: the sealed notes of paid batches once more, to a platform that lost them or into a file
- * (docs/decisions/0026). It reads the job store, so no agent has to run, and it moves no money.
+ * `disburse-agent redeliver`: delivers the sealed notes of paid batches again, to a platform that lost them or into a
+ * file (docs/decisions/0026). It reads the job store, needs no running agent, and moves no money.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { exitCodes } from '../terminal/exit-codes.ts';
 
 export type RedeliverOptions = {
   readonly all?: boolean;
-  /** Writes a file and asks nobody. */
+  /** Writes a file and sends nothing. */
   readonly out?: string;
   /** P, hex: only the notes addressed to it go into the file. */
   readonly for?: string;
@@ -24,7 +24,7 @@ export type RedeliverOptions = {
 
 type Print = { out(text: string): void };
 
-/** @returns the exit code: 0 when every note asked for was delivered */
+/** @returns the exit code: 0 when every requested note was delivered */
 export async function runRedeliver(
   key: string | undefined,
   options: RedeliverOptions,
@@ -36,7 +36,7 @@ export async function runRedeliver(
   if (options.for !== undefined && options.out === undefined) {
     throw new PoolError(
       'invalid_request',
-      '--for chooses what goes into a file, so it needs --out',
+      '--for selects the notes that are written to a file, so it needs --out',
     );
   }
   const config = readConfig(options.envFile);
@@ -45,8 +45,8 @@ export async function runRedeliver(
     throw new PoolError(
       'not_found',
       key === undefined
-        ? 'the job store of this agent holds no paid key'
-        : 'the job store of this agent holds no paid job under that key; `disburse-agent tenancy keys` lists what it holds',
+        ? 'the job store of this agent contains no paid key'
+        : 'the job store of this agent contains no paid job under that key; `disburse-agent tenancy keys` lists its keys',
     );
   }
   return options.out === undefined
@@ -54,7 +54,7 @@ export async function runRedeliver(
     : await writeDocument(found, options.out, options.for, out);
 }
 
-/** One failure does not stop the others. */
+/** Continues after a failure. */
 async function sendAll(
   config: Config,
   found: readonly StoredDelivery[],
@@ -73,7 +73,7 @@ async function sendAll(
   return failures === 0 ? exitCodes.ok : exitCodes.error;
 }
 
-/** @returns how many failed; each is printed */
+/** @returns the number of failures, each of which is printed */
 async function forEach(
   found: readonly StoredDelivery[],
   out: Print['out'],
@@ -99,7 +99,7 @@ function readKept(text: string | undefined): Delivery {
   if (text === undefined) {
     throw new PoolError(
       'delivery_not_kept',
-      'this agent did not keep its sealed notes: another agent built the batch, or an earlier version paid it',
+      'this agent did not store the sealed notes: another agent built the batch, or an earlier version paid it',
     );
   }
   return parseDelivery(text);
@@ -135,13 +135,13 @@ async function writeDocument(
   } catch (cause) {
     throw new PoolError(
       'file_not_written',
-      `${path} cannot be written; it must be a new file in a folder that exists`,
+      `${path} cannot be written; it must be a new file in an existing folder`,
       { cause },
     );
   }
   out(
     encryptionPublicKey === undefined
-      ? `${path}: ${notes} sealed notes. It names the encryption key of every recipient: give a recipient a file of its own, with --for`
+      ? `${path}: ${notes} sealed notes. The file contains the encryption key of every recipient: use --for to write a file for one recipient`
       : `${path}: ${notes} sealed note(s), which only the owner of that encryption key can open`,
   );
   if (failures > 0) {

@@ -1,4 +1,4 @@
-// The commands of `disburse-agent tenancy`, by their exit codes, what they print and what they change.
+// The commands of `disburse-agent tenancy`: their exit codes, output and changes.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ async function store(jobs: Readonly<Record<string, keyof typeof outcomes>>): Pro
 }
 
 describe('tenancy show', () => {
-  it('says that nothing is pinned before the first bootstrap, and pins nothing', async () => {
+  it('reports that no employer is pinned before the first bootstrap, and pins none', async () => {
     const { code, printed } = await run(['tenancy', 'show']);
     expect(code).toBe(exitCodes.ok);
     expect(printed).toContain('no employer is pinned yet');
@@ -69,7 +69,7 @@ describe('tenancy show', () => {
     expect(existsSync(join(home, 'jobs.sqlite'))).toBe(false);
   });
 
-  it('ends with 1 when the platform names another employer', async () => {
+  it('exits with 1 when the platform names another employer', async () => {
     pinFirstEmployer(home, own, 1_000);
     await store({ june: 'paid', july: 'open' });
     platform.employerId = other;
@@ -81,22 +81,22 @@ describe('tenancy show', () => {
     expect(printed).toContain('employer_mismatch');
   });
 
-  it('ends with 1 when DISBURSE_EMPLOYER_ID names another employer than the directory', async () => {
+  it('exits with 1 when DISBURSE_EMPLOYER_ID names another employer than the directory', async () => {
     pinFirstEmployer(home, own, 1_000);
     const { code, printed } = await run(['tenancy', 'show'], [`DISBURSE_EMPLOYER_ID=${other}`]);
     expect(code).toBe(exitCodes.error);
     expect(printed).toContain('DISBURSE_EMPLOYER_ID names another employer than this directory');
   });
 
-  it('does without the platform', async () => {
+  it('works without the platform', async () => {
     pinFirstEmployer(home, own, 1_000);
     platform.employerId = undefined;
     const { code, printed } = await run(['tenancy', 'show']);
     expect(code).toBe(exitCodes.ok);
-    expect(printed).toContain('the platform: does not tell');
+    expect(printed).toContain('the platform: does not answer');
   });
 
-  it('names the fingerprint key by its id, so that two agents can be compared', async () => {
+  it('prints the id of the fingerprint key, so that two agents can be compared', async () => {
     const secret = `0x${'12'.repeat(32)}`;
     const { printed } = await run(['tenancy', 'show'], [`DISBURSE_FINGERPRINT_KEY=${secret}`]);
     expect(printed).toMatch(/fingerprint key: 0x[0-9a-f]{16}\n/);
@@ -130,7 +130,7 @@ describe('tenancy new', () => {
     platform.employerId = other;
   });
 
-  it('changes nothing without --accept, and says which keys could be paid again', async () => {
+  it('changes nothing without --accept, and lists the keys that could be paid again', async () => {
     await store({ june: 'paid', july: 'failed', may: 'elsewhere' });
     const { code, printed } = await run(['tenancy', 'new']);
     expect(code).toBe(exitCodes.refused);
@@ -143,7 +143,7 @@ describe('tenancy new', () => {
     expect(readTenancyPin(home)?.employerId).toBe(own);
   });
 
-  it('begins the tenancy that is accepted by name', async () => {
+  it('begins the tenancy whose employerId is accepted', async () => {
     await store({ june: 'paid' });
     const { code, printed } = await run(['tenancy', 'new', '--accept', other.toUpperCase()]);
     expect(code).toBe(exitCodes.ok);
@@ -155,7 +155,7 @@ describe('tenancy new', () => {
     expect((await run(['tenancy', 'show'])).code).toBe(exitCodes.ok);
   });
 
-  it('refuses an id that the platform does not name, that is no UUID, or that the variable excludes', async () => {
+  it('refuses an id that the platform does not name, that is not a UUID, or that differs from the variable', async () => {
     for (const [accept, lines] of [
       [own.replace('5', '6'), []],
       ['june', []],
@@ -168,7 +168,7 @@ describe('tenancy new', () => {
     }
   });
 
-  it('refuses while jobs are underway, unless they are to be left', async () => {
+  it('refuses while jobs are underway, unless --leave-open is given', async () => {
     await store({ june: 'open' });
     const refused = await run(['tenancy', 'new', '--accept', other]);
     expect(refused.code).toBe(exitCodes.refused);
@@ -180,7 +180,7 @@ describe('tenancy new', () => {
   });
 });
 
-it('a dry run says that the platform names another employer', async () => {
+it('a dry run reports that the platform names another employer', async () => {
   pinFirstEmployer(home, own, 1_000);
   platform.employerId = other;
   const roster = join(home, 'roster.csv');
@@ -191,7 +191,7 @@ it('a dry run says that the platform names another employer', async () => {
   expect(code).toBe(exitCodes.notNow);
   expect(printed).toContain('employer_mismatch');
   expect(printed).not.toContain('platform_unavailable');
-  // The payment needs an agent, and none runs here.
+  // The payment needs an agent, and no agent runs in this test.
   expect(printed).toContain('note: no agent answers at http://127.0.0.1:');
 });
 

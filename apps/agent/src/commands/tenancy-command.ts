@@ -1,6 +1,6 @@
 /**
- * `disburse-agent tenancy show`, `keys` and `new`: whose agent this is, which keys it has seen, and the one
- * deliberate way to another employer (docs/decisions/0024).
+ * `disburse-agent tenancy show`, `keys` and `new`: the employer of this agent, the keys in its job store, and the only
+ * way to change the employer (docs/decisions/0024).
  *
  * @module
  */
@@ -30,7 +30,7 @@ export type NewTenancyOptions = TenancyOptions & {
 
 type Print = { out(text: string): void };
 
-/** How many keys `new` prints before it only counts. */
+/** `new` prints this many keys and counts the rest. */
 const shownKeys = 20;
 
 /** @returns the exit code: 0 when directory, variable and platform agree */
@@ -44,7 +44,7 @@ export async function showTenancy(options: TenancyOptions, { out }: Print): Prom
     [
       describePin(config, pin),
       `DISBURSE_EMPLOYER_ID: ${config.employerId ?? 'not set'}`,
-      `the platform: ${named.employerId ?? `does not tell (${named.code})`}`,
+      `the platform: ${named.employerId ?? `does not answer (${named.code})`}`,
       ...(pin?.earlier ?? []).map(
         (one) => `earlier employer: ${one.employerId}, until ${one.until}`,
       ),
@@ -56,7 +56,7 @@ export async function showTenancy(options: TenancyOptions, { out }: Print): Prom
   return verdict === undefined ? exitCodes.ok : exitCodes.error;
 }
 
-/** CSV on standard output: employer, key, state, whether it was paid, when it was accepted. */
+/** CSV on standard output: employer, key, state, whether it was paid, time of acceptance. */
 export async function listTenancyKeys(options: TenancyOptions, { out }: Print): Promise<number> {
   const { jobStore } = readConfig(options.envFile);
   const rows = (await listStoredKeys(jobStore)).map((row) => [
@@ -71,7 +71,7 @@ export async function listTenancyKeys(options: TenancyOptions, { out }: Print): 
   return exitCodes.ok;
 }
 
-/** Begins a new tenancy if `--accept` says so; else it tells what that would mean. */
+/** Begins a new tenancy with `--accept`; without it, reports the consequences. */
 export async function beginTenancy(options: NewTenancyOptions, { out }: Print): Promise<number> {
   const config = readConfig(options.envFile);
   const pin = readTenancyPin(config.home);
@@ -81,29 +81,29 @@ export async function beginTenancy(options: NewTenancyOptions, { out }: Print): 
     out(
       [
         describePin(config, pin),
-        `the platform: ${named.employerId ?? `does not tell (${named.code})`}`,
+        `the platform: ${named.employerId ?? `does not answer (${named.code})`}`,
         ...describeRisk(keys, named.employerId),
-        'nothing was changed. Begin a new tenancy with: disburse-agent tenancy new --accept <new employerId>',
+        'nothing was changed. To begin a new tenancy: disburse-agent tenancy new --accept <new employerId>',
       ].join('\n'),
     );
     return exitCodes.refused;
   }
   const employerId = parseAccepted(options.accept, config, named.employerId);
   if (pin?.employerId === employerId) {
-    out(`${tenancyPinPath(config.home)} names this employer already; nothing was changed`);
+    out(`${tenancyPinPath(config.home)} already names this employer; nothing was changed`);
     return exitCodes.ok;
   }
   const open = keys.filter((row) => row.paid === 'open' && !isOf(row, employerId));
   if (open.length > 0 && options.leaveOpen !== true) {
     throw new PoolError(
       'tenancy_jobs_open',
-      `${open.length} job(s) of another employer are underway: let them end first. With --leave-open they stay in the job store, and an agent works on them only after this directory has returned to their employer`,
+      `${open.length} job(s) of another employer are underway: wait until they have ended. With --leave-open they remain in the job store, and an agent continues them only after this directory has returned to their employer`,
     );
   }
   replacePinnedEmployer(config.home, employerId, Date.now());
   out(
     [
-      `${tenancyPinPath(config.home)} names employer ${employerId} now; start the agent again`,
+      `${tenancyPinPath(config.home)} now names employer ${employerId}; start the agent again`,
       ...describeRisk(keys, employerId),
     ].join('\n'),
   );
@@ -113,7 +113,7 @@ export async function beginTenancy(options: NewTenancyOptions, { out }: Print): 
 function parseAccepted(text: string, config: Config, named: string | undefined): string {
   const employerId = normalizeEmployerId(text);
   if (employerId === undefined) {
-    throw new PoolError('invalid_tenancy', '--accept takes the employerId, a UUID');
+    throw new PoolError('invalid_tenancy', '--accept requires the employerId, a UUID');
   }
   if (named !== undefined && named !== employerId) {
     throw new PoolError(
@@ -146,7 +146,7 @@ async function askPlatform(config: Config): Promise<Named> {
   }
 }
 
-/** What an agent with this directory would say. Undefined: nothing against it. */
+/** The refusal of an agent with this directory. Undefined: it would not refuse. */
 async function judge(
   config: Config,
   named: Named,
@@ -173,10 +173,10 @@ async function judge(
   }
 }
 
-/** The same at every agent of an employer, so that they can tell each other's requests apart. */
+/** All agents of an employer share this key, so that each recognises the requests of the others. */
 function describeFingerprintKey({ home, fingerprintKey }: Config): string {
   const key = fingerprintKey ?? findFingerprintKey(home);
-  return key === undefined ? 'made at the first start' : createFingerprinter(key).keyId;
+  return key === undefined ? 'created at the first start' : createFingerprinter(key).keyId;
 }
 
 function describePin(config: Config, pin: TenancyPin | undefined): string {
@@ -194,18 +194,18 @@ function describeEmployers(keys: readonly StoredKey[]): string[] {
   });
 }
 
-/** @param next - keys of this employer are protected under it */
+/** @param next - the new employer: its own keys cannot be paid a second time */
 function describeRisk(keys: readonly StoredKey[], next: string | undefined): string[] {
   const atRisk = keys.filter((row) => isAtRisk(row) && !isOf(row, next));
   if (atRisk.length === 0) {
-    return ['the job store holds no key of another employer that was paid or may be paid'];
+    return ['the job store contains no key of another employer that was or may be paid'];
   }
   const rest = atRisk.length - shownKeys;
   return [
-    `${atRisk.length} key(s) were paid, or may be, for another employer. Under a new tenancy the same keys pay again:`,
+    `${atRisk.length} key(s) were or may be paid for another employer. Under a new tenancy the same keys pay again:`,
     ...atRisk.slice(0, shownKeys).map(({ key, paid }) => `  ${key} (${describePaid(paid)})`),
     ...(rest > 0 ? [`  and ${rest} more`] : []),
-    'write them all to a file with: disburse-agent tenancy keys > keys.csv',
+    'to write them all to a file: disburse-agent tenancy keys > keys.csv',
   ];
 }
 
@@ -217,7 +217,7 @@ function describePaid(paid: StoredKey['paid']): string {
       return 'underway';
     case 'no':
     case 'unknown':
-      return 'perhaps paid';
+      return 'possibly paid';
   }
 }
 
@@ -225,7 +225,7 @@ function isOf(row: StoredKey, employerId: string | undefined): boolean {
   return employerId !== undefined && normalizeEmployerId(row.employerId) === employerId;
 }
 
-/** Keys are printable ASCII, so they may hold commas and quotes. */
+/** Keys are printable ASCII, so they can contain commas and quotes. */
 function quote(cell: string): string {
   return /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

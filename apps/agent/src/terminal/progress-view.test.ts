@@ -1,4 +1,4 @@
-// What a terminal and a pipe are told while a job waits.
+// The output on a terminal and in a pipe while a job waits.
 import { expect, it } from 'vitest';
 import type { JobTrace } from '../services/job-trace.ts';
 import { createProgressView } from './progress-view.ts';
@@ -9,7 +9,7 @@ const refused: JobTrace = {
   refusal: { code: 'erc20-insufficient-balance', message: 'The balance is too small.' },
 };
 
-it.each([true, false])('tells once why a settlement is refused (terminal: %s)', (isTty) => {
+it.each([true, false])('prints once why a settlement is refused (terminal: %s)', (isTty) => {
   const written: string[] = [];
   const view = createProgressView({ isTty, write: (text) => written.push(text) });
   view.show('submitted', 'settling', { ...refused, refusal: undefined });
@@ -22,7 +22,7 @@ it.each([true, false])('tells once why a settlement is refused (terminal: %s)', 
   expect(lines[1]).toContain('disburse-agent cancel <key>');
 });
 
-it('says under an insufficient allowance that nobody has to do anything', () => {
+it('prints below an insufficient allowance that no action is needed', () => {
   let written = '';
   const view = createProgressView({
     isTty: true,
@@ -32,5 +32,7 @@ it('says under an insufficient allowance that nobody has to do anything', () => 
   });
   view.show('submitted', 'proving', { ...refused, refusal: undefined, allowance: 'insufficient' });
   expect(written).toContain('allowance: insufficient at the pre-proof check\n');
-  expect(written).toContain('(the agent grants exactly what the payment needs itself)\n');
+  expect(written).toContain(
+    '(no action needed: the agent grants exactly what the payment needs)\n',
+  );
 });

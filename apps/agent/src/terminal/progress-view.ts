@@ -1,6 +1,6 @@
 /**
- * The running job on a terminal: one line that is redrawn, a line per finished stage. Into a pipe nothing
- * but refusals and the outcome goes; of a pay run in parts, a line for each step of a part, for whoever reads logs later.
+ * The running job on a terminal: one line that is redrawn, and a line per finished stage. A pipe gets only refusals and
+ * the outcome; a pay run in parts also writes a line for each step of a part, for later readers of the log.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { JobTrace } from '../services/job-trace.ts';
 
 export type ProgressView = {
   show(state: string, stage: JobStage | undefined, trace: JobTrace | undefined): void;
-  /** Ends the redrawn line and prints what is still missing. */
+  /** Ends the redrawn line and prints the stages that were not printed yet. */
   end(trace: JobTrace | undefined): void;
 };
 
@@ -23,7 +23,7 @@ export function createProgressView(terminal: Terminal): ProgressView {
     return { show: (_state, _stage, trace) => printRefusal(trace), end: () => undefined };
   }
   const printed = new Set<JobStage>();
-  let saidAllowance = false;
+  let hasPrintedAllowance = false;
 
   function printFinished(trace: JobTrace | undefined, current: JobStage | undefined): void {
     for (const { stage, seconds } of trace?.timings ?? []) {
@@ -32,8 +32,8 @@ export function createProgressView(terminal: Terminal): ProgressView {
         terminal.write(`\r\u001b[K  ${stage.padEnd(20)} ${formatSeconds(seconds)}\n`);
       }
     }
-    if (trace?.allowance === 'insufficient' && !saidAllowance) {
-      saidAllowance = true;
+    if (trace?.allowance === 'insufficient' && !hasPrintedAllowance) {
+      hasPrintedAllowance = true;
       terminal.write(`\r\u001b[K  ${insufficientAllowanceLine}\n  ${allowanceNote}\n`);
     }
   }
@@ -60,13 +60,13 @@ export function createProgressView(terminal: Terminal): ProgressView {
   };
 }
 
-/** Says once why a settlement is refused, and what can be done: otherwise nobody would know before its deadline. */
+/** Prints once why a settlement is refused and what to do. Otherwise nobody would know before its deadline. */
 function createRefusalPrinter(terminal: Terminal): (trace: JobTrace | undefined) => void {
-  let said: string | undefined;
+  let printed: string | undefined;
   return (trace) => {
     const { refusal } = trace ?? {};
-    if (refusal !== undefined && refusal.code !== said) {
-      said = refusal.code;
+    if (refusal !== undefined && refusal.code !== printed) {
+      printed = refusal.code;
       const start = terminal.isTty ? '\r\u001b[K  ' : '';
       terminal.write(
         `${start}${describeWaiting(refusal.code)}: ${refusal.code}: ${refusal.message}\n` +
@@ -82,18 +82,19 @@ function describeWaiting(code: string): string {
 
 function adviseOn(code: string): string {
   if (code === 'configuration_changed') {
-    return 'this command goes on by itself once the job does; Ctrl-C ends the watching, not the job';
+    return 'this command continues when the job does; Ctrl-C ends this command, not the job';
   }
   return code === 'settled_elsewhere'
-    ? 'it is not sent again; the job ends when the chain shows that this batch can never land'
-    : 'it is sent again until its deadline; "disburse-agent cancel <key>" takes it back';
+    ? 'it is not sent again; the job ends when the chain shows that this batch can never be paid'
+    : 'it is sent again until its deadline; "disburse-agent cancel <key>" cancels it';
 }
 
-/** How the command form renders an insufficient pre-proof allowance. */
+/** The line for an insufficient pre-proof allowance. */
 export const insufficientAllowanceLine = 'allowance: insufficient at the pre-proof check';
 
-/** Stands under it, since it reads like something to do. */
-export const allowanceNote = '  (the agent grants exactly what the payment needs itself)';
+/** Printed below that line, which looks like a request to act. */
+export const allowanceNote =
+  '  (no action needed: the agent grants exactly what the payment needs)';
 
 function drawBar(fraction: number): string {
   const full = Math.round(Math.min(1, Math.max(0, fraction)) * barWidth);
