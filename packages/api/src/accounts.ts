@@ -8,7 +8,7 @@
 import { isoTimeSchema, parseHex } from '@pool/core';
 import * as v from 'valibot';
 
-/** A free label: 1 to 120 characters of one line, without control characters (databases refuse U+0000). */
+/** A free label: 1 to 120 characters on one line, without control characters (databases refuse U+0000). */
 export const labelSchema = v.pipe(
   v.string(),
   v.minLength(1),
@@ -23,135 +23,301 @@ export const readinessValues = [
   'eligibility_disabled',
   'not_enrolled',
 ] as const;
-export const readinessSchema = v.picklist(readinessValues);
+export const readinessSchema = v.pipe(
+  v.picklist(readinessValues),
+  v.description(
+    '`ready`: can be paid. `eligibility_pending`: the pool-gate has not confirmed the wallet yet. `eligibility_failed`: ' +
+      'writing to the pool-gate failed; enrol again. `eligibility_disabled`: the deployment has no pool-gate. ' +
+      '`not_enrolled`: the wallet has no enrolment.',
+  ),
+);
 export type Readiness = v.InferOutput<typeof readinessSchema>;
 
 export const capabilities = ['disburse', 'holder.read', 'holder.transfer', 'holder.send'] as const;
-export const capabilitySchema = v.picklist(capabilities);
+export const capabilitySchema = v.pipe(
+  v.picklist(capabilities),
+  v.description(
+    'The one operation that the key gives access to. A key reaches no route of another capability.',
+  ),
+);
 export type Capability = v.InferOutput<typeof capabilitySchema>;
+
+const successSchema = v.pipe(
+  v.literal(true),
+  v.description('Always true. A refused request has another status and the body {code, message}.'),
+);
+const employerIdSchema = v.pipe(
+  v.string(),
+  v.uuid(),
+  v.description('UUID of the employer account. The platform draws it; it is not on chain.'),
+);
+const walletAddressSchema = v.pipe(
+  v.string(),
+  v.description('EVM address of the session’s wallet, in EIP-55 checksum form.'),
+);
+const registeredWalletPubSchema = v.pipe(
+  v.string(),
+  v.description(
+    'W, the registered wallet public key: compressed secp256k1 point, 33 bytes of lower-case 0x hex.',
+  ),
+);
+const registeredKeySchema = v.pipe(
+  v.string(),
+  v.description(
+    'P, the registered encryption public key, which notes are sealed to: 32 bytes of lower-case 0x hex.',
+  ),
+);
+const whitelistedAtSchema = v.pipe(
+  isoTimeSchema,
+  v.description('When the pool-gate confirmed the wallet, ISO 8601 in UTC. Absent until it has.'),
+);
+const ownWalletPubSchema = v.pipe(
+  v.string(),
+  v.maxLength(132),
+  v.description(
+    'W, the public key of the session’s wallet: compressed secp256k1 point, 33 bytes of 0x hex. Its address must be the ' +
+      'session’s.',
+  ),
+);
 
 /** `GET /api/auth/nonce` */
 export const nonceResponseSchema = v.strictObject({
-  nonce: v.pipe(v.string(), v.regex(/^[A-Za-z0-9]{16,64}$/)),
-  expiresAt: isoTimeSchema,
+  nonce: v.pipe(
+    v.string(),
+    v.regex(/^[A-Za-z0-9]{16,64}$/),
+    v.description(
+      'Random value for the `Nonce:` line of one sign-in text. The platform accepts it once.',
+    ),
+  ),
+  expiresAt: v.pipe(
+    isoTimeSchema,
+    v.description('When the nonce stops being accepted, ISO 8601 in UTC.'),
+  ),
 });
 
 /** `POST /api/auth/verify` */
 export const verifySessionRequestSchema = v.strictObject({
-  message: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
-  /** 65 bytes of a wallet with a key; whatever a contract wallet takes for one, the empty one included. */
+  message: v.pipe(
+    v.string(),
+    v.minLength(1),
+    v.maxLength(4096),
+    v.description('The EIP-4361 text, byte for byte as the wallet signed it.'),
+  ),
+  // A contract wallet accepts whatever its code accepts, an empty signature included.
   signature: v.pipe(
     v.string(),
     v.maxLength(2 + 2 * 4096),
     v.regex(/^0x(?:[0-9a-f]{2})*$/),
     v.transform((value) => parseHex(value)),
+    v.description(
+      'Signature over `message`, lower-case 0x hex. EIP-191, r ‖ s ‖ v, 65 bytes, from a wallet with a key; for a ' +
+        'contract wallet the bytes that its `isValidSignature` (ERC-1271) accepts, at most 4096.',
+    ),
   ),
 });
 export const verifySessionResponseSchema = v.strictObject({
-  success: v.literal(true),
-  address: v.string(),
-  /** W. Absent for a contract wallet: it has none. */
-  walletPub: v.optional(v.string()),
-  expiresAt: isoTimeSchema,
+  success: successSchema,
+  address: v.pipe(
+    v.string(),
+    v.description('EVM address of the wallet that signed in, in EIP-55 checksum form.'),
+  ),
+  walletPub: v.optional(
+    v.pipe(
+      v.string(),
+      v.description(
+        'W, recovered from the signature: compressed secp256k1 point, 33 bytes of lower-case 0x hex. Absent for a ' +
+          'contract wallet, which has no public key.',
+      ),
+    ),
+  ),
+  expiresAt: v.pipe(isoTimeSchema, v.description('When the session ends, ISO 8601 in UTC.')),
 });
 
 /** `POST /api/auth/logout` and `DELETE /api/employers/keys/:id` */
-export const successResponseSchema = v.strictObject({ success: v.literal(true) });
+export const successResponseSchema = v.strictObject({ success: successSchema });
 
 /** `POST /api/employers/register`: idempotent per wallet. */
 export const registerRequestSchema = v.strictObject({
-  name: v.optional(labelSchema),
+  name: v.optional(
+    v.pipe(
+      labelSchema,
+      v.description(
+        'Label of the account for people: 1 to 120 characters on one line, without control characters.',
+      ),
+    ),
+  ),
 });
 export const registerResponseSchema = v.strictObject({
-  success: v.literal(true),
-  created: v.boolean(),
-  employerId: v.pipe(v.string(), v.uuid()),
-  address: v.string(),
+  success: successSchema,
+  created: v.pipe(
+    v.boolean(),
+    v.description('True: this call opened the account. False: the wallet had it before.'),
+  ),
+  employerId: employerIdSchema,
+  address: walletAddressSchema,
 });
 
 /** `POST /api/employers/holder/onboard` */
 export const onboardRequestSchema = v.strictObject({
-  walletPub: v.pipe(v.string(), v.maxLength(132)),
-  encryptionPublicKey: v.pipe(v.string(), v.maxLength(132)),
+  walletPub: ownWalletPubSchema,
+  encryptionPublicKey: v.pipe(
+    v.string(),
+    v.maxLength(132),
+    v.description(
+      'P, the encryption public key that notes are to be sealed to: packed Baby Jubjub point, 32 bytes of 0x hex. The ' +
+        'session’s sign-in text lists it.',
+    ),
+  ),
 });
 export const onboardResponseSchema = v.strictObject({
-  success: v.literal(true),
-  created: v.boolean(),
-  walletPub: v.string(),
-  encryptionPublicKey: v.string(),
+  success: successSchema,
+  created: v.pipe(
+    v.boolean(),
+    v.description(
+      'True: this call enrolled the wallet. False: it was enrolled with the same keys before.',
+    ),
+  ),
+  walletPub: registeredWalletPubSchema,
+  encryptionPublicKey: registeredKeySchema,
   readiness: readinessSchema,
-  /** Present once the gate has confirmed the wallet. */
-  eligibilityWhitelistedAt: v.optional(isoTimeSchema),
+  eligibilityWhitelistedAt: v.optional(whitelistedAtSchema),
 });
 
 /** `GET /api/employers/holder/enrollment` */
 export const enrollmentResponseSchema = v.strictObject({
-  success: v.literal(true),
-  walletPub: v.optional(v.string()),
-  encryptionPublicKey: v.optional(v.string()),
+  success: successSchema,
+  walletPub: v.optional(registeredWalletPubSchema),
+  encryptionPublicKey: v.optional(registeredKeySchema),
   readiness: readinessSchema,
-  eligibilityWhitelistedAt: v.optional(isoTimeSchema),
+  eligibilityWhitelistedAt: v.optional(whitelistedAtSchema),
 });
 
 /** `POST /api/employers/holder/rotate-encryption-key` */
 export const rotateRequestSchema = v.strictObject({
-  walletPub: v.pipe(v.string(), v.maxLength(132)),
-  /** P as registered until now. */
-  currentEncryptionPublicKey: v.pipe(v.string(), v.maxLength(132)),
-  /** P from now on; the session's sign-in text lists it. */
-  encryptionPublicKey: v.pipe(v.string(), v.maxLength(132)),
+  walletPub: ownWalletPubSchema,
+  currentEncryptionPublicKey: v.pipe(
+    v.string(),
+    v.maxLength(132),
+    v.description(
+      'P as registered until now: 32 bytes of 0x hex. Another value is refused, so that no rotation is lost.',
+    ),
+  ),
+  encryptionPublicKey: v.pipe(
+    v.string(),
+    v.maxLength(132),
+    v.description(
+      'P from now on: packed Baby Jubjub point, 32 bytes of 0x hex. The session’s sign-in text lists it.',
+    ),
+  ),
 });
 export const rotateResponseSchema = v.strictObject({
-  success: v.literal(true),
-  /** False: the new key was registered already, and nothing changed. */
-  rotated: v.boolean(),
-  walletPub: v.string(),
-  encryptionPublicKey: v.string(),
+  success: successSchema,
+  rotated: v.pipe(
+    v.boolean(),
+    v.description('True: this call changed the key. False: the new key was registered already.'),
+  ),
+  walletPub: registeredWalletPubSchema,
+  encryptionPublicKey: registeredKeySchema,
   readiness: readinessSchema,
-  eligibilityWhitelistedAt: v.optional(isoTimeSchema),
+  eligibilityWhitelistedAt: v.optional(whitelistedAtSchema),
 });
+
+const keyRecord = {
+  id: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description(
+      'Number of the key, drawn by the platform. `DELETE /api/employers/keys/{id}` takes it.',
+    ),
+  ),
+  keyPrefix: v.pipe(
+    v.string(),
+    v.description(
+      'First part of the key, to tell keys apart, for example `pool_live_EXAMPLE0`. Not secret.',
+    ),
+  ),
+  capability: capabilitySchema,
+  name: v.pipe(v.string(), v.description('Label of the key as it was minted, for people.')),
+  createdAt: v.pipe(isoTimeSchema, v.description('When the key was minted, ISO 8601 in UTC.')),
+};
 
 /** `POST /api/employers/keys` */
 export const mintKeyRequestSchema = v.strictObject({
   capability: capabilitySchema,
-  name: labelSchema,
+  name: v.pipe(
+    labelSchema,
+    v.description(
+      'Label of the key for people: 1 to 120 characters on one line, without control characters.',
+    ),
+  ),
 });
 export const mintKeyResponseSchema = v.strictObject({
-  success: v.literal(true),
-  id: v.pipe(v.number(), v.integer()),
-  apiKey: v.string(),
-  keyPrefix: v.string(),
-  capability: capabilitySchema,
-  name: v.string(),
-  createdAt: isoTimeSchema,
+  success: successSchema,
+  ...keyRecord,
+  apiKey: v.pipe(
+    v.string(),
+    v.description(
+      'The API key in plain text. Secret. Only this answer contains it: the platform stores its hash.',
+    ),
+  ),
 });
 
 /** One entry of `GET /api/employers/keys`: metadata only, revoked keys included. */
-export const keyMetadataSchema = v.strictObject({
-  id: v.pipe(v.number(), v.integer()),
-  keyPrefix: v.string(),
-  capability: capabilitySchema,
-  name: v.string(),
-  createdAt: isoTimeSchema,
-  revokedAt: v.optional(isoTimeSchema),
-});
+export const keyMetadataSchema = v.pipe(
+  v.strictObject({
+    ...keyRecord,
+    revokedAt: v.optional(
+      v.pipe(
+        isoTimeSchema,
+        v.description('When the key was revoked, ISO 8601 in UTC. Absent while the key is live.'),
+      ),
+    ),
+  }),
+  v.description('An API key without its secret.'),
+);
 export const listKeysResponseSchema = v.strictObject({
-  success: v.literal(true),
-  keys: v.array(keyMetadataSchema),
+  success: successSchema,
+  keys: v.pipe(
+    v.array(keyMetadataSchema),
+    v.description('Every key ever minted by the wallet, oldest first, revoked ones included.'),
+  ),
 });
 
 /** `POST /api/employers/verify-key`, bearer = the agent's edge token. */
 export const verifyKeyRequestSchema = v.strictObject({
-  apiKey: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+  apiKey: v.pipe(
+    v.string(),
+    v.minLength(1),
+    v.maxLength(256),
+    v.description('The API key that a caller presented to the agent, in plain text. Secret.'),
+  ),
 });
 export const verifyKeyResponseSchema = v.variant('valid', [
-  v.strictObject({ valid: v.literal(false) }),
   v.strictObject({
-    valid: v.literal(true),
+    valid: v.pipe(v.literal(false), v.description('False: the key is unknown or revoked.')),
+  }),
+  v.strictObject({
+    valid: v.pipe(
+      v.literal(true),
+      v.description(
+        'True: the key is live. Whose it is, `employerId` says; the agent compares it with its own.',
+      ),
+    ),
     capability: capabilitySchema,
-    employerId: v.pipe(v.string(), v.uuid()),
-    address: v.string(),
-    keyId: v.pipe(v.number(), v.integer()),
+    employerId: v.pipe(
+      v.string(),
+      v.uuid(),
+      v.description('UUID of the employer account that minted the key.'),
+    ),
+    address: v.pipe(
+      v.string(),
+      v.description('EVM address of the wallet that minted the key, in EIP-55 checksum form.'),
+    ),
+    keyId: v.pipe(
+      v.number(),
+      v.integer(),
+      v.description('Number of the key at the platform, for logs and limits. Not secret.'),
+    ),
   }),
 ]);
 export type VerifiedKey = v.InferOutput<typeof verifyKeyResponseSchema>;

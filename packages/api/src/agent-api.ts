@@ -5,6 +5,7 @@
  */
 
 import {
+  allowanceStateSchema,
   disbursementErrorCodes,
   disbursementJobSchema,
   disbursementResultSchema,
@@ -20,59 +21,155 @@ import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.
 const bearer = { scheme: 'agentCredential', needs: 'disburse' } as const;
 
 const checkSchema = v.strictObject({
-  ok: v.boolean(),
-  detail: v.strictObject({ kind: v.string(), message: v.string() }),
-  latencyMs: v.number(),
-});
-const readinessReportSchema = v.strictObject({
-  ok: v.boolean(),
-  checks: v.strictObject({
-    accelerator: checkSchema,
-    signer: checkSchema,
-    poolGate: checkSchema,
-    platform: checkSchema,
-  }),
-});
-
-const validationReportSchema = v.strictObject({
-  /** Nothing is wrong, and nothing else would stop the batch. */
-  ok: v.boolean(),
-  allowanceState: v.picklist(['sufficient', 'insufficient', 'unknown']),
-  issues: v.array(
+  ok: v.pipe(v.boolean(), v.description('True: a payment can use this part now.')),
+  detail: v.pipe(
     v.strictObject({
-      /** Position in `recipients`; -1 for the request as a whole. */
-      requestIndex: v.pipe(v.number(), v.integer(), v.minValue(-1)),
-      code: v.picklist(['invalid_request', ...disbursementErrorCodes]),
-      message: v.string(),
-      severity: v.picklist(['error']),
+      kind: v.pipe(
+        v.string(),
+        v.description(
+          'What was found, for programs, for example `reachable`, `timeout` or `gate_unreachable`.',
+        ),
+      ),
+      message: v.pipe(
+        v.string(),
+        v.description('What was found, for people. Its wording may change; it names no secret.'),
+      ),
     }),
+    v.description('What the check found, for programs and for people.'),
   ),
-  /** What else would stop the batch now; absent when nothing would. */
-  preflight: v.optional(
-    v.array(
-      v.strictObject({
-        code: v.string(),
-        message: v.string(),
-        /** A warning stops nothing; an entry without a severity would stop the batch now. */
-        severity: v.optional(v.picklist(['warning'])),
-      }),
-    ),
-  ),
-  /** Whom `unregistered: skip` would leave unpaid; absent when nobody. */
-  skipped: v.optional(disbursementResultSchema.entries.skipped),
+  latencyMs: v.pipe(v.number(), v.description('Duration of the check in milliseconds.')),
 });
+const readinessReportSchema = v.pipe(
+  v.strictObject({
+    ok: v.pipe(v.boolean(), v.description('True: every check is `ok`, and the agent can pay.')),
+    checks: v.pipe(
+      v.strictObject({
+        accelerator: v.pipe(
+          checkSchema,
+          v.description('The prover and what it computes on: GPU or processor.'),
+        ),
+        signer: v.pipe(
+          checkSchema,
+          v.description('The funder signer, which signs the authorisation of a batch.'),
+        ),
+        poolGate: v.pipe(
+          checkSchema,
+          v.description('The pool-gate, which answers the recipients’ eligibility paths.'),
+        ),
+        platform: v.pipe(
+          checkSchema,
+          v.description('The platform, this agent’s edge token there, and its relayer.'),
+        ),
+      }),
+      v.description('One check for each part that a payment needs.'),
+    ),
+  }),
+  v.description('Whether the agent can pay now, part by part.'),
+);
+
+const validationReportSchema = v.pipe(
+  v.strictObject({
+    ok: v.pipe(
+      v.boolean(),
+      v.description('True: `issues` is empty, and nothing else would stop the batch now.'),
+    ),
+    allowanceState: v.pipe(
+      allowanceStateSchema,
+      v.description(
+        'Whether the token’s allowance for the pool covers the total now. `insufficient` stops nothing: the agent grants what ' +
+          'is missing.',
+      ),
+    ),
+    issues: v.pipe(
+      v.array(
+        v.strictObject({
+          requestIndex: v.pipe(
+            v.number(),
+            v.integer(),
+            v.minValue(-1),
+            v.description(
+              'Position of the recipient in `recipients`, from 0; -1: the request as a whole.',
+            ),
+          ),
+          code: v.pipe(
+            v.picklist(['invalid_request', ...disbursementErrorCodes]),
+            v.description('The code with which `POST /api/disburse` would refuse the request.'),
+          ),
+          message: v.pipe(
+            v.string(),
+            v.description(
+              'What is wrong, where, and what to do, for people. Its wording may change.',
+            ),
+          ),
+          severity: v.pipe(
+            v.picklist(['error']),
+            v.description(
+              '`error`: `POST /api/disburse` would refuse the batch because of this issue.',
+            ),
+          ),
+        }),
+      ),
+      v.description('Everything wrong with the request, in the order of the checks.'),
+    ),
+    preflight: v.optional(
+      v.pipe(
+        v.array(
+          v.strictObject({
+            code: v.pipe(
+              v.string(),
+              v.description(
+                'Stable code for programs; docs/errors.md lists the codes and what to do about each.',
+              ),
+            ),
+            message: v.pipe(
+              v.string(),
+              v.description('What was found and what to do, for people. Its wording may change.'),
+            ),
+            severity: v.optional(
+              v.pipe(
+                v.picklist(['warning']),
+                v.description(
+                  '`warning`: look at it before you pay; it stops nothing. Absent: it would stop the batch now.',
+                ),
+              ),
+            ),
+          }),
+        ),
+        v.description(
+          'What besides the request would stop the batch now (money, services), and warnings. Absent: there is nothing to ' +
+            'report.',
+        ),
+      ),
+    ),
+    skipped: v.optional(
+      v.pipe(
+        disbursementResultSchema.entries.skipped,
+        v.description('Recipients whom `unregistered: skip` would leave unpaid. Absent: none.'),
+      ),
+    ),
+  }),
+  v.description(
+    'Result of a dry run: what is wrong with the request, and what else would stop it.',
+  ),
+);
 
 const livenessSchema = v.strictObject({
-  ok: v.literal(true),
-  version: v.string(),
-  uptimeSeconds: v.number(),
+  ok: v.pipe(v.literal(true), v.description('Always true: the process answers.')),
+  version: v.pipe(
+    v.string(),
+    v.description('Version of the agent’s software, for example `1.0.0`.'),
+  ),
+  uptimeSeconds: v.pipe(v.number(), v.description('Whole seconds since the process started.')),
 });
 
 /** The job as its submission answers it. */
-const submittedJobSchema = v.strictObject({
-  ...disbursementJobSchema.entries,
-  statusUrl: v.string(),
-});
+const submittedJobSchema = v.pipe(
+  v.strictObject({
+    ...disbursementJobSchema.entries,
+    statusUrl: disbursementJobSchema.entries.statusUrl.wrapped,
+  }),
+  v.description('The job of the Idempotency-Key, as its submission answers it.'),
+);
 
 const tooLarge = ['payload_too_large'] as const;
 const unauthorized = ['unauthorized'] as const;

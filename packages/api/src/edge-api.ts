@@ -9,17 +9,19 @@ import * as v from 'valibot';
 import {
   bootstrapRequestSchema,
   bootstrapResponseSchema,
-  deliverySchema,
   notesResponseSchema,
   recipientLookupRequestSchema,
   recipientLookupResponseSchema,
   recipientRecordSchema,
-  settlementRecordSchema,
-  settlementRequestSchema,
-  voidRequestSchema,
 } from './edge.ts';
 import { edgeExamples } from './edge-examples.ts';
 import { type Api, defineRoute } from './route.ts';
+import {
+  deliverySchema,
+  settlementRecordSchema,
+  settlementRequestSchema,
+  voidRequestSchema,
+} from './settlements.ts';
 import { idempotencyKeyHeaderSchema, jobKeyParamSchema } from './shared-schemas.ts';
 
 const edgeToken = { scheme: 'edgeToken' } as const;
@@ -29,6 +31,7 @@ const foreign = ['forbidden_host', 'forbidden_origin'] as const;
 const tooLarge = ['payload_too_large'] as const;
 const limited = ['rate_limited'] as const;
 const chainDown = ['chain_unreachable'] as const;
+
 function settlement(description: string) {
   return { description, schema: settlementRecordSchema };
 }
@@ -168,9 +171,21 @@ export const edgeRoutes = {
     summary: 'Sealed notes of the holder, oldest first',
     auth: { scheme: 'holderKey', needs: 'holder.read' },
     query: {
-      chain: chainKeySchema,
-      token: tokenSymbolSchema,
-      cursor: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,9}\.[0-9]{1,4}$/))),
+      chain: v.pipe(
+        chainKeySchema,
+        v.description('Key of the chain to read notes of, for example `base`.'),
+      ),
+      token: v.pipe(
+        tokenSymbolSchema,
+        v.description('Symbol of the token to read notes of, for example `USDC`.'),
+      ),
+      cursor: v.optional(
+        v.pipe(
+          v.string(),
+          v.regex(/^[0-9]{1,9}\.[0-9]{1,4}$/),
+          v.description('`cursor` of the page before, unchanged. Absent: the first page.'),
+        ),
+      ),
     },
     answers: { 200: { description: 'A page.', schema: notesResponseSchema } },
     errors: {

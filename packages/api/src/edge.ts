@@ -1,270 +1,220 @@
 /**
- * Wire schemas of `/agent-edge` and of the pool-gate (ARCHITECTURE.md).
+ * Wire schemas of `/agent-edge` apart from settlements: bootstrap, look-up of recipients, notes (ARCHITECTURE.md).
  *
  * @module
  */
 
 import {
   addressTextSchema,
-  amountSchema,
   chainKeySchema,
-  eligibilityPathSchema,
   encryptionPublicKeySchema,
   evidenceSchema,
   evmAddressSchema,
   hex32Schema,
   hexSchema,
-  isoTimeSchema,
   tokenSymbolSchema,
-  unixSecondsSchema,
   urlSchema,
   vendedChainSchema,
+  walletPubSchema,
 } from '@pool/core';
 import * as v from 'valibot';
 import { readinessSchema } from './accounts.ts';
 
 /** Whether the platform's relayer can send a batch now, as its worker saw it last. */
 const relayerHealthSchema = v.object({
-  ok: v.boolean(),
-  /** Why not: a word for machines. Later releases may have more of them. */
-  code: v.optional(v.pipe(v.string(), v.maxLength(64), v.regex(/^[a-z][a-z0-9_]*$/))),
+  ok: v.pipe(
+    v.boolean(),
+    v.description('True: the relayer can send transactions on this chain now.'),
+  ),
+  code: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(64),
+      v.regex(/^[a-z][a-z0-9_]*$/),
+      v.description(
+        'Why it cannot, for programs, for example `insufficient_gas`. Later releases may add codes.',
+      ),
+    ),
+  ),
 });
 export type RelayerHealth = v.InferOutput<typeof relayerHealthSchema>;
 
 /** `POST /agent-edge/bootstrap {}` */
 export const bootstrapRequestSchema = v.strictObject({});
 /** Unknown fields are ignored at every level: an agent keeps working with a newer platform. */
-export const bootstrapResponseSchema = v.object({
-  employerId: v.pipe(v.string(), v.uuid()),
-  employerAddress: evmAddressSchema,
-  /** Default chain key of the deployment. */
-  chain: chainKeySchema,
-  /** Repeats the platform's view per chain; the agent compares it with its own. */
-  chains: v.record(chainKeySchema, vendedChainSchema),
-  /** Per-call maximum per chain. */
-  maxRecipients: v.record(chainKeySchema, v.pipe(v.number(), v.integer(), v.minValue(1))),
-  /** Absent: the deployment has no gate. */
-  gate: v.optional(
-    v.object({
-      url: urlSchema,
-      oauth: v.optional(
-        v.object({
-          tokenUrl: urlSchema,
-          clientId: v.string(),
-          clientSecret: v.string(),
-          scope: v.string(),
-        }),
+export const bootstrapResponseSchema = v.pipe(
+  v.object({
+    employerId: v.pipe(
+      v.string(),
+      v.uuid(),
+      v.description(
+        'UUID of the employer account that the edge token belongs to. The agent pins it; it enters every batch nonce.',
       ),
-    }),
+    ),
+    employerAddress: v.pipe(
+      evmAddressSchema,
+      v.description('EVM address of the wallet that registered the employer account.'),
+    ),
+    chain: v.pipe(
+      chainKeySchema,
+      v.description(
+        'Key of the deployment’s default chain. The agent uses it when it has none configured.',
+      ),
+    ),
+    chains: v.pipe(
+      v.record(chainKeySchema, vendedChainSchema),
+      v.description(
+        'The platform’s settings of each chain, by key. The agent compares them with its own and refuses a chain that ' +
+          'differs.',
+      ),
+    ),
+    maxRecipients: v.pipe(
+      v.record(chainKeySchema, v.pipe(v.number(), v.integer(), v.minValue(1))),
+      v.description('Most recipients of one call, by chain key.'),
+    ),
+    gate: v.optional(
+      v.pipe(
+        v.object({
+          url: v.pipe(urlSchema, v.description('Base URL of the pool-gate, http or https.')),
+          oauth: v.optional(
+            v.pipe(
+              v.object({
+                tokenUrl: v.pipe(
+                  urlSchema,
+                  v.description('URL that grants access tokens (RFC 6749, client credentials).'),
+                ),
+                clientId: v.pipe(
+                  v.string(),
+                  v.description('OAuth client id of the employer’s reader. Not secret.'),
+                ),
+                clientSecret: v.pipe(
+                  v.string(),
+                  v.description(
+                    'OAuth client secret of the employer’s reader, made by the platform. Secret.',
+                  ),
+                ),
+                scope: v.pipe(
+                  v.string(),
+                  v.description('OAuth scopes to ask for, separated by spaces.'),
+                ),
+              }),
+              v.description(
+                'Credentials that read the pool-gate. Absent: the agent needs credentials of its own.',
+              ),
+            ),
+          ),
+        }),
+        v.description('The pool-gate of the deployment. Absent: the deployment has none.'),
+      ),
+    ),
+    relayer: v.optional(
+      v.pipe(
+        v.record(chainKeySchema, relayerHealthSchema),
+        v.description(
+          'Whether the relayer can send transactions, by chain key. A missing chain, or no field at all, means that it is ' +
+            'not known.',
+        ),
+      ),
+    ),
+  }),
+  v.description(
+    'What the platform vends to an agent at its start. Agents ignore fields that they do not know.',
   ),
-  /** Per chain. Absent, or a chain that is not there: not known. */
-  relayer: v.optional(v.record(chainKeySchema, relayerHealthSchema)),
-});
+);
 export type Bootstrap = v.InferOutput<typeof bootstrapResponseSchema>;
 
 /** `POST /agent-edge/recipients/lookup` */
 export const recipientLookupRequestSchema = v.strictObject({
-  chain: chainKeySchema,
-  addresses: v.pipe(v.array(addressTextSchema), v.minLength(1), v.maxLength(256)),
+  chain: v.pipe(
+    chainKeySchema,
+    v.description('Key of the chain whose address format the addresses have.'),
+  ),
+  addresses: v.pipe(
+    v.array(addressTextSchema),
+    v.minLength(1),
+    v.maxLength(256),
+    v.description('Wallet addresses to look up, 1 to 256.'),
+  ),
 });
-export const recipientRecordSchema = v.strictObject({
-  address: addressTextSchema,
-  readiness: readinessSchema,
-  walletPub: v.optional(hexSchema(33)),
-  encryptionPublicKey: v.optional(encryptionPublicKeySchema),
-  evidence: v.optional(evidenceSchema),
-});
+export const recipientRecordSchema = v.pipe(
+  v.strictObject({
+    address: v.pipe(
+      addressTextSchema,
+      v.description('Wallet address, spelled as the request spelled it.'),
+    ),
+    readiness: readinessSchema,
+    walletPub: v.optional(walletPubSchema),
+    encryptionPublicKey: v.optional(encryptionPublicKeySchema),
+    evidence: v.optional(
+      v.pipe(
+        evidenceSchema,
+        v.description(
+          'The holder’s sign-in, which binds P to W. The agent verifies it before it pays. Absent: not enrolled.',
+        ),
+      ),
+    ),
+  }),
+  v.description(
+    'What the platform knows of one wallet: keys, readiness and the evidence for them.',
+  ),
+);
 export type RecipientRecord = v.InferOutput<typeof recipientRecordSchema>;
 export const recipientLookupResponseSchema = v.strictObject({
-  recipients: v.pipe(v.array(recipientRecordSchema), v.maxLength(256)),
-});
-
-/** A field element or digest as a decimal-free 32-byte hex word. */
-const wordSchema = hex32Schema;
-
-export const groth16ProofSchema = v.strictObject({
-  a: v.tuple([wordSchema, wordSchema]),
-  b: v.tuple([v.tuple([wordSchema, wordSchema]), v.tuple([wordSchema, wordSchema])]),
-  c: v.tuple([wordSchema, wordSchema]),
-});
-/** A Groth16 proof in the order the Solidity verifier takes it (G2 coordinates imaginary part first). */
-export type SolidityProof = v.InferOutput<typeof groth16ProofSchema>;
-
-export const fundBatchSchema = v.strictObject({
-  funder: evmAddressSchema,
-  token: evmAddressSchema,
-  total: amountSchema,
-  batchNonce: wordSchema,
-  eligibilityRoot: wordSchema,
-  batchRoot: wordSchema,
-  commitments: v.pipe(v.array(wordSchema), v.minLength(1), v.maxLength(256)),
-  sealedNotesHash: wordSchema,
-  /** D of protocol §5. */
-  digest: wordSchema,
-  deadline: unixSecondsSchema,
-});
-export type FundBatchWire = v.InferOutput<typeof fundBatchSchema>;
-
-export const permitSchema = v.strictObject({
-  value: amountSchema,
-  deadline: unixSecondsSchema,
-  v: v.picklist([27, 28]),
-  r: wordSchema,
-  s: wordSchema,
-});
-export type PermitWire = v.InferOutput<typeof permitSchema>;
-
-/** One per slot, in slot order: the sealed note and the key it is addressed to. */
-const sealedNotesSchema = v.pipe(
-  v.array(
-    v.strictObject({ encryptionPublicKey: encryptionPublicKeySchema, sealed: hexSchema(209) }),
-  ),
-  v.minLength(1),
-  v.maxLength(256),
-);
-
-/**
- * Says whether two requests under one Idempotency-Key are the same, to whoever has the key it was made with.
- * `keyId` names that key.
- */
-const bodyFingerprintSchema = v.strictObject({ keyId: hexSchema(8), value: hex32Schema });
-export type BodyFingerprint = v.InferOutput<typeof bodyFingerprintSchema>;
-
-/** `POST /agent-edge/settlements`, header Idempotency-Key = the job's key. */
-export const settlementRequestSchema = v.strictObject({
-  chain: chainKeySchema,
-  batch: fundBatchSchema,
-  proof: groth16ProofSchema,
-  funderSignature: v.pipe(v.string(), v.regex(/^0x(?:[0-9a-f]{2}){65,1024}$/)),
-  permit: v.optional(permitSchema),
-  /** Of the request that this batch pays. */
-  bodyFingerprint: v.optional(bodyFingerprintSchema),
-  sealedNotes: sealedNotesSchema,
-});
-export type SettlementRequest = v.InferOutput<typeof settlementRequestSchema>;
-
-/**
- * `POST /agent-edge/settlements/:key/notes`: the sealed notes of a settled batch once more, for a platform that lost them.
- * The same document is what a funder keeps and what a holder imports. It names P for each slot and no amount but the total.
- */
-export const deliverySchema = v.strictObject({
-  chain: chainKeySchema,
-  batch: fundBatchSchema,
-  sealedNotes: sealedNotesSchema,
-});
-export type Delivery = v.InferOutput<typeof deliverySchema>;
-
-/**
- * `accepted`: notes and intent stored, nothing sent. `submitted`: a transaction is out. `settled`: final
- * and successful. `reverted`: the last transaction is final and reverted, or the relayer's simulation
- * refused it (then without txHash); the same authorisation may be sent again with a fresh proof.
- */
-const settlementStates = ['accepted', 'submitted', 'settled', 'reverted'] as const;
-
-export const settlementRecordSchema = v.strictObject({
-  key: v.string(),
-  state: v.picklist(settlementStates),
-  chain: chainKeySchema,
-  batch: fundBatchSchema,
-  /** As the first post of this batch brought it. Absent: it brought none. */
-  bodyFingerprint: v.optional(bodyFingerprintSchema),
-  /** Empty: the batch never landed and never can, and the platform has erased them. */
-  sealedNotes: v.array(
-    v.strictObject({ encryptionPublicKey: encryptionPublicKeySchema, sealed: hexSchema(209) }),
-  ),
-  /** The settling transaction, or the one that reverted this attempt; absent while none is mined. */
-  txHash: v.optional(hex32Schema),
-  blockNumber: v.optional(v.number()),
-  /** Gas used by that transaction, decimal. */
-  gasUsed: v.optional(v.string()),
-  error: v.optional(
-    v.strictObject({
-      code: v.pipe(v.string(), v.maxLength(64), v.regex(/^[a-z0-9_-]+$/)),
-      message: v.pipe(v.string(), v.maxLength(500)),
-    }),
+  recipients: v.pipe(
+    v.array(recipientRecordSchema),
+    v.maxLength(256),
+    v.description('One record per address, in the order of the request.'),
   ),
 });
-export type SettlementRecord = v.InferOutput<typeof settlementRecordSchema>;
-
-/**
- * `POST /agent-edge/settlements/:key/void`: withdraw the batch of a settlement. `signature` is the funder's
- * EIP-712 `VoidBatch` (protocol §8). Answered with the settlement record; 404 `not_found` when the employer has no
- * settlement under that key. The answer does not mean that the batch is void: only a final block says so.
- */
-export const voidRequestSchema = v.strictObject({
-  chain: chainKeySchema,
-  funder: evmAddressSchema,
-  batchNonce: wordSchema,
-  signature: settlementRequestSchema.entries.funderSignature,
-});
-export type VoidRequest = v.InferOutput<typeof voidRequestSchema>;
 
 /** `GET /agent-edge/notes?chain&token&cursor`, bearer = a `holder.read` key. */
 export const notesResponseSchema = v.strictObject({
-  notes: v.array(
-    v.strictObject({
-      commitment: wordSchema,
-      sealed: hexSchema(209),
-      chain: chainKeySchema,
-      token: tokenSymbolSchema,
-      /** Position of the batch in the note tree, and of the note in the batch. */
-      batchIndex: v.number(),
-      slot: v.number(),
-      txHash: hex32Schema,
-    }),
+  notes: v.pipe(
+    v.array(
+      v.strictObject({
+        commitment: v.pipe(
+          hex32Schema,
+          v.description(
+            'Hash of the note, as it is on chain: a field element as 32 bytes of 0x hex.',
+          ),
+        ),
+        sealed: v.pipe(
+          hexSchema(209),
+          v.description(
+            'The encrypted note: 209 bytes of 0x hex (protocol §3). The holder’s viewing key opens it; the holder counts it only ' +
+              'if the commitment matches.',
+          ),
+        ),
+        chain: v.pipe(
+          chainKeySchema,
+          v.description('Key of the chain that the note is on, for example `base`.'),
+        ),
+        token: v.pipe(
+          tokenSymbolSchema,
+          v.description('Symbol of the note’s token, for example `USDC`.'),
+        ),
+        batchIndex: v.pipe(
+          v.number(),
+          v.description(
+            'Position of the note’s batch in the pool, from 0, in the order of settlement.',
+          ),
+        ),
+        slot: v.pipe(v.number(), v.description('Position of the note in its batch, from 0.')),
+        txHash: v.pipe(
+          hex32Schema,
+          v.description('Hash of the transaction that settled the batch: 32 bytes of 0x hex.'),
+        ),
+      }),
+    ),
+    v.description('Sealed notes of the holder’s registered P, oldest first. At most one page.'),
   ),
-  /** Pass as `cursor` to read on; absent: nothing more now. */
-  cursor: v.optional(v.string()),
+  cursor: v.optional(
+    v.pipe(
+      v.string(),
+      v.description(
+        'Pass it as `cursor` to read the next page. Absent: there are no more notes now.',
+      ),
+    ),
+  ),
 });
 export type NotesResponse = v.InferOutput<typeof notesResponseSchema>;
-
-/** Pool-gate `POST /v1/paths` */
-export const gatePathsRequestSchema = v.strictObject({
-  walletIds: v.pipe(v.array(wordSchema), v.minLength(1), v.maxLength(256)),
-});
-export const gatePathsResponseSchema = v.strictObject({
-  root: wordSchema,
-  paths: v.array(eligibilityPathSchema),
-  /** Wallet ids that are not on the list. */
-  missing: v.array(wordSchema),
-});
-
-/** Pool-gate `PUT /v1/wallets/:w` and `DELETE`: answered once the new root is final on chain. */
-export const gateWalletRequestSchema = v.strictObject({ walletPub: hexSchema(33) });
-export const gateWalletResponseSchema = v.strictObject({
-  walletId: wordSchema,
-  status: v.picklist(['whitelisted', 'removed', 'denied']),
-  root: wordSchema,
-  whitelistedAt: v.optional(isoTimeSchema),
-});
-export type GateWallet = v.InferOutput<typeof gateWalletResponseSchema>;
-
-/** Ids of employers' readers at the pool-gate. A form of its own: none is that of a configured client. */
-export const gateReaderIdSchema = v.pipe(v.string(), v.regex(/^reader-[A-Za-z0-9]{16}$/));
-/** Pool-gate `PUT /v1/readers/:clientId`: makes an employer's reader, gives it another secret, or revokes it. */
-export const gateReaderRequestSchema = v.strictObject({
-  /** A lower one than the gate has is refused; a revoked one stays revoked. */
-  generation: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
-  /** SHA-256 of the secret; null: revoked. */
-  secretHash: v.nullable(hexSchema(32)),
-});
-export const gateReaderResponseSchema = v.strictObject({ clientId: gateReaderIdSchema });
-export type GateReaderState = v.InferOutput<typeof gateReaderRequestSchema>;
-
-/** Pool-gate `GET /v1/root` */
-export const gateRootResponseSchema = v.strictObject({
-  root: wordSchema,
-  wallets: v.number(),
-  /** Absent while no root has been published. */
-  txHash: v.optional(hex32Schema),
-});
-
-/** Pool-gate `GET /v1/capacity` */
-export const gateCapacityResponseSchema = v.strictObject({
-  /** Leaves of the eligibility tree. */
-  capacity: v.number(),
-  /** Leaves that a wallet has: listed, about to be listed, or about to be removed. */
-  used: v.number(),
-  /** Whether 80 % of them are used. */
-  nearlyFull: v.boolean(),
-});

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { eligibilityPathSchema, hex32Schema } from '@pool/core';
+import { eligibilityPathSchema, walletIdSchema } from '@pool/core';
 import * as v from 'valibot';
 import {
   gateCapacityResponseSchema,
@@ -16,7 +16,7 @@ import {
   gateRootResponseSchema,
   gateWalletRequestSchema,
   gateWalletResponseSchema,
-} from './edge.ts';
+} from './gate.ts';
 import { gateExamples } from './gate-examples.ts';
 import { type Api, defineRoute } from './route.ts';
 import { okSchema } from './shared-schemas.ts';
@@ -30,25 +30,57 @@ const tooLarge = ['payload_too_large'] as const;
 const badWord = ['invalid_hex', 'invalid_field_element'] as const;
 
 const tokenRequestSchema = v.object({
-  grant_type: v.literal('client_credentials'),
-  client_id: v.optional(v.string()),
-  client_secret: v.optional(v.string()),
-  scope: v.optional(v.string()),
+  grant_type: v.pipe(
+    v.literal('client_credentials'),
+    v.description('OAuth grant type (RFC 6749 §4.4). The gate knows this one only.'),
+  ),
+  client_id: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('OAuth client id. Absent when HTTP Basic carries the credentials.'),
+    ),
+  ),
+  client_secret: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('OAuth client secret. Secret. Absent when HTTP Basic carries the credentials.'),
+    ),
+  ),
+  scope: v.optional(
+    v.pipe(
+      v.string(),
+      v.description(
+        'Scopes to grant, separated by spaces: `gate.read`, `gate.write`. Default: all of the client.',
+      ),
+    ),
+  ),
 });
 const tokenResponseSchema = v.strictObject({
-  access_token: v.string(),
-  token_type: v.literal('Bearer'),
-  expires_in: v.number(),
-  scope: v.string(),
+  access_token: v.pipe(
+    v.string(),
+    v.description('Access token for the Authorization header, drawn by the gate. Secret.'),
+  ),
+  token_type: v.pipe(
+    v.literal('Bearer'),
+    v.description('How to present the token: `Authorization: Bearer <access_token>` (RFC 6750).'),
+  ),
+  expires_in: v.pipe(v.number(), v.description('Seconds until the token stops being accepted.')),
+  scope: v.pipe(v.string(), v.description('Scopes that the token has, separated by spaces.')),
 });
 
 /** RFC 6749 §5.2 and the house's own form, both. */
 function tokenErrorSchema(codes: readonly string[]) {
   return v.strictObject({
-    error: v.picklist(codes),
-    error_description: v.string(),
-    code: v.picklist(codes),
-    message: v.string(),
+    error: v.pipe(
+      v.picklist(codes),
+      v.description('Error code as RFC 6749 §5.2 names it. Equals `code`.'),
+    ),
+    error_description: v.pipe(
+      v.string(),
+      v.description('Explanation for people (RFC 6749 §5.2). Equals `message`.'),
+    ),
+    code: v.pipe(v.picklist(codes), v.description('Stable code for programs. Equals `error`.')),
+    message: v.pipe(v.string(), v.description('Explanation for people. Its wording may change.')),
   });
 }
 
@@ -128,7 +160,7 @@ export const gateRoutes = {
     summary: 'Screen a wallet and put it on the list',
     description: 'Answers once the root that holds it is final on chain.',
     auth: write,
-    params: { walletId: hex32Schema },
+    params: { walletId: walletIdSchema },
     body: gateWalletRequestSchema,
     answers: { 200: { description: 'Where the wallet stands.', schema: gateWalletResponseSchema } },
     errors: {
@@ -166,7 +198,7 @@ export const gateRoutes = {
     description:
       'Answers once the root without it is final on chain. Its place in the tree is free from then on.',
     auth: write,
-    params: { walletId: hex32Schema },
+    params: { walletId: walletIdSchema },
     answers: { 200: { description: 'It is off the list.', schema: gateWalletResponseSchema } },
     errors: {
       400: badWord,

@@ -33,13 +33,18 @@ export {
 } from './accounts.ts';
 export { agentApi, agentRoutes } from './agent-api.ts';
 export {
-  type BodyFingerprint,
   type Bootstrap,
   bootstrapRequestSchema,
   bootstrapResponseSchema,
-  type Delivery,
-  deliverySchema,
-  type FundBatchWire,
+  type NotesResponse,
+  notesResponseSchema,
+  type RecipientRecord,
+  type RelayerHealth,
+  recipientLookupRequestSchema,
+  recipientLookupResponseSchema,
+} from './edge.ts';
+export { edgeApi, edgeRoutes } from './edge-api.ts';
+export {
   type GateReaderState,
   type GateWallet,
   gateCapacityResponseSchema,
@@ -51,22 +56,7 @@ export {
   gateRootResponseSchema,
   gateWalletRequestSchema,
   gateWalletResponseSchema,
-  type NotesResponse,
-  notesResponseSchema,
-  type PermitWire,
-  type RecipientRecord,
-  type RelayerHealth,
-  recipientLookupRequestSchema,
-  recipientLookupResponseSchema,
-  type SettlementRecord,
-  type SettlementRequest,
-  type SolidityProof,
-  settlementRecordSchema,
-  settlementRequestSchema,
-  type VoidRequest,
-  voidRequestSchema,
-} from './edge.ts';
-export { edgeApi, edgeRoutes } from './edge-api.ts';
+} from './gate.ts';
 export { gateApi, gateRoutes } from './gate-api.ts';
 export {
   type Invitation,
@@ -79,3 +69,17 @@ export { createOpenApi, type OpenApiDocument } from './openapi.ts';
 export { platformApi, platformRoutes } from './platform-api.ts';
 export type { Api, Route, RouteAnswer, RouteInput } from './route.ts';
 export { createApiPages, type ServedText } from './serve-api.ts';
+export {
+  type BodyFingerprint,
+  type Delivery,
+  deliverySchema,
+  type FundBatchWire,
+  type PermitWire,
+  type SettlementRecord,
+  type SettlementRequest,
+  type SolidityProof,
+  settlementRecordSchema,
+  settlementRequestSchema,
+  type VoidRequest,
+  voidRequestSchema,
+} from './settlements.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { gateCapacityResponseSchema } from './edge.ts';
+import { gateCapacityResponseSchema } from './gate.ts';
 import {
   invitationSchema,
   inviteRequestSchema,

@@ -7,34 +7,74 @@
 
 import { isoTimeSchema } from '@pool/core';
 import * as v from 'valibot';
+import { successResponseSchema } from './accounts.ts';
 
 const addressTextSchema = v.pipe(v.string(), v.maxLength(64));
 
 const quota = {
-  /** Wallets that the employer may have invited and enrolled at once. */
-  walletLimit: v.pipe(v.number(), v.integer()),
-  /** Those it has: open invitations, and wallets enrolled by one. */
-  walletsTaken: v.pipe(v.number(), v.integer()),
+  walletLimit: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description(
+      'Most wallets that the employer may have invited and enrolled at once. The operator sets it; 0: the employer may not ' +
+        'invite.',
+    ),
+  ),
+  walletsTaken: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description(
+      'Open invitations of the employer plus wallets that enrolled by one of its invitations.',
+    ),
+  ),
 };
+const successSchema = successResponseSchema.entries.success;
 
 /** `POST /api/employers/invitations` */
 export const inviteRequestSchema = v.strictObject({
-  addresses: v.pipe(v.array(addressTextSchema), v.minLength(1), v.maxLength(500)),
+  addresses: v.pipe(
+    v.array(addressTextSchema),
+    v.minLength(1),
+    v.maxLength(500),
+    v.description('EVM addresses of the wallets to invite, 1 to 500.'),
+  ),
 });
-export const inviteResponseSchema = v.strictObject({ success: v.literal(true), ...quota });
+export const inviteResponseSchema = v.strictObject({ success: successSchema, ...quota });
 
 /** One of `GET /api/employers/invitations` */
-export const invitationSchema = v.strictObject({
-  address: v.string(),
-  createdAt: isoTimeSchema,
-  /** When it ends unless it is used; absent once it is. */
-  expiresAt: v.optional(isoTimeSchema),
-  /** When the wallet enrolled by it; absent until then. */
-  enrolledAt: v.optional(isoTimeSchema),
-});
+export const invitationSchema = v.pipe(
+  v.strictObject({
+    address: v.pipe(
+      v.string(),
+      v.description('EVM address of the invited wallet, in EIP-55 checksum form.'),
+    ),
+    createdAt: v.pipe(
+      isoTimeSchema,
+      v.description('When the wallet was first invited, ISO 8601 in UTC.'),
+    ),
+    expiresAt: v.optional(
+      v.pipe(
+        isoTimeSchema,
+        v.description('When the unused invitation ends, ISO 8601 in UTC. Absent once it is used.'),
+      ),
+    ),
+    enrolledAt: v.optional(
+      v.pipe(
+        isoTimeSchema,
+        v.description(
+          'When the wallet enrolled by this invitation, ISO 8601 in UTC. Absent until then.',
+        ),
+      ),
+    ),
+  }),
+  v.description('Permission of one wallet to enrol, given by an employer.'),
+);
 export type Invitation = v.InferOutput<typeof invitationSchema>;
 export const listInvitationsResponseSchema = v.strictObject({
-  success: v.literal(true),
+  success: successSchema,
   ...quota,
-  invitations: v.array(invitationSchema),
+  invitations: v.pipe(
+    v.array(invitationSchema),
+    v.description('One entry per invited wallet, ordered by address.'),
+  ),
 });

@@ -8,7 +8,6 @@
 import { amountSchema, type ErrorCode, errorCatalogue } from '@pool/core';
 import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { describeFields } from './field-meanings.ts';
 import type { Api, JsonObject, Route, RouteAnswerSchema, RouteExample } from './route.ts';
 
 export type OpenApiDocument = JsonObject & {
@@ -37,10 +36,16 @@ const serverRefusals = [
 ].join(' ');
 
 export function createOpenApi(api: Api): OpenApiDocument {
-  const convert = createConverter(api);
+  const conversion = createConversion(api);
+  const toSchema: ToSchema = (schema) => {
+    const { $schema, $defs, ...rest } = toJsonSchema(schema, {
+      ...conversion,
+      definitions: api.schemas,
+    });
+    return rest;
+  };
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const route of api.routes) {
-    const toSchema: ToSchema = (schema, scope = route.id) => describeFields(convert(schema), scope);
     paths[route.path] = {
       ...paths[route.path],
       [route.method.toLowerCase()]: describeRoute(route, api.examples[route.id] ?? {}, toSchema),
@@ -58,19 +63,13 @@ export function createOpenApi(api: Api): OpenApiDocument {
     paths,
     components: {
       securitySchemes: api.securitySchemes,
-      schemas: Object.fromEntries(
-        Object.entries(toJsonSchemaDefs(api.schemas, conversion)).map(([name, schema]) => [
-          name,
-          describeFields(schema as JsonObject, name),
-        ]),
-      ),
+      schemas: toJsonSchemaDefs(api.schemas, conversion),
       headers,
     },
   };
 }
 
-/** @param scope - in which fields have their meaning; default: the operation */
-type ToSchema = (schema: v.GenericSchema, scope?: string) => JsonObject;
+type ToSchema = (schema: v.GenericSchema) => JsonObject;
 
 function describeRoute(route: Route, example: RouteExample, toSchema: ToSchema): JsonObject {
   const values = example.parameters ?? {};
@@ -115,12 +114,7 @@ function describeResponses(
   toSchema: ToSchema,
 ): JsonObject {
   const responses: Record<string, JsonObject> = {};
-  const respond = (
-    status: string,
-    answer: RouteAnswerSchema,
-    names: readonly HeaderName[],
-    scope?: string,
-  ) => {
+  const respond = (status: string, answer: RouteAnswerSchema, names: readonly HeaderName[]) => {
     const example = exampleOf(examples[Number(status)]);
     responses[status] = {
       description: answer.description,
@@ -128,7 +122,7 @@ function describeResponses(
         names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
       ),
       content: {
-        [answer.contentType ?? jsonType]: { schema: toSchema(answer.schema, scope), ...example },
+        [answer.contentType ?? jsonType]: { schema: toSchema(answer.schema), ...example },
       },
     };
   };
@@ -146,7 +140,7 @@ function describeResponses(
       ...(status === '401' ? ['WWW-Authenticate' as const] : []),
       ...(status === '429' || status === '503' ? ['Retry-After' as const] : []),
     ];
-    respond(status, { description, schema: errorBodySchema(codes) }, names, 'error');
+    respond(status, { description, schema: errorBodySchema(codes) }, names);
   }
   return responses;
 }
@@ -157,40 +151,50 @@ function describeCodes(summary: string, codes: readonly ErrorCode[]): string {
 }
 
 function errorBodySchema(codes: readonly string[]) {
-  return v.strictObject({ code: v.picklist(codes), message: v.string() });
+  return v.strictObject({
+    code: v.pipe(
+      v.picklist(codes),
+      v.description('Stable code for programs; the description of this answer explains each.'),
+    ),
+    message: v.pipe(
+      v.string(),
+      v.description('What was found, where, and what to do, for people. Its wording may change.'),
+    ),
+  });
 }
 
 const errorDescriptions: Readonly<Record<string, string>> = {
-  400: 'The request cannot be taken as it is.',
-  401: 'No credential, or one that is not known.',
+  400: 'The request is malformed or names something that this route does not accept.',
+  401: 'The credential is missing or not known.',
   403: 'The credential does not reach this route, or the Host or Origin is not served.',
-  404: 'There is no such thing.',
-  409: 'It stands against what is stored.',
+  404: 'Nothing has that name.',
+  409: 'The request contradicts what is stored.',
   413: 'The body is too large.',
-  429: 'Too many requests; come back later.',
-  503: 'Something this route needs does not answer; come back later.',
+  429: 'Too many requests. Wait for Retry-After.',
+  503: 'Something that this route needs does not answer. Wait for Retry-After.',
 };
 
 const headers = {
   'X-Request-Id': {
     description:
-      'Names this request in the log of the service. An agent keeps the caller’s own, if it has this form.',
+      'Id of this request in the log of the service. An agent keeps the caller’s own id if it has this form.',
     required: true,
     schema: { type: 'string', pattern: '^[0-9a-fA-F-]{16,36}$' },
   },
   'Retry-After': {
-    description: 'Seconds to wait before asking again.',
+    description: 'Whole seconds to wait before the next request.',
     required: true,
     schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
   },
   'WWW-Authenticate': {
-    description: 'How to authenticate.',
+    description:
+      'Scheme of the credential that the route takes: Bearer, or Basic for the token endpoint (RFC 9110 §11.6.1).',
     required: true,
     schema: { type: 'string', pattern: '^(?:Bearer|Basic)' },
   },
   'Set-Cookie': {
     description:
-      'The session, as cookie `sessionId`: HttpOnly, SameSite=Lax, and Secure unless the platform is on loopback. Empty, when it has ended.',
+      'The session as cookie `sessionId`: HttpOnly, SameSite=Lax, and Secure unless the platform is on loopback. Secret. Empty once the session has ended.',
     required: true,
     schema: { type: 'string', pattern: '^sessionId=' },
   },
@@ -204,11 +208,13 @@ function listParameters(
   examples: Readonly<Record<string, string>>,
   toSchema: ToSchema,
 ): readonly JsonObject[] {
+  // As properties of an object, so that they get their meanings as fields do.
+  const properties = asRecord(toSchema(v.object(entries ?? {}))['properties']);
   return Object.entries(entries ?? {}).map(([name, entry]) => ({
     name: place === 'header' ? spellHeader(name) : name,
     in: place,
     required: entry.type !== 'optional',
-    schema: toSchema(entry),
+    schema: properties[name],
     ...exampleOf(examples[name]),
   }));
 }
@@ -219,46 +225,93 @@ function spellHeader(name: string): string {
 }
 
 type Conversion = NonNullable<Parameters<typeof toJsonSchemaDefs>[1]>;
+type JsonSchemaDefinition = NonNullable<ReturnType<typeof toJsonSchema>['properties']>[string];
 
-// What JSON Schema cannot say is said as nearly as it can; anything else unknown to the converter throws.
-const conversion: Conversion = {
-  target: 'draft-2020-12',
-  typeMode: 'input',
-  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  overrideAction({ valibotAction, jsonSchema }) {
-    if (isAmountCheck(valibotAction)) {
-      return {
-        ...jsonSchema,
-        pattern: '^[1-9][0-9]{0,38}$',
-        description: 'Base units, 1 to 2^128-1, without sign, point or leading zero.',
-      };
-    }
-    // Patterns of JSON Schema are read in Unicode mode, so that flag is understood.
-    if (valibotAction.type === 'regex' && 'requirement' in valibotAction) {
-      const { requirement } = valibotAction;
-      if (requirement instanceof RegExp && requirement.flags === 'u') {
-        return { ...jsonSchema, pattern: requirement.source };
+// JSON Schema gets the nearest statement it can express; the converter throws for every other unknown action.
+function createConversion(api: Api): Conversion {
+  const names = new Map(Object.entries(api.schemas).map(([name, schema]) => [schema, name]));
+  return {
+    target: 'draft-2020-12',
+    typeMode: 'input',
+    overrideRef: ({ referenceId }) => referTo(referenceId),
+    overrideSchema({ valibotSchema, jsonSchema }) {
+      if (!('entries' in valibotSchema) || jsonSchema.properties === undefined) {
+        return undefined;
       }
-    }
-    if (valibotAction.type === 'max_bytes' && 'requirement' in valibotAction) {
-      // A string of n bytes has at most n characters.
-      return { ...jsonSchema, maxLength: Number(valibotAction.requirement) };
-    }
-    return undefined;
-  },
-};
+      const entries = valibotSchema.entries as v.ObjectEntries;
+      const properties = Object.entries(jsonSchema.properties).map(
+        ([name, property]): [string, JsonSchemaDefinition] => {
+          const entry = entries[name];
+          return [name, entry === undefined ? property : describeField(entry, property, names)];
+        },
+      );
+      return { ...jsonSchema, properties: Object.fromEntries<JsonSchemaDefinition>(properties) };
+    },
+    overrideAction({ valibotAction, jsonSchema }) {
+      if (isAmountCheck(valibotAction)) {
+        return { ...jsonSchema, pattern: '^[1-9][0-9]{0,38}$' };
+      }
+      // Patterns of JSON Schema are read in Unicode mode, so that flag is understood.
+      if (valibotAction.type === 'regex' && 'requirement' in valibotAction) {
+        const { requirement } = valibotAction;
+        if (requirement instanceof RegExp && requirement.flags === 'u') {
+          return { ...jsonSchema, pattern: requirement.source };
+        }
+      }
+      if (valibotAction.type === 'max_bytes' && 'requirement' in valibotAction) {
+        // A string of n bytes has at most n characters.
+        return { ...jsonSchema, maxLength: Number(valibotAction.requirement) };
+      }
+      return undefined;
+    },
+  };
+}
+
+function referTo(name: string): string {
+  return `#/components/schemas/${name}`;
+}
+
+/**
+ * The field's own meaning before everything else. The converter alone drops a description that follows a transformation,
+ * and repeats a named schema in full where a field gives it a meaning of its own.
+ */
+function describeField(
+  entry: v.ObjectEntries[string],
+  property: JsonSchemaDefinition,
+  names: ReadonlyMap<unknown, string>,
+): JsonSchemaDefinition {
+  const schema = unwrap(entry);
+  const description = v.getDescription(schema);
+  if (typeof property === 'boolean' || description === undefined) {
+    return property;
+  }
+  const name = findName(schema, names);
+  return name === undefined ? { ...property, description } : { description, $ref: referTo(name) };
+}
+
+/** The schema of a field that may be absent. */
+function unwrap(entry: v.ObjectEntries[string]): v.GenericSchema {
+  return 'wrapped' in entry && entry.type === 'optional' ? unwrap(entry.wrapped) : entry;
+}
+
+/** The name of the schema, or of the one that it only adds a description to. */
+function findName(
+  schema: v.GenericSchema,
+  names: ReadonlyMap<unknown, string>,
+): string | undefined {
+  const name = names.get(schema);
+  if (name !== undefined || !('pipe' in schema)) {
+    return name;
+  }
+  const [first, ...rest] = schema.pipe as readonly [v.GenericSchema, ...{ type: string }[]];
+  return rest.every(({ type }) => type === 'description') ? findName(first, names) : undefined;
+}
 
 // A check is code; of this one it is known what it checks.
 function isAmountCheck(action: unknown): boolean {
   return amountSchema.pipe.some((item) => item.type === 'check' && item === action);
 }
 
-function createConverter(api: Api): ToSchema {
-  return (schema) => {
-    const { $schema, $defs, ...rest } = toJsonSchema(schema, {
-      ...conversion,
-      definitions: api.schemas,
-    });
-    return rest;
-  };
+function asRecord(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

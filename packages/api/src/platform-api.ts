@@ -217,7 +217,13 @@ export const platformRoutes = {
     path: '/api/employers/invitations/{address}',
     summary: 'Take back an invitation that nobody has used',
     auth: session,
-    params: { address: v.pipe(v.string(), v.maxLength(64)) },
+    params: {
+      address: v.pipe(
+        v.string(),
+        v.maxLength(64),
+        v.description('EVM address of the invited wallet: 0x and 40 hex digits.'),
+      ),
+    },
     answers: { 200: { description: 'It is taken back.', schema: successResponseSchema } },
     errors: {
       400: ['invalid-address'],
@@ -263,7 +269,15 @@ export const platformRoutes = {
     path: '/api/employers/keys/{id}',
     summary: 'Revoke one key',
     auth: session,
-    params: { id: v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,8}$/)) },
+    params: {
+      id: v.pipe(
+        v.string(),
+        v.regex(/^[1-9][0-9]{0,8}$/),
+        v.description(
+          'Number of the key, as `POST` and `GET /api/employers/keys` answer it in `id`.',
+        ),
+      ),
+    },
     answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },
     errors: {
       401: unauthorized,

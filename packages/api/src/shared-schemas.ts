@@ -1,5 +1,5 @@
 /**
- * Inputs that stand outside bodies, in headers and paths, as the documents describe them.
+ * Schemas that several services share: inputs in headers and paths, and the plain `{ok: true}`.
  *
  * @module
  */
@@ -11,7 +11,10 @@ export const idempotencyKeyHeaderSchema = v.pipe(
   v.minLength(1),
   v.maxLength(512),
   v.regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/),
-  v.description('1 to 255 printable ASCII characters; a quoted value names the same key.'),
+  v.description(
+    'Name of the payment, chosen by the caller: 1 to 255 printable ASCII characters. A quoted value names the same key. One ' +
+      'key of one employer pays at most once.',
+  ),
 );
 
 /** A job's key as a segment of a path, percent-encoded there. */
@@ -19,8 +22,13 @@ export const jobKeyParamSchema = v.pipe(
   v.string(),
   v.minLength(1),
   v.maxLength(255),
-  v.description('The Idempotency-Key of the job, bare.'),
+  v.description('The Idempotency-Key of the job, without quotes, percent-encoded.'),
 );
 
 /** `{ok: true}` */
-export const okSchema = v.strictObject({ ok: v.literal(true) });
+export const okSchema = v.strictObject({
+  ok: v.pipe(
+    v.literal(true),
+    v.description('Always true. A process that is not well answers another status.'),
+  ),
+});

@@ -6,6 +6,8 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import batches from '../../../vectors/fund-batch.json' with { type: 'json' };
 import * as accounts from './accounts.ts';
 import * as edge from './edge.ts';
+import * as gate from './gate.ts';
+import * as settlements from './settlements.ts';
 
 const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 const word = `0x${'0a'.repeat(32)}`;
@@ -212,12 +214,12 @@ const schemas: [string, v.GenericSchema, Record<string, unknown>, string[]][] = 
     ['walletPub', 'encryptionPublicKey', 'evidence'],
   ],
   ['looked up', edge.recipientLookupResponseSchema, { recipients: [] }, []],
-  ['proof', edge.groth16ProofSchema, proof, []],
-  ['batch', edge.fundBatchSchema, batch, []],
-  ['permit', edge.permitSchema, { value: '1', deadline: 1, v: 27, r: word, s: word }, []],
+  ['proof', settlements.groth16ProofSchema, proof, []],
+  ['batch', settlements.fundBatchSchema, batch, []],
+  ['permit', settlements.permitSchema, { value: '1', deadline: 1, v: 27, r: word, s: word }, []],
   [
     'settlement',
-    edge.settlementRequestSchema,
+    settlements.settlementRequestSchema,
     {
       chain: 'anvil',
       batch,
@@ -230,7 +232,7 @@ const schemas: [string, v.GenericSchema, Record<string, unknown>, string[]][] = 
   ],
   [
     'settlement record',
-    edge.settlementRecordSchema,
+    settlements.settlementRecordSchema,
     {
       key: 'k',
       state: 'settled',
@@ -263,17 +265,17 @@ const schemas: [string, v.GenericSchema, Record<string, unknown>, string[]][] = 
     },
     ['cursor'],
   ],
-  ['paths request', edge.gatePathsRequestSchema, { walletIds: [word] }, []],
+  ['paths request', gate.gatePathsRequestSchema, { walletIds: [word] }, []],
   ['path', core.eligibilityPathSchema, path, []],
-  ['paths', edge.gatePathsResponseSchema, { root: word, paths: [path], missing: [word] }, []],
-  ['gate wallet request', edge.gateWalletRequestSchema, { walletPub }, []],
+  ['paths', gate.gatePathsResponseSchema, { root: word, paths: [path], missing: [word] }, []],
+  ['gate wallet request', gate.gateWalletRequestSchema, { walletPub }, []],
   [
     'gate wallet',
-    edge.gateWalletResponseSchema,
+    gate.gateWalletResponseSchema,
     { walletId: word, status: 'whitelisted', root: word, whitelistedAt: time },
     ['whitelistedAt'],
   ],
-  ['gate root', edge.gateRootResponseSchema, { root: word, wallets: 0, txHash: word }, ['txHash']],
+  ['gate root', gate.gateRootResponseSchema, { root: word, wallets: 0, txHash: word }, ['txHash']],
   ['manifest', core.fundManifestSchema, batches.batches[0]?.manifest as never, []],
 ];
 
@@ -354,7 +356,7 @@ describe('limits', () => {
     ['a finality depth', core.finalityRuleSchema, { kind: 'depth', blocks: 12 }],
     [
       'an ERC-1271 signature',
-      edge.settlementRequestSchema.entries.funderSignature,
+      settlements.settlementRequestSchema.entries.funderSignature,
       `0x${'00'.repeat(1024)}`,
     ],
   ])('take %s', (_, schema, value) => {
@@ -385,15 +387,15 @@ describe('limits', () => {
     ],
     [
       '208 bytes sealed',
-      edge.settlementRequestSchema.entries.sealedNotes,
+      settlements.settlementRequestSchema.entries.sealedNotes,
       [{ encryptionPublicKey: word, sealed: sealed.slice(0, -2) }],
     ],
     [
       '257 commitments',
-      edge.fundBatchSchema,
+      settlements.fundBatchSchema,
       { ...batch, commitments: Array.from({ length: 257 }, () => word) },
     ],
-    ['a total of 0', edge.fundBatchSchema, { ...batch, total: '0' }],
+    ['a total of 0', settlements.fundBatchSchema, { ...batch, total: '0' }],
     ['a finality depth of 0', core.finalityRuleSchema, { kind: 'depth', blocks: 0 }],
     ['another finality', core.finalityRuleSchema, { kind: 'latest' }],
     ['another family', core.evmChainSettingsSchema, { ...evmChain, family: 'solana' }],
@@ -404,9 +406,9 @@ describe('limits', () => {
 });
 
 it('gives values their brands', () => {
-  expectTypeOf<edge.SettlementRequest['batch']['batchNonce']>().toEqualTypeOf<core.Hex32>();
-  expectTypeOf<NonNullable<edge.SettlementRecord['txHash']>>().toEqualTypeOf<core.Hex32>();
+  expectTypeOf<settlements.SettlementRequest['batch']['batchNonce']>().toEqualTypeOf<core.Hex32>();
+  expectTypeOf<NonNullable<settlements.SettlementRecord['txHash']>>().toEqualTypeOf<core.Hex32>();
   expectTypeOf<
-    edge.SettlementRequest['sealedNotes'][number]['encryptionPublicKey']
+    settlements.SettlementRequest['sealedNotes'][number]['encryptionPublicKey']
   >().toEqualTypeOf<core.EncryptionPublicKey>();
 });

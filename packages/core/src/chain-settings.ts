@@ -15,50 +15,127 @@ import {
 
 /** When a block counts as final: the chain's own `finalized` tag, or a fixed depth under the head. */
 export const finalityRuleSchema = v.variant('kind', [
-  v.strictObject({ kind: v.literal('finalized-tag') }),
   v.strictObject({
-    kind: v.literal('depth'),
-    blocks: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000)),
+    kind: v.pipe(
+      v.literal('finalized-tag'),
+      v.description('A block is final at or below the block that the RPC tags `finalized`.'),
+    ),
+  }),
+  v.strictObject({
+    kind: v.pipe(
+      v.literal('depth'),
+      v.description('A block is final when `blocks` blocks follow it.'),
+    ),
+    blocks: v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.maxValue(10_000),
+      v.description('How many blocks must follow a block before it counts as final.'),
+    ),
   }),
 ]);
 export type FinalityRule = v.InferOutput<typeof finalityRuleSchema>;
 
 export const tokenSettingsSchema = v.strictObject({
-  address: configuredAddressSchema,
-  decimals: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(36)),
-  /** EIP-2612 domain version when the token has `permit`; absent: `approve` is used. */
-  permitVersion: v.optional(v.pipe(v.string(), v.maxLength(8))),
-  /** EIP-712 domain name of the token; required with `permitVersion`. */
-  permitName: v.optional(v.pipe(v.string(), v.maxLength(64))),
-  /** The token refuses to change a non-zero allowance: set it to zero first. */
-  zeroFirst: v.optional(v.boolean()),
+  address: v.pipe(configuredAddressSchema, v.description('EVM address of the token contract.')),
+  decimals: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(0),
+    v.maxValue(36),
+    v.description(
+      'Decimal places between one token and its base unit, for display and `--decimal` only.',
+    ),
+  ),
+  permitVersion: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(8),
+      v.description(
+        'EIP-712 domain version of a token with `permit` (EIP-2612). Absent: the agent uses `approve`.',
+      ),
+    ),
+  ),
+  permitName: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(64),
+      v.description('EIP-712 domain name of the token. Required with `permitVersion`.'),
+    ),
+  ),
+  zeroFirst: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description(
+        'True: the token refuses to change a non-zero allowance, so the agent sets it to zero first.',
+      ),
+    ),
+  ),
 });
 export type TokenSettings = v.InferOutput<typeof tokenSettingsSchema>;
 
 export const evmChainSettingsSchema = v.strictObject({
-  family: v.literal('evm'),
-  chainId: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 48)),
-  rpcUrl: urlSchema,
-  pool: configuredAddressSchema,
-  registry: configuredAddressSchema,
-  /** Block at which the pool was deployed: where event scans begin. */
-  deployedAtBlock: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  finality: finalityRuleSchema,
-  /** The most recipients that one call may have, for example 64; 256 where a key of fund-256 is at hand. */
-  maxRecipients: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(256)),
-  tokens: v.record(tokenSymbolSchema, tokenSettingsSchema),
+  family: v.pipe(v.literal('evm'), v.description('Chain family; decides the format of addresses.')),
+  chainId: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(1),
+    v.maxValue(2 ** 48),
+    v.description('EIP-155 chain id. An RPC that answers another one is refused.'),
+  ),
+  rpcUrl: v.pipe(
+    urlSchema,
+    v.description(
+      'JSON-RPC endpoint that the agent reads the chain from. May contain an access key: a secret.',
+    ),
+  ),
+  pool: v.pipe(configuredAddressSchema, v.description('EVM address of the ShieldedPool contract.')),
+  registry: v.pipe(
+    configuredAddressSchema,
+    v.description('EVM address of the EligibilityRegistry contract.'),
+  ),
+  deployedAtBlock: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(0),
+    v.description('Number of the block in which the pool was deployed. Event scans begin there.'),
+  ),
+  finality: v.pipe(
+    finalityRuleSchema,
+    v.description(
+      'When a block counts as final: the RPC’s `finalized` tag, or a number of blocks on top.',
+    ),
+  ),
+  maxRecipients: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(1),
+    v.maxValue(256),
+    v.description(
+      'Most recipients of one call, for example 64. More than 64 needs a key of fund-256.',
+    ),
+  ),
+  tokens: v.pipe(
+    v.record(tokenSymbolSchema, tokenSettingsSchema),
+    v.description('Tokens that can be paid on this chain, by symbol.'),
+  ),
 });
 export type EvmChainSettings = v.InferOutput<typeof evmChainSettingsSchema>;
 
 /**
- * A chain that is named without a pool, by its family alone: recognised, and nothing is paid there. Any
+ * A chain without a pool, named by its family alone: its addresses are recognised, and nothing is paid there. Any
  * family may be named, so that one file serves agents of several releases.
  */
 const poollessChainSchema = v.strictObject({
-  family: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/)),
+  family: v.pipe(
+    v.string(),
+    v.regex(/^[a-z][a-z0-9-]{0,31}$/),
+    v.description('Chain family, for example `solana`; decides the format of addresses.'),
+  ),
 });
 
-/** Chosen by what stands there, so that a mistake in full settings is told as one, field by field. */
+/** The entry's content decides the schema, so that a mistake in full settings is reported for its own field. */
 const chainSchema = v.lazy((value) =>
   isPoolless(value) ? poollessChainSchema : evmChainSettingsSchema,
 );
@@ -67,14 +144,24 @@ function isPoolless(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !('family' in value)) {
     return false;
   }
-  // No pool can be settled on these families here, so nothing but the family may stand there.
+  // No pool can be settled on these families, so such an entry holds the family and nothing else.
   const isOther = value.family === 'solana' || value.family === 'stellar';
   return isOther || Object.keys(value).length === 1;
 }
 
 const evidenceDomainSchema = v.strictObject({
-  domain: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
-  uri: urlSchema,
+  domain: v.pipe(
+    v.string(),
+    v.minLength(1),
+    v.maxLength(255),
+    v.description(
+      'Host, with its port if it has one, that sign-in texts of the platform must name (EIP-4361 `domain`).',
+    ),
+  ),
+  uri: v.pipe(
+    urlSchema,
+    v.description('URL of the platform that sign-in texts must name (EIP-4361 `URI`).'),
+  ),
 });
 
 /** `chains.json`, read: the platform whose sign-in texts count as evidence, and the chains. */
@@ -82,15 +169,21 @@ export type ChainsFile = {
   readonly evidence: v.InferOutput<typeof evidenceDomainSchema>;
   /** Chains with a pool. */
   readonly chains: Readonly<Record<string, EvmChainSettings>>;
-  /** Family by key of the chains without one. Absent: none is named. */
+  /** Family of each chain without a pool, by key. Absent: the file has none. */
   readonly poolless?: Readonly<Record<string, string>>;
 };
 
-/** In the file both kinds stand under `chains`; they are read apart, so that no payment meets the other kind. */
+/** The file has both kinds under `chains`. They are separated on reading, so that no payment meets a chain without a pool. */
 export const chainsFileSchema = v.pipe(
   v.strictObject({
-    evidence: evidenceDomainSchema,
-    chains: v.record(chainKeySchema, chainSchema),
+    evidence: v.pipe(
+      evidenceDomainSchema,
+      v.description('The platform whose sign-in texts bind an encryption key to a wallet.'),
+    ),
+    chains: v.pipe(
+      v.record(chainKeySchema, chainSchema),
+      v.description('The chains this agent knows, by key.'),
+    ),
   }),
   v.transform(({ evidence, chains }): ChainsFile => {
     const payable: Record<string, EvmChainSettings> = {};
@@ -115,9 +208,20 @@ export const chainsFileSchema = v.pipe(
  * all of bootstrap.
  */
 export const vendedChainSchema = v.object({
-  chainId: v.number(),
-  pool: evmAddressSchema,
-  registry: evmAddressSchema,
-  tokens: v.record(tokenSymbolSchema, evmAddressSchema),
+  chainId: v.pipe(v.number(), v.description('EIP-155 chain id, for example 8453.')),
+  pool: v.pipe(
+    evmAddressSchema,
+    v.description('EVM address of the ShieldedPool contract, which holds the tokens.'),
+  ),
+  registry: v.pipe(
+    evmAddressSchema,
+    v.description(
+      'EVM address of the EligibilityRegistry contract, which holds the eligibility roots.',
+    ),
+  ),
+  tokens: v.pipe(
+    v.record(tokenSymbolSchema, evmAddressSchema),
+    v.description('EVM addresses of the token contracts, by symbol.'),
+  ),
 });
 export type VendedChain = v.InferOutput<typeof vendedChainSchema>;

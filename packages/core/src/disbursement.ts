@@ -8,25 +8,73 @@ import { describeIssues } from './describe-issues.ts';
 import { findMemoProblem, maxMemoBytes } from './memo.ts';
 import { parseWire } from './schema.ts';
 
-const memoSchema = v.pipe(v.string(), v.maxBytes(maxMemoBytes));
+const memoSchema = v.pipe(
+  v.string(),
+  v.maxBytes(maxMemoBytes),
+  v.description(
+    'One line of text, at most 111 bytes of UTF-8, without control characters and characters that change the ' +
+      'direction of text. It is sealed into the note: only the recipient reads it.',
+  ),
+);
 
 const recipientSchema = v.strictObject({
-  recipientAddress: v.string(),
-  amount: v.string(),
+  recipientAddress: v.pipe(
+    v.string(),
+    v.description(
+      'Recipient’s wallet address in the format of the chain’s family. The wallet must be enrolled and eligible.',
+    ),
+  ),
+  amount: v.pipe(
+    v.string(),
+    v.description(
+      'Amount to pay: whole number of the token’s base units in decimal, 1 to 2^128-1, without sign, point or leading ' +
+        'zero. The sum of all amounts has the same bound.',
+    ),
+  ),
   memo: v.optional(memoSchema),
 });
 
 /**
- * The body's shape alone. What the strings say has codes of its own (`invalid-chain`, `invalid-token`,
- * `batch-too-large`, `invalid-amount`, `invalid-address`) and is judged afterwards, in the order of
- * docs/decisions/0009, §1. The fields have no length limits here; the routes limit the body as a whole.
+ * The body's shape alone. The content of the strings has codes of its own (`invalid-chain`, `invalid-token`,
+ * `batch-too-large`, `invalid-amount`, `invalid-address`) and is checked afterwards, in the order of
+ * docs/decisions/0009, §1. So the strings have no length bounds here; the routes limit the body as a whole.
  */
-export const disburseRequestSchema = v.strictObject({
-  token: v.string(),
-  chain: v.optional(v.string()),
-  recipients: v.pipe(v.array(recipientSchema), v.minLength(1)),
-  unregistered: v.optional(v.picklist(['fail', 'skip'])),
-});
+export const disburseRequestSchema = v.pipe(
+  v.strictObject({
+    token: v.pipe(
+      v.string(),
+      v.description(
+        'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
+      ),
+    ),
+    chain: v.optional(
+      v.pipe(
+        v.string(),
+        v.description(
+          'Key of the chain to pay on, for example `base`. Default: the agent’s configured chain.',
+        ),
+      ),
+    ),
+    recipients: v.pipe(
+      v.array(recipientSchema),
+      v.minLength(1),
+      v.description(
+        'One entry per recipient. No address appears twice. The chain’s `maxRecipients` limits how many; a longer list is ' +
+          'refused and never split.',
+      ),
+    ),
+    unregistered: v.optional(
+      v.pipe(
+        v.picklist(['fail', 'skip']),
+        v.description(
+          'What a recipient who cannot be paid does: `fail` (default) refuses the whole call, `skip` leaves the recipient ' +
+            'out and lists it in `skipped`.',
+        ),
+      ),
+    ),
+  }),
+  v.description('A batch of recipients to pay in one token on one chain. Confidential.'),
+);
 
 export type DisburseRequest = v.InferOutput<typeof disburseRequestSchema>;
 
@@ -35,20 +83,20 @@ const envelopeSchema = v.strictObject({
   recipients: v.pipe(v.array(v.unknown()), v.minLength(1)),
 });
 
-/** Its memo is judged apart: by more than a schema can say, and with a message that tells what is wrong with it. */
+/** The memo is checked separately: a schema cannot express its rules, and its message says what is wrong. */
 const recipientFormSchema = v.strictObject({
   ...recipientSchema.entries,
   memo: v.optional(v.string()),
 });
 
-/** A recipient as it was sent. A field that is no string, or is missing, is undefined. */
+/** A recipient as it was sent. A field that is missing or not a string is undefined. */
 export type ReadRecipient = {
   readonly recipientAddress: string | undefined;
   readonly amount: string | undefined;
   readonly memo: string | undefined;
 };
 
-/** A body whose own fields are right. Single recipients may be malformed. */
+/** A body whose own fields are well-formed. Single recipients may be malformed. */
 export type ReadRequest = Omit<DisburseRequest, 'recipients'> & {
   /** All of them, in the order of the request. */
   readonly recipients: readonly ReadRecipient[];
@@ -56,16 +104,16 @@ export type ReadRequest = Omit<DisburseRequest, 'recipients'> & {
   readonly request: DisburseRequest | undefined;
 };
 
-/** What is wrong with the form of one recipient. The message repeats nothing that was sent. */
+/** What is wrong with the form of one recipient. The message repeats no value of the request. */
 export type MalformedRecipient = { readonly requestIndex: number; readonly message: string };
 
-/** Recipients between two stops. */
+/** Recipients read between two yields. */
 const recipientsPerStep = 64;
 
 /**
- * Reads a request by {@link disburseRequestSchema}, with a stop every so often: a body holds 100,000 recipients,
- * and who reads it also serves others. Yields each malformed recipient and goes on behind it, so that one bad memo hides
- * nothing else.
+ * Reads a request by {@link disburseRequestSchema} and yields every few recipients: a body can hold 100,000 of them, and the
+ * process that reads it serves other callers too. Yields each malformed recipient and continues after it, so one bad memo
+ * does not hide other problems.
  * @throws PoolError `invalid_request` for a body whose own fields are wrong
  */
 export function* stepRequest(
@@ -115,7 +163,7 @@ function pickStrings(entry: unknown): ReadRecipient {
   };
 }
 
-const allowanceStateSchema = v.picklist(['sufficient', 'insufficient', 'unknown']);
+export const allowanceStateSchema = v.picklist(['sufficient', 'insufficient', 'unknown']);
 export type AllowanceState = v.InferOutput<typeof allowanceStateSchema>;
 
 /** Names of the steps a job passes through while `submitted`, in order. */
@@ -135,51 +183,181 @@ export type JobStage = (typeof jobStages)[number];
 
 export type JobState = 'accepted' | 'submitted' | 'done' | 'failed';
 
-const errorBodySchema = v.strictObject({ code: v.string(), message: v.string() });
-
-export const disbursementResultSchema = v.strictObject({
-  status: v.picklist(['completed', 'partial']),
-  batches: v.array(
-    v.strictObject({
-      index: v.number(),
-      txHash: v.string(),
-      recipientCount: v.number(),
-      status: v.picklist(['success', 'failed']),
-      error: v.optional(errorBodySchema),
-    }),
+const errorBodySchema = v.strictObject({
+  code: v.pipe(
+    v.string(),
+    v.description(
+      'Stable code for programs; docs/errors.md lists the codes and what to do about each.',
+    ),
   ),
-  notes: v.array(
-    v.strictObject({
-      requestIndex: v.number(),
-      recipientAddress: v.string(),
-      commitment: v.string(),
-      amount: v.string(),
-      status: v.picklist(['success', 'failed']),
-    }),
+  message: v.pipe(
+    v.string(),
+    v.description(
+      'Explanation for people. Its wording may change; it contains no secret and no value of the request.',
+    ),
   ),
-  skipped: v.array(
-    v.strictObject({
-      requestIndex: v.number(),
-      recipientAddress: v.string(),
-      code: v.string(),
-      message: v.string(),
-    }),
-  ),
-  allowance: v.strictObject({ state: allowanceStateSchema }),
-  failedBatchIndex: v.optional(v.number()),
 });
+
+const requestIndexSchema = v.pipe(
+  v.number(),
+  v.description('Position of the recipient in `recipients` of the request, from 0.'),
+);
+const paidAddressSchema = v.pipe(
+  v.string(),
+  v.description('The recipient’s wallet address as the request spelled it.'),
+);
+
+export const disbursementResultSchema = v.pipe(
+  v.strictObject({
+    status: v.pipe(
+      v.picklist(['completed', 'partial']),
+      v.description(
+        '`completed`: a final block holds the batch, and every recipient in `notes` is paid. `partial`: a transaction was ' +
+          'mined and reverted, and nobody was paid.',
+      ),
+    ),
+    batches: v.pipe(
+      v.array(
+        v.strictObject({
+          index: v.pipe(v.number(), v.description('Position of the batch in the job. Always 0.')),
+          txHash: v.pipe(
+            v.string(),
+            v.description(
+              'Hash of the transaction that settled the batch, or of the one that reverted: 0x and 64 hex digits.',
+            ),
+          ),
+          recipientCount: v.pipe(
+            v.number(),
+            v.description('Number of recipients in the batch. Skipped recipients are not counted.'),
+          ),
+          status: v.pipe(
+            v.picklist(['success', 'failed']),
+            v.description(
+              '`success`: the transaction settled the batch. `failed`: it reverted; see `error`.',
+            ),
+          ),
+          error: v.optional(
+            v.pipe(
+              errorBodySchema,
+              v.description(
+                'Why the transaction reverted. Present only when `status` is `failed`.',
+              ),
+            ),
+          ),
+        }),
+      ),
+      v.description('The batches of the job. A job settles exactly one.'),
+    ),
+    notes: v.pipe(
+      v.array(
+        v.strictObject({
+          requestIndex: requestIndexSchema,
+          recipientAddress: paidAddressSchema,
+          commitment: v.pipe(
+            v.string(),
+            v.description(
+              'Hash of the recipient’s note, the only part of it on chain: a field element as 32 bytes of 0x hex. Public; ' +
+                'it reveals neither amount nor recipient.',
+            ),
+          ),
+          amount: v.pipe(
+            v.string(),
+            v.description('Amount in the note: base units in decimal, as in the request.'),
+          ),
+          status: v.pipe(
+            v.picklist(['success', 'failed']),
+            v.description(
+              '`success`: the note is on chain. `failed`: it is not, because the transaction reverted.',
+            ),
+          ),
+        }),
+      ),
+      v.description(
+        'One entry per recipient of the batch, in the order of the request. Confidential.',
+      ),
+    ),
+    skipped: v.pipe(
+      v.array(
+        v.strictObject({
+          requestIndex: requestIndexSchema,
+          recipientAddress: paidAddressSchema,
+          ...errorBodySchema.entries,
+        }),
+      ),
+      v.description(
+        'Recipients left out under `unregistered: skip`, each with its reason. Empty when none was.',
+      ),
+    ),
+    allowance: v.pipe(
+      v.strictObject({
+        state: v.pipe(
+          allowanceStateSchema,
+          v.description(
+            'Whether the token’s allowance for the pool covered the total at that time. `unknown`: the chain could not be ' +
+              'read, which stops nothing.',
+          ),
+        ),
+      }),
+      v.description(
+        'The allowance as the agent read it before proving, never recomputed. The agent grants a missing allowance itself.',
+      ),
+    ),
+    failedBatchIndex: v.optional(
+      v.pipe(
+        v.number(),
+        v.description('Reserved for jobs of several batches. No agent of this version sends it.'),
+      ),
+    ),
+  }),
+  v.description('Outcome of the settlement attempt of a `done` job.'),
+);
 
 export type DisbursementResult = v.InferOutput<typeof disbursementResultSchema>;
 
 /** The job as answered by `GET /api/disburse/:key`. */
-export const disbursementJobSchema = v.strictObject({
-  key: v.string(),
-  state: v.picklist(['accepted', 'submitted', 'done', 'failed']),
-  statusUrl: v.optional(v.string()),
-  stage: v.optional(v.picklist(jobStages)),
-  result: v.optional(disbursementResultSchema),
-  error: v.optional(errorBodySchema),
-});
+export const disbursementJobSchema = v.pipe(
+  v.strictObject({
+    key: v.pipe(v.string(), v.description('Idempotency-Key of the job, without quotes.')),
+    state: v.pipe(
+      v.picklist(['accepted', 'submitted', 'done', 'failed']),
+      v.description(
+        '`accepted`: queued. `submitted`: under way. `done`: an attempt was made on chain, see `result`. `failed`: nothing ' +
+          'happened on chain, see `error`. The last two are final.',
+      ),
+    ),
+    statusUrl: v.optional(
+      v.pipe(
+        v.string(),
+        v.description(
+          'Path at which this agent answers the job, relative to its own address: `/api/disburse/<key>`.',
+        ),
+      ),
+    ),
+    stage: v.optional(
+      v.pipe(
+        v.picklist(jobStages),
+        v.description('The step that is under way. Present only while `state` is `submitted`.'),
+      ),
+    ),
+    result: v.optional(
+      v.pipe(
+        disbursementResultSchema,
+        v.description('Outcome of the attempt on chain. Present only when `state` is `done`.'),
+      ),
+    ),
+    error: v.optional(
+      v.pipe(
+        errorBodySchema,
+        v.description(
+          'Why the job failed and what to mend before paying under a new key. Present only when `state` is `failed`.',
+        ),
+      ),
+    ),
+  }),
+  v.description(
+    'The durable record behind one Idempotency-Key. Confidential once it has a result.',
+  ),
+);
 
 export type DisbursementJob = v.InferOutput<typeof disbursementJobSchema>;
 

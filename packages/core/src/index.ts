@@ -32,6 +32,7 @@ export {
 } from './digests.ts';
 export {
   type AllowanceState,
+  allowanceStateSchema,
   type DisbursementErrorCode,
   type DisbursementJob,
   type DisbursementResult,
@@ -66,6 +67,7 @@ export {
   type EligibilityPathWire,
   eligibilityDepth,
   eligibilityPathSchema,
+  walletIdSchema,
 } from './eligibility-path.ts';
 export {
   type ErrorCode,
@@ -143,6 +145,7 @@ export {
   tokenSymbolSchema,
   unixSecondsSchema,
   urlSchema,
+  walletPubSchema,
 } from './schema.ts';
 export { Secret } from './secret.ts';
 export {

@@ -1,6 +1,6 @@
 /**
  * The batch manifest (protocol §3): everything about a batch but its randomness, as one canonical JSON
- * document. Whoever holds manifest and seed can rebuild every commitment and sealed note. The deadline of the
+ * document. Manifest and seed together rebuild every commitment and sealed note. The deadline of the
  * authorisation is not in it: it is chosen when the batch is released.
  *
  * @module
@@ -16,8 +16,8 @@ import {
   evidenceSchema,
   evmAddressSchema,
   hex32Schema,
-  hexSchema,
   unixSecondsSchema,
+  walletPubSchema,
 } from './schema.ts';
 
 /** Batch sizes a circuit is deployed for, from small to large. */
@@ -26,30 +26,72 @@ export type BatchSize = (typeof batchSizes)[number];
 
 /** Confidential: holds recipients and amounts. */
 export const fundManifestSchema = v.strictObject({
-  version: v.literal(1),
-  kind: v.literal('fund'),
-  employerId: v.pipe(v.string(), v.uuid()),
-  jobKey: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
-  attempt: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000)),
+  version: v.pipe(v.literal(1), v.description('Version of this document’s layout.')),
+  kind: v.pipe(
+    v.literal('fund'),
+    v.description('What the batch does: `fund` turns tokens into notes.'),
+  ),
+  employerId: v.pipe(
+    v.string(),
+    v.uuid(),
+    v.description('UUID of the employer account on the platform. It enters the batch nonce.'),
+  ),
+  jobKey: v.pipe(
+    v.string(),
+    v.minLength(1),
+    v.maxLength(255),
+    v.description('Idempotency-Key of the job. It enters the batch nonce.'),
+  ),
+  attempt: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(1),
+    v.maxValue(1_000_000),
+    v.description(
+      'Number of the attempt within the job, from 1. The next exists only when this one is dead.',
+    ),
+  ),
   chain: chainKeySchema,
-  chainId: v.pipe(v.number(), v.integer(), v.minValue(1)),
-  pool: evmAddressSchema,
-  token: evmAddressSchema,
-  funder: evmAddressSchema,
-  size: v.picklist(batchSizes),
+  chainId: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(1),
+    v.description('EIP-155 chain id, from the agent’s own settings.'),
+  ),
+  pool: v.pipe(evmAddressSchema, v.description('EVM address of the ShieldedPool contract.')),
+  token: v.pipe(evmAddressSchema, v.description('EVM address of the token contract.')),
+  funder: v.pipe(
+    evmAddressSchema,
+    v.description('EVM address of the wallet whose tokens pay the batch.'),
+  ),
+  size: v.pipe(
+    v.picklist(batchSizes),
+    v.description('Slots of the circuit that proves the batch. Dummy notes fill the unused ones.'),
+  ),
   recipients: v.pipe(
     v.array(
       v.strictObject({
-        address: evmAddressSchema,
-        walletPub: hexSchema(33),
+        address: v.pipe(evmAddressSchema, v.description('EVM address of the recipient’s wallet.')),
+        walletPub: walletPubSchema,
         encryptionPublicKey: encryptionPublicKeySchema,
         evidence: evidenceSchema,
         amount: amountSchema,
-        memo: v.optional(v.pipe(v.string(), v.maxBytes(maxMemoBytes))),
+        memo: v.optional(
+          v.pipe(
+            v.string(),
+            v.maxBytes(maxMemoBytes),
+            v.description(
+              'Text sealed into the note, at most 111 bytes of UTF-8. Only the recipient reads it.',
+            ),
+          ),
+        ),
       }),
     ),
     v.minLength(1),
     v.maxLength(Math.max(...batchSizes)),
+    v.description(
+      'Recipients in the order of the request. The seed deals them to slots. Confidential.',
+    ),
   ),
 });
 export type FundManifest = v.InferOutput<typeof fundManifestSchema>;
@@ -64,10 +106,16 @@ export function computeManifestDigest(manifest: FundManifest): Hex32 {
  * (protocol §3).
  */
 export const releaseRecordSchema = v.strictObject({
-  /** {@link computeManifestDigest} of the batch. */
-  manifestDigest: hex32Schema,
-  /** Unix seconds. */
-  deadline: unixSecondsSchema,
+  manifestDigest: v.pipe(
+    hex32Schema,
+    v.description(
+      'SHA-256 of the batch’s canonical manifest, 32 bytes of hex. Names the batch that is released.',
+    ),
+  ),
+  deadline: v.pipe(
+    unixSecondsSchema,
+    v.description('Unix seconds after which the authorisation can no longer land.'),
+  ),
 });
 export type ReleaseRecord = v.InferOutput<typeof releaseRecordSchema>;
 

@@ -29,17 +29,40 @@ export const hex32Schema = v.pipe(
   v.transform((value) => parseHex32(value)),
 );
 
-/** P as 32 bytes of hex. Whether it is a point is checked by whoever decodes it. */
+/** P as 32 bytes of hex. The code that decodes it checks that it is a point. */
 export const encryptionPublicKeySchema = v.pipe(
   hexSchema(32),
   v.transform((value) => parseEncryptionPublicKey(value)),
+  v.description(
+    'P, the holder’s encryption public key, which notes are sealed to: a packed Baby Jubjub point, 32 bytes of ' +
+      'lower-case 0x hex. The holder derives it from its viewing key. Public.',
+  ),
 );
 
-/** An address as a client spells it; checksum and family are checked by the chain's adapter. */
-export const addressTextSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
+/** W as the compressed point's hex. The code that decodes it checks that it is a point. */
+export const walletPubSchema = v.pipe(
+  hexSchema(33),
+  v.description(
+    'W, the holder’s wallet public key: a compressed secp256k1 point, 33 bytes of lower-case 0x hex. Not an address. Public.',
+  ),
+);
 
-/** A checksummed or lower-case EVM address, 20 bytes. */
-export const evmAddressSchema = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/));
+/** An address as a client spells it. The chain's adapter checks checksum and family. */
+export const addressTextSchema = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(128),
+  v.description(
+    'Address in the format of the chain’s family, for example 0x and 40 hex digits on an EVM chain.',
+  ),
+);
+
+/** An EVM address, 20 bytes, in any case. */
+export const evmAddressSchema = v.pipe(
+  v.string(),
+  v.regex(/^0x[0-9a-fA-F]{40}$/),
+  v.description('EVM address: 0x and 20 bytes of hex.'),
+);
 
 /** An EVM address of the operator's configuration: a wrong checksum and the zero address are refused. Checksum form. */
 export const configuredAddressSchema = v.pipe(
@@ -53,14 +76,28 @@ export const amountSchema = v.pipe(
   v.string(),
   v.maxLength(39),
   v.check((value) => isAmountString(value)),
+  v.description(
+    'Whole number of base units in decimal, 1 to 2^128-1, without sign, point or leading zero.',
+  ),
 );
 
 /** A key of a chain, for example `anvil` or `base`. */
-export const chainKeySchema = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/));
+export const chainKeySchema = v.pipe(
+  v.string(),
+  v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/),
+  v.description('Key of a chain as the deployment names it, for example `base`.'),
+);
 
 /** A token symbol as configured for a chain, for example `USDC`. */
-export const tokenSymbolSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9.]{1,16}$/));
+export const tokenSymbolSchema = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9.]{1,16}$/),
+  v.description(
+    'Symbol of a token configured for the chain, for example `USDC`. Never an address.',
+  ),
+);
 
+/** Whole seconds since 1970-01-01T00:00:00Z. */
 export const unixSecondsSchema = v.pipe(
   v.number(),
   v.integer(),
@@ -75,10 +112,28 @@ export const isoTimeSchema = v.pipe(v.string(), v.isoTimestamp());
 export const urlSchema = v.pipe(v.string(), v.maxLength(2048), v.url(), v.regex(/^https?:/));
 
 /** `{message, signature}` of a sign-in, as kept and served by the platform. */
-export const evidenceSchema = v.strictObject({
-  message: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
-  signature: hexSchema(65),
-});
+export const evidenceSchema = v.pipe(
+  v.strictObject({
+    message: v.pipe(
+      v.string(),
+      v.minLength(1),
+      v.maxLength(4096),
+      v.description(
+        'The EIP-4361 text exactly as the holder’s wallet signed it. Its one resource is `urn:pool:encryption-key:<P>`.',
+      ),
+    ),
+    signature: v.pipe(
+      hexSchema(65),
+      v.description(
+        'The wallet’s EIP-191 signature over `message`: r ‖ s ‖ v, 65 bytes of lower-case 0x hex, s in its low form, v 27 or 28. ' +
+          'W is recovered from it.',
+      ),
+    ),
+  }),
+  v.description(
+    'The holder’s sign-in, which binds P to W. The platform stores it; a payer verifies it before it seals a note to P.',
+  ),
+);
 
 /**
  * Parses an untrusted value. The error says where the first three problems are and what they are, never the value.
