@@ -1,6 +1,6 @@
 /**
- * Enrolment: a wallet becomes a pool subject with its W and P (docs/decisions/0008, §3 to §6,
- * "Enrolment"). The stored sign-in text is what later lets an agent check P without trusting us.
+ * Enrolment: a wallet becomes a pool subject with its W and P (docs/decisions/0008, §3 to §6).
+ * With the stored sign-in text an agent can later check P without trusting the platform.
  *
  * @module
  */
