@@ -3,7 +3,8 @@
 import { basename } from 'node:path';
 import { defineConfig } from 'tsup';
 
-const programs = ['run-ours', 'run-snarkjs', 'run-phases'].map((n) => `bench/prover/${n}.ts`);
+const names = ['run-ours', 'run-snarkjs', 'run-witness', 'run-phases'];
+const programs = names.map((name) => `bench/prover/${name}.ts`);
 
 export default defineConfig({
   entry: Object.fromEntries(programs.map((program) => [basename(program, '.ts'), program])),

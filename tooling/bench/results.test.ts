@@ -19,37 +19,46 @@ it('writes one table of rates for each title', () => {
   expect(page).toContain('| y | 2.0 | ±3.0 % | 4 |\n| once | 8.0 |  | 1 |');
 });
 
-it('compares provers of one size by their fastest runs', () => {
-  const measured = { power: 16, coldMs: 900, phasesMs: {}, peakBytes: 2 ** 28 };
+it('compares provers of one size by their fastest runs, warm with warm and cold with cold', () => {
   const page = renderProverResults('Proofs', {
     machine: 'a machine',
     date: '2026-11-21',
+    versions: { ours: '1.0', other: 'commit abc, -O3' },
     provers: {
-      ours: [{ ...measured, witnessMs: [30, 20], proofMs: [600, 500], phasesMs: { sums: 400 } }],
-      other: [{ ...measured, witnessMs: [], proofMs: [4000, 5000] }],
+      ours: [
+        {
+          power: 16,
+          warmMs: [600, 500],
+          coldMs: [900, 1000],
+          phasesMs: { witness: 30, proof: 400 },
+          peakBytes: 2 ** 28,
+        },
+      ],
+      other: [{ power: 16, warmMs: [], coldMs: [1800], phasesMs: {}, peakBytes: 2 ** 28 }],
     },
     phases: [
       { power: 16, phase: 'quotient', oursMs: 150, snarkjsMs: 1500 },
       { power: 16, phase: 'sum a', oursMs: 50, snarkjsMs: 200 },
     ],
   });
-  expect(page).toContain('| 2^16 | ours | 20.0 ms | 500 ms | 1.00× | 900 ms | 256 |');
-  expect(page).toContain('| 2^16 | other |  | 4000 ms | 8.00× | 900 ms | 256 |');
-  expect(page).toContain('| rows | sums |');
+  expect(page).toContain('- other: commit abc, -O3');
+  expect(page).toContain('| 2^16 | ours | 500 ms | 1.00× | 900 ms | 1.00× | 256 |');
+  expect(page).toContain('| 2^16 | other |  |  | 1800 ms | 2.00× | 256 |');
+  expect(page).toContain('| rows | witness | proof |');
   expect(page).toContain('| rows | quotient | sum a |');
   expect(page).toContain('| 2^16 | 150 ms (10.0×) | 50.0 ms (4.0×) |');
 });
 
 it('puts newer figures in the place of those of the same size and keeps the others', () => {
-  const measured = { witnessMs: [1], coldMs: 9, phasesMs: {}, peakBytes: 1 };
-  const of = (power: number, ms: number) => ({ ...measured, power, proofMs: [ms] });
+  const measured = { coldMs: [9], phasesMs: {}, peakBytes: 1 };
+  const of = (power: number, ms: number) => ({ ...measured, power, warmMs: [ms] });
   const phase = (power: number, oursMs: number) => ({
     power,
     phase: 'quotient',
     oursMs,
     snarkjsMs: 1,
   });
-  const common = { machine: 'a machine', date: '2026-11-21' };
+  const common = { machine: 'a machine', date: '2026-11-21', versions: {} };
   const merged = mergeProverResults(
     {
       ...common,

@@ -15,7 +15,7 @@ declare module 'snarkjs' {
   };
   export const groth16: {
     prove(
-      zkey: string,
+      zkey: string | MemoryFile,
       witness: MemoryFile,
       logger?: Logger,
     ): Promise<{ proof: unknown; publicSignals: string[] }>;

@@ -1,19 +1,23 @@
-// `pnpm bench prover [--from 12] [--to 20] [--runs 3] [--accelerator cpu|webgpu] [--no-phases]`: whole proofs of circuits with
-// 2^from … 2^to rows, ours beside snarkjs in the same run, and beside rapidsnark where RAPIDSNARK names its program; then the parts of
-// a proof alone. Each prover runs in a process of its own, one after the other, so that each has the machine and a memory peak to
-// itself. Results go to bench/results as JSON, size by size; bench/RESULTS.md and the plot are written from there.
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+// `pnpm bench prover [--from 12] [--to 20] [--runs 3] [--accelerator cpu|webgpu] [--no-phases]`: whole jobs (witness, proof,
+// blinding, verification) of circuits with 2^from … 2^to rows, ours beside snarkjs in the same run, and beside rapidsnark where
+// RAPIDSNARK names its `prover` and RAPIDSNARK_BUILD says what it is; then the parts of a proof alone. Warm: a process that has made
+// a proof before. Cold: new processes, as a command's user has it. Processes run one after the other, so that each has the machine
+// to itself. Results go to bench/results as JSON, size by size; bench/RESULTS.md and the plot are written from there.
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { wtns } from 'snarkjs';
 import { run } from '../../src/processes.ts';
 import { describeMachine } from '../machine.ts';
 import { saveProverResults } from '../results-store.ts';
 import { allPowers, type BenchCircuit, prepareCircuit } from './circuits.ts';
+import { measureNodeProver, measureRapidsnark, readVersion } from './measure.ts';
 import { fastest, type PhaseMeasurement, type ProverMeasurement } from './measurement.ts';
-import { measureRapidsnark } from './run-rapidsnark.ts';
 
 const tooling = resolve(import.meta.dirname, '../..');
+
+function programAt(name: string): string {
+  return join(tooling, 'dist/bench', `${name}.js`);
+}
 
 /** Builds the packages as they are published, and the measured programs on top of them. */
 async function buildPrograms(): Promise<void> {
@@ -31,29 +35,42 @@ async function buildPrograms(): Promise<void> {
   }
 }
 
-async function runProcess(
-  program: string,
-  circuit: BenchCircuit,
-  runs: number,
-  ...rest: readonly string[]
-): Promise<unknown> {
-  const file = join(tooling, 'dist/bench', `${program}.js`);
-  const args = [file, JSON.stringify(circuit), String(runs), ...rest];
+async function runPhases(circuit: BenchCircuit, runs: number): Promise<PhaseMeasurement[]> {
+  const args = [programAt('run-phases'), JSON.stringify(circuit), String(runs)];
   const { status, stdout, combined } = await run(process.execPath, args, { output: 'collect' });
-  if (status !== 0) throw new Error(`${program} ended with code ${status}:\n${combined}`);
-  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  if (status !== 0) throw new Error(`run-phases ended with code ${status}:\n${combined}`);
+  // Written by that program.
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as PhaseMeasurement[];
+}
+
+/** What is measured, exactly: a figure without it cannot be repeated. */
+async function describeVersions(rapidsnark: string | undefined): Promise<Record<string, string>> {
+  const snarkjs = dirname(createRequire(import.meta.url).resolve('snarkjs'));
+  const { stdout } = await run('git', ['describe', '--always', '--dirty', '--abbrev=12'], {
+    cwd: tooling,
+    output: 'collect',
+  });
+  const build = process.env['RAPIDSNARK_BUILD'];
+  if (rapidsnark !== undefined && build === undefined) {
+    throw new Error(
+      'RAPIDSNARK names a program: say in RAPIDSNARK_BUILD which commit it is and with which flags it was built',
+    );
+  }
+  return {
+    ours: `@pool/prover at ${stdout.trim()}, built with tsup`,
+    snarkjs: `${await readVersion(join(snarkjs, '../package.json'))} from npm`,
+    ...(build === undefined ? {} : { rapidsnark: build }),
+  };
 }
 
 function say(text: string): void {
   process.stdout.write(text);
 }
 
-function show(name: string, { witnessMs, proofMs, coldMs, peakBytes }: ProverMeasurement): void {
-  const witness = witnessMs.length > 0 ? `witness ${fastest(witnessMs).toFixed(0)} ms, ` : '';
-  say(
-    `    ${name}: ${witness}proof ${fastest(proofMs).toFixed(0)} ms (first ${coldMs.toFixed(0)} ms), ` +
-      `peak ${(peakBytes / 2 ** 20).toFixed(0)} MiB\n`,
-  );
+function show(name: string, { warmMs, coldMs, peakBytes }: ProverMeasurement): void {
+  const warm = warmMs.length > 0 ? `warm ${fastest(warmMs).toFixed(0)} ms, ` : '';
+  const peak = (peakBytes / 2 ** 20).toFixed(0);
+  say(`    ${name}: ${warm}cold ${fastest(coldMs).toFixed(0)} ms, peak ${peak} MiB\n`);
 }
 
 /** Runs the benchmark as the command line asks. */
@@ -70,6 +87,7 @@ export async function runProverBench(args: readonly string[]): Promise<void> {
   });
   const [from, to, runs] = [Number(values.from), Number(values.to), Number(values.runs)];
   const rapidsnark = process.env['RAPIDSNARK'];
+  const versions = await describeVersions(rapidsnark);
   await buildPrograms();
 
   for (const power of allPowers.filter((candidate) => candidate >= from && candidate <= to)) {
@@ -78,32 +96,26 @@ export async function runProverBench(args: readonly string[]): Promise<void> {
     // One run is enough where one takes minutes.
     const repeated = power >= 19 ? 1 : runs;
     const provers: Record<string, ProverMeasurement[]> = {};
-    const keep = (name: string, measured: unknown): void => {
-      // Written by the programs beside this file.
-      const measurement = measured as ProverMeasurement;
+    const keep = (name: string, measurement: ProverMeasurement): void => {
       provers[name] = [measurement];
       show(name, measurement);
     };
     keep(
       `ours (${values.accelerator})`,
-      await runProcess('run-ours', circuit, repeated, values.accelerator),
+      await measureNodeProver(programAt('run-ours'), circuit, repeated, values.accelerator),
     );
-    keep('snarkjs', await runProcess('run-snarkjs', circuit, repeated));
+    keep('snarkjs', await measureNodeProver(programAt('run-snarkjs'), circuit, repeated));
     if (rapidsnark !== undefined) {
-      const computeWitness = async (path: string): Promise<void> => {
-        const input: unknown = JSON.parse(await readFile(circuit.inputPath, 'utf8'));
-        await wtns.calculate(input, circuit.wasmPath, path);
-      };
-      keep('rapidsnark', await measureRapidsnark(rapidsnark, circuit, repeated, computeWitness));
+      const witness = programAt('run-witness');
+      keep('rapidsnark', await measureRapidsnark(rapidsnark, witness, circuit, repeated));
     }
-    const phases = values['no-phases']
-      ? []
-      : ((await runProcess('run-phases', circuit, repeated)) as PhaseMeasurement[]);
+    const phases = values['no-phases'] ? [] : await runPhases(circuit, repeated);
     for (const { phase, oursMs, snarkjsMs } of phases) {
       say(`    ${phase}: ${oursMs.toFixed(0)} ms, snarkjs ${snarkjsMs.toFixed(0)} ms\n`);
     }
     saveProverResults(values.accelerator, {
       machine: describeMachine(),
+      versions,
       date: new Date().toISOString().slice(0, 10),
       provers,
       phases,

@@ -1,16 +1,23 @@
-// What one prover did with one circuit, in a process of its own.
+// What one prover did with one circuit. A job is: witness from the input, proof, blinding, verification of the proof.
 
 export interface ProverMeasurement {
   readonly power: number;
-  /** Milliseconds of each run after the first; the first one warms up and is `coldMs`. */
-  readonly witnessMs: readonly number[];
-  /** Proof without witness and without verification. */
-  readonly proofMs: readonly number[];
-  /** The first proof of the process: reading and converting the key included. */
-  readonly coldMs: number;
-  /** Parts of the fastest proof, where the prover tells them. */
+  /**
+   * Milliseconds of each whole job in a process that had made one before, the input and the key in memory. Empty: the prover has
+   * no form that stays in memory.
+   */
+  readonly warmMs: readonly number[];
+  /** Parts of the fastest warm job; of the fastest cold one where there is no warm form. */
   readonly phasesMs: Readonly<Record<string, number>>;
-  /** Resident memory of the process at its highest. */
+  /** Milliseconds of each whole job as the user of a command has it: new processes, from their start to their end. */
+  readonly coldMs: readonly number[];
+  /** Highest resident memory of the warm process; of the cold proof where there is no warm form. */
+  readonly peakBytes: number;
+}
+
+/** What a measured program prints: jobs of one process. */
+export interface ProcessMeasurement {
+  readonly jobs: readonly { readonly ms: number; readonly phasesMs: Record<string, number> }[];
   readonly peakBytes: number;
 }
 

@@ -1,9 +1,10 @@
-// The prover benchmark as a picture: time of a proof against rows, both logarithmic, one line a prover. Plain SVG with colours that
+// The prover benchmark as a picture: time of a job against rows, both logarithmic, one line per prover. Plain SVG with colours that
 // read on light and dark pages.
 
 export interface PlotSeries {
   readonly name: string;
   readonly colour: string;
+  readonly isDashed?: boolean;
   /** Power of two of the rows, and milliseconds. */
   readonly points: readonly (readonly [power: number, ms: number])[];
 }
@@ -53,14 +54,14 @@ export function renderPlot(title: string, series: readonly PlotSeries[]): string
     (_, i) =>
       `<text x="${at(x(first + i))}" y="${height - bottom + 20}" text-anchor="middle">2^${first + i}</text>`,
   );
-  const lines = drawn.map(({ name, colour, points }) => {
+  const lines = drawn.map(({ name, colour, isDashed = false, points }) => {
     const path = points.map(([power, ms]) => `${at(x(power))},${at(y(ms))}`).join(' ');
     const dots = points.map(
       ([power, ms]) => `<circle cx="${at(x(power))}" cy="${at(y(ms))}" r="3" fill="${colour}" />`,
     );
     const [endPower, endMs] = points.at(-1) ?? [first, 1];
     const label = `<text x="${at(x(endPower) + 8)}" y="${at(y(endMs) + 4)}" fill="${colour}">${escapeXml(name)}</text>`;
-    return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2" />${dots.join('')}${label}`;
+    return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"${isDashed ? ' stroke-dasharray="6 4"' : ''} />${dots.join('')}${label}`;
   });
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#888">`,

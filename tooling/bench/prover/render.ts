@@ -6,6 +6,8 @@ export interface ProverResults {
   readonly machine: string;
   /** YYYY-MM-DD */
   readonly date: string;
+  /** Name of the prover to its version and how it was built. */
+  readonly versions: Readonly<Record<string, string>>;
   /** Name of the prover to its measurements, ours first. */
   readonly provers: Readonly<Record<string, readonly ProverMeasurement[]>>;
   /** Parts of a proof alone; empty where they were not measured. */
@@ -47,18 +49,25 @@ function formatMiB(bytes: number): string {
   return (bytes / 2 ** 20).toFixed(0);
 }
 
+/** The fastest run, and how it compares with ours of the same kind. */
+function renderTime(values: readonly number[], ours: readonly number[] | undefined): string {
+  if (values.length === 0) return ' | ';
+  const own = ours === undefined || ours.length === 0 ? undefined : fastest(ours);
+  const ratio = own === undefined ? '' : `${(fastest(values) / own).toFixed(2)}×`;
+  return `${formatMs(fastest(values))} | ${ratio}`;
+}
+
 function renderRow(
   name: string,
   measured: ProverMeasurement,
   ours: ProverMeasurement | undefined,
 ): string {
-  const proof = fastest(measured.proofMs);
-  const ratio = ours === undefined ? '' : `${(proof / fastest(ours.proofMs)).toFixed(2)}×`;
-  const witness = measured.witnessMs.length > 0 ? formatMs(fastest(measured.witnessMs)) : '';
-  return `| 2^${measured.power} | ${name} | ${witness} | ${formatMs(proof)} | ${ratio} | ${formatMs(measured.coldMs)} | ${formatMiB(measured.peakBytes)} |`;
+  const warm = renderTime(measured.warmMs, ours?.warmMs);
+  const cold = renderTime(measured.coldMs, ours?.coldMs);
+  return `| 2^${measured.power} | ${name} | ${warm} | ${cold} | ${formatMiB(measured.peakBytes)} |`;
 }
 
-/** Where the fastest proof's time went, one row a size. */
+/** Where the time of the fastest job went, one row per size. */
 function renderStages(name: string, measurements: readonly ProverMeasurement[]): string[] {
   const stages = [...new Set(measurements.flatMap(({ phasesMs }) => Object.keys(phasesMs)))];
   if (stages.length === 0) return [];
@@ -113,25 +122,32 @@ export function renderProverResults(title: string, results: ProverResults): stri
   return [
     `## ${title}`,
     '',
-    `${results.machine}. ${results.date}. Fastest run of each; proof without witness and verification; “first” reads the key as well; one process a prover and size.`,
+    `${results.machine}. ${results.date}. The fastest of several runs. A job is witness, proof, blinding and verification. “Warm”: in a process that has made one before, input and key in memory (snarkjs decodes its key each time; the command of rapidsnark has no warm form). “Cold”: new processes from their start to their end, the key read from a file. “Of ours”: the time over ours of the same kind.`,
     '',
-    '| rows | prover | witness | proof | of ours | first | peak MiB |',
+    ...Object.entries(results.versions).map(([name, version]) => `- ${name}: ${version}`),
+    '',
+    '| rows | prover | warm | of ours | cold | of ours | peak MiB |',
     '|---|---|--:|--:|--:|--:|--:|',
     ...rows,
     '',
-    ...(ours === undefined ? [] : renderStages(...ours)),
+    ...entries.flatMap(([name, measurements]) => renderStages(name, measurements)),
     ...renderPhases(results.phases),
   ].join('\n');
 }
 
-/** Time of a proof against rows, one line a prover. */
+/** Time of a job against rows: one line per prover and kind. */
 export function renderProverPlot(results: ProverResults): string {
-  const series = Object.entries(results.provers).map(
-    ([name, list], i): PlotSeries => ({
-      name,
-      colour: colours[i % colours.length] ?? '#888',
-      points: list.map(({ power, proofMs }) => [power, fastest(proofMs)] as const),
-    }),
-  );
-  return renderPlot(`Groth16 proof, ${results.date}`, series);
+  const series = Object.entries(results.provers).flatMap(([name, list], i): PlotSeries[] => {
+    const colour = colours[i % colours.length] ?? '#888';
+    const line = (kind: 'warm' | 'cold', times: (one: ProverMeasurement) => readonly number[]) => ({
+      name: `${name}, ${kind}`,
+      colour,
+      isDashed: kind === 'cold',
+      points: list
+        .filter((one) => times(one).length > 0)
+        .map((one) => [one.power, fastest(times(one))] as const),
+    });
+    return [line('warm', ({ warmMs }) => warmMs), line('cold', ({ coldMs }) => coldMs)];
+  });
+  return renderPlot(`Groth16: witness, proof and verification, ${results.date}`, series);
 }

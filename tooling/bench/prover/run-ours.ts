@@ -1,5 +1,5 @@
-// One circuit through @pool/prover, in this process: `run-ours.ts <circuit as JSON> <runs> <accelerator>`; prints a
-// ProverMeasurement.
+// One circuit through @pool/prover, in this process: `run-ours.ts <circuit as JSON> <jobs> <accelerator>`; prints a
+// ProcessMeasurement.
 import { readFile } from 'node:fs/promises';
 import {
   type AcceleratorChoice,
@@ -8,10 +8,10 @@ import {
   type VerificationKey,
 } from '@pool/prover';
 import type { BenchCircuit } from './circuits.ts';
-import type { ProverMeasurement } from './measurement.ts';
+import type { ProcessMeasurement } from './measurement.ts';
 
 const circuit = JSON.parse(process.argv[2] ?? '') as BenchCircuit;
-const runs = Number(process.argv[3]);
+const count = Number(process.argv[3]);
 const accelerator = (process.argv[4] ?? 'cpu') as AcceleratorChoice;
 async function readJson(path: string): Promise<unknown> {
   return JSON.parse(await readFile(path, 'utf8'));
@@ -21,9 +21,10 @@ const verificationKey = (await readJson(circuit.verificationKeyPath)) as Verific
 const { wasmPath, zkeyPath } = circuit;
 
 const prover = createProver({ accelerator });
-const timings: { readonly witness: number; readonly proof: number; readonly verify: number }[] = [];
-for (let run = 0; run <= runs; run++) {
+const jobs: { ms: number; phasesMs: Record<string, number> }[] = [];
+while (jobs.length < count) {
   const begunAt = new Map<ProofStage, number>();
+  const startedAt = performance.now();
   await prover.prove({
     circuit: { wasmPath, zkeyPath, verificationKey },
     input,
@@ -33,22 +34,19 @@ for (let run = 0; run <= runs; run++) {
   });
   const doneAt = performance.now();
   const at = (stage: ProofStage): number => begunAt.get(stage) ?? Number.NaN;
-  timings.push({
-    witness: at('proof') - at('witness'),
-    proof: at('verify') - at('proof'),
-    // Blinding and verification run together in a thread of their own.
-    verify: doneAt - at('verify'),
+  jobs.push({
+    ms: doneAt - startedAt,
+    phasesMs: {
+      witness: at('proof') - startedAt,
+      proof: at('verify') - at('proof'),
+      // They run together, in a thread of their own.
+      'blinding and verification': doneAt - at('verify'),
+    },
   });
 }
-const [first, ...rest] = timings;
-const best = rest.reduce((a, b) => (b.proof < a.proof ? b : a));
-const measurement: ProverMeasurement = {
-  power: circuit.power,
-  witnessMs: rest.map(({ witness }) => witness),
-  proofMs: rest.map(({ proof }) => proof),
-  coldMs: first?.proof ?? Number.NaN,
-  phasesMs: { witness: best.witness, sums: best.proof, 'blinding and verification': best.verify },
+const measured: ProcessMeasurement = {
+  jobs,
   peakBytes: process.resourceUsage().maxRSS * 1024,
 };
 await prover.close();
-process.stdout.write(`${JSON.stringify(measurement)}\n`);
+process.stdout.write(`${JSON.stringify(measured)}\n`);
