@@ -1,0 +1,113 @@
+// Tries the example changes of CONTRIBUTING.md ("Three changes, file by file"): node tooling/scripts/try-changes.ts [name]
+//
+// Each patch of tooling/changes is applied to a copy of the repository. Whole, it compiles and its tests pass. Then one file of it
+// at a time is left out, as somebody would who forgot it: the compiler or one of the patch's tests must fail. So a change that is
+// half done is found by a tool, and the patches show which files such a change touches.
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { parsePatch } from '../src/patches.ts';
+import { run } from '../src/processes.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const folder = join(root, 'tooling/changes');
+const leftOut = new Set(['.git', '.cache', 'dist', '.sandbox', 'bench', 'out', 'cache']);
+
+/** The repository with its workspace links, which point into the copy, and the installed packages of the original. */
+function copyRepository(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'pool-changes-'));
+  cpSync(root, copy, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => path !== join(root, 'node_modules') && !leftOut.has(basename(path)),
+  });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+async function tryChanges(names: readonly string[]): Promise<number> {
+  const copy = copyRepository();
+  const bin = join(root, 'node_modules/.bin');
+  let problems = 0;
+
+  async function apply(patch: string, ...options: readonly string[]): Promise<void> {
+    const { status, combined } = await run('git', ['apply', ...options, patch], {
+      cwd: copy,
+      output: 'collect',
+    });
+    if (status !== 0) {
+      throw new Error(
+        `${basename(patch)} does not apply. Make the change again on the current sources and write the patch anew:\n${combined}`,
+      );
+    }
+  }
+  async function compile(): Promise<string | undefined> {
+    const args = ['--incremental', '--tsBuildInfoFile', join(copy, 'tsc.info'), '-p', copy];
+    const { status, combined } = await run(join(bin, 'tsc'), args, {
+      cwd: copy,
+      output: 'collect',
+    });
+    return status === 0 ? undefined : combined;
+  }
+  async function runTests(tests: readonly string[]): Promise<string | undefined> {
+    const { status, combined } = await run(join(bin, 'vitest'), ['run', ...tests], {
+      cwd: copy,
+      output: 'collect',
+      env: { NO_COLOR: '1' },
+    });
+    return status === 0 ? undefined : combined;
+  }
+  function report(ok: boolean, text: string): void {
+    process.stdout.write(`  ${ok ? 'ok  ' : 'FAIL'} ${text}\n`);
+    if (!ok) problems += 1;
+  }
+
+  try {
+    const before = await compile();
+    if (before !== undefined) throw new Error(`the sources do not compile:\n${before}`);
+    for (const name of names) {
+      const path = join(folder, `${name}.patch`);
+      const { title, tests, files } = parsePatch(readFileSync(path, 'utf8'));
+      process.stdout.write(`${name}: ${title}\n`);
+      await apply(path);
+      const wrong = (await compile()) ?? (await runTests(tests));
+      report(
+        wrong === undefined,
+        `the whole change compiles and passes ${tests.length} test files`,
+      );
+      if (wrong !== undefined) process.stdout.write(`${wrong}\n`);
+      for (const file of files) {
+        const only = `--include=${file}`;
+        await apply(path, '--reverse', only);
+        const found =
+          (await compile()) !== undefined
+            ? 'the compiler'
+            : (await runTests(tests.filter((test) => existsSync(join(copy, test))))) !== undefined
+              ? 'a test'
+              : undefined;
+        report(found !== undefined, `without ${file}: ${found ?? 'nothing'} complains`);
+        await apply(path, only);
+      }
+      await apply(path, '--reverse');
+    }
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+  return problems;
+}
+
+const all = readdirSync(folder)
+  .filter((name) => name.endsWith('.patch'))
+  .map((name) => basename(name, '.patch'))
+  .sort();
+const [only] = process.argv.slice(2);
+const problems = await tryChanges(only === undefined ? all : [only]);
+if (problems > 0) process.exitCode = 1;
