@@ -5,6 +5,7 @@
  * @module
  */
 import * as v from 'valibot';
+import { chainFamilies, findChainFamily } from './chain-families/families.ts';
 import {
   chainKeySchema,
   configuredAddressSchema,
@@ -145,7 +146,8 @@ function isPoolless(value: unknown): boolean {
     return false;
   }
   // No pool can be settled on these families, so such an entry holds the family and nothing else.
-  const isOther = value.family === 'solana' || value.family === 'stellar';
+  const family = typeof value.family === 'string' ? findChainFamily(value.family) : undefined;
+  const isOther = family !== undefined && family !== chainFamilies.evm;
   return isOther || Object.keys(value).length === 1;
 }
 

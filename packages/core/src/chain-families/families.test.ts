@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/wallet-id.json' with { type: 'json' };
+import type { ChainFamilyName } from './chain-family.ts';
 import { chainFamilies, findChainFamily } from './families.ts';
 
 describe('chain families', () => {
@@ -28,7 +29,7 @@ describe('chain families', () => {
       evm: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
       solana: 'FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z',
       stellar: 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ',
-    };
+    } satisfies Readonly<Record<ChainFamilyName, string>>;
     for (const [name, address] of Object.entries(addresses)) {
       for (const family of Object.values(chainFamilies)) {
         if (family.name === name) {
