@@ -23,6 +23,7 @@ import {
   anvilBinary,
   findFreePorts,
   isAnswering,
+  placeEmptyCluster,
   startNodeProcess,
   startProcess,
   waitUntilReady,
@@ -97,6 +98,7 @@ export async function startPlatformAlone(options: {
 
     onStep('starting the platform');
     const dataDirectory = join(directory, 'platform-data');
+    await placeEmptyCluster(dataDirectory);
     const platform = startNodeProcess({
       name: 'platform',
       script: platformScript,

@@ -15,6 +15,7 @@ import {
   findFreePorts,
   isAnswering,
   type ManagedProcess,
+  placeEmptyCluster,
   startNodeProcess,
   startProcess,
   waitUntilReady,
@@ -141,6 +142,10 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
   onStep('starting gate and platform');
   const gateClients = createGateClients();
   const platformData = join(directory, 'platform-data');
+  const gateData = join(directory, 'gate-data');
+  // One after the other: the first run on a machine makes what is copied.
+  await placeEmptyCluster(platformData);
+  await placeEmptyCluster(gateData);
   const common = { chainsFile, chain: chainKey, clients: gateClients };
   const platformEnvironment = createPlatformEnvironment({
     ...common,
@@ -164,7 +169,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
     createGateEnvironment({
       ...common,
       port: gatePort,
-      dataDirectory: join(directory, 'gate-data'),
+      dataDirectory: gateData,
     }),
   );
   const startPlatform = () => startService('platform', ['serve'], platformEnvironment);

@@ -3,15 +3,24 @@ import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEvmAddress } from '@pool/core';
+import { placeEmptyCluster } from '@pool/testkit';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { getEmployer } from '../accounts/employers.ts';
+import { openMemoryDatabase } from '../fixtures/test-database.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { type Migration, openDatabase } from './open-database.ts';
 import { platformMigrations } from './platform-migrations.ts';
 import type { PlatformTables } from './platform-tables.ts';
 
 const employerAddress = parseEvmAddress('0x00000000000000000000000000000000000000e1');
+
+/** A data directory with an initialised database that has no table. */
+async function createEmptyData(): Promise<string> {
+  const directory = join(await mkdtemp(join(tmpdir(), 'pool-db-')), 'data');
+  await placeEmptyCluster(directory);
+  return directory;
+}
 
 describe('openDatabase', () => {
   let directory: string;
@@ -82,7 +91,7 @@ describe('openDatabase', () => {
 
 describe('platformMigrations', () => {
   it('keep whose each encryption key is, of wallets enrolled before that was written down', async () => {
-    const directory = join(await mkdtemp(join(tmpdir(), 'pool-db-')), 'data');
+    const directory = await createEmptyData();
     const before = await openDatabase<PlatformTables>(directory, platformMigrations.slice(0, 3));
     await sql`insert into subjects values
       ('0xA', '0x02', '0x01', '0xp', 'm', '0x', 'ready', null, '2026-11-21T10:00:00.000Z')`.execute(
@@ -103,7 +112,7 @@ describe('platformMigrations', () => {
   });
 
   it('take over every row that there may be from before the tables were strict', async () => {
-    const directory = join(await mkdtemp(join(tmpdir(), 'pool-db-')), 'data');
+    const directory = await createEmptyData();
     const before = await openDatabase<PlatformTables>(directory, platformMigrations.slice(0, 4));
     const states = ['ready', 'eligibility_pending', 'eligibility_failed', 'eligibility_disabled'];
     const time = '2026-11-21T10:00:00.000Z';
@@ -146,7 +155,7 @@ describe('platformMigrations', () => {
   });
 
   it('know settlements and batches of before by their nonce, and two funders of one nonce apart', async () => {
-    const directory = join(await mkdtemp(join(tmpdir(), 'pool-db-')), 'data');
+    const directory = await createEmptyData();
     const upTo = (number: number) => platformMigrations.filter((one) => one.number <= number);
     const before = await openDatabase<PlatformTables>(directory, upTo(7));
     const insert = (db: typeof before.db, key: string, funder: string, id: string) =>
@@ -182,7 +191,7 @@ describe('platformMigrations', () => {
 describe('the platform’s tables', () => {
   let database: Awaited<ReturnType<typeof openDatabase<PlatformTables>>>;
   beforeAll(async () => {
-    database = await openDatabase<PlatformTables>('memory:', platformMigrations);
+    database = await openMemoryDatabase<PlatformTables>(platformMigrations);
   });
   afterAll(() => database.close());
 

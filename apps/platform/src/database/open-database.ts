@@ -10,7 +10,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { PoolError } from '@pool/core';
 import { type Kysely, Kysely as KyselyDatabase, PGliteDialect, PostgresDialect } from 'kysely';
 import type { Log } from '../log.ts';
-import { lockDirectory } from './directory-lock.ts';
+import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { type Migration, migrate } from './migrate.ts';
 import { createPostgresPool } from './postgres-pool.ts';
 import type { PostgresSettings } from './postgres-url.ts';
@@ -66,20 +66,29 @@ export async function openDatabase<T>(
   try {
     const pglite = inMemory ? new PGlite() : new PGlite(embeddedFolder(directory));
     await pglite.waitReady;
-    const db = new KyselyDatabase<T>({ dialect: new PGliteDialect({ pglite }) });
-    await migrate(db, migrations);
-    return {
-      db,
-      ownership: ownedForLife,
-      async close() {
-        await db.destroy();
-        lock?.release();
-      },
-    };
+    return await migrateEmbedded<T>(pglite, migrations, lock);
   } catch (error) {
     lock?.release();
     throw error;
   }
+}
+
+/** @param lock - released when the database is closed */
+export async function migrateEmbedded<T>(
+  pglite: PGlite,
+  migrations: readonly Migration[],
+  lock?: DirectoryLock,
+): Promise<OpenDatabase<T>> {
+  const db = new KyselyDatabase<T>({ dialect: new PGliteDialect({ pglite }) });
+  await migrate(db, migrations);
+  return {
+    db,
+    ownership: ownedForLife,
+    async close() {
+      await db.destroy();
+      lock?.release();
+    },
+  };
 }
 
 function embeddedFolder(directory: string): string {

@@ -7,11 +7,11 @@ import { type PostgresServer, startPostgres } from '@pool/testkit';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openPostgresStore } from '../fixtures/test-database.ts';
+import { openMemoryDatabase, openPostgresStore } from '../fixtures/test-database.ts';
 import { type GateTables, gateMigrations } from '../gate/gate-tables.ts';
 import { createLog } from '../log.ts';
 import { insertTransaction } from '../relayer/nonces.ts';
-import { type OpenDatabase, openDatabase, openStore } from './open-database.ts';
+import { type OpenDatabase, openStore } from './open-database.ts';
 import { platformMigrations } from './platform-migrations.ts';
 import type { PlatformTables } from './platform-tables.ts';
 import { parsePostgresUrl } from './postgres-url.ts';
@@ -55,7 +55,7 @@ describe('a database on a PostgreSQL server', () => {
     await first.close();
     const again = await openPlatform();
     expect(await again.db.selectFrom('employers').select('id').execute()).toEqual([{ id: 'e' }]);
-    const embedded = await openDatabase<PlatformTables>('memory:', platformMigrations);
+    const embedded = await openMemoryDatabase<PlatformTables>(platformMigrations);
     const describeTables = (db: typeof embedded.db) =>
       sql`select table_name, column_name, data_type, is_nullable, is_identity
         from information_schema.columns where table_schema = 'public' and table_name <> 'pool_store'
@@ -67,7 +67,7 @@ describe('a database on a PostgreSQL server', () => {
 
   it('reads every type as the embedded one does', async () => {
     const { db } = await openPlatform();
-    const embedded = await openDatabase<PlatformTables>('memory:', platformMigrations);
+    const embedded = await openMemoryDatabase<PlatformTables>(platformMigrations);
     const values = (on: typeof db) =>
       sql`select 1::integer as i, 9007199254740991::bigint as b, -1::bigint as m, true as t, null::bigint as n,
         'x' as x, count(*) as c, max(2::bigint) as h, sum(3::integer) as s, 1.50::numeric as d,

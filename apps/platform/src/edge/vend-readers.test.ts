@@ -3,8 +3,12 @@ import { Secret } from '@pool/core';
 import { createEdgeClient, createGateClient } from '@pool/platform-client';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+import {
+  openMemoryDatabase,
+  openTestDatabase,
+  type TestDatabase,
+} from '../fixtures/test-database.ts';
 import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
 import { createTestPlatform, testCredentials } from '../fixtures/test-platform.ts';
@@ -27,7 +31,7 @@ describe('readers that bootstrap vends', () => {
 
   beforeAll(async () => {
     database = await openTestDatabase();
-    gateDatabase = await openDatabase('memory:', gateMigrations);
+    gateDatabase = await openMemoryDatabase(gateMigrations);
   });
   afterAll(() => Promise.all([database.close(), gateDatabase.close()]));
   afterEach(() => gate.crash());

@@ -3,7 +3,8 @@ import { Secret } from '@pool/core';
 import { createGateClient } from '@pool/platform-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hashCredential } from '../accounts/credential.ts';
-import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { openMemoryDatabase } from '../fixtures/test-database.ts';
 import { startTestGate, type TestGate } from '../fixtures/test-gate.ts';
 import { type GateTables, gateMigrations } from './gate-tables.ts';
 
@@ -11,7 +12,7 @@ describe('readers of the gate', () => {
   let database: OpenDatabase<GateTables>;
   let gate: TestGate;
   beforeAll(async () => {
-    database = await openDatabase('memory:', gateMigrations);
+    database = await openMemoryDatabase(gateMigrations);
   });
   afterAll(async () => {
     await gate.crash();

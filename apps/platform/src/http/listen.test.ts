@@ -10,9 +10,13 @@ import {
 } from '@pool/testkit/raw-http';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseGateConfig, parsePlatformConfig } from '../config.ts';
-import { type OpenDatabase, openDatabase } from '../database/open-database.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
 import { createFakeRegistry } from '../fixtures/fake-registry.ts';
-import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
+import {
+  openMemoryDatabase,
+  openTestDatabase,
+  type TestDatabase,
+} from '../fixtures/test-database.ts';
 import { noReaders } from '../fixtures/test-gate.ts';
 import { createTestPlatform } from '../fixtures/test-platform.ts';
 import { createGateApp } from '../gate/gate-app.ts';
@@ -47,7 +51,7 @@ let gateDatabase: OpenDatabase<GateTables>;
 const stopping = new AbortController();
 beforeAll(async () => {
   database = await openTestDatabase();
-  gateDatabase = await openDatabase('memory:', gateMigrations);
+  gateDatabase = await openMemoryDatabase(gateMigrations);
 });
 afterAll(async () => {
   stopping.abort();

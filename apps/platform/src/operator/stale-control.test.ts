@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { placeEmptyCluster } from '@pool/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lockDirectory } from '../database/directory-lock.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
@@ -34,6 +35,7 @@ describe('a control file', () => {
   afterAll(() => database.close());
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pool-control-'));
+    await placeEmptyCluster(directory);
     heard = [];
     answer = () => ({ edgeTokens: [], revoked: true });
     stranger = createServer((request, response) => {
