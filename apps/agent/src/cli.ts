@@ -1,27 +1,17 @@
 /**
- * The commands of `disburse-agent`.
+ * The commands of `disburse-agent`. Each command imports its own code when it runs, and nothing here imports `@pool/core`
+ * (which loads ethers) at the top: `--help` and `--version` answer without them.
  *
  * @module
  */
-import { isPoolError } from '@pool/core';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { type CancelOptions, runCancel } from './commands/cancel-command.ts';
-import { createConfigReport, renderConfigReport } from './commands/config-report.ts';
-import { type DisburseOptions, runDisburse } from './commands/disburse-command.ts';
-import { checkRecipients, type RecipientsOptions } from './commands/recipients-command.ts';
-import { type RedeliverOptions, runRedeliver } from './commands/redeliver-command.ts';
-import {
-  beginTenancy,
-  listTenancyKeys,
-  type NewTenancyOptions,
-  showTenancy,
-  type TenancyOptions,
-} from './commands/tenancy-command.ts';
-import { createProcessSource, readConfig } from './config/config.ts';
-import { serveAgent } from './serve.ts';
-import { createAgentLog } from './services/agent-log.ts';
+import type { CancelOptions } from './commands/cancel-command.ts';
+import type { DisburseOptions } from './commands/disburse-command.ts';
+import type { RecipientsOptions } from './commands/recipients-command.ts';
+import type { RedeliverOptions } from './commands/redeliver-command.ts';
+import type { NewTenancyOptions, TenancyOptions } from './commands/tenancy-command.ts';
 import type { Output } from './terminal/command-output.ts';
-import { exitCodeOfError, exitCodes } from './terminal/exit-codes.ts';
+import { exitCodes } from './terminal/exit-codes.ts';
 import { version } from './version.ts';
 
 export type Streams = Output & { err(text: string): void };
@@ -39,7 +29,9 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     if (error instanceof CommanderError) {
       return error.exitCode === 0 ? exitCodes.ok : exitCodes.error;
     }
+    const { isPoolError } = await import('@pool/core');
     if (isPoolError(error)) {
+      const { exitCodeOfError } = await import('./terminal/exit-code-of-error.ts');
       streams.err(`${error.code}: ${error.message}`);
       return exitCodeOfError(error.code);
     }
@@ -80,6 +72,9 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .description('Run the agent: HTTP routes and the worker.')
     .addOption(envFile())
     .action(async (options: { envFile?: string }) => {
+      const { readConfig } = await import('./config/config.ts');
+      const { createAgentLog } = await import('./services/agent-log.ts');
+      const { serveAgent } = await import('./serve.ts');
       const config = readConfig(options.envFile);
       const log = createAgentLog(config.logLevel);
       await serveAgent(config, log, (url) => streams.out(`disburse-agent listens on ${url}`));
@@ -121,6 +116,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     )
     .addOption(envFile())
     .action(async (options: DisburseOptions) => {
+      const { runDisburse } = await import('./commands/disburse-command.ts');
       setCode(await runDisburse(options, streams));
     });
 
@@ -137,6 +133,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .option('--csv <path>', 'write the answer as a table for a spreadsheet')
     .addOption(envFile())
     .action(async (options: RecipientsOptions) => {
+      const { checkRecipients } = await import('./commands/recipients-command.ts');
       setCode(await checkRecipients(options, streams));
     });
 
@@ -148,6 +145,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .option('--json', 'print one JSON document: the job')
     .addOption(envFile())
     .action(async (key: string, options: CancelOptions) => {
+      const { runCancel } = await import('./commands/cancel-command.ts');
       setCode(await runCancel(key, options, streams));
     });
 
@@ -160,7 +158,11 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     )
     .option('--json', 'print one JSON document')
     .addOption(envFile())
-    .action((options: { json?: boolean; envFile?: string }) => {
+    .action(async (options: { json?: boolean; envFile?: string }) => {
+      const { createProcessSource } = await import('./config/config.ts');
+      const { createConfigReport, renderConfigReport } = await import(
+        './commands/config-report.ts'
+      );
       const report = createConfigReport(createProcessSource(), options.envFile);
       streams.out(
         options.json === true ? JSON.stringify(report, null, 2) : renderConfigReport(report),
@@ -179,6 +181,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .option('--for <P>', 'with --out: only the notes of this encryption key, for its holder')
     .addOption(envFile())
     .action(async (key: string | undefined, options: RedeliverOptions) => {
+      const { runRedeliver } = await import('./commands/redeliver-command.ts');
       setCode(await runRedeliver(key, options, streams));
     });
 
@@ -200,6 +203,7 @@ function addTenancyCommands(
     .description('Print the pinned employer, and whether configuration and platform name it too.')
     .addOption(envFile())
     .action(async (options: TenancyOptions) => {
+      const { showTenancy } = await import('./commands/tenancy-command.ts');
       setCode(await showTenancy(options, streams));
     });
   tenancy
@@ -207,6 +211,7 @@ function addTenancyCommands(
     .description('Print every Idempotency-Key of the job store as CSV, and whether it was paid.')
     .addOption(envFile())
     .action(async (options: TenancyOptions) => {
+      const { listTenancyKeys } = await import('./commands/tenancy-command.ts');
       setCode(await listTenancyKeys(options, streams));
     });
   tenancy
@@ -218,6 +223,7 @@ function addTenancyCommands(
     .option('--leave-open', 'leave jobs that are underway in the job store')
     .addOption(envFile())
     .action(async (options: NewTenancyOptions) => {
+      const { beginTenancy } = await import('./commands/tenancy-command.ts');
       setCode(await beginTenancy(options, streams));
     });
 }

@@ -1,17 +1,13 @@
 /**
  * The `platform` command: `serve`, `gate serve`, `edge-token create|list|revoke`,
  * `gate-reader list|rotate|revoke`, `eligibility capacity|remove|limit|invite`, `indexer resume`.
+ * Each command imports its own code when it runs, so that `--help` answers without it.
  *
  * @module
  */
-import { isPoolError } from '@pool/core';
 import { Command } from 'commander';
-import { parseGateConfig, parseOperatorConfig, parsePlatformConfig } from './config.ts';
-import { serveGate } from './gate/serve-gate.ts';
-import { createLog, describeFailure, type Log } from './log.ts';
-import { withControl } from './operator/edge-token-command.ts';
+import type { withControl } from './operator/edge-token-command.ts';
 import { addEligibilityCommands } from './operator/eligibility-command.ts';
-import { type Served, servePlatform } from './serve-platform.ts';
 
 const program = new Command('platform').description('The platform and the pool-gate of Pool.');
 
@@ -19,6 +15,10 @@ program
   .command('serve')
   .description('run the platform; configuration from PLATFORM_* variables')
   .action(async () => {
+    const { parsePlatformConfig } = await import('./config.ts');
+    const { createLog } = await import('./log.ts');
+    const { runUntilStopped } = await import('./run-until-stopped.ts');
+    const { servePlatform } = await import('./serve-platform.ts');
     const config = parsePlatformConfig(process.env);
     const log = createLog(config.logLevel, 'platform');
     runUntilStopped(await servePlatform(config, log), log);
@@ -30,6 +30,10 @@ program
   .command('serve')
   .description('run the pool-gate; configuration from GATE_* variables')
   .action(async () => {
+    const { parseGateConfig } = await import('./config.ts');
+    const { createLog } = await import('./log.ts');
+    const { runUntilStopped } = await import('./run-until-stopped.ts');
+    const { serveGate } = await import('./gate/serve-gate.ts');
     const config = parseGateConfig(process.env);
     const log = createLog(config.logLevel, 'gate');
     runUntilStopped(await serveGate(config, log), log);
@@ -109,38 +113,17 @@ program
 addEligibilityCommands(program, print);
 
 async function print(work: Parameters<typeof withControl<unknown>>[1]): Promise<void> {
+  const { parseOperatorConfig } = await import('./config.ts');
+  const { withControl } = await import('./operator/edge-token-command.ts');
   const answer = await withControl(parseOperatorConfig(process.env), work);
   process.stdout.write(`${JSON.stringify(answer)}\n`);
-}
-
-function runUntilStopped(served: Served, log: Log): void {
-  process.stdout.write(`${JSON.stringify({ event: 'listening', url: served.url })}\n`);
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) {
-      return;
-    }
-    stopping = true;
-    served.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ ...describeFailure(error) }, 'stopping failed');
-        process.exit(1);
-      },
-    );
-  };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
-  // Another process is at work on the database: whatever is under way here ends at once.
-  served.lost.then(
-    () => process.exit(1),
-    () => process.exit(1),
-  );
 }
 
 try {
   await program.parseAsync();
 } catch (error) {
+  const { isPoolError } = await import('@pool/core');
+  const { describeFailure } = await import('./log.ts');
   const body = isPoolError(error)
     ? { code: error.code, message: error.message }
     : { code: 'internal_error', ...describeFailure(error) };

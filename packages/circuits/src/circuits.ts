@@ -8,16 +8,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PoolError } from '@pool/core';
+import { type CircuitName, circuitNames } from './circuit-names.ts';
 
-export const circuitNames = ['fund-16', 'fund-64', 'fund-256'] as const;
-export type CircuitName = (typeof circuitNames)[number];
-
-/** Slots of each fund circuit, dummies included: the most recipients one batch can hold. */
-export const circuitSizes: Readonly<Record<CircuitName, number>> = {
-  'fund-16': 16,
-  'fund-64': 64,
-  'fund-256': 256,
-};
+export { type CircuitName, circuitNames, circuitSizes } from './circuit-names.ts';
 
 /**
  * Checks a circuit's name.

@@ -1,27 +1,19 @@
 /**
  * `pool-circuits`: circuits and development keys (list, build), production keys (fetch), ceremonies.
  *
+ * Each command imports its own code when it runs, so that `--help` answers without it.
+ *
  * Exit codes: 0 done; 1 could not be done; 2 wrong usage; 3 looked at and refused (an unsound key, a file with another digest).
  *
  * @module
  */
 import { parseArgs } from 'node:util';
-import { isPoolError } from '@pool/core';
-import { createArtifactStore } from './artifact-store.ts';
-import { readArtifactsManifest } from './artifacts-manifest.ts';
-import { ceremonyUsage, runCeremony } from './ceremony/ceremony-command.ts';
-import { circuitNames, circuitSizes, parseCircuitName } from './circuits.ts';
 import { type CommandIo, createCommandIo, UsageError } from './command-io.ts';
-import { fetchUsage, runFetch } from './fetch-command.ts';
+import { usage } from './command-usage.ts';
 
-const usage = `pool-circuits list
-pool-circuits build --circuit <${circuitNames.join('|')}> [--cache-dir <folder>] [--zkey <file>]
-    development keys: anybody can forge proofs under them
-${fetchUsage}${ceremonyUsage}
-Every command but list and build takes --json. Exit codes: 0 done, 1 could not be done, 2 wrong usage, 3 refused.
-`;
-
-function list(): string {
+async function list(): Promise<string> {
+  const { readArtifactsManifest } = await import('./artifacts-manifest.ts');
+  const { circuitNames, circuitSizes } = await import('./circuit-names.ts');
   const manifest = readArtifactsManifest();
   return circuitNames
     .map((name) => {
@@ -33,6 +25,8 @@ function list(): string {
 
 /** @param zkeyPath where the key's standard form goes as well, for tools of the snarkjs family */
 async function build(name: string, cacheDir?: string, zkeyPath?: string): Promise<string> {
+  const { createArtifactStore } = await import('./artifact-store.ts');
+  const { parseCircuitName } = await import('./circuits.ts');
   const store = createArtifactStore({ cacheDir, keyForm: 'compact' });
   const circuit = parseCircuitName(name);
   let lastStage = '';
@@ -69,14 +63,18 @@ async function runBuild(args: readonly string[]): Promise<number> {
 async function run([command, ...args]: readonly string[], io: CommandIo): Promise<number> {
   switch (command) {
     case 'list':
-      process.stdout.write(list());
+      process.stdout.write(await list());
       return 0;
     case 'build':
       return await runBuild(args);
-    case 'fetch':
+    case 'fetch': {
+      const { runFetch } = await import('./fetch-command.ts');
       return await runFetch(args, io);
-    case 'ceremony':
+    }
+    case 'ceremony': {
+      const { runCeremony } = await import('./ceremony/ceremony-command.ts');
       return await runCeremony(args, io);
+    }
     case '--help':
     case 'help':
       process.stdout.write(usage);
@@ -93,11 +91,16 @@ function isUsageError(error: unknown): error is Error {
   );
 }
 
-function describe(error: unknown): string {
+/** @returns the exit code */
+async function reportFailure(error: unknown): Promise<number> {
+  const { isPoolError } = await import('@pool/core');
   if (isPoolError(error)) {
-    return `${error.code}: ${error.message}`;
+    process.stderr.write(`${error.code}: ${error.message}\n`);
+    return error.code === 'artifact_refused' ? 3 : 1;
   }
-  return error instanceof Error && error.name === 'AbortError' ? 'interrupted' : String(error);
+  const isInterrupted = error instanceof Error && error.name === 'AbortError';
+  process.stderr.write(`${isInterrupted ? 'interrupted' : String(error)}\n`);
+  return 1;
 }
 
 const interruption = new AbortController();
@@ -114,8 +117,6 @@ try {
     process.stderr.write(`${error.message}\n\n${usage}`);
     process.exitCode = 2;
   } else {
-    process.stderr.write(`${describe(error)}\n`);
-    const isRefusal = isPoolError(error) && error.code === 'artifact_refused';
-    process.exitCode = isRefusal ? 3 : 1;
+    process.exitCode = await reportFailure(error);
   }
 }

@@ -12,10 +12,6 @@ import { type CommandIo, UsageError } from './command-io.ts';
 import { fetchArtifacts } from './fetch-artifacts.ts';
 import { parsePinnedDigests } from './pinned-digests.ts';
 
-export const fetchUsage = `pool-circuits fetch --from <url|folder> --out <folder> [--circuit NAME] [--manifest F]
-    brings the files that a manifest pins (default: the committed one; all its circuits) from <from>/<circuit>/
-`;
-
 async function readManifest(path: string | undefined): Promise<string> {
   try {
     return await readFile(path ?? manifestUrl(), 'utf8');

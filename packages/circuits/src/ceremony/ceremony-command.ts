@@ -17,18 +17,6 @@ import type { PointArithmetic } from './point-arithmetic.ts';
 import { writeFileAtomically } from './section-writer.ts';
 import { verifyKey } from './verify-key.ts';
 
-export const ceremonyUsage = `pool-circuits ceremony init --r1cs F --ptau F [--ptau-sha256 HEX] --out F [--force]
-    writes the key before any contribution; without the digest, the powers of tau must record a secret contribution
-pool-circuits ceremony contribute --in F --out F [--name TEXT] [--entropy-file F] [--force]
-    multiplies in a fresh secret; --entropy-file adds your own randomness (at most 1 MiB is read)
-pool-circuits ceremony beacon --in F --out F --beacon HEX --iterations EXPONENT [--name TEXT] [--force]
-    ends the ceremony with a public value, hashed 2^EXPONENT times (10 to 40)
-pool-circuits ceremony verify --r1cs F --ptau F [--ptau-sha256 HEX] --zkey F
-    checks everything; exit code 3 if the key is not sound, or if nobody contributed in secret
-pool-circuits ceremony export-verifier --zkey F --out F [--solidity F --circuit NAME --contract NAME] [--force]
-    writes the verification key as JSON, and as Solidity
-`;
-
 const mostEntropyBytes = 1 << 20;
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;

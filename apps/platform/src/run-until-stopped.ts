@@ -1,0 +1,32 @@
+/**
+ * The life of a service once it listens: it says where, and ends on a signal or with its database.
+ *
+ * @module
+ */
+import { describeFailure, type Log } from './log.ts';
+import type { Served } from './serve-platform.ts';
+
+export function runUntilStopped(served: Served, log: Log): void {
+  process.stdout.write(`${JSON.stringify({ event: 'listening', url: served.url })}\n`);
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) {
+      return;
+    }
+    stopping = true;
+    served.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ ...describeFailure(error) }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  // Another process is at work on the database: whatever is under way here ends at once.
+  served.lost.then(
+    () => process.exit(1),
+    () => process.exit(1),
+  );
+}
