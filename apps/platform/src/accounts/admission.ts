@@ -1,6 +1,6 @@
 /**
- * Admission: whether a wallet that is not on the eligibility list may take a leaf of its tree (decision 31). It is
- * decided in the transaction that stores it, once for a wallet, until the operator removes that wallet.
+ * Admission decides whether a wallet that is not on the eligibility list may take a leaf of its tree (decision 31).
+ * The transaction that stores the wallet decides it. It is decided once per wallet, until the operator removes that wallet.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export type AdmissionConfig = {
   readonly enrolmentsPerAddress: number;
   /** Wallets that an employer may have invited and enrolled at once, unless the operator gave it a limit of its own. */
   readonly walletsPerEmployer: number;
-  /** Days after which an invitation that nobody used ends. */
+  /** Days after which an unused invitation ends. */
   readonly invitationDays: number;
 };
 
@@ -32,7 +32,7 @@ export type AdmissionDeps = {
 const windowMs = 86_400_000;
 
 /**
- * Admits a wallet, or refuses it by throwing: the caller's transaction undoes all of it then.
+ * Admits a wallet, or throws. A throw rolls back the caller's transaction.
  * @param caller - the address that the request came from
  * @throws PoolError `not_invited` (403), `too_many_enrolments` (429)
  */
@@ -48,7 +48,7 @@ export async function admitWallet(
   await chargeCaller(trx, admission, caller, nowMs());
 }
 
-// One statement decides and counts, so that calls at once find each other's. Stored, so that a restart forgets none.
+// One statement decides and counts, so that concurrent calls see each other. The count is stored, so it survives a restart.
 async function chargeCaller(
   trx: PlatformDatabase,
   { enrolmentsPerAddress }: AdmissionConfig,

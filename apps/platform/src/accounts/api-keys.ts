@@ -1,5 +1,5 @@
 /**
- * API keys: one capability each, at most 50 live ones a wallet (docs/decisions/0008, §1).
+ * API keys: one capability each, at most 50 live keys per wallet (docs/decisions/0008, §1).
  *
  * @module
  */
@@ -33,7 +33,7 @@ export async function mintApiKey(
   const minted = credentials.mint(apiKeyPrefix);
   const createdAt = new Date(nowMs).toISOString();
   const id = await db.transaction().execute(async (trx) => {
-    // One mint of a wallet at a time: two that count at once would both see room for the last key.
+    // A wallet mints one key at a time: two concurrent calls would both see room for the last key.
     await trx
       .selectFrom('employers')
       .select('id')
@@ -99,7 +99,7 @@ export async function listApiKeys(
   }));
 }
 
-/** Revokes a key of the employer; again is fine. @throws PoolError `not_found` (404) */
+/** Revokes a key of the employer. Repeating the call changes nothing. @throws PoolError `not_found` (404) */
 export async function revokeApiKey(
   db: PlatformDatabase,
   employer: Employer,
@@ -120,7 +120,7 @@ export async function revokeApiKey(
   }
 }
 
-/** What a presented key is good for; `{valid: false}` for an unknown or revoked one. */
+/** The capability of a presented key; `{valid: false}` for an unknown or revoked one. */
 export async function verifyApiKey(db: PlatformDatabase, apiKey: string): Promise<VerifiedKey> {
   const publicId = parsePublicId(apiKeyPrefix, apiKey);
   const row =

@@ -1,6 +1,6 @@
 /**
- * The key under which this platform tags the credentials it makes. It lives as long as they do, so it is kept beside
- * them, in the database: a backup restores both.
+ * The key with which this platform tags the credentials it makes. It must live as long as the credentials, so it is in
+ * the database beside them: a backup restores both.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { type CredentialMint, createCredentialMint } from './credential.ts';
 
 const credentialKeyName = 'credential-tag';
 
-/** Reads the key, and makes it at the first start. */
+/** Reads the key. The first start makes it. */
 export async function openCredentialMint(db: PlatformDatabase): Promise<CredentialMint> {
   await db
     .insertInto('platform_keys')

@@ -1,13 +1,13 @@
 /**
- * What this process has lately learned of credentials. It decides only whose limit a call takes before the database
- * is asked, and spares the question where the answer cannot change: a credential that was revoked, or whose session
- * has ended, never becomes good again. A good one is asked about at every request, so that a revocation acts at once.
+ * What this process has recently learned about credentials. It decides which limit a call draws on before the database
+ * is queried. It saves the query where the answer cannot change: a revoked credential, or one whose session has ended,
+ * never becomes valid again. A valid credential is checked at every request, so a revocation takes effect at once.
  *
  * @module
  */
 
 export type Remembered =
-  /** It was good when it was asked about last. */
+  /** It was valid at the last check. */
   { readonly kind: 'good'; readonly caller: string } | { readonly kind: 'dead' };
 
 export type CredentialMemory = {
@@ -15,7 +15,7 @@ export type CredentialMemory = {
   remember(hash: string, what: Remembered): void;
 };
 
-/** Credentials remembered at once. What is forgotten, the one seen longest ago, costs one more question. */
+/** The most credentials remembered. The least recently seen one is forgotten first, and costs one more query. */
 const maxRememberedCredentials = 20_000;
 
 export function createCredentialMemory(): CredentialMemory {
@@ -23,7 +23,7 @@ export function createCredentialMemory(): CredentialMemory {
   return {
     recall: (hash) => known.get(hash),
     remember(hash, what) {
-      // Written anew, so that the front of the map is what was seen longest ago.
+      // Inserted again, so that the first entry of the map is the least recently seen.
       known.delete(hash);
       known.set(hash, what);
       if (known.size > maxRememberedCredentials) {

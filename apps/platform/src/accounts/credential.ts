@@ -1,7 +1,7 @@
 /**
  * Credentials of this platform. A bearer credential is `<prefix>_<8-character id>_<32 random bytes, base58><tag>`,
  * stored as SHA-256 and compared in constant time (docs/decisions/0008, §1). The tag is a MAC under a key of this
- * platform: a guess is refused by it, and the database is not asked (docs/decisions/0032).
+ * platform: it refuses a guess without a query to the database (docs/decisions/0032).
  *
  * @module
  */
@@ -23,12 +23,12 @@ export type MintedCredential = {
 };
 
 /**
- * What a presented credential says about itself. `tagged`: this platform made it; whether it is still good, its row
- * decides. `untagged`: has the form of credentials from before there were tags. `forged`: neither.
+ * What the text of a presented credential shows. `tagged`: this platform made it; its row decides whether it is still
+ * valid. `untagged`: it has the form of credentials made before tags existed. `forged`: neither.
  */
 export type CredentialStanding = 'tagged' | 'untagged' | 'forged';
 
-/** Makes credentials, and tells those it made from guesses. */
+/** Makes credentials, and distinguishes them from guesses. */
 export type CredentialMint = {
   mint(prefix: string): MintedCredential;
   mintCookie(): Secret;
@@ -38,10 +38,10 @@ export type CredentialMint = {
 
 const idAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const tagLength = 10;
-/** What 32 bytes have in base58. */
+/** Digits of 32 bytes in base58. */
 const longestRandom = 44;
 
-/** @param key - 32 bytes; whoever knows them can make guesses that cost a question, and no credential that is good */
+/** @param key - 32 bytes, secret. Knowing them lets an attacker make guesses that cost a query, but no valid credential */
 export function createCredentialMint(key: Uint8Array): CredentialMint {
   const tag = (text: string): string => {
     const mac = createHmac('sha256', key).update(text, 'utf8').digest();

@@ -22,11 +22,11 @@ export type EdgeTokenMetadata = {
   readonly name: string;
   readonly createdAt: string;
   readonly revokedAt: string | null;
-  /** Settlements that came with this token and whose proof did not hold. */
+  /** Settlements sent with this token whose proof did not verify. */
   readonly refusedProofs: number;
 };
 
-/** An employer, and the edge token by which it calls. */
+/** An employer, and the edge token that identifies it. */
 export type EdgeCaller = Employer & { readonly edgeTokenId: number };
 
 export async function createEdgeToken(

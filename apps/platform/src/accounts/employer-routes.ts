@@ -94,7 +94,7 @@ export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps & CallerDeps):
   app.post('/api/employers/verify-key', async (c) => {
     await identifyAgent(deps, c);
     const { apiKey } = await readJson(c, verifyKeyRequestSchema);
-    // A guess that an agent passes on is known for one without a question.
+    // A guess that an agent forwards is recognised without a query.
     const isForged = deps.credentials.judge(apiKeyPrefix, apiKey) === 'forged';
     return c.json(isForged ? { valid: false } : await verifyApiKey(db, apiKey));
   });

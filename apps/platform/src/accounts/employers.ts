@@ -1,5 +1,5 @@
 /**
- * Employer accounts: one a wallet, opened by the wallet's own session.
+ * Employer accounts: one per wallet, opened by the wallet's own session.
  *
  * @module
  */
@@ -7,17 +7,17 @@ import { randomUUID } from 'node:crypto';
 import { type EvmAddress, PoolError, parseEvmAddress } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
-/** The wallet of a session as accounts go by it. */
+/** The wallet of a session, as accounts identify it. */
 export type AccountHolder = {
   readonly address: EvmAddress;
-  /** Of a contract wallet: the chain it is on. */
+  /** For a contract wallet: the chain of the contract. */
   readonly contractChainId?: number | undefined;
 };
 
 export type Employer = { readonly id: string; readonly address: EvmAddress };
 
 /**
- * Opens the account of a wallet, or finds it.
+ * Opens the account of a wallet, or returns the existing one.
  *
  * The id is a random UUID that chain observers never see: batch nonces are derived from it (protocol §3).
  * @throws PoolError `contract_on_another_chain` (409)
@@ -48,7 +48,7 @@ export async function registerEmployer(
 /** The account of a session's wallet. @throws PoolError `employer_not_found`, `contract_on_another_chain` (409) */
 export async function getEmployer(db: PlatformDatabase, holder: AccountHolder): Promise<Employer> {
   const { chainId, ...employer } = await findByAddress(db, holder.address);
-  // Whoever owns a contract on one chain need not own the one of the same address on another.
+  // The owner of a contract on one chain need not own the contract at the same address on another chain.
   if (chainId !== holder.contractChainId) {
     throw new PoolError(
       'contract_on_another_chain',
@@ -60,8 +60,8 @@ export async function getEmployer(db: PlatformDatabase, holder: AccountHolder): 
 }
 
 /**
- * The account of an address, for the operator, who must know which contract he gives a credential to: somebody
- * else may have registered one of the customer's address on another chain.
+ * The account of an address, for the operator. The operator must know which contract receives a credential: another
+ * person may have registered a contract at the customer's address on another chain.
  * @throws PoolError `employer_not_found`, `contract_on_another_chain` (409), which names the chain
  */
 export async function getEmployerOfAddress(

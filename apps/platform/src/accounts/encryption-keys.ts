@@ -1,7 +1,6 @@
 /**
- * Whose an encryption key is. The first wallet that registers a P has it for good, after it rotated away
- * from it too: the platform serves notes by P alone, and the next owner would be served the notes of the
- * one before (docs/decisions/0005).
+ * The owner of an encryption key. The first wallet that registers a P owns it permanently, even after it rotates to
+ * another key: the platform serves notes by P alone, and a next owner would receive the notes of the previous one (docs/decisions/0005).
  *
  * @module
  */
@@ -10,7 +9,7 @@ import type { KeySession } from '../auth/sessions.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
 /**
- * Takes a key for a wallet, or finds that it has it. Call it in the transaction that registers the key.
+ * Records the wallet as the owner of a key, or confirms that it is. Call it in the transaction that registers the key.
  * @throws PoolError `encryption_key_taken` (409)
  */
 export async function claimEncryptionKey(
@@ -33,7 +32,7 @@ export async function claimEncryptionKey(
   }
 }
 
-/** Whether the key is, or once was, the wallet's. */
+/** Whether the wallet owns the key, now or in the past. */
 export async function hasEncryptionKey(
   db: PlatformDatabase,
   address: string,
@@ -58,7 +57,7 @@ export function encryptionKeyTaken(): PoolError {
 }
 
 /**
- * The session's signed text must list the key: that text is the evidence agents verify.
+ * The session's signed text must list the key: agents verify that text as evidence.
  * @throws PoolError `evidence_required` (409) naming the resource
  */
 export function assertEvidence(session: KeySession, encryptionPublicKey: string): void {

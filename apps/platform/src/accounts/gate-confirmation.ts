@@ -1,6 +1,6 @@
 /**
- * Driving the gate for a subject, and what readiness follows from its answer. Writes may overtake each
- * other, so each has a number: an answer never undoes one of a later write, and a failure undoes nothing.
+ * Writes a subject to the gate, and derives its readiness from the answer. Writes may overtake each other, so each
+ * has a number: an answer never undoes that of a later write, and a failure undoes nothing.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { errorCodeOf, PoolError } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { describeFailure, type Log } from '../log.ts';
 
-/** The gate as enrolment needs it; a `GateClient` of @pool/platform-client is one. */
+/** The part of the gate that enrolment needs. A `GateClient` of @pool/platform-client implements it. */
 export type EnrolmentGate = {
   putWallet(walletId: string, walletPub: string): Promise<GateWallet>;
 };
@@ -26,8 +26,8 @@ export type ConfirmationDeps = {
 
 /**
  * Writes the enrolled wallet to the gate and waits for the answer, for `gateWaitMs` at most.
- * @returns what this request has to report, which for a wallet that is on the list may differ from what is
- *   stored: its own write failed, and the wallet stays fundable
+ * @returns the readiness to report for this request. For a wallet on the list it may differ from the stored one: this
+ *   request's write failed, and the wallet stays fundable
  * @throws PoolError `tree_full` (503) when the gate has no place left for the wallet
  */
 export async function confirmAtGate(deps: ConfirmationDeps, address: string): Promise<Readiness> {
@@ -61,7 +61,7 @@ export async function confirmAtGate(deps: ConfirmationDeps, address: string): Pr
   return await within(confirmed, deps.gateWaitMs, 'eligibility_pending');
 }
 
-// A wallet that is on the list stays there while it is confirmed anew; any other is pending from here on.
+// A wallet on the list stays there while it is confirmed again. Any other wallet is pending from here on.
 async function beginAttempt(db: PlatformDatabase, address: string) {
   return await db
     .updateTable('subjects')
@@ -94,7 +94,7 @@ async function recordAnswer(
     .execute();
 }
 
-// Of the newest write alone: while a later one is under way, its outcome is what counts.
+// Only for the newest write: while a later one is in progress, its outcome counts.
 async function recordFailure(
   db: PlatformDatabase,
   address: string,
@@ -109,7 +109,7 @@ async function recordFailure(
     .execute();
 }
 
-// Not a failure that the same call mends: it says so instead of `eligibility_failed`.
+// Repeating the call does not help here, so the code is not `eligibility_failed`.
 function treeFull(): PoolError {
   return new PoolError(
     'tree_full',

@@ -1,7 +1,7 @@
 /**
- * The readers of the pool-gate, one for each employer (docs/decisions/0032). A secret is derived from the platform's
- * own access to the gate, the reader's id and its generation, so none is stored. The wanted state is written here
- * first and told to the gate afterwards: whatever dies in between, the next pass tells it again.
+ * The readers of the pool-gate, one per employer (docs/decisions/0032). A secret is derived from the platform's own
+ * access to the gate, the reader's id and its generation, so none is stored. The intended state is stored here first
+ * and sent to the gate afterwards: if the process dies in between, the next pass sends it again.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export type GateReaderMetadata = {
 
 const idAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 
-/** The employer's reader; made when there is none. Its id is random: the gate learns no employer's name from it. */
+/** The employer's reader, created on first use. Its id is random, so the gate learns no employer's name from it. */
 export async function ensureGateReader(
   db: PlatformDatabase,
   employerId: string,
@@ -96,7 +96,7 @@ export async function rotateGateReader(
   });
 }
 
-/** Again is fine. @throws PoolError `not_found` (404) */
+/** Repeating the call changes nothing. @throws PoolError `not_found` (404) */
 export async function revokeGateReader(
   db: PlatformDatabase,
   employerId: string,
@@ -122,7 +122,7 @@ export function deriveReaderSecret(platformSecret: Secret, row: GateReaderRow): 
   return new Secret(mac.digest('base64url'));
 }
 
-/** What the gate has to know of a reader. */
+/** What the gate must know about a reader. */
 export function describeWantedState(platformSecret: Secret, row: GateReaderRow) {
   const secretHash =
     row.revoked_at === null
@@ -131,12 +131,12 @@ export function describeWantedState(platformSecret: Secret, row: GateReaderRow) 
   return { generation: Number(row.generation), secretHash };
 }
 
-/** A state as it is kept once the gate has acknowledged it. */
+/** The stored form of a state that the gate has acknowledged. */
 export function nameState(state: ReturnType<typeof describeWantedState>): string {
   return `${state.generation} ${state.secretHash ?? 'revoked'}`;
 }
 
-// The time in seconds, so that a platform restored from a backup does not count below what the gate has seen.
+// The time in seconds, so that a platform restored from a backup never uses a lower number than the gate has seen.
 function nextGeneration(present: number, nowMs: number): number {
   return Math.max(present + 1, Math.floor(nowMs / 1000));
 }

@@ -1,7 +1,7 @@
 /**
- * Who calls: a session's wallet, an agent by its edge token, or a holder by an API key. Each has a limit of
- * its own; whoever shows no good credential draws on the limit of his address. A limit is taken before the database
- * is asked, wherever it is known by then whose it is (docs/decisions/0032).
+ * Identifies the caller: the wallet of a session, an agent by its edge token, or a holder by an API key. Each has its
+ * own limit. A caller without a valid credential draws on the limit of its address. Where the owner of the limit is
+ * known by then, the limit is taken before the database is queried (docs/decisions/0032).
  *
  * @module
  */
@@ -40,7 +40,7 @@ export async function identifySession(deps: CallerDeps, c: ShellContext): Promis
     standing: deps.credentials.judgeCookie(cookie),
     find: () => findSession(deps.db, cookie, deps.nowMs()),
     limiter: deps.limits.session,
-    // By wallet: opening more sessions must not raise its limit. A contract of another chain is another wallet.
+    // Per wallet: opening more sessions must not raise the limit. A contract on another chain is another wallet.
     callerOf: ({ address, contractChainId }) =>
       contractChainId === undefined ? address : `${address} ${contractChainId}`,
     refusal: 'sign in first: the sessionId cookie is missing or expired',
@@ -69,7 +69,7 @@ export function assertHolder(session: Session): asserts session is KeySession {
   }
 }
 
-/** The employer whose edge token it is. @throws PoolError `unauthorized` (401), `rate_limited` (429) */
+/** The employer of an edge token. @throws PoolError `unauthorized` (401), `rate_limited` (429) */
 export async function identifyAgent(deps: CallerDeps, c: ShellContext): Promise<EdgeCaller> {
   const token = readLimitedBearer(deps, c);
   const hash = hashCredential(token);
@@ -82,7 +82,7 @@ export async function identifyAgent(deps: CallerDeps, c: ShellContext): Promise<
   });
 }
 
-/** What the API key is good for. @throws PoolError `unauthorized` (401), `rate_limited` (429) */
+/** The capability of an API key. @throws PoolError `unauthorized` (401), `rate_limited` (429) */
 export async function identifyKey(
   deps: CallerDeps,
   c: ShellContext,
@@ -104,10 +104,10 @@ export async function identifyKey(
 type Presented<T> = {
   readonly hash: string;
   readonly standing: CredentialStanding;
-  /** Asks the database. */
+  /** Queries the database. */
   find(): Promise<T | undefined>;
   readonly limiter: RateLimiter;
-  /** Whose limit a good one takes. */
+  /** The owner of the limit that a valid credential draws on. */
   callerOf(found: T): string;
   readonly refusal?: string;
 };
@@ -128,10 +128,10 @@ async function identify<T>(
   } else if (standing === 'untagged') {
     limits.address.take(address);
   }
-  // What this platform tagged is asked about whatever the address has left: others behind it may be guessing.
+  // A tagged credential is checked even when the address has used up its limit: others behind the address may be guessing.
   const found = await find();
   if (found === undefined) {
-    // Guesses are not remembered: none comes twice, and together they would push out what is worth remembering.
+    // Guesses are not remembered: none is repeated, and together they would displace useful entries.
     if (known?.kind === 'good' || standing === 'tagged') {
       memory.remember(hash, { kind: 'dead' });
       limits.address.take(address);

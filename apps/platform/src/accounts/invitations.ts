@@ -1,6 +1,6 @@
 /**
- * Invitations: which wallets an employer lets enrol where the deployment requires it (decision 31). An employer may
- * invite once the operator has given it an edge token, and has a limit, since every employer shares one tree.
+ * Invitations: the wallets that an employer lets enrol, where the deployment requires invitations (decision 31). An
+ * employer may invite once the operator has issued an edge token to it. It has a limit, because all employers share one tree.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export type InvitationQuota = { readonly walletLimit: number; readonly walletsTa
 const dayMs = 86_400_000;
 
 /**
- * Invites all of these addresses or none; one that is invited already gets more time.
+ * Invites all of these addresses or none. An address that is already invited gets a new expiry.
  * @throws PoolError `invalid-address` (400), `may_not_invite`, `invitation_quota_exhausted` (403)
  */
 export async function inviteWallets(
@@ -32,7 +32,7 @@ export async function inviteWallets(
 ): Promise<InvitationQuota> {
   const wallets = [...new Set(addresses.map(parseInvited))];
   return await db.transaction().execute(async (trx) => {
-    // Locked: two calls at once must not both find room for the last one.
+    // Locked: two concurrent calls must not both find room for the last one.
     await trx
       .selectFrom('employers')
       .select('id')
@@ -73,7 +73,7 @@ export async function inviteWallets(
   });
 }
 
-/** What the employer may have invited and enrolled, and what it has. */
+/** How many wallets the employer may have invited and enrolled, and how many it has. */
 export async function readInvitationQuota(
   db: PlatformDatabase,
   config: InvitationConfig,
@@ -115,8 +115,8 @@ export async function listInvitations(
 }
 
 /**
- * Takes back an invitation that nobody has used. A used one has a leaf of the tree: taken back, it would let its
- * employer invite another wallet while the leaf stays taken.
+ * Withdraws an unused invitation. A used one has a leaf of the tree: withdrawing it would let the employer invite
+ * another wallet while the leaf stays taken.
  * @throws PoolError `invalid-address` (400), `not_found` (404), `invitation_used` (409)
  */
 export async function cancelInvitation(
@@ -193,7 +193,7 @@ export async function claimInvitation(
   }
 }
 
-// The operator's own word for this employer; without one, the default for whoever has an edge token that is not revoked.
+// The operator's limit for this employer; without one, the default for an employer with a live edge token.
 function walletLimitOf({ walletsPerEmployer }: InvitationConfig) {
   return sql<number>`coalesce(employers.wallet_limit, case when exists (
     select 1 from edge_tokens where edge_tokens.employer_id = employers.id and edge_tokens.revoked_at is null)

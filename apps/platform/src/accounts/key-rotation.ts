@@ -1,6 +1,6 @@
 /**
- * Rotation: from now on notes of a wallet are sealed to another P. Nothing sealed before is re-encrypted or
- * served any more; the viewing key of the P before still opens it.
+ * Rotation: from now on the notes of a wallet are sealed to another P. Earlier notes are neither re-encrypted nor
+ * served any more. The viewing key of the previous P still opens them.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export type RotationRequest = {
   readonly encryptionPublicKey: string;
 };
 
-/** `rotated` is false when the new key was registered already: a repetition changes nothing. */
+/** `rotated` is false when the new key was already registered: a repetition changes nothing. */
 export type Rotated = { readonly subject: Subject; readonly rotated: boolean };
 
 /**
@@ -36,7 +36,7 @@ export async function rotateEncryptionKey(
   decodeEncryptionPublicKey(next);
   await getEmployer(deps.db, session);
   return await deps.db.transaction().execute(async (trx) => {
-    // Locked: of two rotations away from the same key, the second finds another one registered.
+    // Locked: of two concurrent rotations from one key, the second finds another key registered.
     const subject = await trx
       .selectFrom('subjects')
       .selectAll()
@@ -78,9 +78,9 @@ export async function rotateEncryptionKey(
   });
 }
 
-// Whoever holds an old session must not turn a rotation back to the key that its text lists: that may be the
-// very key that was given up because it leaked. Newer, not as new: of two texts of the same instant an agent
-// believes the one that it saw first (protocol §2), and would not seal to the other's key.
+// An old session must not revert a rotation to the key that its text lists: that key may have been replaced because it
+// leaked. The new text must be strictly newer: of two texts of the same instant an agent believes the one it saw first
+// (protocol §2), and would not seal to the other key.
 function assertNewer(session: KeySession, subject: Subject): void {
   const signedAtMs = parseSignInMessage(session.evidence.message).issuedAtMs;
   const registeredAtMs = parseSignInMessage(subject.evidence_message).issuedAtMs;

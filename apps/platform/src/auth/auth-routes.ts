@@ -41,7 +41,7 @@ export function addAuthRoutes(
     const caller = c.get('callerAddress');
     limits.address.take(caller);
     const evidence = await readJson(c, verifySessionRequestSchema);
-    // A session is always a new one: a cookie that was there before is never taken over, and its session ends.
+    // A sign-in always opens a new session. The session of an earlier cookie ends.
     const { cookie, session } = await openSession(
       db,
       credentials,
@@ -67,7 +67,7 @@ export function addAuthRoutes(
     });
   });
 
-  // Answers alike whether there was a session or not: what the caller wants is that there is none.
+  // The answer is the same with and without a session: afterwards there is none.
   app.post('/api/auth/logout', async (c) => {
     limits.address.take(c.get('callerAddress'));
     await closeSession(db, getCookie(c, sessionCookie));

@@ -1,5 +1,5 @@
 /**
- * Contract wallets at the sign-in: puts a signature to the contract on the chain that the text names.
+ * Contract wallets at sign-in: asks the contract on the chain that the text names to check the signature.
  *
  * @module
  */
@@ -8,31 +8,31 @@ import { hashMessage } from 'ethers';
 import type { ContractVerdict } from '../chain/contract-signature.ts';
 import type { PoolChain } from '../chain/pool-chain.ts';
 
-/** As one caller may ask. */
+/** Checks on behalf of one caller. */
 export type ContractWallets = {
   /**
-   * @returns what the contract at the address says; `no-contract` too where this platform has no chain of the id
+   * @returns the answer of the contract; `no-contract` also where the platform has no chain with the id
    * @throws PoolError `contract_wallet_unsupported` (401), `rate_limited` (429), `chain_unreachable`,
    *   `too_many_sign_ins` (503)
    */
   ask(chainId: number, address: EvmAddress, evidence: SignInEvidence): Promise<ContractVerdict>;
 };
 
-/** Of one chain. The relayer uses the same RPC: strangers who sign in must not take it over. */
+/** Per chain. The relayer uses the same RPC, so sign-ins of strangers must not occupy it. */
 export const maxQuestionsAtOnce = 16;
 
-/** Of a chain's: a single stranger with signatures of nobody must not keep every contract wallet out. */
+/** Per chain and address: one stranger with worthless signatures must not lock out every contract wallet. */
 export const maxQuestionsOfCaller = 4;
 
-/** What a signature for a wallet that is not deployed yet ends with (EIP-6492). */
+/** The last 32 bytes of a signature for a wallet that is not deployed yet (EIP-6492). */
 const undeployedMark = '6492'.repeat(16);
 
-/** @returns what a caller, named by his address, may ask through */
+/** @returns a checker for the caller at this address */
 export function createContractWallets(
   chains: Iterable<Pick<PoolChain, 'settings' | 'checkContractSignature'>>,
 ): (caller: string) => ContractWallets {
   const byId = new Map([...chains].map((chain) => [chain.settings.chainId, chain]));
-  // Each chain by itself: one that hangs keeps its places for long, and the wallets of the others need theirs.
+  // Each chain has its own places: a chain that hangs occupies its places for long, and wallets of other chains need theirs.
   const askers = new Map<number, string[]>();
   return (caller) => ({
     async ask(chainId, address, { message, signature }) {
@@ -55,7 +55,7 @@ export function createContractWallets(
   });
 }
 
-/** @param asking - who asks the chain now, once for each question */
+/** @param asking - the addresses whose questions are in progress, once per question */
 function assertRoom(asking: readonly string[], caller: string): void {
   if (asking.filter((other) => other === caller).length >= maxQuestionsOfCaller) {
     throw new PoolError(
@@ -72,7 +72,7 @@ function assertRoom(asking: readonly string[], caller: string): void {
   }
 }
 
-// Such a signature brings the code that is to vouch for it along: nothing of it is on the chain yet.
+// Such a signature carries the code that would verify it: none of that code is on the chain yet.
 function assertUnwrapped(signature: Hex): void {
   if (signature.endsWith(undeployedMark)) {
     throw new PoolError(

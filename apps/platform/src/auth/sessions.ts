@@ -22,7 +22,7 @@ import { type SignInSettings, verifySignIn } from './verify-sign-in.ts';
 /** Name of the cookie that carries a session. */
 export const sessionCookie = 'sessionId';
 
-/** A wallet may be signed in this often at once; beyond that its oldest session ends. */
+/** The most live sessions of a wallet. One more ends the oldest. */
 export const maxSessionsPerWallet = 50;
 
 type AnySession = {
@@ -31,13 +31,13 @@ type AnySession = {
   readonly expiresAt: string;
 };
 
-/** Of a wallet with a key: its W is known from the signature. */
+/** A wallet with a key: its W follows from the signature. */
 export type KeySession = AnySession & {
   readonly walletPub: WalletPub;
   readonly contractChainId?: undefined;
 };
 
-/** Of a contract wallet, vouched for by its contract at the moment of the sign-in. */
+/** A contract wallet: its contract accepted the signature at sign-in. */
 export type ContractSession = AnySession & {
   readonly walletPub?: undefined;
   readonly contractChainId: number;
@@ -67,7 +67,7 @@ export async function openSession(
   const idHash = hashCredential(cookie.reveal());
   const expiresAt = new Date(openedAtMs + settings.sessionTtlSeconds * 1000).toISOString();
   await db.transaction().execute(async (trx) => {
-    // One sign-in at a time: two at once would not see each other's session, and end the same expired ones.
+    // One sign-in at a time: two concurrent ones would not see each other's session and would end the same expired ones.
     await lockName(trx, 'sessions');
     await trx
       .deleteFrom('sessions')
@@ -90,8 +90,8 @@ export async function openSession(
   return { cookie, session: { address, evidence, expiresAt, ...signer } };
 }
 
-// Whoever signs in again and again must not fill the table: a session lives for hours. Nor may the owner of a
-// contract end the sessions of another one, that has the same address on another chain.
+// Repeated sign-ins must not fill the table: a session lives for hours. The owner of a contract must not end the sessions of
+// another contract at the same address on another chain.
 async function endSurplus(
   trx: PlatformDatabase,
   address: string,
@@ -116,7 +116,7 @@ export async function findSession(
   cookie: string | undefined,
   nowMs: number,
 ): Promise<Session | undefined> {
-  // Looking up by the hash of a 256-bit secret leaks nothing an attacker could climb by timing.
+  // A lookup by the hash of a 256-bit secret leaks nothing useful by its timing.
   const row =
     cookie === undefined
       ? undefined

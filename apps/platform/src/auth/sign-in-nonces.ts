@@ -1,6 +1,6 @@
 /**
- * Nonces of EIP-4361 sign-ins: good for one attempt and a short time. A custodian's policy may vote for
- * long, so the life is configurable.
+ * Nonces of EIP-4361 sign-ins: valid for one attempt and a short time. A custodian's vote may take long, so the
+ * lifetime is configurable.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import type { PlatformDatabase } from '../database/platform-tables.ts';
 
 export type SignInNonce = { readonly nonce: string; readonly expiresAt: string };
 
-/** Anybody may ask for a nonce, so the number that waits is bounded. */
+/** Every caller may request a nonce, so the number of unused ones is bounded. */
 export const maxLiveNonces = 10_000;
 
-/** Of one address: a single caller must not keep everybody else from signing in. */
+/** Per address: one caller must not prevent all others from signing in. */
 export const maxLiveNoncesPerCaller = 1_000;
 
 /**
@@ -33,7 +33,7 @@ export async function createSignInNonce(
   const nonce = randomBytes(16).toString('hex');
   const expiresAt = new Date(nowMs + ttlSeconds * 1000).toISOString();
   await db.transaction().execute(async (trx) => {
-    // Two that count at once would both see room for the last nonce.
+    // Two concurrent counts would both see room for the last nonce.
     await lockName(trx, 'sign_in_nonces');
     const now = new Date(nowMs).toISOString();
     await trx.deleteFrom('sign_in_nonces').where('expires_at', '<=', now).execute();
@@ -63,7 +63,7 @@ export async function createSignInNonce(
 }
 
 /**
- * Whoever holds the most gives up his oldest, so that ten addresses cannot keep everybody from signing in.
+ * The address with the most nonces loses its oldest one, so that ten addresses cannot prevent all others from signing in.
  * @param own - of who wants the room: nobody is left with fewer than he then has
  * @returns whether there was somebody
  */
@@ -101,7 +101,7 @@ function tooManyOfCaller(freeInMs: number): PoolError {
   );
 }
 
-/** Takes a nonce out of circulation. @returns whether it was ours, unused and alive */
+/** Uses a nonce up. @returns whether this platform issued it, and it was unused and not expired */
 export async function claimSignInNonce(
   db: PlatformDatabase,
   nonce: string,

@@ -1,6 +1,6 @@
 /**
- * Is a sign-in one? Its text must be meant for this platform, now and once, and be signed by the wallet that
- * it names: by the wallet's own key, or by the word of the contract at its address (ERC-1271).
+ * Verifies a sign-in. Its text must be for this platform, be current, have an unused nonce, and be signed by the wallet
+ * it names: with the wallet's own key, or as accepted by the contract at its address (ERC-1271).
  *
  * @module
  */
@@ -20,14 +20,14 @@ import type { ContractWallets } from './contract-wallets.ts';
 import { claimSignInNonce } from './sign-in-nonces.ts';
 
 export type SignInSettings = {
-  /** Exactly what a sign-in text must say. */
+  /** The values that a sign-in text must contain. */
   readonly domain: string;
   readonly uri: string;
   readonly chainIds: readonly number[];
   readonly nonceTtlSeconds: number;
 };
 
-/** Who vouches for the text: a key, or the contract at the address on a chain. */
+/** What verified the text: a key, or the contract at the address on a chain. */
 export type Signer =
   | { readonly walletPub: WalletPub; readonly contractChainId?: undefined }
   | { readonly walletPub?: undefined; readonly contractChainId: number };
@@ -48,7 +48,7 @@ export async function verifySignIn(
   nowMs: () => number,
 ): Promise<VerifiedSignIn> {
   const message = parseSignInMessage(evidence.message);
-  // The nonce goes first: whatever else is wrong, it is used up.
+  // The nonce is used up first, whatever else is wrong.
   if (!(await claimSignInNonce(db, message.nonce, nowMs()))) {
     throw refused('its nonce is unknown, used or expired; ask for a new one');
   }
@@ -100,7 +100,7 @@ function assertAcceptable(message: SignInMessage, settings: SignInSettings, nowM
   const { issuedAtMs, expirationTimeMs } = message;
   const maxAgeMs = settings.nonceTtlSeconds * 1000 + maxEvidenceSkewMs;
   const issuedInTime = issuedAtMs >= nowMs - maxAgeMs && issuedAtMs <= nowMs + maxEvidenceSkewMs;
-  // Written so that a date that does not parse (NaN) is refused too.
+  // Written so that a date that does not parse (NaN) is also refused.
   if (!issuedInTime || !(expirationTimeMs === undefined || expirationTimeMs > nowMs)) {
     throw refused('it is expired or its time is wrong');
   }
