@@ -114,11 +114,11 @@ export default {
       to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/idempotency/' },
     },
     {
-      name: 'http-server-stands-alone',
-      comment: 'It knows nothing of pools: any other project could use it as it is.',
+      name: 'http-server-imports-core-only',
+      comment: 'It answers the errors of core, and knows no route, note or payment (decision 33).',
       severity: 'error',
       from: { path: '^packages/http-server/src/', pathNot: TEST },
-      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/http-server/' },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^packages/(core|http-server)/' },
     },
     {
       name: 'adapters-do-not-import-each-other',

@@ -10,6 +10,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type CircuitName, openProductionKeys, type ProductionKeys } from '@pool/circuits';
 import { deriveTraceId } from '@pool/core';
+import type { LogFields, Shell, ShellLog } from '@pool/http-server';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import {
   createFingerprinter,
@@ -24,15 +25,13 @@ import {
 } from '@pool/operations';
 import { createKeyVerifier } from '@pool/platform-client';
 import type { Prover } from '@pool/prover';
-import type { Hono } from 'hono';
 import type { AgentFaultPoint, Config } from './config/config.ts';
 import { createApp } from './http/app.ts';
-import type { AgentVariables } from './http/http-guards.ts';
+import { createCredentialLimiter } from './http/bearer.ts';
 import { createKeyGate } from './http/key-gate.ts';
 import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
-import { createRateLimiter } from './http/rate-limit.ts';
 import { ensureAgentHome, ensureLoopbackToken } from './services/agent-home.ts';
-import type { AgentLog, LogFields } from './services/agent-log.ts';
+import type { AgentLog } from './services/agent-log.ts';
 import { type AgentParts, createParts, systemClock } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
 import { openEvidencePins } from './services/evidence-pins.ts';
@@ -47,7 +46,7 @@ import { startTenant, type Tenant } from './services/tenant.ts';
 import { version } from './version.ts';
 
 export type Agent = {
-  readonly app: Hono<AgentVariables>;
+  readonly app: Shell;
   readonly tenant: Tenant;
   /** Ends the requests that wait for a job, so that the server can close. */
   endWaits(): void;
@@ -55,7 +54,7 @@ export type Agent = {
   close(): Promise<void>;
 };
 
-export async function startAgent(config: Config, log: AgentLog): Promise<Agent> {
+export async function startAgent(config: Config, log: ShellLog): Promise<Agent> {
   ensureAgentHome(config.home);
   const loopbackToken = ensureLoopbackToken(config.home);
   const keys = openConfiguredKeys(config);
@@ -119,7 +118,7 @@ export async function startAgent(config: Config, log: AgentLog): Promise<Agent> 
     ...{ store, days: config.retentionDays, log },
     nowMs: systemClock.nowMs,
   });
-  const limiter = createRateLimiter(config.rateLimit, () => performance.now());
+  const limiter = createCredentialLimiter(config.rateLimit, () => performance.now());
   const startedAtMs = systemClock.nowMs();
   const app = createApp({
     version,

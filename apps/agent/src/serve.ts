@@ -4,10 +4,9 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { type HttpServer, serveHttp } from '@pool/http-server';
+import { type HttpServer, type ShellLog, serveHttp } from '@pool/http-server';
 import { startAgent } from './agent.ts';
 import type { Config } from './config/config.ts';
-import type { AgentLog } from './services/agent-log.ts';
 
 /** Time for open work to reach a safe point; after it the process ends. */
 const graceMs = 20_000;
@@ -15,7 +14,7 @@ const graceMs = 20_000;
 /** Serves until SIGTERM or SIGINT. Resolves when everything is closed. */
 export async function serveAgent(
   config: Config,
-  log: AgentLog,
+  log: ShellLog,
   onListening: (url: string) => void,
 ): Promise<void> {
   const stopped = new Promise<string>((resolve) => {
@@ -26,7 +25,7 @@ export async function serveAgent(
   const agent = await startAgent(config, log);
   let server: HttpServer;
   try {
-    server = await serveHttp((request) => agent.app.fetch(request), {
+    server = await serveHttp((request, from) => agent.app.fetch(request, from), {
       host: config.host,
       port: config.port,
       limits: {

@@ -4,9 +4,8 @@
  *
  * @module
  */
-import type { ChainsFile, EvmChainSettings, Secret } from '@pool/core';
+import { type ChainsFile, type EvmChainSettings, isLoopbackHost, type Secret } from '@pool/core';
 import type { HttpLimits } from '@pool/http-server';
-import { isLoopbackHost } from '@pool/platform-client';
 import type { AdmissionConfig } from './accounts/admission.ts';
 import { type FeeCaps, type feeUnits, parseFeeCaps } from './chain/fee-caps.ts';
 import type { TransactionCaps } from './chain/transaction-signer.ts';

@@ -5,6 +5,7 @@
  */
 import { createApiPages, edgeApi, platformApi, type RelayerHealth } from '@pool/api';
 import type { ChainsFile } from '@pool/core';
+import { createShell, type Shell } from '@pool/http-server';
 import type { AdmissionConfig } from './accounts/admission.ts';
 import type { CredentialMint } from './accounts/credential.ts';
 import { createCredentialMemory } from './accounts/credential-memory.ts';
@@ -19,10 +20,9 @@ import type { PlatformDatabase } from './database/platform-tables.ts';
 import type { BootstrapSettings } from './edge/bootstrap.ts';
 import { addEdgeRoutes } from './edge/edge-routes.ts';
 import { addApiPages } from './http/api-pages.ts';
-import { createShell, type Shell } from './http/app-shell.ts';
 import { addHealthRoutes } from './http/health-routes.ts';
 import { createRateLimits, type RateLimitConfig } from './http/rate-limit.ts';
-import type { Log } from './log.ts';
+import { describeFailure, type Log } from './log.ts';
 import type { SettlementChecks } from './relayer/checks/settlement-checks.ts';
 import type { SettlementLimits } from './relayer/settlement-limits.ts';
 
@@ -70,6 +70,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
     allowedHosts: [domain, ...deps.allowedHosts],
     allowedOrigins: [new URL(uri).origin, ...deps.allowedOrigins],
     maxBodyBytes,
+    describeFailure,
     proxyHops: deps.proxyHops,
   });
   addHealthRoutes(app, deps.isReady);

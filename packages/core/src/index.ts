@@ -115,6 +115,7 @@ export {
   parseHex32,
 } from './hex.ts';
 export { formatIdempotencyKey, isIdempotencyKey, parseIdempotencyKey } from './idempotency-key.ts';
+export { isLoopbackHost } from './loopback-host.ts';
 export {
   type BatchSize,
   batchSizes,

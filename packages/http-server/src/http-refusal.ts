@@ -8,12 +8,13 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { ErrorCode } from '@pool/core';
 import { createAnswerHeaders, defaultRetryAfterSeconds } from './answer-headers.ts';
 import { isHost } from './host-name.ts';
 
 export type Refusal = {
   readonly status: 400 | 405 | 408 | 415 | 417 | 431 | 500 | 503;
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
 };
 
@@ -42,7 +43,7 @@ export const refusals = {
   stopping: refuse(503, 'stopping', 'this server is stopping; try again shortly'),
 } as const;
 
-function refuse(status: Refusal['status'], code: string, message: string): Refusal {
+function refuse(status: Refusal['status'], code: ErrorCode, message: string): Refusal {
   return { status, code, message };
 }
 

@@ -1,11 +1,10 @@
 /**
- * An HTTP server with limits that reads each request in one way only and ends cleanly.
+ * The HTTP server below the routes, with limits, which reads each request in one way only and ends cleanly; and the shell
+ * around the routes: names, request ids, errors, bodies and rate limits.
  *
  * @module
  */
 
-export { createAnswerHeaders, defaultRetryAfterSeconds } from './answer-headers.ts';
-export { readHostName } from './host-name.ts';
 export {
   type Connection,
   type HttpLimits,
@@ -13,4 +12,9 @@ export {
   type HttpServerOptions,
   serveHttp,
 } from './http-server.ts';
-export { describePeer } from './peer.ts';
+export { limitBody } from './shell/body-limit.ts';
+export { readJsonBody } from './shell/json-body.ts';
+export { createRateLimiter, type RateLimiter } from './shell/rate-limiter.ts';
+export type { ServedNames } from './shell/served-names.ts';
+export { createShell, type ShellOptions } from './shell/shell.ts';
+export type { LogFields, Shell, ShellContext, ShellEnv, ShellLog } from './shell/shell-context.ts';

@@ -26,7 +26,7 @@ export {
   type KeyVerifier,
   type KeyVerifierOptions,
 } from './key-verifier.ts';
-export { isLoopbackHost, parseServiceUrl } from './service-url.ts';
+export { parseServiceUrl } from './service-url.ts';
 export {
   createSessionClient,
   type Enrollment,

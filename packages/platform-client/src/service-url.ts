@@ -3,17 +3,7 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
-
-/** True for a host name that never leaves this machine. */
-export function isLoopbackHost(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname === '[::1]' ||
-    hostname === '::1' ||
-    /^127(?:\.[0-9]{1,3}){3}$/.test(hostname)
-  );
-}
+import { isLoopbackHost, PoolError } from '@pool/core';
 
 /**
  * Parses the base address of a service. The path is kept, a trailing slash is dropped.

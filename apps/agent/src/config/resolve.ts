@@ -6,8 +6,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { Secret } from '@pool/core';
-import { isLoopbackHost } from '@pool/platform-client';
+import { isLoopbackHost, Secret } from '@pool/core';
 import type { Accelerator, AgentFaultPoint, ConfigRemark, LogLevel } from './kinds.ts';
 import { type ConfigLayers, findText } from './layers.ts';
 import { type ConfigReader, createConfigReader, readVariable } from './reader.ts';

@@ -12,13 +12,24 @@ import {
   isPoolError,
   type JobState,
   PoolError,
+  parseIdempotencyKey,
   type Secret,
 } from '@pool/core';
+import {
+  createShell,
+  limitBody,
+  readJsonBody,
+  type Shell,
+  type ShellContext,
+  type ShellEnv,
+  type ShellLog,
+} from '@pool/http-server';
 import type { JobStore, StoredJob } from '@pool/idempotency';
 import {
   checkDisbursement,
   createJobView,
   createMalformedReport,
+  createPace,
   createRecord,
   deserializeRecord,
   fingerprintRequest,
@@ -27,24 +38,14 @@ import {
   type ValidateDeps,
   validateDisbursement,
 } from '@pool/operations';
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import type { AgentFaultPoint } from '../config/config.ts';
-import type { AgentLog } from '../services/agent-log.ts';
 import type { JobProgress } from '../services/job-progress.ts';
 import { createJobTrace, type JobTrace } from '../services/job-trace.ts';
 import type { Readiness } from '../services/readiness.ts';
-import { readJson } from './app-body.ts';
 import { answerReport } from './app-report.ts';
-import { authenticate, type BearerDeps } from './bearer.ts';
+import { authenticate, type BearerDeps, type Principal } from './bearer.ts';
 import { type CancelDeps, cancelJob } from './cancel-job.ts';
-import {
-  type AgentVariables,
-  answerError,
-  assignRequestId,
-  checkHost,
-  limitBody,
-} from './http-guards.ts';
-import { parseIdempotencyKey } from './idempotency-key.ts';
 import { authenticateMetrics, metricsContentType } from './metrics.ts';
 
 export type AppDeps = {
@@ -52,7 +53,7 @@ export type AppDeps = {
   readonly startedAtMs: number;
   readonly nowMs: () => number;
   readonly allowedHosts: readonly string[];
-  readonly log: AgentLog;
+  readonly log: ShellLog;
   readonly store: JobStore;
   readonly bearer: BearerDeps;
   /**
@@ -79,16 +80,27 @@ export type AppDeps = {
   readonly reach: (point: AgentFaultPoint) => Promise<void>;
 };
 
-export function createApp(deps: AppDeps): Hono<AgentVariables> {
+/** Holds 10,000 recipients with memos. */
+const maxBodyBytes = 4 * 1024 * 1024;
+
+/** Behind the check of a credential. */
+type BearerEnv = { Variables: { principal: Principal } };
+type BearerContext = Context<ShellEnv & BearerEnv>;
+
+export function createApp(deps: AppDeps): Shell {
   const { store, bearer } = deps;
-  const app = new Hono<AgentVariables>();
-  app.onError((error, context) => answerError(error, context, deps.log));
-  app.notFound((context) =>
-    context.json({ code: 'not_found', message: 'this agent has no such route' }, 404),
-  );
-  app.use(assignRequestId(deps.log));
-  app.use(checkHost(deps.allowedHosts));
-  const requireBearer = (capability: Capability): MiddlewareHandler<AgentVariables> => {
+  const app = createShell({
+    log: deps.log,
+    allowedHosts: deps.allowedHosts,
+    hostMatch: 'name',
+    hostsVariable: 'DISBURSE_ALLOWED_HOSTS',
+    allowedOrigins: 'hosts',
+    keepsRequestIds: true,
+    challenge: 'Bearer',
+    // The command line asks for a job's state every second.
+    answeredLevel: 'debug',
+  });
+  const requireBearer = (capability: Capability): MiddlewareHandler<BearerEnv> => {
     return async (context, next) => {
       const authorization = context.req.header('authorization');
       const { signal } = context.req.raw;
@@ -123,11 +135,10 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
     return context.body(deps.renderMetrics(), 200, { 'content-type': metricsContentType });
   });
 
-  app.post('/api/disburse', requireBearer('disburse'), limitBody(), async (context) => {
+  app.post('/api/disburse', requireBearer('disburse'), limitBody(maxBodyBytes), async (context) => {
     const key = parseIdempotencyKey(context.req.header('idempotency-key'));
-    const trace = deriveTraceId(key);
-    context.set('trace', trace);
-    const body = await readJson(context);
+    traceJob(context, key);
+    const body = await readJsonBody(context, createPace());
     const scope = deps.acceptingEmployerId();
 
     const known = await store.get(scope, key);
@@ -152,15 +163,10 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
       return answerReplay(claim.job, fingerprint);
     }
     deps.wake();
-    deps.log.info(
-      { requestId: context.get('requestId'), trace, recipients: checked.recipients.length },
-      'disbursement accepted',
-    );
+    const log = context.get('log');
+    log.info({ recipients: checked.recipients.length }, 'disbursement accepted');
     for (const { requestIndex } of checked.rotations) {
-      deps.log.warn(
-        { requestId: context.get('requestId'), trace, requestIndex },
-        'a recipient changed its encryption key since its last payment',
-      );
+      log.warn({ requestIndex }, 'a recipient changed its encryption key since its last payment');
     }
     return context.json({ key, state: 'accepted', statusUrl: statusUrlOf(key) }, 202);
 
@@ -179,16 +185,16 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
   });
 
   // 200 for every authenticated request: what is wrong with it stands in the report.
-  const reportTooLarge = (context: Context, message: string): Response =>
+  const reportTooLarge = (context: ShellContext, message: string): Response =>
     context.json(createMalformedReport(message));
   app.post(
     '/api/validate',
     requireBearer('disburse'),
-    limitBody(reportTooLarge),
+    limitBody(maxBodyBytes, reportTooLarge),
     async (context) => {
       let body: unknown;
       try {
-        body = await readJson(context);
+        body = await readJsonBody(context, createPace());
       } catch (error) {
         if (isPoolError(error) && error.code === 'invalid_request') {
           return context.json(createMalformedReport(error.message));
@@ -206,10 +212,7 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
   // Answered at the end of the job: what was cancelled can never be paid.
   app.delete('/api/disburse/:key', requireBearer('disburse'), async (context) => {
     const job = await findJob(context);
-    deps.log.info(
-      { requestId: context.get('requestId'), trace: context.get('trace') },
-      'cancellation asked for',
-    );
+    context.get('log').info({}, 'cancellation asked for');
     return context.json(viewOf(await cancelJob(job, deps, context.req.raw.signal)));
   });
 
@@ -229,9 +232,9 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
     );
   });
 
-  async function findJob(context: Context<AgentVariables>): Promise<StoredJob> {
+  async function findJob(context: BearerContext): Promise<StoredJob> {
     const key = context.req.param('key') ?? '';
-    context.set('trace', deriveTraceId(key));
+    traceJob(context, key);
     const job = await store.get(bearer.employerId(), key);
     if (job === undefined) {
       throw new PoolError('not_found', 'this agent has never seen that key', { status: 404 });
@@ -240,6 +243,11 @@ export function createApp(deps: AppDeps): Hono<AgentVariables> {
   }
 
   return app;
+}
+
+/** From here on, each log line of the request names its job. A trace id does not tell the key. */
+function traceJob(context: BearerContext, key: string): void {
+  context.set('log', context.get('log').child({ trace: deriveTraceId(key) }));
 }
 
 function viewOf(job: StoredJob): DisbursementJob {

@@ -1,8 +1,7 @@
 // Which credentials count depends on what the agent is configured with (docs/decisions/0008, §1).
 import { Secret } from '@pool/core';
 import { expect, it } from 'vitest';
-import { authenticate, type BearerDeps } from './bearer.ts';
-import { createRateLimiter } from './rate-limit.ts';
+import { authenticate, type BearerDeps, createCredentialLimiter } from './bearer.ts';
 
 const loopbackToken = 'ab'.repeat(32);
 const apiKey = `pool_live_abcd1234_${'A'.repeat(44)}`;
@@ -13,7 +12,7 @@ function createDeps(verifier: BearerDeps['verifier']): BearerDeps {
     loopbackToken: new Secret(loopbackToken),
     verifier,
     employerId: () => employerId,
-    limiter: createRateLimiter(9, () => 0),
+    limiter: createCredentialLimiter(9, () => 0),
   };
 }
 

@@ -6,9 +6,9 @@
  */
 import type { Capability } from '@pool/api';
 import { PoolError, type Secret } from '@pool/core';
+import { createRateLimiter, type RateLimiter } from '@pool/http-server';
 import { isSameSecret } from '../config/config.ts';
-import type { KeyGate } from './key-gate.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import { hashOf, type KeyGate } from './key-gate.ts';
 
 export type Principal = { readonly kind: 'loopback' } | { readonly kind: 'api-key' };
 
@@ -18,8 +18,18 @@ export type BearerDeps = {
   readonly verifier: KeyGate | undefined;
   /** The agent's own employer, whose jobs can be read. @throws PoolError 503 while nothing tells */
   readonly employerId: () => string;
+  /** By the hash of a credential. */
   readonly limiter: RateLimiter;
 };
+
+/** More than the live keys of many employers. */
+const maxRemembered = 1_024;
+
+/** @param perSecond - requests of one credential in the long run; after a pause it may send twice as many at once */
+export function createCredentialLimiter(perSecond: number, nowMs: () => number): RateLimiter {
+  const burst = Math.max(1, 2 * perSecond);
+  return createRateLimiter({ perSecond, burst, nowMs, maxRemembered });
+}
 
 /** The token of an Authorization header; undefined if it has none of a sensible form. */
 export function readBearer(authorization: string | undefined): string | undefined {
@@ -41,11 +51,12 @@ export async function authenticate(
   if (token === undefined) {
     throw unauthorized('send Authorization: Bearer with an API key or the loopback token');
   }
+  const caller = hashOf(token);
   const isLoopback = isSameSecret(token, deps.loopbackToken.reveal());
   if (isLoopback) {
-    deps.limiter.admit(token);
+    deps.limiter.admit(caller);
   }
-  deps.limiter.charge(token);
+  deps.limiter.take(caller);
   if (isLoopback) {
     return { kind: 'loopback' };
   }
@@ -68,7 +79,7 @@ export async function authenticate(
       status: 403,
     });
   }
-  deps.limiter.admit(token);
+  deps.limiter.admit(caller);
   return { kind: 'api-key' };
 }
 

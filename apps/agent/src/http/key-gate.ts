@@ -12,10 +12,10 @@
  *
  * @module
  */
+import { createHash } from 'node:crypto';
 import type { VerifiedKey } from '@pool/api';
 import { PoolError } from '@pool/core';
 import type { KeyVerifier } from '@pool/platform-client';
-import { hashOf } from './rate-limit.ts';
 
 export type KeyGate = {
   /**
@@ -27,8 +27,8 @@ export type KeyGate = {
 
 export type KeyGateOptions = {
   readonly verifier: KeyVerifier;
-  /** Whether the key has authenticated lately, so that it need not wait in line. */
-  readonly isAdmitted: (apiKey: string) => boolean;
+  /** Whether the key of a hash has authenticated lately, so that it need not wait in line. */
+  readonly isAdmitted: (hash: string) => boolean;
   /** Milliseconds, better monotonic. */
   readonly nowMs: () => number;
 };
@@ -107,7 +107,7 @@ export function createKeyGate({ verifier, isAdmitted, nowMs }: KeyGateOptions): 
       if (wasRefused(hash)) {
         return { valid: false };
       }
-      if (isAdmitted(apiKey)) {
+      if (isAdmitted(hash)) {
         return await ask(apiKey, hash);
       }
       await takePlace(signal);
@@ -123,6 +123,11 @@ export function createKeyGate({ verifier, isAdmitted, nowMs }: KeyGateOptions): 
       }
     },
   };
+}
+
+/** Memory holds no credential. */
+export function hashOf(credential: string): string {
+  return createHash('sha256').update(credential).digest('base64');
 }
 
 function createBusy(): PoolError {

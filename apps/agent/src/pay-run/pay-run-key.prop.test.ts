@@ -1,7 +1,8 @@
 // The cut of a roster and its keys (docs/decisions/0009, §6 and §9), for any roster.
+
+import { parseIdempotencyKey } from '@pool/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseIdempotencyKey } from '../http/idempotency-key.ts';
 import { parseRoster, type RosterEntry } from '../roster/roster-csv.ts';
 import { computePartKey, computePayRunDigest, cutRoster } from './pay-run-key.ts';
 

@@ -1,6 +1,7 @@
 // The key of a roster (docs/decisions/0009, §6).
+
+import { parseIdempotencyKey } from '@pool/core';
 import { describe, expect, it } from 'vitest';
-import { parseIdempotencyKey } from '../http/idempotency-key.ts';
 import { computePartKey, computePayRunDigest, type PayRun } from './pay-run-key.ts';
 
 const entries = [

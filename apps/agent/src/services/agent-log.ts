@@ -4,22 +4,17 @@
  *
  * @module
  */
+import type { ShellLog } from '@pool/http-server';
 import { pino } from 'pino';
 import type { LogLevel } from '../config/config.ts';
 
-export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
-
-export type AgentLog = {
-  debug(fields: LogFields, message: string): void;
-  info(fields: LogFields, message: string): void;
-  warn(fields: LogFields, message: string): void;
-  error(fields: LogFields, message: string): void;
-};
+/** What the parts of the agent need of a log. */
+export type AgentLog = Omit<ShellLog, 'child'>;
 
 const secretNames = ['authorization', 'token', 'apiKey', 'privateKey', 'seed', 'secret'];
 
 /** Writes JSON lines to stderr: stdout belongs to results. */
-export function createAgentLog(level: LogLevel): AgentLog {
+export function createAgentLog(level: LogLevel): ShellLog {
   return pino(
     { level, base: null, redact: { paths: secretNames, remove: true } },
     pino.destination({ dest: 2, sync: true }),

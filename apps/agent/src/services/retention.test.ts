@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deriveTraceId } from '@pool/core';
+import type { LogFields } from '@pool/http-server';
 import { openJobStore } from '@pool/idempotency';
 import { expect, it } from 'vitest';
-import type { LogFields } from './agent-log.ts';
 import { startRetention } from './retention.ts';
 
 it('names a damaged job by trace id and code, counts it, and erases the others', async () => {

@@ -11,7 +11,7 @@ import {
   verifyKeyRequestSchema,
 } from '@pool/api';
 import { PoolError } from '@pool/core';
-import type { Shell } from '../http/app-shell.ts';
+import type { Shell } from '@pool/http-server';
 import { readJson } from '../http/read-request.ts';
 import { listApiKeys, mintApiKey, revokeApiKey, verifyApiKey } from './api-keys.ts';
 import { apiKeyPrefix } from './credential.ts';

@@ -6,8 +6,9 @@
  */
 import type { GateWallet, Readiness } from '@pool/api';
 import { errorCodeOf, PoolError } from '@pool/core';
+import type { ShellLog } from '@pool/http-server';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { describeFailure, type Log } from '../log.ts';
+import { describeFailure } from '../log.ts';
 
 /** The part of the gate that enrolment needs. A `GateClient` of @pool/platform-client implements it. */
 export type EnrolmentGate = {
@@ -20,7 +21,7 @@ export type ConfirmationDeps = {
   readonly gate: EnrolmentGate | undefined;
   /** How long a request waits for the gate; its answer is recorded whenever it comes. */
   readonly gateWaitMs: number;
-  readonly log: Log;
+  readonly log: Pick<ShellLog, 'warn'>;
   readonly nowMs: () => number;
 };
 

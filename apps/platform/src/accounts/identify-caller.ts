@@ -7,11 +7,11 @@
  */
 import type { VerifiedKey } from '@pool/api';
 import { PoolError } from '@pool/core';
+import type { RateLimiter, ShellContext } from '@pool/http-server';
 import { getCookie } from 'hono/cookie';
 import { findSession, type KeySession, type Session, sessionCookie } from '../auth/sessions.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { ShellContext } from '../http/app-shell.ts';
-import type { RateLimiter, RateLimits } from '../http/rate-limit.ts';
+import type { RateLimits } from '../http/rate-limit.ts';
 import { readBearer, unauthorized } from '../http/read-request.ts';
 import { verifyApiKey } from './api-keys.ts';
 import {

@@ -4,7 +4,7 @@
  * @module
  */
 import { inviteRequestSchema } from '@pool/api';
-import type { Shell } from '../http/app-shell.ts';
+import type { Shell } from '@pool/http-server';
 import { readJson } from '../http/read-request.ts';
 import type { AdmissionDeps } from './admission.ts';
 import { getEmployer } from './employers.ts';

@@ -246,6 +246,7 @@ describe('every route', () => {
 
   it.each([
     ['not JSON', '{', 'request body is not JSON'],
+    ['a duplicate key', '{"message":"CANARY-1","message":"a"}', 'duplicate JSON key'],
     ['a wrong type', '{"message":7,"signature":"0x"}', 'message: must be a string'],
     ['an unknown field named like a value', '{"CANARY-1":1}', '(field): is not a known field'],
   ])('answers %s with 400, path and kind, and no value', async (_name, body, expected) => {

@@ -4,11 +4,11 @@
  * @module
  */
 import { verifySessionRequestSchema } from '@pool/api';
-import { isLoopbackHost } from '@pool/platform-client';
+import { isLoopbackHost } from '@pool/core';
+import type { Shell } from '@pool/http-server';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { CredentialMint } from '../accounts/credential.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { Shell } from '../http/app-shell.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 import { readJson } from '../http/read-request.ts';
 import type { ContractWallets } from './contract-wallets.ts';

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { Secret } from '@pool/core';
-import { isLoopbackHost } from '@pool/platform-client';
+import { isLoopbackHost, Secret } from '@pool/core';
 
 export type PostgresSettings = {
   /** A name, an address, or the directory of a Unix socket. */

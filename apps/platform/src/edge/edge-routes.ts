@@ -12,10 +12,10 @@ import {
   voidRequestSchema,
 } from '@pool/api';
 import { deriveTraceId, errorCodeOf, isIdempotencyKey, PoolError } from '@pool/core';
+import type { Shell, ShellContext } from '@pool/http-server';
 import { countRefusedProof } from '../accounts/edge-tokens.ts';
 import { findSubject } from '../accounts/enrolment.ts';
 import { type CallerDeps, identifyAgent, identifyKey } from '../accounts/identify-caller.ts';
-import type { Shell, ShellContext } from '../http/app-shell.ts';
 import { settlementCost } from '../http/rate-limit.ts';
 import { readIdempotencyKey, readJson } from '../http/read-request.ts';
 import { type AcceptDeps, acceptSettlement } from '../relayer/accept-settlement.ts';

@@ -21,12 +21,12 @@ import {
   parseWalletPub,
   parseWire,
 } from '@pool/core';
+import { createShell, type Shell } from '@pool/http-server';
 import { computeWalletId } from '@pool/notes';
 import { addApiPages } from '../http/api-pages.ts';
-import { createShell, type Shell } from '../http/app-shell.ts';
 import { addHealthRoutes } from '../http/health-routes.ts';
 import { readBearer, readJson } from '../http/read-request.ts';
-import type { Log } from '../log.ts';
+import { describeFailure, type Log } from '../log.ts';
 import type { GateDatabase } from './gate-tables.ts';
 import type { Leaves } from './leaves.ts';
 import type { TokenService } from './oauth.ts';
@@ -60,6 +60,7 @@ export function createGateApp(deps: GateAppDeps): Shell {
     allowedHosts: deps.allowedHosts,
     allowedOrigins: [],
     maxBodyBytes,
+    describeFailure,
     ...(deps.proxyHops === undefined ? {} : { proxyHops: deps.proxyHops }),
   });
 

@@ -1,6 +1,7 @@
 /** The gate against its document: whatever is sent, it answers as the document says. */
 import { createOpenApi, gateApi, gateRoutes } from '@pool/api';
 import { fieldToHex, Secret } from '@pool/core';
+import type { Shell } from '@pool/http-server';
 import { computeWalletId } from '@pool/notes';
 import { createRouteCaller } from '@pool/platform-client';
 import { fuzzApi } from '@pool/testkit/api-fuzz';
@@ -9,7 +10,6 @@ import type { OpenDatabase } from '../database/open-database.ts';
 import { createFakeRegistry } from '../fixtures/fake-registry.ts';
 import { openTestGateDatabase } from '../fixtures/test-database.ts';
 import { createTestHolder } from '../fixtures/test-holder.ts';
-import type { Shell } from '../http/app-shell.ts';
 import { createLog } from '../log.ts';
 import { createGateApp } from './gate-app.ts';
 import type { GateTables } from './gate-tables.ts';

@@ -4,7 +4,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import type { Shell, ShellContext } from '../http/app-shell.ts';
+import type { Shell, ShellContext } from '@pool/http-server';
 import type { TokenService } from './oauth.ts';
 
 export function addTokenRoute(app: Shell, tokens: TokenService): void {

@@ -1,7 +1,7 @@
 // Access tokens of the gate: who gets one, how often, and what becomes of old ones.
 import { errorCodeOf, Secret } from '@pool/core';
+import { createShell, type Shell } from '@pool/http-server';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createShell, type Shell } from '../http/app-shell.ts';
 import { createLog } from '../log.ts';
 import { createAccessTokens, deletedPerGrant } from './access-tokens.ts';
 import { createTokenService, type TokenService } from './oauth.ts';

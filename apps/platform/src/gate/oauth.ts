@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { PoolError, Secret } from '@pool/core';
 import { hashCredential, isSameHash } from '../accounts/credential.ts';
-import { createRateLimiter } from '../http/rate-limit.ts';
+import { createCallerLimiter } from '../http/rate-limit.ts';
 import { createAccessTokens } from './access-tokens.ts';
 
 export type GateScope = 'gate.read' | 'gate.write';
@@ -77,8 +77,8 @@ export function createTokenService(
     throw new PoolError('invalid_config', 'every client of the gate needs an id and a secret');
   }
   const { addressPerSecond, clientPerSecond } = options.limits ?? defaultTokenLimits;
-  const addresses = createRateLimiter(addressPerSecond, nowMs);
-  const turns = createRateLimiter(clientPerSecond, nowMs);
+  const addresses = createCallerLimiter(addressPerSecond, nowMs);
+  const turns = createCallerLimiter(clientPerSecond, nowMs);
   const known = new Map<string, KnownClient>(
     clients.map(({ clientId, clientSecret, scopes }) => [
       clientId,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ServedText } from '@pool/api';
-import type { Shell } from './app-shell.ts';
+import type { Shell } from '@pool/http-server';
 
 export function addApiPages(app: Shell, pages: readonly ServedText[]): void {
   for (const { path, body, headers } of pages) {

@@ -4,7 +4,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import type { Shell } from './app-shell.ts';
+import type { Shell } from '@pool/http-server';
 
 /** @param isReady - whether the database is ours and answers, as its lock saw it within the last seconds */
 export function addHealthRoutes(app: Shell, isReady: () => boolean = () => true): void {

@@ -39,7 +39,7 @@ describe('limits and request ids', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
     expect(await refused.json()).toEqual({
       code: 'rate_limited',
-      message: 'too many requests; slow down and try again',
+      message: 'too many requests; try again in 1 s',
     });
     expect(refused.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
     expect((await callNonce('198.51.100.8')).status).toBe(200);

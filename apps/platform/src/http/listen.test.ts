@@ -1,6 +1,6 @@
 /** What reaches platform and gate below their routes: raw bytes on a socket, and their end. */
 import { Secret } from '@pool/core';
-import type { HttpServer } from '@pool/http-server';
+import type { HttpServer, Shell } from '@pool/http-server';
 import {
   exchangeRaw,
   listRawCases,
@@ -26,7 +26,6 @@ import { createTokenService } from '../gate/oauth.ts';
 import { startPublisher } from '../gate/publisher.ts';
 import { passEverybody } from '../gate/screening.ts';
 import { createLog } from '../log.ts';
-import type { Shell } from './app-shell.ts';
 import { listen } from './listen.ts';
 
 const log = createLog('silent', 'test');

@@ -1,10 +1,11 @@
 /**
- * Reading requests: JSON by schema, bearer credentials, Idempotency-Key. Errors say where and what, never
- * a value.
+ * Reading requests: JSON by schema, bearer credentials, Idempotency-Key. Errors name the place and the problem, never a
+ * value.
  *
  * @module
  */
 import { PoolError, parseIdempotencyKey, parseWire } from '@pool/core';
+import { readJsonBody } from '@pool/http-server';
 import type { Context } from 'hono';
 import type { GenericSchema, InferOutput } from 'valibot';
 
@@ -13,17 +14,7 @@ export async function readJson<TSchema extends GenericSchema>(
   c: Context,
   schema: TSchema,
 ): Promise<InferOutput<TSchema>> {
-  const type = c.req.header('content-type') ?? '';
-  if (!/^application\/json\s*(?:;|$)/i.test(type)) {
-    throw new PoolError('invalid_request', 'content-type must be application/json');
-  }
-  let body: unknown;
-  try {
-    body = JSON.parse(await c.req.text());
-  } catch (cause) {
-    throw new PoolError('invalid_request', 'request body is not JSON', { cause });
-  }
-  return parseWire(schema, body, 'request body');
+  return parseWire(schema, await readJsonBody(c), 'request body');
 }
 
 /** The credential of `Authorization: Bearer`. @throws PoolError `unauthorized` (401) */
@@ -36,7 +27,7 @@ export function readBearer(c: Context): string {
   return credential;
 }
 
-/** The 401 of every route; says nothing about which part of a credential was wrong. */
+/** The 401 of every route. It does not say which part of a credential was wrong. */
 export function unauthorized(message = 'a valid bearer credential is required'): PoolError {
   return new PoolError('unauthorized', message, { status: 401 });
 }

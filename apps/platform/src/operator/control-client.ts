@@ -8,8 +8,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PoolError, peerCode } from '@pool/core';
-import { isLoopbackHost } from '@pool/platform-client';
+import { isLoopbackHost, PoolError, peerCode } from '@pool/core';
 import * as v from 'valibot';
 import { isSameHash } from '../accounts/credential.ts';
 

@@ -10,17 +10,17 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { labelSchema } from '@pool/api';
 import { parseEvmAddress, Secret } from '@pool/core';
+import { createShell } from '@pool/http-server';
 import * as v from 'valibot';
 import { type CredentialMint, hashCredential, isSameHash } from '../accounts/credential.ts';
 import { createEdgeToken, listEdgeTokens, revokeEdgeToken } from '../accounts/edge-tokens.ts';
 import { getEmployerOfAddress } from '../accounts/employers.ts';
 import { listGateReaders, revokeGateReader, rotateGateReader } from '../accounts/gate-readers.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import { createShell } from '../http/app-shell.ts';
 import { listen } from '../http/listen.ts';
 import { readBearer, readJson, unauthorized } from '../http/read-request.ts';
 import { resumeIndexer } from '../indexer/indexer.ts';
-import type { Log } from '../log.ts';
+import { describeFailure, type Log } from '../log.ts';
 import { type ControlFile, computeControlProof, controlFileName } from './control-client.ts';
 import { addEligibilityControl, type EligibilityControl } from './eligibility-control.ts';
 
@@ -74,7 +74,13 @@ export async function startControl(
 /** The routes of the control listener: edge tokens, readers of the gate, the eligibility list, and the lifting of an indexer's halt. */
 export function createControlApp(deps: ControlDeps, token: Secret) {
   const { db, credentials, log, nowMs, tellGate } = deps;
-  const app = createShell({ log, allowedHosts: [], allowedOrigins: [], maxBodyBytes: 16 * 1024 });
+  const app = createShell({
+    log,
+    allowedHosts: [],
+    allowedOrigins: [],
+    maxBodyBytes: 16 * 1024,
+    describeFailure,
+  });
   const expected = hashCredential(token.reveal());
   // Before the token is asked for: whoever has the file learns here whether this is the process that wrote it.
   app.get('/identity/:challenge{[0-9a-f]{64}}', (c) =>

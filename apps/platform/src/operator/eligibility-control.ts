@@ -6,12 +6,12 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { PoolError, parseEvmAddress } from '@pool/core';
+import type { Shell } from '@pool/http-server';
 import type { GateClient } from '@pool/platform-client';
 import * as v from 'valibot';
 import { getEmployerOfAddress } from '../accounts/employers.ts';
 import { type InvitationConfig, inviteWallets } from '../accounts/invitations.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
-import type { Shell } from '../http/app-shell.ts';
 import { readJson } from '../http/read-request.ts';
 
 export type EligibilityControl = {

@@ -23,6 +23,10 @@ export const requestErrors = {
   method_not_allowed: { status: 405, meaning: 'The server opens no tunnels.' },
   request_timeout: { status: 408, retry: true, meaning: 'The request did not arrive in time.' },
   payload_too_large: { status: 413, meaning: 'The body is larger than the route takes.' },
+  unsupported_media_type: {
+    status: 415,
+    meaning: 'The body is compressed, or in a charset other than UTF-8.',
+  },
   expectation_failed: {
     status: 417,
     meaning: 'The only Expect that the server meets is 100-continue.',

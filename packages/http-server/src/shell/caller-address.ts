@@ -1,17 +1,17 @@
 /**
- * Which address a request came from, for limits: the connection's own, or the one that a trusted proxy saw.
+ * Which address a request came from, for limits: the address of the connection, or the one that a trusted proxy saw.
  *
  * @module
  */
 import { isIP } from 'node:net';
-import { describePeer } from '@pool/http-server';
+import { describePeer } from '../peer.ts';
 
 /**
  * @param remote - address of the connection
- * @param forwardedFor - the `X-Forwarded-For` header; each proxy appends whom it saw
- * @param proxyHops - how many proxies of our own stand in front. Only what they appended is believed: the
- *   rest of the header is the caller's own text
- * @returns an IPv4 address, or the /64 network of an IPv6 one (a single host commands that many)
+ * @param forwardedFor - the `X-Forwarded-For` header; each proxy appends the address that it saw
+ * @param proxyHops - number of own proxies in front. Only what they appended is believed: the rest of the header is text
+ *   of the caller
+ * @returns an IPv4 address, or the /64 network of an IPv6 address, all of which one host commands
  */
 export function parseCallerAddress(
   remote: string | undefined,
