@@ -21,7 +21,9 @@ async function read(
   return outcome;
 }
 
-const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+function nested(depth: number): string {
+  return '['.repeat(depth) + ']'.repeat(depth);
+}
 
 it.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
   ['a key twice', '{"a":1,"a":2}', 'request body has a duplicate JSON key'],

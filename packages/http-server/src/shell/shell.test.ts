@@ -51,7 +51,7 @@ function createTestShell(changes: Partial<ShellOptions> = {}) {
       method: 'POST',
       body,
       duplex: 'half',
-    } as RequestInit);
+    });
   return { app, lines, get, post };
 }
 
