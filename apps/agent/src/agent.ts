@@ -13,6 +13,8 @@ import { deriveTraceId } from '@pool/core';
 import type { LogFields, Shell, ShellLog } from '@pool/http-server';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import {
+  type ComputeQueue,
+  createComputeQueue,
   createFingerprinter,
   createKeyLock,
   createProverPort,
@@ -77,6 +79,8 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   const prover = createConfiguredProver(config, keys, log);
   const progress = createJobProgress(systemClock.nowMs);
   const reach = createFault(config.fault);
+  // One for the process: the runner is replaced when the employer changes.
+  const computeQueue = createComputeQueue();
   const stopping = new AbortController();
   let runner: JobRunner | undefined;
   let ended: Promise<void> = Promise.resolve();
@@ -97,7 +101,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     onAnswer: ({ gate }) => parts.gates.update(gate),
     onReady: ({ employerId: scope }) => {
       const work = { config, parts, store, scope, prover, keys, paidKeys, fingerprints };
-      runner = startRunner({ ...work, reach, onEvent });
+      runner = startRunner({ ...work, computeQueue, reach, onEvent });
     },
     onRefused: () => {
       const refused = runner;
@@ -215,6 +219,7 @@ function startRunner(input: {
   readonly prover: Prover<CircuitName>;
   readonly keys: ProductionKeys | undefined;
   readonly paidKeys: PaidKeys;
+  readonly computeQueue: ComputeQueue;
   readonly reach: ReturnType<typeof createFault>;
   readonly onEvent: JobRunnerOptions['onEvent'];
 }): JobRunner {
@@ -242,6 +247,7 @@ function startRunner(input: {
       prover: createProverPort(input.prover, mode, input.keys?.readVerificationKey),
       funder: parts.funder,
       locks: createKeyLock(),
+      computeQueue: input.computeQueue,
       randomBytes: (length) => randomBytes(length),
       batchDeadlineSeconds: config.batchDeadlineSeconds,
       pollMs: 1_000,

@@ -1,4 +1,4 @@
-// Reading a request in steps: the same verdict as the schema's, and an end to what it says about a bad one.
+// Reading a request in steps gives the same verdict as the schema, and names each malformed recipient.
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import {
@@ -40,10 +40,14 @@ function listOf(length: number, one: unknown): object {
 }
 
 describe('stepRequest', () => {
-  it('reads what the schema reads, and stops on the way through a long list', () => {
+  it('reads what the schema reads, and stops regularly in a long list', () => {
     const long = listOf(1_000, { ...entry, memo: 'm' });
-    expect(read(request)).toMatchObject({ read: { request }, stops: 0, malformed: [] });
-    expect(read(long).read.request).toEqual(v.parse(disburseRequestSchema, long));
+    expect(read(request)).toEqual({
+      read: { ...v.parse(disburseRequestSchema, request), isWellFormed: true },
+      stops: 0,
+      malformed: [],
+    });
+    expect(read(long).read.recipients).toEqual(v.parse(disburseRequestSchema, long).recipients);
     expect(read(long).stops).toBe(15);
   });
 
@@ -53,7 +57,7 @@ describe('stepRequest', () => {
     ['a null chain', { ...request, chain: null }, 'chain: must be a string'],
     ['no recipients', { ...request, recipients: [] }, 'recipients: must list at least 1 entry'],
     ['an unknown field', { ...request, extra: 1 }, 'extra: is not a known field'],
-  ])('refuses %s by its place', (_what, body, place) => {
+  ])('refuses %s and names its place', (_what, body, place) => {
     expect(() => read(body)).toThrow(
       expect.objectContaining({
         code: 'invalid_request',
@@ -69,7 +73,7 @@ describe('stepRequest', () => {
     ['half a character in a memo', { ...entry, memo: 'a\ud800' }, '.memo holds half a character'],
     ['an override of direction', { ...entry, memo: 'a\u202e' }, '.memo holds the character U+202E'],
     ['a memo of 112 bytes', { ...entry, memo: 'x'.repeat(112) }, '.memo has 112 bytes'],
-  ])('goes on behind a recipient with %s, and says which it is', (_what, bad, place) => {
+  ])('names a recipient with %s and continues with the next', (_what, bad, place) => {
     const recipients = [entry, bad, { ...entry, recipientAddress: 'b' }];
     const { read: whole, malformed } = read({ ...request, recipients });
     expect(malformed).toEqual([
@@ -78,18 +82,18 @@ describe('stepRequest', () => {
         message: expect.stringContaining(`the request body is malformed: recipients[1]${place}`),
       },
     ]);
-    expect(whole.request).toBeUndefined();
+    expect(whole.isWellFormed).toBe(false);
     expect(whole.recipients).toHaveLength(3);
     expect(whole.recipients[2]).toMatchObject({ recipientAddress: 'b', amount: '1' });
   });
 
-  it('tells every malformed recipient, and the first before it reads the second', () => {
+  it('reports every malformed recipient, and the first before it reads the second', () => {
     const bad = listOf(1_000, 7);
     expect(read(bad).malformed).toHaveLength(1_000);
     expect(stepRequest(bad).next()).toMatchObject({ value: { requestIndex: 0 } });
   });
 
-  it('takes from a malformed recipient its strings alone', () => {
+  it('takes only the strings of a malformed recipient', () => {
     const [first] = read(listOf(1, { recipientAddress: 'a', amount: 1, extra: {} })).read
       .recipients;
     expect(first).toEqual({ recipientAddress: 'a', amount: undefined, memo: undefined });

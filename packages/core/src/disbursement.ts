@@ -78,6 +78,9 @@ export const disburseRequestSchema = v.pipe(
 
 export type DisburseRequest = v.InferOutput<typeof disburseRequestSchema>;
 
+/** One recipient of a request. `amount` is in base units. */
+export type RequestedRecipient = DisburseRequest['recipients'][number];
+
 const envelopeSchema = v.strictObject({
   ...disburseRequestSchema.entries,
   recipients: v.pipe(v.array(v.unknown()), v.minLength(1)),
@@ -91,17 +94,15 @@ const recipientFormSchema = v.strictObject({
 
 /** A recipient as it was sent. A field that is missing or not a string is undefined. */
 export type ReadRecipient = {
-  readonly recipientAddress: string | undefined;
-  readonly amount: string | undefined;
-  readonly memo: string | undefined;
+  readonly [Field in keyof Required<RequestedRecipient>]: string | undefined;
 };
 
 /** A body whose own fields are well-formed. Single recipients may be malformed. */
 export type ReadRequest = Omit<DisburseRequest, 'recipients'> & {
   /** All of them, in the order of the request. */
   readonly recipients: readonly ReadRecipient[];
-  /** Undefined: a recipient is malformed. */
-  readonly request: DisburseRequest | undefined;
+  /** False: at least one recipient is malformed, so the body is not a {@link DisburseRequest}. */
+  readonly isWellFormed: boolean;
 };
 
 /** What is wrong with the form of one recipient. The message repeats no value of the request. */
@@ -121,7 +122,7 @@ export function* stepRequest(
 ): Generator<MalformedRecipient | undefined, ReadRequest, undefined> {
   const envelope = parseWire(envelopeSchema, body, 'the request body');
   const recipients: ReadRecipient[] = [];
-  const wellFormed: DisburseRequest['recipients'] = [];
+  let isWellFormed = true;
   for (const [requestIndex, entry] of envelope.recipients.entries()) {
     const read = v.safeParse(recipientFormSchema, entry);
     const { memo } = read.success ? read.output : {};
@@ -129,19 +130,15 @@ export function* stepRequest(
       ? describeMemo(requestIndex, memo)
       : describeIssues(read.issues, ['recipients', requestIndex]);
     if (problem !== undefined) {
+      isWellFormed = false;
       yield { requestIndex, message: `the request body is malformed: ${problem}` };
-    }
-    if (read.success && problem === undefined) {
-      wellFormed.push(read.output);
     }
     recipients.push(pickStrings(entry));
     if (requestIndex % recipientsPerStep === recipientsPerStep - 1) {
       yield;
     }
   }
-  const request =
-    wellFormed.length === recipients.length ? { ...envelope, recipients: wellFormed } : undefined;
-  return { ...envelope, recipients, request };
+  return { ...envelope, recipients, isWellFormed };
 }
 
 function describeMemo(requestIndex: number, memo: string | undefined): string | undefined {

@@ -7,6 +7,7 @@ export {
   parseAmount,
   parseTokenUnits,
 } from './amount.ts';
+export type { Brand } from './brand.ts';
 export { canonicalDigest, canonicalJson } from './canonical-json.ts';
 export type { ChainFamily, ChainFamilyName, Curve } from './chain-families/chain-family.ts';
 export { chainFamilies, findChainFamily } from './chain-families/families.ts';
@@ -47,6 +48,7 @@ export {
   type MalformedRecipient,
   type ReadRecipient,
   type ReadRequest,
+  type RequestedRecipient,
   type SkippedRecipient,
   stepRequest,
 } from './disbursement.ts';
@@ -87,6 +89,7 @@ export {
   peerCode,
 } from './errors/pool-error.ts';
 export { type EvmAddress, isEvmAddress, parseEvmAddress } from './evm-address.ts';
+export { assertNoFieldLeft } from './exhaustive.ts';
 export {
   assertField,
   computeTag,
@@ -122,6 +125,7 @@ export {
   chooseBatchSize,
   computeManifestDigest,
   type FundManifest,
+  type FundRecipient,
   fundManifestSchema,
   type ReleaseRecord,
   releaseRecordSchema,

@@ -96,15 +96,15 @@ export const fundManifestSchema = v.strictObject({
 });
 export type FundManifest = v.InferOutput<typeof fundManifestSchema>;
 
+/** One recipient of a batch. `amount` is in base units, a canonical decimal. */
+export type FundRecipient = FundManifest['recipients'][number];
+
 /** SHA-256 of the canonical manifest: the salt of everything derived from the seed. */
 export function computeManifestDigest(manifest: FundManifest): Hex32 {
   return canonicalDigest(manifest);
 }
 
-/**
- * What is written down, once for each attempt, before the funder signs: until when the authorisation can land
- * (protocol §3).
- */
+/** The deadline of the authorisation (protocol §3). Written once per attempt, before the funder signs. */
 export const releaseRecordSchema = v.strictObject({
   manifestDigest: v.pipe(
     hex32Schema,
@@ -119,7 +119,7 @@ export const releaseRecordSchema = v.strictObject({
 });
 export type ReleaseRecord = v.InferOutput<typeof releaseRecordSchema>;
 
-/** The smallest deployed batch size that holds `count` recipients, or undefined when none does. */
+/** The smallest deployed batch size that holds `count` recipients. Undefined: no deployed size holds that many. */
 export function chooseBatchSize(count: number): BatchSize | undefined {
   return batchSizes.find((size) => count <= size);
 }

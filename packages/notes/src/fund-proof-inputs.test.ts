@@ -12,6 +12,7 @@ import batches from '../../../vectors/fund-batch.json' with { type: 'json' };
 import vectors from '../../../vectors/fund-public-inputs.json' with { type: 'json' };
 import { buildFundBatch } from './fund-batch.ts';
 import { computeFundPublicInputs, computeFundWitnessInput } from './fund-proof-inputs.ts';
+import { verifyEligibilityPath, verifyEligibilityPaths } from './verified-path.ts';
 
 function batchOf(vector: (typeof vectors.batches)[number]) {
   return {
@@ -64,8 +65,10 @@ describe.each(batches.batches)('computeFundWitnessInput for "$manifest.jobKey"',
     vector.eligibility.paths.map((path) => [path.walletId, path as EligibilityPathWire]),
   );
 
+  const verified = verifyEligibilityPaths(root, paths.values());
+
   it('gives every signal of the circuit', () => {
-    const input = computeFundWitnessInput(plan, root, paths);
+    const input = computeFundWitnessInput(plan, root, verified);
     const decimal = (hex: string) => parseField(hex).toString();
     const { slots, publicInputs } = vector;
     expect(input).toEqual({
@@ -95,12 +98,30 @@ describe.each(batches.batches)('computeFundWitnessInput for "$manifest.jobKey"',
     const [walletId = ''] = paths.keys();
     const path = paths.get(walletId) as EligibilityPathWire;
     const refused = expect.objectContaining({ code: 'unregistered-recipient' });
-    const without = new Map([...paths].filter(([id]) => id !== walletId));
+    const without = new Map([...verified].filter(([id]) => id !== walletId));
     expect(() => computeFundWitnessInput(plan, root, without)).toThrow(refused);
-    expect(() => computeFundWitnessInput(plan, assertField(root + 1n), paths)).toThrow(refused);
+    expect(() => computeFundWitnessInput(plan, assertField(root + 1n), verified)).toThrow(refused);
     for (const change of [{ index: path.index + 1 }, { siblings: path.siblings.slice(1) }]) {
       const changed = new Map(paths).set(walletId, { ...path, ...change });
-      expect(() => computeFundWitnessInput(plan, root, changed)).toThrow(refused);
+      const rest = verifyEligibilityPaths(root, changed.values());
+      expect(rest.size).toBe(paths.size - 1);
+      expect(() => computeFundWitnessInput(plan, root, rest)).toThrow(refused);
     }
+  });
+
+  it("refuses a recipient with another wallet's path", () => {
+    const [walletId = '', otherId = ''] = paths.keys();
+    const [path] = verified.values();
+    const refused = expect.objectContaining({ code: 'unregistered-recipient' });
+    const swapped = new Map(verified).set(otherId === '' ? walletId : otherId, path as never);
+    if (otherId !== '') {
+      expect(() => computeFundWitnessInput(plan, root, swapped)).toThrow(refused);
+    }
+    const strange = verifyEligibilityPath(
+      root,
+      assertField(1n),
+      paths.get(walletId) as EligibilityPathWire,
+    );
+    expect(strange).toBeUndefined();
   });
 });

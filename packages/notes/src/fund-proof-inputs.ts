@@ -19,10 +19,10 @@ import {
   reduceToField,
   zeroField,
 } from '@pool/core';
-import { computeEligibilityRootFromPath } from './eligibility-tree.ts';
 import type { FundBatchPlan, FundSlot } from './fund-batch.ts';
 import { poseidon } from './poseidon.ts';
 import { runToEnd, type Steps } from './steps.ts';
+import type { VerifiedPath } from './verified-path.ts';
 
 /** The public inputs of a fund proof. Public. */
 export type FundPublicInputs = {
@@ -70,22 +70,22 @@ export type WitnessSignal = string | WitnessSignal[];
  *
  * @param plan - the batch; N is its number of slots
  * @param eligibilityRoot - an accepted root
- * @param paths - by wallet id (32-byte hex): each recipient's path under that root. Dummies need none.
- * @throws PoolError `unregistered-recipient` when a recipient has no path, or one that misses the root
+ * @param paths - each recipient's path under that root, by wallet id (32-byte hex). Dummies need none.
+ * @throws PoolError `unregistered-recipient` when a recipient has no path under that root
  */
 export function computeFundWitnessInput(
   plan: FundBatchPlan,
   eligibilityRoot: Field,
-  paths: ReadonlyMap<string, EligibilityPathWire>,
+  paths: ReadonlyMap<string, VerifiedPath>,
 ): Record<string, WitnessSignal> {
   return runToEnd(stepFundWitnessInput(plan, eligibilityRoot, paths));
 }
 
-/** {@link computeFundWitnessInput} with a stop after each path: checking one hashes ten times. */
+/** {@link computeFundWitnessInput} with a stop after each slot. */
 export function* stepFundWitnessInput(
   plan: FundBatchPlan,
   eligibilityRoot: Field,
-  paths: ReadonlyMap<string, EligibilityPathWire>,
+  paths: ReadonlyMap<string, VerifiedPath>,
 ): Steps<Record<string, WitnessSignal>> {
   const { digest, z, y } = computeFundPublicInputs({ ...plan, eligibilityRoot });
   const placed: PlacedPath[] = [];
@@ -118,7 +118,7 @@ export function* stepFundWitnessInput(
 
 type PlacedPath = Pick<EligibilityPathWire, 'index' | 'siblings'>;
 
-// The circuit checks no path of a zero amount, so any will do.
+// The circuit does not check the path of a zero amount, so any path serves.
 const zeroWord = fieldToHex(zeroField);
 const dummyPath: PlacedPath = {
   index: 0,
@@ -128,22 +128,14 @@ const dummyPath: PlacedPath = {
 function findPath(
   slot: FundSlot,
   eligibilityRoot: Field,
-  paths: ReadonlyMap<string, EligibilityPathWire>,
+  paths: ReadonlyMap<string, VerifiedPath>,
 ): PlacedPath {
   const path = paths.get(fieldToHex(slot.walletId));
-  if (path === undefined || !leadsTo(eligibilityRoot, slot.walletId, path)) {
+  if (path === undefined || path.root !== eligibilityRoot || path.wallet !== slot.walletId) {
     throw new PoolError(
       'unregistered-recipient',
       `recipient ${slot.recipientIndex} has no place under the current eligibility root`,
     );
   }
   return path;
-}
-
-function leadsTo(root: Field, walletId: Field, path: EligibilityPathWire): boolean {
-  try {
-    return computeEligibilityRootFromPath(walletId, path) === root;
-  } catch {
-    return false;
-  }
 }

@@ -47,5 +47,10 @@ export { computeChainHash, poseidon } from './poseidon.ts';
 export { type ScannedNote, type ScanOptions, type ServedNote, scanNotes } from './scan-notes.ts';
 export { hashPoseidonMany } from './scan-poseidon.ts';
 export { type OpenedNote, openNote, sealedNoteBytes, sealNote } from './sealed-note.ts';
+export {
+  type VerifiedPath,
+  verifyEligibilityPath,
+  verifyEligibilityPaths,
+} from './verified-path.ts';
 export { deriveViewingKey, parseViewingKey, viewingKeyMessage } from './viewing-key.ts';
 export { computeWalletId } from './wallet-id.ts';

@@ -2,7 +2,7 @@
 import { createFakeHolder } from '@pool/testkit';
 import { expect, it } from 'vitest';
 import { createWorld, viewOf } from './fixtures/fake-world.ts';
-import { computeInTurns, createJobPace, createPace, giveWay } from './give-way.ts';
+import { computeInTurns, createComputeQueue, createPace, giveWay } from './give-way.ts';
 
 /** Counts turns of the event loop until asked to stop. */
 function countTurns(): () => number {
@@ -90,7 +90,10 @@ it('has one job compute in a turn, and first the one that began first', async ()
   };
   let [seen, most, turns] = [0, 0, 0];
   let isOver = false;
-  const jobs = Array.from({ length: 8 }, (_, job) => computeInTurns(compute(job), createJobPace()));
+  const queue = createComputeQueue();
+  const jobs = Array.from({ length: 8 }, (_, job) =>
+    computeInTurns(compute(job), queue.createJobPace()),
+  );
   // Each has done its first piece by now, before it ever had to wait.
   seen = slices;
   const watch = (): void => {

@@ -1,77 +1,84 @@
 /**
- * Lets requests, timers and lease renewals have their turn between two pieces of computing: one process serves
- * routes and drives jobs on one thread.
+ * Pauses between two pieces of computing. One process serves the routes and runs the jobs on one thread, so requests,
+ * timers and lease renewals must get a turn.
  *
  * @module
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** How long a computation may keep the thread before others get a turn, milliseconds. */
+const sliceMs = 8;
+
+/** Awaited between two pieces of work: gives way when the slice is used up. */
+export type Pace = () => Promise<void>;
 
 /** Resolves in the next turn of the event loop. */
 export async function giveWay(): Promise<void> {
   await nextTurn();
 }
 
-/** A job that waits to compute; the lower its rank, the earlier it began. */
-type Waiting = { readonly rank: number; readonly resolve: () => void };
-
-const line: Waiting[] = [];
-let lastRank = 0;
-
-/**
- * Resolves in a turn of the event loop in which no other job of this process goes on computing: many jobs underway
- * would else keep the routes waiting for the sum of their slices. Who began first comes first: jobs that shared the
- * thread evenly would all be ready for the prover late and at once.
- */
-async function waitInLine(rank: number): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const isFirst = line.length === 0;
-    const position = line.findIndex((other) => other.rank > rank);
-    line.splice(position === -1 ? line.length : position, 0, { rank, resolve });
-    if (isFirst) {
-      setImmediate(callNext);
-    }
-  });
-}
-
-function callNext(): void {
-  line.shift()?.resolve();
-  // Runs in the turn after this one. Whom we called may be back in the line by then, and is called again.
-  if (line.length > 0) {
-    setImmediate(callNext);
-  }
-}
-
-/** How long a computation may keep the thread before the others get their turn, milliseconds. */
-const sliceMs = 8;
-
-/** What to await between two pieces of work: gives way when the slice is used up. */
-export type Pace = () => Promise<void>;
-
 /** For the work of a request. */
 export function createPace(): Pace {
-  let sinceMs = performance.now();
+  return createSlices(performance.now(), giveWay);
+}
+
+/** The order in which the jobs of one process compute. Created once per process. */
+export type ComputeQueue = {
+  /** For all the work of one job. A job that asked for its pace earlier computes first. */
+  createJobPace(): Pace;
+};
+
+/** A job that waits to compute. The lower its rank, the earlier it began. */
+type Waiting = { readonly rank: number; readonly resolve: () => void };
+
+/**
+ * One job computes per event-loop turn, so many jobs cannot starve the routes. The oldest job goes first, so that jobs
+ * become ready for the prover one after the other instead of all late and at once.
+ */
+export function createComputeQueue(): ComputeQueue {
+  const waiting: Waiting[] = [];
+  let lastRank = 0;
+
+  async function waitInLine(rank: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const isFirst = waiting.length === 0;
+      const position = waiting.findIndex((other) => other.rank > rank);
+      waiting.splice(position === -1 ? waiting.length : position, 0, { rank, resolve });
+      if (isFirst) {
+        setImmediate(callNext);
+      }
+    });
+  }
+
+  function callNext(): void {
+    waiting.shift()?.resolve();
+    // Runs in the turn after this one. The job just called may be waiting again by then.
+    if (waiting.length > 0) {
+      setImmediate(callNext);
+    }
+  }
+
+  return {
+    createJobPace() {
+      lastRank += 1;
+      const rank = lastRank;
+      return createSlices(Number.NEGATIVE_INFINITY, () => waitInLine(rank));
+    },
+  };
+}
+
+/** @param startedAtMs - when the first slice began; before any time: the first piece of work waits too */
+function createSlices(startedAtMs: number, wait: () => Promise<void>): Pace {
+  let sinceMs = startedAtMs;
   return async () => {
     if (performance.now() - sinceMs >= sliceMs) {
-      await giveWay();
+      await wait();
       sinceMs = performance.now();
     }
   };
 }
 
-/** For all the work of one job: a single job computes in a turn of the event loop, the one that began first. */
-export function createJobPace(): Pace {
-  lastRank += 1;
-  const rank = lastRank;
-  let sinceMs = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (performance.now() - sinceMs >= sliceMs) {
-      await waitInLine(rank);
-      sinceMs = performance.now();
-    }
-  };
-}
-
-/** Drives a computation that stops after each piece of work. @throws what it throws */
+/** Runs a computation that stops after each piece of work. @throws what the computation throws */
 export async function computeInTurns<T>(
   steps: Generator<undefined, T, undefined>,
   pace: Pace,

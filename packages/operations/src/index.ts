@@ -37,7 +37,7 @@ export {
   type ValidationReport,
   validateDisbursement,
 } from './check/validate-disbursement.ts';
-export { createPace } from './give-way.ts';
+export { type ComputeQueue, createComputeQueue, createPace } from './give-way.ts';
 export type {
   ApprovalTransaction,
   ChainContext,

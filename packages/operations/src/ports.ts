@@ -225,6 +225,7 @@ export type PaidKeys = {
   record(paid: readonly PaidWallet[], atMs: number): Promise<void>;
 };
 
+/** A wallet and the key that it was paid under. */
 export type PaidWallet = {
   readonly walletPub: Hex;
   readonly encryptionPublicKey: EncryptionPublicKey;

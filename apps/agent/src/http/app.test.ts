@@ -1,6 +1,6 @@
 // Routes, statuses and codes (README.md "HTTP", docs/decisions/0009, §1 and §4), through app.request().
 import type { SettlementRecord } from '@pool/api';
-import { PoolError } from '@pool/core';
+import { canonicalDigest, PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import {
   apiKey,
@@ -382,7 +382,7 @@ describe('a key that another agent of the employer has used', () => {
   async function useElsewhere(test: ReturnType<typeof createTestApp>, amount: string) {
     const [first, ...others] = test.request.recipients;
     const body = { ...test.request, recipients: [{ ...first!, amount }, ...others] };
-    const row = { bodyFingerprint: test.fingerprints.compute('june', body) };
+    const row = { bodyFingerprint: test.fingerprints.compute('june', canonicalDigest(body)) };
     test.platform.rows.set('june', row as SettlementRecord);
   }
 

@@ -6,7 +6,6 @@
  */
 import { agentApi, type Capability, createApiPages } from '@pool/api';
 import {
-  canonicalDigest,
   type DisbursementJob,
   deriveTraceId,
   isPoolError,
@@ -146,9 +145,9 @@ export function createApp(deps: AppDeps): Shell {
       return answerReplay(known, await fingerprintRequest(body));
     }
     const checked = await checkDisbursement(body, deps.validation.checks);
-    await refuseOtherRequest(key, checked.request, deps.settlements);
+    const fingerprint = checked.requestDigest;
+    await refuseOtherRequest(key, fingerprint, deps.settlements);
     await deps.reach('claim.before-store');
-    const fingerprint = canonicalDigest(checked.request);
     const claim = await store.claim({
       scope,
       key,

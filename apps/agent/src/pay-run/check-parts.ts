@@ -1,10 +1,10 @@
 /**
- * The checks of all parts of a pay run before the first is sent (docs/decisions/0009, §10): somebody in the last
- * part who cannot be paid must be known before anybody in the first one is.
+ * The checks of all parts of a pay run before the first is sent (docs/decisions/0009, §10). A recipient of the last part who
+ * cannot be paid must be known before the first part is paid.
  *
  * @module
  */
-import type { DisburseRequest } from '@pool/core';
+import { assertNoFieldLeft, type DisburseRequest, type RequestedRecipient } from '@pool/core';
 import { preflightCodes } from '@pool/operations';
 import { sumAmounts } from '../roster/roster-amount.ts';
 import type { RosterEntry } from '../roster/roster-csv.ts';
@@ -26,7 +26,7 @@ export type UncheckedPart = {
 };
 
 export type PartIssue = RosterProblem & {
-  /** Absent: it concerns what all parts need together, or a service they all pass through. */
+  /** Absent: it concerns the funds of all parts together, or a service that all parts use. */
   readonly part?: number;
 };
 
@@ -42,21 +42,23 @@ export function createRequest(
   return {
     token,
     chain,
-    recipients: entries.map(({ recipientAddress, amount, memo }) => ({
-      recipientAddress,
-      amount,
-      ...(memo === undefined ? {} : { memo }),
-    })),
+    recipients: entries.map(toRequested),
     ...(unregistered === undefined ? {} : { unregistered }),
   };
 }
 
+function toRequested(entry: RosterEntry): RequestedRecipient {
+  const { recipientAddress, amount, memo, line: _line, ...rest } = entry;
+  assertNoFieldLeft(rest);
+  return { recipientAddress, amount, ...(memo === undefined ? {} : { memo }) };
+}
+
 export type CheckedParts = {
-  /** Everything that stands against paying them, in the order of the file's lines. */
+  /** Everything that prevents the payment, in the order of the lines of the file. */
   readonly issues: readonly PartIssue[];
-  /** What stops nothing, and is worth a word. */
+  /** What the operator should know and does not prevent the payment. */
   readonly warnings: readonly PartIssue[];
-  /** Who would be left out under `unregistered: skip`. */
+  /** Recipients that `unregistered: skip` leaves out. */
   readonly skipped: readonly SkippedEntry[];
 };
 
@@ -70,7 +72,7 @@ export async function checkParts(
   const skipped: SkippedEntry[] = [];
   const noteShared = (findings: readonly PartIssue[] = []): void => {
     for (const finding of findings) {
-      // What all parts need together comes first and says more than what one of them needs.
+      // A finding about all parts together comes first, and replaces the same finding about one part.
       shared.set(finding.code, shared.get(finding.code) ?? finding);
     }
   };
@@ -97,12 +99,12 @@ export async function checkParts(
   };
 }
 
-/** True for what stops a payment now, although nothing is wrong with its roster. */
+/** True for what prevents a payment now, although nothing is wrong with its roster. */
 export function isFinding({ code }: { readonly code: string }): boolean {
   return preflightCodes.some((known) => known === code);
 }
 
-/** What would stop the part. A warning would not. */
+/** What prevents the part now. Warnings are not listed. */
 function listObstacles({ preflight = [] }: CheckedRequest): readonly PartIssue[] {
   return preflight
     .filter(({ severity }) => severity !== 'warning')
@@ -115,7 +117,7 @@ export function describeIssue({ part, ...problem }: PartIssue): string {
   return `${where}${describeProblem(problem)}`;
 }
 
-/** For the funder's money alone: one payee with the sum, since the people of each part are looked up with it. */
+/** For the check of the funder's money: one recipient with the sum. Each part looks up its own recipients. */
 function joinRequests(parts: readonly UncheckedPart[]): DisburseRequest {
   const [first] = parts;
   const { token, chain } = first?.request ?? { token: '' };

@@ -1,52 +1,55 @@
 /**
- * The Idempotency-Keys of a roster file: the same roster under the same pay-run label is the same payment,
- * however often the command runs, in one part or in many (docs/decisions/0009, §6 and §9).
+ * The Idempotency-Keys of a roster file: the same roster under the same pay-run label is the same payment, however often
+ * the command runs, whole or in parts (docs/decisions/0009, §6 and §9).
  *
  * @module
  */
-import { canonicalDigest, type Hex32 } from '@pool/core';
+import { assertNoFieldLeft, canonicalDigest, type Hex32 } from '@pool/core';
 import type { RosterEntry } from '../roster/roster-csv.ts';
 
-/** What a payment is: the people, what it is called, and where it happens. */
+/** A payment: its recipients, its label, its chain and its token. */
 export type PayRun = {
   readonly chain: string;
   readonly token: string;
-  /** The label, as its keys spell it: the normal form, except for payments of earlier versions. */
+  /** The label as its keys spell it: the normal form, except for payments of earlier versions. */
   readonly payRun: string;
   readonly entries: readonly RosterEntry[];
 };
 
-/** In the order of addresses, whatever the order of lines was. */
+/** In the order of addresses. The order of lines does not matter. */
 function sortRoster(entries: readonly RosterEntry[]): readonly RosterEntry[] {
   return [...entries].sort(({ recipientAddress: left }, { recipientAddress: right }) =>
     left < right ? -1 : left > right ? 1 : 0,
   );
 }
 
-/** Line order, spelling of addresses and file format do not matter; every amount and memo does. */
+/** Covers every amount and memo. Line order, spelling of addresses and file format do not matter. */
 export function computePayRunDigest(parts: PayRun): Hex32 {
-  const roster = sortRoster(parts.entries).map(({ recipientAddress, amount, memo }) => [
-    recipientAddress,
-    amount,
-    memo ?? '',
-  ]);
+  const roster = sortRoster(parts.entries).map(listDigestedFields);
   return canonicalDigest(['pool/v1/pay-run', parts.chain, parts.token, parts.payRun, roster]);
+}
+
+/** A field that is missing here would let two different payments share a key. */
+function listDigestedFields(entry: RosterEntry): readonly string[] {
+  const { recipientAddress, amount, memo, line: _line, ...rest } = entry;
+  assertNoFieldLeft(rest);
+  return [recipientAddress, amount, memo ?? ''];
 }
 
 /** One attempt at one part of a pay run. */
 export type PartName = {
   readonly payRun: string;
-  /** Of the whole roster, {@link computePayRunDigest}: it binds chain, token and label too. */
+  /** {@link computePayRunDigest} of the whole roster. It binds chain, token and label too. */
   readonly digest: string;
   /** From 1. */
   readonly part: number;
-  /** With the digest, this says who is in which part ({@link cutRoster}). */
+  /** Digest and count together determine the recipients of each part ({@link cutRoster}). */
   readonly count: number;
-  /** From 1; a further one only after a job that failed. */
+  /** From 1. A further attempt exists only after a job that failed. */
   readonly attempt: number;
 };
 
-/** The first attempt at a roster that is one part has the key of a roster that is paid whole. */
+/** The first attempt at a roster of one part has the key of a roster that is paid whole. */
 export function computePartKey({ payRun, digest, part, count, attempt }: PartName): string {
   return count === 1 && attempt === 1
     ? formatKey(payRun, digest)
@@ -57,8 +60,8 @@ export function computePartKey({ payRun, digest, part, count, attempt }: PartNam
 }
 
 /**
- * Parts as equal as can be, in the order of addresses. They follow from roster and count alone, not from the
- * ceiling, so that a key that binds both can only ever mean the same people.
+ * Parts of almost equal size, in the order of addresses. They follow from roster and count alone, and not from the
+ * ceiling, so a key that binds roster and count always means the same recipients.
  * @param count - 1 to the number of entries
  */
 export function cutRoster(

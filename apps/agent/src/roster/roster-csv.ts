@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { findMemoProblem, isPoolError, parseEvmAddress } from '@pool/core';
+import { findMemoProblem, isPoolError, parseEvmAddress, type RequestedRecipient } from '@pool/core';
 import { type AmountUnit, parseRosterAmount } from './roster-amount.ts';
 import {
   type Delimiter,
@@ -16,12 +16,9 @@ import {
 import { parseLine, splitLines, type TextLine } from './roster-line.ts';
 import { quote } from './roster-quote.ts';
 
-export type RosterEntry = {
-  readonly recipientAddress: string;
-  /** Base units, canonical decimal. */
-  readonly amount: string;
-  readonly memo?: string;
-  /** Of the file, from 1, as an editor counts. Absent: it was not read from a file. */
+/** A recipient as a request lists it, and its line in the file. `amount` is in base units, a canonical decimal. */
+export type RosterEntry = Readonly<RequestedRecipient> & {
+  /** From 1, as an editor counts. Absent: it was not read from a file. */
   readonly line?: number;
 };
 

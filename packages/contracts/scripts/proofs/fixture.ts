@@ -6,10 +6,8 @@
 import {
   type BatchSize,
   computeFundAuthorizationData,
-  type EligibilityPathWire,
   type Field,
   type FundManifest,
-  fieldToHex,
   parseEvmAddress,
   parseHex,
 } from '@pool/core';
@@ -20,6 +18,7 @@ import {
   computeFundWitnessInput,
   createEligibilityTree,
   type FundBatchPlan,
+  verifyEligibilityPaths,
 } from '@pool/notes';
 import { computeAddress, getCreateAddress, HDNodeWallet, id, SigningKey, Wallet } from 'ethers';
 
@@ -79,10 +78,11 @@ export async function makeProvableBatch(size: BatchSize): Promise<ProvableBatch>
   const tree = createEligibilityTree();
   const recipients = plan.slots.filter((slot) => slot.recipientIndex !== undefined);
   for (const { walletId } of recipients) tree.insert(walletId);
-  const paths = new Map<string, EligibilityPathWire>(
-    recipients.map(({ walletId }) => [fieldToHex(walletId), tree.path(walletId)]),
-  );
   const eligibilityRoot = tree.root;
+  const paths = verifyEligibilityPaths(
+    eligibilityRoot,
+    recipients.map(({ walletId }) => tree.path(walletId)),
+  );
   const { digest, z, y } = computeFundPublicInputs({ ...plan, eligibilityRoot });
   const { domain, types, message } = computeFundAuthorizationData(31337, parseEvmAddress(pool), {
     funder: parseEvmAddress(funder.address),

@@ -1,13 +1,14 @@
 /**
- * The one check path of a disbursement: body, chain, token, batch size; per recipient in request order
- * amount, address, duplicate; then registration (docs/decisions/0009, §1). `disburse` answers
- * the first issue, a validation report lists them all; both read the same sequence.
+ * The checks of a disbursement, in their order: body, chain, token, batch size; then amount, address and duplicate of each
+ * recipient in request order; then registration (docs/decisions/0009, §1). `disburse` answers the first issue and a
+ * validation report lists all of them. Both read the same sequence.
  *
  * @module
  */
 import {
   type Amount,
   assertAmount,
+  canonicalDigest,
   chainFamilies,
   chooseBatchSize,
   type EvmAddress,
@@ -32,7 +33,7 @@ import type {
   PaymentTarget,
 } from './checks.ts';
 
-/** First issue, or what was checked. For `disburse`. */
+/** For `disburse`. @throws PoolError the first issue */
 export async function checkDisbursement(
   body: unknown,
   deps: CheckDeps,
@@ -45,7 +46,7 @@ export async function checkDisbursement(
   throw toError(first.done === true ? undefined : first.value);
 }
 
-/** Every issue. For validation and dry runs. */
+/** All issues. For validation and dry runs. */
 export async function collectIssues(body: unknown, deps: CheckDeps): Promise<CheckReport> {
   const issues: Issue[] = [];
   let target: PaymentTarget | undefined;
@@ -86,14 +87,14 @@ function toError(issue: Issue | undefined): PoolError {
 
 type Checks<T> = AsyncGenerator<Issue, T, undefined>;
 
-/** What is known of a request whatever else is wrong with it. */
+/** Receives what is known about a request, whatever else is wrong with it. */
 type Observer = {
-  /** Called before the first question to anybody else. */
+  /** Called before any service is asked. */
   onTarget(target: PaymentTarget): void;
   onRegistered(found: Pick<Registered, 'rotations' | 'skipped'>): void;
 };
 
-/** Yields issues in the specified order. Returns the checked request; meaningful when none was yielded. */
+/** Yields issues in the specified order. The returned request is valid only if no issue was yielded. */
 async function* walkChecks(
   body: unknown,
   deps: CheckDeps,
@@ -107,7 +108,7 @@ async function* walkChecks(
   const route = deps.routeChain(request.chain);
   if (route.kind === 'invalid') {
     yield { requestIndex: -1, code: 'invalid-chain', message: route.reason };
-    // What an address is, and who is registered, depends on the chain. Amounts do not.
+    // Addresses and registration depend on the chain. Amounts do not.
     yield* walkRecipients(request, undefined);
     return undefined;
   }
@@ -122,8 +123,9 @@ async function* walkChecks(
     };
   }
 
-  const size = chooseBatchSize(request.recipients.length);
-  const isTooLarge = request.recipients.length > maxRecipients || size === undefined;
+  const isTooLarge =
+    request.recipients.length > maxRecipients ||
+    chooseBatchSize(request.recipients.length) === undefined;
   if (isTooLarge) {
     yield {
       requestIndex: -1,
@@ -139,35 +141,29 @@ async function* walkChecks(
   if (token !== undefined) {
     observer?.onTarget({ context, token, total });
   }
-  const { recipients, skipped, rotations } = yield* walkRegistration(
+  const { recipients, skipped, skippedTotal, rotations } = yield* walkRegistration(
     request,
     entries,
     context,
     deps,
   );
   observer?.onRegistered({ rotations, skipped });
-  if (token === undefined || isTooLarge || recipients.length === 0) {
-    return undefined;
-  }
-  if (request.request === undefined) {
+  const isPayable = token !== undefined && !isTooLarge && recipients.length > 0;
+  if (!isPayable || !request.isWellFormed) {
     return undefined;
   }
   return {
-    request: request.request,
+    requestDigest: canonicalDigest(body),
     context,
     tokenSymbol: request.token,
-    token,
-    size: chooseBatchSize(recipients.length) ?? size,
     recipients,
     skipped,
     rotations,
-    total: assertAmount(recipients.reduce((sum, { amount }) => sum + amount, 0n)),
+    total: assertAmount(total - skippedTotal),
   };
 }
 
-/**
- * The form of the body. @returns undefined: nothing of it can be judged; single recipients may be malformed
- */
+/** The form of the body. @returns undefined: it is malformed as a whole. Single recipients may be malformed too. */
 async function* readRequest(body: unknown): Checks<ReadRequest | undefined> {
   const pace = createPace();
   const code = 'invalid_request' as const;
@@ -191,8 +187,8 @@ async function* readRequest(body: unknown): Checks<ReadRequest | undefined> {
 
 /**
  * Amount, address, duplicate, per recipient in request order.
- * @param parseAddress - undefined: the chain is not known, so addresses are not judged
- * @returns the entries with an address of their own, and the sum of the amounts without an issue
+ * @param parseAddress - undefined: the chain is not known, so addresses are not checked
+ * @returns the entries whose address is valid and not a duplicate, and the sum of the amounts without an issue
  */
 async function* walkRecipients(
   request: ReadRequest,
@@ -205,11 +201,12 @@ async function* walkRecipients(
   for (const [requestIndex, entry] of request.recipients.entries()) {
     await pace();
     const where = `recipients[${requestIndex}]`;
+    const { recipientAddress, amount: amountText, ...carried } = entry;
     let amount: Amount | undefined;
     let address: EvmAddress | undefined;
-    // What is no string was said to be malformed.
+    // A field that is not a string was reported as malformed.
     try {
-      amount = entry.amount === undefined ? undefined : parseAmount(entry.amount);
+      amount = amountText === undefined ? undefined : parseAmount(amountText);
     } catch (error) {
       yield { requestIndex, code: 'invalid-amount', message: `${where}: ${messageOf(error)}` };
     }
@@ -222,11 +219,11 @@ async function* walkRecipients(
       amount = undefined;
     }
     total += amount ?? 0n;
-    if (parseAddress === undefined || entry.recipientAddress === undefined) {
+    if (parseAddress === undefined || recipientAddress === undefined) {
       continue;
     }
     try {
-      address = parseAddress(entry.recipientAddress);
+      address = parseAddress(recipientAddress);
     } catch (error) {
       yield { requestIndex, code: 'invalid-address', message: `${where}: ${messageOf(error)}` };
       continue;
@@ -236,12 +233,12 @@ async function* walkRecipients(
       yield {
         requestIndex,
         code: 'duplicate-recipient',
-        message: `${where}: the same address already stands at recipients[${earlier}]`,
+        message: `${where}: the same address is already at recipients[${earlier}]`,
       };
       continue;
     }
     firstSeen.set(address, requestIndex);
-    entries.push({ requestIndex, address, amount, memo: entry.memo });
+    entries.push({ ...carried, requestIndex, address, amount });
   }
   return { entries, total: assertAmount(total) };
 }

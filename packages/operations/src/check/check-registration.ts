@@ -1,45 +1,48 @@
 /**
- * The last check of a disbursement, and the only one that asks somebody else: is everybody enrolled, eligible
- * and vouched for (docs/decisions/0009, §2)?
+ * The last check of a disbursement, and the only one that asks the platform: each recipient must be enrolled and
+ * eligible, and its sign-in evidence must hold (docs/decisions/0009, §2).
  *
  * @module
  */
 import type { RecipientRecord } from '@pool/api';
 import {
   type Amount,
+  assertNoFieldLeft,
   type EvmAddress,
   explainPlatformFailure,
+  type ReadRecipient,
   type ReadRequest,
   type SkippedRecipient,
 } from '@pool/core';
 import type { ChainContext } from '../ports.ts';
 import type { CheckDeps, CheckedRecipient, Issue, KeyRotation } from './checks.ts';
-import type { EvidenceVerdict } from './evidence-verifier.ts';
+import type { EvidenceVerdict, VerifiedRecipient } from './evidence-verifier.ts';
 import { findRotations } from './key-rotations.ts';
 
-/** A recipient with an address of its own. */
-export type AddressedEntry = {
+/** A recipient of the request whose address is valid and not a duplicate. */
+export type AddressedEntry = Omit<ReadRecipient, 'recipientAddress' | 'amount'> & {
   readonly requestIndex: number;
   readonly address: EvmAddress;
-  /** Undefined: it was refused. The recipient is looked up all the same, so that one pass tells everything. */
+  /** Undefined: it was refused. The recipient is looked up all the same, so that one pass finds every issue. */
   readonly amount: Amount | undefined;
-  readonly memo: string | undefined;
 };
 
 export type Registered = {
   readonly recipients: readonly CheckedRecipient[];
   readonly skipped: readonly SkippedRecipient[];
+  /** Sum of the valid amounts of `skipped`, base units. */
+  readonly skippedTotal: bigint;
   readonly rotations: readonly KeyRotation[];
 };
 
-/** Addresses that the platform takes in one look-up. */
+/** Addresses in one look-up: the most that the platform takes. */
 const addressesPerLookup = 256;
 
-/** Recipients whose registration one request may ask for; more than any chain pays in one batch. */
+/** Recipients that one request may look up. More than any chain pays in one batch. */
 const maxJudgedRecipients = 10_000;
 
 /**
- * Look-up by look-up, so that what was found is told even where a later one gets no answer.
+ * Yields issues after each look-up, so that they are reported even if a later look-up gets no answer.
  * @throws PoolError 503 `platform_unavailable` when a look-up got no answer, `edge_token_refused`,
  * `platform_invalid_response`
  */
@@ -51,16 +54,18 @@ export async function* walkRegistration(
 ): AsyncGenerator<Issue, Registered, undefined> {
   const recipients: CheckedRecipient[] = [];
   const skipped: SkippedRecipient[] = [];
+  let skippedTotal = 0n;
   let verified = 0;
-  for await (const [{ requestIndex, address, amount, memo }, verdict] of judgeInTurns(
+  for await (const [entry, verdict] of judgeInTurns(
     entries.slice(0, maxJudgedRecipients),
     context,
     deps,
   )) {
+    const { requestIndex, address, amount } = entry;
     if (verdict.kind === 'verified') {
       verified += 1;
       if (amount !== undefined) {
-        recipients.push({ ...verdict.recipient, requestIndex, amount, memo });
+        recipients.push(createRecipient({ ...entry, amount }, verdict.recipient));
       }
       continue;
     }
@@ -68,6 +73,7 @@ export async function* walkRegistration(
     const code = 'unregistered-recipient' as const;
     if (request.unregistered === 'skip') {
       skipped.push({ requestIndex, recipientAddress: address, code, message });
+      skippedTotal += amount ?? 0n;
     } else {
       yield { requestIndex, code, message };
     }
@@ -86,7 +92,23 @@ export async function* walkRegistration(
       message: 'none of the recipients is registered: nothing would be paid',
     };
   }
-  return { recipients, skipped, rotations: await findRotations(recipients, deps.paidKeys) };
+  const rotations = await findRotations(recipients, deps.paidKeys);
+  return { recipients, skipped, skippedTotal, rotations };
+}
+
+/** What the request says about a recipient, with the keys that its sign-in evidence vouches for. */
+function createRecipient(
+  entry: AddressedEntry & { readonly amount: Amount },
+  verified: VerifiedRecipient,
+): CheckedRecipient {
+  const { requestIndex, address: _address, amount, memo, ...rest } = entry;
+  assertNoFieldLeft(rest);
+  return {
+    ...verified,
+    requestIndex,
+    amount: amount.toString(),
+    ...(memo === undefined ? {} : { memo }),
+  };
 }
 
 const notEnrolled: EvidenceVerdict = {
@@ -96,7 +118,7 @@ const notEnrolled: EvidenceVerdict = {
 
 const noGate: EvidenceVerdict = {
   kind: 'refused',
-  reason: 'this deployment has no pool-gate, so nobody can be paid',
+  reason: 'this deployment has no pool-gate, so no recipient can be paid',
 };
 
 async function* judgeInTurns(

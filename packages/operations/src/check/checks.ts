@@ -1,13 +1,13 @@
 /**
- * The words of the checks: what they are given, what they find.
+ * The types of the checks: what they are given and what they find.
  *
  * @module
  */
 import type {
   Amount,
-  BatchSize,
   DisbursementErrorCode,
-  DisburseRequest,
+  FundRecipient,
+  Hex32,
   PoolError,
   SkippedRecipient,
   TokenSettings,
@@ -23,14 +23,16 @@ export type Issue = {
   readonly message: string;
 };
 
-/** A recipient that will be paid. */
-export type CheckedRecipient = VerifiedRecipient & {
-  readonly requestIndex: number;
-  readonly amount: Amount;
-  readonly memo: string | undefined;
-};
+/**
+ * A recipient that will be paid: everything that the manifest says about it, and its position in the request. The stored
+ * record of the job keeps it in this form.
+ */
+export type CheckedRecipient = VerifiedRecipient &
+  Readonly<Omit<FundRecipient, keyof VerifiedRecipient>> & {
+    readonly requestIndex: number;
+  };
 
-/** One recipient that is about to be paid under another P than last time. */
+/** A recipient whose encryption key P is not the one of its last payment. */
 export type KeyRotation = {
   readonly requestIndex: number;
   /** When the wallet signed for the new key, milliseconds since the epoch. */
@@ -41,53 +43,52 @@ export type KeyRotation = {
 
 /** A request that passed: everything the pipeline needs of it. */
 export type CheckedDisbursement = {
-  readonly request: DisburseRequest;
+  /** SHA-256 of the canonical body. A second request under the same Idempotency-Key must have the same. */
+  readonly requestDigest: Hex32;
   readonly context: ChainContext;
   readonly tokenSymbol: string;
-  readonly token: TokenSettings;
-  readonly size: BatchSize;
   readonly recipients: readonly CheckedRecipient[];
   readonly skipped: readonly SkippedRecipient[];
   /** Recipients whose encryption key changed since this agent last paid them. */
   readonly rotations: readonly KeyRotation[];
-  /** Sum over `recipients`. */
+  /** Sum of `recipients`, base units. */
   readonly total: Amount;
 };
 
-/** Where a chain key leads. */
+/** What a chain key stands for. */
 export type ChainRoute =
   | { readonly kind: 'routable'; readonly context: ChainContext; readonly maxRecipients: number }
   | { readonly kind: 'invalid'; readonly reason: string };
 
-/** What a request would take, as far as it can be told: present whatever else is wrong with it. */
+/** What a request would take from the funder. Known as soon as chain and token are, whatever else is wrong. */
 export type PaymentTarget = {
   readonly context: ChainContext;
   readonly token: TokenSettings;
-  /** Sum of the amounts that are amounts, base units. */
+  /** Sum of the valid amounts, base units. */
   readonly total: Amount;
 };
 
 export type CheckReport = {
   readonly issues: readonly Issue[];
-  /** Present when there is no issue and nothing was interrupted. */
+  /** Undefined: there is an issue, or the checks were interrupted. */
   readonly checked: CheckedDisbursement | undefined;
   readonly target: PaymentTarget | undefined;
   readonly rotations: readonly KeyRotation[];
-  /** Whom `unregistered: skip` leaves out. */
+  /** The recipients that `unregistered: skip` leaves out. */
   readonly skipped: readonly SkippedRecipient[];
-  /** Somebody who had to be asked did not answer (503): there may be more issues than were found. */
+  /** A service did not answer (503), so there may be more issues than were found. */
   readonly interrupted: PoolError | undefined;
 };
 
 export type CheckDeps = {
   /**
    * @param key - undefined: the configured default
-   * @throws PoolError 503 while the agent does not know whose it is
+   * @throws PoolError 503 while the agent does not know its employer
    */
   routeChain(key: string | undefined): ChainRoute;
   readonly platform: Pick<PlatformPort, 'lookupRecipients'>;
   readonly evidence: EvidenceVerifier;
   readonly paidKeys: Pick<PaidKeys, 'findAll'>;
-  /** False: the deployment has no gate, so nobody is fundable. */
+  /** False: the deployment has no pool-gate, so no recipient is fundable. */
   readonly hasGate: boolean;
 };

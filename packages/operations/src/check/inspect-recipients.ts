@@ -1,6 +1,6 @@
 /**
- * Who could be paid now, and who could not, why, and since when as far as their sign-in tells. The judgement is that
- * of a disbursement ({@link walkRegistration}); this adds the facts behind it. Moves nothing.
+ * Which recipients could be paid now, why the others could not, and when each one signed in. The judgement is that of a
+ * disbursement ({@link walkRegistration}); this module adds the facts behind it. Moves nothing.
  *
  * @module
  */
@@ -12,18 +12,18 @@ import type { CheckDeps } from './checks.ts';
 
 export type RecipientStanding = {
   readonly address: EvmAddress;
-  /** A disbursement would pay this address now, as far as the recipient is concerned. */
+  /** A disbursement would pay this recipient now. Says nothing about the funder's money. */
   readonly isReady: boolean;
-  /** What the platform says. `ready` with `isReady` false: the evidence does not hold. */
+  /** The platform's answer. `ready` with `isReady` false: the sign-in evidence does not hold. */
   readonly readiness: Readiness;
-  /** Why not. Absent: ready. */
+  /** Why the recipient is not ready. Absent: it is. */
   readonly reason?: string;
-  /** When the wallet signed the sign-in that names its encryption key. Absent: it has not, or the evidence is bad. */
+  /** When the wallet signed in with its encryption key. Absent: it has not, or the evidence does not hold. */
   readonly signedInAtMs?: number;
 };
 
 export type InspectDeps = Pick<CheckDeps, 'platform' | 'evidence' | 'paidKeys' | 'hasGate'> & {
-  /** Reads the time of a sign-in. */
+  /** For reading the time of a sign-in. */
   readonly evidenceDomain: EvidenceDomain;
   readonly nowMs: () => number;
 };
@@ -71,7 +71,7 @@ async function inspectSome(
   }));
   const reasons = new Map<number, string>();
   const checks = { ...deps, hasGate: deps.hasGate, platform, routeChain: refuseToRoute };
-  const request = { token: '', recipients: [], unregistered: 'fail' as const };
+  const request = { unregistered: 'fail' as const };
   for await (const issue of walkRegistration(request, entries, context, checks)) {
     reasons.set(issue.requestIndex, issue.message.replace(/^recipients\[[0-9]+\]: /, ''));
   }

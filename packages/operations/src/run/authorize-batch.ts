@@ -8,11 +8,11 @@
  */
 import { PoolError, parseEvmAddress } from '@pool/core';
 import { assertCollectable } from './assert-collectable.ts';
-import type { Batch } from './batch.ts';
 import { isTooLateToRelease } from './batch-deadline.ts';
 import { assertNotCancelled } from './cancellation.ts';
 import { assertNotForeign } from './foreign-settlement.ts';
 import { grantAllowance } from './grant-allowance.ts';
+import type { Batch } from './plan-batch.ts';
 import { renewStaleProof } from './prove-batch.ts';
 import { type DatedBatch, ensureRelease } from './release-record.ts';
 import type { Run } from './run.ts';

@@ -1,23 +1,24 @@
 /**
- * The batch of a job: manifest and seed, stored once, and the plan they determine (protocol §3). Whoever
- * finds a stored manifest uses it; nobody makes a second one for the same key.
+ * The batch of a job: manifest and seed, stored once, and the plan that follows from them (protocol §3). A stored
+ * manifest is always used, so no key ever has two.
  *
  * @module
  */
 import {
+  assertNoFieldLeft,
   bytesToHex32,
   chooseBatchSize,
   computeBatchNonce,
   type EvmAddress,
   type EvmChainSettings,
   type FundManifest,
+  type FundRecipient,
   fieldToHex,
   type Hex32,
-  hexToBytes,
   PoolError,
 } from '@pool/core';
-import { type FundBatchPlan, stepFundBatch } from '@pool/notes';
-import { computeInTurns } from '../give-way.ts';
+import type { CheckedRecipient } from '../check/checks.ts';
+import { type Batch, planBatch } from './plan-batch.ts';
 import {
   attempt,
   deserializeManifest,
@@ -26,13 +27,6 @@ import {
   serializeManifest,
 } from './record.ts';
 import type { Run, RunBase } from './run.ts';
-
-/** Confidential. */
-export type Batch = {
-  readonly manifest: FundManifest;
-  readonly plan: FundBatchPlan;
-  readonly batchRoot: Hex32;
-};
 
 /** The nonce under which the contract pays this job once, whoever asks (protocol §3). */
 export function computeJobNonce(base: RunBase, employerId: string, jobKey: string): Hex32 {
@@ -58,13 +52,20 @@ export function computeKeyNonce(
   );
 }
 
-/** The stored batch, if this job ever got as far. */
+/**
+ * The stored batch. Built once per run, because a batch of 256 takes a second; its manifest never changes.
+ * @returns undefined: no manifest is stored yet
+ */
 export async function loadBatch(run: Run): Promise<Batch | undefined> {
+  const built = run.builtBatch();
+  if (built !== undefined) {
+    return built;
+  }
   const text = await run.journal.getValue(manifestName);
   return text === undefined ? undefined : buildBatch(run, deserializeManifest(text));
 }
 
-/** The stored batch, or a new one stored now. Two writers end up with the same one. */
+/** The stored batch, or a new one that is stored now. Two writers end up with the same batch. */
 export async function ensureBatch(run: Run): Promise<Batch> {
   const stored = await loadBatch(run);
   if (stored !== undefined) {
@@ -99,8 +100,16 @@ function createManifest(run: Run): FundManifest {
     token: run.token,
     funder: run.funder.address,
     size,
-    recipients: recipients.map(({ requestIndex: _requestIndex, ...recipient }) => recipient),
+    recipients: recipients.map(toFundRecipient),
   };
+}
+
+function toFundRecipient(recipient: CheckedRecipient): FundRecipient {
+  const { requestIndex, address, walletPub, encryptionPublicKey, evidence, amount, memo, ...rest } =
+    recipient;
+  assertNoFieldLeft(rest);
+  const keys = { address, walletPub, encryptionPublicKey, evidence };
+  return { ...keys, amount, ...(memo === undefined ? {} : { memo }) };
 }
 
 async function buildBatch(run: Run, seeded: SeededManifest): Promise<Batch> {
@@ -117,14 +126,7 @@ async function buildBatch(run: Run, seeded: SeededManifest): Promise<Batch> {
       { status: 500 },
     );
   }
-  return planBatch(run, seeded);
-}
-
-/** What a manifest determines, whatever the settings are now. */
-export async function planBatch(
-  run: Pick<Run, 'pace'>,
-  { manifest, seed }: SeededManifest,
-): Promise<Batch> {
-  const plan = await computeInTurns(stepFundBatch(manifest, hexToBytes(seed, 32)), run.pace);
-  return { manifest, plan, batchRoot: fieldToHex(plan.batchRoot) };
+  const batch = await planBatch(seeded, run.pace);
+  run.keepBatch(batch);
+  return batch;
 }

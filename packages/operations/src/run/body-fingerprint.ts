@@ -1,18 +1,17 @@
 /**
- * The keyed fingerprint of a request (docs/decisions/0024): it travels with the settlement, so that an agent
- * that finds its key paid by another one can tell whether the same request was paid. Keyed, because payees and
- * amounts could be guessed from a plain hash; over the Idempotency-Key as well, so that nobody can tell from
- * two settlements that the same people were paid the same amounts. The key never leaves the agents.
+ * The keyed fingerprint of a request (docs/decisions/0024). It travels with the settlement, so an agent that finds its
+ * key paid by another agent can tell whether the same request was paid. It is keyed, because payees and amounts could be
+ * guessed from a plain hash. It covers the Idempotency-Key, so two settlements do not reveal that the same people were
+ * paid the same amounts. The key never leaves the agents.
  *
  * @module
  */
 import { createHmac } from 'node:crypto';
 import type { BodyFingerprint } from '@pool/api';
 import {
-  canonicalDigest,
   canonicalJson,
-  type DisburseRequest,
   type ErrorBody,
+  type Hex32,
   hexToBytes,
   isPoolError,
   PoolError,
@@ -24,9 +23,10 @@ import {
 import type { PlatformPort } from '../ports.ts';
 
 export type Fingerprinter = {
-  /** Names the key without telling anything about it. 8 bytes of hex. */
+  /** Names the key without revealing anything about it. 8 bytes of hex. */
   readonly keyId: BodyFingerprint['keyId'];
-  compute(jobKey: string, request: DisburseRequest): BodyFingerprint;
+  /** @param requestDigest - SHA-256 of the canonical body: it covers every field of every recipient */
+  compute(jobKey: string, requestDigest: Hex32): BodyFingerprint;
 };
 
 /** @param key - 32 bytes of hex */
@@ -36,14 +36,14 @@ export function createFingerprinter(key: Secret): Fingerprinter {
   const keyId = parseHex(`0x${sign('pool/v1/fingerprint-key-id').slice(0, 16)}`, 8);
   return {
     keyId,
-    compute(jobKey, request) {
-      const text = canonicalJson([jobKey, canonicalDigest(request)]);
+    compute(jobKey, requestDigest) {
+      const text = canonicalJson([jobKey, requestDigest]);
       return { keyId, value: parseHex32(`0x${sign(`pool/v1/body-fingerprint${text}`)}`) };
     },
   };
 }
 
-/** `unknown`: made with another key, or not at all, so nobody can tell. */
+/** `unknown`: there is no fingerprint, or it was made with another key. */
 export function compareFingerprints(
   own: BodyFingerprint,
   found: BodyFingerprint | undefined,
@@ -54,34 +54,34 @@ export function compareFingerprints(
   return found.value === own.value ? 'same' : 'other';
 }
 
-/** What is told when the bodies are known to differ. */
+/** The error when the bodies are known to differ. */
 export const usedForOther: ErrorBody = {
   code: 'idempotency_conflict',
   message:
-    'another agent has used this Idempotency-Key with another body, the order of recipients included; find out what it paid before you send a new key',
+    'another agent has used this Idempotency-Key with another body; the order of the recipients counts too. Find out what that agent paid before you send a new key',
 };
 
 /**
- * Asks the platform whether another agent has used the key for another request. Only a refusal here says that
- * nothing was accepted; the worker compares again before it proves and before it calls anything paid.
+ * Asks the platform whether another agent has used the key for another request. The route asks before it accepts the
+ * request. The worker asks again before it proves, and before it calls the key paid.
  * @throws PoolError 409 `idempotency_conflict`; what the platform's client throws
  */
 export async function assertSameRequest(
   key: string,
-  request: DisburseRequest,
+  requestDigest: Hex32,
   deps: {
     readonly platform: Pick<PlatformPort, 'getSettlement'>;
     readonly fingerprints: Fingerprinter;
   },
 ): Promise<void> {
   const row = await deps.platform.getSettlement(key);
-  const own = deps.fingerprints.compute(key, request);
+  const own = deps.fingerprints.compute(key, requestDigest);
   if (row !== undefined && compareFingerprints(own, row.bodyFingerprint) === 'other') {
     throw new PoolError(peerCode(usedForOther.code), usedForOther.message, { status: 409 });
   }
 }
 
-/** As {@link assertSameRequest}; a platform that does not answer is no reason to refuse a request. */
+/** {@link assertSameRequest}, except that a platform which does not answer refuses nothing. */
 export async function refuseOtherRequest(
   ...parameters: Parameters<typeof assertSameRequest>
 ): Promise<void> {

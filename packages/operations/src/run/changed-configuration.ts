@@ -12,12 +12,12 @@ import {
   type Hex32,
   parseEvmAddress,
 } from '@pool/core';
-import { type Batch, planBatch } from './batch.ts';
 import { describeCancelled, isCancelled } from './cancellation.ts';
 import { concludeRun, finishReverted } from './conclude.ts';
 import { decideSettlement } from './decide-settlement.ts';
 import { describePaid, findForeign, judgeOther } from './foreign-settlement.ts';
 import { BlockedRunError, rethrowInterruption } from './interrupted-run.ts';
+import { type Batch, planBatch } from './plan-batch.ts';
 import { deserializeManifest, manifestName, type SeededManifest } from './record.ts';
 import { loadRelease } from './release-record.ts';
 import type { Run } from './run.ts';
@@ -62,7 +62,7 @@ function isReadable({ context: { settings } }: Run, manifest: FundManifest): boo
 async function concludeFromChain(run: Run, seeded: SeededManifest): Promise<boolean> {
   const { manifest } = seeded;
   const funder = parseEvmAddress(manifest.funder);
-  const batch = await planBatch(run, seeded);
+  const batch = await planBatch(seeded, run.pace);
   const nonce = fieldToHex(batch.plan.batchNonce);
   const release = await loadRelease(run, batch);
   const row = await run.retry(() => run.deps.platform.getSettlement(run.record().key));

@@ -4,19 +4,22 @@
  * @module
  */
 import {
+  assertNoFieldLeft,
   type DisbursementResult,
   type ErrorBody,
   fieldToHex,
   type Hex32,
   PoolError,
 } from '@pool/core';
+import type { CheckedRecipient } from '../check/checks.ts';
 import type { FundedBatch } from '../ports.ts';
-import { type Batch, computeJobNonce } from './batch.ts';
+import { computeJobNonce } from './batch.ts';
 import { describeCancelled, isCancelled } from './cancellation.ts';
 import { findForeign, pickForeign, rememberForeign } from './foreign-settlement.ts';
 import { withdrawAllowance } from './grant-allowance.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
-import type { DisbursementRecord, RecordedRecipient } from './record.ts';
+import type { Batch } from './plan-batch.ts';
+import type { DisbursementRecord } from './record.ts';
 import { createRetryEvent, type Run } from './run.ts';
 import type { Outcome } from './settle.ts';
 import { decideElsewhere } from './settled-elsewhere.ts';
@@ -75,13 +78,13 @@ async function recordPaidKeys(run: Run): Promise<void> {
 
 async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
   const { platform } = run.deps;
-  const { key, employerId, recipients, request } = run.record();
+  const { key, employerId, recipients, requestDigest } = run.record();
   // Both answers are needed to tell what was paid, and there is no hurry: the money has moved.
   const row = await persist(run, () => platform.getSettlement(key));
   const transferred = await persist(run, () => fetchPaid(run, funded));
   const verdict = decideElsewhere({
     row,
-    fingerprint: run.deps.fingerprints.compute(key, request),
+    fingerprint: run.deps.fingerprints.compute(key, requestDigest),
     funded,
     batchNonce: computeJobNonce(run, employerId, key),
     recipients,
@@ -193,7 +196,7 @@ async function persist<T>(run: Run, work: () => Promise<T>): Promise<T> {
 
 /** A recipient of the record and the commitment of its note. */
 type RecipientNote = {
-  readonly recipient: RecordedRecipient;
+  readonly recipient: CheckedRecipient;
   readonly commitment: Hex32;
 };
 
@@ -253,15 +256,20 @@ function createResult(
         ...(error === undefined ? {} : { error: { ...error } }),
       },
     ],
-    notes: notes.map(({ recipient, commitment }) => ({
-      requestIndex: recipient.requestIndex,
-      recipientAddress: recipient.address,
-      commitment,
-      amount: recipient.amount,
-      status,
-    })),
+    notes: notes.map(({ recipient, commitment }) => createNote(recipient, commitment, status)),
     skipped: [...record.skipped],
     allowance: { state: record.allowanceState ?? 'unknown' },
     ...(error === undefined ? {} : { failedBatchIndex: 0 }),
   };
+}
+
+function createNote(
+  recipient: CheckedRecipient,
+  commitment: Hex32,
+  status: DisbursementResult['notes'][number]['status'],
+): DisbursementResult['notes'][number] {
+  const { requestIndex, address, amount, memo, walletPub, encryptionPublicKey, evidence, ...rest } =
+    recipient;
+  assertNoFieldLeft(rest);
+  return { requestIndex, recipientAddress: address, commitment, amount, status };
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { bigintToHex32 } from '@pool/core';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { eraseExpired } from './erase-expired.ts';
@@ -34,12 +35,11 @@ async function fill(count: number): Promise<readonly string[]> {
       key,
       chain: 'anvil',
       tokenSymbol: 'USDC',
-      request: {
-        token: 'USDC',
-        recipients: [{ recipientAddress: 'salary-of-alice', amount: '1' }],
-      },
+      requestDigest: bigintToHex32(1n),
       recipients: [],
-      skipped: [],
+      skipped: [
+        { requestIndex: 0, recipientAddress: 'salary-of-alice', code: 'skipped', message: '' },
+      ],
       stageSeconds: {},
       approvals: [],
     });

@@ -1,6 +1,6 @@
 /**
- * Retention (docs/decisions/0009, §17): some days after a job ended, who was paid and the seed of its
- * batch are erased. Name, fingerprint and result stay, so that the key stays used and the answer readable.
+ * Retention (docs/decisions/0009, §17): some days after a job ended, its recipients and the seed of its batch are erased.
+ * Key, fingerprint and result stay, so that the key stays used and the job can still be read.
  *
  * @module
  */
@@ -8,12 +8,18 @@ import { errorCodeOf } from '@pool/core';
 import type { EraseInput, JobStore, StoredJob } from '@pool/idempotency';
 import { giveWay } from '../give-way.ts';
 import { deliveryName, hasNotesOnChain } from './delivery.ts';
-import { deserializeRecord, manifestName, releaseName, serializeRecord } from './record.ts';
+import {
+  type DisbursementRecord,
+  deserializeRecord,
+  manifestName,
+  releaseName,
+  serializeRecord,
+} from './record.ts';
 
-/** Jobs erased at one go. */
+/** Jobs that are listed at once. */
 const batchLimit = 100;
 
-/** Errors of the store as a whole. */
+/** Errors that concern the store as a whole, and not one job. */
 const storeOutages: readonly string[] = ['store_busy', 'store_closed'];
 
 const dayMs = 86_400_000;
@@ -31,8 +37,8 @@ export type ErasurePass = {
 };
 
 /**
- * Erases every job whose days are over. Each is tried once: one that cannot be erased is passed over and named.
- * @throws StoreError when the store does not answer, which says nothing about a job
+ * Erases every job whose retention has ended. Each job is tried once. A job that cannot be erased is skipped and listed.
+ * @throws StoreError when the store does not answer
  */
 export async function eraseExpired(
   store: JobStore,
@@ -45,7 +51,7 @@ export async function eraseExpired(
     const expired = await store.listErasable({
       states: ['done', 'failed'],
       updatedBeforeMs: nowMs - retentionDays * dayMs,
-      // What failed in this pass is still there, and before everything that was not tried.
+      // Jobs that failed in this pass are still listed, before all that were not tried.
       skip: failed.length,
       limit: batchLimit,
     });
@@ -60,13 +66,13 @@ export async function eraseExpired(
       } else {
         failed.push({ scope, key, code });
       }
-      // Each is waited for until it is on disk, on the thread that serves the routes.
+      // Each erasure waits for the disk, on the thread that serves the routes.
       await giveWay();
     }
   }
 }
 
-/** @returns why it could not be erased; undefined: it was */
+/** @returns the code of the error that prevented it; undefined: the job was erased */
 async function eraseJob(store: JobStore, job: StoredJob): Promise<string | undefined> {
   try {
     await store.erase(decideErasure(job));
@@ -82,27 +88,59 @@ async function eraseJob(store: JobStore, job: StoredJob): Promise<string | undef
 
 /** @throws PoolError `job_unreadable` */
 function decideErasure(job: StoredJob): EraseInput {
-  const {
-    proved: _proof,
-    signature: _signature,
-    permit: _permit,
-    ...record
-  } = deserializeRecord(job.payload);
-  // The sealed notes of a paid batch stay: whoever was paid may need them once more (docs/decisions/0026).
+  const record = deserializeRecord(job.payload);
+  // The sealed notes of a paid batch stay: a recipient may need them once more (docs/decisions/0026).
   const delivery = hasNotesOnChain(job.state, record) ? [] : [deliveryName];
-  const kept = {
-    ...record,
-    recipients: [],
-    // Whoever was skipped stands in the result, if there is one.
-    skipped: [],
-    request: { ...record.request, recipients: [] },
-    approvals: [],
-  };
   return {
     scope: job.scope,
     key: job.key,
-    // The digest of the manifest, too: whoever knows the recipients could try amounts against it.
+    // The release record too: somebody who knows the recipients could guess amounts from its digest of the manifest.
     names: [manifestName, releaseName, ...delivery],
-    payload: serializeRecord(kept),
+    payload: serializeRecord(eraseFields(record)),
   };
+}
+
+/** What happens to each field of a record. A field that is not listed does not compile. */
+const retention: Readonly<Record<keyof DisbursementRecord, 'kept' | 'erased'>> = {
+  version: 'kept',
+  employerId: 'kept',
+  key: 'kept',
+  requestId: 'kept',
+  chain: 'kept',
+  tokenSymbol: 'kept',
+  // The job store keeps the same digest as the fingerprint of the key.
+  requestDigest: 'kept',
+  recipients: 'erased',
+  // The result lists the skipped recipients, if there is one.
+  skipped: 'erased',
+  stage: 'kept',
+  stageSeconds: 'kept',
+  allowanceState: 'kept',
+  proved: 'erased',
+  signature: 'erased',
+  permit: 'erased',
+  approvals: 'erased',
+  releasedAtMs: 'kept',
+  latestDeadline: 'kept',
+  foreign: 'kept',
+  revert: 'kept',
+  lastRefusal: 'kept',
+  lostPlace: 'kept',
+  refusal: 'kept',
+  blocked: 'kept',
+  voidSignature: 'kept',
+  settlement: 'kept',
+  remainder: 'kept',
+  result: 'kept',
+  error: 'kept',
+};
+
+function eraseFields(record: DisbursementRecord): DisbursementRecord {
+  const erased = Object.entries(retention).flatMap(([name, fate]) =>
+    fate === 'erased' ? [name] : [],
+  );
+  const kept = Object.entries(record).filter(([name]) => !erased.includes(name));
+  const empty = { recipients: [], skipped: [], approvals: [] };
+  // Every field that was taken out is optional, except those of `empty`.
+  return { ...(Object.fromEntries(kept) as DisbursementRecord), ...empty };
 }

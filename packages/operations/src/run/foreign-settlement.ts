@@ -66,8 +66,8 @@ export async function judgeOther(
   if (error === undefined) {
     return undefined;
   }
-  const { key, request } = run.record();
-  const own = run.deps.fingerprints.compute(key, request);
+  const { key, requestDigest } = run.record();
+  const own = run.deps.fingerprints.compute(key, requestDigest);
   return compareFingerprints(own, row.bodyFingerprint) === 'other' ? usedForOther : error;
 }
 

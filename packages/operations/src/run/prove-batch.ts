@@ -7,8 +7,8 @@
 import { fieldToHex, PoolError, parseField } from '@pool/core';
 import { computeFundPublicInputs, stepFundWitnessInput } from '@pool/notes';
 import { computeInTurns } from '../give-way.ts';
-import type { Batch } from './batch.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
+import type { Batch } from './plan-batch.ts';
 import type { DisbursementRecord } from './record.ts';
 import type { Run } from './run.ts';
 

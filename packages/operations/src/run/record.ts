@@ -1,13 +1,14 @@
 /**
- * The durable record of one disbursement: everything a restarted agent needs to go on where the last one
- * stopped. Confidential: it holds recipients and amounts. Manifest and seed, and later the release record, lie
- * beside it as values that are written once (`manifestName`, `releaseName`).
+ * The durable record of one disbursement: everything that a restarted agent needs to continue. Confidential: it holds
+ * recipients and amounts. The job store keeps manifest and seed, and later the release record, beside it as values that
+ * are written once (`manifestName`, `releaseName`).
  *
  * @module
  */
 import type { PermitWire, SolidityProof } from '@pool/api';
 import {
   type AllowanceState,
+  canonicalDigest,
   type DisbursementJob,
   type DisbursementResult,
   type DisburseRequest,
@@ -23,12 +24,7 @@ import {
   parseWire,
   type SkippedRecipient,
 } from '@pool/core';
-import type { CheckedDisbursement } from '../check/checks.ts';
-
-/** A recipient as checked at acceptance. */
-export type RecordedRecipient = FundManifest['recipients'][number] & {
-  readonly requestIndex: number;
-};
+import type { CheckedDisbursement, CheckedRecipient } from '../check/checks.ts';
 
 /** An approval transaction of ours. Persisted signed, before it is sent. */
 export type RecordedApproval = {
@@ -60,8 +56,9 @@ export type DisbursementRecord = {
   readonly requestId?: string;
   readonly chain: string;
   readonly tokenSymbol: string;
-  readonly request: DisburseRequest;
-  readonly recipients: readonly RecordedRecipient[];
+  /** SHA-256 of the canonical request body. */
+  readonly requestDigest: Hex32;
+  readonly recipients: readonly CheckedRecipient[];
   readonly skipped: readonly SkippedRecipient[];
   readonly stage?: JobStage;
   /** Seconds of work per stage so far, over all runs. */
@@ -135,16 +132,8 @@ export function createRecord(
     ...(requestId === undefined ? {} : { requestId }),
     chain: checked.context.key,
     tokenSymbol: checked.tokenSymbol,
-    request: checked.request,
-    recipients: checked.recipients.map((recipient) => ({
-      requestIndex: recipient.requestIndex,
-      address: recipient.address,
-      walletPub: recipient.walletPub,
-      encryptionPublicKey: recipient.encryptionPublicKey,
-      evidence: { ...recipient.evidence },
-      amount: recipient.amount.toString(),
-      ...(recipient.memo === undefined ? {} : { memo: recipient.memo }),
-    })),
+    requestDigest: checked.requestDigest,
+    recipients: checked.recipients,
     skipped: checked.skipped,
     stageSeconds: {},
     approvals: [],
@@ -165,8 +154,25 @@ export function deserializeRecord(payload: string): DisbursementRecord {
       { status: 500 },
     );
   }
-  // Written by this module, under a lease, into a store only this agent writes.
-  return value as DisbursementRecord;
+  // Written by this module, under a lease, into a store that only this agent writes.
+  return upgradeRecord(value as StoredRecord);
+}
+
+/** A record as this version writes it, or as an earlier one did. */
+type StoredRecord = DisbursementRecord | EarlierRecord;
+
+/** Earlier versions stored the whole request, a second copy of every recipient. */
+type EarlierRecord = Omit<DisbursementRecord, 'requestDigest'> & {
+  readonly request: DisburseRequest;
+};
+
+/** Drops what this version does not store. The next write of the record removes it from the disk. */
+function upgradeRecord(stored: StoredRecord): DisbursementRecord {
+  if (!('request' in stored)) {
+    return stored;
+  }
+  const { request, ...record } = stored;
+  return { ...record, requestDigest: canonicalDigest(request) };
 }
 
 /** @throws PoolError `job_unreadable`; an error of the parser would quote the text */

@@ -6,7 +6,7 @@
  */
 import type { SettlementRecord } from '@pool/api';
 import { type ErrorBody, isPoolError } from '@pool/core';
-import type { Batch } from './batch.ts';
+import type { Batch } from './plan-batch.ts';
 import { createRetryEvent, type Run } from './run.ts';
 
 const unknownRevert: ErrorBody = {

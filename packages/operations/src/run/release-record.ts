@@ -5,8 +5,8 @@
  * @module
  */
 import { PoolError, parseWire, type ReleaseRecord, releaseRecordSchema } from '@pool/core';
-import type { Batch } from './batch.ts';
 import { computeBatchDeadline } from './batch-deadline.ts';
+import type { Batch } from './plan-batch.ts';
 import { releaseName } from './record.ts';
 import type { Run } from './run.ts';
 

@@ -8,7 +8,7 @@
 import { type ErrorBody, isPoolError, PoolError } from '@pool/core';
 import { observeAllowance } from '../check/observe-allowance.ts';
 import { authorizeBatch } from './authorize-batch.ts';
-import { type Batch, computeJobNonce, ensureBatch, loadBatch } from './batch.ts';
+import { computeJobNonce, ensureBatch, loadBatch } from './batch.ts';
 import { assertSameRequest } from './body-fingerprint.ts';
 import { assertNotCancelled } from './cancellation.ts';
 import {
@@ -21,6 +21,7 @@ import { decideSettlement } from './decide-settlement.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
 import { judgeRow } from './foreign-settlement.ts';
 import { BlockedRunError, InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
+import type { Batch } from './plan-batch.ts';
 import {
   assertRealProver,
   currentEligibility,
@@ -197,8 +198,8 @@ async function prepareBatch(run: Run): Promise<Prepared> {
     return past;
   }
   // The row may be on other terms (chain, pool, funder), under which this key may have been paid.
-  const { key, request } = run.record();
-  await run.retry(() => assertSameRequest(key, request, run.deps));
+  const { key, requestDigest } = run.record();
+  await run.retry(() => assertSameRequest(key, requestDigest, run.deps));
   const eligibility = await confirmEligibility(run);
   await observe(run);
   return { kind: 'ready', batch: await prove(run, eligibility) };

@@ -4,7 +4,7 @@
  * @module
  */
 import { type EvmAddress, isPoolError, type JobStage, PoolError } from '@pool/core';
-import { createJobPace, type Pace } from '../give-way.ts';
+import type { ComputeQueue, Pace } from '../give-way.ts';
 import type {
   ChainContext,
   Clock,
@@ -20,6 +20,7 @@ import type { Fingerprinter } from './body-fingerprint.ts';
 import type { FaultPoint } from './fault-points.ts';
 import { InterruptedRunError } from './interrupted-run.ts';
 import type { KeyLock } from './key-lock.ts';
+import type { Batch } from './plan-batch.ts';
 import { type DisbursementRecord, serializeRecord } from './record.ts';
 
 /** What happened, for logs, terminals and measurements. Never confidential. */
@@ -52,6 +53,8 @@ export type DisbursementDeps = {
   readonly funder: FunderPort | undefined;
   /** Shared by all runs of the process: allowances by (chain, token, funder), and the accelerator. */
   readonly locks: KeyLock;
+  /** Shared by all runs of the process: one job computes at a time. */
+  readonly computeQueue: ComputeQueue;
   readonly randomBytes: (length: number) => Uint8Array;
   /** Window of an authorisation; {@link defaultBatchDeadlineSeconds} in production. */
   readonly batchDeadlineSeconds: number;
@@ -85,6 +88,9 @@ export type Run = {
   /** Sum of the recipients, base units. */
   readonly total: bigint;
   record(): DisbursementRecord;
+  /** The batch, if this run has built it. */
+  builtBatch(): Batch | undefined;
+  keepBatch(batch: Batch): void;
   /** Persists changes; on disk when it resolves. */
   update(changes: Partial<DisbursementRecord>): Promise<void>;
   finish(state: 'done' | 'failed', changes: Partial<DisbursementRecord>): Promise<void>;
@@ -118,6 +124,7 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
   const { journal, signal } = input;
   const { clock } = deps;
   let current = input.record;
+  let batch: Batch | undefined;
   let announced: JobStage | undefined;
   let working: { readonly stage: WorkStage; readonly sinceMs: number } | undefined;
 
@@ -192,10 +199,14 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
     ...base,
     total: current.recipients.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
     record: () => current,
+    builtBatch: () => batch,
+    keepBatch(built) {
+      batch = built;
+    },
     update,
     reach,
     pause,
-    pace: createJobPace(),
+    pace: deps.computeQueue.createJobPace(),
     acquire,
     hold: createAllowanceHold(
       ['allowance', base.context.key, base.token, base.funder.address].join(' '),

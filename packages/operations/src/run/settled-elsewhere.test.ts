@@ -1,7 +1,7 @@
 // A key that another agent has paid (protocol §8, case (c)): what the chain confirms counts, a row that
 // lies does not.
 import type { SettlementRecord } from '@pool/api';
-import { parseEncryptionPublicKey, parseHex32 } from '@pool/core';
+import { canonicalDigest, parseEncryptionPublicKey, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createWorld, viewOf, type World } from '../fixtures/fake-world.ts';
 
@@ -14,7 +14,7 @@ function withKeyId(row: SettlementRecord, keyId: `0x${string}`): SettlementRecor
 
 /** As if the same employer's other agent had used `key` for the request that the row pays. */
 function withFingerprintOf(world: World, row: SettlementRecord, key: string): SettlementRecord {
-  const bodyFingerprint = world.fingerprints.compute(key, world.createRequest());
+  const bodyFingerprint = world.fingerprints.compute(key, canonicalDigest(world.createRequest()));
   return { ...row, key, bodyFingerprint };
 }
 

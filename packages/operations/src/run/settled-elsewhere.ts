@@ -12,9 +12,9 @@
 import type { BodyFingerprint, SettlementRecord } from '@pool/api';
 import type { EvmAddress, Hex32 } from '@pool/core';
 import { computeSealedNotesHash } from '@pool/notes';
+import type { CheckedRecipient } from '../check/checks.ts';
 import type { FundedBatch } from '../ports.ts';
 import { compareFingerprints } from './body-fingerprint.ts';
-import type { RecordedRecipient } from './record.ts';
 
 export type ElsewhereInput = {
   readonly row: SettlementRecord | undefined;
@@ -24,7 +24,7 @@ export type ElsewhereInput = {
   readonly funded: FundedBatch;
   /** Of this job. */
   readonly batchNonce: Hex32;
-  readonly recipients: readonly RecordedRecipient[];
+  readonly recipients: readonly CheckedRecipient[];
   readonly token: EvmAddress;
   readonly funder: EvmAddress;
   /** Sum of our request, base units. */
@@ -83,7 +83,7 @@ export function decideElsewhere(input: ElsewhereInput): ElsewhereVerdict {
 
 /** Every recipient's P must stand in a slot of its own. Other slots may be dummies. */
 function mapCommitments(
-  recipients: readonly RecordedRecipient[],
+  recipients: readonly CheckedRecipient[],
   row: SettlementRecord,
   funded: FundedBatch,
 ): ElsewhereVerdict {

@@ -5,8 +5,8 @@
  */
 import type { SettlementRecord, SettlementRequest } from '@pool/api';
 import { type EvmAddress, fieldToHex, type Hex32 } from '@pool/core';
-import type { Batch } from './batch.ts';
 import type { Fingerprinter } from './body-fingerprint.ts';
+import type { Batch } from './plan-batch.ts';
 import type { DisbursementRecord } from './record.ts';
 import type { DatedBatch } from './release-record.ts';
 
@@ -36,7 +36,7 @@ export function createSettlementRequest(
     proof: proved.proof,
     funderSignature: signature,
     ...(record.permit === undefined ? {} : { permit: record.permit.wire }),
-    bodyFingerprint: fingerprints.compute(record.key, record.request),
+    bodyFingerprint: fingerprints.compute(record.key, record.requestDigest),
     sealedNotes: plan.sealedNotes.map(({ encryptionPublicKey, sealed }) => ({
       encryptionPublicKey,
       sealed,

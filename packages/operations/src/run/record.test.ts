@@ -1,0 +1,48 @@
+// Reading records of this version and of earlier ones.
+import { canonicalDigest } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import { createFakeJob, createWorld, type World } from '../fixtures/fake-world.ts';
+import { deserializeRecord } from './record.ts';
+
+/** The record of an accepted job as earlier versions stored it: with the whole request. */
+async function createEarlierPayload(world: World): Promise<string> {
+  const { requestDigest: _digest, ...record } = (await world.accept()).record();
+  return JSON.stringify({ ...record, request: world.createRequest() });
+}
+
+describe('a record with the request of an earlier version', () => {
+  it('is read without the request, and with the digest of its body', async () => {
+    const world = await createWorld();
+    const record = deserializeRecord(await createEarlierPayload(world));
+    expect(record).not.toHaveProperty('request');
+    expect(record).toEqual((await world.accept()).record());
+    expect(record.requestDigest).toBe(canonicalDigest(world.createRequest()));
+  });
+
+  it('is paid, and loses the request with its next write', async () => {
+    const world = await createWorld({ permit: true });
+    const job = createFakeJob(await createEarlierPayload(world));
+    expect(job.payload()).toContain('recipientAddress');
+    await world
+      .run(job, (point) => {
+        if (point === 'proving.after-store') {
+          throw new Error('crash');
+        }
+      })
+      .catch(() => undefined);
+    expect(JSON.parse(job.payload())).not.toHaveProperty('request');
+    expect(job.payload()).not.toContain('recipientAddress');
+    await world.run(job);
+    expect(job.state()).toBe('done');
+    expect(world.chain.funds).toBe(1);
+  });
+});
+
+it.each([
+  ['is not JSON', '{"version": 1'],
+  ['is of another version', '{"version": 2}'],
+])('refuses a record that %s', (_what, payload) => {
+  expect(() => deserializeRecord(payload)).toThrow(
+    expect.objectContaining({ code: 'job_unreadable' }),
+  );
+});
