@@ -135,6 +135,6 @@ await prover.close();
 const date = new Date().toISOString().slice(0, 10);
 writeFileSync(
   join(root, 'docs/public-circuits.md'),
-  `# Circuits that are not ours\n\nWritten by \`pnpm prove:public-circuits\`: circom circuits of others, with the keys of their own ceremonies, proved by @pool/prover. Their files are fetched when it runs and are not part of this repository.\n\n${describeMachine()}; ${detail}; ${date}.\n\n${sections.join('\n')}`,
+  `# Circuits of other projects\n\nWritten by \`pnpm prove:public-circuits\`. @pool/prover proves circom circuits of other projects, with the keys of their own ceremonies. The command downloads their files, which are not part of this repository.\n\n${describeMachine()}; ${detail}; ${date}.\n\n${sections.join('\n')}`,
 );
 process.exit(0);
