@@ -84,13 +84,8 @@ export async function openSession(
   return client;
 }
 
-/** Enrols a holder and waits until the gate has confirmed it. */
-export async function enrolHolder(
-  privateKey: Secret<Hex>,
-  holder: Holder,
-  place: SignInPlace,
-): Promise<void> {
-  const session = await openSession(privateKey, place, holder.encryptionPublicKey);
+/** Enrols a holder who is signed in, and waits until the gate has confirmed it. */
+export async function enrolHolder(session: SessionClient, holder: Holder): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const { readiness } = await session.onboard(holder.walletPub, holder.encryptionPublicKey);
     if (readiness === 'ready') {

@@ -191,14 +191,17 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
 
   const count = options.holderCount ?? defaultHolderCount;
   onStep(`enrolling ${count} recipients`);
-  const holders = await Promise.all(
+  const people = await Promise.all(
     Array.from({ length: count }, async (_, index) => {
       const privateKey = deriveHolderKey(index);
       const holder = await deriveHolder(privateKey, place);
-      await enrolHolder(privateKey, holder, place);
-      return holder;
+      const session = await openSession(privateKey, place, holder.encryptionPublicKey);
+      return { holder, session };
     }),
   );
+  // Only when all are signed in: wallets that reach the gate together share one wait for finality.
+  await Promise.all(people.map(({ holder, session }) => enrolHolder(session, holder)));
+  const holders = people.map(({ holder }) => holder);
 
   onStep('starting the agent');
   const startAgent = createAgentStarter({

@@ -62,6 +62,7 @@ describe('pool-gate', () => {
       nowMs: () => nowMs,
       pollIntervalMs: 5,
       replaceAfterMs: 120_000,
+      quietMs: 100,
       signal: stopping.signal,
     });
   }

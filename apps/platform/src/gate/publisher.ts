@@ -1,6 +1,7 @@
 /**
  * The publisher: makes the root of the wanted list final on chain. Changes that arrive while a publication
- * is under way share the next one, so fifty enrolments cost one or two waits for finality. The published
+ * is under way share the next one, so fifty enrolments cost one or two waits for finality. A publication waits until no
+ * wallet has arrived for a moment, and contains each wallet that arrived until then. The published
  * tree in memory always belongs to a root that was final: that is the one paths are served from.
  *
  * @module
@@ -16,6 +17,7 @@ import type { SignedTransaction } from '../chain/transaction-signer.ts';
 import type { Ownership } from '../database/process-lock.ts';
 import { describeFailure, type Log } from '../log.ts';
 import type { GateDatabase, GateTables } from './gate-tables.ts';
+import { createGathering, type Gathering } from './gathering.ts';
 import { lockLeaves, releaseLeaves } from './leaves.ts';
 
 export type PublisherDeps = {
@@ -26,6 +28,8 @@ export type PublisherDeps = {
   readonly pollIntervalMs: number;
   /** How long a publication's first transaction waits to be mined before another one takes its place. */
   readonly replaceAfterMs: number;
+  /** How long no wallet must arrive before a root is computed. Default: 200 ms. */
+  readonly quietMs?: number;
   /** Called in each transaction that stores signed bytes, as by the relayer. */
   readonly assertOwner?: Ownership['assertOwner'];
   /** Aborted at shutdown: a wait for finality ends then, and is taken up again at the next start. */
@@ -49,8 +53,7 @@ export type Publisher = {
 type Publication = Selectable<GateTables['publications']>;
 type Change = { readonly walletId: string; readonly leafIndex: number; readonly wanted: boolean };
 
-// Requests that arrive together go into one root.
-const gatherMs = 100;
+const defaultQuietMs = 200;
 
 /** Takes up an unfinished publication, and publishes again when the chain's root is not the stored one. */
 export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
@@ -64,12 +67,21 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
   for (const row of rows) {
     tree.set(row.leaf_index, parseField(row.wallet_id));
   }
+  const { quietMs = defaultQuietMs, signal } = deps;
+  const gathering = createGathering(
+    () => delay(quietMs, undefined, { signal }).catch(() => undefined),
+    () => performance.now(),
+  );
   let running: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
 
   function publishWanted(): Promise<void> {
+    const isIncluded = gathering.join();
+    if (running !== undefined && isIncluded) {
+      return running;
+    }
     if (running === undefined) {
-      running = publishOnce(deps, tree).finally(() => {
+      running = publishOnce(deps, tree, gathering).finally(() => {
         running = undefined;
       });
       return running;
@@ -118,14 +130,18 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
   };
 }
 
-async function publishOnce(deps: PublisherDeps, tree: EligibilityTree): Promise<void> {
+async function publishOnce(
+  deps: PublisherDeps,
+  tree: EligibilityTree,
+  gathering: Gathering,
+): Promise<void> {
   const { db, chain } = deps;
   const open = await selectOpen(db);
   if (open !== undefined) {
     await finish(deps, tree, open);
   }
   await releaseUnused(db);
-  await delay(gatherMs, undefined, { signal: deps.signal }).catch(() => undefined);
+  await gathering.untilQuiet();
   const changes = await selectChanges(db);
   const root = fieldToHex(computeRootWith(tree, changes));
   const isCurrent = (await chain.fetchCurrentRoot()) === root;

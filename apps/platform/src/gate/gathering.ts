@@ -1,0 +1,40 @@
+/**
+ * Gathers wallets that arrive together into one root, so that they share one wait for finality.
+ *
+ * @module
+ */
+
+/** A steady stream of wallets delays a root by no more than this. */
+const longestMs = 2_000;
+
+export type Gathering = {
+  /** A wallet arrived. @returns true: the root that is gathered for now will contain it */
+  join(): boolean;
+  /** Resolves when no wallet arrived during one pause, and after the longest time in any case. */
+  untilQuiet(): Promise<void>;
+};
+
+/**
+ * @param pause - waits for one quiet moment
+ * @param nowMs - a clock that never goes back
+ */
+export function createGathering(pause: () => Promise<void>, nowMs: () => number): Gathering {
+  let isOpen = false;
+  let arrivals = 0;
+  return {
+    join() {
+      arrivals += 1;
+      return isOpen;
+    },
+    async untilQuiet() {
+      const startedMs = nowMs();
+      isOpen = true;
+      let before: number;
+      do {
+        before = arrivals;
+        await pause();
+      } while (arrivals !== before && nowMs() - startedMs < longestMs);
+      isOpen = false;
+    },
+  };
+}
