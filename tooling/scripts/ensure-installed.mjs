@@ -4,9 +4,10 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const root = resolve(import.meta.dirname, '../..');
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const modules = join(root, 'node_modules');
 const stampFile = join(modules, '.installed');
 
