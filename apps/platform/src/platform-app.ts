@@ -1,5 +1,5 @@
 /**
- * The platform's HTTP application: every route over its dependencies, no I/O of its own.
+ * The platform's HTTP application: all routes over their dependencies, without I/O of its own.
  *
  * @module
  */
@@ -35,11 +35,11 @@ export type PlatformAppDeps = {
   readonly defaultChain: string;
   readonly poolChains: ReadonlyMap<string, PoolChain>;
   readonly checks: SettlementChecks;
-  /** What new settlements must keep to. Default: `defaultSettlementLimits`. */
+  /** Limits of new settlements. Default: `defaultSettlementLimits`. */
   readonly settlementLimits?: SettlementLimits;
   readonly gate: EnrolmentGate | undefined;
   readonly gateAccess: GateAccessConfig | undefined;
-  /** Absent: this platform makes no readers of the gate. */
+  /** Absent: this platform creates no readers of the gate. */
   readonly vendReader?: BootstrapSettings['vendReader'];
   readonly gateWaitMs: number;
   readonly admission: AdmissionConfig;
@@ -52,9 +52,9 @@ export type PlatformAppDeps = {
   readonly rateLimits: RateLimitConfig;
   readonly onAccepted: () => void;
   readonly refreshIndex: (chain: string) => Promise<void>;
-  /** Whether the database is ours and answers. Absent: always. */
+  /** Whether this process holds the database and the database answers. Absent: always. */
   readonly isReady?: () => boolean;
-  /** What the relayer's worker saw last. */
+  /** The last findings of the relayer's worker. */
   readonly readRelayerHealth: (chain: string) => RelayerHealth | undefined;
 };
 

@@ -1,18 +1,16 @@
 /**
- * What every answer carries, whether a route gave it or the server refused before any route.
+ * Headers of every answer, of a route or of the server itself.
  *
  * @module
  */
 
-/**
- * When to come back, if nobody knows better: what is busy or down now is worth another try shortly. Seconds.
- */
+/** `Retry-After` where the error names no time, seconds. */
 export const defaultRetryAfterSeconds = 5;
 
 /**
- * Names the request, and keeps caches and guesses about types away from the answer.
+ * Names the request, and forbids caching and content sniffing.
  *
- * @param requestId - as it stands in the log
+ * @param requestId - the same as in the log
  */
 export function createAnswerHeaders(requestId: string): Readonly<Record<string, string>> {
   return {

@@ -1,19 +1,18 @@
 /**
- * What is done with a body that nobody reads, because the request was refused before.
+ * Reads and drops the body of a request that was refused before its body was read.
  *
  * @module
  */
 import type { IncomingMessage } from 'node:http';
 
-/** How much of it, and for how long. */
+/** How much is read, and for how long. */
 export type ForgetLimits = { readonly maxBytes: number; readonly maxMs: number };
 
 /**
- * Reads what is left of a body and forgets it. A connection that ends with bytes unread is reset by the
- * system, and a reset takes back an answer that the client has not read yet: it would learn of a broken
- * connection, and not that its body is too large.
+ * Reads the rest of a body and drops it. The system resets a connection that is closed with unread bytes, and a reset
+ * discards an answer that the client has not read yet: the client would see a broken connection instead of the reason.
  *
- * @returns once the body is at its end, more than the limits allow has come, or the client is gone
+ * @returns when the body ends, when it exceeds a limit, or when the client disconnects
  */
 export function forgetBody(request: IncomingMessage, limits: ForgetLimits): Promise<void> {
   return new Promise((resolve) => {
@@ -37,7 +36,7 @@ export function forgetBody(request: IncomingMessage, limits: ForgetLimits): Prom
       request.off('close', finish);
       resolve();
     }
-    // Stays: a client that goes later breaks nothing either.
+    // This listener stays: an error after the end must not be unhandled.
     request.on('error', finish);
     request.on('end', finish);
     request.on('close', finish);

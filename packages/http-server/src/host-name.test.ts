@@ -1,4 +1,4 @@
-// Names as a Host header and a URL spell them; what is no host at all is held by http-refusal.test.ts too.
+// Names as a Host header and a URL write them. http-refusal.test.ts tests headers that are not a host, too.
 import { expect, it } from 'vitest';
 import { formatAuthority, readHostName, withoutBrackets } from './host-name.ts';
 
@@ -18,7 +18,7 @@ it.each([
   expect(readHostName(host)).toBe(name);
 });
 
-it('writes host and port as they stand in a URL, and an address as it is listened on', () => {
+it('writes host and port as a URL does, and an address as listen takes it', () => {
   expect(formatAuthority('localhost', 80)).toBe('localhost:80');
   expect(formatAuthority('::1', 80)).toBe('[::1]:80');
   expect(formatAuthority('[::1]', 80)).toBe('[::1]:80');

@@ -1,4 +1,4 @@
-// What two readers of one request could disagree about.
+// Requests that two readers could understand differently.
 import { expect, it } from 'vitest';
 import { findRefusal, readTarget } from './http-refusal.ts';
 
@@ -29,11 +29,11 @@ it.each([
   '::1',
   '[::1',
   'a,b',
-])('reads %s as none', (host) => {
+])('reads %s as no host', (host) => {
   expect(refusalOf(host)).toBe(400);
 });
 
-it('takes once what says who asks for what, and any number of others', () => {
+it('refuses a second header of the caller or the body, and takes other headers any number of times', () => {
   expect(refusalOf('a', 'Accept', 'x', 'accept', 'y')).toBeUndefined();
   expect(refusalOf('a', 'Authorization', 'x', 'aUthorization', 'x')).toBe(400);
   expect(refusalOf('a', 'Idempotency-Key', 'x', 'a', 'b', 'idempotency-key', 'y')).toBe(400);
@@ -50,7 +50,7 @@ it.each([
   { 'content-type': 'application/json;charset="UTF-8"' },
   { 'content-type': 'application/json; charset=utf8; q=1' },
   { 'content-encoding': 'identity' },
-])('reads a body as %o', (headers) => {
+])('reads a body of %o', (headers) => {
   expect(bodyRefusalOf(headers)).toBeUndefined();
 });
 
@@ -61,7 +61,7 @@ it.each([
   [{ 'content-type': 'application/json;charset="iso-8859-1"' }, 'UTF-8'],
   [{ 'content-type': 'application/json; charset=utf-8; charset=latin1' }, 'UTF-8'],
   [{ 'content-type': 'application/json; charset=' }, 'UTF-8'],
-])('refuses a body as %o, and says what to send', (headers, word) => {
+])('refuses a body of %o, and says what to send', (headers, word) => {
   expect(bodyRefusalOf(headers)).toMatchObject({
     status: 415,
     code: 'unsupported_media_type',

@@ -1,7 +1,6 @@
 /**
- * What is refused before any route sees it: requests that the parser gave up on, and requests that two
- * readers could understand differently. One suite of raw requests holds every server of ours to it
- * (`@pool/testkit/raw-http`).
+ * Requests that are refused before any route: those that the parser rejects, and those that two readers could understand
+ * differently. One suite of raw requests tests every service (`@pool/testkit/raw-http`).
  *
  * @module
  */
@@ -18,7 +17,7 @@ export type Refusal = {
   readonly message: string;
 };
 
-/** Told of every refusal, for the log: nothing of the request is in it. */
+/** Called for every refusal, for the log. It receives nothing of the request. */
 export type OnRefused = (
   refused: Omit<Refusal, 'message'> & { readonly requestId: string },
 ) => void;
@@ -48,8 +47,8 @@ function refuse(status: Refusal['status'], code: ErrorCode, message: string): Re
 }
 
 /**
- * Headers that say who asks for what. Sent twice, one of us would go by the first and another by the last or
- * by both, so neither is taken.
+ * Headers that decide what is asked and by which caller. Of a header that occurs twice, one reader takes the first value,
+ * another the last or both: such a request is refused.
  */
 const onceOnly = new Set([
   'host',
@@ -62,7 +61,7 @@ const onceOnly = new Set([
   'transfer-encoding',
 ]);
 
-/** @returns why a request that was parsed is refused all the same; undefined: it goes on to the routes */
+/** @returns why a parsed request is refused; undefined: the routes answer it */
 export function findRefusal(
   request: Pick<IncomingMessage, 'rawHeaders' | 'headers' | 'url'>,
   maxHeaders: number,
@@ -83,7 +82,7 @@ export function findRefusal(
   return host === undefined || !isHost(host) ? unreadable : findCodingRefusal(request.headers);
 }
 
-/** Bodies are read as they are sent, as UTF-8. Anything else would be refused as no JSON, which explains nothing. */
+/** Bodies are read uncompressed and as UTF-8. Without this check, others would be refused as not JSON, which explains nothing. */
 function findCodingRefusal({
   'content-encoding': encoding = 'identity',
   'content-type': type = '',
@@ -106,8 +105,8 @@ function findCodingRefusal({
 }
 
 /**
- * Path and query of a request target. The absolute form is taken where it names the host that the Host
- * header names too: otherwise the guards would look at one name and the routes answer for another.
+ * Path and query of a request target. The absolute form must name the same host as the Host header: otherwise the checks
+ * would use one name and the routes another.
  */
 export function readTarget(target: string | undefined, host: string): string | undefined {
   if (target?.startsWith('/') === true) {
@@ -119,7 +118,7 @@ export function readTarget(target: string | undefined, host: string): string | u
     : undefined;
 }
 
-/** What a failure of the parser or of its clock means; undefined: the connection broke, nobody is there. */
+/** The refusal for a failure of the parser or of its timer; undefined: the connection broke, and no client is left. */
 export function findRefusalOfFailure(error: unknown): Refusal | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   switch (code) {
@@ -132,7 +131,7 @@ export function findRefusalOfFailure(error: unknown): Refusal | undefined {
   }
 }
 
-/** Through the response, where there is one. The connection ends: what follows on it cannot be trusted. */
+/** Answers through the response, and closes the connection: what follows on it cannot be trusted. */
 export function answerRefusal(
   response: ServerResponse,
   refusal: Refusal,
@@ -143,10 +142,10 @@ export function answerRefusal(
   response.end(body);
 }
 
-/** How long a refused connection may take to read the answer. */
+/** How long a refused client may take to read the answer. */
 const lingerMs = 500;
 
-/** The same where the parser gave up, and there is nothing to answer through but the socket. */
+/** The same on the bare socket, where the parser rejected the request and there is no response. */
 export function endWithRefusal(socket: Duplex, refusal: Refusal, onRefused: OnRefused): void {
   if (!socket.writable) {
     socket.destroy();
@@ -159,7 +158,7 @@ export function endWithRefusal(socket: Duplex, refusal: Refusal, onRefused: OnRe
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
-/** As a `Response`, for what fails between the server and the routes. */
+/** The same as a `Response`, for a failure between the server and the routes. */
 export function createRefusalResponse(refusal: Refusal, onRefused: OnRefused): Response {
   const { body, headers } = render(refusal, onRefused);
   return new Response(body, { status: refusal.status, headers });

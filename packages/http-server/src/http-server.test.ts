@@ -1,4 +1,4 @@
-/** What reaches a server below its routes: raw bytes on a socket, time, numbers, and its end. */
+/** The server below its routes: raw bytes on a socket, limits in time and number, shutdown. */
 import {
   exchangeRaw,
   listRawCases,
@@ -29,7 +29,7 @@ const post: RawTarget['post'] = {
   maxBodyBytes: 64 * 1024,
 };
 
-/** The least that an app has to do of its own: names, pages of others, a body limit. */
+/** The least that an app must do itself: names, origins, a body limit. */
 function createApp(): Hono {
   const app = new Hono();
   const requestId = '00000000-0000-0000-0000-000000000000';
@@ -69,7 +69,7 @@ describe('a server on a socket', () => {
   });
   afterAll(() => server.close());
 
-  it.each(listRawCases(post))('bears %s', async (name) => {
+  it.each(listRawCases(post))('survives %s', async (name) => {
     expect(await tryRawCase(target, name)).toEqual([]);
     expect((await fetch(server.url)).status).toBe(200);
   });
@@ -110,13 +110,13 @@ describe('the limits of a server', () => {
   });
   afterEach(() => server.close());
 
-  it('do not touch how long an answer takes', async () => {
+  it('do not limit the time of an answer', async () => {
     takesMs = 1_500;
     await start();
     expect(await (await fetch(server.url)).text()).toBe('answered');
   });
 
-  it('end a connection that nobody uses', async () => {
+  it('end an idle connection', async () => {
     await start();
     const { answers, isClosed, ms } = await exchangeRaw(portOf(), [live], { waitMs: 5_000 });
     expect([answers.length, isClosed]).toEqual([1, true]);
@@ -130,7 +130,7 @@ describe('the limits of a server', () => {
     expect(ms).toBeLessThan(5_000);
   });
 
-  it('end a connection whose request was answered before its body was there', async () => {
+  it('end a connection whose request was answered before its body arrived', async () => {
     await start({ requestMs: 20_000 });
     const { answers, isClosed, ms } = await exchangeRaw(
       portOf(),
@@ -142,7 +142,7 @@ describe('the limits of a server', () => {
     expect(ms).toBeLessThan(5_000);
   });
 
-  it('let a client hear the refusal of a body that it is still sending', async () => {
+  it('deliver the refusal of a body to a client that is still sending it', async () => {
     await start({ requestMs: 20_000, unreadBytes: 32 * 1024 * 1024, unreadMs: 5_000 });
     const size = 20 * 1024 * 1024;
     const request = (host: string) =>
@@ -160,7 +160,7 @@ describe('the limits of a server', () => {
     }
   });
 
-  it('take in only so much of a body that nobody reads, and only for so long', async () => {
+  it('limit how much of an unread body is taken in, and for how long', async () => {
     await start({ requestMs: 20_000, unreadBytes: 64 * 1024, unreadMs: 200 });
     const head = 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999999\r\n\r\n';
     for (const sent of ['', ' '.repeat(256 * 1024)]) {
@@ -184,7 +184,7 @@ describe('the limits of a server', () => {
     expect([answers.length, isClosed, begun]).toEqual([0, true, 1]);
   });
 
-  it('end a connection after so many requests, and answer none twice', async () => {
+  it('end a connection after its last allowed request, and answer none twice', async () => {
     await start({ maxRequestsPerConnection: 3 });
     const { answers, isClosed } = await exchangeRaw(portOf(), [live.repeat(5)], { waitMs: 5_000 });
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -196,7 +196,7 @@ describe('the limits of a server', () => {
     expect([isClosed, begun]).toEqual([true, 3]);
   });
 
-  it('begin nothing that comes behind an answer which ends the connection', async () => {
+  it('begin no request behind an answer that ends the connection', async () => {
     await start();
     const twoHosts = live.replace('Host', 'Host: evil.test\r\nHost');
     const { answers, isClosed } = await exchangeRaw(portOf(), [twoHosts + live.repeat(3)], {
@@ -206,7 +206,7 @@ describe('the limits of a server', () => {
     expect([isClosed, begun]).toEqual([true, 0]);
   });
 
-  it('hold so many connections, and take new ones when others end', async () => {
+  it('cap the connections, and take new ones when others end', async () => {
     await start({ maxConnections: 2, keepAliveMs: 9_000, headersMs: 9_000, requestMs: 9_000 });
     const idle = [1, 2].map(() => exchangeRaw(portOf(), [live], { waitMs: 1_000 }));
     await expect.poll(() => begun).toBe(2);
@@ -217,7 +217,7 @@ describe('the limits of a server', () => {
   });
 
   describe('when it stops', () => {
-    it('answers what was begun, refuses what comes behind it, and ends what is idle', async () => {
+    it('answers requests in progress, refuses those behind them, and ends idle connections', async () => {
       await start({ keepAliveMs: 60_000, graceMs: 20_000 });
       const idle = exchangeRaw(portOf(), [live], { waitMs: 30_000 });
       await expect.poll(() => begun).toBe(1);
@@ -231,16 +231,16 @@ describe('the limits of a server', () => {
       const { answers } = await busy;
       expect(answers[0]).toMatchObject({ status: 200, body: 'answered' });
       expect(answers[0]?.headers['connection']).toBe('close');
-      // Nothing, or that it stops: never an answer to what was not done.
+      // No answer, or that the server stops. An answer to a request that was not run would be wrong.
       expect(answers.slice(1).every(({ status }) => status === 503)).toBe(true);
       await closed;
-      // Neither the grace nor the time of idle connections was waited for.
+      // The server waits neither for the grace nor for the idle time.
       expect(performance.now() - startedMs).toBeLessThan(10_000);
       expect(begun).toBe(2);
       expect([(await idle).isClosed, (await half).isClosed]).toEqual([true, true]);
     });
 
-    it('refuses a request that was on its way', async () => {
+    it('refuses a request that arrives after the stop', async () => {
       await start({ headersMs: 9_000, requestMs: 9_000, graceMs: 9_000 });
       takesMs = 1_500;
       const late = exchangeRaw(portOf(), [live.slice(0, 9), live.slice(9)], {
@@ -278,7 +278,7 @@ describe('the limits of a server', () => {
     expect((await fetch(server.url)).status).toBe(200);
   });
 
-  it('let the app know which address a request came from, whatever it says of itself', async () => {
+  it('give the app the address of the connection, whatever the request claims', async () => {
     server = await serveHttp(
       (_request, { remoteAddress }) => new Response(remoteAddress ?? 'nothing'),
       { host: '127.0.0.1', port: 0, onRefused: () => undefined },
@@ -287,7 +287,7 @@ describe('the limits of a server', () => {
     expect(await answer.text()).toBe('127.0.0.1');
   });
 
-  it('refuse to start where somebody listens already', async () => {
+  it('refuse to start on a port that is in use', async () => {
     await start();
     await expect(
       serveHttp(() => new Response(''), {
@@ -298,7 +298,7 @@ describe('the limits of a server', () => {
     ).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
-  it('let the app know when a caller hangs up', async () => {
+  it('tell the app when a caller disconnects', async () => {
     let isAborted = false;
     server = await serveHttp(
       async ({ signal }) => {
@@ -312,7 +312,7 @@ describe('the limits of a server', () => {
     await expect.poll(() => isAborted).toBe(true);
   });
 
-  it('tell the log of what they refuse, and nothing of the request', async () => {
+  it('log what they refuse, and nothing of the request', async () => {
     await start();
     await exchangeRaw(portOf(), ['canary\r\n\r\n'], { waitMs: 5_000 });
     await exchangeRaw(portOf(), [`GET / HTTP/1.1\r\nX: ${'b'.repeat(20_000)}`], { waitMs: 5_000 });
@@ -320,7 +320,7 @@ describe('the limits of a server', () => {
     expect(refused).toEqual(['invalid_request', 'headers_too_large', 'invalid_request']);
   });
 
-  it('say that something of ours failed where it did, and not what', async () => {
+  it('answer a failure of the app as internal_error, without its message', async () => {
     server = await serveHttp(
       () => {
         throw new Error('canary');

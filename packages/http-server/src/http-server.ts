@@ -1,6 +1,6 @@
 /**
- * The HTTP server below the routes: limits in time and number, refusal of what cannot be read in one way
- * only, and an end that answers what was begun.
+ * The HTTP server below the routes: limits in time and number, refusal of requests that can be read in two ways, and a
+ * shutdown that answers the requests in progress.
  *
  * @module
  */
@@ -26,25 +26,25 @@ import { createPeerCount, describePeer } from './peer.ts';
 export type HttpLimits = {
   /** From the first byte, or from connecting, to the end of the headers. */
   readonly headersMs: number;
-  /** To the end of the body. How long an answer takes is not limited: a spend may take minutes. */
+  /** To the end of the body. The time of an answer is not limited, because a spend takes minutes. */
   readonly requestMs: number;
-  /** An open connection between two requests: longer than proxies keep theirs, or they would send into a closed one. */
+  /** An open connection between two requests. Longer than proxies keep theirs, so that no proxy sends into a closed connection. */
   readonly keepAliveMs: number;
-  /** How often the clocks above are looked at. */
+  /** Interval at which Node checks the times above. */
   readonly checkMs: number;
   /** Request line and headers together. */
   readonly maxHeaderBytes: number;
   readonly maxHeaders: number;
   readonly maxConnections: number;
-  /** Of one peer: an IPv4 address, or an IPv6 /64. 0: no cap. Behind a proxy, the proxy is the peer of everybody. */
+  /** Of one peer: an IPv4 address, or an IPv6 /64. 0: no cap. Behind a proxy, all connections come from the proxy. */
   readonly maxConnectionsPerPeer: number;
   readonly maxRequestsPerConnection: number;
-  /** Requests of one connection that wait for the answer to the one before. */
+  /** Requests of one connection that wait for the answer to an earlier request. */
   readonly maxPipelined: number;
-  /** Of a body that was refused unread: how much is still taken in, and how long, so that the answer is heard. */
+  /** How much of the body of a refused request is still read, so that the client receives the answer. */
   readonly unreadBytes: number;
   readonly unreadMs: number;
-  /** How long requests under way may take once the server stops. */
+  /** How long requests in progress may take once the server stops. */
   readonly graceMs: number;
 };
 
@@ -66,7 +66,7 @@ const httpLimits: HttpLimits = {
 
 export type HttpServer = {
   readonly url: string;
-  /** Takes nothing new, answers what was begun within the grace, closes every connection. */
+  /** Takes no new requests, answers those in progress within the grace, closes every connection. */
   close(): Promise<void>;
 };
 
@@ -80,7 +80,7 @@ export type HttpServerOptions = {
 
 type Turn = { readonly request: IncomingMessage; readonly response: ServerResponse };
 
-/** What an app learns of the connection a request came by. */
+/** What an app can read of the connection of a request. */
 export type Connection = { readonly remoteAddress?: string };
 
 /**
@@ -104,7 +104,7 @@ export function serveHttp(
     const { remoteAddress } = incoming.socket;
     const response = await fetch(request, remoteAddress === undefined ? {} : { remoteAddress });
     await forgetRest(incoming);
-    // What is still to come would be taken for the next request, or waited for.
+    // The rest of the body would be read as the next request.
     if (!incoming.complete) {
       outgoing.setHeader('connection', 'close');
     }
@@ -117,7 +117,7 @@ export function serveHttp(
         onRefused,
       ),
   });
-  // One request of a connection at a time: so a client has as many under way as it holds connections.
+  // One request per connection at a time, so a client has at most as many requests in progress as connections.
   const turns = new Map<Duplex, Turn[]>();
   const taken = new WeakMap<Duplex, number>();
   const peers = createPeerCount(limits.maxConnectionsPerPeer);
@@ -125,7 +125,7 @@ export function serveHttp(
 
   const server = createServer(
     {
-      // The answer to a missing Host is ours, in the form of all others.
+      // A missing Host is refused below, as `{code, message}` like every other refusal.
       requireHostHeader: false,
       maxHeaderSize: limits.maxHeaderBytes,
       headersTimeout: limits.headersMs,
@@ -190,7 +190,7 @@ export function serveHttp(
     const queue = turns.get(socket) ?? [];
     queue.shift();
     const [next] = queue;
-    // An answer that ended the connection ends what waits behind it too: nobody would hear what came of it.
+    // An answer that closed the connection drops the requests that wait behind it: the client could not read their answers.
     if (next !== undefined && socket.writable) {
       run(next);
       return;
@@ -199,7 +199,7 @@ export function serveHttp(
     endIfDone();
   }
 
-  /** What came last cannot be answered as a request. No answer may be mistaken for that to an earlier one. */
+  /** Answers bytes that are not a request, and closes. The client must not take this for the answer to an earlier request. */
   function endWith(refusal: Refusal | undefined, socket: Duplex): void {
     const queue = turns.get(socket) ?? [];
     const isLastWhole = queue.at(-1)?.request.complete === true;
@@ -246,7 +246,7 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<stri
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, withoutBrackets(host), () => {
-      // From here on an error is one connection that could not be taken: no reason to end the process.
+      // From here on, an error means one connection that could not be accepted. It must not end the process.
       server.off('error', reject);
       server.on('error', () => undefined);
       const address = server.address();

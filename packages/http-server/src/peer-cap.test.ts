@@ -42,7 +42,7 @@ describe('the cap of connections of one peer', () => {
     });
   }
 
-  it('keeps room for others while one peer opens all it can', async () => {
+  it('keeps room for others while one peer opens as many as it can', async () => {
     await start({ maxConnections: 20, maxConnectionsPerPeer: 5 });
     const flood = [];
     for (let i = 0; i < 30; i += 1) {
@@ -62,7 +62,7 @@ describe('the cap of connections of one peer', () => {
     expect(await isServed('127.0.0.1')).toBe(true);
   });
 
-  it('has room again for a peer whose connections have ended', async () => {
+  it('lets a peer connect again when its connections have ended', async () => {
     await start({ maxConnectionsPerPeer: 2 });
     expect([await isServed('127.0.0.2'), await isServed('127.0.0.2')]).toEqual([true, true]);
     expect(await isServed('127.0.0.2')).toBe(false);

@@ -1,5 +1,5 @@
 /**
- * Who is at the other end of a connection, for limits.
+ * The peer of a connection, for limits.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
 
 /**
  * @param address - of the connection, as the system writes it
- * @returns an IPv4 address, or the /64 network of an IPv6 one: a single host commands that many
+ * @returns an IPv4 address, or the /64 network of an IPv6 address, all of which one host commands
  */
 export function describePeer(address: string): string {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
@@ -30,12 +30,12 @@ export function describePeer(address: string): string {
 
 /** Counts connections by peer. */
 export type PeerCount = {
-  /** @returns false, and counts nothing, when the peer has as many as it may */
+  /** @returns false, and counts nothing, when the peer has reached its cap */
   enter(peer: string): boolean;
   leave(peer: string): void;
 };
 
-/** @param most - of one peer; 0: as many as it likes */
+/** @param most - connections of one peer; 0: no cap */
 export function createPeerCount(most: number): PeerCount {
   const counts = new Map<string, number>();
   return {

@@ -108,7 +108,7 @@ export const enrolment = section('Enrolment', [
     'W goes through the screening that recipients go through.',
     shown(
       employerRoutes('is failed when screening denies the wallet'),
-      gateApp('denies by a deny list, and takes a wallet off that is denied later'),
+      gateApp('denies by a deny list, and removes a wallet that is denied later'),
     ),
   ],
   [

@@ -39,7 +39,7 @@ export const disburseRoute = section('POST /api/disburse', [
     'disburse.json',
     'It takes JSON by its content type.',
     shown(
-      agentApp('refuses %s without repeating it', 'takes a good request as JSON alone, not as %s'),
+      agentApp('refuses %s without repeating it', 'takes a good request as JSON only, not as %s'),
     ),
   ],
   [
@@ -50,7 +50,7 @@ export const disburseRoute = section('POST /api/disburse', [
   [
     'disburse.200-terminal',
     'A key whose job is over answers 200.',
-    shown(agentApp('answers 200 once the job is over'), deployment(original)),
+    shown(agentApp('answers 200 once the job has ended'), deployment(original)),
   ],
   [
     'disburse.replay-same-body',
@@ -58,7 +58,7 @@ export const disburseRoute = section('POST /api/disburse', [
     shown(
       agentApp(
         'answers the same key and body with the original job, without checking again',
-        'takes the order of fields for the same body, and the quoted key for the same key',
+        'takes fields in another order as the same body, and a quoted key as the same key',
         'creates one job for many requests at once',
       ),
       sandbox('pays once, however often it has to ask, and the same pay run again pays nobody'),
@@ -119,14 +119,14 @@ export const jobRoute = section('GET /api/disburse/:key', [
     'poll.job',
     'It answers the job of the key, to its end.',
     shown(
-      agentApp('GET /api/disburse/:key > answers the job, and 404 for a key never seen'),
+      agentApp('GET /api/disburse/:key > answers the job, and 404 for an unknown key'),
       deployment('pays a roster, and every recipient opens exactly its own note'),
     ),
   ],
   [
     'poll.unknown',
     'A key never seen answers 404 `not_found`.',
-    shown(agentApp('GET /api/disburse/:key > answers the job, and 404 for a key never seen')),
+    shown(agentApp('GET /api/disburse/:key > answers the job, and 404 for an unknown key')),
   ],
   [
     'poll.bearer',
@@ -141,10 +141,10 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
     'It answers the job at its end: cancelled, or paid before that. A key never seen answers 404 `not_found`.',
     shown(
       agentCancel(
-        'stores the wish, tells the worker and answers the job at its end',
-        'does not answer while it is not certain what becomes of the job',
-        'answers a job that had ended as it is, and stores nothing',
-        'answers 404 to a key never seen, and to one of another employer',
+        'stores the request, notifies the worker and answers the job at its end',
+        'does not answer while the outcome of the job is uncertain',
+        'answers a job that has ended unchanged, and stores nothing',
+        'answers 404 to an unknown key, and to a key of another employer',
       ),
       agentAccess('meets a %s key'),
     ),
@@ -165,7 +165,7 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
     'A job that the settings of the agent no longer fit is 409 `configuration_changed`, and the wish is kept.',
     shown(
       agentCancel(
-        'answers 409 when the job cannot be ended with the settings of this agent, and keeps the wish',
+        'answers 409 when the job cannot be ended with the settings of this agent, and keeps the request',
       ),
       changedConfiguration(
         'is cancelled when nothing of it was ever signed',
@@ -201,7 +201,7 @@ export const validateRoute = section('POST /api/validate', [
     'validate.proves-nothing',
     'It proves, stores and submits nothing.',
     shown(
-      agentValidate('passes a good request without an Idempotency-Key, and keeps nothing of it'),
+      agentValidate('passes a good request without an Idempotency-Key, and stores nothing of it'),
       validation('passes a good request, without a preflight field'),
     ),
   ],
@@ -220,7 +220,7 @@ export const validateRoute = section('POST /api/validate', [
     'It lists every issue, not the first alone.',
     shown(
       agentValidate(
-        'lists different defects at once',
+        'lists different problems at once',
         'hides nothing behind one bad memo or a list that is too long',
       ),
       sandbox('is told five mistakes of five kinds at once, and stopped at the first'),
@@ -230,7 +230,9 @@ export const validateRoute = section('POST /api/validate', [
     'validate.bearer',
     'It takes a bearer credential.',
     shown(
-      agentValidate('tells nothing to whoever may not ask, not even that a body is malformed'),
+      agentValidate(
+        'tells a caller without a good credential nothing, not even that a body is malformed',
+      ),
       access(onlyDisburse),
     ),
   ],
@@ -262,7 +264,7 @@ export const healthRoutes = section('Health', [
   [
     'health.livez',
     '`/api/livez` tells that the agent lives and asks for no credential.',
-    shown(agentApp('is told by livez that the agent lives, without a credential')),
+    shown(agentApp('learns from livez that the agent is alive, without a credential')),
   ],
 ]);
 

@@ -42,7 +42,9 @@ export const authentication = section('Authentication', [
   [
     'auth.agent-bearer',
     'Every agent route but readyz and livez asks for a bearer.',
-    shown(agentApp('bearer > %s', 'is told by livez that the agent lives, without a credential')),
+    shown(
+      agentApp('bearer > %s', 'learns from livez that the agent is alive, without a credential'),
+    ),
   ],
   [
     'auth.api-key-or-loopback',
@@ -56,7 +58,7 @@ export const authentication = section('Authentication', [
     'auth.verified-by-platform',
     'An API key is verified with the platform, at every request.',
     shown(
-      agentApp('asks the platform on every request, and lets nobody in when it does not answer'),
+      agentApp('asks the platform at every request, and refuses every key when it does not answer'),
       keyVerifier('asks every time: nothing is remembered'),
       access('lets nobody in on the platform’s word when the platform is gone'),
     ),

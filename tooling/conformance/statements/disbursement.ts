@@ -221,7 +221,7 @@ export const report = section('Validation report', [
     '`ok` is true when nothing is found and the batch would go through.',
     shown(
       validation('passes a good request, without a preflight field'),
-      agentValidate('says what would stop the batch beside its issues'),
+      agentValidate('reports what would stop the batch besides its issues'),
       relayerHealth(relayerDown),
     ),
   ],
@@ -252,7 +252,7 @@ export const jobStates = section('States of a job', [
   [
     'state.accepted',
     '`accepted`: the body is validated, and neither proving nor settlement has begun.',
-    shown(agentApp('answers the job, and 404 for a key never seen')),
+    shown(agentApp('answers the job, and 404 for an unknown key')),
   ],
   [
     'state.submitted',
@@ -291,7 +291,7 @@ export const jobStates = section('States of a job', [
       deployment(
         'answers the same key and body with the original job, another body with a conflict',
       ),
-      agentApp('answers 200 once the job is over'),
+      agentApp('answers 200 once the job has ended'),
     ),
   ],
   [

@@ -111,7 +111,7 @@ export const disbursementErrors = section('Errors of a disbursement', [
   [
     'error.not-found',
     'A key never seen is 404 `not_found`.',
-    shown(agentApp('GET /api/disburse/:key > answers the job, and 404 for a key never seen')),
+    shown(agentApp('GET /api/disburse/:key > answers the job, and 404 for an unknown key')),
   ],
   [
     'error.validate-lists-instead',

@@ -1,4 +1,4 @@
-/** The agent against its own document: whatever is sent, it answers as the document says. */
+/** The agent against its own document: it answers any request as the document says. */
 import { agentApi, agentRoutes, createOpenApi } from '@pool/api';
 import { Secret } from '@pool/core';
 import { serveHttp } from '@pool/http-server';
@@ -34,7 +34,7 @@ describe('the agent and its document', () => {
     expect(await page.text()).toContain('POST /api/disburse');
   });
 
-  it('describes every route there is', () => {
+  it('describes every route', () => {
     const { app } = createTestApp();
     const there = app.routes
       .filter(({ method }) => method !== 'ALL')
@@ -46,7 +46,7 @@ describe('the agent and its document', () => {
     expect([...new Set(there)].sort()).toEqual([...described].sort());
   });
 
-  /** Drives every operation with one credential; what was seen, and the app it was seen on. */
+  /** Drives every operation with one credential. @returns the statuses, and the app */
   async function fuzzWith(credential: string, runs: number, change?: (test: TestApp) => void) {
     const test = createTestApp();
     change?.(test);
@@ -83,23 +83,19 @@ describe('the agent and its document', () => {
   it.each([
     ['the loopback token', loopbackToken],
     ['an API key', apiKey('disburse')],
-  ])(
-    'answers whatever is sent with %s as documented',
-    { timeout: 60_000 },
-    async (_, credential) => {
-      const { seen, test } = await fuzzWith(credential, 300);
-      expect(seen.get('disburse'), seen.note).toContain(202);
-      expect(seen.get('disburse'), seen.note).toContain(409);
-      expect(seen.get('disburse'), seen.note).toContain(413);
-      expect(seen.get('getDisbursement'), seen.note).toContain(200);
-      expect(seen.get('cancelDisbursement'), seen.note).toContain(404);
-      for (const [id, statuses] of seen) {
-        expect([id, [...statuses].some((status) => status < 300)], seen.note).toEqual([id, true]);
-        expect([id, statuses.has(403)], seen.note).toEqual([id, true]);
-      }
-      expect(test.state.verifications > 0).toBe(credential !== loopbackToken);
-    },
-  );
+  ])('answers any request with %s as documented', { timeout: 60_000 }, async (_, credential) => {
+    const { seen, test } = await fuzzWith(credential, 300);
+    expect(seen.get('disburse'), seen.note).toContain(202);
+    expect(seen.get('disburse'), seen.note).toContain(409);
+    expect(seen.get('disburse'), seen.note).toContain(413);
+    expect(seen.get('getDisbursement'), seen.note).toContain(200);
+    expect(seen.get('cancelDisbursement'), seen.note).toContain(404);
+    for (const [id, statuses] of seen) {
+      expect([id, [...statuses].some((status) => status < 300)], seen.note).toEqual([id, true]);
+      expect([id, statuses.has(403)], seen.note).toEqual([id, true]);
+    }
+    expect(test.state.verifications > 0).toBe(credential !== loopbackToken);
+  });
 
   it.each<[string, string, number, ((test: TestApp) => void)?]>([
     ['a key of another capability', apiKey('reader'), 403],
@@ -114,12 +110,12 @@ describe('the agent and its document', () => {
         state.isPlatformDown = true;
       },
     ],
-  ])('does nothing for %s, whatever is sent', async (_, credential, refusal, change) => {
+  ])('does nothing for %s, for any request', async (_, credential, refusal, change) => {
     const { seen, test } = await fuzzWith(credential, 100, change);
     for (const id of ['disburse', 'validate', 'getDisbursement', 'cancelDisbursement']) {
       const statuses = seen.get(id) ?? new Set();
       expect(statuses, seen.note).toContain(refusal);
-      // 401: the header was left out or spoilt. 403: a strange Host or Origin.
+      // 401: the header was left out or damaged. 403: a Host or Origin that is not served.
       expect(
         [id, [...statuses].filter((status) => ![401, 403, refusal].includes(status))],
         seen.note,
@@ -131,7 +127,7 @@ describe('the agent and its document', () => {
     expect(await test.store.get(employerId, 'fuzz-1')).toBeUndefined();
   });
 
-  it('answers what is too much as documented', async () => {
+  it('answers requests above the limit as documented', async () => {
     const { app } = createTestApp({ rateLimit: 1 });
     const seen = await fuzzApi({
       document: createOpenApi(agentApi),
@@ -182,7 +178,7 @@ describe('the agent and its document', () => {
     });
   });
 
-  it('lets the typed client take no answer that is not documented', async () => {
+  it('makes the typed client refuse an answer that is not documented', async () => {
     const answer = (status: number, body: unknown) =>
       createRouteCaller({
         url: 'http://127.0.0.1:8787',

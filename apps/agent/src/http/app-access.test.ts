@@ -1,4 +1,4 @@
-// Who may ask for what, how often, and how a request is found again in the log.
+// Which credential opens which route, how often, and how a request is found in the log.
 import { capabilities } from '@pool/api';
 import { describe, expect, it } from 'vitest';
 import { apiKey, createTestApp, loopbackToken } from '../fixtures/test-app.ts';
@@ -15,7 +15,7 @@ const keyOf = {
 
 type TestApp = ReturnType<typeof createTestApp>;
 type Headers = Record<string, string>;
-/** Route, how to ask it, and what a disburse key gets there. */
+/** Route, how to call it, and the status for a disburse key. */
 const routes: [
   string,
   (test: TestApp, headers: Headers) => Response | Promise<Response>,
@@ -59,7 +59,7 @@ describe.each(routes)('%s', (_route, ask, allowed) => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('counts requests of each credential', async () => {
+  it('counts the requests of each credential apart', async () => {
     const test = createTestApp({ rateLimit: 1 });
     const headers = bearer(loopbackToken);
     const statuses: number[] = [];
@@ -88,7 +88,7 @@ it('pays once when a key is rotated and the request is sent again', async () => 
 });
 
 describe('a rate limit', () => {
-  it('answers 429 with Retry-After, and asks the platform about no such request', async () => {
+  it('answers 429 with Retry-After, and does not ask the platform', async () => {
     const { get, state } = createTestApp({ rateLimit: 0.25 });
     const headers = bearer(apiKey('unknown'));
     expect((await get('/api/disburse/june', headers)).status).toBe(401);
@@ -102,7 +102,7 @@ describe('a rate limit', () => {
     expect(state.verifications).toBe(1);
   });
 
-  it('counts made-up keys each by itself, and none against a good one', async () => {
+  it('counts each made-up key apart, and none against a good key', async () => {
     const { get, state } = createTestApp({ rateLimit: 1 });
     for (const name of ['aaa', 'aaa', 'bbb', 'ccc', 'ddd']) {
       expect((await get('/api/disburse/june', bearer(apiKey(name)))).status).toBe(401);
@@ -113,7 +113,7 @@ describe('a rate limit', () => {
     expect((await get('/api/disburse/june')).status).toBe(404);
   });
 
-  it('does not touch what takes no credential', async () => {
+  it('does not apply to routes without a credential', async () => {
     const { get } = createTestApp({ rateLimit: 1 });
     for (const _ of [1, 2, 3]) {
       expect((await get('/api/livez')).status).toBe(200);
@@ -125,7 +125,7 @@ describe('a rate limit', () => {
 describe('the request id', () => {
   const given = '0af76519-16cd-43dd-8448-eb211c80319c';
 
-  it('stands in every answer and in every line of its request', async () => {
+  it('is in every answer and in every line of its request', async () => {
     const test = createTestApp({ rateLimit: 2 });
     const { get, post, validate, request, logged } = test;
     const headers = { 'x-request-id': given };
@@ -158,7 +158,7 @@ describe('the request id', () => {
     ['a credential', loopbackToken],
     ['an API key', apiKey('disburse')],
     ['nothing', ''],
-  ])('is a new one where %s was sent', async (_what, sent) => {
+  ])('is new where the caller sent %s', async (_what, sent) => {
     const { get, logged } = createTestApp();
     const id = (await get('/api/livez', { 'x-request-id': sent })).headers.get('x-request-id');
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);

@@ -55,7 +55,7 @@ it('takes the same fields in each of several objects', async () => {
   expect((await post('june', request)).status).toBe(202);
 });
 
-it('answers a used key and a body that can have paid nobody with the conflict', async () => {
+it('answers the conflict to a used key with a body that cannot have been accepted', async () => {
   const { post, request } = createTestApp();
   await post('june', request);
   const [one] = request.recipients;

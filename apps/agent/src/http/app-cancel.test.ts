@@ -1,4 +1,4 @@
-// DELETE /api/disburse/:key (docs/decisions/0019): the wish is stored, the worker is told, the answer is the job's end.
+// DELETE /api/disburse/:key (docs/decisions/0019): stores the request, notifies the worker, answers the end of the job.
 import { cancellationName } from '@pool/operations';
 import { describe, expect, it } from 'vitest';
 
@@ -6,7 +6,7 @@ import { createTestApp, employerId } from '../fixtures/test-app.ts';
 
 const path = '/api/disburse/june';
 
-/** Writes a job's end, as a worker that holds it would. */
+/** Writes the end of a job, as the worker that holds it does. */
 async function end(
   { store, clock }: ReturnType<typeof createTestApp>,
   state: 'submitted' | 'done' | 'failed',
@@ -31,7 +31,7 @@ async function end(
 }
 
 describe('DELETE /api/disburse/:key', () => {
-  it('stores the wish, tells the worker and answers the job at its end', async () => {
+  it('stores the request, notifies the worker and answers the job at its end', async () => {
     const test = createTestApp();
     await test.post('june', test.request);
     const answer = await test.remove(path);
@@ -47,7 +47,7 @@ describe('DELETE /api/disburse/:key', () => {
     expect((await test.post('june', test.request)).status).toBe(200);
   });
 
-  it('does not answer while it is not certain what becomes of the job', async () => {
+  it('does not answer while the outcome of the job is uncertain', async () => {
     const test = createTestApp();
     test.state.endsCancelled = false;
     await test.post('june', test.request);
@@ -59,14 +59,14 @@ describe('DELETE /api/disburse/:key', () => {
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(isAnswered).toBe(false);
     await end(test, 'done', { result: { status: 'completed' } });
-    // It was paid first: the answer says so.
+    // It was paid first, and the answer shows it.
     expect(await (await answer).json()).toMatchObject({
       state: 'done',
       result: { status: 'completed' },
     });
   });
 
-  it('goes on without a caller who hangs up, and lets a repeat wait for the same end', async () => {
+  it('continues after the caller disconnects, and a repeated request waits for the same end', async () => {
     const test = createTestApp();
     test.state.endsCancelled = false;
     await test.post('june', test.request);
@@ -80,7 +80,7 @@ describe('DELETE /api/disburse/:key', () => {
     expect(await (await second).json()).toMatchObject({ error: { code: 'cancelled' } });
   });
 
-  it('answers 503 when the agent stops first: the wish is stored', async () => {
+  it('answers 503 when the agent stops first, and the request is stored', async () => {
     const test = createTestApp();
     test.state.endsCancelled = false;
     await test.post('june', test.request);
@@ -91,7 +91,7 @@ describe('DELETE /api/disburse/:key', () => {
     expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeDefined();
   });
 
-  it('answers 409 when the job cannot be ended with the settings of this agent, and keeps the wish', async () => {
+  it('answers 409 when the job cannot be ended with the settings of this agent, and keeps the request', async () => {
     const test = createTestApp();
     test.state.endsCancelled = false;
     await test.post('june', test.request);
@@ -99,7 +99,7 @@ describe('DELETE /api/disburse/:key', () => {
     const stage = 'configuration-changed';
     const block = (isCancelled: boolean): Promise<void> =>
       end(test, 'submitted', { stage, blocked: { ...blocked, isCancelled } });
-    // Written before the worker has seen the wish: says nothing about it yet.
+    // Written before the worker has read the request to cancel, so it does not answer that request.
     await block(false);
     const answer = Promise.resolve(test.remove(path));
     test.clock.advanceSeconds(1);
@@ -119,7 +119,7 @@ describe('DELETE /api/disburse/:key', () => {
     expect(trace).toMatchObject({ refusal: blocked });
   });
 
-  it('answers a job that had ended as it is, and stores nothing', async () => {
+  it('answers a job that has ended unchanged, and stores nothing', async () => {
     const test = createTestApp();
     await test.post('june', test.request);
     await end(test, 'done', { result: { status: 'completed' } });
@@ -130,7 +130,7 @@ describe('DELETE /api/disburse/:key', () => {
     expect(await test.store.getValue(employerId, 'june', cancellationName)).toBeUndefined();
   });
 
-  it('answers 404 to a key never seen, and to one of another employer', async () => {
+  it('answers 404 to an unknown key, and to a key of another employer', async () => {
     const test = createTestApp();
     const nowMs = test.clock.nowMs();
     const job = { fingerprint: 'f', state: 'accepted', payload: '{}', nowMs };

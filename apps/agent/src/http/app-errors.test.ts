@@ -1,4 +1,4 @@
-// The table of disbursement errors: status, code and precedence on the route, the same defects in a report.
+// The table of disbursement errors: status, code and precedence on the route, and the same problems in a report.
 import { createFakeHolder } from '@pool/testkit';
 import { describe, expect, it } from 'vitest';
 import { createTestApp, type TestAppOptions, token } from '../fixtures/test-app.ts';
@@ -118,7 +118,7 @@ describe.each(rows)('$what', ({ code, requestIndex, body, app }) => {
 });
 
 describe('precedence', () => {
-  // Everything at once; each step mends what the step before was refused for.
+  // All problems at once; each step repairs the one that the step before was refused for.
   const bad = { recipientAddress: 'me', amount: '0' };
   const steps: [string, unknown][] = [
     ['invalid_request', { token: 'DOGE', chain: 'mars', recipients: [bad, bad, bad, bad], x: 1 }],
@@ -139,7 +139,7 @@ describe('precedence', () => {
     expect(codes).toEqual(steps.map(([code]) => code));
   });
 
-  it('gives a key that was used with another body before the body is judged', async () => {
+  it('answers the conflict of a used key before it checks the body', async () => {
     const { post, request: original } = createTestApp();
     await post('june', original);
     const answer = await post('june', request([bad]));

@@ -1,6 +1,6 @@
 /**
- * A validation report as a response. A roster far above every ceiling has 100,000 issues; their text is made
- * piece by piece, so that others get their turn.
+ * A validation report as a response. A roster far above every ceiling has 100,000 issues. Their text is written piece by
+ * piece, so that other requests get a turn.
  *
  * @module
  */

@@ -1,10 +1,10 @@
-// POST /api/validate over HTTP: 200 for whoever may ask, whatever is wrong (docs/decisions/0009, §18).
+// POST /api/validate over HTTP: 200 for every good credential, with any problems in the report (docs/decisions/0009, §18).
 
 import { createFakeHolder } from '@pool/testkit';
 import { expect, it } from 'vitest';
 import { apiKey, createTestApp, employerId, loopbackToken } from '../fixtures/test-app.ts';
 
-it('passes a good request without an Idempotency-Key, and keeps nothing of it', async () => {
+it('passes a good request without an Idempotency-Key, and stores nothing of it', async () => {
   const { validate, chain, request, state, store } = createTestApp();
   chain.allowance = 10n;
   const answer = await validate(request);
@@ -15,7 +15,7 @@ it('passes a good request without an Idempotency-Key, and keeps nothing of it', 
   expect(await store.lease({ ...anything, scope: employerId, ttlMs: 1, nowMs: 0 })).toBeUndefined();
 });
 
-it('lists different defects at once', async () => {
+it('lists different problems at once', async () => {
   const { validate, holders } = createTestApp();
   const [first] = holders;
   const report = (await (
@@ -74,7 +74,7 @@ it('hides nothing behind one bad memo or a list that is too long', async () => {
   });
 });
 
-it('says what would stop the batch beside its issues', async () => {
+it('reports what would stop the batch besides its issues', async () => {
   const { validate, chain, request, state } = createTestApp();
   chain.balance = 0n;
   state.outages = [{ code: 'gate_unavailable', message: 'the pool-gate is down' }];
@@ -134,7 +134,7 @@ it('reports a platform that does not answer, before bootstrap and after', async 
   expect(await second.json()).toMatchObject({ ...expected, allowanceState: 'sufficient' });
 });
 
-it('tells nothing to whoever may not ask, not even that a body is malformed', async () => {
+it('tells a caller without a good credential nothing, not even that a body is malformed', async () => {
   const { validate } = createTestApp();
   for (const [token, status] of [
     ['', 401],

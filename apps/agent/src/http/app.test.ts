@@ -39,14 +39,14 @@ describe('POST /api/disburse', () => {
     expect(test.state.wakes).toBe(1);
   });
 
-  it('takes the order of fields for the same body, and the quoted key for the same key', async () => {
+  it('takes fields in another order as the same body, and a quoted key as the same key', async () => {
     const { post, request } = createTestApp();
     await post('june', request);
     const reordered = { recipients: request.recipients, token: request.token };
     expect((await post('"june"', reordered)).status).toBe(202);
   });
 
-  it('answers 200 once the job is over', async () => {
+  it('answers 200 once the job has ended', async () => {
     const { post, request, store } = createTestApp();
     await post('june', request);
     const lease = await store.lease({ workerId: 'w', states: ['accepted'], ttlMs: 1, nowMs: 0 });
@@ -97,7 +97,7 @@ describe('POST /api/disburse', () => {
     expect(await answer.json()).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('takes 255 characters, and finds the job under them', async () => {
+  it('takes a key of 255 characters, and finds its job', async () => {
     const { post, get, request } = createTestApp();
     const key = `%2F/?#"\\ é`.replace('é', '').padEnd(255, '~');
     const quoted = `"${key.replace(/(["\\])/g, '\\$1')}"`;
@@ -125,7 +125,7 @@ describe('POST /api/disburse', () => {
     ['a form', 'application/x-www-form-urlencoded'],
     ['another JSON', 'application/jsonp'],
     ['nothing', ''],
-  ])('takes a good request as JSON alone, not as %s', async (_what, type) => {
+  ])('takes a good request as JSON only, not as %s', async (_what, type) => {
     const { post, get, request } = createTestApp();
     const answer = await post('june', request, { 'content-type': type });
     expect(answer.status).toBe(400);
@@ -186,7 +186,7 @@ describe('POST /api/disburse', () => {
     expect((await test.post('june', test.request)).status).toBe(202);
   });
 
-  it('calls a chain invalid whose pool, chain id, registry or token the platform vends otherwise', async () => {
+  it('refuses a chain whose pool, chain id, registry or token differs from that of the platform', async () => {
     const vended = bootstrap.chains['anvil']!;
     const other = '0x8464135c8f25da09e49bc8782676a84730c318bc';
     const lies = [
@@ -208,7 +208,7 @@ describe('POST /api/disburse', () => {
 });
 
 describe('GET /api/disburse/:key', () => {
-  it('answers the job, and 404 for a key never seen', async () => {
+  it('answers the job, and 404 for an unknown key', async () => {
     const { post, get, request } = createTestApp();
     await post('june', request);
     expect(await (await get('/api/disburse/june')).json()).toEqual({
@@ -245,13 +245,13 @@ describe('bearer', () => {
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ code });
     expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
-    // The same at the route that pays.
+    // The route that pays answers the same.
     const paid = await post('june', request, headers);
     expect(paid.status).toBe(status === 404 ? 202 : status);
     expect((await get('/api/disburse/june')).status).toBe(status === 404 ? 200 : 404);
   });
 
-  it('asks the platform on every request, and lets nobody in when it does not answer', async () => {
+  it('asks the platform at every request, and refuses every key when it does not answer', async () => {
     const { get, state } = createTestApp();
     await get('/api/disburse/june', bearer(apiKey('disburse')));
     await get('/api/disburse/june', bearer(apiKey('disburse')));
@@ -277,7 +277,7 @@ describe('GET /metrics', () => {
   it.each([
     ['the metrics token', metricsToken],
     ['the loopback token', loopbackToken],
-  ])('answers %s in the form that Prometheus reads', async (_what, token) => {
+  ])('answers %s in the text format of Prometheus', async (_what, token) => {
     const { get } = createTestApp({ bootstrap: undefined });
     const answer = await get('/metrics', bearer(token));
     expect(answer.status).toBe(200);
@@ -285,7 +285,7 @@ describe('GET /metrics', () => {
     expect(await answer.text()).toBe('prover_queued 0\n');
   });
 
-  it('answers nobody else, and asks the platform about nobody', async () => {
+  it('refuses every other credential without asking the platform', async () => {
     const { get, state } = createTestApp();
     for (const authorization of ['', 'Basic abc', `Bearer ${apiKey('disburse')}`, 'Bearer m']) {
       const answer = await get('/metrics', { authorization });
@@ -297,7 +297,7 @@ describe('GET /metrics', () => {
     expect((await get('/metrics', { origin: 'https://evil.test' })).status).toBe(403);
   });
 
-  it('is all that the metrics token reaches', async () => {
+  it('is the only route that the metrics token opens', async () => {
     const { get, post, request } = createTestApp();
     expect((await get('/api/disburse/june', bearer(metricsToken))).status).toBe(401);
     expect((await get('/api/disburse/june/trace', bearer(metricsToken))).status).toBe(401);
@@ -306,7 +306,7 @@ describe('GET /metrics', () => {
 });
 
 describe('every request', () => {
-  it('is told by livez that the agent lives, without a credential', async () => {
+  it('learns from livez that the agent is alive, without a credential', async () => {
     const { get } = createTestApp();
     const answer = await get('/api/livez', { authorization: '' });
     expect(answer.status).toBe(200);
@@ -334,7 +334,7 @@ describe('every request', () => {
     expect((await get('/api/livez', headers)).status).toBe(200);
   });
 
-  it('gets 404 in the shape of every error for a route that is not there', async () => {
+  it('gets 404 as code and message for an unknown route', async () => {
     const { get } = createTestApp();
     const answer = await get('/api/nothing');
     expect(answer.status).toBe(404);
@@ -361,7 +361,7 @@ describe('every request', () => {
   });
 });
 
-it('accepts nothing while the platform names another employer, and still shows what it has', async () => {
+it('accepts nothing while the platform names another employer, and still shows its jobs', async () => {
   const { post, get, request, state } = createTestApp();
   expect((await post('june', request)).status).toBe(202);
   state.refusal = new PoolError('employer_mismatch', 'the platform names another employer', {
@@ -396,13 +396,13 @@ describe('a key that another agent of the employer has used', () => {
     expect(test.state.wakes).toBe(0);
   });
 
-  it('is accepted for the same body, whose job finds out what was paid', async () => {
+  it('is accepted for the same body, and the job finds what was paid', async () => {
     const test = createTestApp();
     await useElsewhere(test, '5');
     expect((await test.post('june', test.request)).status).toBe(202);
   });
 
-  it('is accepted while the platform cannot say: the worker asks again before it proves', async () => {
+  it('is accepted while the platform does not answer, and the worker asks again before it proves', async () => {
     const test = createTestApp();
     await useElsewhere(test, '6');
     test.platform.getSettlement = async () => {

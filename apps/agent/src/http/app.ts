@@ -1,6 +1,6 @@
 /**
- * The agent's HTTP routes (README.md, "HTTP"): submit or validate a disbursement, read its job, readiness,
- * liveness, metrics.
+ * The agent's HTTP routes (README.md, "HTTP"): submit, validate or cancel a disbursement, read its job, readiness, liveness,
+ * metrics.
  *
  * @module
  */
@@ -56,23 +56,23 @@ export type AppDeps = {
   readonly store: JobStore;
   readonly bearer: BearerDeps;
   /**
-   * The employer whose payments are accepted now.
+   * The employer whose payments this agent accepts now.
    * @throws PoolError 503 `platform_unavailable` before bootstrap, `employer_mismatch` when it names another one
    */
   readonly acceptingEmployerId: () => string;
-  /** Where another agent's use of a key shows. */
+  /** Shows whether another agent has used a key. */
   readonly settlements: Parameters<typeof refuseOtherRequest>[2];
-  /** The checks of `disburse`, and what a dry run looks at besides. */
+  /** The checks of `disburse`, and the further questions of a dry run. */
   readonly validation: ValidateDeps;
   readonly readiness: Readiness;
   readonly progress: JobProgress;
   /** Undefined: DISBURSE_METRICS_TOKEN is not set. */
   readonly metricsToken: Secret | undefined;
-  /** Prometheus' text of this moment. */
+  /** The metrics in Prometheus' text format. */
   readonly renderMetrics: () => string;
-  /** What this agent proves with, for the trace. */
+  /** The accelerator of this agent, for the trace. */
   readonly prover: JobTrace['prover'];
-  /** Tells the worker that there is a job. */
+  /** Wakes the worker for a new job. */
   readonly wake: () => void;
   readonly cancel: CancelDeps['cancel'];
   readonly stopping: CancelDeps['stopping'];
@@ -82,7 +82,7 @@ export type AppDeps = {
 /** Holds 10,000 recipients with memos. */
 const maxBodyBytes = 4 * 1024 * 1024;
 
-/** Behind the check of a credential. */
+/** Of routes that check a credential. */
 type BearerEnv = { Variables: { principal: Principal } };
 type BearerContext = Context<ShellEnv & BearerEnv>;
 
@@ -96,7 +96,7 @@ export function createApp(deps: AppDeps): Shell {
     allowedOrigins: 'hosts',
     keepsRequestIds: true,
     challenge: 'Bearer',
-    // The command line asks for a job's state every second.
+    // The command line polls the state of a job.
     answeredLevel: 'debug',
   });
   const requireBearer = (capability: Capability): MiddlewareHandler<BearerEnv> => {
@@ -108,7 +108,7 @@ export function createApp(deps: AppDeps): Shell {
     };
   };
 
-  // What the routes are is nobody's secret: the same for every agent of this version.
+  // No credential: the description is the same for every agent of this version.
   for (const { path, body, headers } of createApiPages(agentApi)) {
     app.get(path, (context) => context.body(body, 200, headers));
   }
@@ -126,7 +126,7 @@ export function createApp(deps: AppDeps): Shell {
     return context.json(report, report.ok ? 200 : 503);
   });
 
-  // Where Prometheus looks by default. The metrics token reaches nothing else; the loopback token, which pays, need not leave the machine.
+  // The default path of Prometheus. The metrics token opens this route only, so the loopback token, which pays, stays on the machine.
   app.get('/metrics', (context) => {
     const { metricsToken } = deps;
     const { loopbackToken } = bearer;
@@ -157,7 +157,7 @@ export function createApp(deps: AppDeps): Shell {
       nowMs: deps.nowMs(),
     });
     await deps.reach('claim.after-store');
-    // Somebody else may have claimed the key while this request was checked.
+    // Another request may have claimed the key while this one was checked.
     if (claim.outcome !== 'created') {
       return answerReplay(claim.job, fingerprint);
     }
@@ -183,7 +183,7 @@ export function createApp(deps: AppDeps): Shell {
     }
   });
 
-  // 200 for every authenticated request: what is wrong with it stands in the report.
+  // 200 for every authenticated request: the report lists the problems.
   const reportTooLarge = (context: ShellContext, message: string): Response =>
     context.json(createMalformedReport(message));
   app.post(
@@ -208,7 +208,7 @@ export function createApp(deps: AppDeps): Shell {
     return context.json(viewOf(await findJob(context)));
   });
 
-  // Answered at the end of the job: what was cancelled can never be paid.
+  // Answered at the end of the job: a job that was cancelled can never be paid.
   app.delete('/api/disburse/:key', requireBearer('disburse'), async (context) => {
     const job = await findJob(context);
     context.get('log').info({}, 'cancellation asked for');
@@ -236,7 +236,7 @@ export function createApp(deps: AppDeps): Shell {
     traceJob(context, key);
     const job = await store.get(bearer.employerId(), key);
     if (job === undefined) {
-      throw new PoolError('not_found', 'this agent has never seen that key', { status: 404 });
+      throw new PoolError('not_found', 'this agent has no job under that key', { status: 404 });
     }
     return job;
   }
@@ -244,7 +244,7 @@ export function createApp(deps: AppDeps): Shell {
   return app;
 }
 
-/** From here on, each log line of the request names its job. A trace id does not tell the key. */
+/** From here on, each log line of the request has the trace id of its job, from which the key cannot be derived. */
 function traceJob(context: BearerContext, key: string): void {
   context.set('log', context.get('log').child({ trace: deriveTraceId(key) }));
 }

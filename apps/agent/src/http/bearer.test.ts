@@ -1,4 +1,4 @@
-// Which credentials count depends on what the agent is configured with (docs/decisions/0008, §1).
+// Which credentials are accepted depends on the configuration of the agent (docs/decisions/0008, §1).
 import { Secret } from '@pool/core';
 import { expect, it } from 'vitest';
 import { authenticate, type BearerDeps, createCredentialLimiter } from './bearer.ts';
@@ -23,7 +23,7 @@ it('takes no API key where the platform’s verify-key is not configured', async
     status: 503,
     message: expect.stringContaining('DISBURSE_PLATFORM_VERIFY_URL'),
   });
-  // The loopback token needs nobody to vouch for it.
+  // The loopback token needs no verification.
   expect(await authenticate(`Bearer ${loopbackToken}`, 'disburse', deps)).toEqual({
     kind: 'loopback',
   });
@@ -34,7 +34,7 @@ it('takes no API key where the platform’s verify-key is not configured', async
   });
 });
 
-it('tells the verifier when the caller goes away', async () => {
+it('tells the verifier when the caller disconnects', async () => {
   const { signal } = new AbortController();
   const heard: unknown[] = [];
   const deps = createDeps({

@@ -1,6 +1,6 @@
 /**
- * Who is asking (docs/decisions/0008, §1 and §2): the agent's own loopback token, or an API key that the
- * platform vouches for on every single request.
+ * Which caller sends a request (docs/decisions/0008, §1 and §2): the agent's own loopback token, or an API key that the
+ * platform verifies at every request.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export type BearerDeps = {
   readonly loopbackToken: Secret;
   /** Undefined: DISBURSE_PLATFORM_VERIFY_URL is not set. */
   readonly verifier: KeyGate | undefined;
-  /** The agent's own employer, whose jobs can be read. @throws PoolError 503 while nothing tells */
+  /** The agent's own employer, whose jobs can be read. @throws PoolError 503 while it is unknown */
   readonly employerId: () => string;
   /** By the hash of a credential. */
   readonly limiter: RateLimiter;
@@ -31,15 +31,15 @@ export function createCredentialLimiter(perSecond: number, nowMs: () => number):
   return createRateLimiter({ perSecond, burst, nowMs, maxRemembered });
 }
 
-/** The token of an Authorization header; undefined if it has none of a sensible form. */
+/** The token of an Authorization header; undefined for a header without a well-formed token. */
 export function readBearer(authorization: string | undefined): string | undefined {
   return /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? '')?.[1];
 }
 
 /**
- * @param signal - the caller went away
- * @throws PoolError 401 `unauthorized`, 403 `forbidden`, 429 `rate_limited` (before anybody is asked), 503
- *   `verification_unavailable`: never lets in because something did not answer
+ * @param signal - aborted when the caller disconnects
+ * @throws PoolError 401 `unauthorized`, 403 `forbidden`, 429 `rate_limited` (before the platform is asked), 503
+ *   `verification_unavailable`: a credential that cannot be verified is refused
  */
 export async function authenticate(
   authorization: string | undefined,

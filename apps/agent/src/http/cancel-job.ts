@@ -1,6 +1,7 @@
 /**
- * `DELETE /api/disburse/:key`: stores the wish to cancel, tells the worker, and waits for the job's end
- * (docs/decisions/0019). The cancellation goes on without whoever asked; asking again waits for the same end.
+ * `DELETE /api/disburse/:key`: stores the request to cancel, notifies the worker, and waits for the end of the job
+ * (docs/decisions/0019). The cancellation continues when the caller disconnects. A repeated
+ * request waits for the same end.
  *
  * @module
  */
@@ -13,19 +14,19 @@ import type { AgentFaultPoint } from '../config/config.ts';
 export type CancelDeps = {
   readonly store: JobStore;
   readonly nowMs: () => number;
-  /** Tells the worker that the wish is stored. */
+  /** Notifies the worker that the request to cancel is stored. */
   readonly cancel: (key: string) => void;
-  /** Aborted when the agent stops: a restart goes on. */
+  /** Aborted when the agent stops. The cancellation continues after a restart. */
   readonly stopping: AbortSignal;
   readonly reach: (point: AgentFaultPoint) => Promise<void>;
 };
 
-/** Pause between two looks at the job. */
+/** Pause between two reads of the job. */
 const pollMs = 250;
 
 /**
- * @param job - as it stands; one that has ended is answered as it is
- * @param caller - aborted when whoever asked hangs up
+ * @param job - as stored; a job that has ended is returned unchanged
+ * @param caller - aborted when the caller disconnects
  * @returns the job at its end
  * @throws PoolError `agent_stopping` (503), `configuration_changed` (409)
  */
@@ -54,20 +55,20 @@ export async function cancelJob(
     if (signal.aborted) {
       throw new PoolError(
         'agent_stopping',
-        'the agent stops before the job has ended; the cancellation is stored and goes on when it starts again: ask again then',
+        'the agent stops before the job has ended; the cancellation is stored and continues when the agent starts again: repeat the request then',
         { status: 503, retryable: true },
       );
     }
   }
 }
 
-/** The worker has seen the wish, and cannot end the job with the settings of this agent. */
+/** Refuses when the worker has read the request and cannot end the job with the settings of this agent. */
 function refuseBlocked({ payload }: StoredJob): void {
   const { blocked } = deserializeRecord(payload);
   if (blocked?.isCancelled === true) {
     throw new PoolError(
       peerCode(blocked.code),
-      `${blocked.message}; the cancellation is stored, and is carried out then`,
+      `${blocked.message}; the cancellation is stored and is carried out once this is resolved`,
       { status: 409 },
     );
   }

@@ -1,4 +1,4 @@
-// A line for strangers, none for keys that have proved themselves; no acceptance is remembered.
+// New keys wait in a queue, keys that have authenticated do not; no acceptance is remembered.
 import type { VerifiedKey } from '@pool/api';
 import { PoolError, parseEvmAddress } from '@pool/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -20,7 +20,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A platform that takes its time, and what it sees. */
+/** A slow platform, and a record of its questions. */
 function createWorld(takesMs = 20) {
   const valid = new Set<string>();
   const admitted = new Set<string>();
@@ -43,13 +43,13 @@ function createWorld(takesMs = 20) {
     nowMs: () => performance.now(),
   });
   const askedAbout = (key: string): number => seen.asked.filter((one) => one.key === key).length;
-  /** Answer, and how long it took. */
+  /** The answer, and how long it took. */
   async function time(key: string): Promise<{ answer: unknown; ms: number }> {
     const startedMs = performance.now();
     const answer = await gate.verify(key).catch((error: unknown) => error);
     return { answer, ms: performance.now() - startedMs };
   }
-  /** Callers who each send another made-up key as soon as the last was answered, for so long. */
+  /** Callers that send one made-up key after another for the given time. */
   function flood(callers: number, forMs: number): { readonly ended: Promise<unknown> } {
     const untilMs = performance.now() + forMs;
     async function send(caller: number): Promise<void> {
@@ -63,7 +63,7 @@ function createWorld(takesMs = 20) {
 }
 
 describe('a flood of made-up keys', () => {
-  it('keeps the first call of a good key for a bounded time, and refuses it never', async () => {
+  it('delays the first call of a good key for a bounded time, and never refuses it', async () => {
     const { valid, time, flood } = createWorld();
     valid.add('good');
     flood(maxWaiting - 1, 30_000);
@@ -75,7 +75,7 @@ describe('a flood of made-up keys', () => {
     expect(ms).toBeLessThan(5_500);
   });
 
-  it('asks the platform little', async () => {
+  it('asks the platform at a bounded rate', async () => {
     const { seen, flood } = createWorld(1);
     flood(500, 10_000);
     await vi.advanceTimersByTimeAsync(10_000);
@@ -84,7 +84,7 @@ describe('a flood of made-up keys', () => {
     expect(seen.asked.length).toBeLessThanOrEqual(1_008);
   });
 
-  it('does not touch a key that has authenticated before', async () => {
+  it('does not delay a key that has authenticated before', async () => {
     const { valid, admitted, time, flood } = createWorld(20);
     valid.add('good');
     admitted.add(hashOf('good'));
@@ -95,7 +95,7 @@ describe('a flood of made-up keys', () => {
     expect(await call).toEqual({ answer: good, ms: 20 });
   });
 
-  it('of a caller who was gone before he got into the line is not in it', async () => {
+  it('of a caller who disconnected before it queued is not in the queue', async () => {
     const { gate, time, askedAbout } = createWorld(20);
     for (let index = 0; index < 8; index += 1) void time(`made up ${index}`);
     const gone = gate.verify('gone', AbortSignal.abort()).catch((error: unknown) => error);
@@ -104,7 +104,7 @@ describe('a flood of made-up keys', () => {
     expect(askedAbout('gone')).toBe(0);
   });
 
-  it('of callers who hang up leaves no trace in the line', async () => {
+  it('of callers who disconnect leaves no trace in the queue', async () => {
     const { gate, valid, time, askedAbout } = createWorld();
     valid.add('good');
     for (let index = 0; index < 2_000; index += 1) {
@@ -121,7 +121,7 @@ describe('a flood of made-up keys', () => {
 });
 
 describe('a key', () => {
-  it('that was refused is not asked about for a second, and then again', async () => {
+  it('that was refused is not verified for a second, and then verified again', async () => {
     const { time, valid, askedAbout } = createWorld(0);
     const ask = async (key: string) => {
       const call = time(key);
@@ -135,14 +135,14 @@ describe('a key', () => {
     expect(askedAbout('late')).toBe(1);
     await vi.advanceTimersByTimeAsync(2);
     expect(await ask('late')).toEqual(good);
-    // And the acceptance is asked for every time.
+    // An acceptance is verified again each time.
     expect(await ask('late')).toEqual(good);
     expect(askedAbout('late')).toBe(3);
     valid.delete('late');
     expect(await ask('late')).toEqual({ valid: false });
   });
 
-  it('that was never seen is asked about at once', async () => {
+  it('that is new is verified at once', async () => {
     const { time, valid } = createWorld(20);
     valid.add('minted a moment ago');
     const call = time('minted a moment ago');
@@ -150,7 +150,7 @@ describe('a key', () => {
     expect(await call).toEqual({ answer: good, ms: 20 });
   });
 
-  it('sent many times at once, made up, is asked about by the first few only', async () => {
+  it('that is made up and sent many times at once is verified for the first few only', async () => {
     const { gate, askedAbout } = createWorld(20);
     const calls = Array.from({ length: 300 }, () => gate.verify('one'));
     await vi.advanceTimersByTimeAsync(500);
@@ -158,7 +158,7 @@ describe('a key', () => {
     expect(askedAbout('one')).toBe(8);
   });
 
-  it('whose verification failed is neither refused nor remembered, and gives its place back', async () => {
+  it('whose verification failed is neither refused nor remembered, and frees its place', async () => {
     const { time, seen, valid } = createWorld(20);
     valid.add('good');
     seen.isDown = true;
@@ -174,10 +174,10 @@ describe('a key', () => {
   });
 });
 
-describe('the line', () => {
+describe('the queue', () => {
   const busy = { code: 'rate_limited', status: 429, details: { retryAfterSeconds: 1 } };
 
-  it('has an end: one too many is told when to come back', async () => {
+  it('refuses a caller above its length, and says when to try again', async () => {
     const { time } = createWorld(20);
     for (let index = 0; index < 8 + maxWaiting; index += 1) {
       void time(`made up ${index}`);
@@ -187,7 +187,7 @@ describe('the line', () => {
     await vi.advanceTimersByTimeAsync(20_000);
   });
 
-  it('is left after ten seconds when the platform hardly answers', async () => {
+  it('refuses a caller after ten seconds when the platform answers slowly', async () => {
     const { time } = createWorld(60_000);
     const calls = Array.from({ length: 9 }, (_, index) => time(`made up ${index}`));
     await vi.advanceTimersByTimeAsync(10_000);

@@ -1,14 +1,14 @@
 /**
- * Stands before the platform's verify-key, so that made-up keys can neither press the platform nor keep a good
- * key out (docs/decisions/0009, §26). Nobody can tell a made-up key from the first use of a good one, so all of them
- * wait in one line, in the order they came; keys that have authenticated before pass by it.
+ * Limits the questions to the platform's verify-key, so that made-up keys can neither overload the platform nor lock out a
+ * good key (docs/decisions/0009, §26). A made-up key looks like the first use of a good one, so all keys that have never
+ * authenticated wait in one queue, first come, first served. Keys that have authenticated before skip it.
  *
- * What this guarantees, in one process: the platform sees at most {@link maxAsked} questions about strangers at
- * once and {@link maxAsked} in any {@link slotMs}; and while it answers within that time, a good key is asked
- * about after at most {@link maxWaiting} others, in about five seconds. The line cannot be longer than the server
- * has connections, since a connection has one request under way and a caller who hangs up leaves the line.
+ * In one process this guarantees: the platform is asked about at most {@link maxAsked} new keys at once, and about
+ * {@link maxAsked} in any {@link slotMs}. While the platform answers within that time, it is asked about a good key after
+ * at most {@link maxWaiting} others, in about five seconds. The queue is never longer than the number of connections,
+ * because a connection has one request in progress and a caller who disconnects leaves the queue.
  *
- * A refusal is remembered for a moment, an acceptance never: a revocation bites at the next request.
+ * A refusal is remembered for a moment, an acceptance never: a revocation acts at the next request.
  *
  * @module
  */
@@ -19,29 +19,29 @@ import type { KeyVerifier } from '@pool/platform-client';
 
 export type KeyGate = {
   /**
-   * @param signal - the caller went away
-   * @throws PoolError 429 `rate_limited` when the line is too long or does not move; what the verifier throws
+   * @param signal - aborted when the caller disconnects
+   * @throws PoolError 429 `rate_limited` when the queue is too long or does not move; the errors of the verifier
    */
   verify(apiKey: string, signal?: AbortSignal): Promise<VerifiedKey>;
 };
 
 export type KeyGateOptions = {
   readonly verifier: KeyVerifier;
-  /** Whether the key of a hash has authenticated lately, so that it need not wait in line. */
+  /** Whether the key of a hash has authenticated lately, so that it skips the queue. */
   readonly isAdmitted: (hash: string) => boolean;
   /** Milliseconds, better monotonic. */
   readonly nowMs: () => number;
 };
 
-/** Strangers asked about at once. */
+/** New keys that the platform is asked about at once. */
 const maxAsked = 8;
-/** How long each takes its place at least: 100 a second, a tenth of what the platform grants an edge token. */
+/** How long each occupies its place at least: 100 per second, a tenth of the limit of an edge token at the platform. */
 const slotMs = 80;
-/** As many as the server takes connections. */
+/** The number of connections of the server. */
 export const maxWaiting = 512;
-/** When the platform hardly answers, callers shall hear so. */
+/** Callers are refused after this time when the platform answers slowly. */
 const maxWaitMs = 10_000;
-/** A key that was refused may be good a moment later: minted, or its employer moved here. */
+/** A refused key can be good a moment later: it was minted, or its employer moved to this agent. */
 const refusalMs = 1_000;
 const maxRefusals = 4_096;
 
@@ -73,7 +73,7 @@ export function createKeyGate({ verifier, isAdmitted, nowMs }: KeyGateOptions): 
       freePlaces -= 1;
       return Promise.resolve();
     }
-    // Somebody who is gone already says so no second time.
+    // A signal that is already aborted fires no event.
     if (line.size >= maxWaiting || signal?.aborted === true) {
       return Promise.reject(createBusy());
     }

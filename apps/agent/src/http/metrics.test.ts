@@ -2,7 +2,7 @@ import { createMockProver } from '@pool/prover';
 import { expect, it } from 'vitest';
 import { renderAgentMetrics } from './metrics.ts';
 
-it('says what the process uses and what the prover does, each family once', async () => {
+it('reports the process and the prover, each family once', async () => {
   const prover = createMockProver();
   const circuits = [
     {

@@ -1,6 +1,6 @@
 /**
- * What the agent tells Prometheus (README.md, "Metrics"), and to whom. No amount, address, key or label of a pay run is in it; how many
- * proofs were made and when is, so it is nobody's but the operator's.
+ * The metrics of the agent and their credential (README.md, "Metrics"). They have no amount, address, key or label of a pay run.
+ * They do show how many proofs were made and when, so they are for the operator only.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export type MetricsDeps = {
 export function authenticateMetrics(authorization: string | undefined, deps: MetricsDeps): void {
   const token = readBearer(authorization);
   const accepted = [deps.loopbackToken, deps.metricsToken].filter((secret) => secret !== undefined);
-  // Every one is compared, so that the time does not tell which one nearly matched.
+  // Each secret is compared, so that the time does not show which one matched.
   const matches = accepted.map(
     (secret) => token !== undefined && isSameSecret(token, secret.reveal()),
   );
@@ -35,7 +35,7 @@ export function authenticateMetrics(authorization: string | undefined, deps: Met
   }
 }
 
-/** What the process uses, in bytes and seconds. */
+/** Resources of the process, in bytes and seconds. */
 export type ProcessUsage = {
   readonly rssBytes: number;
   readonly heapBytes: number;
@@ -47,7 +47,7 @@ export function renderAgentMetrics(input: {
   readonly version: string;
   readonly prover: ProverMetrics;
   readonly usage: ProcessUsage;
-  /** Old jobs that retention could not erase. */
+  /** Jobs past their retention that could not be erased. */
   readonly unerasedJobs: number;
 }): string {
   const { version, prover, usage, unerasedJobs } = input;

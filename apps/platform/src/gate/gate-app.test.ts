@@ -1,4 +1,4 @@
-/** The gate over a made-up registry chain: tokens, list, paths, coalescing, and what a restart finds. */
+/** The gate over a fake registry chain: tokens, list, paths, shared publications, restart. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ describe('pool-gate', () => {
     await start();
   });
 
-  // A publisher left over would take the next test's changes.
+  // A publisher that is still running would publish the changes of the next test.
   afterEach(() => crash());
 
   async function start(): Promise<void> {
@@ -181,7 +181,7 @@ describe('pool-gate', () => {
       expect((await client.paths([idOf(a)])).missing).toEqual([]);
     });
 
-    it('takes a wallet off, and gives it the lowest free place when it returns', async () => {
+    it('removes a wallet, and gives it the lowest free place when it returns', async () => {
       const client = clientOf(appOf());
       await put(client, a);
       await put(client, b);
@@ -195,7 +195,7 @@ describe('pool-gate', () => {
       expect((await client.paths([idOf(a)])).paths[0]?.index).toBe(before);
     });
 
-    it('says so when a publication reverts, and succeeds on the next try', async () => {
+    it('reports a publication that reverts, and succeeds on the next try', async () => {
       const client = clientOf(appOf());
       fake.state.reverting = true;
       await expect(put(client, a)).rejects.toMatchObject({
@@ -207,7 +207,7 @@ describe('pool-gate', () => {
       expect((await put(client, a)).status).toBe('whitelisted');
     });
 
-    it('refuses a wallet id that is not of the wallet', async () => {
+    it('refuses a wallet id that belongs to another key', async () => {
       const client = clientOf(appOf());
       await expect(client.putWallet(idOf(a), b.walletPub)).rejects.toMatchObject({
         code: 'invalid_request',
@@ -217,7 +217,7 @@ describe('pool-gate', () => {
   });
 
   describe('restart', () => {
-    it('sends the identical transaction again when the crash came before it was mined', async () => {
+    it('sends the identical transaction again after a crash before it was mined', async () => {
       fake.state.instant = false;
       const pending = put(clientOf(appOf()), a).catch(errorCodeOf);
       await expect.poll(() => fake.state.broadcasts.length).toBeGreaterThan(0);
@@ -230,7 +230,7 @@ describe('pool-gate', () => {
       expect(fake.state.current).toBe(fieldToHex(publisher.tree.root));
     });
 
-    it('publishes what was stored and never signed', async () => {
+    it('publishes a stored change that was never signed', async () => {
       await crash();
       await database.db
         .insertInto('wallets')
@@ -267,9 +267,9 @@ describe('pool-gate', () => {
     });
   });
 
-  describe('a publication that nobody mines', () => {
+  describe('a publication that is not mined', () => {
     const waited = () => new Promise((resolve) => setTimeout(resolve, 60));
-    /** Two transactions of one nonce are out; the enrolment waits. */
+    /** Two transactions of one nonce are sent, and the enrolment waits. */
     async function getReplaced() {
       fake.state.instant = false;
       const answer = put(clientOf(appOf()), a).catch(errorCodeOf);
@@ -288,7 +288,7 @@ describe('pool-gate', () => {
       fake.state.finalBlock = fake.state.block;
     }
 
-    it('is replaced at its own nonce, once for each wait, and found again after a crash', async () => {
+    it('is replaced at its own nonce, once per wait, and found again after a crash', async () => {
       const { answer, second } = await getReplaced();
       expect([...fake.state.signed.values()].map(({ nonce }) => nonce)).toEqual([0, 0]);
       nowMs += 239_999;
@@ -311,7 +311,7 @@ describe('pool-gate', () => {
       expect(await publisher.fetchLastTxHash()).toBe(first);
     });
 
-    it('goes on when the node refuses the replacement', async () => {
+    it('continues when the node refuses the replacement', async () => {
       const { broadcast } = fake.chain;
       fake.chain.broadcast = (raw) =>
         raw === [...fake.state.signed.keys()][1]
@@ -329,7 +329,7 @@ describe('pool-gate', () => {
     const write = (mode: string, wallets: string[]) =>
       writeFile(path(), JSON.stringify({ mode, wallets }));
 
-    it('denies by a deny list, and takes a wallet off that is denied later', async () => {
+    it('denies by a deny list, and removes a wallet that is denied later', async () => {
       await write('deny-list', []);
       const client = clientOf(appOf(createFileScreening(path())));
       expect((await put(client, a)).status).toBe('whitelisted');
@@ -339,14 +339,14 @@ describe('pool-gate', () => {
       expect((await put(client, b)).status).toBe('whitelisted');
     });
 
-    it('lets in only whom an allow list names, by address or by key', async () => {
+    it('admits only wallets on an allow list, by address or by key', async () => {
       await write('allow-list', [a.walletPub]);
       const client = clientOf(appOf(createFileScreening(path())));
       expect((await put(client, a)).status).toBe('whitelisted');
       expect((await put(client, b)).status).toBe('denied');
     });
 
-    it('lets nobody in when the list cannot be read', async () => {
+    it('admits nobody when the list cannot be read', async () => {
       await writeFile(path(), '{');
       const client = clientOf(appOf(createFileScreening(path())));
       await expect(put(client, a)).rejects.toMatchObject({
@@ -402,7 +402,7 @@ describe('pool-gate', () => {
         400,
         'unsupported_grant_type',
       ],
-    ])('refuses %s the way RFC 6749 says', async (_name, body, status, code) => {
+    ])('refuses %s as RFC 6749 requires', async (_name, body, status, code) => {
       const response = await appOf().request('/oauth/token', { method: 'POST', body });
       expect(response.status).toBe(status);
       expect(await response.json()).toMatchObject({ error: code, code });

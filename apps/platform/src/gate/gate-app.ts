@@ -1,6 +1,6 @@
 /**
- * The pool-gate's HTTP application (ARCHITECTURE.md): OAuth tokens, eligibility paths and root, and the
- * list itself. Writes answer once the root that holds them is final on chain.
+ * The pool-gate's HTTP application (ARCHITECTURE.md): OAuth tokens, eligibility paths and root, and the list of wallets.
+ * A write is answered once the root that contains it is final on chain.
  *
  * @module
  */
@@ -45,9 +45,9 @@ export type GateAppDeps = {
   readonly log: Log;
   readonly allowedHosts: readonly string[];
   readonly leaves: Leaves;
-  /** Whether the database is ours and answers. Absent: always. */
+  /** Whether this process holds the database and the database answers. Absent: always. */
   readonly isReady?: () => boolean;
-  /** Proxies of our own in front, whose `X-Forwarded-For` counts. Default: none. */
+  /** Own proxies in front, whose `X-Forwarded-For` counts. Default: none. */
   readonly proxyHops?: number;
 };
 
@@ -102,7 +102,7 @@ export function createGateApp(deps: GateAppDeps): Shell {
     const request = await readJson(c, gateWalletRequestSchema);
     const walletPub = parseWalletPub(request.walletPub);
     if (computeWalletId(walletPub) !== walletId) {
-      throw new PoolError('invalid_request', 'walletPub: not the wallet that the path names');
+      throw new PoolError('invalid_request', 'walletPub: is not the key of the wallet in the path');
     }
     const word = fieldToHex(walletId);
     if (!(await deps.screening(walletPub))) {

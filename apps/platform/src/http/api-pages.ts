@@ -1,5 +1,5 @@
 /**
- * `/openapi.json` and `/docs`: what a service says about itself, to everybody.
+ * `/openapi.json` and `/docs`: the description of a service. They need no credential.
  *
  * @module
  */

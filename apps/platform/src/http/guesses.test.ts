@@ -1,4 +1,4 @@
-// What a guessed credential costs: no question to the database, and no good caller his turn (docs/decisions/0032).
+// A guessed credential costs no question to the database and locks out no good caller (docs/decisions/0032).
 import { encodeBase58 } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { revokeEdgeToken } from '../accounts/edge-tokens.ts';
@@ -54,7 +54,7 @@ describe('guessed credentials', () => {
       })
     ).status;
 
-  it('asks the database nothing for guesses, and takes them from the limit of the address', async () => {
+  it('asks the database nothing for guesses, and counts them against the address', async () => {
     const guesses = [
       () => callEdge(`pool_edge_ABCDEFGH_${encodeBase58(random(40))}`),
       () => callNotes(`pool_live_ABCDEFGH_${encodeBase58(random(40))}`),
@@ -93,14 +93,14 @@ describe('guessed credentials', () => {
     expect([await callEdge(token.reveal()), await callNotes(apiKey.reveal())]).toEqual([200, 200]);
   });
 
-  it('asks the database about tokens of before the tag only within the limit of the address', async () => {
+  it('asks the database about tokens without a tag only within the limit of the address', async () => {
     for (let i = 0; i < 50; i += 1) {
       await callEdge(`pool_edge_ABCDEFGH_${encodeBase58(random(32))}`);
     }
     expect(questions).toBe(10);
   });
 
-  it('refuses a revoked token at its next request, and asks about it once', async () => {
+  it('refuses a revoked token at its next request, and asks the database once', async () => {
     const { token, id } = await platform.edgeToken(holder.address);
     expect(await callEdge(token.reveal())).toBe(200);
     await revokeEdgeToken(database.db, id, platform.clock.nowMs);
@@ -134,7 +134,7 @@ describe('guessed credentials', () => {
       await session.getEnrollment().catch(() => undefined);
     }
     expect(statuses).toEqual(new Set([200, 429]));
-    // Ten calls of each: one question who it is, and for the session one for its enrolment.
+    // Ten calls of each: one question for the credential, and for the session one for its enrolment.
     expect(questions).toBe(30);
   });
 });

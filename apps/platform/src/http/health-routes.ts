@@ -1,12 +1,12 @@
 /**
- * What a supervisor and a load balancer ask: whether the process lives, and whether it can serve.
+ * Probes for a supervisor and a load balancer: whether the process is alive, and whether it can serve.
  *
  * @module
  */
 import { PoolError } from '@pool/core';
 import type { Shell } from '@pool/http-server';
 
-/** @param isReady - whether the database is ours and answers, as its lock saw it within the last seconds */
+/** @param isReady - whether this process holds the database and the database answers, as its lock saw it within the last seconds */
 export function addHealthRoutes(app: Shell, isReady: () => boolean = () => true): void {
   app.get('/livez', (c) => c.json({ ok: true }));
   app.get('/readyz', (c) => {

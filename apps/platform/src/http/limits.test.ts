@@ -30,7 +30,7 @@ describe('limits and request ids', () => {
     });
   }
 
-  it('limits sign-ins by address, and says when to come back', async () => {
+  it('limits sign-ins by address, and says when to try again', async () => {
     platform = createTestPlatform(database, { proxyHops: 1, rateLimits: { addressPerSecond: 1 } });
     for (let i = 0; i < 10; i += 1) {
       expect((await callNonce('198.51.100.7')).status).toBe(200);
@@ -47,7 +47,7 @@ describe('limits and request ids', () => {
     expect((await callNonce('198.51.100.7')).status).toBe(200);
   });
 
-  it('limits credentials that are not good by address, and good ones from there not', async () => {
+  it('limits bad credentials by address, and not the good ones from the same address', async () => {
     platform = createTestPlatform(database, { rateLimits: { addressPerSecond: 1 } });
     const session = await platform.signIn(a);
     const { token } = await platform.edgeToken(a.address);
@@ -64,7 +64,7 @@ describe('limits and request ids', () => {
       });
       statuses.push(status);
     }
-    // Two of the ten calls went into the sign-in.
+    // The sign-in took two of the ten calls.
     expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 401, 401, 429, 429]);
     const guess = await platform.app.request('/api/employers/keys', {
       headers: { cookie: 'sessionId=guess' },
@@ -108,7 +108,7 @@ describe('limits and request ids', () => {
     await expect(edge(apiKey).getNotes(query)).rejects.toEqual(limited);
   });
 
-  it('puts the request’s id into its answer and into every line it logs', async () => {
+  it('writes the request id into the answer and into every line of the request', async () => {
     const lines: Record<string, unknown>[] = [];
     const log = pino(
       { level: 'debug' },

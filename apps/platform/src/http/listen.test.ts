@@ -1,4 +1,4 @@
-/** What reaches platform and gate below their routes: raw bytes on a socket, and their end. */
+/** Platform and gate below their routes: raw bytes on a socket, and shutdown. */
 import { Secret } from '@pool/core';
 import type { HttpServer, Shell } from '@pool/http-server';
 import {
@@ -96,7 +96,7 @@ describe.each([
   });
   afterAll(() => server.close());
 
-  it.each(listRawCases(post))('bears %s', async (name) => {
+  it.each(listRawCases(post))('survives %s', async (name) => {
     expect(await tryRawCase(target, name)).toEqual([]);
     expect((await fetch(`${server.url}/livez`)).status).toBe(200);
   });
@@ -105,7 +105,7 @@ describe.each([
 describe('listen', () => {
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  it('refuses where somebody listens already', async () => {
+  it('refuses a port that is in use', async () => {
     const server = await listen(() => new Response(''), loopback, log);
     onTestFinished(() => server.close());
     const port = Number(new URL(server.url).port);
@@ -114,7 +114,7 @@ describe('listen', () => {
     });
   });
 
-  it('ends: answers what was begun within the grace, takes nothing new, keeps nothing open', async () => {
+  it('stops: answers requests in progress within the grace, takes no new ones, keeps no connection open', async () => {
     const get = 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
     let takesMs = 0;
     let begun = 0;
@@ -159,8 +159,11 @@ describe('careless binding', () => {
     expect(() => parseGateConfig({ GATE_HOST: host })).toThrow(/GATE_HOST is not/);
   });
 
-  it.each(['127.0.0.1', '127.1.2.3', '::1', '[::1]', 'localhost'])('is not %s', (host) => {
-    expect(() => parsePlatformConfig({ PLATFORM_HOST: host })).not.toThrow(/PLATFORM_HOST/);
-    expect(() => parseGateConfig({ GATE_HOST: host })).not.toThrow(/GATE_HOST/);
-  });
+  it.each(['127.0.0.1', '127.1.2.3', '::1', '[::1]', 'localhost'])(
+    'is not refused for %s',
+    (host) => {
+      expect(() => parsePlatformConfig({ PLATFORM_HOST: host })).not.toThrow(/PLATFORM_HOST/);
+      expect(() => parseGateConfig({ GATE_HOST: host })).not.toThrow(/GATE_HOST/);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 /**
- * Serves an app of the platform or of the gate on a port and stops cleanly.
+ * Serves an app of the platform or of the gate on a port, and stops cleanly.
  *
  * @module
  */
