@@ -1,0 +1,51 @@
+// How many calls come through at once, and how soon the next ones do. The buckets are tested in @pool/http-server.
+import { isPoolError } from '@pool/core';
+import type { RateLimiter } from '@pool/http-server';
+import { describe, expect, it } from 'vitest';
+import { createRateLimits, settlementCost } from './rate-limit.ts';
+
+const config = {
+  addressPerSecond: 2,
+  sessionPerSecond: 3,
+  edgePerSecond: 4,
+  settlementsPerMinute: 6,
+};
+
+function takeAll(limiter: RateLimiter, cost = 1): number {
+  for (let taken = 0; ; taken += 1) {
+    try {
+      limiter.take('a', cost);
+    } catch (error) {
+      expect(isPoolError(error) && error.code).toBe('rate_limited');
+      return taken;
+    }
+  }
+}
+
+describe('the limits of the platform', () => {
+  it.each([
+    ['address', 2],
+    ['session', 3],
+    ['edge', 4],
+  ] as const)(
+    'lets ten seconds’ worth through at once, and then the steady rate: %s',
+    (name, perSecond) => {
+      let nowMs = 1_000_000;
+      const limiter = createRateLimits(config, () => nowMs)[name];
+      expect(takeAll(limiter)).toBe(10 * perSecond);
+      nowMs += 1_000;
+      expect(takeAll(limiter)).toBe(perSecond);
+      nowMs += 3_600_000;
+      expect(takeAll(limiter)).toBe(10 * perSecond);
+    },
+  );
+
+  it('lets a minute’s worth of settlements through at once, each checked', () => {
+    let nowMs = 1_000_000;
+    const { settlements } = createRateLimits(config, () => nowMs);
+    const cost = settlementCost.request + settlementCost.checks;
+    expect(takeAll(settlements, cost)).toBe(6);
+    nowMs += 10_000;
+    expect(takeAll(settlements, cost)).toBe(1);
+  });
+});
