@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { connectErc20, parseBatchFunded } from '@pool/contracts';
+import { connectErc20, createEvmProvider, parseBatchFunded } from '@pool/contracts';
 import { PoolError } from '@pool/core';
-import { JsonRpcProvider } from 'ethers';
+import type { JsonRpcProvider } from 'ethers';
 import { chainId } from './local-chain.ts';
 import type { SandboxFile } from './sandbox-file.ts';
 
@@ -16,7 +16,7 @@ async function withProvider<T>(
   { rpcUrl }: ChainPlace,
   read: (provider: JsonRpcProvider) => Promise<T>,
 ): Promise<T> {
-  const provider = new JsonRpcProvider(rpcUrl, chainId, { staticNetwork: true, cacheTimeout: -1 });
+  const provider = createEvmProvider({ rpcUrl, chainId });
   try {
     return await read(provider);
   } finally {

@@ -6,6 +6,7 @@
  */
 import {
   connectShieldedPool,
+  createEvmProvider,
   deployPool,
   deployPoolTestToken,
   deployZeroFirstTestToken,
@@ -13,7 +14,7 @@ import {
   type PoolAddresses,
 } from '@pool/contracts';
 import { type ChainsFile, parseEvmAddress } from '@pool/core';
-import { JsonRpcProvider, NonceManager, parseEther, Wallet } from 'ethers';
+import { NonceManager, parseEther, Wallet } from 'ethers';
 import { deriveEmployerKey, deriveRoleKey } from './sandbox-keys.ts';
 
 export const chainKey = 'anvil';
@@ -51,8 +52,7 @@ export async function readChainId(rpcUrl: string): Promise<number | undefined> {
 
 /** Deploys pool and tokens, and gives the employer tokens, and coin for approvals. */
 export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
-  // Without its cache: for 250 ms it would answer the nonce from before the contracts were deployed.
-  const provider = new JsonRpcProvider(rpcUrl, chainId, { staticNetwork: true, cacheTimeout: -1 });
+  const provider = createEvmProvider({ rpcUrl, chainId });
   provider.pollingInterval = 25;
   // A block for each transaction while nobody else watches: deployment in a second instead of ten.
   await provider.send('evm_setAutomine', [true]);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { eligibilityDepth } from '@pool/core';
 import type { RouteExample } from './route.ts';
 
 const walletId = '0x0b63a53787021a4a962a452c2921b3663aff1ffd8d5510540f8e659e782956f1';
@@ -38,7 +39,7 @@ export const gateExamples: Readonly<Record<string, RouteExample>> = {
           {
             walletId,
             index: 5,
-            siblings: Array.from({ length: 10 }, () => [sibling, sibling, sibling]),
+            siblings: Array.from({ length: eligibilityDepth }, () => [sibling, sibling, sibling]),
           },
         ],
         missing: [],

@@ -5,7 +5,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { fieldOrder } from '../src/field.ts';
+import { bigintToHex32 } from '@pool/core';
+import { scalarFieldOrder } from '@pool/kernels';
 import { computePoseidonParameters, partialRoundCounts } from './grain.ts';
 
 const output = new URL('../circom/generated/', import.meta.url);
@@ -15,10 +16,6 @@ function HEADER(source: string) {
 
 const tagConstants = ['FUND_BASE'];
 
-function hex(value: bigint): string {
-  return `0x${value.toString(16).padStart(64, '0')}`;
-}
-
 const poseidon = [HEADER('generate-circom.ts')];
 const widths = [...partialRoundCounts.keys()];
 poseidon.push(
@@ -27,7 +24,7 @@ poseidon.push(
   '    assert(0);\n    return 0;\n}\n',
 );
 function indented(values: readonly bigint[], indent: string): string {
-  return `[\n${values.map((value) => `${indent}    ${hex(value)}`).join(',\n')}\n${indent}]`;
+  return `[\n${values.map((value) => `${indent}    ${bigintToHex32(value)}`).join(',\n')}\n${indent}]`;
 }
 
 poseidon.push('// Round constants: t a round, round after round.\nfunction poseidonConstants(t) {');
@@ -52,7 +49,7 @@ const tags = [
   HEADER('generate-circom.ts'),
   ...tagConstants.map((name) => {
     const digest = BigInt(`0x${bytesToHex(keccak_256(utf8ToBytes(`pool/v1/${name}`)))}`);
-    return `// uint256(keccak256("pool/v1/${name}")) mod r (protocol §1)\nfunction TAG_${name}() {\n    return ${hex(digest % fieldOrder)};\n}\n`;
+    return `// uint256(keccak256("pool/v1/${name}")) mod r (protocol §1)\nfunction TAG_${name}() {\n    return ${bigintToHex32(digest % scalarFieldOrder)};\n}\n`;
   }),
 ];
 

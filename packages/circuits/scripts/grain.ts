@@ -4,7 +4,7 @@
  * The parameters are the ones the circom ecosystem uses: S-box x^5, 8 full rounds, t = inputs + 1.
  * Tested against poseidon-lite through the compiled circuits (src/poseidon.test.ts).
  */
-import { fieldOrder } from '../src/field.ts';
+import { scalarFieldOrder } from '@pool/kernels';
 
 const fieldBits = 254;
 
@@ -77,11 +77,11 @@ function createGrain(t: number, partialRounds: number): () => bigint {
 function invert(value: bigint): bigint {
   let result = 1n;
   let base = value;
-  for (let exponent = fieldOrder - 2n; exponent > 0n; exponent >>= 1n) {
+  for (let exponent = scalarFieldOrder - 2n; exponent > 0n; exponent >>= 1n) {
     if (exponent & 1n) {
-      result = (result * base) % fieldOrder;
+      result = (result * base) % scalarFieldOrder;
     }
-    base = (base * base) % fieldOrder;
+    base = (base * base) % scalarFieldOrder;
   }
   return result;
 }
@@ -96,16 +96,16 @@ export function computePoseidonParameters(t: number): PoseidonParameters {
   const constants: bigint[] = [];
   while (constants.length < (fullRounds + partialRounds) * t) {
     const candidate = draw();
-    if (candidate < fieldOrder) {
+    if (candidate < scalarFieldOrder) {
       constants.push(candidate);
     }
   }
   // A Cauchy matrix 1 / (x_i + y_j); unlike the round constants these draws are reduced, not rejected.
   for (;;) {
-    const points = Array.from({ length: 2 * t }, () => draw() % fieldOrder);
+    const points = Array.from({ length: 2 * t }, () => draw() % scalarFieldOrder);
     const xs = points.slice(0, t);
     const ys = points.slice(t);
-    const sums = xs.map((x) => ys.map((y) => (x + y) % fieldOrder));
+    const sums = xs.map((x) => ys.map((y) => (x + y) % scalarFieldOrder));
     const usable =
       new Set(points).size === 2 * t && sums.every((row) => row.every((s) => s !== 0n));
     if (usable) {

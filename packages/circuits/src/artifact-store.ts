@@ -11,6 +11,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { PoolError } from '@pool/core';
+import type { VerificationKey } from '@pool/kernels';
 import {
   type ArtifactDigests,
   type ArtifactKind,
@@ -30,7 +31,6 @@ import {
 import { type CircuitName, circuitSizes } from './circuits.ts';
 import { withFileLock } from './file-lock.ts';
 import { convertKeyFile } from './key-file-form.ts';
-import type { VerificationKey } from './verification-key.ts';
 
 /** Everything a prover needs, by absolute path. Public. */
 export type CircuitArtifacts = {

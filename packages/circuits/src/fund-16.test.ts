@@ -2,6 +2,7 @@
  * The deployed circuit itself: pinned artifacts, budget, the shared vectors of protocol §5 and §6, and a proof that snarkjs verifies
  * under our key. Builds fund-16's key if the cache has none (seconds).
  */
+import { eligibilityDepth } from '@pool/core';
 import { groth16, zKey } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import vectors from '../../../vectors/fund-batch.json' with { type: 'json' };
@@ -58,7 +59,7 @@ describe('the shared vectors', () => {
 
   it.each(batches)('"$manifest.jobKey" satisfies the circuit', async (vector) => {
     const paths = new Map(vector.eligibility.paths.map((path) => [path.walletId, path]));
-    const none = Array.from({ length: 10 }, () => ['0', '0', '0']);
+    const none = Array.from({ length: eligibilityDepth }, () => ['0', '0', '0']);
     const input = parseFundCircuitInput(
       {
         D: BigInt(vector.publicInputs.digest),

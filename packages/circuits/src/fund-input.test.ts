@@ -1,3 +1,4 @@
+import { eligibilityDepth } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createBatch, R, toInput } from '../test/fund-batch.ts';
 import { parseFundCircuitInput } from './fund-input.ts';
@@ -37,7 +38,7 @@ describe('the input of a fund circuit', () => {
   it.each([
     ['amounts[0]', { amounts: [2n ** 128n, 0n] }],
     ['total', { total: 2n ** 128n }],
-    ['leafIndices[1]', { leafIndices: [0n, 4n ** 10n] }],
+    ['leafIndices[1]', { leafIndices: [0n, 4n ** BigInt(eligibilityDepth)] }],
     ['amounts', { amounts: [1n] }],
     ['siblings[0]', { siblings: [input.siblings[0]?.slice(1), input.siblings[1]] }],
     ['siblings[1][0]', { siblings: [input.siblings[0], input.siblings[1]?.with(0, [1n, 2n])] }],

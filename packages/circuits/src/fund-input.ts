@@ -3,14 +3,11 @@
  *
  * @module
  */
-import { PoolError } from '@pool/core';
-import { fieldOrder } from './field.ts';
+import { eligibilityDepth, maxAmount, PoolError } from '@pool/core';
+import { scalarFieldOrder } from '@pool/kernels';
 
 /** Field element or amount: a BigInt, or its decimal string. Always below r. */
 export type SignalValue = bigint | string;
-
-/** Depth of the eligibility tree; each level has three siblings. */
-export const eligibilityDepth = 10;
 
 /**
  * Input of a fund-N circuit; every array of slots has length N. Secret as a whole: it names payees and amounts.
@@ -41,8 +38,8 @@ export type FundCircuitInput = {
   readonly siblings: readonly (readonly (readonly SignalValue[])[])[];
 };
 
-const maxAmount = 2n ** 128n;
-const maxLeafIndex = 4n ** BigInt(eligibilityDepth);
+const amountLimit = maxAmount + 1n;
+const leafIndexLimit = 4n ** BigInt(eligibilityDepth);
 
 function malformed(signal: string, why: string): PoolError {
   return new PoolError('invalid_circuit_input', `The circuit input ${signal} ${why}.`);
@@ -80,9 +77,9 @@ function parseArray<T>(
  * @throws PoolError `invalid_circuit_input`, naming the signal and never its value
  */
 export function parseFundCircuitInput(input: FundCircuitInput, size: number): FundCircuitInput {
-  const element = (value: unknown, signal: string) => parseSignal(value, signal, fieldOrder);
-  const amount = (value: unknown, signal: string) => parseSignal(value, signal, maxAmount);
-  const leafIndex = (value: unknown, signal: string) => parseSignal(value, signal, maxLeafIndex);
+  const element = (value: unknown, signal: string) => parseSignal(value, signal, scalarFieldOrder);
+  const amount = (value: unknown, signal: string) => parseSignal(value, signal, amountLimit);
+  const leafIndex = (value: unknown, signal: string) => parseSignal(value, signal, leafIndexLimit);
   const level = (value: unknown, signal: string) => parseArray(value, signal, 3, element);
   const path = (value: unknown, signal: string) =>
     parseArray(value, signal, eligibilityDepth, level);

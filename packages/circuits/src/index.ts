@@ -3,6 +3,8 @@
  *
  * @module
  */
+
+export type { G1Json, G2Json, VerificationKey } from '@pool/kernels';
 export {
   type ArtifactStore,
   type ArtifactStoreOptions,
@@ -20,7 +22,6 @@ export {
 export type { BuildOptions, BuildStage } from './build-artifacts.ts';
 export { type CircuitName, circuitNames, circuitSizes, parseCircuitName } from './circuits.ts';
 export {
-  eligibilityDepth,
   type FundCircuitInput,
   parseFundCircuitInput,
   type SignalValue,
@@ -31,4 +32,3 @@ export {
   type ProductionArtifacts,
   type ProductionKeys,
 } from './production-keys.ts';
-export type { G1Json, G2Json, VerificationKey } from './verification-key.ts';

@@ -2,13 +2,13 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { VerificationKey } from '@pool/kernels';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { computeDigest } from './artifacts-manifest.ts';
 import { artifactFiles } from './build-artifacts.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
 import { type FetchedKind, fetchedKinds } from './pinned-digests.ts';
 import { openProductionKeys } from './production-keys.ts';
-import type { VerificationKey } from './verification-key.ts';
 
 const dev = verificationKeys['fund-16'];
 const generator = dev.vk_gamma_2;

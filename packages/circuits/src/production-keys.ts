@@ -11,6 +11,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PoolError } from '@pool/core';
+import type { VerificationKey } from '@pool/kernels';
 import { computeDigest, computeFileDigest } from './artifacts-manifest.ts';
 import { artifactFiles, type BuildOptions } from './build-artifacts.ts';
 import { type CircuitName, circuitSizes } from './circuits.ts';
@@ -18,7 +19,6 @@ import { isProduction } from './config.ts';
 import { checkFetchedCeremony } from './fetched-ceremony.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
 import { type FetchedKind, type PinnedDigests, parsePinnedDigests } from './pinned-digests.ts';
-import type { VerificationKey } from './verification-key.ts';
 
 /** Everything a prover needs, by absolute path. Public. */
 export type ProductionArtifacts = {

@@ -8,8 +8,8 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { PoolError } from '@pool/core';
+import { scalarFieldOrder } from '@pool/kernels';
 import { createCoefficientDictionary } from './coefficient-dictionary.ts';
-import { fieldOrder } from './field.ts';
 
 /** One of the matrices A, B, C, row after row. */
 export type R1csMatrix = {
@@ -100,7 +100,10 @@ function readHeader(source: Source, section: Section) {
     throw malformed('its header is cut off');
   }
   const header = take(source, section.start, 4 + fieldBytes + 28);
-  if (header.readUInt32LE(0) !== fieldBytes || littleEndianToBigInt(header, 4) !== fieldOrder) {
+  if (
+    header.readUInt32LE(0) !== fieldBytes ||
+    littleEndianToBigInt(header, 4) !== scalarFieldOrder
+  ) {
     throw malformed('it is not over the BN254 scalar field');
   }
   const counts = 4 + fieldBytes;
@@ -198,7 +201,7 @@ function read(source: Source): R1cs {
     }
   }
   const coefficients = dictionary.values();
-  if (coefficients.some((value) => value >= fieldOrder)) {
+  if (coefficients.some((value) => value >= scalarFieldOrder)) {
     throw malformed('a coefficient is not a field element');
   }
   const [a, b, c] = lists.map(
@@ -292,12 +295,12 @@ export function findBrokenConstraints(
       const coefficient = r1cs.coefficients[matrix.coefficient[term] ?? 0] ?? 0n;
       sum += coefficient * (witness[matrix.wire[term] ?? 0] ?? 0n);
     }
-    return sum % fieldOrder;
+    return sum % scalarFieldOrder;
   };
   const broken: number[] = [];
   for (const row of rows) {
     const product = evaluate(r1cs.a, row) * evaluate(r1cs.b, row);
-    if ((product - evaluate(r1cs.c, row)) % fieldOrder !== 0n) {
+    if ((product - evaluate(r1cs.c, row)) % scalarFieldOrder !== 0n) {
       broken.push(row);
     }
   }

@@ -9,11 +9,12 @@
  * only this generated output connects them.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { VerificationKey } from '@pool/circuits';
 import { type ForgeArtifact, renderArtifact, toKebab } from './abi/typescript.ts';
 import { runForge } from './forge.ts';
 import { computeSchedule } from './poseidon/schedule.ts';
 import { renderPoseidon } from './poseidon/solidity.ts';
-import { renderVerifier, type SnarkVerificationKey } from './verifier/solidity.ts';
+import { renderVerifier } from './verifier/solidity.ts';
 
 const verifiers = [
   { circuit: 'fund-16', contract: 'Fund16Verifier' },
@@ -49,14 +50,14 @@ function put(path: string, content: string): void {
 
 async function readVerificationKeys(): Promise<{
   readonly isDevelopmentKey: boolean;
-  readonly keys: Readonly<Record<string, SnarkVerificationKey>>;
+  readonly keys: Readonly<Record<string, VerificationKey>>;
 }> {
   const circuits = new URL('../../circuits/', import.meta.url);
   const manifest = JSON.parse(readFileSync(new URL('artifacts.json', circuits), 'utf8')) as {
     readonly setup: string;
   };
   const module = (await import(new URL('src/generated/verification-keys.ts', circuits).href)) as {
-    readonly verificationKeys: Readonly<Record<string, SnarkVerificationKey>>;
+    readonly verificationKeys: Readonly<Record<string, VerificationKey>>;
   };
   return { isDevelopmentKey: manifest.setup.startsWith('INSECURE'), keys: module.verificationKeys };
 }

@@ -1,5 +1,5 @@
 /** Deployment against a real chain: addresses, roles, refusals, and what a revert decodes to. */
-import { computeAssetId, parseEvmAddress } from '@pool/core';
+import { bigintToHex32, computeAssetId, parseEvmAddress } from '@pool/core';
 import { type Anvil, startAnvil } from '@pool/testkit';
 import { id, JsonRpcProvider, type JsonRpcSigner, ZeroHash } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { connectShieldedPool, noPermit } from './shielded-pool.ts';
 import { deployPoolTestToken, deployZeroFirstTestToken, mintTestToken } from './test-tokens.ts';
 
 function word(value: number): string {
-  return `0x${value.toString(16).padStart(64, '0')}`;
+  return bigintToHex32(BigInt(value));
 }
 
 /** The code of the error a call ends with. */

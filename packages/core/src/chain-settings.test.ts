@@ -30,9 +30,9 @@ describe('chainsFileSchema', () => {
     expect(parse(chains)).toEqual({
       evidence: { domain: 'd', uri: 'https://d' },
       chains: { anvil },
-      poolless: { solana: 'solana', base: 'evm' },
+      addressOnlyChains: { solana: 'solana', base: 'evm' },
     });
-    expect(parse({ anvil })).not.toHaveProperty('poolless');
+    expect(parse({ anvil })).not.toHaveProperty('addressOnlyChains');
   });
 
   it('reads addresses into checksum form', () => {

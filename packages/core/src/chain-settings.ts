@@ -128,7 +128,7 @@ export type EvmChainSettings = v.InferOutput<typeof evmChainSettingsSchema>;
  * A chain without a pool, named by its family alone: its addresses are recognised, and nothing is paid there. Any
  * family may be named, so that one file serves agents of several releases.
  */
-const poollessChainSchema = v.strictObject({
+const addressOnlyChainSchema = v.strictObject({
   family: v.pipe(
     v.string(),
     v.regex(/^[a-z][a-z0-9-]{0,31}$/),
@@ -138,10 +138,10 @@ const poollessChainSchema = v.strictObject({
 
 /** The entry's content decides the schema, so that a mistake in full settings is reported for its own field. */
 const chainSchema = v.lazy((value) =>
-  isPoolless(value) ? poollessChainSchema : evmChainSettingsSchema,
+  isAddressOnlyChain(value) ? addressOnlyChainSchema : evmChainSettingsSchema,
 );
 
-function isPoolless(value: unknown): boolean {
+function isAddressOnlyChain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !('family' in value)) {
     return false;
   }
@@ -172,7 +172,7 @@ export type ChainsFile = {
   /** Chains with a pool. */
   readonly chains: Readonly<Record<string, EvmChainSettings>>;
   /** Family of each chain without a pool, by key. Absent: the file has none. */
-  readonly poolless?: Readonly<Record<string, string>>;
+  readonly addressOnlyChains?: Readonly<Record<string, string>>;
 };
 
 /** The file has both kinds under `chains`. They are separated on reading, so that no payment meets a chain without a pool. */
@@ -189,18 +189,18 @@ export const chainsFileSchema = v.pipe(
   }),
   v.transform(({ evidence, chains }): ChainsFile => {
     const payable: Record<string, EvmChainSettings> = {};
-    const poolless: Record<string, string> = {};
+    const addressOnlyChains: Record<string, string> = {};
     for (const [key, settings] of Object.entries(chains)) {
       if ('pool' in settings) {
         payable[key] = settings;
       } else {
-        poolless[key] = settings.family;
+        addressOnlyChains[key] = settings.family;
       }
     }
     return {
       evidence,
       chains: payable,
-      ...(Object.keys(poolless).length === 0 ? {} : { poolless }),
+      ...(Object.keys(addressOnlyChains).length === 0 ? {} : { addressOnlyChains }),
     };
   }),
 );

@@ -14,11 +14,15 @@ export type EvmAddress = Brand<string, 'EvmAddress'>;
 
 /** True for what {@link parseEvmAddress} takes. */
 export function isEvmAddress(value: unknown): boolean {
+  return tryParseEvmAddress(value) !== undefined;
+}
+
+/** Undefined for what {@link parseEvmAddress} refuses. */
+export function tryParseEvmAddress(value: unknown): EvmAddress | undefined {
   try {
-    parseEvmAddress(value);
-    return true;
+    return parseEvmAddress(value);
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -88,7 +88,12 @@ export {
   type PoolErrorOptions,
   peerCode,
 } from './errors/pool-error.ts';
-export { type EvmAddress, isEvmAddress, parseEvmAddress } from './evm-address.ts';
+export {
+  type EvmAddress,
+  isEvmAddress,
+  parseEvmAddress,
+  tryParseEvmAddress,
+} from './evm-address.ts';
 export { assertNoFieldLeft } from './exhaustive.ts';
 export {
   assertField,

@@ -47,7 +47,7 @@ export const setupMutants: readonly Mutant[] = [
   {
     name: 'basis: tasks begin where the first does',
     file: 'src/lagrange-basis.ts',
-    find: 'first = (first * leap) % scalarModulus;',
+    find: 'first = (first * leap) % scalarFieldOrder;',
     replace: '',
     tests: setup,
   },

@@ -5,18 +5,18 @@
  *
  * @module
  */
+import { baseFieldOrder } from './field-orders.ts';
 import { components, type Group, zkeyPointSize } from './groups.ts';
 
-const Q = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
-const zkeyRadix = (1n << 256n) % Q;
+const zkeyRadix = (1n << 256n) % baseFieldOrder;
 
 function reduce(value: bigint): bigint {
-  const rest = value % Q;
-  return rest < 0n ? rest + Q : rest;
+  const rest = value % baseFieldOrder;
+  return rest < 0n ? rest + baseFieldOrder : rest;
 }
 
 function invert(value: bigint): bigint {
-  let [a, b, x, y] = [reduce(value), Q, 1n, 0n];
+  let [a, b, x, y] = [reduce(value), baseFieldOrder, 1n, 0n];
   while (a > 1n) {
     const quotient = b / a;
     [a, b, x, y] = [b - quotient * a, a, y - quotient * x, x];

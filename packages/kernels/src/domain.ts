@@ -4,6 +4,8 @@
  *
  * @module
  */
+
+import { scalarFieldOrder } from './field-orders.ts';
 import type { Block } from './memory.ts';
 import { type Runtime, splitRange, withBlocks } from './runtime.ts';
 import {
@@ -12,7 +14,6 @@ import {
   computeRootOfUnity,
   encodeScalars,
   scalarBytes,
-  scalarModulus,
 } from './scalar-field.ts';
 import type { KernelTask } from './threads.ts';
 
@@ -49,9 +50,13 @@ type Piece = {
 /** Entries start·step^j, j = 0 … h-1, from pair h/2 on. */
 function describeStage(h: number, start: bigint, step: bigint): Piece[] {
   return splitRange(h / 2, pairsPerRow).map(([from, pairs]) => {
-    const first = (start * computePower(step, BigInt(2 * from))) % scalarModulus;
-    const second = (first * step) % scalarModulus;
-    return { pair: h / 2 + from, pairs, numbers: [first, second, (step * step) % scalarModulus] };
+    const first = (start * computePower(step, BigInt(2 * from))) % scalarFieldOrder;
+    const second = (first * step) % scalarFieldOrder;
+    return {
+      pair: h / 2 + from,
+      pairs,
+      numbers: [first, second, (step * step) % scalarFieldOrder],
+    };
   });
 }
 

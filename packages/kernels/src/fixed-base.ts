@@ -5,7 +5,9 @@
  *
  * @module
  */
+
 import { KernelsError } from './errors.ts';
+import { baseFieldOrder } from './field-orders.ts';
 import { type Group, pointSize, zkeyPointSize } from './groups.ts';
 import {
   computeMultiples,
@@ -26,7 +28,6 @@ const digitCount = Math.floor(scalarBits / digitBits) + 1;
 /** Multiples of a digit's table: 1 … this. */
 const multiples = 2 ** (digitBits - 1);
 
-const Q = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
 /** Generators as every BN254 library has them (EIP-197). */
 const generators: Readonly<Record<Group, readonly bigint[]>> = {
   g1: [1n, 2n],
@@ -63,7 +64,9 @@ type Table = {
 /** Reads the 2^(13·place) multiples of the generator into the first of each place's points. */
 async function placeBases(runtime: Runtime, group: Group, table: number): Promise<void> {
   const radix = 1n << 256n;
-  const generator = concat(generators[group].map((value) => encodeInteger((value * radix) % Q)));
+  const generator = concat(
+    generators[group].map((value) => encodeInteger((value * radix) % baseFieldOrder)),
+  );
   const bases = await multiplyPoints(
     runtime,
     group,

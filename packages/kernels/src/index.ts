@@ -1,13 +1,15 @@
 /**
- * BN254 arithmetic on all cores, and the format of proving keys.
+ * BN254 arithmetic on all cores, and the formats of Groth16 keys.
  *
  * @module
  */
 
 export type { PackedProducts } from './babyjubjub.ts';
 export { KernelsError, type KernelsErrorCode } from './errors.ts';
+export { baseFieldOrder, scalarFieldOrder } from './field-orders.ts';
 export type { Group } from './groups.ts';
 export { createKernels, type Kernels, type KernelsOptions } from './kernels.ts';
+export { moduleBeside } from './module-beside.ts';
 export type { PointTable } from './points.ts';
 export type { PoseidonConstants } from './poseidon.ts';
 export type { Rows, RowsInput } from './rows.ts';
@@ -15,6 +17,7 @@ export type { TaskOptions } from './runtime.ts';
 export type { ScalarVector } from './scalars.ts';
 export type { OpenedBoxes, SealedBoxes } from './scan.ts';
 export type { ScanKernels } from './scan-kernels.ts';
+export type { G1Json, G2Json, VerificationKey } from './verification-key.ts';
 export type { Multiplier } from './wasm-module.ts';
 export {
   type CoefficientLimits,

@@ -3,7 +3,9 @@
  *
  * @module
  */
+
 import { KernelsError } from './errors.ts';
+import { scalarFieldOrder } from './field-orders.ts';
 import { elementBytes } from './rows.ts';
 import {
   createTaskCounter,
@@ -18,7 +20,6 @@ import {
   computeRootOfUnity,
   encodeScalars,
   scalarBytes,
-  scalarModulus,
 } from './scalar-field.ts';
 import type { KernelTask } from './threads.ts';
 
@@ -42,17 +43,17 @@ export type LagrangeBasis = {
 function listNumbers({ size, point, factor = 1n, odd = false }: LagrangeBasis): bigint[] {
   const order = odd ? 2 * size : size;
   const back = computeInverse(computeRootOfUnity(Math.log2(order)));
-  const vanishing = (computePower(point, BigInt(order)) + scalarModulus - 1n) % scalarModulus;
+  const vanishing = (computePower(point, BigInt(order)) + scalarFieldOrder - 1n) % scalarFieldOrder;
   if (vanishing === 0n) throw new KernelsError('input_refused', 'the point is in the domain');
   const scale =
-    (((vanishing * computeInverse(BigInt(order))) % scalarModulus) * factor) % scalarModulus;
-  const step = odd ? (back * back) % scalarModulus : back;
-  const stride = (step * step) % scalarModulus;
+    (((vanishing * computeInverse(BigInt(order))) % scalarFieldOrder) * factor) % scalarFieldOrder;
+  const step = odd ? (back * back) % scalarFieldOrder : back;
+  const stride = (step * step) % scalarFieldOrder;
   const leap = computePower(stride, BigInt(taskPairs));
-  let first = odd ? (point * back) % scalarModulus : point;
+  let first = odd ? (point * back) % scalarFieldOrder : point;
   return splitRange(size / 2, taskPairs).flatMap(() => {
-    const numbers = [first, (first * step) % scalarModulus, stride, scale];
-    first = (first * leap) % scalarModulus;
+    const numbers = [first, (first * step) % scalarFieldOrder, stride, scale];
+    first = (first * leap) % scalarFieldOrder;
     return numbers;
   });
 }

@@ -6,6 +6,7 @@
  */
 import { addressFor } from './babyjubjub.ts';
 import { KernelsError } from './errors.ts';
+import { scalarFieldOrder } from './field-orders.ts';
 import type { Block } from './memory.ts';
 import { createTaskCounter, type Runtime, type TaskOptions, withBlocks } from './runtime.ts';
 
@@ -32,7 +33,6 @@ const elementBytes = 40;
 const pairBytes = 80;
 const fullRounds = 8;
 const maximumWidth = 7;
-const modulus = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 /** Pairs of hashes in one task: some 4 ms for wide states. */
 const pairsInTask = 64;
 
@@ -59,7 +59,7 @@ function listConstants(constants: PoseidonConstants): readonly bigint[] {
   ];
   const wanted =
     fullRounds * width + 2 * width * width + partialRounds + 2 * partialRounds * (width - 1);
-  const isField = (value: bigint) => value >= 0n && value < modulus;
+  const isField = (value: bigint) => value >= 0n && value < scalarFieldOrder;
   if (
     !Number.isInteger(width) ||
     width < 2 ||

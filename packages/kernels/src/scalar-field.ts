@@ -3,10 +3,7 @@
  *
  * @module
  */
-
-/** r, the order of G1 and G2 (EIP-196). */
-export const scalarModulus =
-  21888242871839275222246405745257275088548364400416034343698204186575808495617n;
+import { scalarFieldOrder } from './field-orders.ts';
 
 /** Bytes of a scalar: little-endian, below r. */
 export const scalarBytes = 32;
@@ -17,22 +14,22 @@ const nonResidue = 5n;
 /** @param exponent - not negative */
 export function computePower(base: bigint, exponent: bigint): bigint {
   let result = 1n;
-  let square = base % scalarModulus;
+  let square = base % scalarFieldOrder;
   for (let rest = exponent; rest > 0n; rest >>= 1n) {
-    if (rest & 1n) result = (result * square) % scalarModulus;
-    square = (square * square) % scalarModulus;
+    if (rest & 1n) result = (result * square) % scalarFieldOrder;
+    square = (square * square) % scalarFieldOrder;
   }
   return result;
 }
 
 /** The inverse, by Fermat. @param value - not a multiple of r */
 export function computeInverse(value: bigint): bigint {
-  return computePower(value, scalarModulus - 2n);
+  return computePower(value, scalarFieldOrder - 2n);
 }
 
 /** A primitive root of unity of order 2^k, k = 0 … 28; each is the square of the next. */
 export function computeRootOfUnity(k: number): bigint {
-  return computePower(nonResidue, (scalarModulus - 1n) >> BigInt(k));
+  return computePower(nonResidue, (scalarFieldOrder - 1n) >> BigInt(k));
 }
 
 /** Writes scalars, 32 bytes little-endian each, into the beginning of `into`. */
@@ -47,7 +44,7 @@ export function encodeScalars(scalars: readonly bigint[], into: Uint8Array): voi
 }
 
 const modulusWords = Uint32Array.from({ length: 8 }, (_, i) =>
-  Number((scalarModulus >> BigInt(32 * i)) & 0xffffffffn),
+  Number((scalarFieldOrder >> BigInt(32 * i)) & 0xffffffffn),
 );
 
 /** Whether all scalars are below r. @param words - the scalars as little-endian 32-bit words */

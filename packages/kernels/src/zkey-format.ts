@@ -11,6 +11,7 @@
  *
  * @module
  */
+import { baseFieldOrder, scalarFieldOrder } from './field-orders.ts';
 
 export type ZkeyForm = 'standard' | 'compact';
 
@@ -70,10 +71,6 @@ const headBytes = 12;
 /** More than any key has: a bound on what a broken file can make us read. */
 const maximumSections = 64;
 
-const baseFieldOrder =
-  21888242871839275222246405745257275088696311157297823662689037894645226208583n;
-const scalarFieldOrder =
-  21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 /** The scalar field has roots of unity of order 2^28, and a proof needs one of twice the domain. */
 const maximumDomainSize = 2 ** 27;
 

@@ -2,6 +2,7 @@ import {
   assertField,
   bigintToHex32,
   type EligibilityPathWire,
+  eligibilityDepth,
   fieldModulus,
   fieldToHex,
   parseField,
@@ -69,7 +70,11 @@ describe('createEligibilityTree', () => {
       () => Reflect.apply(createEligibilityTree().insert, undefined, [fieldModulus + 1n]),
       'invalid_field_element',
     ],
-    ['index 4^10', () => createEligibilityTree().set(4 ** 10, w(1n)), 'invalid_leaf_index'],
+    [
+      'index 4^10',
+      () => createEligibilityTree().set(4 ** eligibilityDepth, w(1n)),
+      'invalid_leaf_index',
+    ],
     ['index -1', () => createEligibilityTree().set(-1, w(1n)), 'invalid_leaf_index'],
     ['a fractional index', () => createEligibilityTree().set(0.5, w(1n)), 'invalid_leaf_index'],
     ['a wallet twice', () => createEligibilityTree([w(1n), w(1n)]), 'duplicate_wallet'],
@@ -100,7 +105,7 @@ describe('computeEligibilityRootFromPath', () => {
 
   it.each([
     ['nine levels', { siblings: path.siblings.slice(1) }, 'invalid_path'],
-    ['an index of 4^10', { index: 4 ** 10 + 4 }, 'invalid_path'],
+    ['an index of 4^10', { index: 4 ** eligibilityDepth + 4 }, 'invalid_path'],
     ['a negative index', { index: -1 }, 'invalid_path'],
   ])('refuses %s', (_, change, code) => {
     expect(() => computeEligibilityRootFromPath(w(5n), { ...path, ...change })).toThrow(

@@ -4,10 +4,11 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
+import type { VerificationKey } from '@pool/kernels';
 import { assembleProof, type BlindingPoints } from './assemble-proof.ts';
 import type { ProofSums } from './engine/engine.ts';
 import { scalarFieldOrder } from './field.ts';
-import type { Groth16Proof, VerificationKey } from './groth16.ts';
+import type { Groth16Proof } from './groth16.ts';
 import { verifyProof } from './verify-proof.ts';
 import { serveCalls } from './worker-link.ts';
 

@@ -5,9 +5,10 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
+import type { G1Json, G2Json } from '@pool/kernels';
 import type { G1Affine, G2Affine, ProofSums } from './engine/engine.ts';
 import { readCoordinate, readInteger } from './field.ts';
-import type { G1Json, G2Json, Groth16Proof } from './groth16.ts';
+import type { Groth16Proof } from './groth16.ts';
 
 type G1Point = typeof bn254.G1.Point.BASE;
 type G2Point = typeof bn254.G2.Point.BASE;

@@ -3,6 +3,8 @@
  *
  * @module
  */
+
+import { moduleBeside } from '@pool/kernels';
 import type { AcceleratorDescription } from './accelerator.ts';
 import type { AssembleProofRequest, AssembleProofResult } from './assemble-proof-worker.ts';
 import { argumentError, assertArtifact, assertProveRequest } from './check-arguments.ts';
@@ -16,7 +18,6 @@ import {
 import { ProverError } from './errors.ts';
 import type { ProofResult } from './groth16.ts';
 import { makeProof, type ProofTask } from './make-proof.ts';
-import { moduleBeside } from './module-beside.ts';
 import { createProofQueue } from './proof-queue.ts';
 import { createProofStatistics, type ProofTimer } from './proof-statistics.ts';
 import type {

@@ -1,6 +1,7 @@
 // Every way in which a call of the package can fail, by the code that it fails with. A new code does not compile without a case here.
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { VerificationKey } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setUp } from '../test/oracle-prover.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../test/small-circuit.ts';
 import { createProver, type ProverOptions } from './create-prover.ts';
 import { ProverError, type ProverErrorCode } from './errors.ts';
-import type { Groth16Proof, VerificationKey } from './groth16.ts';
+import type { Groth16Proof } from './groth16.ts';
 import { createMockProver } from './mock-prover.ts';
 import { createProofVerifier } from './proof-verifier.ts';
 import type { ArtifactSource } from './prover.ts';

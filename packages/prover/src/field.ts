@@ -1,5 +1,6 @@
 /**
- * The fields of BN254, and coordinates as proving keys hold them: times 2^256 mod q, 32 bytes little-endian.
+ * The fields of BN254, and coordinates as proving keys hold them: times 2^256 mod q, 32 bytes little-endian. The threads of the
+ * prover start without flags and load only files of this package, so the orders are not imported from kernels.
  *
  * @module
  */

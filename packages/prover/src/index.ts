@@ -3,12 +3,14 @@
  *
  * @module
  */
+
+export type { G1Json, G2Json, VerificationKey } from '@pool/kernels';
 export type { AcceleratorDescription } from './accelerator.ts';
 export { createProver, type ProverOptions } from './create-prover.ts';
 export type { ProverIncident } from './engine/accelerator-record.ts';
 export type { AcceleratorChoice } from './engine/engine-keeper.ts';
 export { ProverError, type ProverErrorCode } from './errors.ts';
-export type { G1Json, G2Json, Groth16Proof, ProofResult, VerificationKey } from './groth16.ts';
+export type { Groth16Proof, ProofResult } from './groth16.ts';
 export { createMockProver } from './mock-prover.ts';
 export {
   createProofVerifier,

@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
+import type { VerificationKey } from '@pool/kernels';
 import { groth16, wtns } from 'snarkjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createSmallCircuit, endSnarkjsThreads, type SmallCircuit } from '../test/small-circuit.ts';
-import type { Groth16Proof, VerificationKey } from './groth16.ts';
+import type { Groth16Proof } from './groth16.ts';
 import {
   createProofVerifier,
   type ProofVerifier,

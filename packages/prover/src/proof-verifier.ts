@@ -4,10 +4,11 @@
  *
  * @module
  */
+
+import { moduleBeside, type VerificationKey } from '@pool/kernels';
 import { assertWithin, maximumTimeoutMs } from './check-arguments.ts';
 import { ProverError } from './errors.ts';
-import type { Groth16Proof, VerificationKey } from './groth16.ts';
-import { moduleBeside } from './module-beside.ts';
+import type { Groth16Proof } from './groth16.ts';
 import type { VerifyRequest } from './verify-worker.ts';
 import { createWorkerLink } from './worker-link.ts';
 

@@ -3,8 +3,10 @@
  *
  * @module
  */
+
+import type { VerificationKey } from '@pool/kernels';
 import type { AcceleratorDescription } from './accelerator.ts';
-import type { Groth16Proof, ProofResult, VerificationKey } from './groth16.ts';
+import type { Groth16Proof, ProofResult } from './groth16.ts';
 import type { ProverMetrics } from './prover-metrics.ts';
 
 /** Files of one circuit; any snarkjs-compatible pair. */

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { Groth16Proof, VerificationKey } from './groth16.ts';
+import type { VerificationKey } from '@pool/kernels';
+import type { Groth16Proof } from './groth16.ts';
 import { verifyProof } from './verify-proof.ts';
 import { serveCalls } from './worker-link.ts';
 

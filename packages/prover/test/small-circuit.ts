@@ -7,8 +7,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { VerificationKey } from '@pool/kernels';
 import { curves, powersOfTau, zKey } from 'snarkjs';
-import type { VerificationKey } from '../src/groth16.ts';
 import type { ProvingArtifact } from '../src/prover.ts';
 
 const factors = `pragma circom 2.2.0;

@@ -27,4 +27,4 @@ export type {
   VoidRequest,
 } from './requests.ts';
 export type { Outcome, Progress, RefusalReason, Signer, SignerCapabilities } from './signer.ts';
-export { encodeApproveCall, encodeSignedTransaction } from './token-approval.ts';
+export { encodeApproveCall, encodeSignedTransaction, maxApprovalGas } from './token-approval.ts';

@@ -22,7 +22,7 @@ import type { RefusalReason } from './signer.ts';
 const approveSelector = '0x095ea7b3';
 
 /** An approval costs about 50,000 gas, with an odd token twice that. */
-const maxApprovalGas = 300_000n;
+export const maxApprovalGas = 300_000n;
 
 /** Most an approval may cost in the chain's coin: 0.1 of a coin with 18 decimals. */
 const maxApprovalFeeWei = 10n ** 17n;

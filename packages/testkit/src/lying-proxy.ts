@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { readBody } from './read-body.ts';
 
 /** A parsed JSON document; lies narrow it to what they change. */
 export type Json = Record<string, unknown>;
@@ -49,7 +50,7 @@ export async function startLyingProxy(
       .filter(({ lie }) => lie.method === undefined || lie.method === request.method)
       .filter(({ lie }) => lie.path.test(`${url.pathname}${url.search}`));
 
-    let body = await readAll(request);
+    let body = await readBody(request);
     for (const { lie, index } of heard) {
       if (lie.request !== undefined && body !== '') {
         body = JSON.stringify(lie.request(JSON.parse(body) as Json));
@@ -118,12 +119,4 @@ function forwardedHeaders(request: IncomingMessage): Headers {
     }
   }
   return headers;
-}
-
-async function readAll(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { readBody } from './read-body.ts';
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
 
@@ -39,7 +40,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   });
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readAll(request);
+    const body = await readBody(request);
     const call = JSON.parse(body) as RpcCall;
     if (cut?.only(call) === true) {
       struck.push(call.method);
@@ -96,12 +97,4 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-async function readAll(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,13 +1,14 @@
 // `node --conditions=@pool/source tooling/bench/prover/count-products.ts [fund-16 fund-64 fund-256]`: how many field multiplications a
 // proof takes on a graphics device, counted from real keys and witnesses and the plans of the engine. The tables of docs/gpu.md.
 import { createArtifactStore } from '@pool/circuits';
+import { scalarFieldOrder } from '@pool/kernels';
 import { createBatch, toInput } from '../../../packages/circuits/test/fund-batch.ts';
 import {
   countDigits,
   countMsm,
   countTransforms,
 } from '../../../packages/prover/scripts/gpu-check/arithmetic.ts';
-import { readInteger, scalarFieldOrder } from '../../../packages/prover/src/field.ts';
+import { readInteger } from '../../../packages/prover/src/field.ts';
 import { affineBytes } from '../../../packages/prover/src/webgpu/curve-fields.ts';
 import { witnessDensity } from '../../../packages/prover/src/webgpu/engine-key.ts';
 import {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { findMemoProblem, isPoolError, parseEvmAddress, type RequestedRecipient } from '@pool/core';
+import { findMemoProblem, type RequestedRecipient, tryParseEvmAddress } from '@pool/core';
 import { type AmountUnit, parseRosterAmount } from './roster-amount.ts';
 import {
   type Delimiter,
@@ -98,7 +98,7 @@ function parseRow(
     return undefined;
   }
   const [addressText = '', amountText = '', memo = ''] = fields;
-  const recipientAddress = parseAddress(addressText);
+  const recipientAddress = tryParseEvmAddress(addressText);
   const named = recipientAddress === undefined ? {} : { address: recipientAddress };
   if (recipientAddress === undefined) {
     mistakes.push({
@@ -140,17 +140,6 @@ function describeMisfit(text: string, fields: number, header: Width): string | u
     return `${quote(text)} has one field, and the header names ${width}`;
   }
   return `has ${fields} fields, and the header names ${width}; put a field with ${delimiterNames[delimiter]} in quotes`;
-}
-
-function parseAddress(text: string): string | undefined {
-  try {
-    return parseEvmAddress(text);
-  } catch (error) {
-    if (isPoolError(error)) {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 function describeAddress(text: string): string {

@@ -78,7 +78,7 @@ export async function createParts(config: Config): Promise<AgentParts> {
         defaultChain: undefined,
         // The probe of the signer reports a missing signer.
         signerCurves: ['secp256k1', 'ed25519'],
-        poolless: chainsFile.poolless,
+        addressOnlyChains: chainsFile.addressOnlyChains,
       });
       return route.kind === 'invalid' ? route.reason : undefined;
     },
@@ -97,7 +97,7 @@ export async function createParts(config: Config): Promise<AgentParts> {
             bootstrap: bootstrap(),
             defaultChain: config.chain,
             signerCurves: funder === undefined ? [] : ['secp256k1'],
-            poolless: chainsFile.poolless,
+            addressOnlyChains: chainsFile.addressOnlyChains,
           }),
         platform: edge,
         evidence: createEvidenceVerifier({

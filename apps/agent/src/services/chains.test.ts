@@ -51,7 +51,7 @@ function createDeps(changes: Partial<RouteDeps> = {}): RouteDeps {
     contexts: new Map(
       Object.entries(file.chains).map(([key, settings]) => [key, { key, settings, chain }]),
     ),
-    poolless: file.poolless,
+    addressOnlyChains: file.addressOnlyChains,
     bootstrap,
     defaultChain: undefined,
     signerCurves: ['secp256k1'],
@@ -112,7 +112,7 @@ describe('readChainsFile', () => {
   it('answers addresses in checksum form', () => {
     const file = read({ anvil: { ...anvil, pool: pool.toLowerCase() } });
     expect(file.chains['anvil']?.pool).toBe(pool);
-    expect(file.poolless).toBeUndefined();
+    expect(file.addressOnlyChains).toBeUndefined();
   });
 
   it.each([

@@ -59,7 +59,7 @@ export type RouteDeps = {
   /** Curves that a configured funder signer signs on. */
   readonly signerCurves: readonly Curve[];
   /** Family by key of the chains that the chains file names without a pool. */
-  readonly poolless: Readonly<Record<string, string>> | undefined;
+  readonly addressOnlyChains: Readonly<Record<string, string>> | undefined;
 };
 
 /** Decides whether a request for this chain can be routed, and why not. */
@@ -67,10 +67,12 @@ export function routeChain(key: string | undefined, deps: RouteDeps): ChainRoute
   const { bootstrap } = deps;
   const wanted = key ?? deps.defaultChain ?? bootstrap.chain;
   const context = deps.contexts.get(wanted);
-  const { poolless = {} } = deps;
-  const poollessFamily = Object.hasOwn(poolless, wanted) ? poolless[wanted] : undefined;
-  if (poollessFamily !== undefined) {
-    return invalid(explainPoolless(wanted, poollessFamily, deps.signerCurves));
+  const { addressOnlyChains = {} } = deps;
+  const addressOnlyFamily = Object.hasOwn(addressOnlyChains, wanted)
+    ? addressOnlyChains[wanted]
+    : undefined;
+  if (addressOnlyFamily !== undefined) {
+    return invalid(explainAddressOnlyChain(wanted, addressOnlyFamily, deps.signerCurves));
   }
   if (context === undefined) {
     const known = [...deps.contexts.keys()].sort().join(', ');
@@ -95,7 +97,11 @@ export function routeChain(key: string | undefined, deps: RouteDeps): ChainRoute
 }
 
 /** All that stands against paying there, so that nobody mends one thing only to meet the next. */
-function explainPoolless(key: string, familyName: string, signerCurves: readonly Curve[]): string {
+function explainAddressOnlyChain(
+  key: string,
+  familyName: string,
+  signerCurves: readonly Curve[],
+): string {
   const family = findChainFamily(familyName);
   if (family === undefined) {
     const supported = Object.keys(chainFamilies).join(', ');

@@ -85,7 +85,7 @@ export async function withLocalChecks<T>(
         defaultChain: undefined,
         // The running agent chooses the signer. It checks every part before it sends the first.
         signerCurves: ['secp256k1', 'ed25519'],
-        poolless: chainsFile.poolless,
+        addressOnlyChains: chainsFile.addressOnlyChains,
       });
       if (found.kind === 'invalid') {
         throw new PoolError('invalid-chain', found.reason);

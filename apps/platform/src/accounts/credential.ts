@@ -36,6 +36,7 @@ export type CredentialMint = {
   judgeCookie(cookie: string): Exclude<CredentialStanding, 'untagged'>;
 };
 
+/** Letters and digits that are not mistaken for one another. */
 const idAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const tagLength = 10;
 /** Digits of 32 bytes in base58. */
@@ -80,7 +81,8 @@ export function createCredentialMint(key: Uint8Array): CredentialMint {
   };
 }
 
-function toIdCharacters(bytes: Uint8Array): string {
+/** One character for each byte. */
+export function toIdCharacters(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => idAlphabet[byte % idAlphabet.length]).join('');
 }
 

@@ -9,7 +9,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { PoolError, Secret } from '@pool/core';
 import type { Selectable } from 'kysely';
 import type { PlatformDatabase, PlatformTables } from '../database/platform-tables.ts';
-import { hashCredential } from './credential.ts';
+import { hashCredential, toIdCharacters } from './credential.ts';
 
 export type GateReaderRow = Selectable<PlatformTables['gate_readers']>;
 
@@ -20,20 +20,17 @@ export type GateReaderMetadata = {
   readonly revokedAt: string | null;
 };
 
-const idAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
-
 /** The employer's reader, created on first use. Its id is random, so the gate learns no employer's name from it. */
 export async function ensureGateReader(
   db: PlatformDatabase,
   employerId: string,
   nowMs: number,
 ): Promise<GateReaderRow> {
-  const suffix = Array.from(randomBytes(16), (byte) => idAlphabet[byte % idAlphabet.length]);
   await db
     .insertInto('gate_readers')
     .values({
       employer_id: employerId,
-      client_id: `reader-${suffix.join('')}`,
+      client_id: `reader-${toIdCharacters(randomBytes(16))}`,
       generation: nextGeneration(0, nowMs),
       acknowledged: null,
       revoked_at: null,

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Readiness, RecipientRecord } from '@pool/api';
-import { isPoolError, parseEncryptionPublicKey, parseEvmAddress, parseHex } from '@pool/core';
+import { parseEncryptionPublicKey, parseHex, tryParseEvmAddress } from '@pool/core';
 import type { Subject } from '../accounts/enrolment.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
@@ -18,7 +18,7 @@ export async function lookupRecipients(
   addresses: readonly string[],
   hasGate: boolean,
 ): Promise<RecipientRecord[]> {
-  const parsed = addresses.map(tryParseAddress);
+  const parsed = addresses.map(tryParseEvmAddress);
   const wanted = parsed.filter((address) => address !== undefined);
   const subjects =
     wanted.length === 0
@@ -28,17 +28,6 @@ export async function lookupRecipients(
   return addresses.map((address, index) =>
     describeRecipient(address, byAddress.get(parsed[index] ?? ''), hasGate),
   );
-}
-
-function tryParseAddress(text: string): string | undefined {
-  try {
-    return parseEvmAddress(text);
-  } catch (error) {
-    if (isPoolError(error)) {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 function describeRecipient(

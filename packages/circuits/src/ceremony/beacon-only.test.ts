@@ -3,6 +3,7 @@
  * divided by delta are a proof for any public inputs.
  */
 import { bn254 } from '@noble/curves/bn254.js';
+import type { G1Json, VerificationKey } from '@pool/kernels';
 import * as snarkjs from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { small } from '../../test/ceremony-circuits.ts';
@@ -17,7 +18,6 @@ import { craftKey } from '../../test/crafted-key.ts';
 import { sample } from '../../test/fund-batch.ts';
 import { createPowersOfTau } from '../../test/powers-of-tau.ts';
 import { compileTest, endSnarkjsThreads } from '../../test/witness.ts';
-import type { G1Json, VerificationKey } from '../verification-key.ts';
 import { exportVerificationKey } from './export-verifier.ts';
 import { createKernelArithmetic } from './kernel-arithmetic.ts';
 import { openKeyFile } from './key-file.ts';

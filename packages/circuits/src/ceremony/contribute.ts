@@ -14,7 +14,7 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
-import { fieldOrder } from '../field.ts';
+import { scalarFieldOrder } from '@pool/kernels';
 import { invert } from '../modular.ts';
 import { requireOpenCeremony, requireSecretContribution } from './contribution-rules.ts';
 import { encodeKeyHeader, type KeyFile, keySections, openKeyFile } from './key-file.ts';
@@ -170,7 +170,7 @@ async function applySeed(
     const stream = createKeyStream(seed);
     seed.fill(0);
     const { contribution, factor } = createContribution(key, record, stream, label);
-    const inverse = encodeInteger(invert(factor, fieldOrder));
+    const inverse = encodeInteger(invert(factor, scalarFieldOrder));
 
     const { header } = key;
     const total = key.header.wires + header.domainSize;

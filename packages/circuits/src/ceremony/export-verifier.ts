@@ -6,7 +6,7 @@
  */
 import { bn254 } from '@noble/curves/bn254.js';
 import { PoolError } from '@pool/core';
-import type { G1Json, G2Json, VerificationKey } from '../verification-key.ts';
+import type { G1Json, G2Json, VerificationKey } from '@pool/kernels';
 import { keySections, openKeyFile } from './key-file.ts';
 import { decodeG1, decodeG2, findInvalidPoint, pointBytes } from './points.ts';
 import { malformedFile } from './section-file.ts';

@@ -4,18 +4,18 @@
  *
  * @module
  */
-import { fieldOrder } from '../field.ts';
+import { scalarFieldOrder } from '@pool/kernels';
 import type { R1cs } from '../r1cs.ts';
 import { coefficientBytes, keySections } from './key-file.ts';
 import { encodeInteger } from './points.ts';
 import type { SectionContents } from './section-writer.ts';
 
 const entriesAtOnce = 1 << 14;
-const montgomerySquared = (1n << 512n) % fieldOrder;
+const montgomerySquared = (1n << 512n) % scalarFieldOrder;
 
 function* encodeCoefficients(r1cs: R1cs, entries: number): Generator<Buffer> {
   const values = [...r1cs.coefficients, 1n].map((value) =>
-    encodeInteger((value * montgomerySquared) % fieldOrder),
+    encodeInteger((value * montgomerySquared) % scalarFieldOrder),
   );
   const one = values.length - 1;
   const count = Buffer.alloc(4);

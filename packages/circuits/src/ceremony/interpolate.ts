@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { fieldOrder } from '../field.ts';
+import { scalarFieldOrder } from '@pool/kernels';
 import { invert, power } from '../modular.ts';
 
 const twoAdicity = 28;
@@ -11,8 +11,12 @@ const nonResidue = 5n;
 
 /** The root of unity of order 2^exponent that orders the bases. */
 function rootOfUnity(exponent: number): bigint {
-  const generator = power(nonResidue, (fieldOrder - 1n) >> BigInt(twoAdicity), fieldOrder);
-  return power(generator, 1n << BigInt(twoAdicity - exponent), fieldOrder);
+  const generator = power(
+    nonResidue,
+    (scalarFieldOrder - 1n) >> BigInt(twoAdicity),
+    scalarFieldOrder,
+  );
+  return power(generator, 1n << BigInt(twoAdicity - exponent), scalarFieldOrder);
 }
 
 /**
@@ -30,20 +34,21 @@ export function interpolate(values: readonly bigint[], exponent: number): bigint
   }
   for (let level = 1; level <= exponent; level++) {
     const half = 2 ** (level - 1);
-    const step = invert(rootOfUnity(level), fieldOrder);
+    const step = invert(rootOfUnity(level), scalarFieldOrder);
     const twiddles: bigint[] = [1n];
     for (let i = 1; i < half; i++) {
-      twiddles.push(((twiddles[i - 1] ?? 0n) * step) % fieldOrder);
+      twiddles.push(((twiddles[i - 1] ?? 0n) * step) % scalarFieldOrder);
     }
     for (let start = 0; start < size; start += 2 * half) {
       for (let i = start; i < start + half; i++) {
         const left = result[i] ?? 0n;
-        const right = ((result[i + half] ?? 0n) * (twiddles[i - start] ?? 0n)) % fieldOrder;
-        result[i] = left + right < fieldOrder ? left + right : left + right - fieldOrder;
-        result[i + half] = left < right ? left - right + fieldOrder : left - right;
+        const right = ((result[i + half] ?? 0n) * (twiddles[i - start] ?? 0n)) % scalarFieldOrder;
+        result[i] =
+          left + right < scalarFieldOrder ? left + right : left + right - scalarFieldOrder;
+        result[i + half] = left < right ? left - right + scalarFieldOrder : left - right;
       }
     }
   }
-  const scale = invert(BigInt(size), fieldOrder);
-  return result.map((value) => (value * scale) % fieldOrder);
+  const scale = invert(BigInt(size), scalarFieldOrder);
+  return result.map((value) => (value * scale) % scalarFieldOrder);
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { baseFieldOrder, fieldOrder } from '../field.ts';
+import { baseFieldOrder, scalarFieldOrder } from '@pool/kernels';
 import { asBuffer, encodeInteger, type Group, pointBytes, readInteger } from './points.ts';
 import { malformedFile, openSectionFile, type SectionFile } from './section-file.ts';
 
@@ -54,7 +54,7 @@ export function encodeKeyHeader(header: KeyHeader): Buffer {
     encodeUint32(32),
     encodeInteger(baseFieldOrder),
     encodeUint32(32),
-    encodeInteger(fieldOrder),
+    encodeInteger(scalarFieldOrder),
     encodeUint32(header.wires),
     encodeUint32(header.publicSignals),
     encodeUint32(header.domainSize),
@@ -80,7 +80,7 @@ function parseKeyHeader(section: Buffer): KeyHeader {
     section.readUInt32LE(0) !== 32 ||
     readInteger(section, 4) !== baseFieldOrder ||
     section.readUInt32LE(36) !== 32 ||
-    readInteger(section, 40) !== fieldOrder
+    readInteger(section, 40) !== scalarFieldOrder
   ) {
     throw malformedFile('zkey', 'it is not over BN254');
   }

@@ -9,7 +9,7 @@
  */
 import { createCipheriv, hash } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
-import { baseFieldOrder, fieldOrder } from '../field.ts';
+import { baseFieldOrder, scalarFieldOrder } from '@pool/kernels';
 import { invert } from '../modular.ts';
 import type { G1Point, G2Point } from './points.ts';
 
@@ -83,7 +83,7 @@ export function createKeyStream(seed: Uint8Array): KeyStream {
       }
     }
   };
-  return { sampleScalar: () => sample(fieldOrder), sampleG1, sampleG2 };
+  return { sampleScalar: () => sample(scalarFieldOrder), sampleG1, sampleG2 };
 }
 
 const halfBits = 128n;

@@ -7,7 +7,7 @@
  * @module
  */
 import { bn254 } from '@noble/curves/bn254.js';
-import { baseFieldOrder as Q } from '../field.ts';
+import { baseFieldOrder as Q } from '@pool/kernels';
 import { invert, reduce } from '../modular.ts';
 
 export type Group = 'g1' | 'g2';

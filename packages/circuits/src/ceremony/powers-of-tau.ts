@@ -7,7 +7,7 @@
  * @module
  */
 import { PoolError } from '@pool/core';
-import { baseFieldOrder } from '../field.ts';
+import { baseFieldOrder } from '@pool/kernels';
 import { findInvalidPoint, type Group, pointBytes, readInteger } from './points.ts';
 import { type PowersContribution, parsePowersRecord } from './powers-record.ts';
 import { malformedFile, openSectionFile, type SectionFile } from './section-file.ts';

@@ -1,8 +1,8 @@
 /** Membership in G2 against the definition: order r. */
 import { bn254 } from '@noble/curves/bn254.js';
+import { scalarFieldOrder } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pointOutsideSubgroup } from '../../test/twist-points.ts';
-import { fieldOrder } from '../field.ts';
 import { createKernelArithmetic } from './kernel-arithmetic.ts';
 import { createNobleArithmetic } from './noble-arithmetic.ts';
 import type { PointArithmetic } from './point-arithmetic.ts';
@@ -17,12 +17,12 @@ beforeAll(async () => {
 afterAll(() => kernels.close());
 
 function timesOrder(point: G2Point): G2Point {
-  return point.multiplyUnsafe(fieldOrder - 1n).add(point);
+  return point.multiplyUnsafe(scalarFieldOrder - 1n).add(point);
 }
 
 /** A point of order 10069, the smallest there is: what is left of a point after the rest of the twist's order. */
 function pointOfSmallOrder(): G2Point {
-  const rest = (Point.CURVE().h * fieldOrder) / 10_069n;
+  const rest = (Point.CURVE().h * scalarFieldOrder) / 10_069n;
   let small = Point.ZERO;
   for (let start = 1n; small.is0(); start += 100n) {
     let power = pointOutsideSubgroup(start);
@@ -37,7 +37,7 @@ function pointOfSmallOrder(): G2Point {
 }
 
 describe.each(['noble-curves', 'kernels'])('membership in G2 with %s', (name) => {
-  const inside = [1n, 2n, 12_345n, fieldOrder - 1n].map((k) => Point.BASE.multiply(k));
+  const inside = [1n, 2n, 12_345n, scalarFieldOrder - 1n].map((k) => Point.BASE.multiply(k));
   /** Enough of them to be checked by sums. */
   const many = [...inside, ...inside, ...inside, Point.ZERO];
   const areMembers = (points: readonly G2Point[]) =>

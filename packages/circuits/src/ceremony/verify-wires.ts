@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { fieldOrder } from '../field.ts';
+import { scalarFieldOrder } from '@pool/kernels';
 import type { R1cs, R1csMatrix } from '../r1cs.ts';
 import type { CircuitHasher } from './circuit-hash.ts';
 import type { InitialKeyParts } from './initial-key.ts';
@@ -35,7 +35,7 @@ function combineRows(
       const coefficient = r1cs.coefficients[matrix.coefficient[term] ?? 0] ?? 0n;
       sum += coefficient * (weights[matrix.wire[term] ?? 0] ?? 0n);
     }
-    writeInteger(sum % fieldOrder, rows, 32 * row);
+    writeInteger(sum % scalarFieldOrder, rows, 32 * row);
   }
   if (isA) {
     for (let wire = 0; wire <= r1cs.publicSignals; wire++) {

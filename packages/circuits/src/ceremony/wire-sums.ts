@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { fieldOrder } from '../field.ts';
+import { scalarFieldOrder } from '@pool/kernels';
 import type { R1cs, R1csMatrix } from '../r1cs.ts';
 import { type AffinePoint, type Codec, codecG1, codecG2, sumRuns } from './affine-sums.ts';
 import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
@@ -83,7 +83,7 @@ type Magnitude = { readonly value: number; readonly isNegative: boolean };
 function findMagnitudes(values: readonly bigint[]): readonly Magnitude[] {
   const known = new Map<bigint, number>();
   return values.map((value, index) => {
-    const opposite = value === 0n ? 0n : fieldOrder - value;
+    const opposite = value === 0n ? 0n : scalarFieldOrder - value;
     const isNegative = opposite < value;
     const magnitude = isNegative ? opposite : value;
     const first = known.get(magnitude);
@@ -156,7 +156,7 @@ async function sumSlice<T>(
   );
   const magnitudeOf = (value: number): bigint => {
     const coefficient = parts.values[value] ?? 0n;
-    return parts.magnitudes[value]?.isNegative ? fieldOrder - coefficient : coefficient;
+    return parts.magnitudes[value]?.isNegative ? scalarFieldOrder - coefficient : coefficient;
   };
 
   const runs: AffinePoint<T>[][] = Array.from({ length: slice.last - slice.first }, () => []);

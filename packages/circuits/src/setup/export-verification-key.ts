@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { type ZkeyHeaderFields, zkeyPointBytes } from '@pool/kernels';
-import { baseFieldOrder } from '../field.ts';
+
+import type { G1Json, G2Json, VerificationKey } from '@pool/kernels';
+import { baseFieldOrder, type ZkeyHeaderFields, zkeyPointBytes } from '@pool/kernels';
 import { invert } from '../modular.ts';
-import type { G1Json, G2Json, VerificationKey } from '../verification-key.ts';
 import { decodeScalar } from './scalars.ts';
 
 const montgomeryInverse = invert((1n << 256n) % baseFieldOrder, baseFieldOrder);

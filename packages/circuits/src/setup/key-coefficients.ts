@@ -4,12 +4,12 @@
  * @module
  */
 import type { ZkeyCoefficients } from '@pool/kernels';
-import { fieldOrder } from '../field.ts';
+import { scalarFieldOrder } from '@pool/kernels';
 import type { R1cs } from '../r1cs.ts';
 import { encodeScalars } from './scalars.ts';
 
 /** A `.zkey` stores a coefficient times 2^512 mod r. */
-const montgomerySquared = (1n << 512n) % fieldOrder;
+const montgomerySquared = (1n << 512n) % scalarFieldOrder;
 
 /**
  * Lists the entries in the order in which snarkjs writes them; values are numbered by their first occurrence in that order, so
@@ -55,6 +55,6 @@ export function listKeyCoefficients(r1cs: R1cs): ZkeyCoefficients {
     row,
     wire,
     value,
-    values: encodeScalars(values.map((own) => (own * montgomerySquared) % fieldOrder)),
+    values: encodeScalars(values.map((own) => (own * montgomerySquared) % scalarFieldOrder)),
   };
 }

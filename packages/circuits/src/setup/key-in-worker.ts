@@ -4,8 +4,8 @@
  * @module
  */
 import { Worker } from 'node:worker_threads';
+import { moduleBeside } from '@pool/kernels';
 import type { KeyJob, KeyMessage, KeyResult } from './key-worker.ts';
-import { moduleBeside } from './module-beside.ts';
 
 export type KeyOptions = {
   readonly signal?: AbortSignal | undefined;

@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { VerificationKey } from '@pool/kernels';
 import { createKernels, type ZkeyForm, type ZkeyHeaderFields } from '@pool/kernels';
 import { computeDomainSize, readR1cs } from '../r1cs.ts';
-import type { VerificationKey } from '../verification-key.ts';
 import { exportVerificationKey } from './export-verification-key.ts';
 import { computeProvingKey, type KeyPart } from './proving-key.ts';
 import { serializeKeyPart } from './serialize-key.ts';

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Kernels } from '@pool/kernels';
-import { fieldOrder } from '../field.ts';
+import { scalarFieldOrder } from '@pool/kernels';
 import { invert } from '../modular.ts';
 import { computeDomainSize, type R1cs, type R1csMatrix } from '../r1cs.ts';
 import { decodeScalar, elementBytes, encodeScalars } from './scalars.ts';
@@ -37,7 +37,7 @@ export type ScalarKernels = Pick<
 >;
 
 function modulo(value: bigint): bigint {
-  return value % fieldOrder;
+  return value % scalarFieldOrder;
 }
 
 /**
@@ -63,7 +63,7 @@ export async function computeKeyScalars(
 ): Promise<KeyScalars> {
   const { alpha, beta } = toxic;
   const size = computeDomainSize(r1cs);
-  const deltaInverse = invert(toxic.delta, fieldOrder);
+  const deltaInverse = invert(toxic.delta, scalarFieldOrder);
   const basis = await kernels.computeLagrangeBasis({ size, point: toxic.tau }, { signal });
   onProgress?.(0.1);
   const values = encodeScalars(r1cs.coefficients);
@@ -87,7 +87,7 @@ export async function computeKeyScalars(
   onProgress?.(0.8);
   addPublicRows(a, basis, r1cs);
 
-  const gammaInverse = invert(toxic.gamma, fieldOrder);
+  const gammaInverse = invert(toxic.gamma, scalarFieldOrder);
   const publicWires = Array.from({ length: r1cs.publicSignals + 1 }, (_, wire) => {
     const [ofA, ofB, ofC] = [a, b, c].map((sums) => decodeScalar(sums, wire));
     const sum = beta * (ofA ?? 0n) + alpha * (ofB ?? 0n) + (ofC ?? 0n);

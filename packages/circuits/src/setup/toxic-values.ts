@@ -5,7 +5,7 @@
  * @module
  */
 import { createHash } from 'node:crypto';
-import { fieldOrder } from '../field.ts';
+import { scalarFieldOrder } from '@pool/kernels';
 import { power } from '../modular.ts';
 
 /** Trapdoor of a Groth16 key, each in 1..r-1. Public here; toxic waste in a ceremony. */
@@ -30,7 +30,7 @@ export function hashToField(
     const digest = createHash('sha512')
       .update(JSON.stringify(['pool/v1/insecure-dev-setup', label, seed, counter]))
       .digest('hex');
-    const value = BigInt(`0x${digest}`) % fieldOrder;
+    const value = BigInt(`0x${digest}`) % scalarFieldOrder;
     if (value !== 0n && !isRefused(value)) {
       return value;
     }
@@ -45,7 +45,7 @@ export function hashToField(
  */
 export function deriveToxicValues(seed: string, domainSize: number): ToxicValues {
   const never = () => false;
-  const inDomain = (value: bigint) => power(value, BigInt(2 * domainSize), fieldOrder) === 1n;
+  const inDomain = (value: bigint) => power(value, BigInt(2 * domainSize), scalarFieldOrder) === 1n;
   const gamma = hashToField(seed, 'gamma', never);
   return {
     tau: hashToField(seed, 'tau', inDomain),

@@ -4,19 +4,17 @@
  * Sums stay unreduced: every product is below r, every constant too, and 2^256 > 5r, so a sum of at most
  * five terms cannot wrap. The widest sums here have four. Products reduce them again.
  */
+import { bigintToHex32 } from '@pool/core';
 import type { PartialRound, Row, Schedule } from './schedule.ts';
 
-function word(value: bigint): string {
-  return `0x${value.toString(16).padStart(64, '0')}`;
-}
 function product(operand: string, coefficient: bigint): string {
-  return `mulmod(${operand}, ${word(coefficient)}, r)`;
+  return `mulmod(${operand}, ${bigintToHex32(coefficient)}, r)`;
 }
 
 /** Sum of a unit term, two products and a constant that is left out when it is zero. */
 function rowExpression(row: Row, [v0, v1, v2]: readonly [string, string, string]): string {
   const products = `add(${product(v1, row.c1)}, ${product(v2, row.c2)})`;
-  const unit = row.constant === 0n ? v0 : `add(${v0}, ${word(row.constant)})`;
+  const unit = row.constant === 0n ? v0 : `add(${v0}, ${bigintToHex32(row.constant)})`;
   return `add(${unit}, ${products})`;
 }
 
@@ -59,11 +57,14 @@ function partialRounds(rounds: readonly PartialRound[]): {
 function permutation(schedule: Schedule): string[] {
   const lines: string[] = [];
   const [k1, k2] = schedule.inputConstants;
-  lines.push(`let s1 := add(left, ${word(k1)})`, `let s2 := add(right, ${word(k2)})`);
+  lines.push(
+    `let s1 := add(left, ${bigintToHex32(k1)})`,
+    `let s2 := add(right, ${bigintToHex32(k2)})`,
+  );
   lines.push('let v0 := 0', 'let v1 := mulmod(s1, s1, r)', 'let v2 := mulmod(s2, s2, r)');
   lines.push('v1 := mulmod(mulmod(v1, v1, r), s1, r)', 'v2 := mulmod(mulmod(v2, v2, r), s2, r)');
   const first = schedule.first.map(
-    (row) => `add(add(v1, ${word(row.constant)}), ${product('v2', row.c2)})`,
+    (row) => `add(add(v1, ${bigintToHex32(row.constant)}), ${product('v2', row.c2)})`,
   );
   lines.push(`let s0 := ${first[0] ?? ''}`, `s1 := ${first[1] ?? ''}`, `s2 := ${first[2] ?? ''}`);
   for (const rows of schedule.opening) lines.push(...fullRound(rows));

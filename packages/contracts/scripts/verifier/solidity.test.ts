@@ -1,17 +1,18 @@
+import type { G1Json, G2Json, VerificationKey } from '@pool/circuits';
 import { describe, expect, it } from 'vitest';
-import { renderVerifier, type SnarkVerificationKey } from './solidity.ts';
+import { renderVerifier } from './solidity.ts';
 
-function g1(x: number): string[] {
+function g1(x: number): G1Json {
   return [String(x), String(x + 1), '1'];
 }
-function g2(x: number): string[][] {
+function g2(x: number): G2Json {
   return [
     [String(x), String(x + 1)],
     [String(x + 2), String(x + 3)],
     ['1', '0'],
   ];
 }
-const key: SnarkVerificationKey = {
+const key: VerificationKey = {
   protocol: 'groth16',
   curve: 'bn128',
   nPublic: 3,
@@ -21,11 +22,14 @@ const key: SnarkVerificationKey = {
   vk_delta_2: g2(400),
   IC: [g1(500), g1(510), g1(520), g1(530)],
 };
-function render(change: Partial<SnarkVerificationKey> = {}, isDevelopmentKey = false): string {
+function render(
+  change: Partial<Record<keyof VerificationKey, unknown>> = {},
+  isDevelopmentKey = false,
+): string {
   return renderVerifier({
     circuit: 'test',
     contract: 'TestVerifier',
-    key: { ...key, ...change },
+    key: { ...key, ...change } as VerificationKey,
     isDevelopmentKey,
   });
 }

@@ -26,14 +26,12 @@ import {
   parseField,
   parseHex32,
 } from '@pool/core';
+import { maxApprovalGas } from '@pool/signers';
 import type { Log } from 'ethers';
 import type { ChainPort } from '../ports.ts';
 
 /** Time limit of one RPC call. */
 const rpcTimeoutMs = 10_000;
-
-/** Most gas an approval may use; real ones need a sixth of it. */
-const maxApprovalGas = 300_000n;
 
 /** Blocks of one `eth_getLogs`, which most public RPCs allow. */
 const logWindowBlocks = 1_000;

@@ -5,6 +5,8 @@
  *
  * The trapdoor is in this file: such a key guards nothing.
  */
+
+import type { VerificationKey } from '@pool/kernels';
 import {
   encodeZkeyCoefficients,
   encodeZkeyHeader,
@@ -17,7 +19,6 @@ import {
 } from '@pool/kernels';
 import { decodeG1, decodeG2, toG1Json, toG2Json } from '../../src/assemble-proof.ts';
 import { scalarFieldOrder as R } from '../../src/field.ts';
-import type { VerificationKey } from '../../src/groth16.ts';
 import { encodeElements } from '../../src/webgpu/elements.ts';
 import { invert } from '../../src/webgpu/field.ts';
 import { rootOfUnity } from '../../src/webgpu/ntt-plan.ts';

@@ -5,10 +5,10 @@
  * @module
  */
 import { readFile } from 'node:fs/promises';
+import { moduleBeside } from '@pool/kernels';
 import { ProverError } from '../errors.ts';
 import { readFileIdentity } from '../file-identity.ts';
 import { joinSignals } from '../join-signals.ts';
-import { moduleBeside } from '../module-beside.ts';
 import { createWorkerLink } from '../worker-link.ts';
 import { limitMemory } from './limit-memory.ts';
 import type { WitnessRequest } from './witness-worker.ts';

@@ -3,8 +3,9 @@
  *
  * @module
  */
+
+import type { VerificationKey } from '@pool/kernels';
 import { decodeG1, decodeG2, toG1Json, toG2Json } from '../assemble-proof.ts';
-import type { VerificationKey } from '../groth16.ts';
 import type { ZkeyHeader } from './zkey.ts';
 
 function g1(bytes: Uint8Array, start = 0): string {

@@ -1,12 +1,12 @@
 /**
- * A Groth16 verification key in the JSON shape that snarkjs writes and reads.
+ * A Groth16 verification key over BN254 in the JSON shape that snarkjs writes and reads.
  *
  * @module
  */
 
-/** Affine G1 point as [x, y, "1"], decimal strings. */
+/** Affine G1 point [x, y, "1"], decimal strings. */
 export type G1Json = readonly [string, string, string];
-/** Affine G2 point as [[x0, x1], [y0, y1], ["1", "0"]], decimal strings. */
+/** Affine G2 point [[x0, x1], [y0, y1], ["1", "0"]], decimal strings; x = x0 + x1 i. */
 export type G2Json = readonly [
   readonly [string, string],
   readonly [string, string],
