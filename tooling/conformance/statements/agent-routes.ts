@@ -244,7 +244,7 @@ export const healthRoutes = section('Health', [
     '`/api/readyz` tells whether accelerator, signer, pool-gate and platform are reachable.',
     shown(
       agentReadiness(
-        'answers without a credential what each part says, CPU proving included',
+        'answers without a credential with the finding of each part, CPU proving included',
         'is 503 while the %s is down, and says so',
       ),
       access(
@@ -259,7 +259,11 @@ export const healthRoutes = section('Health', [
   [
     'health.readyz-open',
     '`/api/readyz` asks for no credential.',
-    shown(agentReadiness('answers without a credential what each part says, CPU proving included')),
+    shown(
+      agentReadiness(
+        'answers without a credential with the finding of each part, CPU proving included',
+      ),
+    ),
   ],
   [
     'health.livez',

@@ -51,7 +51,7 @@ export const authentication = section('Authentication', [
     'The bearer is an API key of the funding party or the agent’s own loopback token.',
     shown(
       agentApp('bearer > %s'),
-      agentHome('the loopback token > is made once, for its owner alone'),
+      agentHome('the loopback token > is created once, readable by its owner only'),
     ),
   ],
   [

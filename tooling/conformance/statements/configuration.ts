@@ -103,7 +103,7 @@ export const variables = section('Variables', [
     'variable.chain',
     '`DISBURSE_CHAIN` is the default chain; bootstrap may vend it.',
     shown(
-      agentChains('routes the chain with a pool, by name, by default and as vended'),
+      agentChains('routes the chain with a pool by name, by default and as vended'),
       access('pays on the chain that bootstrap vends where DISBURSE_CHAIN is not set'),
     ),
   ],
@@ -113,8 +113,8 @@ export const variables = section('Variables', [
     shown(
       configRules('refusals > %s'),
       gateSource(
-        'keeps to the configured gate, whatever is vended',
-        'asks the gate that is vended now, also for a job that began with another',
+        'uses the configured gate, whatever is vended',
+        'uses the gate that is vended now, also for a job that began with another one',
       ),
       deployment('pays a roster, and every recipient opens exactly its own note'),
     ),
@@ -136,7 +136,7 @@ export const variables = section('Variables', [
   [
     'variable.funder-key-warning',
     'A funder key in a production-flagged environment is warned of at start.',
-    shown(configRules('warnings > %s'), canary('keeps every secret to itself')),
+    shown(configRules('warnings > %s'), canary('prints, answers and stores no secret')),
   ],
   [
     'variable.without-effect',

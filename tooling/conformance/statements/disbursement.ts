@@ -51,8 +51,8 @@ export const request = section('Disbursement request', [
     'The agent’s own `DISBURSE_CHAIN` is that default, over what bootstrap vends.',
     shown(
       agentChains(
-        'routes the chain with a pool, by name, by default and as vended',
-        'refuses a default that has no pool, too',
+        'routes the chain with a pool by name, by default and as vended',
+        'refuses a default chain without a pool',
       ),
       access('pays on the chain that bootstrap vends where DISBURSE_CHAIN is not set'),
     ),

@@ -36,12 +36,12 @@ export const disbursementErrors = section('Errors of a disbursement', [
   [
     'error.invalid-chain-unknown',
     'An unknown chain key is 400 `invalid-chain`.',
-    shown(agentErrors(on400), agentChains('knows no such key')),
+    shown(agentErrors(on400), agentChains('refuses an unknown chain key')),
   ],
   [
     'error.invalid-chain-platform',
     'An unsupported platform is 400 `invalid-chain`.',
-    shown(agentErrors(on400), agentChains('does not support the platform')),
+    shown(agentErrors(on400), agentChains('refuses a chain of an unsupported platform')),
   ],
   [
     'error.invalid-chain-pool',
@@ -55,7 +55,10 @@ export const disbursementErrors = section('Errors of a disbursement', [
   [
     'error.invalid-chain-signer',
     'A chain without a funder signer for its curve is 400 `invalid-chain`.',
-    shown(agentErrors(on400), agentChains('has no signer for the curve, only %j')),
+    shown(
+      agentErrors(on400),
+      agentChains('refuses a chain without a signer for its curve, only %j'),
+    ),
   ],
   [
     'error.invalid-token',

@@ -153,7 +153,7 @@ export const service = section('What the service does', [
     'service.secrets-stay',
     'No credential or key leaves through an answer, a log or a file.',
     shown(
-      canary('keeps every secret to itself'),
+      canary('prints, answers and stores no secret'),
       deployment('keeps every secret out of every log and every job'),
     ),
   ],

@@ -79,8 +79,8 @@ describe('explainMistakes', () => {
   it('shows the mistakes of the file where nobody can be asked, and says so', async () => {
     const roster = parseRoster('address,amount\nme,0\n');
     const mistakes = [
-      'line 2, address: "me" is not an address: 0x and 40 digits of hex (invalid-address)',
-      'line 2, amount: "0" pays nothing; write an amount above zero, or remove the line (invalid-amount)',
+      'line 2, address: "me" is not an address: an address is 0x and 40 hex digits (invalid-address)',
+      'line 2, amount: "0" is zero; write an amount above zero, or remove the line (invalid-amount)',
     ];
     const away = new PoolError('agent_unreachable', 'no agent answers');
     const place = { ...name, isSplit: false };

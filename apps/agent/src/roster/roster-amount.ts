@@ -1,6 +1,6 @@
 /**
- * Amounts as a roster writes them: base units, or token units with `--decimal` (docs/decisions/0022). A bad one is
- * shown with what is wrong with it. Nothing is guessed: `1,500` is 1500 to one reader and 1.5 to another.
+ * The amounts of a roster: base units, or token units with `--decimal` (docs/decisions/0022). An invalid amount is quoted
+ * with its problem. The parser never guesses: `1,500` means 1500 to one reader and 1.5 to another.
  *
  * @module
  */
@@ -14,9 +14,9 @@ import {
 } from '@pool/core';
 import { quote } from './roster-quote.ts';
 
-/** How a roster writes amounts. */
+/** The unit of a roster's amounts. */
 export type AmountUnit = {
-  /** Of the token, 0 to 36. */
+  /** Decimals of the token, 0 to 36. */
   readonly decimals: number;
   /** Symbol of the token. */
   readonly token: string;
@@ -37,7 +37,7 @@ export function parseRosterAmount(text: string, unit: AmountUnit): RosterAmount 
   return { kind: 'amount', amount };
 }
 
-/** @returns what is wrong; undefined: nothing */
+/** @returns the problem; undefined: the amount is valid */
 function judgeBaseUnits(text: string): string | undefined {
   if (isAmountString(text)) {
     return undefined;
@@ -51,7 +51,7 @@ function judgeBaseUnits(text: string): string | undefined {
     : `${quote(text)} is not a whole number of base units; use --decimal for token units`;
 }
 
-/** @returns what is wrong; undefined: nothing */
+/** @returns the problem; undefined: the amount is valid */
 function judgeDecimal(text: string, { decimals, token }: AmountUnit): string | undefined {
   const common = judgeAnyUnit(text);
   if (common !== undefined) {
@@ -60,34 +60,34 @@ function judgeDecimal(text: string, { decimals, token }: AmountUnit): string | u
   const shown = quote(text);
   const match = /^([0-9]+)(?:\.([0-9]+))?$/.exec(text);
   if (match === null) {
-    return `${shown} is not an amount in token units; write digits with a point before the decimals and nothing else, for example 1500.00`;
+    return `${shown} is not an amount in token units; write only digits, with a point before the decimals, for example 1500.00`;
   }
   const [, whole = '', fraction = ''] = match;
   if (fraction.length > decimals) {
-    return `${shown} has ${fraction.length} decimals, and ${token} has ${decimals === 0 ? 'none' : decimals}; write ${decimals === 0 ? 'a whole number' : `at most ${decimals}`}`;
+    return `${shown} has ${fraction.length} decimals, but ${token} has ${decimals}; write ${decimals === 0 ? 'a whole number' : `at most ${decimals} decimals`}`;
   }
   return whole.length > 39 || BigInt(`${whole}${fraction.padEnd(decimals, '0')}`) > maxAmount
     ? `${shown} is more than 2^128-1 base units, the largest amount`
     : undefined;
 }
 
-/** What is wrong with it in either unit. */
+/** A problem that does not depend on the unit; undefined: there is none. */
 function judgeAnyUnit(text: string): string | undefined {
   const shown = quote(text);
   if (text === '') {
     return 'the amount is missing';
   }
   if (/^[-\u2212]/.test(text)) {
-    return `${shown} is negative; an amount is more than zero`;
+    return `${shown} is negative; an amount must be more than zero`;
   }
   if (/^\+/.test(text)) {
-    return `${shown} has a sign; write the digits alone`;
+    return `${shown} has a sign; write only the digits`;
   }
   if (/^[0-9.,]+e[+-]?[0-9]+$/i.test(text)) {
-    return `${shown} is in scientific notation, and may have lost digits; format the column as text and write all digits`;
+    return `${shown} is in scientific notation and may have lost digits; format the column as text and write all digits`;
   }
   if (/^0+(?:\.0*)?$/.test(text)) {
-    return `${shown} pays nothing; write an amount above zero, or remove the line`;
+    return `${shown} is zero; write an amount above zero, or remove the line`;
   }
   if (/^0[0-9]+(?:\.[0-9]*)?$/.test(text)) {
     return `${shown} has a leading zero; write ${text.replace(/^0+(?=[0-9])/, '')}`;
@@ -96,8 +96,8 @@ function judgeAnyUnit(text: string): string | undefined {
 }
 
 /**
- * Amounts in base units that look like token units: nobody on the roster would receive one whole token.
- * @returns a warning; undefined: nothing looks wrong
+ * Warns of amounts in base units that look like token units: no recipient would receive one whole token.
+ * @returns a warning; undefined: the amounts are plausible
  */
 export function warnOfTokenUnits(
   entries: readonly { readonly amount: string }[],
@@ -111,7 +111,7 @@ export function warnOfTokenUnits(
   if (isDecimal || largest === 0n || largest >= 10n ** BigInt(decimals)) {
     return undefined;
   }
-  return `warning: amounts are read as base units, and nobody on this roster receives a whole ${token}: the largest amount, ${largest}, is ${formatTokenUnits(largest, decimals)} ${token}; use --decimal if the amounts are in ${token}`;
+  return `warning: amounts are read as base units, and no recipient of this roster receives a whole ${token}: the largest amount, ${largest}, is ${formatTokenUnits(largest, decimals)} ${token}; use --decimal if the amounts are in ${token}`;
 }
 
 /** The sum, in base units. */

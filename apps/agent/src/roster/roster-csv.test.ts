@@ -28,7 +28,7 @@ describe('parseRoster', () => {
     });
   });
 
-  it('takes what spreadsheets write: BOM, CRLF, blank lines, quotes, spaces, lower case', () => {
+  it('accepts the output of spreadsheets: BOM, CRLF, blank lines, quotes, spaces, lower case', () => {
     const text = `\ufeffAddress,Amount,Memo\r\n\r\n"${alice.toLowerCase()}", "100" ,"a, ""b"""\r\n,,\r\n${bob},7,x\r\n`;
     expect(parseRoster(text)).toEqual({
       kind: 'roster',
@@ -48,7 +48,7 @@ describe('parseRoster', () => {
     expect(mistakesOf(`address,amount\n${alice},1.5\n`)).toEqual(['2 amount']);
   });
 
-  it('finds every mistake, where it is', () => {
+  it('reports every mistake with its line and column', () => {
     const text = [
       'address,amount,memo',
       `${alice},100`,
@@ -77,7 +77,7 @@ describe('parseRoster', () => {
     expect(mistakesOf(`address,amount\n"${alice},1\n`)).toEqual(['2 row']);
   });
 
-  it('refuses a memo over two lines: an open quote may have swallowed a payee', () => {
+  it('refuses a memo over two lines, because an open quote could hide a recipient', () => {
     expect(mistakesOf(`address,amount,memo\n${alice},1,"Nov\n${bob},2,ember"\n`)).toEqual([
       '2 row',
       '3 row',
@@ -85,7 +85,7 @@ describe('parseRoster', () => {
     expect(mistakesOf(`address,amount,memo\n${alice},1,"a\rb"\n`)).toEqual(['2 row', '3 row']);
   });
 
-  it('finds the mistakes behind a quote that stays open', () => {
+  it('finds the mistakes after an open quote', () => {
     const text = `address,amount,memo\r\n${alice},1,"Nov\r\n${bob},0,x\r\nme,1,"5" pipe\r\n`;
     expect(mistakesOf(text)).toEqual(['2 row', '3 amount', '4 row']);
   });
@@ -93,7 +93,7 @@ describe('parseRoster', () => {
   it.each([
     ['semicolons', ';'],
     ['tabs', '\t'],
-  ])('reads %s as the header has them', (_what, delimiter) => {
+  ])('accepts %s as separator if the header uses them', (_what, delimiter) => {
     const lines = [
       ['Address', ' amount', 'memo'],
       [alice, '100', 'a, b'],
@@ -109,19 +109,19 @@ describe('parseRoster', () => {
     expect(parseRoster(quoted)).toEqual({ kind: 'roster', entries, mistakes: [] });
   });
 
-  it('reads the line by which Excel names the separator', () => {
+  it('reads the line in which Excel names the separator', () => {
     const text = `sep=;\r\naddress;amount\r\n${alice};5\r\n`;
     expect(parseRoster(text)).toMatchObject({ entries: [{ amount: '5', line: 3 }], mistakes: [] });
     expect(messagesOf(`sep=;\naddress,amount\n${alice},5\n`)[0]).toContain(
-      'the header has commas, and the line before it names semicolons',
+      'the header has commas, but the line before it names semicolons',
     );
   });
 
-  it('shows the first line where it is no header, and says what it is', () => {
+  it('quotes a first line that is not a header, and describes it', () => {
     expect(messagesOf('Name;Betrag\n')).toEqual([
       'the first line is "Name;Betrag"; the header must be address,amount or address,amount,memo, separated by commas, semicolons or tabs',
     ]);
-    expect(messagesOf(`${bob},100\n`)[0]).toContain(`"${bob},100", which is a recipient already`);
+    expect(messagesOf(`${bob},100\n`)[0]).toContain(`"${bob},100", which is a recipient`);
     expect(messagesOf('address,amount;memo\n')[0]).toContain(
       'ambiguous: it has commas and semicolons',
     );
@@ -130,9 +130,9 @@ describe('parseRoster', () => {
     expect(messagesOf('\n \r\n')).toEqual(['the file has only blank lines']);
   });
 
-  it('says of a line with another separator than the header that it has one', () => {
+  it('reports a line with another separator than the header', () => {
     expect(messagesOf(`address,amount\n${alice};5\n${bob},5\n`)).toEqual([
-      `"${alice};5" has semicolons, and the header has commas; use one of them in the whole file`,
+      `"${alice};5" has semicolons, but the header has commas; use one of them in the whole file`,
     ]);
     expect(messagesOf(`address;amount\n${alice}\n`)[0]).toContain('has one field');
   });
@@ -151,19 +151,19 @@ describe('parseRoster', () => {
     expect(messagesOf(text)[0]).not.toContain(memo);
   });
 
-  it('takes memos in any script', () => {
+  it('accepts memos in any script', () => {
     for (const memo of ['給与 👩‍👩‍👧', 'راتب نوفمبر', 'Grüße']) {
       expect(mistakesOf(`address,amount,memo\n${alice},1,${memo}\n`)).toEqual([]);
     }
   });
 
-  it('says of a bad address what is wrong with it', () => {
+  it('reports the problem of an invalid address', () => {
     const wrong = bob.replace('CA', 'ca');
     const text = ['me', alice.slice(0, -1), wrong, `0x${'0'.repeat(40)}`, '']
       .map((address) => `${address},1`)
       .join('\n');
     expect(messagesOf(`address,amount\n${text}\n`)).toEqual([
-      '"me" is not an address: 0x and 40 digits of hex',
+      '"me" is not an address: an address is 0x and 40 hex digits',
       `"${alice.slice(0, -1)}" has 39 digits after 0x; an address has 40`,
       expect.stringContaining('wrong checksum'),
       expect.stringContaining('zero address'),

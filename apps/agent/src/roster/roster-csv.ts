@@ -1,5 +1,5 @@
 /**
- * Reads a roster (docs/decisions/0022): header `address,amount[,memo]`, separated by commas, semicolons or tabs, one
+ * Parses a roster (docs/decisions/0022): header `address,amount[,memo]`, separated by commas, semicolons or tabs, one
  * recipient per line. Finds every mistake in one pass, by line and column.
  *
  * @module
@@ -18,7 +18,7 @@ import { quote } from './roster-quote.ts';
 
 /** A recipient as a request lists it, and its line in the file. `amount` is in base units, a canonical decimal. */
 export type RosterEntry = Readonly<RequestedRecipient> & {
-  /** From 1, as an editor counts. Absent: it was not read from a file. */
+  /** From 1, as an editor counts. Absent: not read from a file. */
   readonly line?: number;
 };
 
@@ -28,13 +28,13 @@ export type RosterMistake = {
   /** From 1, as an editor counts. */
   readonly line: number;
   readonly column: RosterColumn;
-  /** The recipient's, as far as the line has one. */
+  /** The recipient's address, if the line has a valid one. */
   readonly address?: string;
   readonly code: 'invalid_roster' | 'invalid-address' | 'invalid-amount' | 'duplicate-recipient';
   readonly message: string;
 };
 
-/** `entries`: of a roster with mistakes, the lines that have a field of their own; what is mistaken is empty. */
+/** `entries`: a roster with mistakes has an entry for each line with at least two fields; an invalid field is empty. */
 export type Roster = {
   readonly kind: 'roster' | 'mistakes';
   readonly entries: readonly RosterEntry[];
@@ -42,7 +42,7 @@ export type Roster = {
   readonly mistakes: readonly RosterMistake[];
 };
 
-/** Amounts are in base units of some token. */
+/** Amounts are in base units, of any token. */
 const baseUnits: AmountUnit = { decimals: 0, token: '', isDecimal: false };
 
 type Width = { readonly delimiter: Delimiter; readonly width: number };
@@ -61,20 +61,20 @@ export function parseRoster(text: string, unit: AmountUnit = baseUnits): Roster 
   if (separator !== undefined && separator !== header.delimiter) {
     return mistaken({
       line: first.line,
-      message: `the header has ${delimiterNames[header.delimiter]}, and the line before it names ${delimiterNames[separator]}; use one of them in the whole file`,
+      message: `the header has ${delimiterNames[header.delimiter]}, but the line before it names ${delimiterNames[separator]}; use one of them in the whole file`,
     });
   }
   const mistakes: RosterMistake[] = [];
   const entries = rows.flatMap((row) => parseRow(row, header, unit, mistakes) ?? []);
   if (entries.length === 0 && mistakes.length === 0) {
-    return mistaken({ line: first.line, message: 'the roster lists nobody below its header' });
+    return mistaken({ line: first.line, message: 'the roster has no recipient below its header' });
   }
   findDuplicates(entries, mistakes);
   mistakes.sort((left, right) => left.line - right.line);
   return { kind: mistakes.length > 0 ? 'mistakes' : 'roster', entries, mistakes };
 }
 
-/** @returns undefined for a line that lists nobody */
+/** @returns undefined for a line without a recipient */
 function parseRow(
   { line, text }: TextLine,
   { delimiter, width }: Width,
@@ -126,7 +126,7 @@ function parseRow(
   };
 }
 
-/** @returns what is wrong with the number of fields; undefined: nothing */
+/** @returns the problem with the number of fields; undefined: the number is valid */
 function describeMisfit(text: string, fields: number, header: Width): string | undefined {
   const { delimiter, width } = header;
   if (fields >= 2 && fields <= width) {
@@ -134,12 +134,12 @@ function describeMisfit(text: string, fields: number, header: Width): string | u
   }
   const other = delimiters.find((one) => one !== delimiter && text.includes(one));
   if (fields < 2 && other !== undefined) {
-    return `${quote(text)} has ${delimiterNames[other]}, and the header has ${delimiterNames[delimiter]}; use one of them in the whole file`;
+    return `${quote(text)} has ${delimiterNames[other]}, but the header has ${delimiterNames[delimiter]}; use one of them in the whole file`;
   }
   if (fields < 2) {
-    return `${quote(text)} has one field, and the header names ${width}`;
+    return `${quote(text)} has one field, but the header names ${width}`;
   }
-  return `has ${fields} fields, and the header names ${width}; put a field with ${delimiterNames[delimiter]} in quotes`;
+  return `has ${fields} fields, but the header names ${width}; put a field that contains ${delimiterNames[delimiter]} in quotes`;
 }
 
 function describeAddress(text: string): string {
@@ -148,7 +148,7 @@ function describeAddress(text: string): string {
     return 'the address is missing';
   }
   if (/^0x0{40}$/.test(text)) {
-    return `${shown} is the zero address, which nobody holds`;
+    return `${shown} is the zero address, which has no owner`;
   }
   if (/^0x[0-9a-fA-F]{40}$/.test(text)) {
     return `${shown} has a wrong checksum, so a character may be wrong; copy the address again`;
@@ -156,7 +156,7 @@ function describeAddress(text: string): string {
   if (/^0x[0-9a-fA-F]*$/.test(text)) {
     return `${shown} has ${text.length - 2} digits after 0x; an address has 40`;
   }
-  return `${shown} is not an address: 0x and 40 digits of hex`;
+  return `${shown} is not an address: an address is 0x and 40 hex digits`;
 }
 
 function findDuplicates(entries: readonly RosterEntry[], mistakes: RosterMistake[]): void {
@@ -175,12 +175,12 @@ function findDuplicates(entries: readonly RosterEntry[], mistakes: RosterMistake
       column: 'address',
       address: recipientAddress,
       code: 'duplicate-recipient',
-      message: `the same address is on line ${earlier}; pay everybody once per roster`,
+      message: `the same address is on line ${earlier}; list each recipient once per roster`,
     });
   }
 }
 
-/** A file that is no roster, so that nothing else can be said of its lines. */
+/** The result for a file that is not a roster, so that its lines cannot be checked. */
 function mistaken(header: { readonly line: number; readonly message: string }): Roster {
   const mistake = { ...header, column: 'header', code: 'invalid_roster' } as const;
   return { kind: 'mistakes', entries: [], mistakes: [mistake] };

@@ -1,6 +1,6 @@
 /**
- * Finds out what separates the columns of a roster: its header says it (docs/decisions/0022). Spreadsheets write
- * commas, semicolons or tabs, as the language of the computer asks for.
+ * Detects the separator of a roster's columns from its header (docs/decisions/0022). Spreadsheets write commas,
+ * semicolons or tabs, depending on the language of the computer.
  *
  * @module
  */
@@ -39,10 +39,10 @@ export function parseHeader(line: string): Header {
   return { kind: 'mistake', message: describeHeader(line) };
 }
 
-/** What `sep=;` in the first line says, which Excel writes and reads; undefined: it says nothing of the kind. */
+/** The separator of a line `sep=;`, which Excel writes and reads as the first line; undefined: another line. */
 export function parseSeparatorLine(line: string): Delimiter | undefined {
-  const said = /^"?sep=(.)"?$/i.exec(line.trimStart())?.[1];
-  return delimiters.find((delimiter) => delimiter === said);
+  const named = /^"?sep=(.)"?$/i.exec(line.trimStart())?.[1];
+  return delimiters.find((delimiter) => delimiter === named);
 }
 
 function describeHeader(line: string): string {
@@ -58,7 +58,7 @@ function describeHeader(line: string): string {
     return `${found}, which is ambiguous: it has ${names}; use one of them in the whole file`;
   }
   if (words.some((word) => /^0x[0-9a-f]{40}$/.test(word))) {
-    return `${found}, which is a recipient already; ${expected}, on a line of its own before it`;
+    return `${found}, which is a recipient; ${expected}, on a line of its own before the recipients`;
   }
   return `${found}; ${expected}, separated by commas, semicolons or tabs`;
 }

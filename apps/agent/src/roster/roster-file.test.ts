@@ -1,4 +1,4 @@
-// What is not a CSV file in UTF-8 is named for what it is (docs/decisions/0022).
+// The message for a file that is not CSV in UTF-8 names its actual format (docs/decisions/0022).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ describe('readRosterText', () => {
     expect(refusalOf(path)).toContain(`"${path}" ${words}`);
   });
 
-  it('says what to do about an encoding', () => {
+  it('gives advice about an encoding', () => {
     expect(refusalOf(save(Buffer.from(`\ufeff${roster}`, 'utf16le')))).toContain(
       'save it as "CSV UTF-8"',
     );
@@ -65,14 +65,14 @@ describe('readRosterText', () => {
     expect(readRosterText(save(`${roster}0x1,1,a\0b\n`))).toContain('a\0b');
   });
 
-  it('reads standard input for -, and judges it the same', () => {
+  it('reads standard input for -, with the same checks', () => {
     expect(readRosterText('-', () => Buffer.from(roster))).toBe(roster);
     expect(refusalOf('-', () => new Uint8Array())).toContain('standard input is empty');
   });
 });
 
 describe('disburse --file', () => {
-  it('is taken once', async () => {
+  it('is accepted once', async () => {
     const errors: string[] = [];
     const argv = ['disburse', '--file', 'a.csv', '--file', 'b.csv', '--pay-run', 'p'];
     const code = await runCli(argv, {

@@ -1,8 +1,8 @@
 /**
- * Takes in a roster file as text (docs/decisions/0022). A file that is not CSV in UTF-8 is named for what it is,
- * with what to do about it.
+ * Reads a roster file as text (docs/decisions/0022). The message for a file that is not CSV in UTF-8 names its actual
+ * format and what to do.
  *
- * The messages name the file, which the operator typed. They are for the command's own terminal, never for a log.
+ * The messages contain the path that the operator typed. They are for the command's own terminal, never for a log.
  *
  * @module
  */
@@ -10,10 +10,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { PoolError } from '@pool/core';
 import { quote } from './roster-quote.ts';
 
-/** What `--file` takes for standard input. */
+/** The value of `--file` for standard input. */
 const standardInput = '-';
 
-/** True if the roster comes from standard input, which then cannot answer a question. */
+/** True if the roster comes from standard input, so that the user cannot answer a question there. */
 export function isStandardInput(file: string): boolean {
   return file === standardInput;
 }
@@ -25,7 +25,7 @@ const saveAsCsv = 'save it as "CSV UTF-8" and use that file';
 
 /**
  * @param file - a path, or `-`
- * @param readStandardInput - everything that standard input holds, to its end
+ * @param readStandardInput - reads standard input to its end
  * @throws PoolError `invalid_roster`
  */
 export function readRosterText(
@@ -33,10 +33,10 @@ export function readRosterText(
   readStandardInput: () => Uint8Array = () => readFileSync(0),
 ): string {
   if (isStandardInput(file)) {
-    return decodeRoster(takeIn('standard input', readStandardInput), 'standard input');
+    return decodeRoster(readBytes('standard input', readStandardInput), 'standard input');
   }
   const name = quote(file);
-  const bytes = takeIn(name, () => {
+  const bytes = readBytes(name, () => {
     const { size } = statSync(file);
     if (size > maxBytes) {
       throw refuse(
@@ -48,7 +48,7 @@ export function readRosterText(
   return decodeRoster(bytes, name);
 }
 
-function takeIn(name: string, read: () => Uint8Array): Uint8Array {
+function readBytes(name: string, read: () => Uint8Array): Uint8Array {
   try {
     return read();
   } catch (cause) {
@@ -63,7 +63,7 @@ function takeIn(name: string, read: () => Uint8Array): Uint8Array {
         throw refuse(`${name} is a directory; name the CSV file in it`, cause);
       case 'EACCES':
       case 'EPERM':
-        throw refuse(`this user may not read ${name}; change its permissions`, cause);
+        throw refuse(`this user has no permission to read ${name}; change its permissions`, cause);
       case 'EAGAIN':
         throw refuse(`${name} has no data yet; pipe or redirect a file into it`, cause);
       default:
@@ -76,7 +76,7 @@ function takeIn(name: string, read: () => Uint8Array): Uint8Array {
 }
 
 /**
- * @param name - of the file, as messages call it
+ * @param name - the file's name in messages
  * @throws PoolError `invalid_roster`
  */
 function decodeRoster(bytes: Uint8Array, name: string): string {
@@ -97,7 +97,7 @@ function decodeRoster(bytes: Uint8Array, name: string): string {
   }
 }
 
-/** What files begin with that are no CSV. */
+/** First bytes of files that are not CSV. */
 const signatures: readonly (readonly [string, readonly number[]])[] = [
   [
     `a spreadsheet or another ZIP archive (xlsx, ods, numbers), not CSV; open it and ${saveAsCsv}`,
@@ -116,24 +116,26 @@ const signatures: readonly (readonly [string, readonly number[]])[] = [
   [`text in UTF-16, not UTF-8; open it and ${saveAsCsv}`, [0xfe, 0xff]],
 ];
 
-/** @returns what it is instead of CSV, and what to do; undefined: nothing else that we know */
+/** @returns the file's actual format and what to do; undefined: no other known format */
 function recognise(bytes: Uint8Array): string | undefined {
   const known = signatures.find(([, magic]) => magic.every((byte, index) => bytes[index] === byte));
   if (known !== undefined) {
     return known[0];
   }
-  // Plain letters in UTF-16 without a mark at its beginning: every other byte is zero.
+  // In UTF-16 without a byte order mark, every other byte of plain letters is zero.
   const start = bytes.subarray(0, 64);
   const zeros = start.filter((byte) => byte === 0).length;
   if (zeros >= 4 && zeros * 3 >= start.length) {
     return `text in UTF-16 or UTF-32, not UTF-8; open it and ${saveAsCsv}`;
   }
-  return start.length === zeros ? 'full of zeros, not CSV; get the file again' : undefined;
+  return start.length === zeros
+    ? 'full of zero bytes, not CSV; download or export the file again'
+    : undefined;
 }
 
-/** The line of the first byte that is no UTF-8, from 1. */
+/** The line of the first byte that is not UTF-8, from 1. */
 function findBadLine(bytes: Uint8Array): number {
-  // A replacement character of the file's own is valid, so the decoder is asked, line by line.
+  // Decodes line by line, because a replacement character in the file itself is valid.
   let line = 1;
   let start = 0;
   const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -1,7 +1,7 @@
 /**
- * Reads one line of a roster. No field goes over a line break: two stray quotes would make the lines between them
- * part of a memo, and nobody on them would be paid. So lines are read one by one, a quote that stays open costs its
- * own line alone, and line numbers are those of an editor.
+ * Reads one line of a roster. A field cannot contain a line break: two stray quotes would turn the lines between them into
+ * a memo, and their recipients would not be paid. So lines are parsed one by one, an open quote affects only its own
+ * line, and line numbers are those of an editor.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export type TextLine = {
   readonly text: string;
 };
 
-/** The lines that are not blank. Takes line ends of every system. */
+/** The lines that are not blank. Accepts the line ends of every system. */
 export function splitLines(text: string): readonly TextLine[] {
   return text
     .replace(/^\ufeff/, '')

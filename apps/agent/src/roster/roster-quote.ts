@@ -1,21 +1,21 @@
 /**
- * Shows a value of a roster in a message of the command. A roster is somebody else's text: nothing in it may move
- * the cursor, change a colour or reverse the direction of what the operator reads.
+ * Quotes a value of a roster in a message of the command. A roster is text of another party: it must not move the cursor,
+ * change a colour or reverse the direction of the operator's text.
  *
  * @module
  */
 
-/** Characters that are kept of a longer value. */
+/** A longer value is cut to this many characters. */
 const maxShown = 120;
 
-/** The value in double quotes, on one line, with what cannot be seen written as `\u{…}`. */
+/** The value in double quotes, on one line, with invisible characters written as `\u{…}`. */
 export function quote(value: string): string {
   const characters = [...value];
   const shown = characters.slice(0, maxShown).map(showCharacter).join('');
   return `"${shown}${characters.length > maxShown ? '…' : ''}"`;
 }
 
-/** Control and format characters, all blanks but the plain one, and halves of characters. */
+/** Control and format characters, all blanks except the space, and unpaired surrogates. */
 const unseen = /[\p{C}\p{Z}]/u;
 
 function showCharacter(character: string): string {

@@ -1,11 +1,11 @@
-// The command line's way to its agent.
+// The commands' client of the agent.
 import { Secret } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createAgentClient } from './agent-client.ts';
 
 const job = { key: 'k', state: 'accepted' };
 
-/** Answers in turn; the last one for ever. */
+/** Returns the answers in order, and repeats the last one. */
 function createClient(...answers: readonly Response[]) {
   const asked: string[] = [];
   const client = createAgentClient('http://127.0.0.1:1', new Secret('t'), async (input) => {
@@ -20,7 +20,7 @@ function refuse(status: number, code: string, headers: Record<string, string> = 
 }
 
 describe('createAgentClient', () => {
-  it('waits for its turn when it asked too often', async () => {
+  it('waits and repeats a request after 429', async () => {
     const { client, asked } = createClient(
       refuse(429, 'rate_limited', { 'retry-after': '1' }),
       Response.json(job),
@@ -31,7 +31,7 @@ describe('createAgentClient', () => {
     expect(performance.now() - startedAtMs).toBeGreaterThan(900);
   });
 
-  it('finds no job under a key that the agent has never seen, and fails at anything else', async () => {
+  it('finds no job under an unknown key, and throws on every other error', async () => {
     expect(await createClient(refuse(404, 'not_found')).client.find('k')).toBeUndefined();
     expect(await createClient(Response.json(job)).client.find('k')).toEqual(job);
     await expect(createClient(refuse(401, 'unauthorized')).client.find('k')).rejects.toMatchObject({
@@ -43,7 +43,7 @@ describe('createAgentClient', () => {
     ).rejects.toMatchObject({ retryable: true });
   });
 
-  it('never takes an answer that it cannot read for a refusal', async () => {
+  it('never treats an unreadable answer as a refusal', async () => {
     const request = { token: 'USDC', recipients: [] };
     for (const answer of [
       new Response('{"key":"k","sta', { status: 202 }),

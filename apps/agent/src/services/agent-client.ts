@@ -1,5 +1,5 @@
 /**
- * The command line's way to the agent on this machine: its HTTP routes, with the loopback token.
+ * The commands' client of the agent on this machine: its HTTP routes, with the loopback token.
  *
  * @module
  */
@@ -21,12 +21,12 @@ import { type JobTrace, jobTraceSchema } from './job-trace.ts';
 export type AgentClient = {
   submit(key: string, request: DisburseRequest): Promise<DisbursementJob>;
   job(key: string): Promise<DisbursementJob>;
-  /** Undefined: the agent has never seen that key. */
+  /** Undefined: the agent does not know the key. */
   find(key: string): Promise<DisbursementJob | undefined>;
   /** The agent's own dry run. */
   validate(request: DisburseRequest): Promise<CheckedRequest>;
   trace(key: string): Promise<JobTrace>;
-  /** Cancels a job. The job at its end; retryable errors while that takes longer than one request may. */
+  /** Cancels a job and returns it when it has ended. Retryable errors while that takes longer than one request. */
   cancel(key: string): Promise<DisbursementJob>;
 };
 
@@ -38,7 +38,7 @@ const reportSchema = v.object({
   ),
   skipped: v.optional(disbursementResultSchema.entries.skipped),
 });
-/** What a command reads of a validation report. */
+/** The part of a validation report that commands read. */
 export type CheckedRequest = {
   readonly ok: boolean;
   readonly issues: readonly {
@@ -56,7 +56,7 @@ export type CheckedRequest = {
   readonly skipped?: readonly SkippedRecipient[] | undefined;
 };
 
-/** How often a request waits for its turn before the refusal is told. */
+/** A request is repeated this many times after 429, before the refusal is reported. */
 const maxPauses = 30;
 
 const errorSchema = v.object({ code: v.string(), message: v.string() });
@@ -67,11 +67,11 @@ export function createAgentClient(
   token: Secret,
   send: typeof fetch = fetch,
 ): AgentClient {
-  /** Keeps to the pace that the agent allows: a roster in hundreds of parts asks much at once. */
+  /** Waits on 429: a roster in hundreds of parts sends many requests at once. */
   async function askAtPace(path: string, init: RequestInit): Promise<Response> {
-    for (let patience = maxPauses; ; patience -= 1) {
+    for (let pausesLeft = maxPauses; ; pausesLeft -= 1) {
       const response = await ask(path, init);
-      if (response.status !== 429 || patience === 0) {
+      if (response.status !== 429 || pausesLeft === 0) {
         return response;
       }
       await sleep(Math.min(5, Number(response.headers.get('retry-after') ?? 1) || 1) * 1_000);
@@ -113,10 +113,10 @@ export function createAgentClient(
         retryable: response.status >= 500 || response.status === 429,
       });
     }
-    // No refusal: whatever answered may have accepted what it was sent.
+    // This is not a refusal: the peer may have accepted the request.
     throw new PoolError(
       'agent_invalid_response',
-      `${baseUrl} answered, but not like an agent of this version, or its answer was cut off`,
+      `the answer of ${baseUrl} is incomplete or not that of an agent of this version`,
       { status: 502 },
     );
   }

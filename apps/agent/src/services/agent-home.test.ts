@@ -1,4 +1,4 @@
-// Files of the agent: modes, the loopback token.
+// The files of the agent: modes, and the loopback token.
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ function modeOf(path: string): number {
 }
 
 describe('the loopback token', () => {
-  it('is made once, for its owner alone', () => {
+  it('is created once, readable by its owner only', () => {
     ensureAgentHome(home);
     const token = ensureLoopbackToken(home).reveal();
     expect(token).toMatch(/^[0-9a-f]{64}$/);
@@ -27,7 +27,7 @@ describe('the loopback token', () => {
     expect(modeOf(join(home, 'loopback.token'))).toBe(0o600);
   });
 
-  it('says what to do when it is missing or damaged', () => {
+  it('gives advice when it is missing or damaged', () => {
     ensureAgentHome(home);
     expect(() => readLoopbackToken(home)).toThrow('disburse-agent serve');
     writeFileSync(join(home, 'loopback.token'), 'short');

@@ -10,7 +10,7 @@ import { PoolError, Secret } from '@pool/core';
 
 const tokenPattern = /^[0-9a-f]{64}$/;
 
-/** Creates the directory if need be and takes it away from everybody else. */
+/** Creates the directory if it is missing, and removes the access of other users. */
 export function ensureAgentHome(home: string): void {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   chmodSync(home, 0o700);
@@ -21,10 +21,10 @@ function loopbackTokenPath(home: string): string {
   return join(home, 'loopback.token');
 }
 
-/** The token of this agent; made at the first start, 32 random bytes, mode 0600. */
+/** The token of this agent: 32 random bytes, created at the first start, mode 0600. */
 export function ensureLoopbackToken(home: string): Secret {
   try {
-    // `wx`: of two processes that start at once, one writes and both read the same.
+    // `wx`: if two processes start at once, one writes the file and both read the same token.
     writeFileSync(loopbackTokenPath(home), `${randomBytes(32).toString('hex')}\n`, {
       flag: 'wx',
       mode: 0o600,
@@ -37,7 +37,7 @@ export function ensureLoopbackToken(home: string): Secret {
   return readLoopbackToken(home);
 }
 
-/** @throws PoolError `loopback_token_missing` when there is none, or none that this agent wrote */
+/** @throws PoolError `loopback_token_missing` when there is no token or the file is damaged */
 export function readLoopbackToken(home: string): Secret {
   let content: string;
   try {

@@ -1,6 +1,6 @@
 /**
- * Structured log lines. Callers pass codes, counts and public identifiers only; as a second line, fields
- * whose names promise a secret are cut out, and errors are logged by name and code, never by content.
+ * Structured log lines. Callers pass only codes, counts and public identifiers. As a second line of defence, fields with
+ * the names of secrets are removed. Errors are logged by name and code, never by content.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export type AgentLog = Omit<ShellLog, 'child'>;
 
 const secretNames = ['authorization', 'token', 'apiKey', 'privateKey', 'seed', 'secret'];
 
-/** Writes JSON lines to stderr: stdout belongs to results. */
+/** Writes JSON lines to stderr, because stdout is for results. */
 export function createAgentLog(level: LogLevel): ShellLog {
   return pino(
     { level, base: null, redact: { paths: secretNames, remove: true } },

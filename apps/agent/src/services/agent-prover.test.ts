@@ -1,8 +1,8 @@
-// What an operator hears of the device that proofs are made on.
+// The reports to the operator about the prover's device.
 import { expect, it, vi } from 'vitest';
 import { createAcceleratorProbe, createIncidentLog } from './agent-prover.ts';
 
-it('each incident of the prover is one log line with its code; the end of the device is an error', () => {
+it('each incident of the prover is one log line with its code; a retired device is an error', () => {
   const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
   const tell = createIncidentLog(log);
   const codes = [
@@ -20,7 +20,7 @@ it('each incident of the prover is one log line with its code; the end of the de
   ]);
 });
 
-it('readiness is well on the processor, and says why the device is not used any more', async () => {
+it('readiness is ok on the CPU, and reports why the device is no longer used', async () => {
   const detail = 'WebAssembly, 2 threads; the card failed 3 times in a row: not used any more';
   const probe = createAcceleratorProbe({ ready: () => Promise.resolve({ kind: 'cpu', detail }) });
   expect(await probe()).toEqual({ ok: true, detail: { kind: 'cpu', message: detail } });

@@ -1,5 +1,5 @@
 /**
- * The prover of an agent as its configuration asks for it, and what the operator hears of the device that it runs on.
+ * The configured prover of an agent, and the reports about its device to the operator.
  *
  * @module
  */
@@ -26,16 +26,16 @@ export function createConfiguredProver(
       });
 }
 
-/** Messages of the prover hold the names of the device and of the key's file, and the driver's words; no input. */
+/** Messages of the prover contain names of the device and of key files and text of the driver, but no proof input. */
 export function createIncidentLog(log: AgentLog): (incident: ProverIncident) => void {
   return ({ code, message }) => {
-    // Payments go on, slower than the operator counts on: somebody has to look at the machine.
+    // An error, because proofs continue more slowly than planned and the operator must check the machine.
     const level = code === 'accelerator_retired' ? 'error' : 'warn';
     log[level]({ code }, message);
   };
 }
 
-/** Starts the engine if nothing has yet. A processor proves as well as a graphics card, only slower. */
+/** Starts the engine if it is not running. A CPU counts as available: it only proves more slowly than a GPU. */
 export function createAcceleratorProbe(prover: Pick<Prover<CircuitName>, 'ready'>): Probe {
   return async () => {
     const { kind, detail } = await prover.ready();

@@ -1,5 +1,5 @@
-// No secret leaves the process: the real binary is started with canary secrets, asked and abused, and then
-// everything it printed, answered and stored is searched.
+// No secret leaves the process. The test starts the real binary with canary secrets, sends good and bad requests, and
+// searches everything that the process printed, answered and stored.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -29,7 +29,7 @@ let platform: Server;
 let platformUrl: string;
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'canary-'));
-  // A platform that knows the agent, and answers everything else with what it was sent.
+  // A platform that knows the agent, and answers every other request with its headers.
   platform = createServer((request, response) => {
     response.setHeader('content-type', 'application/json');
     if (request.url?.endsWith('/bootstrap') === true) {
@@ -79,7 +79,7 @@ function readAll(directory: string): string {
     .join('\n');
 }
 
-/** What comes back for these bytes. */
+/** The answer to these bytes. */
 async function sendRaw(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];
@@ -91,7 +91,7 @@ async function sendRaw(port: number, bytes: string): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-it('keeps every secret to itself', async () => {
+it('prints, answers and stores no secret', async () => {
   const [port = 0] = await findFreePorts(1);
   const agent = startNodeProcess({
     name: 'canary',
@@ -159,7 +159,7 @@ it('keeps every secret to itself', async () => {
   ]);
   await agent.stop();
 
-  // In the form of every answer, however little of a request there was.
+  // Even an incomplete request gets an answer of the common form.
   expect(unreadable.map((text) => text.slice(0, 12))).toEqual([
     'HTTP/1.1 400',
     'HTTP/1.1 400',
@@ -187,7 +187,7 @@ it('keeps every secret to itself', async () => {
       platform: { ok: true, detail: { kind: 'reachable' } },
     },
   });
-  // No RPC answers, the gate is no gate, and the platform knows no recipient.
+  // No RPC answers, the gate URL is not a gate, and the platform knows no recipient.
   expect(JSON.parse(report)).toMatchObject({
     ok: false,
     allowanceState: 'unknown',
@@ -202,7 +202,7 @@ it('keeps every secret to itself', async () => {
     ],
   });
   const log = readFileSync(join(home, 'agent.log'), 'utf8');
-  // It ran, it warned of the key in a production-flagged environment, and it knew whose agent it is.
+  // The agent ran, warned of the key in a production-flagged environment, and bootstrapped.
   expect(log).toContain('DISBURSE_FUNDER_PRIVATE_KEY');
   expect(log).toContain('bootstrap done');
   expect(log).not.toContain(token);

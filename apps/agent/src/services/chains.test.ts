@@ -1,4 +1,4 @@
-// Each reason for which a chain is `invalid-chain`, from the chains file to the answer.
+// Each reason why a chain is `invalid-chain`, from the chains file to the answer.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const anvil = {
   tokens: { USDC: { address: vended?.tokens['USDC'], decimals: 6 } },
 };
 
-/** One of each kind. */
+/** One chain of each kind. */
 const chains = {
   anvil,
   base: { family: 'evm' },
@@ -65,21 +65,23 @@ function reasonOf(key: string, changes: Partial<RouteDeps> = {}): string {
 }
 
 describe('routeChain', () => {
-  it('routes the chain with a pool, by name, by default and as vended', () => {
+  it('routes the chain with a pool by name, by default and as vended', () => {
     expect(routeChain('anvil', createDeps())).toMatchObject({ kind: 'routable', maxRecipients: 3 });
     expect(routeChain(undefined, createDeps({ defaultChain: 'anvil' })).kind).toBe('routable');
     expect(routeChain(undefined, createDeps()).kind).toBe('routable');
   });
 
-  it('knows no such key', () => {
+  it('refuses an unknown chain key', () => {
     for (const key of ['mars', '', 'constructor', '__proto__', 'SOLANA']) {
-      expect(reasonOf(key)).toBe('chain must be one this agent is configured for: anvil');
+      expect(reasonOf(key)).toBe(
+        'the chain is not in chains.json, or has no pool; configured chains: anvil',
+      );
     }
   });
 
-  it('does not support the platform', () => {
+  it('refuses a chain of an unsupported platform', () => {
     expect(reasonOf('aptos')).toBe(
-      'chain aptos is of an unsupported platform, aptos: this agent knows evm, solana, stellar',
+      'chain aptos belongs to an unsupported platform, aptos; supported: evm, solana, stellar',
     );
   });
 
@@ -91,25 +93,28 @@ describe('routeChain', () => {
     expect(reasonOf(key, { signerCurves: [curve] })).toBe(`chain ${key} has no pool configured`);
   });
 
-  it('has neither pool nor signer, and says both', () => {
+  it('reports a missing pool and a missing signer together', () => {
     expect(reasonOf('solana')).toBe(
       'chain solana has no pool configured, and no funder signer for its curve, ed25519',
     );
   });
 
-  it.each([[[]], [['ed25519']]] as const)('has no signer for the curve, only %j', (curves) => {
-    expect(reasonOf('anvil', { signerCurves: curves })).toBe(
-      'chain anvil has no funder signer for its curve, secp256k1',
-    );
-  });
+  it.each([[[]], [['ed25519']]] as const)(
+    'refuses a chain without a signer for its curve, only %j',
+    (curves) => {
+      expect(reasonOf('anvil', { signerCurves: curves })).toBe(
+        'chain anvil has no funder signer for its curve, secp256k1',
+      );
+    },
+  );
 
-  it('refuses a default that has no pool, too', () => {
+  it('refuses a default chain without a pool', () => {
     expect(routeChain(undefined, createDeps({ defaultChain: 'stellar' })).kind).toBe('invalid');
   });
 });
 
 describe('readChainsFile', () => {
-  it('answers addresses in checksum form', () => {
+  it('returns addresses in checksum form', () => {
     const file = read({ anvil: { ...anvil, pool: pool.toLowerCase() } });
     expect(file.chains['anvil']?.pool).toBe(pool);
     expect(file.addressOnlyChains).toBeUndefined();
@@ -125,7 +130,7 @@ describe('readChainsFile', () => {
     );
   });
 
-  it('names the file that is missing or no JSON', () => {
+  it('names a file that is missing or not JSON', () => {
     for (const path of [join(folder, 'none.json'), writeChainsFile('{')]) {
       expect(() => readChainsFile(path)).toThrow(
         expect.objectContaining({

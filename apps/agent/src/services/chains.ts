@@ -1,6 +1,6 @@
 /**
- * The agent's own trust root (`chains.json`) and the way from a chain key to a chain: what the platform
- * vends is compared, never adopted (ARCHITECTURE.md, "Who decides").
+ * The agent's own trust root (`chains.json`), and the routing from a chain key to a chain. The agent compares what the
+ * platform vends with its own settings and never adopts it (ARCHITECTURE.md, "Who decides").
  *
  * @module
  */
@@ -21,7 +21,7 @@ import {
 import type { ChainContext, ChainRoute } from '@pool/operations';
 import { parseServiceUrl } from '@pool/platform-client';
 
-/** @throws PoolError `invalid_configuration`: unreadable, malformed, or an address or URL that does not hold */
+/** @throws PoolError `invalid_configuration`: unreadable, malformed, or with an invalid address or URL */
 export function readChainsFile(path: string): ChainsFile {
   let value: unknown;
   try {
@@ -45,7 +45,7 @@ function parseChainsFile(value: unknown, name: string): ChainsFile {
     return file;
   } catch (cause) {
     const detail = cause instanceof PoolError ? `: ${cause.message}` : '';
-    throw new PoolError('invalid_configuration', `the chains file does not hold${detail}`, {
+    throw new PoolError('invalid_configuration', `the chains file ${name} is not valid${detail}`, {
       cause,
     });
   }
@@ -54,49 +54,49 @@ function parseChainsFile(value: unknown, name: string): ChainsFile {
 export type RouteDeps = {
   readonly contexts: ReadonlyMap<string, ChainContext>;
   readonly bootstrap: Bootstrap;
-  /** Configured default; else the vended one. */
+  /** The configured default chain. Undefined: the vended one. */
   readonly defaultChain: string | undefined;
-  /** Curves that a configured funder signer signs on. */
+  /** Curves of the configured funder signers. */
   readonly signerCurves: readonly Curve[];
   /** Family by key of the chains that the chains file names without a pool. */
   readonly addressOnlyChains: Readonly<Record<string, string>> | undefined;
 };
 
-/** Decides whether a request for this chain can be routed, and why not. */
+/** Decides whether a request for this chain can be routed, and gives the reason if it cannot. */
 export function routeChain(key: string | undefined, deps: RouteDeps): ChainRoute {
   const { bootstrap } = deps;
-  const wanted = key ?? deps.defaultChain ?? bootstrap.chain;
-  const context = deps.contexts.get(wanted);
+  const name = key ?? deps.defaultChain ?? bootstrap.chain;
+  const context = deps.contexts.get(name);
   const { addressOnlyChains = {} } = deps;
-  const addressOnlyFamily = Object.hasOwn(addressOnlyChains, wanted)
-    ? addressOnlyChains[wanted]
+  const addressOnlyFamily = Object.hasOwn(addressOnlyChains, name)
+    ? addressOnlyChains[name]
     : undefined;
   if (addressOnlyFamily !== undefined) {
-    return invalid(explainAddressOnlyChain(wanted, addressOnlyFamily, deps.signerCurves));
+    return invalid(explainAddressOnlyChain(name, addressOnlyFamily, deps.signerCurves));
   }
   if (context === undefined) {
     const known = [...deps.contexts.keys()].sort().join(', ');
-    return invalid(`chain must be one this agent is configured for: ${known}`);
+    return invalid(`the chain is not in chains.json, or has no pool; configured chains: ${known}`);
   }
-  const difference = findDifference(context.settings, bootstrap.chains[wanted]);
+  const difference = findDifference(context.settings, bootstrap.chains[name]);
   if (difference !== undefined) {
     return invalid(
-      `the platform's ${difference} for chain ${wanted} differs from this agent's own settings; nothing is paid there until they agree`,
+      `the platform's ${difference} for chain ${name} differs from this agent's chains.json; the agent pays nothing on this chain until they agree`,
     );
   }
   const { curve } = chainFamilies[context.settings.family];
   if (!deps.signerCurves.includes(curve)) {
-    return invalid(`chain ${wanted} has ${describeMissingSigner(curve)}`);
+    return invalid(`chain ${name} has ${describeMissingSigner(curve)}`);
   }
   const maxRecipients = Math.min(
     context.settings.maxRecipients,
-    bootstrap.maxRecipients[wanted] ?? Number.POSITIVE_INFINITY,
+    bootstrap.maxRecipients[name] ?? Number.POSITIVE_INFINITY,
     Math.max(...batchSizes),
   );
   return { kind: 'routable', context, maxRecipients };
 }
 
-/** All that stands against paying there, so that nobody mends one thing only to meet the next. */
+/** Every reason at once, so that the operator does not fix one and then meets the next. */
 function explainAddressOnlyChain(
   key: string,
   familyName: string,
@@ -105,7 +105,7 @@ function explainAddressOnlyChain(
   const family = findChainFamily(familyName);
   if (family === undefined) {
     const supported = Object.keys(chainFamilies).join(', ');
-    return `chain ${key} is of an unsupported platform, ${familyName}: this agent knows ${supported}`;
+    return `chain ${key} belongs to an unsupported platform, ${familyName}; supported: ${supported}`;
   }
   const noPool = `chain ${key} has no pool configured`;
   return signerCurves.includes(family.curve)
@@ -117,7 +117,7 @@ function describeMissingSigner(curve: Curve): string {
   return `no funder signer for its curve, ${curve}`;
 }
 
-/** What the platform says otherwise than the agent's own settings. */
+/** The first setting in which the platform differs from the agent's own settings. */
 function findDifference(
   own: EvmChainSettings,
   vended: VendedChain | undefined,

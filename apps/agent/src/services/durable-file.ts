@@ -1,5 +1,5 @@
 /**
- * Small files of the agent directory that must survive a crash and a power cut: whole or not there, 0600, on
+ * Small files of the agent directory that must survive a crash and a power cut: complete or absent, mode 0600, and on
  * disk when a call returns.
  *
  * @module
@@ -18,8 +18,8 @@ import {
 import { dirname } from 'node:path';
 
 /**
- * Creates the file unless there is one. Of two processes that start at once, one creates it.
- * @returns false when there was one, which stays as it is
+ * Creates the file if it does not exist. If two processes start at once, one of them creates it.
+ * @returns false when the file existed; it is not changed
  */
 export function createDurableFile(path: string, content: string): boolean {
   const temporary = writeTemporary(path, content);
@@ -29,7 +29,7 @@ export function createDurableFile(path: string, content: string): boolean {
     if (isCode(error, 'EEXIST')) {
       return false;
     }
-    // Some file systems have no hard links. A rename replaces what another process wrote in between.
+    // Some file systems have no hard links. There, the rename replaces a file that another process wrote meanwhile.
     if (existsSync(path)) {
       return false;
     }
@@ -64,7 +64,7 @@ function writeTemporary(path: string, content: string): string {
   return temporary;
 }
 
-/** The new name must be on disk as well. Windows has no handle of a folder to do that with. */
+/** Writes the new name to disk too. Windows has no handle of a folder for this. */
 function syncFolder(path: string): void {
   if (process.platform === 'win32') {
     return;

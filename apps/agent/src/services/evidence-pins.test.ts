@@ -1,4 +1,4 @@
-// The newest evidence of each wallet stays, across restarts and in one write (protocol §2).
+// The newest evidence of each wallet is kept, across restarts and in one write (protocol §2).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -25,7 +25,7 @@ function pinOf(holder: typeof first, issuedAtMs: number, key = holder.encryption
   };
 }
 
-it('takes newer evidence, and older evidence of the same key only', async () => {
+it('accepts newer evidence, and older evidence of the same key only', async () => {
   const pins = openEvidencePins(':memory:');
   const other = second.encryptionPublicKey;
   expect(await pins.pinAll([pinOf(first, 10), pinOf(second, 10)])).toEqual([true, true]);
@@ -36,14 +36,14 @@ it('takes newer evidence, and older evidence of the same key only', async () => 
   pins.close();
 });
 
-it('judges evidence of one wallet in the order given', async () => {
+it('judges evidence of one wallet in the given order', async () => {
   const pins = openEvidencePins(':memory:');
   const other = second.encryptionPublicKey;
   expect(await pins.pinAll([pinOf(first, 11, other), pinOf(first, 10)])).toEqual([true, false]);
   pins.close();
 });
 
-it('remembers a rotation after a restart, in a file for the owner alone', async () => {
+it('remembers a rotation after a restart, in a file that only its owner can read', async () => {
   const path = join(folder, 'pins.sqlite');
   const before = openEvidencePins(path);
   await before.pinAll([pinOf(first, 11, second.encryptionPublicKey)]);

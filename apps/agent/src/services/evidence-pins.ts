@@ -1,6 +1,6 @@
 /**
- * The newest sign-in evidence seen per wallet (protocol §2), kept across restarts: an agent that forgot a
- * rotation could be talked back into the key before it.
+ * The newest sign-in evidence per wallet (protocol §2), kept across restarts. An agent that forgot a rotation could be
+ * made to accept the previous key again.
  *
  * @module
  */
@@ -10,15 +10,15 @@ import type { EvidencePins, PinnedEvidence } from '@pool/operations';
 
 export type PinStore = EvidencePins & { close(): void };
 
-type Verdict = { readonly stands: boolean; readonly isNewest: boolean };
+type Verdict = { readonly isAccepted: boolean; readonly isNewest: boolean };
 
-/** How long a statement waits for another agent's write to the same file. It blocks the renewal of leases, too. */
+/** Maximum wait of a statement for another agent's write to the same file. The wait also blocks the renewal of leases. */
 const busyTimeoutMs = 1_500;
 
 /** @param path - a file, made 0600, or `:memory:` */
 export function openEvidencePins(path: string): PinStore {
   if (path !== ':memory:') {
-    // Who is on a payroll is nobody's business: SQLite itself would create the file readable to all.
+    // The file lists the people of a payroll, and SQLite itself would create it readable by every user.
     closeSync(openSync(path, 'a', 0o600));
   }
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
@@ -40,34 +40,34 @@ export function openEvidencePins(path: string): PinStore {
       encryption_public_key = excluded.encryption_public_key,
       issued_at_ms = excluded.issued_at_ms
   `);
-  /** Whether the evidence stands, and whether it has to be written down. */
+  /** Whether the evidence is accepted, and whether it must be stored. */
   function judge({ walletPub, encryptionPublicKey, issuedAtMs }: PinnedEvidence): Verdict {
     const pinned = read.get(walletPub);
     if (pinned === undefined || Number(pinned['at']) < issuedAtMs) {
-      return { stands: true, isNewest: true };
+      return { isAccepted: true, isNewest: true };
     }
-    // Of the same instant two keys could be claimed: the one seen first stays.
-    return { stands: pinned['key'] === encryptionPublicKey, isNewest: false };
+    // Two keys can have evidence of the same instant: the key that was seen first remains.
+    return { isAccepted: pinned['key'] === encryptionPublicKey, isNewest: false };
   }
 
   return {
-    // One synchronous block: no other request can come between reading and writing. One transaction: a write
-    // is waited for until it is on disk, once and not per wallet.
+    // One synchronous block, so that no other request runs between reading and writing. One transaction, so that the
+    // wait for the disk happens once and not per wallet.
     async pinAll(evidence) {
       if (!evidence.some((one) => judge(one).isNewest)) {
-        return evidence.map((one) => judge(one).stands);
+        return evidence.map((one) => judge(one).isAccepted);
       }
       database.exec('BEGIN IMMEDIATE');
       try {
-        const stands = evidence.map((one) => {
+        const accepted = evidence.map((one) => {
           const verdict = judge(one);
           if (verdict.isNewest) {
             write.run(one.walletPub, one.encryptionPublicKey, one.issuedAtMs);
           }
-          return verdict.stands;
+          return verdict.isAccepted;
         });
         database.exec('COMMIT');
-        return stands;
+        return accepted;
       } catch (error) {
         database.exec('ROLLBACK');
         throw error;

@@ -1,4 +1,4 @@
-// The fingerprint key: made once, private, and never replaced by a guess.
+// The fingerprint key: created once, private, and never replaced.
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(home, { recursive: true });
 });
 
-it('is made at the first start and kept', () => {
+it('is created at the first start and kept', () => {
   expect(findFingerprintKey(home)).toBeUndefined();
   const key = ensureFingerprintKey(home, undefined).reveal();
   expect(key).toMatch(/^0x[0-9a-f]{64}$/);
@@ -23,13 +23,13 @@ it('is made at the first start and kept', () => {
   expect(readFileSync(fingerprintKeyPath(home), 'utf8')).toBe(`${key}\n`);
 });
 
-it('is the configured one where there is one, and then makes no file', () => {
+it('is the configured key if there is one, and then creates no file', () => {
   const configured = new Secret(`0x${'12'.repeat(32)}`);
   expect(ensureFingerprintKey(home, configured)).toBe(configured);
   expect(findFingerprintKey(home)).toBeUndefined();
 });
 
-it.each(['', '0x12', 'ab'.repeat(32)])('is not replaced when the file holds %j', (content) => {
+it.each(['', '0x12', 'ab'.repeat(32)])('is not replaced when the file contains %j', (content) => {
   writeFileSync(fingerprintKeyPath(home), content);
   expect(() => ensureFingerprintKey(home, undefined)).toThrow(
     expect.objectContaining({ code: 'fingerprint_key_damaged' }),

@@ -1,6 +1,6 @@
 /**
- * The key under which requests are fingerprinted for other agents of the same employer (docs/decisions/0024).
- * Made in the agent directory at first start, unless `DISBURSE_FINGERPRINT_KEY` brings the key of another agent.
+ * The key of the request fingerprints that agents of one employer compare (docs/decisions/0024). It is created in the
+ * agent directory at first start, unless `DISBURSE_FINGERPRINT_KEY` contains the key of another agent.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export function fingerprintKeyPath(home: string): string {
   return join(home, 'fingerprint.key');
 }
 
-/** The configured key, else the one in the directory, which is made when it is missing. */
+/** The configured key, else the key in the directory, which is created if it is missing. */
 export function ensureFingerprintKey(home: string, configured: Secret | undefined): Secret {
   const known = configured ?? findFingerprintKey(home);
   if (known !== undefined) {
@@ -29,7 +29,7 @@ export function ensureFingerprintKey(home: string, configured: Secret | undefine
 }
 
 /**
- * @returns undefined when the directory has none
+ * @returns undefined when the directory has no key
  * @throws PoolError `fingerprint_key_damaged`
  */
 export function findFingerprintKey(home: string): Secret | undefined {
@@ -51,7 +51,7 @@ export function findFingerprintKey(home: string): Secret | undefined {
 function createDamaged(home: string, cause?: unknown): PoolError {
   return new PoolError(
     'fingerprint_key_damaged',
-    `${fingerprintKeyPath(home)} cannot be read or does not hold 32 bytes of hex: restore it from a backup. Without one, delete it: keys that were paid before then end as settled_elsewhere if this job store is lost`,
+    `${fingerprintKeyPath(home)} cannot be read or is not 32 bytes of hex: restore it from a backup. If there is no backup, delete it: Idempotency-Keys that were already paid then end as settled_elsewhere if this job store is lost`,
     { cause },
   );
 }

@@ -1,4 +1,4 @@
-// Which gate is asked: the configured one, else the one vended now.
+// The choice of the gate: the configured one, else the one that is vended now.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Secret } from '@pool/core';
@@ -14,7 +14,7 @@ const answers: Readonly<Record<string, unknown>> = {
 const servers: Server[] = [];
 let seen: string[] = [];
 
-/** A gate that answers everybody with its own root. */
+/** A gate that answers every request with its own root. */
 async function startGate(name: string): Promise<string> {
   const server = createServer((request, response) => {
     seen.push(`${name} ${request.url}`);
@@ -43,7 +43,7 @@ function vend(url: string) {
   return { url, oauth };
 }
 
-it('asks the gate that is vended now, also for a job that began with another', async () => {
+it('uses the gate that is vended now, also for a job that began with another one', async () => {
   const [first, second] = [await startGate('first'), await startGate('second')];
   const gates = createGateSource(undefined);
   expect(gates.isConfigured()).toBe(false);
@@ -65,7 +65,7 @@ it('asks the gate that is vended now, also for a job that began with another', a
   ]);
 });
 
-it('lets a job wait when no gate is vended any more', async () => {
+it('lets a job wait when no gate is vended', async () => {
   const gates = createGateSource(undefined);
   gates.update(vend(await startGate('first')));
   const port = gates.port();
@@ -77,7 +77,7 @@ it('lets a job wait when no gate is vended any more', async () => {
   expect(seen).toEqual([]);
 });
 
-it('keeps to the configured gate, whatever is vended', async () => {
+it('uses the configured gate, whatever is vended', async () => {
   const [own, vended] = [await startGate('own'), await startGate('vended')];
   const { url, oauth } = vend(own);
   const gates = createGateSource({ url, ...oauth, clientSecret: new Secret('s') });

@@ -1,6 +1,5 @@
 /**
- * The pool-gate this agent reads: its own configuration first, else what bootstrap vends, which may change
- * while jobs run.
+ * The pool-gate of this agent: the configured one, else the one that bootstrap vends, which can change while jobs run.
  *
  * @module
  */
@@ -12,12 +11,12 @@ import type { GateConfig } from '../config/config.ts';
 import { probeTimeoutMs } from './readiness.ts';
 
 export type GateSource = {
-  /** Adopts what bootstrap vends. The configuration's own gate stays. */
+  /** Adopts the gate that bootstrap vends. A configured gate has precedence. */
   update(vended: Bootstrap['gate']): void;
   isConfigured(): boolean;
-  /** For jobs: asks whichever gate is known at the time of each call. Undefined: none is known. */
+  /** For jobs: each call uses the gate that is known then. Undefined: no gate is known. */
   port(): GatePort | undefined;
-  /** Asks for the root, briefly. @throws PoolError */
+  /** Reads the root, with a short timeout. @throws PoolError */
   probe(): Promise<void>;
 };
 
@@ -29,7 +28,7 @@ export function createGateSource(configured: GateConfig | undefined): GateSource
 
   function current(): Gate {
     if (gate === undefined) {
-      // A job that began with a gate waits for one; it does not fail because the platform forgot for a while.
+      // Retryable: a job that began with a gate waits for one while the platform vends none.
       throw new PoolError('gate_unreachable', 'the platform vends no pool-gate now', {
         status: 503,
         retryable: true,

@@ -1,5 +1,5 @@
 /**
- * How far running jobs are, in memory: for terminals, not for decisions.
+ * The progress of running jobs, in memory. It is for terminals, not for decisions.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { JobEvent } from '@pool/operations';
 
 export type Progress = {
   readonly stage: JobStage;
-  /** 0 … 1; undefined while the stage cannot tell. */
+  /** 0 … 1; undefined if the stage reports none. */
   readonly fraction: number | undefined;
   /** When this process entered the stage. */
   readonly sinceMs: number;

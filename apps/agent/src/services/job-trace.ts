@@ -1,6 +1,6 @@
 /**
- * What a terminal shows beside the job object, whose shape is fixed and takes no extra fields:
- * progress, seconds per stage, gas (docs/decisions/0006, §10).
+ * What a terminal shows in addition to the job object: progress, seconds per stage, gas. The shape of the job object is
+ * fixed and allows no further fields (docs/decisions/0006, §10).
  *
  * @module
  */
@@ -19,15 +19,15 @@ export const jobTraceSchema = v.strictObject({
       seconds: v.number(),
     }),
   ),
-  /** Seconds of work per stage, in order; over all runs of the job. */
+  /** Seconds of work per stage, in order, summed over all runs of the job. */
   timings: v.array(v.strictObject({ stage: stageSchema, seconds: v.number() })),
-  /** What this agent proves with. */
+  /** The device on which this agent proves. */
   prover: v.strictObject({ kind: v.string(), detail: v.string() }),
-  /** As seen before proving. */
+  /** As observed before proving. */
   allowance: v.optional(v.picklist(['sufficient', 'insufficient', 'unknown'])),
-  /** Why the job waits: the platform has nothing of its batch out, or the settings of this agent do not fit it. */
+  /** Why the job waits: the platform does not send its batch, or it began under other settings of this agent. */
   refusal: v.optional(v.strictObject({ code: v.string(), message: v.string() })),
-  /** An allowance that may be left, and what to do about it. A job that failed says it in its error. */
+  /** Advice about an allowance that may be left. The error of a failed job contains it. */
   remainder: v.optional(v.string()),
   settlement: v.optional(
     v.strictObject({
@@ -71,7 +71,7 @@ export function createJobTrace(
   };
 }
 
-/** Settings that do not fit come first: while they do not, nothing is sent that could be refused. */
+/** Changed settings come first: while they block the job, nothing is sent that could be refused. */
 function pickReason({ blocked, refusal }: DisbursementRecord): JobTrace['refusal'] {
   return blocked === undefined || blocked === null
     ? (refusal ?? undefined)

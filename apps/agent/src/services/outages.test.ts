@@ -1,4 +1,4 @@
-// The platform's relayer, as readiness and a dry run see it (docs/decisions/0009, §21 and §22).
+// The platform's relayer in readiness and in a dry run (docs/decisions/0009, §21 and §22).
 import type { Bootstrap } from '@pool/api';
 import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { createReadiness, type Finding } from './readiness.ts';
 
 const up: Finding = { ok: true, detail: { kind: 'reachable', message: 'it answers' } };
 
-/** An agent of these chains whose platform answers `state.relayer`, or nothing at all. */
+/** An agent with these chains whose platform answers `state.relayer`, or does not answer. */
 function createAgent(...chains: string[]) {
   const state = {
     relayer: undefined as Bootstrap['relayer'],
@@ -34,7 +34,7 @@ function createAgent(...chains: string[]) {
       poolGate: async () => state.gate,
       platform: platform.probe,
     },
-    // Nothing is kept: each look is a new one.
+    // No cache: each request probes again.
     { nowMs: () => 0, keepMs: 0 },
   );
   const deps = { check, hasGate: () => true, readRelayer: platform.readRelayer };
@@ -52,18 +52,18 @@ function createAgent(...chains: string[]) {
 
 describe('the relayer behind a platform that answers', () => {
   it.each([
-    ['an older platform says nothing of it', undefined],
+    ['an older platform does not report it', undefined],
     ['the platform does not know yet', {}],
-    ['it is well', { anvil: { ok: true } }],
+    ['it is healthy', { anvil: { ok: true } }],
     ['another chain’s is down', { base: { ok: false, code: 'insufficient_gas' } }],
-  ])('is held against nobody when %s', async (_what, relayer) => {
+  ])('causes no finding when %s', async (_what, relayer) => {
     const { state, check, codes } = createAgent('anvil');
     state.relayer = relayer;
     expect(await codes('anvil')).toEqual([]);
     expect(await check()).toMatchObject({ ok: true, kind: 'reachable' });
   });
 
-  it('stops batches of its chain, and is not called a platform that does not answer', async () => {
+  it('stops batches of its chain, and is not reported as a platform outage', async () => {
     const { state, check, findings, codes } = createAgent('anvil');
     state.relayer = { anvil: { ok: false, code: 'transaction_stuck' } };
     expect(await findings('anvil')).toEqual([
@@ -79,7 +79,7 @@ describe('the relayer behind a platform that answers', () => {
     expect(await codes('anvil')).toEqual(['relayer_unavailable', 'gate_unavailable']);
   });
 
-  it('leaves the agent in service while one of its chains can be paid on', async () => {
+  it('leaves the agent in service while it can pay on one of its chains', async () => {
     const { state, check, codes } = createAgent('anvil', 'base');
     state.relayer = { anvil: { ok: false, code: 'stalled' }, base: { ok: true } };
     expect(await check()).toMatchObject({ ok: true, kind: 'relayer_degraded' });
@@ -91,7 +91,7 @@ describe('the relayer behind a platform that answers', () => {
     expect(message).toContain('base');
   });
 
-  it('is forgotten when the platform itself does not answer', async () => {
+  it('is not reported when the platform itself does not answer', async () => {
     const { state, check, codes } = createAgent('anvil');
     state.relayer = { anvil: { ok: false, code: 'stalled' } };
     expect(await codes('anvil')).toEqual(['relayer_unavailable']);
@@ -103,8 +103,8 @@ describe('the relayer behind a platform that answers', () => {
   });
 });
 
-describe('a platform that answers, and not as it should', () => {
-  it('is not called an outage when it refuses the edge token, and says what to do', async () => {
+describe('a platform that does not answer correctly', () => {
+  it('is not an outage when it refuses the edge token; the message gives advice', async () => {
     const { state, check, findings } = createAgent('anvil');
     state.failure = new PoolError('unauthorized', 'canary', { status: 401 });
     const message = expect.stringContaining('platform edge-token create');
@@ -112,7 +112,7 @@ describe('a platform that answers, and not as it should', () => {
     expect(await check()).toEqual({ ok: false, kind: 'edge_token_refused', message });
   });
 
-  it('is not called an outage when its answer is malformed, and says where', async () => {
+  it('is not an outage when its answer is malformed; the message says where', async () => {
     const { state, check, findings } = createAgent('anvil');
     const message = "the platform's answer is malformed: chain: missing";
     state.failure = new PoolError('platform_invalid_response', message, { status: 502 });
@@ -124,8 +124,8 @@ describe('a platform that answers, and not as it should', () => {
   });
 });
 
-describe('chains that the platform describes otherwise', () => {
-  it('take the agent out of service once none is left', async () => {
+describe('chains that the platform describes differently', () => {
+  it('take the agent out of service when no other chain remains', async () => {
     const { state, check, codes } = createAgent('anvil', 'base');
     state.invalid = { anvil: 'why not anvil' };
     expect(await check()).toMatchObject({
@@ -139,11 +139,11 @@ describe('chains that the platform describes otherwise', () => {
       kind: 'invalid-chain',
       message: expect.stringMatching(/why not anvil; why not base/),
     });
-    // The checks of a batch say it themselves.
+    // The checks of a batch report the invalid chain.
     expect(await codes(undefined)).toEqual([]);
   });
 
-  it('leave only those that the relayer serves', async () => {
+  it('leave in service only the chains that the relayer serves', async () => {
     const { state, check } = createAgent('anvil', 'base');
     state.invalid = { anvil: 'why not anvil' };
     state.relayer = { base: { ok: false, code: 'stalled' } };

@@ -1,5 +1,5 @@
 /**
- * Which of the services that a batch passes through cannot take it now, for a dry run (docs/decisions/0009, §20).
+ * For a dry run: the services on the way of a batch that cannot process it now (docs/decisions/0009, §20).
  *
  * @module
  */
@@ -12,13 +12,13 @@ import { employerMismatch } from './tenancy.ts';
 
 export type OutageDeps = {
   readonly check: (name: 'poolGate' | 'platform') => Promise<ReadinessCheck>;
-  /** Without a gate every recipient is refused anyway, with a reason of its own. */
+  /** Without a gate the checks refuse every recipient, with their own reason. */
   readonly hasGate: () => boolean;
-  /** As of the last check of the platform. */
+  /** The relayer's health at the last check of the platform. */
   readonly readRelayer: (chain: string) => RelayerHealth | undefined;
 };
 
-/** @param chain - undefined: no chain that can be paid on, so no relayer is asked about */
+/** @param chain - undefined: the agent can pay on no chain, so no relayer is checked */
 export async function findOutages(
   deps: OutageDeps,
   chain: string | undefined,

@@ -1,4 +1,4 @@
-// What a wallet was last paid under outlives the process, and the later payment counts.
+// The key under which a wallet was last paid survives the process, and the latest payment decides.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { createFakeHolder } from '@pool/testkit';
@@ -15,11 +15,11 @@ afterEach(() => {
 
 const [first, second] = [createFakeHolder(1), createFakeHolder(2)];
 
-it('keeps the key of the latest payment across restarts, in a file of its owner alone', async () => {
+it('keeps the key of the latest payment across restarts, in a file that only its owner can read', async () => {
   const before = openPaidKeys(paidKeysPath(folder));
   await before.record([first, second], 10);
   await before.record([{ ...first, encryptionPublicKey: second.encryptionPublicKey }], 20);
-  // A job that ends late must not bring the older key back.
+  // A job that ends late must not restore the older key.
   await before.record([first], 15);
   before.close();
   const after = openRecordedPaidKeys(folder);
@@ -34,7 +34,7 @@ it('keeps the key of the latest payment across restarts, in a file of its owner 
   expect(statSync(paidKeysPath(folder)).mode & 0o777).toBe(0o600);
 });
 
-it('makes no file for a command that only reads', async () => {
+it('creates no file for a command that only reads', async () => {
   const keys = openRecordedPaidKeys(folder);
   expect(await keys.findAll([first.walletPub])).toEqual([undefined]);
   keys.close();

@@ -1,6 +1,6 @@
 /**
- * The encryption key that each wallet was last paid under (protocol §2), kept across restarts, so that the operator
- * is told of a change before the next payment.
+ * The encryption key under which each wallet was last paid (protocol §2), kept across restarts, so that the operator
+ * learns of a change before the next payment.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { PaidKeys } from '@pool/operations';
 
 export type PaidKeyStore = PaidKeys & { close(): void };
 
-/** How long a statement waits for another agent's write to the same file. It blocks the renewal of leases, too. */
+/** Maximum wait of a statement for another agent's write to the same file. The wait also blocks the renewal of leases. */
 const busyTimeoutMs = 1_500;
 
 /** Name of the file in the agent directory. */
@@ -22,7 +22,7 @@ export function paidKeysPath(home: string): string {
   return join(home, fileName);
 }
 
-/** For a command beside the agent: what the agent recorded, or nothing where it recorded nothing yet. */
+/** For a command beside the agent: the agent's records, or an empty store if there are none yet. */
 export function openRecordedPaidKeys(home: string): PaidKeyStore {
   const path = paidKeysPath(home);
   return openPaidKeys(existsSync(path) ? path : ':memory:');
@@ -31,7 +31,7 @@ export function openRecordedPaidKeys(home: string): PaidKeyStore {
 /** @param path - a file, made 0600, or `:memory:` */
 export function openPaidKeys(path: string): PaidKeyStore {
   if (path !== ':memory:') {
-    // The file names who was paid, and SQLite itself would create it readable to all.
+    // The file lists who was paid, and SQLite itself would create it readable by every user.
     closeSync(openSync(path, 'a', 0o600));
   }
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });

@@ -1,7 +1,7 @@
 /**
- * The look at the platform: does it answer to this agent's edge token, and can its relayer send? A relayer that
- * is stuck behind a platform that answers would otherwise be noticed only by batches that wait, and a chain that the
- * platform describes otherwise only by batches that are refused.
+ * The probe of the platform: does it accept this agent's edge token, and can its relayer send? Without the probe, a
+ * stuck relayer behind an answering platform would show only as waiting batches, and a chain that the platform describes
+ * differently only as refused batches.
  *
  * @module
  */
@@ -12,20 +12,20 @@ import type { Finding, Probe } from './readiness.ts';
 
 export type PlatformProbe = {
   readonly probe: Probe;
-  /** What the platform said at the last look. Undefined: it said nothing, or did not answer. */
+  /** The relayer's health at the last probe. Undefined: the platform reported none, or did not answer. */
   readRelayer(chain: string): RelayerHealth | undefined;
 };
 
-/** `detail.kind` of a platform that answers and can send nothing. */
+/** `detail.kind` of a platform that answers but cannot send. */
 export const relayerDown = 'relayer_unavailable';
 
-/** `detail.kind` when none of this agent's chains can be paid on, whatever the relayer says. */
+/** `detail.kind` when the agent can pay on none of its chains, for any state of the relayer. */
 export const chainsInvalid = 'invalid-chain';
 
 /**
- * @param bootstrap - answers only to a live edge token, so it tells more than a ping
+ * @param bootstrap - answers only to a valid edge token, so it shows more than a ping
  * @param chains - keys of this agent's chains with a pool
- * @param findInvalidity - why a request for this chain would be `invalid-chain`; undefined: it would not
+ * @param findInvalidity - the reason why a request for this chain would be `invalid-chain`; undefined: it would not
  */
 export function createPlatformProbe(
   bootstrap: () => Promise<Bootstrap>,
@@ -58,7 +58,7 @@ export function createPlatformProbe(
       if (all.length === 0) {
         return { ok: true, detail: { kind: 'reachable', message: answers } };
       }
-      // With one chain left, somebody can be paid: this agent stays in service.
+      // One payable chain is enough for payments: this agent stays in service.
       const ok = troubles.length < payable.length;
       const message = `${answers}; ${all.join('; ')}`;
       if (payable.length === 0) {
@@ -72,7 +72,7 @@ export function createPlatformProbe(
 
 const answers = 'the platform answers bootstrap';
 
-/** What does not pass by itself is said; readiness has words for the rest. */
+/** Explains failures that do not pass by themselves. Readiness describes the others. */
 function explain(error: unknown): Finding {
   const { code, message } = explainPlatformFailure(error, 'bootstrap', '');
   if (code === edgeTokenRefused || code === platformInvalidResponse) {

@@ -1,4 +1,4 @@
-// Readiness: each look bounded and kept for a moment, the route 200 or 503.
+// Readiness: each probe has a timeout and a short cache, and the route answers 200 or 503.
 import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createTestApp } from '../fixtures/test-app.ts';
@@ -25,7 +25,7 @@ function createLooks(platform: () => Promise<Finding>) {
 }
 
 describe('GET /api/readyz', () => {
-  it('answers without a credential what each part says, CPU proving included', async () => {
+  it('answers without a credential with the finding of each part, CPU proving included', async () => {
     const { get, state } = createTestApp();
     state.findings.accelerator = up;
     const answer = await get('/api/readyz', { authorization: '' });
@@ -58,7 +58,7 @@ describe('GET /api/readyz', () => {
     },
   );
 
-  it('waits for nobody: what does not answer is down, and is not asked again at once', async () => {
+  it('reports a part that does not answer in time as down, and does not probe it again at once', async () => {
     const { get, state, clock } = createTestApp();
     state.findings.platform = undefined;
     const answer = await get('/api/readyz');
@@ -76,7 +76,7 @@ describe('GET /api/readyz', () => {
 });
 
 describe('createReadiness', () => {
-  it('looks once for many who ask at the same time, and again when the finding is old', async () => {
+  it('probes once for concurrent requests, and again when the result is old', async () => {
     const { readiness, clock, calls } = createLooks(async () => up);
     await Promise.all([readiness.read(), readiness.read(), readiness.check('platform')]);
     expect(calls.platform).toBe(1);
@@ -93,7 +93,7 @@ describe('createReadiness', () => {
     ['unreachable', new Error('canary')],
     ['refused', new PoolError('unauthorized', 'canary', { status: 401 })],
     ['refused', new PoolError('gate_unauthorized', 'canary', { status: 502 })],
-  ])('says %s in its own words', async (kind, error) => {
+  ])('reports %s without the message of the other party', async (kind, error) => {
     const { readiness } = createLooks(() => Promise.reject(error));
     const { ok, checks } = await readiness.read();
     expect(ok).toBe(false);

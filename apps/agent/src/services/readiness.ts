@@ -1,6 +1,6 @@
 /**
- * `GET /api/readyz`: is everything there that a payment needs? Each look is bounded in time and kept for a
- * moment, so that asking often asks nobody else more often.
+ * `GET /api/readyz`: is everything available that a payment needs? Each probe has a timeout, and its result is cached for
+ * a moment, so that frequent requests cause no further probes.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { withinTime } from '@pool/operations';
 export const checkNames = ['accelerator', 'signer', 'poolGate', 'platform'] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** What was found, in one word for machines and a sentence for people. Nobody's secret. */
+/** The result of a probe: a word for programs and a sentence for people. It contains no secret. */
 export type Finding = {
   readonly ok: boolean;
   readonly detail: { readonly kind: string; readonly message: string };
@@ -23,7 +23,7 @@ export type ReadinessReport = {
   readonly checks: Readonly<Record<CheckName, ReadinessCheck>>;
 };
 
-/** One look. A rejection is a finding as well. */
+/** One probe. A rejection also becomes a finding. */
 export type Probe = () => Promise<Finding>;
 
 export type Readiness = {
@@ -34,9 +34,9 @@ export type Readiness = {
 export type ReadinessOptions = {
   /** Milliseconds, monotonic. */
   readonly nowMs: () => number;
-  /** How long one look may take. */
+  /** Timeout of one probe. */
   readonly timeoutMs?: number;
-  /** How long its finding is answered again. */
+  /** Time for which a result is cached. */
   readonly keepMs?: number;
 };
 
@@ -46,20 +46,20 @@ export function createReadiness(
   probes: Readonly<Record<CheckName, Probe>>,
   options: ReadinessOptions,
 ): Readiness {
-  const looks = {
-    accelerator: createLook(probes.accelerator, options),
-    signer: createLook(probes.signer, options),
-    poolGate: createLook(probes.poolGate, options),
-    platform: createLook(probes.platform, options),
+  const cached = {
+    accelerator: createCachedCheck(probes.accelerator, options),
+    signer: createCachedCheck(probes.signer, options),
+    poolGate: createCachedCheck(probes.poolGate, options),
+    platform: createCachedCheck(probes.platform, options),
   };
   return {
-    check: (name) => looks[name](),
+    check: (name) => cached[name](),
     async read() {
       const [accelerator, signer, poolGate, platform] = await Promise.all([
-        looks.accelerator(),
-        looks.signer(),
-        looks.poolGate(),
-        looks.platform(),
+        cached.accelerator(),
+        cached.signer(),
+        cached.poolGate(),
+        cached.platform(),
       ]);
       const checks = { accelerator, signer, poolGate, platform };
       return { ok: Object.values(checks).every(({ ok }) => ok), checks };
@@ -67,11 +67,11 @@ export function createReadiness(
   };
 }
 
-function createLook(probe: Probe, options: ReadinessOptions): () => Promise<ReadinessCheck> {
+function createCachedCheck(probe: Probe, options: ReadinessOptions): () => Promise<ReadinessCheck> {
   const { nowMs, timeoutMs = probeTimeoutMs, keepMs = 2_000 } = options;
   let last: { readonly atMs: number; readonly check: Promise<ReadinessCheck> } | undefined;
 
-  async function look(): Promise<ReadinessCheck> {
+  async function check(): Promise<ReadinessCheck> {
     const sinceMs = nowMs();
     let finding: Finding;
     try {
@@ -83,15 +83,15 @@ function createLook(probe: Probe, options: ReadinessOptions): () => Promise<Read
   }
 
   return () => {
-    // Whoever asks while a look is under way waits for that one.
+    // Concurrent requests wait for the same probe.
     if (last === undefined || nowMs() - last.atMs >= keepMs) {
-      last = { atMs: nowMs(), check: look() };
+      last = { atMs: nowMs(), check: check() };
     }
     return last.check;
   };
 }
 
-/** Our own words: the message of another party may repeat what it was sent. */
+/** Never the message of another party, which can repeat the credential that it received. */
 function describeFailure(error: unknown): Finding {
   if (errorCodeOf(error) === 'timed_out') {
     return { ok: false, detail: { kind: 'timeout', message: 'it did not answer in time' } };
@@ -99,17 +99,17 @@ function describeFailure(error: unknown): Finding {
   if (isPoolError(error) && (error.status === 401 || error.status === 403)) {
     return {
       ok: false,
-      detail: { kind: 'refused', message: "it answers, and refuses this agent's credential" },
+      detail: { kind: 'refused', message: "it refuses this agent's credential" },
     };
   }
   if (errorCodeOf(error) === 'gate_unauthorized') {
     return {
       ok: false,
-      detail: { kind: 'refused', message: "it answers, and refuses this agent's credential" },
+      detail: { kind: 'refused', message: "it refuses this agent's credential" },
     };
   }
   return {
     ok: false,
-    detail: { kind: 'unreachable', message: 'it does not answer as it should' },
+    detail: { kind: 'unreachable', message: 'it does not answer, or not correctly' },
   };
 }

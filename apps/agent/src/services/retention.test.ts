@@ -1,4 +1,4 @@
-// Retention as the agent runs it: what is logged and counted of a job that cannot be erased.
+// Retention in the agent: the log and the count of jobs that cannot be erased.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ it('names a damaged job by trace id and code, counts it, and erases the others',
     nowMs: () => 31 * 86_400_000,
     log: { debug: write, info: write, warn: write, error: write },
   });
-  // The pass that began at the start is over when a second one is.
+  // When a second pass has ended, the pass of the start has ended too.
   await retention.erase();
   expect(retention.failedJobs()).toBe(1);
   const traces = lines.flatMap(({ fields }) => (fields['code'] === undefined ? [] : [fields]));

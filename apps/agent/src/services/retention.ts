@@ -1,6 +1,6 @@
 /**
- * Erases old personal data (docs/decisions/0009, §17): at the start and every hour. A job that cannot be erased
- * is reported in the log and in the metrics, and keeps no other job from being erased.
+ * Erases old personal data (docs/decisions/0009, §17) at the start and every hour. A job that cannot be erased is
+ * reported in the log and in the metrics, and does not prevent the erasure of others.
  *
  * @module
  */
@@ -14,7 +14,7 @@ const pauseMs = 3_600_000;
 export type Retention = {
   /** One pass. Never throws. */
   erase(): Promise<void>;
-  /** Jobs that the last whole pass could not erase; their recipients and amounts are still there. */
+  /** Number of jobs that the last complete pass could not erase; their recipients and amounts remain. */
   failedJobs(): number;
   stop(): void;
 };
@@ -42,7 +42,7 @@ export function startRetention(input: {
         );
       }
     } catch (error) {
-      log.warn({ code: errorCodeOf(error) }, 'retention could not erase, trying again in an hour');
+      log.warn({ code: errorCodeOf(error) }, 'retention failed, next attempt in an hour');
     }
   }
 

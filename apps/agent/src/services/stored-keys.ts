@@ -14,14 +14,14 @@ export type StoredKey = {
   readonly key: string;
   readonly state: string;
   /**
-   * `open`: the job is underway and may still pay. `unknown`: another agent has used the key, or another version
-   * of this one stored the job.
+   * `open`: the job is underway and can still pay. `unknown`: another agent used the key, or another version of the agent
+   * stored the job.
    */
   readonly paid: 'yes' | 'no' | 'open' | 'unknown';
   readonly createdAtMs: number;
 };
 
-/** Creates nothing: without a store there are no keys. */
+/** Does not create a store: without one there are no keys. */
 export async function listStoredKeys(jobStore: string): Promise<readonly StoredKey[]> {
   return await withStore(jobStore, [], async (store) => {
     const keys: StoredKey[] = [];
@@ -36,7 +36,7 @@ export async function listStoredKeys(jobStore: string): Promise<readonly StoredK
   });
 }
 
-/** Employers with jobs in the store. Creates nothing. */
+/** Employers with jobs in the store. Does not create a store. */
 export async function listStoredEmployers(jobStore: string): Promise<readonly string[]> {
   return await withStore(jobStore, [], listEmployersOf);
 }
@@ -45,29 +45,29 @@ export async function listEmployersOf(store: JobStore): Promise<readonly string[
   return [...new Set((await store.listNames()).map(({ scope }) => scope))];
 }
 
-/** Could this key be paid a second time under another employer? */
+/** Whether this key could be paid a second time under another employer. */
 export function isAtRisk({ paid }: StoredKey): boolean {
   return paid !== 'no';
 }
 
 /**
- * A paid key with the text that was kept to deliver its notes again, as it is stored. Undefined: it was paid by an agent
- * that kept nothing.
+ * A paid key with the stored text that delivers its notes again. Undefined: the agent that paid it stored no text.
  */
 export type StoredDelivery = { readonly key: string; readonly text: string | undefined };
 
 /**
- * The paid jobs of the store, oldest first, and those whose record does not tell but which have a delivery. Creates nothing.
- * @param wanted - one key; default: all
+ * The paid jobs of the store, oldest first, and jobs with a delivery whose record does not show whether they were paid.
+ * Does not create a store.
+ * @param only - one key; default: all
  */
 export async function listDeliveries(
   jobStore: string,
-  wanted?: string,
+  only?: string,
 ): Promise<readonly StoredDelivery[]> {
   return await withStore(jobStore, [], async (store) => {
     const deliveries: StoredDelivery[] = [];
     for (const { scope, key } of await store.listNames()) {
-      const job = wanted === undefined || wanted === key ? await store.get(scope, key) : undefined;
+      const job = only === undefined || only === key ? await store.get(scope, key) : undefined;
       const paid = job === undefined ? 'no' : judge(job);
       if (paid === 'yes' || paid === 'unknown') {
         const text = await store.getValue(scope, key, deliveryName);
@@ -116,7 +116,7 @@ function judge({ state, payload }: StoredJob): StoredKey['paid'] {
   }
 }
 
-/** Nothing of the job itself was paid; its key may be paid under other settings. */
+/** The job itself paid nothing, but its key can have been paid under other settings. */
 function judgeReverted({ batches }: DisbursementResult): 'no' | 'unknown' {
   return batches[0]?.error?.code === 'settled_elsewhere' ? 'unknown' : 'no';
 }

@@ -15,7 +15,7 @@ const pinSchema = v.strictObject({
   version: v.literal(1),
   employerId: employerIdSchema,
   pinnedAt: v.pipe(v.string(), v.isoTimestamp()),
-  /** Employers of this directory before, oldest first. */
+  /** Earlier employers of this directory, oldest first. */
   earlier: v.array(
     v.strictObject({ employerId: employerIdSchema, until: v.pipe(v.string(), v.isoTimestamp()) }),
   ),
@@ -26,7 +26,7 @@ export function tenancyPinPath(home: string): string {
   return join(home, 'tenancy.json');
 }
 
-/** An employer's id in the spelling that is compared and hashed. Undefined: it is no UUID. */
+/** An employer's id in the spelling that is compared and hashed. Undefined: the text is not a UUID. */
 export function normalizeEmployerId(text: string): string | undefined {
   const parsed = v.safeParse(employerIdSchema, text);
   return parsed.success ? parsed.output : undefined;
@@ -34,7 +34,7 @@ export function normalizeEmployerId(text: string): string | undefined {
 
 /**
  * @returns undefined when nothing is pinned yet
- * @throws PoolError 503 `tenancy_unreadable`: without the pin, nobody can tell whether a key was paid before
+ * @throws PoolError 503 `tenancy_unreadable`: without the pin the agent cannot know whether a key was already paid
  */
 export function readTenancyPin(
   home: string,
@@ -57,7 +57,7 @@ export function readTenancyPin(
   }
 }
 
-/** Pins the first employer. @returns what is pinned, which another process may have written first */
+/** Pins the first employer. @returns the pin, which another process may have written first */
 export function pinFirstEmployer(home: string, employerId: string, nowMs: number): TenancyPin {
   const pin: TenancyPin = {
     version: 1,
@@ -69,7 +69,7 @@ export function pinFirstEmployer(home: string, employerId: string, nowMs: number
   return readTenancyPin(home) ?? pin;
 }
 
-/** Begins a new tenancy. Only `disburse-agent tenancy new` may do that. */
+/** Begins a new tenancy. Only `disburse-agent tenancy new` calls it. */
 export function replacePinnedEmployer(home: string, employerId: string, nowMs: number): void {
   const before = readTenancyPin(home);
   const at = new Date(nowMs).toISOString();
@@ -92,7 +92,7 @@ function serialize(pin: TenancyPin): string {
 function createUnreadable(path: string, what: string, cause: unknown): PoolError {
   return new PoolError(
     'tenancy_unreadable',
-    `${path}, which says whose payments this agent makes, ${what}: restore it from a backup. Nothing is accepted and no job is worked on until then`,
+    `${path}, the file with the employer of this agent, ${what}: restore it from a backup. Until then the agent accepts no request and continues no job`,
     { status: 503, cause },
   );
 }

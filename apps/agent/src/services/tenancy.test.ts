@@ -59,12 +59,12 @@ it('refuses another employer and keeps the pin', async () => {
   expect(readFileSync(tenancyPinPath(home), 'utf8')).toBe(before);
 });
 
-it('pins nothing when it is only asked', async () => {
+it('pins nothing on assert', async () => {
   await create().assert(own);
   expect(existsSync(tenancyPinPath(home))).toBe(false);
 });
 
-it('lets the first of two processes pin', async () => {
+it('lets only the first of two processes pin', async () => {
   const outcomes = await Promise.allSettled([create().admit(own), create().admit(other)]);
   expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
 });
@@ -103,7 +103,7 @@ describe('a directory without a pin', () => {
   });
 });
 
-it('begins a new tenancy when told to, and remembers the earlier one', async () => {
+it('begins a new tenancy on request, and records the earlier employer', async () => {
   await create().admit(own);
   replacePinnedEmployer(home, other, nowMs);
   await create().admit(other);
@@ -114,7 +114,7 @@ it('begins a new tenancy when told to, and remembers the earlier one', async () 
 });
 
 it.each(['', '{', '{"version":1}', `{"version":2,"employerId":"${own}"}`])(
-  'refuses to guess when the pin holds %j',
+  'refuses to guess when the pin contains %j',
   async (content) => {
     writeFileSync(tenancyPinPath(home), content);
     const unreadable = expect.objectContaining({ code: 'tenancy_unreadable', status: 503 });
@@ -123,7 +123,7 @@ it.each(['', '{', '{"version":1}', `{"version":2,"employerId":"${own}"}`])(
   },
 );
 
-it('names no employer in a refusal: readiness tells it to anybody', async () => {
+it('names no employer in a refusal, because readiness is public', async () => {
   await create().admit(own);
   const error = await create()
     .admit(other)

@@ -1,6 +1,6 @@
 /**
- * Whether the employer that the platform names is the one of this agent (docs/decisions/0024). The pin in the
- * directory, `DISBURSE_EMPLOYER_ID` and bootstrap must agree; the first bootstrap is pinned.
+ * Whether the employer that the platform names is the employer of this agent (docs/decisions/0024). The pin in the
+ * directory, `DISBURSE_EMPLOYER_ID` and bootstrap must agree. The employer of the first bootstrap is pinned.
  *
  * @module
  */
@@ -8,18 +8,18 @@ import { PoolError } from '@pool/core';
 import type { Probe } from './readiness.ts';
 import { normalizeEmployerId, pinFirstEmployer, readTenancyPin } from './tenancy-pin.ts';
 
-/** The code of every refusal, in answers, in readiness and in a dry run. */
+/** The code of each refusal, in HTTP answers, in readiness and in a dry run. */
 export const employerMismatch = 'employer_mismatch' as const;
 
 export type Tenancy = {
-  /** Whose agent this is. Undefined: nothing says so yet. @throws PoolError 503, as {@link Tenancy.assert} */
+  /** The employer of this agent. Undefined: not known yet. @throws PoolError 503, as {@link Tenancy.assert} */
   employerId(): string | undefined;
   /**
    * Writes nothing.
    * @throws PoolError 503 `employer_mismatch`, `tenancy_unreadable`
    */
   assert(employerId: string): Promise<void>;
-  /** As {@link Tenancy.assert}, and pins the first employer. On disk when it resolves. */
+  /** Like {@link Tenancy.assert}, and pins the first employer. The pin is on disk when it resolves. */
   admit(employerId: string): Promise<void>;
 };
 
@@ -28,7 +28,7 @@ export type TenancyOptions = {
   readonly home: string;
   /** `DISBURSE_EMPLOYER_ID`. */
   readonly configured: string | undefined;
-  /** Employers with jobs in the store. Asked only while nothing is pinned. */
+  /** Employers with jobs in the store. Called only while no employer is pinned. */
   readonly listStoredEmployers: () => Promise<readonly string[]>;
   readonly nowMs: () => number;
 };
@@ -44,7 +44,7 @@ export function createTenancy(options: TenancyOptions): Tenancy {
     return { expected: pinned ?? configured, isPinned: pinned !== undefined };
   }
 
-  /** @returns whether the employer is pinned already */
+  /** @returns whether an employer was already pinned */
   async function compare(employerId: string): Promise<boolean> {
     const { expected, isPinned } = findEmployer();
     if (expected !== undefined && normalizeEmployerId(employerId) !== expected) {
@@ -52,12 +52,12 @@ export function createTenancy(options: TenancyOptions): Tenancy {
         `the platform names another employer than ${isPinned ? 'the one of this directory' : 'DISBURSE_EMPLOYER_ID'}`,
       );
     }
-    // The pin may be missing because a backup was restored without it, or because it is older than pins.
+    // The pin is missing in a directory from before pins, or if a backup was restored without it.
     if (!isPinned) {
       const stored = await options.listStoredEmployers();
       if (stored.some((scope) => normalizeEmployerId(scope) !== normalizeEmployerId(employerId))) {
         throw createMismatch(
-          'nothing is pinned, and the job store holds jobs of another employer than the one that the platform names',
+          'no employer is pinned, and the job store contains jobs of another employer than the one that the platform names',
         );
       }
     }
@@ -72,23 +72,23 @@ export function createTenancy(options: TenancyOptions): Tenancy {
     async admit(employerId) {
       if (!(await compare(employerId))) {
         pinFirstEmployer(home, normalizeEmployerId(employerId) ?? employerId, options.nowMs());
-        // Another process may have pinned another one in the meantime.
+        // Another process may have pinned another employer meanwhile.
         await compare(employerId);
       }
     },
   };
 }
 
-/** Names no employer: readiness is answered to anybody, and ids salt the batch nonces. */
+/** Names no employer: readiness needs no credential, and the ids are part of the batch nonces. */
 export function createMismatch(what: string): PoolError {
   return new PoolError(
     employerMismatch,
-    `${what}. A key that was paid could be paid again, so nothing is accepted and no job is worked on. Check DISBURSE_PLATFORM_URL, DISBURSE_PLATFORM_TOKEN and DISBURSE_EMPLOYER_ID with "disburse-agent tenancy show"; if the change is intended, "disburse-agent tenancy new" begins a new tenancy`,
+    `${what}. A paid key could be paid again, so the agent accepts no request and continues no job. Check DISBURSE_PLATFORM_URL, DISBURSE_PLATFORM_TOKEN and DISBURSE_EMPLOYER_ID with "disburse-agent tenancy show"; if the change is intended, "disburse-agent tenancy new" begins a new tenancy`,
     { status: 503 },
   );
 }
 
-/** A platform that is refused counts as one that is not there. @param findRefusal - undefined: none */
+/** Reports a refused platform as unavailable. @param findRefusal - undefined: no refusal */
 export function withTenancy(
   probe: Probe,
   findRefusal: () => Promise<PoolError | undefined>,

@@ -1,4 +1,4 @@
-// Bootstrap is asked until it answers and then again: new answers count, another employer's is refused.
+// The agent asks for bootstrap until it answers, and then again. It adopts new answers, except of another employer.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,7 +65,7 @@ function start(answers: (Bootstrap | Error)[], failingStarts = 0) {
 
 const raised = { ...bootstrap, maxRecipients: { anvil: 16 } };
 
-it('refuses to say whose agent this is until bootstrap answers, and asks on', async () => {
+it('refuses requests until bootstrap answers, and continues to ask', async () => {
   const { tenant, seen } = start([new Error('down'), new Error('down'), bootstrap]);
   await vi.advanceTimersByTimeAsync(0);
   expect(() => tenant.current()).toThrow(expect.objectContaining({ status: 503 }));
@@ -77,7 +77,7 @@ it('refuses to say whose agent this is until bootstrap answers, and asks on', as
   tenant.stop();
 });
 
-it('says that the edge token is refused while it is, and not that nobody answers', async () => {
+it('reports a refused edge token as such, not as a platform that does not answer', async () => {
   const dead = new PoolError('unauthorized', 'm', { status: 401 });
   const { tenant } = start([dead, dead, new Error('down'), bootstrap]);
   await vi.advanceTimersByTimeAsync(0);
@@ -95,7 +95,7 @@ it('says that the edge token is refused while it is, and not that nobody answers
   tenant.stop();
 });
 
-it('takes a new answer after a minute, and starts the worker once', async () => {
+it('adopts a new answer after a minute, and starts the worker once', async () => {
   const { tenant, seen } = start([bootstrap, raised]);
   await vi.advanceTimersByTimeAsync(59_999);
   expect(tenant.current()).toEqual(bootstrap);
@@ -106,7 +106,7 @@ it('takes a new answer after a minute, and starts the worker once', async () => 
   tenant.stop();
 });
 
-it('takes no job before its worker has started', async () => {
+it('accepts no job before its worker has started', async () => {
   const { tenant, seen } = start([bootstrap], 1);
   await vi.advanceTimersByTimeAsync(0);
   expect(() => tenant.current()).toThrow(expect.objectContaining({ status: 503 }));
@@ -116,7 +116,7 @@ it('takes no job before its worker has started', async () => {
   tenant.stop();
 });
 
-it('keeps what it knows while the platform is silent', async () => {
+it('keeps its last answer while the platform does not answer', async () => {
   const { tenant, seen } = start([bootstrap, new Error('down'), raised]);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(seen.asked).toBe(2);
@@ -129,15 +129,15 @@ it('keeps what it knows while the platform is silent', async () => {
 const foreign = { ...bootstrap, employerId: '00000000-0000-4000-8000-000000000000' };
 const mismatch = expect.objectContaining({ status: 503, code: 'employer_mismatch' });
 
-it('accepts and works on nothing while the platform names another employer', async () => {
+it('accepts no request and continues no job while the platform names another employer', async () => {
   const { tenant, seen } = start([bootstrap, foreign, foreign, raised]);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(() => tenant.current()).toThrow(mismatch);
   expect(tenant.refusal()?.message).toContain('disburse-agent tenancy new');
-  // What was accepted before can still be read.
+  // Jobs that were accepted before can still be read.
   expect(tenant.employerId()).toBe(bootstrap.employerId);
   expect(seen).toMatchObject({ adopted: [bootstrap], ready: 1, refused: 1, errors: 1 });
-  // It asks again sooner than a minute later, and goes on when the right employer is named.
+  // It asks again in less than a minute, and continues when the platform names the right employer.
   await vi.advanceTimersByTimeAsync(15_000);
   expect(seen).toMatchObject({ asked: 3, ready: 1 });
   await vi.advanceTimersByTimeAsync(15_000);
@@ -159,7 +159,7 @@ it('refuses another employer after a restart in the same directory', async () =>
   tenant.stop();
 });
 
-it('takes another employer after a new tenancy only in a new process', async () => {
+it('adopts another employer after a new tenancy only in a new process', async () => {
   const running = start([bootstrap, foreign]);
   await vi.advanceTimersByTimeAsync(0);
   replacePinnedEmployer(home, foreign.employerId, Date.now());
@@ -173,7 +173,7 @@ it('takes another employer after a new tenancy only in a new process', async () 
   tenant.stop();
 });
 
-it('asks nobody once it is stopped', async () => {
+it('does not ask after it is stopped', async () => {
   const { tenant, seen } = start([bootstrap]);
   await vi.advanceTimersByTimeAsync(0);
   tenant.stop();

@@ -1,9 +1,9 @@
 /**
- * Whose agent this is, and what its platform vends: the answer to bootstrap, asked at start until it comes and
- * from then on again and again. New answers count for new requests; running jobs keep the chain, pool and
- * token they began with, which are the agent's own settings anyway. An answer that names another employer is
- * refused at start and later alike (docs/decisions/0024): until the platform names the right one again, nothing
- * is accepted, and the jobs underway wait in the store.
+ * The employer of this agent and what its platform vends: the answer to bootstrap. The agent asks at start until an
+ * answer comes, and then once per minute. New answers apply to new requests; running jobs keep their chain, pool and
+ * token, which are the agent's own settings. The agent refuses an answer that names another employer, at start and later
+ * (docs/decisions/0024): until the platform names the right employer again, it accepts no request, and the jobs underway
+ * wait in the store.
  *
  * @module
  */
@@ -14,17 +14,17 @@ import { createMismatch, type Tenancy } from './tenancy.ts';
 
 export type Tenant = {
   /**
-   * The newest answer.
+   * The newest answer of the platform.
    * @throws PoolError 503 `platform_unavailable`, `edge_token_refused` or `platform_invalid_response` while bootstrap has
    * not succeeded, `employer_mismatch` or
    * `tenancy_unreadable` while its answer is refused
    */
   current(): Bootstrap;
-  /** Whose jobs can be read, also while nothing is accepted. @throws PoolError as {@link Tenant.current} */
+  /** The employer whose jobs can be read, also while no request is accepted. @throws PoolError as {@link Tenant.current} */
   employerId(): string;
-  /** Why the platform's answer is refused. Undefined: it is not. */
+  /** Why the platform's answer is refused. Undefined: it is not refused. */
   refusal(): PoolError | undefined;
-  /** Resolves with the first answer. Never, when stopped before. */
+  /** Resolves with the first answer; never, if stopped before it. */
   readonly ready: Promise<Bootstrap>;
   stop(): void;
 };
@@ -33,13 +33,13 @@ export type TenantOptions = {
   readonly bootstrap: () => Promise<Bootstrap>;
   readonly tenancy: Pick<Tenancy, 'employerId' | 'admit'>;
   readonly log: AgentLog;
-  /** Called with every answer that is adopted, before it counts. */
+  /** Called with every adopted answer, before it is in effect. */
   readonly onAnswer: (answer: Bootstrap) => void;
-  /** Called with the first, and with the first after a refusal: work begins. */
+  /** Called with the first answer, and with the first answer after a refusal: work begins. */
   readonly onReady: (answer: Bootstrap) => void;
   /** Called when an answer is refused: work ends at its next safe point. */
   readonly onRefused: () => void;
-  /** Pause between two questions. Default: a minute. */
+  /** Pause between two requests. Default: a minute. */
   readonly refreshMs?: number;
 };
 
@@ -65,7 +65,7 @@ export function startTenant(options: TenantOptions): Tenant {
 
   async function admit(employerId: string): Promise<void> {
     await tenancy.admit(employerId);
-    // Jobs, keys and nonces belong to one employer: a process never changes hands.
+    // Jobs, keys and nonces belong to one employer: a process never changes its employer.
     if (answer !== undefined && answer.employerId !== employerId) {
       throw createMismatch('the employer of this directory was changed while the agent ran');
     }
@@ -79,7 +79,7 @@ export function startTenant(options: TenantOptions): Tenant {
   }
 
   async function adopt(received: Bootstrap): Promise<void> {
-    // In one spelling: it names the scope of the jobs.
+    // Lower case, because the id is the scope of the jobs.
     const next = { ...received, employerId: received.employerId.toLowerCase() };
     try {
       await admit(next.employerId);
@@ -95,7 +95,7 @@ export function startTenant(options: TenantOptions): Tenant {
     }
     options.onAnswer(next);
     if (!isWorking) {
-      // What fails here is tried again with the next answer: an agent that takes jobs must also work on them.
+      // A failure here is retried with the next answer: an agent that accepts jobs must also work on them.
       options.onReady(next);
       isWorking = true;
       log.info({ chain: next.chain }, 'bootstrap done');
@@ -125,8 +125,8 @@ export function startTenant(options: TenantOptions): Tenant {
       log.warn(
         { code: details?.['reason'] ?? code, retryInMs },
         retryable
-          ? 'bootstrap failed, trying again'
-          : `bootstrap failed, trying again: ${failure.message}`,
+          ? 'bootstrap failed, will try again'
+          : `bootstrap failed, will try again: ${failure.message}`,
       );
       askLater(retryInMs, Math.min(2 * waitMs, longestWaitMs));
     }

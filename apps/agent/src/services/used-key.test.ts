@@ -1,5 +1,5 @@
-// What the commands say of a key that is paid, or may be, under other settings: never that nothing was paid, and never
-// to send it again.
+// The commands' output for a key that was or may be paid under other settings: it never says that nothing was paid, and
+// never advises to send it again.
 import type { DisbursementJob } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { cancelThrough } from '../commands/cancel-command.ts';
@@ -42,29 +42,32 @@ function split(job: DisbursementJob): string {
 describe.each([
   ['failed', failed, 3],
   ['partial', partial, 4],
-] as const)('a %s job whose key is paid, or may be, on other terms', (_state, job, exitCode) => {
-  it.each([
-    ['disburse', async () => describeJob(job, undefined, [], false)],
-    ['disburse --split', async () => split(job)],
-    ['cancel', async () => await cancel(job)],
-  ] as const)(
-    'is told by %s without calling it unpaid or offering to send it again',
-    async (_, say) => {
-      const text = await say();
-      expect(text).toContain('settled_elsewhere: the key is paid or may be; do not resubmit');
-      expect(text).toContain('have somebody look before it is paid again');
-      expect(text).not.toMatch(
-        /nothing (of it )?was paid|--retry|under a(?: \w+)* label|can never land/,
-      );
-    },
-  );
+] as const)(
+  'a %s job whose key was or may be paid under other settings',
+  (_state, job, exitCode) => {
+    it.each([
+      ['disburse', async () => describeJob(job, undefined, [], false)],
+      ['disburse --split', async () => split(job)],
+      ['cancel', async () => await cancel(job)],
+    ] as const)(
+      'is reported by %s without calling it unpaid and without advice to send it again',
+      async (_, say) => {
+        const text = await say();
+        expect(text).toContain('settled_elsewhere: the key is paid or may be; do not resubmit');
+        expect(text).toContain('have somebody look before it is paid again');
+        expect(text).not.toMatch(
+          /nothing (of it )?was paid|--retry|under a(?: \w+)* label|can never land/,
+        );
+      },
+    );
 
-  it('ends with the exit code of its state', () => {
-    expect(exitCodeOfJob(job)).toBe(exitCode);
-  });
-});
+    it('gives the exit code of its state', () => {
+      expect(exitCodeOfJob(job)).toBe(exitCode);
+    });
+  },
+);
 
-it('says while the job waits that the batch is not sent again', () => {
+it('shows while the job waits that the batch is not sent again', () => {
   const written: string[] = [];
   const view = createProgressView({ isTty: false, write: (text) => written.push(text) });
   const prover = { kind: 'cpu', detail: '' };
@@ -73,7 +76,7 @@ it('says while the job waits that the batch is not sent again', () => {
   expect(written.join('')).not.toContain('it is sent again');
 });
 
-it('says while the job waits for other settings what has to be restored', () => {
+it('shows while the job waits for other settings which setting must be restored', () => {
   const written: string[] = [];
   const view = createProgressView({ isTty: false, write: (text) => written.push(text) });
   const refusal = { code: 'configuration_changed', message: 'the funder was 0xa and is 0xb' };
@@ -83,7 +86,7 @@ it('says while the job waits for other settings what has to be restored', () => 
   expect(written.join('')).not.toMatch(/settlement refused|sent again/);
 });
 
-it('says under a paid job that an allowance may be left', () => {
+it('shows below a paid job that an allowance may be left', () => {
   const done: DisbursementJob = { key: 'k', state: 'done' };
   const prover = { kind: 'cpu', detail: '' };
   const trace = { timings: [], prover, remainder: 'set the allowance of the pool to 0' };
