@@ -36,7 +36,7 @@ const expected = [
   'amount;"1,500.00" is not a whole number of base units; use --decimal for token units',
   'address;the recipient has not signed in and enrolled',
   'memo;"a\\u{202e}b" holds the character U+202E, which changes the direction of text; remove it',
-  'address;the same address is on line 3; pay everybody once per roster',
+  'address;the same address is on line 3; list each recipient once per roster',
   'address;the recipient has not signed in and enrolled',
 ];
 const expectedLines = [2, 4, 4, 5, 6, 7];
