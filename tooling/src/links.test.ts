@@ -70,6 +70,20 @@ const known = new Set(
   }),
 );
 
+/** Paths from the root that a text names in backticks. Patterns with `*` or `{` are not paths. */
+function listPaths(text: string): readonly string[] {
+  const found = text.matchAll(/`(?<path>(?:apps|packages|tooling|docs|bench)\/[\w./-]+)`/g);
+  return [...found].map((match) => match.groups?.['path'] ?? '');
+}
+
+test.each(documents.map((file) => [relative(root, file), file]))(
+  'every file and folder that %s names exists',
+  (_name, file) => {
+    const paths = listPaths(readFileSync(file, 'utf8'));
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  },
+);
+
 test('every decision and paragraph that the code cites exists', () => {
   const sources = execFileSync('git', ['ls-files', '*.ts', '*.sol'], {
     cwd: root,
