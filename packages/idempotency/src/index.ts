@@ -1,5 +1,5 @@
 /**
- * Durable jobs behind request keys: a key is claimed once, and one worker at a time holds its lease.
+ * Durable jobs identified by request keys: each key is claimed once, and one worker at a time holds the lease of a job.
  *
  * @module
  */

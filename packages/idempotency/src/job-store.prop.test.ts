@@ -1,5 +1,5 @@
-// Model-based: random sequences of calls give the same answers from both stores, and keep the promises
-// that a model this simple can state. The wall clock also steps, forwards and back, as NTP and a suspended machine make it.
+// Model-based test: random sequences of calls give the same answers from both stores and keep the guarantees that a simple model
+// can state. The wall clock also steps forwards and back, as it does under NTP and on a suspended machine.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { createSqliteStore } from './sqlite-store.ts';
 type Model = {
   nowMs: number;
   fingerprints: Map<string, string>;
-  /** The newest fence handed out per job, and whether it is still held. */
+  /** The newest fence issued per job, and whether it is still held. */
   holders: Map<string, { fence: number; untilMs: number }>;
   values: Map<string, string>;
 };
@@ -69,7 +69,7 @@ const leases = fc.tuple(fc.integer({ min: 1, max: 20 }), exceptions).map(([ttlMs
       return;
     }
     const { job, fence } = lease as { job: { key: string }; fence: number };
-    // What a worker is busy with is not handed to it again, whatever its clock did.
+    // A worker never gets a job that it excludes, even if its clock stepped.
     expect(except).not.toContain(job.key);
     const holder = model.holders.get(job.key);
     expect(fence).toBeGreaterThan(holder?.fence ?? 0);
@@ -78,14 +78,14 @@ const leases = fc.tuple(fc.integer({ min: 1, max: 20 }), exceptions).map(([ttlMs
   }),
 );
 
-// How far the writer's fence is from the newest handed out: mostly current, sometimes stale or made up.
+// Distance of the writer's fence from the newest one: mostly current, sometimes stale or invented.
 const offsets = fc.constantFrom(0, 0, 0, -1, -2, 1);
 
 function fenceOf(model: Model, key: string, offset: number): number {
   return (model.holders.get(key)?.fence ?? 0) + offset;
 }
 
-/** Whoever was given an earlier fence cannot write, however the clock stood when it lost its lease. */
+/** The holder of an earlier fence cannot write, whatever the clock showed when it lost its lease. */
 function expectFenced(model: Model, key: string, offset: number, answer: Settled): void {
   if (offset < 0 && model.holders.has(key)) {
     expect(answer).toEqual({ code: 'stale_fence' });
@@ -159,8 +159,8 @@ const steps = fc.integer({ min: -40, max: 200 }).map((ms) =>
   }),
 );
 
-describe('job stores against a model and each other', () => {
-  it('answer alike, hand out one lease at a time with growing fences, keep first values', async () => {
+describe('job stores compared with a model and with each other', () => {
+  it('give equal answers, one lease at a time with growing fences, and keep first values', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pool-jobs-'));
     let file = 0;
     try {

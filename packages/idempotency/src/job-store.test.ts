@@ -1,4 +1,4 @@
-// The contract of every job store, run over each of them.
+// The contract of every job store, run for each implementation.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ describe.each<[string, () => JobStore]>([
     await store.close();
   });
 
-  it('creates a job at the first claim and answers it at the next', async () => {
+  it('creates a job at the first claim and returns it at the next', async () => {
     const job = {
       ...name,
       fingerprint: 'f1',
@@ -47,7 +47,7 @@ describe.each<[string, () => JobStore]>([
     expect(await store.get(name.scope, name.key)).toEqual(job);
   });
 
-  it('answers conflict for another fingerprint and changes nothing', async () => {
+  it('returns conflict for another fingerprint and changes nothing', async () => {
     await store.claim(claim);
     const answer = await store.claim({ ...claim, fingerprint: 'f2', payload: 'other' });
     expect(answer.outcome).toBe('conflict');
@@ -66,14 +66,14 @@ describe.each<[string, () => JobStore]>([
     ]);
   });
 
-  it('keeps scopes apart, also where scope and key run into each other', async () => {
+  it('keeps scopes apart, also if the end of a scope could be read as the start of a key', async () => {
     await store.claim({ ...claim, scope: 'a', key: 'b"c' });
     expect((await store.claim({ ...claim, scope: 'a"b', key: 'c' })).outcome).toBe('created');
     expect((await store.claim({ ...claim, scope: 'other', key: 'b"c' })).outcome).toBe('created');
     expect(await store.get('a', 'c')).toBeUndefined();
   });
 
-  it('creates once however many claim at the same time', async () => {
+  it('creates one job for any number of concurrent claims', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, async () => (await store.claim(claim)).outcome),
     );
@@ -81,7 +81,7 @@ describe.each<[string, () => JobStore]>([
     expect(outcomes.filter((outcome) => outcome === 'existing')).toHaveLength(19);
   });
 
-  it('leases the oldest free job of the asked states, one worker each', async () => {
+  it('leases the oldest free job in the requested states, each to one worker', async () => {
     await store.claim({ ...claim, key: 'new', nowMs: 1_500 });
     await store.claim({ ...claim, key: 'old', nowMs: 500 });
     await store.claim({ ...claim, key: 'finished', state: 'done', nowMs: 100 });
@@ -94,7 +94,7 @@ describe.each<[string, () => JobStore]>([
     expect(await store.lease({ ...lease, states: [] })).toBeUndefined();
   });
 
-  it('leases jobs of the asked scope only', async () => {
+  it('leases only jobs of the requested scope', async () => {
     await store.claim({ ...claim, scope: 'other', key: 'older', nowMs: 1 });
     await store.claim({ ...claim, key: 'newer' });
     expect((await store.lease({ ...lease, scope: claim.scope }))?.job.key).toBe('newer');
@@ -102,13 +102,13 @@ describe.each<[string, () => JobStore]>([
     expect((await store.lease({ ...lease, scope: 'other' }))?.job.key).toBe('older');
   });
 
-  it('breaks ties of time by order of creation', async () => {
+  it('leases jobs of the same millisecond in the order of creation', async () => {
     await store.claim({ ...claim, key: 'z-first' });
     await store.claim({ ...claim, key: 'a-second' });
     expect((await store.lease(lease))?.job.key).toBe('z-first');
   });
 
-  it('hands an expired job to the next worker, and shuts the late one out', async () => {
+  it('leases an expired job to the next worker and refuses writes of the previous one', async () => {
     await store.claim(claim);
     const late = await store.lease(lease);
     expect(await store.lease({ ...lease, nowMs: 2_099 })).toBeUndefined();
@@ -138,7 +138,7 @@ describe.each<[string, () => JobStore]>([
     expect((await store.lease({ ...lease, nowMs: 2_550 }))?.fence).toBe(2);
   });
 
-  it('hands out a released job at once, and shuts its former worker out', async () => {
+  it('leases a released job immediately and refuses writes of its former worker', async () => {
     await store.claim(claim);
     await store.lease(lease);
     await store.release({ ...name, fence: 1 });
@@ -172,7 +172,7 @@ describe.each<[string, () => JobStore]>([
     expect(await store.lease({ ...lease, nowMs: 2_050 })).toBeUndefined();
   });
 
-  it('keeps the first value of a name, for every later worker too', async () => {
+  it('keeps the first value of a name, also for later workers', async () => {
     await store.claim(claim);
     await store.lease(lease);
     const put = { ...name, fence: 1, name: 'manifest/1' };
@@ -186,21 +186,21 @@ describe.each<[string, () => JobStore]>([
     expect(await store.getValue(name.scope, 'absent', 'manifest/1')).toBeUndefined();
   });
 
-  it('hands out no job that the worker excludes, whatever the clock says', async () => {
+  it('never leases a job that the worker excludes, whatever the clock shows', async () => {
     await store.claim({ ...claim, key: 'mine', nowMs: 1 });
     await store.lease(lease);
     const stepped = { ...lease, nowMs: 9_000_000 };
     expect(await store.lease({ ...stepped, except: ['mine'] })).toBeUndefined();
     await store.claim({ ...claim, key: 'free', nowMs: 2 });
     expect((await store.lease({ ...stepped, except: ['mine', "o'other"] }))?.job.key).toBe('free');
-    // Nobody took it over, so its holder still has it.
+    // No other worker took it over, so its holder still has it.
     expect(await store.renew({ ...name, key: 'mine', fence: 1, ttlMs: 1, nowMs: 9_000_000 })).toBe(
       true,
     );
     expect((await store.lease({ ...stepped, nowMs: 9_999_999 }))?.job.key).toBe('mine');
   });
 
-  it('leases the job of the asked key only', async () => {
+  it('leases only the job of the requested key', async () => {
     await store.claim({ ...claim, key: 'older', nowMs: 1 });
     await store.claim({ ...claim, key: 'newer' });
     expect((await store.lease({ ...lease, key: 'newer' }))?.job.key).toBe('newer');
@@ -208,7 +208,7 @@ describe.each<[string, () => JobStore]>([
     expect((await store.lease(lease))?.job.key).toBe('older');
   });
 
-  it('takes what is asked of a job that somebody works on, once, and disturbs nobody', async () => {
+  it('stores a request on a leased job once, and does not disturb the worker', async () => {
     await store.claim(claim);
     const held = await store.lease(lease);
     const wish = { ...name, name: 'wish' };
@@ -220,7 +220,7 @@ describe.each<[string, () => JobStore]>([
     expect((await store.update(write)).payload).toBe('{}');
   });
 
-  it('says unknown_job for writes to a job that does not exist', async () => {
+  it('fails with unknown_job for writes to a job that does not exist', async () => {
     const unknown = { code: 'unknown_job' };
     const write = { ...name, fence: 0 };
     await expect(
@@ -233,7 +233,7 @@ describe.each<[string, () => JobStore]>([
     await store.release(write);
   });
 
-  it('erases values and payload, and keeps fingerprint and state', async () => {
+  it('erases values and payload and keeps fingerprint and state', async () => {
     await store.claim(claim);
     await store.lease(lease);
     await store.putOnce({ ...name, fence: 1, name: 'manifest/1', value: 'salaries' });
@@ -257,7 +257,7 @@ describe.each<[string, () => JobStore]>([
     expect((await store.claim(claim)).outcome).toBe('existing');
   });
 
-  it('lists what is due for erasure least recently updated first, to the limit', async () => {
+  it('lists the jobs due for erasure, least recently updated first, up to the limit', async () => {
     for (const [key, nowMs] of [
       ['c', 30],
       ['a', 10],
@@ -271,7 +271,7 @@ describe.each<[string, () => JobStore]>([
     expect((await store.listErasable(rest)).map((job) => job.key)).toEqual(['c']);
   });
 
-  it('refuses work after close, and closes twice', async () => {
+  it('refuses calls after close, and can be closed twice', async () => {
     await store.close();
     await store.close();
     const closed = { code: 'store_closed' };

@@ -1,19 +1,20 @@
 /**
- * Durable jobs behind request keys: the interface every store implements, and its words.
+ * Durable jobs identified by request keys: the interface of every store, and its terms.
  *
- * - **scope, key**: who asked, and under which Idempotency-Key. Together they name one job for ever.
+ * - **scope, key**: the caller, and its Idempotency-Key. Together they name one job forever.
  * - **fingerprint**: digest of the request. The same key with another fingerprint is a conflict.
- * - **lease**: one worker's exclusive, expiring right to work on a job.
- * - **fence**: a number that grows with every lease and release. A write carries the fence its worker was
- *   given; a worker that was paused past its lease finds it stale and cannot overwrite its successor.
- * - **value**: a named text beside the job, written once (a manifest per attempt, an intent, a wish of somebody else).
+ * - **lease**: one worker's exclusive right to work on a job, until it expires.
+ * - **fence**: a number that grows with every lease and release. A write carries the fence of its worker's lease. A worker that
+ *   was paused beyond its lease has a stale fence and cannot overwrite its successor.
+ * - **value**: a named text that is stored with the job and written once (a manifest per attempt, an intent, a cancellation
+ *   request).
  *
  * Architecture §3, §6. Both stores pass the same contract tests.
  *
  * @module
  */
 
-/** One job. `payload` and values are confidential: they may hold recipients and amounts. */
+/** One job. `payload` and values are confidential: they can contain recipients and amounts. */
 export type StoredJob = {
   readonly scope: string;
   readonly key: string;
@@ -26,7 +27,7 @@ export type StoredJob = {
   readonly updatedAtMs: number;
 };
 
-/** `conflict`: the key exists with another fingerprint; nothing was changed. */
+/** `conflict`: the key exists with another fingerprint. Nothing was changed. */
 export type ClaimOutcome = {
   readonly outcome: 'created' | 'existing' | 'conflict';
   readonly job: StoredJob;
@@ -34,7 +35,7 @@ export type ClaimOutcome = {
 
 export type JobName = { readonly scope: string; readonly key: string };
 
-/** A job's name with the fence its writer holds. */
+/** The name of a job, with the fence of the worker that writes. */
 export type FencedName = JobName & { readonly fence: number };
 
 export type ClaimInput = JobName & {
@@ -45,17 +46,17 @@ export type ClaimInput = JobName & {
 };
 
 export type LeaseInput = {
-  /** Names the worker in the store, for operators. */
+  /** Name of the worker in the store, for operators. */
   readonly workerId: string;
-  /** Only jobs in one of these states are handed out. */
+  /** Only jobs in one of these states are leased. */
   readonly states: readonly string[];
-  /** Only jobs of this scope. Default: of any. */
+  /** Only jobs of this scope. Default: any scope. */
   readonly scope?: string | undefined;
-  /** Only jobs of this key. Default: of any. */
+  /** Only jobs with this key. Default: any key. */
   readonly key?: string | undefined;
   /**
-   * Keys that are not handed out: what this worker is busy with. A step of the wall clock makes its own leases look
-   * expired too.
+   * Keys that are not leased: the jobs this worker already works on. After a step of the wall clock, the worker's own leases can
+   * look expired.
    */
   readonly except?: readonly string[];
   readonly ttlMs: number;
@@ -77,9 +78,9 @@ export type PutOnceInput = FencedName & { readonly name: string; readonly value:
 export type AskInput = JobName & { readonly name: string; readonly value: string };
 
 export type EraseInput = JobName & {
-  /** Values to delete. */
+  /** Names of values to delete. */
   readonly names: readonly string[];
-  /** What stays of the payload. */
+  /** The payload that replaces the erased one. */
   readonly payload: string;
 };
 
@@ -87,50 +88,50 @@ export type ErasableInput = {
   readonly states: readonly string[];
   /** Only jobs last updated before this time. */
   readonly updatedBeforeMs: number;
-  /** How many of them to pass over, counted from the least recently updated. Default: 0. */
+  /** How many of them to skip, counted from the least recently updated. Default: 0. */
   readonly skip?: number;
   readonly limit: number;
 };
 
 /**
- * A store of jobs. Every method is atomic and, in a durable store, on disk when its promise resolves.
- * Errors are {@link StoreError}s: `stale_fence`, `unknown_job`, `store_busy`, `store_closed`.
+ * A store of jobs. Every method is atomic. In a durable store the change is on disk when the promise resolves. Errors are {@link
+ * StoreError}s: `stale_fence`, `unknown_job`, `store_busy`, `store_closed`.
  */
 export type JobStore = {
   /**
-   * How long a call may wait for another process before it fails with `store_busy`, milliseconds. A lease has to be
-   * several times as long, else its holder cannot renew it in time.
+   * How long a call may wait for another process before it fails with `store_busy`, in milliseconds. A lease must be several
+   * times as long. Otherwise its holder cannot renew it in time.
    */
   readonly longestWaitMs: number;
-  /** Creates the job if its (scope, key) was never used; of any number of concurrent callers one creates. */
+  /** Creates the job if its (scope, key) was never used. Of any number of concurrent callers, one creates it. */
   claim(input: ClaimInput): Promise<ClaimOutcome>;
   get(scope: string, key: string): Promise<StoredJob | undefined>;
-  /** Takes the oldest job in `states` that nobody holds or whose lease ran out, and raises its fence. */
+  /** Leases the oldest job in `states` that has no lease or an expired one, and raises its fence. */
   lease(input: LeaseInput): Promise<JobLease | undefined>;
-  /** Extends a lease. False: the job was released or taken over; stop working on it. */
+  /** Extends a lease. `false` means that the job was released or taken over: stop working on it. */
   renew(input: RenewInput): Promise<boolean>;
-  /** Gives the job back and makes the fence stale. Does nothing when it already is. */
+  /** Ends the lease and makes the fence stale. Does nothing if the fence is already stale. */
   release(input: FencedName): Promise<void>;
   /** @throws StoreError `stale_fence` (not retryable), `unknown_job` */
   update(input: UpdateInput): Promise<StoredJob>;
   /**
-   * Writes a value unless the name has one, and returns the one stored: the first writer wins.
+   * Writes a value unless the name has one. Returns the stored value: the first write wins.
    * @throws StoreError `stale_fence`, `unknown_job`
    */
   putOnce(input: PutOnceInput): Promise<string>;
   /**
-   * {@link JobStore.putOnce} without a lease: what somebody else asks of the job, whoever works on it. Choose a name
-   * that no worker writes.
+   * {@link JobStore.putOnce} without a lease, for requests about a job while a worker works on it. Choose a name that no worker
+   * writes.
    * @throws StoreError `unknown_job`
    */
   ask(input: AskInput): Promise<string>;
   getValue(scope: string, key: string, name: string): Promise<string | undefined>;
-  /** Retention: replaces the payload and deletes values. Name, fingerprint and state stay. */
+  /** For retention: replaces the payload and deletes values. Name, fingerprint and state stay. */
   erase(input: EraseInput): Promise<void>;
   /** Names of all jobs, oldest first. */
   listNames(): Promise<readonly JobName[]>;
-  /** Jobs that retention has not erased yet, least recently updated first. */
+  /** Jobs that retention did not erase yet, least recently updated first. */
   listErasable(input: ErasableInput): Promise<readonly StoredJob[]>;
-  /** Frees the store's resources. Safe to call twice. */
+  /** Frees the store's resources. May be called twice. */
   close(): Promise<void>;
 };

@@ -1,5 +1,5 @@
 /**
- * Jobs in this process's memory: gone with it. For tests and for deployments that accept to lose jobs.
+ * Jobs in the memory of this process. They are lost when it ends. For tests, and for deployments that accept the loss of jobs.
  *
  * @module
  */
@@ -23,14 +23,14 @@ import { closedError, staleFenceError, unknownJobError } from './store-error.ts'
 
 type Entry = {
   job: StoredJob;
-  /** Undefined: nobody holds the job. */
+  /** Undefined if no worker holds the job. */
   leaseUntilMs: number | undefined;
   erased: boolean;
   readonly values: Map<string, string>;
 };
 
 export function createMemoryStore(): JobStore {
-  // Maps iterate in insertion order, which breaks ties between jobs of the same millisecond.
+  // Maps iterate in insertion order, which orders jobs of the same millisecond.
   const entries = new Map<string, Entry>();
   let closed = false;
 
@@ -193,7 +193,7 @@ export function createMemoryStore(): JobStore {
   };
 }
 
-/** Writes unless there is one, and returns the one stored. */
+/** Writes the value unless the name has one. Returns the stored value. */
 function putValue({ values }: Entry, { name, value }: { name: string; value: string }): string {
   const stored = values.get(name) ?? value;
   values.set(name, stored);

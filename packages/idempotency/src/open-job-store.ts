@@ -1,5 +1,5 @@
 /**
- * The store a configuration names: for example in `DISBURSE_JOB_STORE`.
+ * Opens the store that a configuration names, for example in `DISBURSE_JOB_STORE`.
  *
  * @module
  */
@@ -22,11 +22,11 @@ export function openJobStore(url: string): JobStore {
     return createMemoryStore();
   }
   const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
-  // SQLite itself would take `:memory:` and `file:…`; a job store that vanishes must be asked for by name.
+  // SQLite would accept `:memory:` and `file:…`. A store that does not persist must be requested explicitly, as `memory:`.
   if (path === '' || path.startsWith(':') || path.startsWith('file:')) {
     throw new StoreError(
       'invalid_store',
-      'the job store must be given as sqlite:<path to a file> or memory:',
+      'the job store must be sqlite:<path to a file> or memory:',
     );
   }
   return createSqliteStore({ path });

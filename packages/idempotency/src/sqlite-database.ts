@@ -1,6 +1,6 @@
 /**
- * Opens the job database: private files, durable settings, schema version. One file, one writer at a time,
- * any number of processes on one machine.
+ * Opens the job database: private files, durable settings, schema version. One file has one writer at a time and any number of
+ * processes on one machine.
  *
  * @module
  */
@@ -38,22 +38,22 @@ const schema = `
 `;
 
 /**
- * @param busyTimeoutMs - how long a statement waits for another process's transaction
- * @param path - a file path; missing folders are made with mode 0700, the file gets mode 0600
- * @throws StoreError `invalid_store` when it cannot be opened or was written by another version
+ * @param busyTimeoutMs - how long a statement waits for the transaction of another process
+ * @param path - a file path. Missing folders are created with mode 0700, the file with mode 0600
+ * @throws StoreError `invalid_store` if it cannot be opened or another version wrote it
  */
 export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // The file exists with its mode before SQLite writes to it; -wal and -shm take the file's mode.
+    // The file must exist with its mode before SQLite writes to it: -wal and -shm take the file's mode.
     closeSync(openSync(path, 'a', 0o600));
     chmodSync(path, 0o600);
     database = new DatabaseSync(path, {
       timeout: busyTimeoutMs,
       enableForeignKeyConstraints: true,
     });
-    // FULL: an acknowledged write survives a power cut. secure_delete: erased salaries leave the file.
+    // FULL: an acknowledged write survives a power failure. secure_delete: erased salaries are overwritten in the file.
     database.exec('PRAGMA secure_delete = ON; PRAGMA synchronous = FULL;');
     enableWal(database);
     migrate(database);
@@ -71,8 +71,8 @@ export function openDatabase(path: string, busyTimeoutMs: number): DatabaseSync 
   }
 }
 
-// Two processes that open a new file at once can meet SQLITE_BUSY here without SQLite waiting, because it
-// will not wait for a lock upgrade that could deadlock.
+// Two processes that open a new file at once can get SQLITE_BUSY here immediately: SQLite does not wait for a lock upgrade,
+// because that could deadlock.
 function enableWal(database: DatabaseSync): void {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -95,13 +95,13 @@ function migrate(database: DatabaseSync): void {
     } else if (version !== schemaVersion) {
       throw new StoreError(
         'invalid_store',
-        'the job store file was written by another version of this program',
+        'another version of this program wrote the job store file; use that version or another file',
       );
     }
   });
 }
 
-/** Runs `work` as one immediate transaction: it holds the write lock from its first statement on. */
+/** Runs `work` as one immediate transaction, which holds the write lock from the start. */
 export function runInTransaction<T>(database: DatabaseSync, work: () => T): T {
   try {
     database.exec('BEGIN IMMEDIATE');
@@ -122,7 +122,7 @@ export function runInTransaction<T>(database: DatabaseSync, work: () => T): T {
   }
 }
 
-// Extended result codes carry the primary one in their low byte: 5 = SQLITE_BUSY.
+// The low byte of an extended result code is the primary code. 5 is SQLITE_BUSY.
 function isBusyError(error: unknown): boolean {
   return (
     error instanceof Error &&

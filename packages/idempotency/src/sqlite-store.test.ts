@@ -1,4 +1,4 @@
-// What only a file can show: private modes, several processes, SIGKILL, foreign files.
+// Properties that only a file can show: private modes, several processes, SIGKILL, foreign files.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ function start(mode: string, worker = ''): ChildProcess & { stdout: NodeJS.Reada
 }
 
 describe('the SQLite store', () => {
-  it('creates each key once among processes that race for it', async () => {
+  it('creates each key once for competing processes', async () => {
     const claims = await Promise.all(
       ['w1', 'w2', 'w3', 'w4'].map(
         async (worker): Promise<string[]> => JSON.parse(await text(start('claim', worker).stdout)),
@@ -54,7 +54,7 @@ describe('the SQLite store', () => {
       }
     });
     await once(child, 'close');
-    // A line that the kill cut short was not acknowledged in full.
+    // A line that the kill truncated was not fully acknowledged.
     const acknowledged = output.slice(0, output.lastIndexOf('\n')).split('\n');
     expect(acknowledged.length).toBeGreaterThan(20);
 
@@ -74,7 +74,7 @@ describe('the SQLite store', () => {
     await after.close();
   });
 
-  it('makes its folder 0700 and its files 0600, whatever the umask', async () => {
+  it('creates its folder with mode 0700 and its files with mode 0600, whatever the umask', async () => {
     const umask = process.umask(0);
     try {
       const store = createSqliteStore({ path });
@@ -89,7 +89,7 @@ describe('the SQLite store', () => {
     }
   });
 
-  it('waits for another writer for less than any lease, and says that it is busy', async () => {
+  it('waits for another writer for less time than any lease, then fails with store_busy', async () => {
     const store = createSqliteStore({ path });
     await store.claim(job);
     const other = new DatabaseSync(path);
@@ -98,7 +98,7 @@ describe('the SQLite store', () => {
     await expect(
       store.update({ ...job, fence: 0, state: 'submitted', payload: 'late' }),
     ).rejects.toMatchObject({ code: 'store_busy', retryable: true });
-    // The agent's lease is 6 s, and a renewal needs its turn within it.
+    // The agent's lease is 6 s, and a renewal must run within it.
     expect(performance.now() - startedMs).toBeLessThan(2_000);
     other.exec('ROLLBACK');
     other.close();
@@ -107,7 +107,7 @@ describe('the SQLite store', () => {
     await store.close();
   }, 15_000);
 
-  it('leaves nothing of an erased job in its files', async () => {
+  it('leaves no data of an erased job in its files', async () => {
     const store = createSqliteStore({ path });
     const secret = 'salary-of-alice-'.repeat(400);
     await store.claim({ ...job, payload: secret });
@@ -123,7 +123,7 @@ describe('the SQLite store', () => {
     await store.close();
   });
 
-  it('refuses a file of another version, and one that is no database', async () => {
+  it('refuses a file of another version, and a file that is not a database', async () => {
     const database = new DatabaseSync(join(folder, 'newer.db'));
     database.exec('PRAGMA user_version = 7');
     database.close();
@@ -143,7 +143,7 @@ describe('openJobStore', () => {
   });
 
   it.each(['', 'sqlite:', 'sqlite::memory:', 'sqlite:file:x', 'postgres://h/d', 'jobs.db'])(
-    'refuses %j and names the forms it takes',
+    'refuses %j and names the accepted forms',
     (url) => {
       expect(() => openJobStore(url)).toThrow(/sqlite:<path to a file> or memory:/);
     },

@@ -1,6 +1,5 @@
 /**
- * Jobs in one SQLite file: they survive crashes and power cuts, and several processes on one machine may
- * share them.
+ * Jobs in one SQLite file. They survive crashes and power failures, and several processes on one machine may share the file.
  *
  * @module
  */
@@ -27,13 +26,13 @@ import { closedError, StoreError, staleFenceError, unknownJobError } from './sto
 type Row = Record<string, SQLOutputValue>;
 
 /**
- * How long a statement waits for another process's transaction, by default. It blocks the thread, renewals of leases
- * included, so it is far shorter than a lease.
+ * How long a statement waits by default for the transaction of another process. The wait blocks the thread and also delays
+ * renewals of leases, so it is far shorter than a lease.
  */
 const defaultBusyTimeoutMs = 1_500;
 
 /**
- * @param options.path - the database file, made with mode 0600 in a folder of mode 0700 when missing
+ * @param options.path - the database file. If missing, it is created with mode 0600 in a folder of mode 0700
  * @param options.busyTimeoutMs - how long a call waits for another process. Default: 1.5 s
  */
 export function createSqliteStore(options: {
@@ -68,7 +67,7 @@ export function createSqliteStore(options: {
     return row;
   }
 
-  /** Writes unless there is one, and returns the one stored. */
+  /** Writes the value unless the name has one. Returns the stored value. */
   function putValue(job: Row, { name, value }: { name: string; value: string }): string {
     const id = numberIn(job, 'id');
     first(
@@ -204,8 +203,8 @@ export function createSqliteStore(options: {
           deletion.run(id, name);
         }
       });
-      // Old pages also live in the write-ahead log until it is truncated. Another process may be reading
-      // from it; then a later checkpoint overwrites them.
+      // Old pages also stay in the write-ahead log until it is truncated. If another process reads from the log now, a later
+      // checkpoint overwrites them.
       first('PRAGMA wal_checkpoint(TRUNCATE)');
     },
 

@@ -1,6 +1,6 @@
 /**
- * Failures of a job store. Shaped like every other error of the project (`code`, `retryable`, `status`),
- * so that callers recognise it by code; declared here because this package imports none of the others.
+ * Errors of a job store. They have the shape of every other error of the project (`code`, `retryable`, `status`), so callers
+ * recognise them by code. They are declared here because this package imports no other.
  *
  * @module
  */
@@ -40,10 +40,7 @@ export class StoreError extends Error {
 }
 
 export function staleFenceError(): StoreError {
-  return new StoreError(
-    'stale_fence',
-    'another worker has taken over this job; nothing was written',
-  );
+  return new StoreError('stale_fence', 'another worker took over this job; nothing was written');
 }
 
 export function unknownJobError(): StoreError {

@@ -1,6 +1,5 @@
 /**
- * Writes src/poseidon-parameters.generated.ts. Run by `pnpm generate`; with `--check` it only
- * compares.
+ * Writes src/poseidon-parameters.generated.ts. Run by `pnpm generate`. With `--check` it only compares.
  *
  * @module
  */

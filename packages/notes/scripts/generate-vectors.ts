@@ -1,5 +1,5 @@
 /**
- * Writes /vectors from independent implementations, or with `--check` compares. Run by `pnpm generate`.
+ * Writes /vectors from independent implementations. With `--check` it only compares. Run by `pnpm generate`.
  *
  * @module
  */
@@ -29,7 +29,7 @@ function pathOf(name: string): URL {
   return new URL(`../../../vectors/${name}.json`, import.meta.url);
 }
 
-/** Every vector file by name, as text. */
+/** The text of every vector file, by name. */
 export function renderVectors(): Map<string, string> {
   return new Map(
     Object.entries(sections).map(([name, build]) => [
@@ -39,7 +39,7 @@ export function renderVectors(): Map<string, string> {
   );
 }
 
-/** Names of files that differ from what the script produces. */
+/** Names of the files that differ from the script's output. */
 export function findStaleVectors(): string[] {
   return [...renderVectors()]
     .filter(([name, text]) => readFileSync(pathOf(name), 'utf8') !== text)

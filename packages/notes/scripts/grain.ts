@@ -1,7 +1,7 @@
 /**
- * Poseidon's parameters over BN254 from first principles: the Grain LFSR in self-shrinking mode that the
- * Poseidon paper prescribes (eprint 2019/458, appendix E) and the rewriting of partial rounds into sparse
- * matrices (appendix B). Used by generate-poseidon.ts only; nothing here ships.
+ * Poseidon's parameters over BN254, computed from the specification: the Grain LFSR in self-shrinking mode (eprint 2019/458,
+ * appendix E), and the transformation of partial rounds into sparse matrices (appendix B). Only generate-poseidon.ts uses this
+ * file; it is not published.
  *
  * @module
  */
@@ -12,7 +12,7 @@ const modulus = 2188824287183927522224640574525727508854836440041603434369820418
 const fieldBits = 254;
 const fullRounds = 8;
 
-/** Partial rounds of widths 0, 1, 2 …, as the circom ecosystem has them. */
+/** Partial rounds for the widths 0, 1, 2 …, as in the circom ecosystem. */
 const partialRounds = [0, 0, 56, 57, 56, 60, 60, 63];
 
 type Matrix = bigint[][];
@@ -42,7 +42,7 @@ function invert(value: bigint): bigint {
   return mod(x);
 }
 
-/** Bits of the generator, seeded with the parameters they are for. */
+/** The bits of the generator, seeded with the description of the parameters. */
 function* grainBits(t: number): Generator<number, never> {
   const seed = [
     [1, 2], // a prime field
@@ -57,7 +57,7 @@ function* grainBits(t: number): Generator<number, never> {
   for (const [value, width] of seed) {
     state = (state << BigInt(width)) | BigInt(value);
   }
-  // The oldest of the 80 bits is the most significant one.
+  // The oldest of the 80 bits is the most significant bit.
   const bitAt = (index: number): bigint => (state >> BigInt(79 - index)) & 1n;
   const next = (): number => {
     const bit = bitAt(62) ^ bitAt(51) ^ bitAt(38) ^ bitAt(23) ^ bitAt(13) ^ bitAt(0);
@@ -76,7 +76,7 @@ function* grainBits(t: number): Generator<number, never> {
   }
 }
 
-/** Round constants (t a round) and the mixing matrix of width t. */
+/** Round constants (t per round) and the mixing matrix of width t. */
 function computeParameters(t: number): { constants: bigint[]; matrix: Matrix } {
   const bits = grainBits(t);
   const draw = (): bigint => {
@@ -94,7 +94,7 @@ function computeParameters(t: number): { constants: bigint[]; matrix: Matrix } {
       constants.push(candidate);
     }
   }
-  // A Cauchy matrix over 2t distinct points. The reference reduces these draws instead of rejecting them.
+  // A Cauchy matrix over 2t distinct points. The reference implementation reduces these draws and does not reject any.
   const points = Array.from({ length: 2 * t }, () => draw() % modulus);
   if (new Set(points).size !== 2 * t) {
     throw new RangeError('the first points collide; the reference would draw again');
@@ -135,27 +135,27 @@ function invertMatrix(matrix: Matrix): Matrix {
   return rows.map((row) => row.slice(size));
 }
 
-/** The permutation rewritten so that a partial round costs 2t - 1 products instead of t². */
+/** The permutation in a form in which a partial round costs 2t - 1 products instead of t². */
 export type OptimizedParameters = {
   readonly width: number;
   readonly partialRounds: number;
   /** Added before the S-boxes of full round i (0 … 7), t each. */
   readonly fullConstants: readonly bigint[][];
-  /** Added to word 0 before its S-box, one a partial round. */
+  /** Added to word 0 before its S-box, one per partial round. */
   readonly partialConstants: readonly bigint[];
   readonly matrix: Matrix;
-  /** Mixes after full round 3, in place of `matrix`. */
+  /** Applied after full round 3, in place of `matrix`. */
   readonly transition: Matrix;
   /** First row of partial round i's sparse matrix, without its corner (always matrix[0][0]). */
   readonly sparseRows: readonly bigint[][];
-  /** First column, without the corner; the rest of the matrix is the identity. */
+  /** First column, without the corner. The rest of the matrix is the identity. */
   readonly sparseColumns: readonly bigint[][];
 };
 
 /**
- * M = Sparse · Q with Q = diag(1, M̂), and Q commutes with a partial round's S-box (it leaves word 0 alone):
- * going backwards, each Q moves into the matrix of the round before. Likewise the constants of words 1 … t-1
- * pass the S-box untouched, so they move forward into the next round.
+ * M = Sparse · Q with Q = diag(1, M̂). Q commutes with a partial round's S-box, because it does not change word 0. Going
+ * backwards, each Q moves into the matrix of the previous round. Likewise, the constants of words 1 … t-1 are not changed by the
+ * S-box, so they move forward into the next round.
  */
 export function computeOptimizedParameters(t: number): OptimizedParameters {
   const { constants, matrix } = computeParameters(t);

@@ -1,7 +1,7 @@
 /**
- * Baby Jubjub, the Edwards curve over BN254's scalar field, on noble's arithmetic (protocol §1, §2): `multiply`
- * takes the same steps for every scalar, as far as bigints allow. What others send goes through
- * {@link isSubgroupPoint} before it meets a secret.
+ * Baby Jubjub, the Edwards curve over BN254's scalar field, on noble's arithmetic (protocol §1, §2). `multiply` takes the same
+ * steps for every scalar, as far as bigints allow. A point from another party must pass {@link isSubgroupPoint} before it is
+ * multiplied by a secret.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export function multiplyBase(scalar: bigint): CurvePoint {
 }
 
 /**
- * scalar · point. Never the identity: the point has prime order and 0 < scalar < l.
+ * scalar · point. The result is never the identity: the point has prime order and 0 < scalar < l.
  * @param scalar - 1 … l-1, secret
  * @param point - a subgroup point other than the identity
  */
@@ -30,7 +30,7 @@ export function multiplyPoint(point: CurvePoint, scalar: bigint): CurvePoint {
   return toAffine(Point.fromAffine({ x: point.x, y: point.y }).multiply(scalar));
 }
 
-/** The non-negative square root x of (1 - y²) / (a - d y²) that is at most (r-1)/2, if there is one. */
+/** The non-negative square root x of (1 - y²) / (a - d y²), which is at most (r-1)/2, if it exists. */
 export function computeSmallX(y: bigint): bigint | undefined {
   const field = Point.Fp;
   const squareY = field.sqr(y);

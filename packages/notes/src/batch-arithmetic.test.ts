@@ -1,4 +1,4 @@
-// The kernels' answers beside those of the vectors and of the code that checks one by one.
+// Compares the kernels with the vectors and with the code that checks one item at a time.
 import { assertField } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import keyVectors from '../../../vectors/encryption-key.json' with { type: 'json' };
@@ -24,7 +24,7 @@ describe('batch arithmetic', () => {
     expect(await arithmetic.computeBatchRoot(commitments)).toBe(computeBatchRoot(commitments));
   });
 
-  it('computes no root of another number of commitments, nor of what is no field element', async () => {
+  it('refuses another number of commitments, and values that are not field elements', async () => {
     for (const count of [0, 3, 255]) {
       await expect(
         arithmetic.computeBatchRoot(Array.from({ length: count }, () => assertField(1n))),
@@ -38,18 +38,21 @@ describe('batch arithmetic', () => {
     });
   });
 
-  it('takes the keys of the vectors and of a whole batch', async () => {
+  it('accepts the keys of the vectors and of a whole batch', async () => {
     const keys = keyVectors.keys.map(({ encryptionPublicKey }) => encryptionPublicKey);
     expect(await arithmetic.findInvalidKey(keys)).toBeUndefined();
     expect(await arithmetic.findInvalidKey(good)).toBeUndefined();
     expect(await arithmetic.findInvalidKey([])).toBeUndefined();
   });
 
-  it.each(keyVectors.invalid)('finds $why at any slot', async ({ encryptionPublicKey }) => {
-    for (const slot of [0, 100, 255]) {
-      const keys: string[] = [...good];
-      keys[slot] = encryptionPublicKey;
-      expect(await arithmetic.findInvalidKey(keys)).toBe(slot);
-    }
-  });
+  it.each(keyVectors.invalid)(
+    'finds a bad key at any slot: $why',
+    async ({ encryptionPublicKey }) => {
+      for (const slot of [0, 100, 255]) {
+        const keys: string[] = [...good];
+        keys[slot] = encryptionPublicKey;
+        expect(await arithmetic.findInvalidKey(keys)).toBe(slot);
+      }
+    },
+  );
 });

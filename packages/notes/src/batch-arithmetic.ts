@@ -1,6 +1,6 @@
 /**
- * What a batch costs whoever checks it: its root and the keys of its notes, by the kernels. Same answers as
- * {@link computeBatchRoot} and {@link decodeEncryptionPublicKey}, at a tenth of the time.
+ * The checks of a whole batch on the kernels: its root and the encryption keys of its notes. The results equal those of {@link
+ * computeBatchRoot} and {@link decodeEncryptionPublicKey}, in a tenth of the time.
  *
  * @module
  */
@@ -9,9 +9,9 @@ import { createKernels } from '@pool/kernels';
 import { hashPoseidonMany } from './scan-poseidon.ts';
 
 export type BatchArithmetic = {
-  /** As `computeBatchRoot`. @throws PoolError `invalid_batch_size`, `invalid_field_element` */
+  /** Like `computeBatchRoot`. @throws PoolError `invalid_batch_size`, `invalid_field_element` */
   readonly computeBatchRoot: (commitments: readonly Field[]) => Promise<Field>;
-  /** A slot whose key `decodeEncryptionPublicKey` refuses; undefined: all are keys. */
+  /** The first slot whose key `decodeEncryptionPublicKey` refuses. Undefined if all keys are valid. */
   readonly findInvalidKey: (encryptionPublicKeys: readonly string[]) => Promise<number | undefined>;
   /** Ends the threads. */
   readonly close: () => Promise<void>;
@@ -19,13 +19,13 @@ export type BatchArithmetic = {
 
 const keyBytes = 32;
 
-/** A batch of 256 needs a small part of it. */
+/** A batch of 256 needs only a small part of it. */
 const maximumBytes = 64 * 1024 * 1024;
 
-/** Any scalar will do: the product is thrown away, the check of the point is what counts. */
+/** The value of the scalar is irrelevant: only the check of the point is used, and the product is discarded. */
 const one = Uint8Array.from({ length: keyBytes }, (_, place) => (place === 0 ? 1 : 0));
 
-/** @param options.threads - 1 or more; default: all cores */
+/** @param options.threads - 1 or more. Default: all cores */
 export async function createBatchArithmetic(
   options: { readonly threads?: number } = {},
 ): Promise<BatchArithmetic> {
@@ -33,7 +33,10 @@ export async function createBatchArithmetic(
   return {
     async computeBatchRoot(commitments) {
       if (!Number.isInteger(Math.log2(commitments.length))) {
-        throw new PoolError('invalid_batch_size', 'a batch holds a power of two of commitments');
+        throw new PoolError(
+          'invalid_batch_size',
+          'the number of commitments in a batch must be a power of two',
+        );
       }
       let level: readonly Field[] = commitments.map(assertField);
       while (level.length > 1) {

@@ -1,6 +1,6 @@
 /**
- * The batch root (protocol §4): root of a full binary Poseidon tree over a batch's commitments in slot order;
- * the leaf that a batch adds to the note tree. Vectors: vectors/note-tree.json.
+ * The batch root (protocol §4): root of a full binary Poseidon tree over a batch's commitments in slot order. It is the leaf that
+ * a batch adds to the note tree. Vectors: vectors/note-tree.json.
  *
  * @module
  */
@@ -9,17 +9,20 @@ import { poseidon } from './poseidon.ts';
 import { runToEnd, type Steps } from './steps.ts';
 
 /**
- * @param commitments - one per slot, dummies included; their number is a power of two
+ * @param commitments - one per slot, including dummies; their number is a power of two
  * @throws PoolError `invalid_batch_size`, `invalid_field_element`
  */
 export function computeBatchRoot(commitments: readonly Field[]): Field {
   return runToEnd(stepBatchRoot(commitments));
 }
 
-/** {@link computeBatchRoot} with a stop after each node. */
+/** {@link computeBatchRoot} that pauses after each node. */
 export function* stepBatchRoot(commitments: readonly Field[]): Steps<Field> {
   if (!Number.isInteger(Math.log2(commitments.length))) {
-    throw new PoolError('invalid_batch_size', 'a batch holds a power of two of commitments');
+    throw new PoolError(
+      'invalid_batch_size',
+      'the number of commitments in a batch must be a power of two',
+    );
   }
   let level: readonly Field[] = commitments.map(assertField);
   while (level.length > 1) {

@@ -11,7 +11,7 @@ const step = fc.oneof(
 );
 
 describe('the eligibility tree', () => {
-  it('equals a tree built afresh after any history, and all its paths lead to its root', () => {
+  it('equals a newly built tree after any history, and all its paths lead to its root', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const tree = createEligibilityTree();

@@ -32,7 +32,7 @@ describe('createEligibilityTree', () => {
     }
   });
 
-  it('fills the lowest empty position and keeps a wallet where it is', () => {
+  it('uses the lowest empty position and keeps the position of a wallet', () => {
     const tree = createEligibilityTree([w(11n), w(0n), w(13n)]);
     expect(tree.insert(w(12n))).toBe(1);
     expect(tree.insert(w(14n))).toBe(3);
@@ -43,7 +43,7 @@ describe('createEligibilityTree', () => {
     expect(tree.root).toBe(createEligibilityTree([w(15n), w(12n), w(13n), w(14n)]).root);
   });
 
-  it('forgets a removed and a replaced wallet', () => {
+  it('does not keep a removed or a replaced wallet', () => {
     const tree = createEligibilityTree([w(1n), w(2n)]);
     const before = tree.root;
     tree.insert(w(3n));
@@ -64,7 +64,7 @@ describe('createEligibilityTree', () => {
   });
 
   it.each([
-    ['0 as a wallet', () => createEligibilityTree().insert(w(0n)), 'invalid_wallet_id'],
+    ['wallet id 0', () => createEligibilityTree().insert(w(0n)), 'invalid_wallet_id'],
     [
       'an alias',
       () => Reflect.apply(createEligibilityTree().insert, undefined, [fieldModulus + 1n]),
@@ -77,8 +77,16 @@ describe('createEligibilityTree', () => {
     ],
     ['index -1', () => createEligibilityTree().set(-1, w(1n)), 'invalid_leaf_index'],
     ['a fractional index', () => createEligibilityTree().set(0.5, w(1n)), 'invalid_leaf_index'],
-    ['a wallet twice', () => createEligibilityTree([w(1n), w(1n)]), 'duplicate_wallet'],
-    ['the path of nobody', () => createEligibilityTree().path(w(0n)), 'unregistered-recipient'],
+    [
+      'a wallet that is added twice',
+      () => createEligibilityTree([w(1n), w(1n)]),
+      'duplicate_wallet',
+    ],
+    [
+      'the path of an unknown wallet',
+      () => createEligibilityTree().path(w(0n)),
+      'unregistered-recipient',
+    ],
   ])('refuses %s', (_, act, code) => {
     expect(act).toThrow(expect.objectContaining({ code }));
   });
@@ -88,7 +96,7 @@ describe('computeEligibilityRootFromPath', () => {
   const tree = createEligibilityTree([w(1n), w(2n), w(3n), w(4n), w(5n), w(6n)]);
   const path = tree.path(w(5n));
 
-  it('leads elsewhere for another wallet, place or sibling', () => {
+  it('gives another root for another wallet, position or sibling', () => {
     expect(computeEligibilityRootFromPath(w(5n), path)).toBe(tree.root);
     expect(computeEligibilityRootFromPath(w(6n), path)).not.toBe(tree.root);
     expect(computeEligibilityRootFromPath(w(5n), { ...path, index: 5 })).not.toBe(tree.root);

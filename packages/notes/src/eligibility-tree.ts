@@ -1,6 +1,6 @@
 /**
- * The eligibility tree (protocol §4): which wallets may receive. Fixed depth 10, four children a node, leaf = w,
- * empty leaf = 0. Kept sparse: empty subtrees cost nothing. Vectors: vectors/eligibility-tree.json.
+ * The eligibility tree (protocol §4): the wallets that may receive. Fixed depth 10, four children per node, leaf = w, empty leaf
+ * = 0. It is stored sparsely: empty subtrees need no memory. Vectors: vectors/eligibility-tree.json.
  *
  * @module
  */
@@ -21,12 +21,12 @@ const arity = 4;
 /** Number of leaves. */
 export const eligibilityCapacity = arity ** eligibilityDepth;
 
-/** Roots of empty subtrees, from an empty leaf to an empty tree. */
+/** Roots of the empty subtrees, from an empty leaf to an empty tree. */
 const emptyRoots: readonly Field[] = computeEmptyRoots();
 
-/** A mutable list of wallets in memory. Confidential as a whole: it is the roster of the gate. */
+/** A mutable list of wallets in memory. The whole list is confidential: it is the gate's list of payees. */
 export type EligibilityTree = {
-  /** Root over all leaves. Never 0, even when empty. */
+  /** Root over all leaves. It is never 0, even for an empty tree. */
   readonly root: Field;
   /** Number of wallets on the list. */
   readonly size: number;
@@ -34,19 +34,18 @@ export type EligibilityTree = {
   /** Position of a wallet, or undefined. */
   indexOf(walletId: Field): number | undefined;
   /**
-   * Puts a wallet at a position, replacing what stands there; 0 empties it. For rebuilding a stored list.
-   * @throws PoolError `invalid_leaf_index`, `invalid_field_element`, `duplicate_wallet` when the wallet
-   *   already stands elsewhere
+   * Writes a wallet to a position and replaces the previous one; 0 empties the position. For rebuilding a stored list.
+   * @throws PoolError `invalid_leaf_index`, `invalid_field_element`, `duplicate_wallet` if the wallet has another position
    */
   set(index: number, walletId: Field): void;
   /**
-   * Adds a wallet at the lowest empty position and returns it; a wallet on the list keeps its position.
+   * Adds a wallet at the lowest empty position and returns the position. A wallet on the list keeps its position.
    * @throws PoolError `invalid_wallet_id` for 0, `invalid_field_element`, `tree_full`
    */
   insert(walletId: Field): number;
-  /** Takes a wallet off. @returns false when it was not on the list */
+  /** Removes a wallet. @returns false if it was not on the list */
   remove(walletId: Field): boolean;
-  /** @throws PoolError `unregistered-recipient` when the wallet is not on the list */
+  /** @throws PoolError `unregistered-recipient` if the wallet is not on the list */
   path(walletId: Field): EligibilityPathWire;
 };
 
@@ -54,7 +53,7 @@ export type EligibilityTree = {
 export function createEligibilityTree(leaves: readonly Field[] = []): EligibilityTree {
   const positions = new Map<Field, number>();
   const levels = Array.from({ length: eligibilityDepth + 1 }, () => new Map<number, Field>());
-  // Parents to recompute: many changes share the work of one, done when a root or path is asked for.
+  // Parents that must be recomputed. The work is done when a root or path is requested, once for many changes.
   const stale = new Set<number>();
   let lowestEmpty = 0;
 
@@ -91,11 +90,14 @@ export function createEligibilityTree(leaves: readonly Field[] = []): Eligibilit
     set: (index, walletId) => {
       assertField(walletId);
       if (!Number.isInteger(index) || index < 0 || index >= eligibilityCapacity) {
-        throw new PoolError('invalid_leaf_index', 'a leaf index is an integer from 0 to 4^10 - 1');
+        throw new PoolError(
+          'invalid_leaf_index',
+          'a leaf index must be an integer from 0 to 4^10 - 1',
+        );
       }
       const present = positions.get(walletId);
       if (present !== undefined && present !== index) {
-        throw new PoolError('duplicate_wallet', 'this wallet already stands at another position');
+        throw new PoolError('duplicate_wallet', 'this wallet already has another position');
       }
       write(index, walletId);
     },
@@ -105,13 +107,13 @@ export function createEligibilityTree(leaves: readonly Field[] = []): Eligibilit
         return present;
       }
       if (walletId === 0n) {
-        throw new PoolError('invalid_wallet_id', 'wallet id 0 marks an empty leaf');
+        throw new PoolError('invalid_wallet_id', 'wallet id 0 is reserved for an empty leaf');
       }
       while (levels[0]?.has(lowestEmpty) === true) {
         lowestEmpty += 1;
       }
       if (lowestEmpty >= eligibilityCapacity) {
-        throw new PoolError('tree_full', 'the eligibility tree holds 4^10 wallets');
+        throw new PoolError('tree_full', 'the eligibility tree is full: it has 4^10 leaves');
       }
       const index = lowestEmpty;
       write(index, walletId);
@@ -197,8 +199,8 @@ function readPath(
 }
 
 /**
- * The root that a path leads to from this wallet. The path's own `walletId` is ignored: the caller says whose
- * path it must be.
+ * The root that a path gives for this wallet. The `walletId` inside the path is ignored: the caller decides whose path it must
+ * be.
  *
  * @throws PoolError `invalid_path`, `invalid_hex`, `invalid_field_element`
  */
@@ -208,7 +210,7 @@ export function computeEligibilityRootFromPath(walletId: Field, path: Eligibilit
   if (!isIndex || siblings.length !== eligibilityDepth) {
     throw new PoolError(
       'invalid_path',
-      'an eligibility path has an index below 4^10 and 10 levels',
+      'an eligibility path must have an index below 4^10 and 10 levels',
     );
   }
   let node = assertField(walletId);

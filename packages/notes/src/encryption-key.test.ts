@@ -31,7 +31,7 @@ describe('encryption keys', () => {
     expect(() => decodeEncryptionPublicKey(encryptionPublicKey)).toThrow(invalidKey);
   });
 
-  it('packs subgroup points only', () => {
+  it('packs only subgroup points', () => {
     const generator = {
       x: 995203441582195749578291179787384436505546430278305826713579947235728471134n,
       y: 5472060717959818805561601436314318772137091100104008585924551046643952123905n,

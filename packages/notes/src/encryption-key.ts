@@ -1,7 +1,7 @@
 /**
- * P, the holder's encryption key (protocol §2): a Baby Jubjub subgroup point in iden3's packing, 32 bytes, y
- * little-endian, bit 255 set iff x > (r-1)/2. Every point has exactly one accepted spelling, so two different
- * strings are always two different keys. Vectors: vectors/encryption-key.json.
+ * P, the holder's encryption key (protocol §2): a Baby Jubjub subgroup point in iden3's packing, 32 bytes, y little-endian, bit
+ * 255 set if and only if x > (r-1)/2. Every point has exactly one valid encoding, so two different strings are always two
+ * different keys. Vectors: vectors/encryption-key.json.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import {
 import { type CurvePoint, computeSmallX, isSubgroupPoint, multiplyBase } from './baby-jubjub.ts';
 import { assertViewingKey } from './viewing-key.ts';
 
-/** The point behind P, affine; what a commitment holds. Public. */
+/** The point P in affine coordinates, as a commitment contains it. Public. */
 export type EncryptionPoint = CurvePoint;
 
 const signBit = 0x80;
@@ -42,7 +42,7 @@ export function encodeEncryptionPoint(point: EncryptionPoint): EncryptionPublicK
   return packSubgroupPoint(point);
 }
 
-/** Packs a point that is known to be in the subgroup, for example a multiple of one that is. */
+/** Packs a point that is known to be in the subgroup, for example a multiple of a subgroup point. */
 export function packSubgroupPoint(point: EncryptionPoint): EncryptionPublicKey {
   const bytes = bigintToBytes(point.y, 32).reverse();
   const high = bytes[31] ?? 0;
@@ -51,7 +51,7 @@ export function packSubgroupPoint(point: EncryptionPoint): EncryptionPublicKey {
 }
 
 /**
- * Unpacks and fully checks P: y < r, on the curve, in the subgroup, not the identity, no sign at x = 0.
+ * Unpacks and fully checks P: y < r, on the curve, in the subgroup, not the identity, no sign bit at x = 0.
  * @throws PoolError `invalid_encryption_key`
  */
 export function decodeEncryptionPublicKey(encryptionPublicKey: string): EncryptionPoint {
@@ -60,13 +60,13 @@ export function decodeEncryptionPublicKey(encryptionPublicKey: string): Encrypti
   const isLarge = (high & signBit) !== 0;
   bytes[31] = high & ~signBit;
   const y = bytesToBigint(bytes.reverse());
-  // y and y + r would be two spellings of one key.
+  // y and y + r would be two encodings of one key.
   const smallX = y < fieldModulus ? computeSmallX(y) : undefined;
   if (smallX === undefined || (smallX === 0n && isLarge)) {
     throw createKeyError();
   }
   const point = { x: isLarge ? fieldModulus - smallX : smallX, y };
-  // A point with a small-order part would leak v modulo 8 to whoever offers it.
+  // A point with a small-order component would leak v modulo 8 to the party that supplied it.
   if (!isSubgroupPoint(point)) {
     throw createKeyError();
   }

@@ -61,7 +61,7 @@ describe('buildFundBatch', () => {
   });
 
   it.each(vectors.batches)(
-    'lets each recipient of "$manifest.jobKey" open its own note only',
+    'lets each recipient of "$manifest.jobKey" open only its own note',
     (vector) => {
       const manifest = manifestOf(vector.manifest);
       const plan = buildFundBatch(manifest, hexToBytes(vector.seed));
@@ -84,7 +84,7 @@ describe('buildFundBatch', () => {
     },
   );
 
-  it('hides how many slots are filled: every sealed note looks alike', () => {
+  it('hides how many slots are filled: all sealed notes have the same form', () => {
     const { sealedNotes } = buildFundBatch(example.manifest, example.seed);
     expect(sealedNotes.map(({ sealed }) => sealed.slice(0, 4) + sealed.length)).toEqual(
       Array.from({ length: 16 }, () => '0x01420'),
@@ -92,7 +92,7 @@ describe('buildFundBatch', () => {
     expect(new Set(sealedNotes.map(({ sealed }) => sealed.slice(4, 68))).size).toBe(16);
   });
 
-  it('leaves nothing of one seed in the batch of another', () => {
+  it('shares no value between batches of different seeds', () => {
     const a = buildFundBatch(example.manifest, example.seed);
     const b = buildFundBatch(example.manifest, example.seed.with(0, 1));
     expect(b.batchNonce).toBe(a.batchNonce);
@@ -100,20 +100,20 @@ describe('buildFundBatch', () => {
     expect(a.commitments.filter((commitment) => b.commitments.includes(commitment))).toEqual([]);
   });
 
-  it('gives an attempt a nonce of its own', () => {
+  it('gives each attempt its own nonce', () => {
     const a = buildFundBatch(example.manifest, example.seed);
     const retry = buildFundBatch({ ...example.manifest, attempt: 2 }, example.seed);
     expect(retry.batchNonce).not.toBe(a.batchNonce);
   });
 
-  it('refuses a manifest with a deadline: a batch is the same whenever it is released', () => {
+  it('refuses a manifest with a deadline: a batch does not depend on the time of its release', () => {
     const dated = { ...example.manifest, deadline: 1_900_000_000 };
     expect(() => buildFundBatch(dated, example.seed)).toThrow(
       expect.objectContaining({ code: 'invalid_request' }),
     );
   });
 
-  it('gives one batch nonce however the addresses are spelled', () => {
+  it('gives one batch nonce for every letter case of the addresses', () => {
     const { pool, funder, token } = example.manifest;
     const spelled = {
       ...example.manifest,
@@ -129,7 +129,7 @@ describe('buildFundBatch', () => {
     expect(Reflect.apply(computeBatchNonce, undefined, [spelled])).toBe(a.batchNonce);
   });
 
-  it('uses manifests whose evidence holds', () => {
+  it('uses manifests with valid evidence', () => {
     const domain = { domain: 'pool.example', uri: 'https://pool.example' };
     for (const recipient of example.manifest.recipients) {
       const { address, walletPub, encryptionPublicKey } = recipient;
@@ -158,7 +158,11 @@ describe('buildFundBatch', () => {
       { ...example.manifest, recipients: [...example.manifest.recipients, first as never] },
       'duplicate-recipient',
     ],
-    ['another W', withRecipient({ walletPub: second?.walletPub as never }), 'wallet_mismatch'],
+    [
+      'a walletPub of another wallet',
+      withRecipient({ walletPub: second?.walletPub as never }),
+      'wallet_mismatch',
+    ],
     [
       'a false checksum',
       { ...example.manifest, pool: swapCase(example.manifest.pool) },

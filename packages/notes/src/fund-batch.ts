@@ -1,8 +1,8 @@
 /**
- * From manifest and seed to the whole batch (protocol §3): the agent, the approver and an enclave each rebuild it
- * alike. Vectors: vectors/fund-batch.json.
+ * From manifest and seed to the whole batch (protocol §3). The agent, the approver and an enclave each rebuild the same batch.
+ * Vectors: vectors/fund-batch.json.
  *
- * Confidential: the plan holds who gets what, and `secret`. Never log it; only commitments, batchRoot, batchNonce,
+ * Confidential: the plan contains who receives what, and `secret`. Never log it. Only commitments, batchRoot, batchNonce,
  * batchId, total, assetId, the sealed notes and their hash leave the machine.
  *
  * @module
@@ -46,10 +46,10 @@ import { runToEnd, type Steps } from './steps.ts';
 import { fundBaseTag } from './tags.ts';
 import { computeWalletId } from './wallet-id.ts';
 
-/** One slot of the batch. Confidential, but for the commitment. */
+/** One slot of the batch. Confidential, except for the commitment. */
 export type FundSlot = {
   readonly slot: number;
-  /** Position in the manifest's recipients; undefined for a dummy. */
+  /** Index in the manifest's recipients. Undefined for a dummy. */
   readonly recipientIndex: number | undefined;
   /** Base units; 0 for a dummy. */
   readonly amount: bigint;
@@ -59,35 +59,35 @@ export type FundSlot = {
   readonly commitment: Field;
 };
 
-/** A sealed note and the key it is addressed to, as the platform stores it. */
+/** A sealed note and the key that it is sealed to, as the platform stores it. */
 export type AddressedSealedNote = {
   readonly encryptionPublicKey: EncryptionPublicKey;
   readonly sealed: Hex;
 };
 
-/** The whole batch. Confidential; see the module header for what may leave. */
+/** The whole batch. Confidential; the module header lists what may leave the machine. */
 export type FundBatchPlan = {
   readonly manifestDigest: Hex32;
   readonly assetId: AssetId;
   /** Sum of all amounts, base units, 1 … 2^128-1. */
   readonly total: bigint;
-  /** What the funder signs and the contract is given. */
+  /** The funder signs it, and the contract receives it. */
   readonly batchNonce: Field;
-  /** What the contract makes of funder and batchNonce, and the proof speaks about. */
+  /** The contract computes it from funder and batchNonce. It is a public input of the proof. */
   readonly batchId: Field;
-  /** Secret: with it a payee could link the notes of its batch. */
+  /** Secret: a payee who knows it can link the notes of the batch. */
   readonly secret: Field;
   readonly batchRoot: Field;
   /** In slot order. */
   readonly commitments: readonly Field[];
-  /** In slot order, dummies included. */
+  /** In slot order, including dummies. */
   readonly sealedNotes: readonly AddressedSealedNote[];
   /** keccak256 over all sealed notes in slot order. */
   readonly sealedNotesHash: Hex32;
   readonly slots: readonly FundSlot[];
 };
 
-/** What fills a slot, before its nonce is known. */
+/** The contents of a slot before its nonce is known. */
 type Payee = {
   readonly recipientIndex: number | undefined;
   readonly amount: bigint;
@@ -98,13 +98,13 @@ type Payee = {
 };
 
 /**
- * Builds the batch. Deterministic. Does not judge the recipients' evidence: the caller does, before.
+ * Builds the batch. Deterministic. It does not verify the recipients' evidence: the caller must do so before.
  *
  * @param manifest - confidential
  * @param seed - 32 random bytes, fresh for this manifest, secret
- * @throws PoolError `invalid_request` (manifest malformed), `batch-too-large`, `invalid-amount` (sum of 2^128 or
- *   more), `duplicate-recipient`, `invalid-address`, `invalid_wallet_pub`, `wallet_mismatch` (W is not the
- *   address's), `invalid_encryption_key`, `invalid_seed`
+ * @throws PoolError `invalid_request` (manifest malformed), `batch-too-large`, `invalid-amount` (the sum is 2^128 or more),
+ *   `duplicate-recipient`, `invalid-address`, `invalid_wallet_pub`, `wallet_mismatch` (W does not belong to the address),
+ *   `invalid_encryption_key`, `invalid_seed`
  *
  * @example
  * const plan = buildFundBatch(manifest, randomBytes(32));
@@ -114,11 +114,14 @@ export function buildFundBatch(manifest: FundManifest, seed: Uint8Array): FundBa
   return runToEnd(stepFundBatch(manifest, seed));
 }
 
-/** {@link buildFundBatch} with a stop after each slot: the whole takes a second for 256 of them. */
+/** {@link buildFundBatch} that pauses after each slot. The whole computation takes a second for 256 slots. */
 export function* stepFundBatch(manifest: FundManifest, seed: Uint8Array): Steps<FundBatchPlan> {
   parseWire(fundManifestSchema, manifest, 'batch manifest');
   if (manifest.recipients.length > manifest.size) {
-    throw new PoolError('batch-too-large', `this batch holds ${manifest.size} recipients at most`);
+    throw new PoolError(
+      'batch-too-large',
+      `the batch has ${manifest.size} slots; remove recipients or choose a larger size`,
+    );
   }
   const total = sumAmounts(manifest);
   const manifestDigest = computeManifestDigest(manifest);
@@ -164,7 +167,7 @@ export function* stepFundBatch(manifest: FundManifest, seed: Uint8Array): Steps<
   };
 }
 
-/** keccak256 over the sealed notes of a batch in slot order, dummies included. Public. */
+/** keccak256 over the sealed notes of a batch in slot order, including dummies. Public. */
 export function computeSealedNotesHash(sealedNotes: readonly Hex[]): Hex32 {
   return bytesToHex32(keccak_256(concatBytes(...sealedNotes.map((sealed) => hexToBytes(sealed)))));
 }
@@ -172,15 +175,12 @@ export function computeSealedNotesHash(sealedNotes: readonly Hex[]): Hex32 {
 function sumAmounts(manifest: FundManifest): bigint {
   const total = manifest.recipients.reduce((sum, { amount }) => sum + parseAmount(amount), 0n);
   if (total > maxAmount) {
-    throw new PoolError(
-      'invalid-amount',
-      'the amounts of one batch must add up to less than 2^128',
-    );
+    throw new PoolError('invalid-amount', 'the amounts of a batch must add up to less than 2^128');
   }
   return total;
 }
 
-/** Payees in slot order: recipients where the seed puts them, dummies everywhere else. */
+/** Payees in slot order: recipients in the slots that the seed assigns, dummies in all others. */
 function* placePayees(manifest: FundManifest, source: SeedSource): Steps<Payee[]> {
   const payees: Payee[] = [];
   for (const [recipientIndex, recipient] of manifest.recipients.entries()) {
@@ -188,7 +188,10 @@ function* placePayees(manifest: FundManifest, source: SeedSource): Steps<Payee[]
     yield;
   }
   if (new Set(payees.map(({ walletId }) => walletId)).size !== payees.length) {
-    throw new PoolError('duplicate-recipient', 'a batch pays each wallet once');
+    throw new PoolError(
+      'duplicate-recipient',
+      'a wallet occurs twice; a batch pays each wallet once',
+    );
   }
   const order = deriveSlotOrder(source, manifest.size);
   const bySlot = new Map(payees.map((payee, i) => [order[i], payee]));
@@ -218,7 +221,9 @@ function readPayee(recipient: FundManifest['recipients'][number], recipientIndex
   };
 }
 
-/** A note of nothing, for nobody: a random wallet id, and a key whose scalar is forgotten with the seed. */
+/**
+ * A note with amount 0 for no recipient: a random wallet id, and a key whose scalar is not stored anywhere except in the seed.
+ */
 function deriveDummy(source: SeedSource, slot: number): Payee {
   const encryptionPoint = multiplyBase(source.deriveScalar('pool/v1/fund/dummy-key', slot));
   return {

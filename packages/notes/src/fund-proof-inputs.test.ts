@@ -67,7 +67,7 @@ describe.each(batches.batches)('computeFundWitnessInput for "$manifest.jobKey"',
 
   const verified = verifyEligibilityPaths(root, paths.values());
 
-  it('gives every signal of the circuit', () => {
+  it('contains every signal of the circuit', () => {
     const input = computeFundWitnessInput(plan, root, verified);
     const decimal = (hex: string) => parseField(hex).toString();
     const { slots, publicInputs } = vector;
@@ -94,7 +94,7 @@ describe.each(batches.batches)('computeFundWitnessInput for "$manifest.jobKey"',
     });
   });
 
-  it('refuses a recipient without a path, with one to another root, or with a malformed one', () => {
+  it('refuses a recipient whose path is missing, malformed or leads to another root', () => {
     const [walletId = ''] = paths.keys();
     const path = paths.get(walletId) as EligibilityPathWire;
     const refused = expect.objectContaining({ code: 'unregistered-recipient' });

@@ -1,6 +1,6 @@
 /**
- * What the fund circuits prove about (protocol §5, §6): the public vector x with its digest D, challenge z and
- * evaluation y, and the private inputs by signal name. Vectors: vectors/fund-public-inputs.json.
+ * The inputs of a fund proof (protocol §5, §6): the public vector x with its digest D, challenge z and evaluation y, and the
+ * private inputs by signal name. Vectors: vectors/fund-public-inputs.json.
  *
  * @module
  */
@@ -28,7 +28,7 @@ import type { VerifiedPath } from './verified-path.ts';
 export type FundPublicInputs = {
   /** assetId, total, batchId, eligibilityRoot, batchRoot, c_0 … c_{N-1}. */
   readonly x: Field[];
-  /** D = H_5 of the first five; binds the commitments through batchRoot. */
+  /** D = H_5 of the first five elements. It commits to the commitments through batchRoot. */
   readonly digest: Field;
   /** keccak256(D ‖ x_0 ‖ … ) mod r over 32-byte words. */
   readonly z: Field;
@@ -61,12 +61,12 @@ export function computeFundPublicInputs(batch: {
   return { x, digest, z, y };
 }
 
-/** A circuit input: decimal strings, nested as the signal is. */
+/** A circuit input: decimal strings, in arrays nested like the signal. */
 export type WitnessSignal = string | WitnessSignal[];
 
 /**
- * All inputs of `fund-N` by signal name. **Secret**: holds amounts, owners and `secret`; it goes to the prover's
- * memory and nowhere else.
+ * All inputs of `fund-N` by signal name. **Secret**: they contain amounts, owners and `secret`. Pass them only to the prover's
+ * memory.
  *
  * @param plan - the batch; N is its number of slots
  * @param eligibilityRoot - an accepted root
@@ -134,7 +134,7 @@ function findPath(
   if (path === undefined || path.root !== eligibilityRoot || path.wallet !== slot.walletId) {
     throw new PoolError(
       'unregistered-recipient',
-      `recipient ${slot.recipientIndex} has no place under the current eligibility root`,
+      `recipient ${slot.recipientIndex} has no path under the current eligibility root`,
     );
   }
   return path;

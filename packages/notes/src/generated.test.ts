@@ -1,4 +1,4 @@
-/** The committed files are what the scripts produce, and the vectors owe nothing to the code they test. */
+/** The committed files equal the output of the scripts, and the vectors do not depend on the code that they test. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { renderPoseidonParameters } from '../scripts/generate-poseidon.ts';
@@ -16,7 +16,7 @@ describe('generated files', () => {
     expect(findStaleVectors()).toEqual([]);
   });
 
-  it.each(readdirSync(folder))('%s imports nothing of ours', (name) => {
+  it.each(readdirSync(folder))('%s imports nothing of this repository', (name) => {
     const imports = readFileSync(new URL(name, folder), 'utf8').matchAll(/from '([^']+)'/g);
     for (const [, source = ''] of imports) {
       expect(source).toMatch(

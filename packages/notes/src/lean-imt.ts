@@ -1,19 +1,18 @@
 /**
- * The note tree (protocol §4): a lean incremental Merkle tree over batch roots. A node with one child is that
- * child, so no zero hashes exist and the depth follows the number of leaves. Vectors: vectors/note-tree.json,
- * from @zk-kit/lean-imt.
+ * The note tree (protocol §4): a lean incremental Merkle tree over batch roots. A node with one child equals that child. There
+ * are no zero hashes, and the depth depends on the number of leaves. Vectors: vectors/note-tree.json, from @zk-kit/lean-imt.
  *
  * @module
  */
 import { assertField, type Field, PoolError, zeroField } from '@pool/core';
 import { poseidon } from './poseidon.ts';
 
-/** A membership path. Levels on which the node stands alone contribute nothing. */
+/** A membership path. Levels where the node has no sibling contribute nothing. */
 export type LeanImtPath = {
   readonly leaf: Field;
-  /** Bit i is set when the node is the right child at sibling i. Not the leaf's position. */
+  /** Bit i is set if the node is the right child at sibling i. This is not the leaf's position. */
   readonly index: number;
-  /** From the leaf up. */
+  /** From the leaf to the root. */
   readonly siblings: readonly Field[];
 };
 
@@ -29,13 +28,13 @@ export type LeanImt = {
    * @throws PoolError `invalid_field_element`, `tree_full` after 2^24 leaves
    */
   insert(leaf: Field): number;
-  /** Appends many leaves at once; much quicker than one by one. @returns position of the first */
+  /** Appends many leaves at once, much faster than one at a time. @returns the position of the first */
   insertMany(leaves: readonly Field[]): number;
-  /** @throws PoolError `unknown_leaf` for a position that is not filled */
+  /** @throws PoolError `unknown_leaf` for a position without a leaf */
   path(position: number): LeanImtPath;
 };
 
-/** Leaves of one tree on chain; the contract then starts the next one. */
+/** Number of leaves of one tree on chain. The contract then starts the next tree. */
 export const leanImtCapacity = 2 ** 24;
 
 /** @param leaves - initial leaves in order */
@@ -46,7 +45,7 @@ export function createLeanImt(leaves: readonly Field[] = []): LeanImt {
     added.forEach(assertField);
     const position = levels[0]?.length ?? 0;
     if (position + added.length > leanImtCapacity) {
-      throw new PoolError('tree_full', 'a note tree holds 2^24 batches');
+      throw new PoolError('tree_full', 'the note tree is full: it has 2^24 leaves');
     }
     for (const leaf of added) {
       levels[0]?.push(leaf);
@@ -107,7 +106,7 @@ function computePath(levels: readonly Field[][], position: number): LeanImtPath 
   return { leaf, index, siblings };
 }
 
-/** The root a path leads to. @throws PoolError `invalid_field_element`, `invalid_path` */
+/** The root that a path gives. @throws PoolError `invalid_field_element`, `invalid_path` */
 export function computeLeanImtRootFromPath(path: LeanImtPath): Field {
   const { leaf, index, siblings } = path;
   if (!Number.isInteger(index) || index < 0 || index >= 2 ** siblings.length) {
@@ -119,7 +118,7 @@ export function computeLeanImtRootFromPath(path: LeanImtPath): Field {
   );
 }
 
-/** True when the path leads from its leaf to this root. Malformed paths are false. */
+/** True if the path leads from its leaf to this root. Malformed paths give false. */
 export function verifyLeanImtPath(root: Field, path: LeanImtPath): boolean {
   try {
     return computeLeanImtRootFromPath(path) === root;

@@ -17,7 +17,7 @@ function createNote(viewingKey: bigint, amount: bigint) {
   return { sealed, commitment, assetId };
 }
 
-it('finds what openNote opens, for several holders at once, and ends with close', async () => {
+it('finds the notes that openNote opens, for several holders at once, and ends with close', async () => {
   const keys = [0x1234n, 0x5678n];
   const notes = [0n, 1n, 2n, 3n, 4n].map((amount) => createNote(keys[Number(amount) % 2]!, amount));
   const scanner = await createNoteScanner({ threads: 1 });

@@ -1,5 +1,5 @@
 /**
- * {@link scanNotes} with threads of its own, for callers that have no kernels at hand.
+ * {@link scanNotes} with its own threads, for callers that have no kernels yet.
  *
  * @module
  */
@@ -8,10 +8,10 @@ import { createKernels } from '@pool/kernels';
 import { type ScannedNote, type ScanOptions, type ServedNote, scanNotes } from './scan-notes.ts';
 
 export type NoteScanner = {
-  /** What it runs on, for people. */
+  /** Description of what it runs on, for people. */
   readonly detail: string;
   /**
-   * The holder's notes among those given, in their order; see {@link scanNotes}. Several scans at once share the threads.
+   * The holder's notes among the given ones, in their order; see {@link scanNotes}. Several scans at once share the threads.
    * @param input.viewingKey - v, secret
    */
   readonly scan: <Served extends ServedNote>(
@@ -22,11 +22,11 @@ export type NoteScanner = {
     },
     options?: Omit<ScanOptions, 'kernels'>,
   ) => AsyncGenerator<ScannedNote<Served>, void, undefined>;
-  /** Ends the threads and fails scans under way. An idle scanner does not keep the process alive. */
+  /** Ends the threads and fails running scans. An idle scanner does not keep the process alive. */
   readonly close: () => Promise<void>;
 };
 
-/** @param options.threads - 1 or more; default: all cores */
+/** @param options.threads - 1 or more. Default: all cores */
 export async function createNoteScanner(
   options: { readonly threads?: number } = {},
 ): Promise<NoteScanner> {

@@ -21,7 +21,7 @@ describe('computeBatchRoot', () => {
     );
   });
 
-  it('refuses an aliased commitment, even alone', () => {
+  it('refuses an aliased commitment, also as the only one', () => {
     for (const commitments of [[fieldModulus], [one, fieldModulus]]) {
       expect(() => Reflect.apply(computeBatchRoot, undefined, [commitments])).toThrow(
         expect.objectContaining({ code: 'invalid_field_element' }),
@@ -42,7 +42,7 @@ describe('createLeanImt', () => {
     });
   });
 
-  it('comes out the same however the leaves arrive', () => {
+  it('has the same root for every way to add the leaves', () => {
     const root = createLeanImt(leaves).root;
     for (const cut of [1, 7, 16, 32]) {
       const tree = createLeanImt(leaves.slice(0, cut));
@@ -60,7 +60,7 @@ describe('createLeanImt', () => {
     });
   });
 
-  it('gives paths that verify, at every size, and only as they are', () => {
+  it('gives paths that verify at every size, and not after any change', () => {
     for (let size = 1; size <= leaves.length; size += 1) {
       const tree = createLeanImt(leaves.slice(0, size));
       const path = tree.path(size - 1);
@@ -80,7 +80,7 @@ describe('createLeanImt', () => {
     }
   });
 
-  it('refuses aliased leaves and unfilled positions', () => {
+  it('refuses aliased leaves and positions without a leaf', () => {
     const tree = createLeanImt([one]);
     expect(() => Reflect.apply(tree.insert, tree, [fieldModulus + 1n])).toThrow(
       expect.objectContaining({ code: 'invalid_field_element' }),

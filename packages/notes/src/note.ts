@@ -1,6 +1,6 @@
 /**
- * The note (protocol §3): its commitment, which stands on chain, and its nullifier, which marks it spent.
- * Vectors: vectors/note.json.
+ * The note (protocol §3): its commitment, which is published on chain, and its nullifier, which marks it as spent. Vectors:
+ * vectors/note.json.
  *
  * @module
  */
@@ -10,12 +10,12 @@ import { poseidon } from './poseidon.ts';
 import { nullifierTag } from './tags.ts';
 import { assertViewingKey } from './viewing-key.ts';
 
-/** What a commitment hides. Confidential as a whole. */
+/** The contents of a commitment. Confidential as a whole. */
 export type Note = {
   readonly assetId: AssetId;
   /** Base units, 0 … 2^128-1; 0 in dummies. */
   readonly amount: bigint;
-  /** Unique by construction, and known to payer and payee only. */
+  /** Unique by construction. Only payer and payee know it. */
   readonly nonce: Field;
   /** w of the owner. */
   readonly walletId: Field;
@@ -30,15 +30,15 @@ export type Note = {
 export function computeCommitment(note: Note): Field {
   const { assetId, amount, nonce, walletId, encryptionPoint } = note;
   if (amount < 0n || amount > maxAmount) {
-    throw new PoolError('invalid-amount', 'a note holds 0 to 2^128-1 base units');
+    throw new PoolError('invalid-amount', 'a note amount must be 0 to 2^128-1 base units');
   }
   return poseidon([assetId, amount, nonce, walletId, encryptionPoint.x, encryptionPoint.y]);
 }
 
 /**
- * nf = H_5(TAG_NULLIFIER, assetId, nonce, v, w). Needs v, so the payer who chose the nonce cannot watch the spend; holds
- * w, so a thief of v cannot burn the note under another wallet; holds assetId, so a payer who uses one nonce in two pools
- * or on two chains cannot link the two spends by one nullifier. Public once spent, secret before.
+ * nf = H_5(TAG_NULLIFIER, assetId, nonce, v, w). It contains v, so the payer who chose the nonce cannot recognise the spend. It
+ * contains w, so a thief of v cannot burn the note under another wallet. It contains assetId, so a payer who uses one nonce in
+ * two pools or on two chains cannot link the two spends by one nullifier. Public once spent, secret before.
  *
  * @throws PoolError `invalid_viewing_key`, `invalid_field_element`
  */

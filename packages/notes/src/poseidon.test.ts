@@ -34,7 +34,7 @@ describe('computeChainHash', () => {
 
   const tag = assertField(1n);
   const five = assertField(5n);
-  it('tells a list from the same list with a zero more', () => {
+  it('distinguishes a list from the same list with one more zero', () => {
     expect(computeChainHash(tag, [five])).not.toBe(computeChainHash(tag, [five, zeroField]));
   });
 });

@@ -1,9 +1,9 @@
 /**
- * Poseidon over BN254's scalar field with the parameters of the circom ecosystem: x^5, 8 full rounds, width
- * inputs + 1 (protocol §1, `H_k` and `HC`). The rounds run in the rewritten form of eprint 2019/458, appendix B;
- * scripts/grain.ts derives its constants. Vectors: vectors/poseidon.json, from poseidon-lite.
+ * Poseidon over BN254's scalar field with the parameters of the circom ecosystem: x^5, 8 full rounds, width inputs + 1 (protocol
+ * §1, `H_k` and `HC`). The rounds use the optimised form of eprint 2019/458, appendix B. scripts/grain.ts derives the constants.
+ * Vectors: vectors/poseidon.json, from poseidon-lite.
  *
- * Not constant-time: bigint arithmetic leaks through timing. Secrets are hashed on the owner's own machine only.
+ * Not constant-time: bigint arithmetic leaks through timing. Secrets are hashed only on their owner's machine.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export function poseidon(inputs: readonly bigint[]): Field {
 }
 
 /**
- * The chain hash `HC(tag; elements)`: any number of elements, bound together with their count.
+ * The chain hash `HC(tag; elements)` over any number of elements. The hash also commits to their number.
  * @throws PoolError `invalid_field_element`
  */
 export function computeChainHash(tag: Field, elements: readonly Field[]): Field {
@@ -73,8 +73,8 @@ function runFullRound(
 }
 
 /**
- * Words 1 … t-1 only ever receive multiples of word 0 here and pass no S-box, so they are left unreduced until
- * the end: at most 64 summands below r², some 514 bits.
+ * Words 1 … t-1 only receive multiples of word 0 here and pass no S-box. They are therefore reduced only at the end: at most 64
+ * summands below r², about 514 bits.
  */
 function runPartialRounds(parameters: PoseidonParameters, state: readonly bigint[]): bigint[] {
   const { partialConstants, matrix, sparseRows, sparseColumns } = parameters;

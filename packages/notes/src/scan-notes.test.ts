@@ -67,7 +67,7 @@ function change(note: ServedNote, place: number, bit = 0): ServedNote {
   return { ...note, sealed: bytesToHex(bytes) };
 }
 
-/** A note to the holder whose plaintext no honest payer writes. */
+/** A note to the holder with a plaintext that no honest payer writes. */
 function createOddNote(write: (plaintext: Uint8Array) => void): ServedNote {
   const plaintext = Buffer.alloc(160);
   plaintext[15] = 7;
@@ -86,7 +86,7 @@ function createOddNote(write: (plaintext: Uint8Array) => void): ServedNote {
 
 const mine = createNote({ memo: 'hello' });
 
-/** One of each kind, the holder's own and all that is not. */
+/** One note of each kind: the holder's own, and all others. */
 const notesOfEveryKind: readonly ServedNote[] = [
   mine,
   createNote({ amount: 0n }),
@@ -139,7 +139,7 @@ async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-/** What openNote answers, note by note. */
+/** The results of openNote for each note. */
 function openEach(notes: readonly ServedNote[], key = viewingKey): ScannedNote<ServedNote>[] {
   return notes.flatMap((note, index) => {
     const opened = openNote({ ...note, viewingKey: key, walletId });
@@ -157,15 +157,15 @@ describe.each(['auto', 'integer'] as const)('scanNotes, %s multiplier', (multipl
   const scan = (notes: Iterable<ServedNote> | AsyncIterable<ServedNote>, key = viewingKey) =>
     collect(scanNotes({ notes, viewingKey: key, walletId }, { kernels }));
 
-  it('answers as openNote for notes of every kind', async () => {
+  it('gives the results of openNote for notes of every kind', async () => {
     const expected = openEach(notesOfEveryKind);
-    // The list holds what it should: five plain ones, one of another asset, four odd ones that still are money.
+    // The expected contents of the list: five plain notes, one of another asset, four unusual notes that are valid money.
     expect(expected.map(({ index }) => index).slice(0, 5)).toEqual([0, 1, 2, 3, 4]);
     expect(expected).toHaveLength(10);
     expect(await scan(notesOfEveryKind)).toEqual(expected);
   });
 
-  it('answers as openNote for any notes in any order', async () => {
+  it('gives the results of openNote for any notes in any order', async () => {
     const keys = fc.constantFrom(1n, 2n, viewingKey, subgroupOrder - 1n);
     const fresh = fc.record({
       to: keys,
@@ -208,11 +208,11 @@ describe.each(['auto', 'integer'] as const)('scanNotes, %s multiplier', (multipl
     expect(progress).toEqual([1024, 2048, 2101]);
   });
 
-  it('finds nothing among nothing', async () => {
+  it('finds nothing in an empty list', async () => {
     expect(await scan([])).toEqual([]);
   });
 
-  it('stops with the reason of its signal, and leaves nothing behind', async () => {
+  it('stops with the reason of its signal and leaves no secrets behind', async () => {
     const before = kernels.bytesInUse;
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -232,7 +232,7 @@ describe.each(['auto', 'integer'] as const)('scanNotes, %s multiplier', (multipl
     expect(kernels.bytesInUse - before).toBeLessThan(50_000);
   });
 
-  it('ends what is under way when the caller stops asking', async () => {
+  it('ends the work in progress if the caller stops iterating', async () => {
     await scan([mine]);
     const before = kernels.bytesInUse;
     for await (const { index } of scanNotes(

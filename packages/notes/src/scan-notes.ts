@@ -1,9 +1,9 @@
 /**
- * Opening many sealed notes at once (protocol §3), with the answers of {@link openNote}, note by note, on all cores.
+ * Opens many sealed notes at once (protocol §3) on all cores. The results equal those of {@link openNote} for each note.
  *
- * The kernels do the trial opening: unpacking and checking the ephemeral point, the product with v, HKDF and the cipher,
- * away from the calling thread. What opened is decoded here, and counts only if its commitment, hashed again, is the
- * served one. Opened contents, v and the shared secrets are erased where they stood in byte arrays; a bigint cannot be.
+ * The kernels do the trial decryption away from the calling thread: unpacking and checking the ephemeral point, the product with
+ * v, HKDF and the cipher. This module decodes the notes that open. A note counts only if its recomputed commitment is the served
+ * one. Opened contents, v and the shared secrets are erased from their byte arrays. Bigints cannot be erased.
  *
  * @module
  */
@@ -28,7 +28,7 @@ import {
 } from './sealed-note.ts';
 import { assertViewingKey } from './viewing-key.ts';
 
-/** A note as the platform serves it; untrusted, so its numbers need not be field elements. */
+/** A note as the platform serves it. Untrusted: its numbers may not be field elements. */
 export type ServedNote = {
   readonly sealed: string;
   readonly commitment: bigint;
@@ -37,7 +37,7 @@ export type ServedNote = {
 
 /** One of the holder's notes. Confidential. */
 export type ScannedNote<Served extends ServedNote> = {
-  /** Its place among the notes given, from 0. */
+  /** Its index among the given notes, from 0. */
   readonly index: number;
   readonly note: Served;
   readonly opened: OpenedNote;
@@ -46,11 +46,11 @@ export type ScannedNote<Served extends ServedNote> = {
 export type ScanOptions = {
   readonly kernels: ScanKernels;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the number of notes looked at so far. If it throws, the scan fails with what it threw. */
+  /** Called with the number of notes processed so far. If it throws, the scan fails with that error. */
   readonly onProgress?: ((scanned: number) => void) | undefined;
 };
 
-/** Notes of one batch: some 5 ms of decoding between two turns of the event loop. */
+/** Notes per batch: about 5 ms of decoding between two turns of the event loop. */
 const batchSize = 1024;
 const pointBytes = 32;
 const headerBytes = 1 + pointBytes;
@@ -72,12 +72,12 @@ type Candidate<Served> = {
 };
 
 /**
- * The holder's notes among those given, in their order. Notes of somebody else, and what is no note, are left out: one
- * bad note never stops a scan. Still to be checked by the caller: the same as after {@link openNote}.
+ * The holder's notes among the given ones, in their order. Notes of other holders and malformed notes are skipped: one bad note
+ * never stops a scan. The caller must still check the same as after {@link openNote}.
  *
  * @param input.viewingKey - v, secret
- * @throws PoolError `invalid_viewing_key`, `invalid_field_element` (the wallet id): mistakes of the caller; the
- *   signal's reason; what the kernels fail with
+ * @throws PoolError `invalid_viewing_key`, `invalid_field_element` (the wallet id): mistakes of the caller; the signal's reason;
+ *   errors of the kernels
  */
 export async function* scanNotes<Served extends ServedNote>(
   input: {
@@ -94,11 +94,11 @@ export async function* scanNotes<Served extends ServedNote>(
     encryptionPoint,
     encryptionPublicKey: packSubgroupPoint(encryptionPoint),
   };
-  // Ends what is under way when the caller stops asking.
+  // Ends the work in progress if the caller stops iterating.
   const stop = new AbortController();
   const signals = signal === undefined ? [stop.signal] : [signal, stop.signal];
   const work = { kernels, signal: AbortSignal.any(signals) };
-  // One batch is prepared here while another is being opened on the kernels' threads.
+  // This thread prepares one batch while the kernels' threads open another.
   const open: { readonly found: Promise<ScannedNote<Served>[]>; readonly end: number }[] = [];
   try {
     for await (const { notes, start } of cutIntoBatches(input.notes)) {
@@ -152,7 +152,7 @@ async function openBatch<Served extends ServedNote>(
   const candidates = notes.flatMap((note, place): Candidate<Served>[] => {
     const bytes = decodeSealed(note.sealed);
     const { commitment, assetId } = note;
-    // What is no field element is no commitment and no asset either, whatever the note holds.
+    // A value that is not a field element is neither a commitment nor an asset, whatever the note contains.
     return bytes !== undefined && isField(commitment) && isField(assetId)
       ? [{ index: start + place, note, bytes, commitment, assetId }]
       : [];
@@ -198,7 +198,7 @@ async function openBatch<Served extends ServedNote>(
   return readable.filter(({ note }, place) => commitments[place] === note.commitment);
 }
 
-/** One part of each item, one after another. */
+/** The same part of each item, concatenated. */
 function join<Item>(items: readonly Item[], take: (item: Item) => Uint8Array): Uint8Array {
   const parts = items.map(take);
   const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));

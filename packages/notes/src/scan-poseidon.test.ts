@@ -50,7 +50,7 @@ describe.each(['auto', 'integer'] as const)('hashPoseidonMany, %s multiplier', (
     );
   });
 
-  it('hashes no rows to nothing', async () => {
+  it('returns nothing for no rows', async () => {
     expect(await hashPoseidonMany(kernels, [])).toEqual([]);
   });
 

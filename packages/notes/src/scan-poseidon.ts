@@ -1,6 +1,6 @@
 /**
- * Poseidon by the kernels: many hashes on all cores, for commitments of a scan and for building trees. Same hash as
- * poseidon.ts, same vectors.
+ * Poseidon on the kernels: many hashes on all cores, for the commitments of a scan and for building trees. The same hash as
+ * poseidon.ts, with the same vectors.
  *
  * @module
  */

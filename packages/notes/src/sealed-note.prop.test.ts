@@ -13,7 +13,7 @@ const memo = fc
   .filter((text) => new TextEncoder().encode(text).length <= maxMemoBytes);
 
 describe('sealed notes', () => {
-  it('open to what was sealed, for the owner alone', () => {
+  it('can be opened by their owner only, to the sealed contents', () => {
     fc.assert(
       fc.property(
         fc.record({

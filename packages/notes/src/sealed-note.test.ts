@@ -47,7 +47,7 @@ const example = (() => {
 })();
 
 describe('sealNote', () => {
-  it.each(vectors.notes)('seals as the independent implementation: $amount, $memo', (vector) => {
+  it.each(vectors.notes)('seals like the independent implementation: $amount, $memo', (vector) => {
     expect(sealNote(sealedOf(vector))).toBe(vector.sealed);
   });
 
@@ -65,7 +65,7 @@ describe('sealNote', () => {
     );
   });
 
-  it('seals to no bad key', () => {
+  it('does not seal to an invalid key', () => {
     for (const { encryptionPublicKey } of badKeys.invalid) {
       const note = { ...sealedOf(example), encryptionPublicKey };
       expect(() => Reflect.apply(sealNote, undefined, [note])).toThrow(
@@ -84,7 +84,7 @@ describe('openNote', () => {
     });
   });
 
-  it('opens nothing with one byte changed, wherever it is', () => {
+  it('does not open with any one byte changed', () => {
     const bytes = hexToBytes(example.sealed);
     for (let i = 0; i < bytes.length; i += 1) {
       const changed = Uint8Array.from(bytes);
@@ -98,12 +98,12 @@ describe('openNote', () => {
     ['another wallet', { walletId: assertField(5n) }],
     ['another commitment', { commitment: 5n }],
     ['another asset', { assetId: 5n }],
-  ])('does not count a note of %s', (_, change) => {
+  ])('does not accept a note of %s', (_, change) => {
     expect(openNote({ ...servedOf(example), ...change })).toBeUndefined();
   });
 
-  it('does not count a note whose contents give another commitment than the sealed one names', () => {
-    // Sealed correctly, to the right key, for a commitment that is not this note's: an invented balance.
+  it('does not accept a note whose contents give another commitment than the served one', () => {
+    // Sealed correctly and to the right key, but for a commitment that is not this note's: an invented balance.
     const commitment = assertField(77n);
     const sealed = sealNote({ ...sealedOf(example), commitment });
     expect(openNote({ ...servedOf(example), sealed, commitment })).toBeUndefined();
@@ -119,14 +119,14 @@ describe('openNote', () => {
     ...badKeys.invalid
       .filter(({ encryptionPublicKey: key }) => key.length === 66)
       .map(({ why, encryptionPublicKey: key }) => [
-        `an ephemeral key that is bad: ${why}`,
+        `an invalid ephemeral key: ${why}`,
         `0x01${key.slice(2)}${example.sealed.slice(68)}`,
       ]),
-  ])('answers undefined for %s', (_, sealed) => {
+  ])('returns undefined for %s', (_, sealed) => {
     expect(openNote({ ...servedOf(example), sealed: String(sealed) })).toBeUndefined();
   });
 
-  describe('with a plaintext no honest payer writes', () => {
+  describe('with a plaintext that no honest payer writes', () => {
     const note = servedOf(example);
     const open = (change: (plaintext: Uint8Array) => void) => {
       const plaintext = Buffer.from(example.plaintext.slice(2), 'hex');
@@ -144,12 +144,12 @@ describe('openNote', () => {
     it.each<[string, (plaintext: Uint8Array) => void]>([
       ['a memo length of 112', (plaintext) => plaintext.fill(112, 48, 49)],
       ['a memo length of 255', (plaintext) => plaintext.fill(255, 48, 49)],
-      ['a memo that is no UTF-8', (plaintext) => plaintext.fill(0xff, 49, 51)],
-    ])('keeps the money and drops %s', (_, change) => {
+      ['a memo that is not UTF-8', (plaintext) => plaintext.fill(0xff, 49, 51)],
+    ])('keeps the amount and drops %s', (_, change) => {
       expect(open(change)).toEqual({ ...money, memo: undefined });
     });
 
-    it('keeps a byte order mark, and ignores what follows the memo', () => {
+    it('keeps a byte order mark and ignores bytes after the memo', () => {
       const bytes = Buffer.from('\ufeffhi');
       const opened = open((plaintext) => {
         plaintext.fill(7, 49);
@@ -159,14 +159,14 @@ describe('openNote', () => {
       expect(opened).toEqual({ ...money, memo: '\ufeffhi' });
     });
 
-    it('does not count another amount, another nonce or a nonce outside the field', () => {
+    it('does not accept another amount, another nonce or a nonce outside the field', () => {
       expect(open((plaintext) => plaintext.fill(1, 0, 1))).toBeUndefined();
       expect(open((plaintext) => plaintext.fill(1, 16, 17))).toBeUndefined();
       expect(open((plaintext) => plaintext.fill(0xff, 16, 48))).toBeUndefined();
     });
   });
 
-  it('throws for a viewing key that is none', () => {
+  it('throws for an invalid viewing key', () => {
     expect(() => openNote({ ...servedOf(example), viewingKey: 0n })).toThrow(
       expect.objectContaining({ code: 'invalid_viewing_key' }),
     );

@@ -1,10 +1,9 @@
 /**
- * Sealed notes (protocol §3): how a payer hands amount, nonce and memo to the owner of P through a platform that
- * must learn none of them. 209 bytes: suite ‖ ephemeral key (32) ‖ ciphertext (160) ‖ tag (16). Vectors:
- * vectors/sealed-note.json.
+ * Sealed notes (protocol §3). A payer sends amount, nonce and memo to the owner of P through a platform that must not learn them.
+ * 209 bytes: suite ‖ ephemeral key (32) ‖ ciphertext (160) ‖ tag (16). Vectors: vectors/sealed-note.json.
  *
- * Only suite 1 (Baby Jubjub) exists here. Suite 2 (X25519) belongs to ed25519 wallets, for which no pool is
- * shipped; its notes are nobody's on an EVM chain.
+ * Only suite 1 (Baby Jubjub) is implemented. Suite 2 (X25519) belongs to ed25519 wallets, for which no pool exists yet. On an EVM
+ * chain, a note of suite 2 belongs to no holder.
  *
  * @module
  */
@@ -31,7 +30,7 @@ import { decodeEncryptionPublicKey, packSubgroupPoint } from './encryption-key.t
 import { computeCommitment } from './note.ts';
 import { assertViewingKey } from './viewing-key.ts';
 
-/** Length of every sealed note, so that none stands out. */
+/** Every sealed note has this length, so that none can be distinguished. */
 export const sealedNoteBytes = 209;
 
 const suiteBabyJubjub = 1;
@@ -39,15 +38,15 @@ const plaintextBytes = 160;
 const memoOffset = 49;
 /** HKDF's info for the key of a sealed note. */
 export const sealKeyInfo: Uint8Array = utf8ToBytes('pool/v1/seal');
-// One key seals one message: the key depends on a fresh ephemeral scalar, so the cipher's nonce can be constant.
+// One key encrypts one message: the key depends on a fresh ephemeral scalar. The cipher's nonce can therefore be constant.
 const zeroNonce = new Uint8Array(24);
 
-/** What the owner reads. Confidential. */
+/** The contents that the owner reads. Confidential. */
 export type OpenedNote = {
   /** Base units. */
   readonly amount: bigint;
   readonly nonce: Field;
-  /** Absent when the payer wrote none, or wrote bytes that are not a memo. */
+  /** Absent if the payer wrote no memo, or bytes that are not a memo. */
   readonly memo: string | undefined;
 };
 
@@ -82,24 +81,24 @@ export function sealNote(note: {
 }
 
 /**
- * Opens a note and recomputes its commitment, so that a note the platform invented never counts. Still to be
- * checked by the caller: the commitment's path to a root known on chain, and that its nullifier is unspent.
+ * Opens a note and recomputes its commitment, so that a note invented by the platform never counts. The caller must still check
+ * the commitment's path to a root known on chain, and that its nullifier is unspent.
  *
  * @param note.sealed - as served; untrusted
  * @param note.viewingKey - v, secret
- * @returns undefined when the note is not this holder's: another key, suite, wallet, commitment or asset, or
- *   bytes that are no sealed note. One bad note must not stop a scan, so these are answers and not errors.
+ * @returns undefined if the note is not this holder's (another key, suite, wallet, commitment or asset) or the bytes are not a
+ *   sealed note. These are results, not errors, because one bad note must not stop a scan
  * @throws PoolError `invalid_viewing_key`, `invalid_field_element`: mistakes of the caller
  *
  * @example
  * const note = openNote({ sealed, viewingKey, walletId, commitment, assetId });
- * const received = note === undefined ? 0n : note.amount; // undefined: somebody else's
+ * const received = note === undefined ? 0n : note.amount; // undefined: another holder's note
  */
 export function openNote(note: {
   readonly sealed: string;
   readonly viewingKey: bigint;
   readonly walletId: Field;
-  /** As served: what is no field element opens nothing. */
+  /** As served. A value that is not a field element opens nothing. */
   readonly commitment: bigint;
   readonly assetId: bigint;
 }): OpenedNote | undefined {
@@ -130,7 +129,7 @@ export function openNote(note: {
   return held === commitment ? opened : undefined;
 }
 
-/** What the key of a sealed note is bound to: suite ‖ ephemeral ‖ P ‖ commitment ‖ assetId. Public. */
+/** The data that the key of a sealed note is bound to: suite ‖ ephemeral ‖ P ‖ commitment ‖ assetId. Public. */
 export function computeSealSalt(
   header: Uint8Array,
   bound: {
@@ -162,14 +161,14 @@ function encodePlaintext(note: {
   readonly memo?: string | undefined;
 }): Uint8Array {
   if (note.amount < 0n || note.amount > maxAmount) {
-    throw new PoolError('invalid-amount', 'a note holds 0 to 2^128-1 base units');
+    throw new PoolError('invalid-amount', 'a note amount must be 0 to 2^128-1 base units');
   }
   if (!isField(note.nonce)) {
     throw new PoolError('invalid_field_element', 'the nonce must be a canonical field element');
   }
   const memo = utf8ToBytes(note.memo ?? '');
   if (memo.length > maxMemoBytes) {
-    throw new PoolError('invalid_memo', `a memo holds at most ${maxMemoBytes} bytes of UTF-8`);
+    throw new PoolError('invalid_memo', `a memo must be at most ${maxMemoBytes} bytes of UTF-8`);
   }
   const plaintext = new Uint8Array(plaintextBytes);
   plaintext.set(bigintToBytes(note.amount, 16), 0);
@@ -179,14 +178,14 @@ function encodePlaintext(note: {
   return plaintext;
 }
 
-/** The contents, as far as they are some: undefined when the nonce is no field element. The commitment is yet to be checked. */
+/** The decoded contents. Undefined if the nonce is not a field element. The caller must check the commitment. */
 export function decodePlaintext(plaintext: Uint8Array): OpenedNote | undefined {
   const amount = bytesToBigint(plaintext.subarray(0, 16));
   const nonce = bytesToBigint(plaintext.subarray(16, 48));
   return isField(nonce) ? { amount, nonce, memo: decodeMemo(plaintext) } : undefined;
 }
 
-// A broken memo must not cost the owner the note: amount and nonce alone open the commitment.
+// A malformed memo must not cost the owner the note: amount and nonce alone open the commitment.
 function decodeMemo(plaintext: Uint8Array): string | undefined {
   const length = plaintext[memoOffset - 1] ?? 0;
   if (length === 0 || length > maxMemoBytes) {

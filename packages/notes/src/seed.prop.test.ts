@@ -18,7 +18,7 @@ describe('seeds', () => {
     );
   });
 
-  it('derive in range, alike each time, and apart by seed, digest, label and index', () => {
+  it('derive values in range that are reproducible and differ by seed, digest, label and index', () => {
     fc.assert(
       fc.property(
         bytes32,
@@ -51,8 +51,8 @@ describe('seeds', () => {
     );
   });
 
-  it('put a recipient into each slot about equally often', () => {
-    // 1600 seeds over 16 slots: 100 expected each, standard deviation 9.7; 6 of them is once in 10^8 runs,
+  it('put a recipient into each slot equally often, within statistical error', () => {
+    // 1600 seeds over 16 slots: 100 expected each, standard deviation 9.7. A deviation of 6 of them happens once in 10^8 runs,
     // and the seeds are fixed.
     const counts = new Array<number>(16).fill(0);
     for (let i = 0; i < 1600; i += 1) {
@@ -67,7 +67,7 @@ describe('seeds', () => {
     expect(Math.max(...counts)).toBeLessThan(100 + 58);
   });
 
-  it.each([0, 31, 33])('are 32 bytes and not %i', (length) => {
+  it.each([0, 31, 33])('must be 32 bytes, not %i', (length) => {
     expect(() =>
       createSeedSource(new Uint8Array(length), bytesToHex32(new Uint8Array(32))),
     ).toThrow(expect.objectContaining({ code: 'invalid_seed' }));

@@ -1,7 +1,7 @@
 /**
- * Everything random in a batch, from one seed (protocol §3, "One manifest, one seed"): output = HKDF-SHA256(ikm =
- * seed, salt = manifest digest, info = label ‖ u32 index big-endian), 48 bytes read big-endian. Labels are frozen
- * by vectors/fund-batch.json: another label is another batch.
+ * All randomness of a batch, derived from one seed (protocol §3, "One manifest, one seed"): output = HKDF-SHA256(ikm = seed, salt
+ * = manifest digest, info = label ‖ u32 index big-endian), 48 bytes read big-endian. vectors/fund-batch.json freezes the labels:
+ * another label gives another batch.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import {
 } from '@pool/core';
 import { subgroupOrder } from './baby-jubjub.ts';
 
-/** What a derived value is for. `index` counts slots, except for `secret` (0) and `permutation` (a step). */
+/** The purpose of a derived value. `index` counts slots, except for `secret` (0) and `permutation` (a step). */
 export type SeedLabel =
   | 'pool/v1/fund/secret'
   | 'pool/v1/fund/permutation'
@@ -28,13 +28,13 @@ export type SeedLabel =
   | 'pool/v1/fund/dummy-wallet'
   | 'pool/v1/fund/dummy-key';
 
-/** Derives the random values of one manifest. Everything it returns is secret. */
+/** Derives the random values of one manifest. All results are secret. */
 export type SeedSource = {
   /** In [0, r). */
   deriveField(label: SeedLabel, index: number): Field;
   /** In [1, l). */
   deriveScalar(label: SeedLabel, index: number): bigint;
-  /** In [0, bound); biased by less than bound / 2^384. */
+  /** In [0, bound), with a bias below bound / 2^384. */
   deriveBelow(label: SeedLabel, index: number, bound: number): number;
 };
 
@@ -45,7 +45,7 @@ export type SeedSource = {
  */
 export function createSeedSource(seed: Uint8Array, manifestDigest: Hex32): SeedSource {
   if (seed.length !== 32) {
-    throw new PoolError('invalid_seed', 'a batch seed is 32 bytes');
+    throw new PoolError('invalid_seed', 'a batch seed must be 32 bytes');
   }
   const salt = hexToBytes(manifestDigest, 32);
   const derive = (label: SeedLabel, index: number): bigint => {
@@ -60,8 +60,8 @@ export function createSeedSource(seed: Uint8Array, manifestDigest: Hex32): SeedS
 }
 
 /**
- * Fisher–Yates over 0 … size-1: for i from size-1 down to 1, swap place i with place `deriveBelow(i + 1)`.
- * @returns the slot of each recipient in manifest order; what is left over are the dummies' slots
+ * Fisher–Yates over 0 … size-1: for i from size-1 down to 1, swap position i with position `deriveBelow(i + 1)`.
+ * @returns the slot of each recipient in manifest order, followed by the slots of the dummies
  */
 export function deriveSlotOrder(source: SeedSource, size: number): number[] {
   const slots = Array.from({ length: size }, (_, slot) => slot);

@@ -1,14 +1,14 @@
 /**
- * Computations that stop every few milliseconds. A process that serves requests drives them itself and lets
- * others have their turn at each stop; everybody else runs them to the end.
+ * Computations that pause every few milliseconds. A process that serves requests runs other work at each pause. Other callers run
+ * the computation to the end.
  *
  * @module
  */
 
-/** Stops after each piece of work, and returns the result. */
+/** Pauses after each piece of work, and returns the result. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** The result, without a stop. */
+/** The result, without pauses. */
 export function runToEnd<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

@@ -1,6 +1,6 @@
 /**
- * Domain-separation tags of protocol §1: one hash construction can never be mistaken for another.
- * Vectors: vectors/field.json.
+ * Domain-separation tags of protocol §1. They prevent that a hash of one construction is valid in another. Vectors:
+ * vectors/field.json.
  *
  * @module
  */

@@ -25,7 +25,7 @@ describe('parseViewingKey', () => {
     }
   });
 
-  it.each([undefined, null, 1n, 5, {}])('refuses what is no string: %s', (value) => {
+  it.each([undefined, null, 1n, 5, {}])('refuses a value that is not a string: %s', (value) => {
     expect(() => parseViewingKey(value)).toThrow(
       expect.objectContaining({ code: 'invalid_viewing_key' }),
     );

@@ -1,7 +1,7 @@
 /**
- * v, the viewing key (protocol §2): whoever has it reads a wallet's notes on every chain, and nothing more. It
- * is either derived from a deterministic signature of the wallet or handed in by the operator, never made up on
- * the fly. Vectors: vectors/viewing-key.json.
+ * v, the viewing key (protocol §2). Its owner can read a wallet's notes on every chain, and cannot spend them. It is either
+ * derived from a deterministic signature of the wallet or supplied by the operator. It is never generated implicitly. Vectors:
+ * vectors/viewing-key.json.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { subgroupOrder } from './baby-jubjub.ts';
 const salt = utf8ToBytes('pool/v1/viewing');
 
 /**
- * Reads an escrowed viewing key.
+ * Parses an escrowed viewing key.
  * @param value - 32 bytes big-endian as `0x` hex, 1 ≤ v < l
  * @returns v, secret
  * @throws PoolError `invalid_viewing_key`, which never repeats the value
@@ -38,11 +38,11 @@ export function assertViewingKey(scalar: bigint): bigint {
 }
 
 /**
- * The one text a wallet signs (EIP-191) to derive its viewing key. Other signer kinds must refuse it: its
- * signature is as secret as v.
+ * The only text that a wallet signs (EIP-191) to derive its viewing key. Other kinds of request must refuse it: its signature is
+ * as secret as v.
  *
  * @param domain - authority of the platform, as in its sign-in texts, for example `pool.example:8443`
- * @throws PoolError `invalid_domain` for anything with a space, a line break or beyond ASCII
+ * @throws PoolError `invalid_domain` for a space, a line break or a character outside ASCII
  */
 export function viewingKeyMessage(domain: string): string {
   if (!/^[!-~]{1,255}$/.test(domain)) {
@@ -69,7 +69,7 @@ export function viewingKeyMessage(domain: string): string {
  */
 export function deriveViewingKey(signature: Uint8Array): bigint {
   if (signature.length !== 64) {
-    throw new PoolError('invalid_signature', 'a viewing key derives from a signature of 64 bytes');
+    throw new PoolError('invalid_signature', 'the signature for a viewing key must be 64 bytes');
   }
   const wide = bytesToBigint(hkdf(sha256, signature, salt, undefined, 48));
   return 1n + (wide % (subgroupOrder - 1n));

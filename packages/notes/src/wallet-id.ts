@@ -1,6 +1,5 @@
 /**
- * w, the wallet id (protocol §2): what notes and the eligibility tree hold in place of W. Vectors:
- * vectors/wallet-id.json.
+ * w, the wallet id (protocol §2). Notes and the eligibility tree contain it in place of W. Vectors: vectors/wallet-id.json.
  *
  * @module
  */
@@ -9,8 +8,8 @@ import { poseidon } from './poseidon.ts';
 import { walletTag } from './tags.ts';
 
 /**
- * w = H_5(TAG_WALLET, xLo, xHi, yLo, yHi) of W's coordinates. Not secret by itself, but whoever knows W can
- * compute it: treat a list of wallet ids like a list of wallets.
+ * w = H_5(TAG_WALLET, xLo, xHi, yLo, yHi) of W's coordinates. Not secret by itself, but everyone who knows W can compute it.
+ * Treat a list of wallet ids like a list of wallets.
  *
  * @throws PoolError `invalid_wallet_pub`
  */

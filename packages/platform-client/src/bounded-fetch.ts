@@ -1,28 +1,28 @@
 /**
- * One outbound request within bounds: a time-out over the whole exchange, no redirects, and a cap on the
- * size of the answer (SECURITY.md, "Network").
+ * One bounded outbound request: a time limit for the whole exchange, no redirects, and a maximum size of the answer (SECURITY.md,
+ * "Network").
  *
  * @module
  */
 import { PoolError } from '@pool/core';
 
-/** The part of `fetch` the clients need; tests pass an app's own handler. */
-/** The services that are called; each names its failures `<service>_unreachable` and `<service>_invalid_response`. */
+/** The part of `fetch` that the clients need. Tests pass an app's own handler. */
+/** The services that are called. Their failures have the codes `<service>_unreachable` and `<service>_invalid_response`. */
 export type Service = 'platform' | 'gate' | 'agent';
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
-/** Default time-out of one exchange. */
+/** Default time limit of one exchange, in milliseconds. */
 export const defaultTimeoutMs = 30_000;
 
-/** Largest answer read by default: 4 MiB holds a page of notes and a look-up of 256 recipients. */
+/** Largest answer that is read by default. 4 MiB is enough for a page of notes and for a look-up of 256 recipients. */
 export const defaultMaxBytes = 4 * 1024 * 1024;
 
 export type BoundedRequest = {
   readonly fetch: Fetch;
   readonly url: URL;
   readonly init: RequestInit;
-  /** Names the service in codes and messages: `<service>_unreachable`. */
+  /** Names the service in codes and messages, for example `<service>_unreachable`. */
   readonly service: Service;
   readonly timeoutMs: number;
   readonly maxBytes: number;
@@ -35,8 +35,8 @@ export type BoundedResponse = {
 };
 
 /**
- * @throws PoolError `<service>_unreachable` (retryable) when no answer arrived in time,
- *   `<service>_invalid_response` for a redirect or an answer above the cap
+ * @throws PoolError `<service>_unreachable` (retryable) if no answer arrives in time, `<service>_invalid_response` for a redirect
+ *   or an answer that is too large
  */
 export async function fetchBounded(request: BoundedRequest): Promise<BoundedResponse> {
   const { service, maxBytes, timeoutMs } = request;

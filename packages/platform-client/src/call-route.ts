@@ -1,6 +1,6 @@
 /**
- * One typed call for every route that is described: inputs and answers have the types of the route's own
- * schemas. An answer that the description does not know is an error, never a value.
+ * One typed call for every described route: inputs and answers have the types of the route's schemas. An answer that the
+ * description does not contain is an error, never a value.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import {
 import { joinUrl, parseServiceUrl } from './service-url.ts';
 
 export type RouteCallerOptions = {
-  /** Base URL of the service, in front of the routes' paths. */
+  /** Base URL of the service. The routes' paths are appended. */
   readonly url: string;
   readonly service: Service;
   /** Sent as `Authorization: Bearer`. */
@@ -29,7 +29,7 @@ export type RouteCallerOptions = {
 };
 
 /**
- * Resolves with any documented answer, refusals included.
+ * Resolves with any documented answer, including refusals.
  * @throws PoolError `<service>_unreachable` (retryable), `<service>_invalid_response`
  */
 export type RouteCaller = <R extends Route>(
@@ -74,7 +74,7 @@ export function createRouteCaller(options: RouteCallerOptions): RouteCaller {
     if (body === undefined) {
       throw new PoolError(
         `${options.service}_invalid_response`,
-        `the ${options.service} gave an answer with status ${response.status} that its contract does not know`,
+        `the ${options.service} answered with status ${response.status}, which the route's description does not list, or with another content type`,
         { status: 502 },
       );
     }
@@ -82,7 +82,7 @@ export function createRouteCaller(options: RouteCallerOptions): RouteCaller {
   };
 }
 
-/** Undefined when the route has no such answer. */
+/** Undefined if the route has no such answer. */
 function parseAnswer(route: Route, status: number, text: string): { value: unknown } | undefined {
   const answer = route.answers[status];
   const codes = route.errors[status];

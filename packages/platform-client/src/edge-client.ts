@@ -1,6 +1,6 @@
 /**
- * Client of the platform's `/agent-edge` (ARCHITECTURE.md): bootstrap, recipient look-up,
- * settlements with an agent's edge token; served notes with a `holder.read` key.
+ * Client of the platform's `/agent-edge` (ARCHITECTURE.md): bootstrap, recipient look-up and settlements with an agent's edge
+ * token; served notes with a `holder.read` key.
  *
  * @module
  */
@@ -24,7 +24,7 @@ import { callJson, cleanMessage } from './json-call.ts';
 import { joinUrl, parseServiceUrl } from './service-url.ts';
 
 export type EdgeClientOptions = {
-  /** The edge's base, for example `https://platform.example/agent-edge` (`DISBURSE_PLATFORM_URL`). */
+  /** Base URL of the edge, for example `https://platform.example/agent-edge` (`DISBURSE_PLATFORM_URL`). */
   readonly url: string;
   /** The agent's edge token, or a `holder.read` key for {@link EdgeClient.getNotes}. */
   readonly token: Secret;
@@ -36,22 +36,22 @@ export type NotesQuery = {
   readonly chain: string;
   /** Token symbol. */
   readonly token: string;
-  /** `cursor` of the page before. */
+  /** `cursor` of the previous page. */
   readonly cursor?: string;
 };
 
 /** Every call throws `PoolError`: the platform's code, `platform_unreachable`, `platform_invalid_response`. */
 export type EdgeClient = {
   bootstrap(): Promise<Bootstrap>;
-  /** Records in the order asked for; each names the address it was asked by. At most 256 addresses. */
+  /** Records in the order of `addresses`. Each contains the address that was looked up. At most 256 addresses. */
   lookupRecipients(chain: string, addresses: readonly string[]): Promise<RecipientRecord[]>;
-  /** @param key - the job's Idempotency-Key, bare; it is sent in the quoted form */
+  /** @param key - the job's Idempotency-Key without quotes. It is sent in the quoted form */
   postSettlement(key: string, request: SettlementRequest): Promise<SettlementRecord>;
-  /** The settlement row of a key; undefined when the platform has none. */
+  /** The settlement of a key. Undefined if the platform has none. */
   getSettlement(key: string): Promise<SettlementRecord | undefined>;
-  /** Hands over the funder's withdrawal of a batch. 404 `not_found`: the platform has no such settlement. */
+  /** Sends the funder's signed withdrawal of a batch. 404 `not_found`: the platform has no such settlement. */
   postVoid(key: string, request: VoidRequest): Promise<SettlementRecord>;
-  /** Hands over the sealed notes of a settled batch once more. 409 `not_settled`: the chain does not have it. */
+  /** Sends the sealed notes of a settled batch again. 409 `not_settled`: the batch is not on the chain. */
   redeliverNotes(key: string, delivery: Delivery): Promise<SettlementRecord>;
   getNotes(query: NotesQuery): Promise<NotesResponse>;
 };
@@ -105,7 +105,7 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
       if (!answersTheQuestion) {
         throw new PoolError(
           'platform_invalid_response',
-          'the platform did not answer for exactly the addresses asked',
+          'the platform answered for other addresses than those requested',
           { status: 502 },
         );
       }
@@ -125,8 +125,8 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
         const path = `/settlements/${encodeURIComponent(key)}`;
         return cleanRecord(await call('GET', joinUrl(base, path), settlementRecordSchema));
       } catch (error) {
-        // Only the platform's own word about this key counts: a 404 of something else on the way, or of a
-        // platform without this route, is not an answer.
+        // Only a 404 with the platform's own code means that the key has no settlement. A proxy, or a platform without this
+        // route, also answers 404.
         if (isSettlementNotFound(error)) {
           return undefined;
         }
@@ -163,7 +163,7 @@ function isSettlementNotFound(error: unknown): boolean {
   );
 }
 
-// The message ends up in logs, terminals and the agent's own answers.
+// The message is shown in logs, terminals and the agent's own answers.
 function cleanRecord(record: SettlementRecord): SettlementRecord {
   const { error } = record;
   return error === undefined

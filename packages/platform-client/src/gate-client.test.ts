@@ -5,7 +5,7 @@ import { createGateClient } from './gate-client.ts';
 
 const zero = `0x${'0'.repeat(64)}`;
 
-// A gate reduced to its OAuth contract (RFC 6749 §4.4): counts what it is asked for.
+// A gate reduced to its OAuth contract (RFC 6749 §4.4). It counts the requests.
 function createFakeGate() {
   const state = { tokensIssued: 0, rootCalls: 0, tokenStatus: 200 };
   const app = new Hono();
@@ -55,7 +55,7 @@ describe('createGateClient', () => {
     now = 0;
   });
 
-  it('asks for one token however many calls wait, and keeps it until shortly before expiry', async () => {
+  it('requests one token for any number of waiting calls and keeps it until shortly before expiry', async () => {
     const client = clientOf('s3cret:');
     await Promise.all([client.root(), client.root(), client.root()]);
     expect(gate.state.tokensIssued).toBe(1);
@@ -67,7 +67,7 @@ describe('createGateClient', () => {
     expect(gate.state.tokensIssued).toBe(2);
   });
 
-  it('asks for another token once when the gate has forgotten the first', async () => {
+  it('requests another token once if the gate does not know the first one', async () => {
     const client = clientOf('s3cret:');
     await client.root();
     gate.revokeAll();
@@ -75,7 +75,7 @@ describe('createGateClient', () => {
     expect(gate.state.tokensIssued).toBe(2);
   });
 
-  it('names the variables when the credentials are refused, and not the secret', async () => {
+  it('names the variables if the credentials are refused, and does not reveal the secret', async () => {
     const error: unknown = await clientOf('wrong-canary')
       .root()
       .catch((reason: unknown) => reason);
@@ -87,7 +87,7 @@ describe('createGateClient', () => {
   });
 
   it.each([500, 503, 429])(
-    'calls a token server that answers %i unreachable, not a refusal',
+    'reports a token server that answers %i as unreachable, not as a refusal',
     async (status) => {
       const client = clientOf('s3cret:');
       gate.state.tokenStatus = status;

@@ -1,6 +1,6 @@
 /**
- * Client of the pool-gate (protocol §4): eligibility paths and root with scope `gate.read`, the list
- * itself with `gate.write`.
+ * Client of the pool-gate (protocol §4): eligibility paths and root with the scope `gate.read`, changes of the list with
+ * `gate.write`.
  *
  * @module
  */
@@ -24,11 +24,11 @@ export type GateClientOptions = {
   readonly url: string;
   readonly oauth: GateCredentials;
   readonly fetch?: Fetch;
-  /** Time-out of reads; default 30 s. */
+  /** Time limit of reads. Default: 30 s. */
   readonly timeoutMs?: number;
-  /** Time-out of writes, which wait for finality; default 180 s. */
+  /** Time limit of writes, which wait for finality. Default: 180 s. */
   readonly writeTimeoutMs?: number;
-  /** Present time; default: the system clock. */
+  /** Current time. Default: the system clock. */
   readonly nowMs?: () => number;
 };
 
@@ -41,13 +41,13 @@ export type GateClient = {
   /** @param walletIds - 32-byte hex field elements, at most 256 */
   paths(walletIds: readonly string[]): Promise<GatePaths>;
   root(): Promise<GateRoot>;
-  /** How full the eligibility tree is. */
+  /** Number of used leaves and capacity of the eligibility tree. */
   capacity(): Promise<GateCapacity>;
-  /** Answers once the root that holds the wallet is final on chain. Scope `gate.write`. */
+  /** Resolves when the root that contains the wallet is final on chain. Scope `gate.write`. */
   putWallet(walletId: string, walletPub: string): Promise<GateWallet>;
-  /** Makes an employer's reader, gives it another secret, or revokes it. Scope `gate.write`. */
+  /** Creates an employer's reader, changes its secret, or revokes it. Scope `gate.write`. */
   putReader(clientId: string, state: GateReaderState): Promise<void>;
-  /** Answers once the root without the wallet is final on chain. Scope `gate.write`. */
+  /** Resolves when the root without the wallet is final on chain. Scope `gate.write`. */
   deleteWallet(walletId: string): Promise<GateWallet>;
 };
 
@@ -90,7 +90,7 @@ export function createGateClient(options: GateClientOptions): GateClient {
     try {
       return await attempt();
     } catch (error) {
-      // A gate that was restarted does not know the token any more: ask for another one, once.
+      // A restarted gate does not know the token any more. Request another one, once.
       if (!(error instanceof PoolError) || error.status !== 401) {
         throw error;
       }

@@ -1,6 +1,6 @@
 /**
- * Access tokens of the pool-gate: OAuth 2.0 client credentials (RFC 6749 §4.4), kept until shortly before
- * they expire and asked for once however many calls wait.
+ * Access tokens of the pool-gate: OAuth 2.0 client credentials (RFC 6749 §4.4). A token is kept until shortly before it expires,
+ * and waiting calls share one request for it.
  *
  * @module
  */
@@ -24,13 +24,13 @@ export type GateCredentials = {
 };
 
 export type GateTokenSource = {
-  /** A token that is still good for a while. @throws PoolError `gate_unauthorized`, `gate_unreachable` */
+  /** A token that does not expire soon. @throws PoolError `gate_unauthorized`, `gate_unreachable` */
   get(): Promise<Secret>;
-  /** Drops the kept token, after the gate refused it. */
+  /** Drops the token after the gate refused it. */
   forget(): void;
 };
 
-// Asked for anew this long before expiry, so that a call under way does not outlive its token.
+// A token is renewed this long before it expires, so that it does not expire during a call.
 const renewBeforeMs = 30_000;
 const assumedLifeSeconds = 60;
 
@@ -53,7 +53,7 @@ export function createGateTokenSource(
         ClientSecretBasic(credentials.clientSecret.reveal()),
         { scope: credentials.scope },
         {
-          // parseServiceUrl has already refused plain http anywhere but on loopback.
+          // parseServiceUrl has already refused plain http except on loopback.
           [allowInsecureRequests]: true,
           [customFetch]: async (url, init) => {
             const answer = await fetchBounded({
@@ -64,7 +64,7 @@ export function createGateTokenSource(
               timeoutMs: defaultTimeoutMs,
               maxBytes: 64 * 1024,
             });
-            // A token server that fails is no refusal: a job waits for it instead of failing.
+            // A failing token server is not a refusal: the job waits for it instead of failing.
             if (answer.status >= 500 || answer.status === 429) {
               throw new PoolError(
                 'gate_unreachable',

@@ -77,7 +77,7 @@ describe('calls to the platform', () => {
     expect(seen[0]?.init.redirect).toBe('manual');
   });
 
-  it('carries the platform’s own code, status and a cleaned message', async () => {
+  it('keeps the platform’s own code, status and a cleaned message', async () => {
     const body = {
       code: 'idempotency_conflict',
       message: `other\u001b[31m body\n${'x'.repeat(999)}`,
@@ -93,7 +93,7 @@ describe('calls to the platform', () => {
     expect(error.message.length).toBeLessThan(310);
   });
 
-  it('refuses an answer of another shape, naming path and kind but no value', async () => {
+  it('refuses an answer of another shape and names path and kind, but no value', async () => {
     const { client } = clientOf(() => Response.json({ ...bootstrap, chain: 'CANARY VALUE' }));
     const error = await failureOf(client.bootstrap());
     expect([error.code, error.status]).toEqual(['platform_invalid_response', 502]);
@@ -116,7 +116,7 @@ describe('calls to the platform', () => {
   it.each([
     ['a refused connection', () => Promise.reject(new TypeError('fetch failed'))],
     ['a proxy’s error page', () => new Response('<html>bad gateway', { status: 502 })],
-  ])('calls %s unreachable, to be tried again', async (_name, answer) => {
+  ])('reports %s as unreachable and retryable', async (_name, answer) => {
     const { client } = clientOf(answer);
     const error = await failureOf(client.bootstrap());
     expect([error.code, error.status, error.retryable]).toEqual([
@@ -126,7 +126,7 @@ describe('calls to the platform', () => {
     ]);
   });
 
-  it('gives up after the time-out', async () => {
+  it('fails after the time limit', async () => {
     const send: Fetch = (_input, init) =>
       new Promise((_resolve, reject) => {
         init.signal?.addEventListener('abort', () => reject(new Error('aborted')));
@@ -137,7 +137,7 @@ describe('calls to the platform', () => {
     expect(error.message).toContain('20 ms');
   });
 
-  it('takes a settlement that does not exist as undefined, and only then', async () => {
+  it('returns undefined only if the platform says that the settlement does not exist', async () => {
     const missing = clientOf(() =>
       Response.json({ code: 'settlement_not_found', message: 'none' }, { status: 404 }),
     );
@@ -157,7 +157,7 @@ describe('calls to the platform', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('hands a withdrawal over, and passes on that there is no such settlement', async () => {
+  it('sends a withdrawal and passes on that there is no such settlement', async () => {
     const withdrawal = {
       chain: 'anvil',
       funder: settlement.batch.funder,
@@ -176,7 +176,7 @@ describe('calls to the platform', () => {
     expect([error.code, error.status, error.retryable]).toEqual(['not_found', 404, false]);
   });
 
-  it('cleans and bounds the reason of a settlement that failed', async () => {
+  it('cleans and shortens the reason of a failed settlement', async () => {
     const error = { code: 'reverted', message: 'no\u001b[31m\r\nmoney' };
     const { client } = clientOf(() => Response.json({ ...settlement, error }));
     const cleaned = { code: 'reverted', message: 'no [31m money' };
@@ -193,7 +193,7 @@ describe('calls to the platform', () => {
     }
   });
 
-  it('refuses a look-up that answers for other addresses than asked', async () => {
+  it('refuses a look-up with answers for other addresses than requested', async () => {
     const record = { address: '0x00000000000000000000000000000000000000aa', readiness: 'ready' };
     const { client } = clientOf(() => Response.json({ recipients: [record] }));
     const error = await failureOf(

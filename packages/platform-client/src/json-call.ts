@@ -1,6 +1,6 @@
 /**
- * JSON over {@link fetchBounded}: the answer parsed by a schema of @pool/core, an error answer turned into
- * a `PoolError` that carries the service's own code.
+ * JSON over {@link fetchBounded}. A schema of @pool/api parses the answer. An error answer becomes a `PoolError` with the
+ * service's own code.
  *
  * @module
  */
@@ -34,8 +34,8 @@ export type JsonAnswer<T> = {
 };
 
 /**
- * @throws PoolError the service's own code and message (bounded and cleaned) for an error answer,
- *   `<service>_unreachable` (retryable), `<service>_invalid_response`
+ * @throws PoolError the service's own code and message (shortened and cleaned) for an error answer, `<service>_unreachable`
+ *   (retryable), `<service>_invalid_response`
  */
 export async function callJson<TSchema extends v.GenericSchema>(
   call: JsonCall<TSchema>,
@@ -102,16 +102,16 @@ function readServiceError(service: Service, response: BoundedResponse): PoolErro
       retryable,
     });
   }
-  // A proxy's error page says only that the service behind it did not answer.
+  // The error page of a proxy only means that the service behind it did not answer.
   return retryable
     ? new PoolError(`${service}_unreachable`, `the ${service} answered with status ${status}`, {
         status: 503,
         retryable,
       })
-    : invalidResponse(service, `an error of status ${status} without code`);
+    : invalidResponse(service, `an error with status ${status} and no code`);
 }
 
-/** Text of another party, made fit for logs and terminals: printable ASCII, bounded. */
+/** Text from another party, made safe for logs and terminals: printable ASCII of bounded length. */
 export function cleanMessage(message: string): string {
   const cleaned = message.replace(/[^\x20-\x7e]+/g, ' ').trim();
   return cleaned.length > 300 ? `${cleaned.slice(0, 300)}...` : cleaned;

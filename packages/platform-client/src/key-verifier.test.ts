@@ -25,7 +25,7 @@ function verifierOf(answer: () => Response | Promise<Response>) {
 }
 
 describe('createKeyVerifier', () => {
-  it('asks every time: nothing is remembered', async () => {
+  it('asks the platform every time and caches nothing', async () => {
     const answers: unknown[] = [good, { valid: false }, good];
     const { verifier, calls } = verifierOf(() => Response.json(answers[calls() - 1]));
     for (const answer of answers) {
@@ -34,7 +34,7 @@ describe('createKeyVerifier', () => {
     expect(calls()).toBe(3);
   });
 
-  it('answers a misshapen key itself', async () => {
+  it('answers a malformed key without asking the platform', async () => {
     const { verifier, calls } = verifierOf(() => Response.json(good));
     expect(await verifier.verify('pool_live_short')).toEqual({ valid: false });
     expect(calls()).toBe(0);
@@ -47,8 +47,8 @@ describe('createKeyVerifier', () => {
     ],
     ['is down', () => Promise.reject(new Error('ECONNREFUSED'))],
     ['answers nonsense', () => Response.json({ valid: 'yes' })],
-    ['says valid without saying whose', () => Response.json({ valid: true })],
-  ])('lets nobody in when the platform %s', async (_name, answer) => {
+    ['says valid without naming the employer', () => Response.json({ valid: true })],
+  ])('accepts no key if the platform %s', async (_name, answer) => {
     const { verifier } = verifierOf(answer);
     await expect(verifier.verify(apiKey)).rejects.toMatchObject({
       code: 'verification_unavailable',
@@ -57,7 +57,7 @@ describe('createKeyVerifier', () => {
     });
   });
 
-  it('says that the edge token is refused, since trying again would not help', async () => {
+  it('reports that the edge token is refused, because a retry does not help', async () => {
     const { verifier } = verifierOf(() =>
       Response.json({ code: 'unauthorized', message: 'canary' }, { status: 401 }),
     );

@@ -1,6 +1,6 @@
 /**
- * Asks the platform whether an API key presented to the agent is good (docs/decisions/0008, §1).
- * Nothing is cached: a revocation must bite at the next request.
+ * Asks the platform whether an API key presented to the agent is valid (docs/decisions/0008, §1). Nothing is cached: a revocation
+ * takes effect at the next request.
  *
  * @module
  */
@@ -21,13 +21,13 @@ export type KeyVerifierOptions = {
 
 export type KeyVerifier = {
   /**
-   * @returns what the platform says, `{valid: false}` for an unknown, revoked or misshapen key
-   * @throws PoolError `verification_unavailable` (503, retryable) for every other outcome: never let in
+   * @returns the platform's answer; `{valid: false}` for an unknown, revoked or malformed key
+   * @throws PoolError `verification_unavailable` (503, retryable) for every other outcome. The caller must then refuse access
    */
   verify(apiKey: string): Promise<VerifiedKey>;
 };
 
-// Anything of another shape is not a key of this platform, and need not travel.
+// Text of another shape is not a key of this platform and is not sent.
 const apiKeyPattern = /^pool_live_[A-Za-z0-9]{8}_[1-9A-HJ-NP-Za-km-z]{32,64}$/;
 
 export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {

@@ -1,15 +1,15 @@
 /**
- * Addresses of the services an agent calls: https only, plain http on loopback alone (docs/decisions/0008, §14).
+ * Addresses of the services that an agent calls: https only, or plain http on loopback (docs/decisions/0008, §14).
  *
  * @module
  */
 import { isLoopbackHost, PoolError } from '@pool/core';
 
 /**
- * Parses the base address of a service. The path is kept, a trailing slash is dropped.
+ * Parses the base address of a service. The path is kept and a trailing slash is removed.
  *
- * @param name - what the address is for, named in the message ("edge url")
- * @throws PoolError `invalid_url` for anything but https (http on loopback), for credentials, query or hash
+ * @param name - name of the address for messages ("edge url")
+ * @throws PoolError `invalid_url` for a protocol other than https (http on loopback), for credentials, query or hash
  */
 export function parseServiceUrl(value: string, name: string): URL {
   let url: URL;
@@ -24,13 +24,16 @@ export function parseServiceUrl(value: string, name: string): URL {
     throw new PoolError('invalid_url', `${name} must be https (plain http only on loopback)`);
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new PoolError('invalid_url', `${name} must carry no credentials, query or fragment`);
+    throw new PoolError(
+      'invalid_url',
+      `${name} must not contain credentials, a query or a fragment`,
+    );
   }
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url;
 }
 
-/** The address of a path under a base: both paths joined, the query appended. */
+/** The address of a path below a base: both paths joined, with the query appended. */
 export function joinUrl(
   base: URL,
   path: string,

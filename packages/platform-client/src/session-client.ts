@@ -1,6 +1,6 @@
 /**
- * Client of the platform's session routes (docs/decisions/0008, §3): sign-in by EIP-4361, register,
- * enrol, and API keys. One client holds one session, in memory only.
+ * Client of the platform's session routes (docs/decisions/0008, §3): sign-in by EIP-4361, register, enrol, and API keys. One
+ * client has one session, in memory only.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export type SessionClientOptions = {
   /** The platform's base URL. */
   readonly url: string;
   readonly fetch?: Fetch;
-  /** Present time; default: the system clock. */
+  /** Current time. Default: the system clock. */
   readonly nowMs?: () => number;
 };
 
@@ -42,15 +42,15 @@ export type SignInOptions = {
   /** Checksummed address of the wallet that signs. */
   readonly address: EvmAddress;
   /**
-   * EIP-191 signature over the text, lower-case hex: 65 bytes, low s, v 27 or 28; of a contract wallet, whatever its
-   * contract takes for one (ERC-1271). Such a session pays and cannot enrol.
+   * EIP-191 signature of the text in lower-case hex: 65 bytes, low s, v 27 or 28. For a contract wallet, any signature that its
+   * contract accepts (ERC-1271). A session of a contract wallet can pay but not enrol.
    */
   readonly signMessage: (message: string) => Promise<string>;
   /** The platform's sign-in domain and URI, from the caller's own configuration. */
   readonly domain: string;
   readonly uri: string;
   readonly chainId: number;
-  /** P to enrol or rotate to: becomes the text's `urn:pool:encryption-key` resource. */
+  /** P to enrol or rotate to. It becomes the text's `urn:pool:encryption-key` resource. */
   readonly encryptionPublicKey?: EncryptionPublicKey;
 };
 
@@ -59,7 +59,7 @@ export type Registration = v.InferOutput<typeof registerResponseSchema>;
 export type Onboarding = v.InferOutput<typeof onboardResponseSchema>;
 export type Rotation = v.InferOutput<typeof rotateResponseSchema>;
 export type Enrollment = v.InferOutput<typeof enrollmentResponseSchema>;
-/** A minted key: the only time its plaintext is seen. */
+/** A new key. Its plaintext is available only here. */
 export type MintedKey = Omit<v.InferOutput<typeof mintKeyResponseSchema>, 'apiKey'> & {
   readonly apiKey: Secret;
 };
@@ -71,24 +71,24 @@ export type InvitationList = v.InferOutput<typeof listInvitationsResponseSchema>
 /** Every call throws `PoolError`: the platform's code, `platform_unreachable`, `platform_invalid_response`. */
 export type SessionClient = {
   signIn(options: SignInOptions): Promise<Session>;
-  /** Ends the session, here and at the platform. */
+  /** Ends the session, in this client and on the platform. */
   signOut(): Promise<void>;
   register(name?: string): Promise<Registration>;
   onboard(walletPub: string, encryptionPublicKey: string): Promise<Onboarding>;
-  /** Changes the P that notes are sealed to from now on; sign in first with a text that lists `next`. */
+  /** Changes the P that new notes are sealed to. Sign in first with a text that lists `next`. */
   rotateEncryptionKey(walletPub: string, current: string, next: string): Promise<Rotation>;
   getEnrollment(): Promise<Enrollment>;
-  /** Invites wallets to enrol, at most 500 in one call; counts where the deployment requires invitations. */
+  /** Invites wallets to enrol, at most 500 per call. Has an effect only if the deployment requires invitations. */
   invite(addresses: readonly string[]): Promise<InvitationQuota>;
   listInvitations(): Promise<InvitationList>;
-  /** Takes back an invitation that nobody has used. */
+  /** Revokes an unused invitation. */
   cancelInvitation(address: string): Promise<void>;
   mintKey(capability: Capability, name: string): Promise<MintedKey>;
   listKeys(): Promise<KeyList>;
   revokeKey(id: number): Promise<void>;
 };
 
-// Onboarding waits for the gate, and the gate for the chain's finality.
+// Onboarding waits for the gate, and the gate waits for finality.
 const onboardTimeoutMs = 180_000;
 
 const invitationsPath = '/api/employers/invitations';
@@ -96,7 +96,7 @@ const invitationsPath = '/api/employers/invitations';
 const signInStatement = 'Sign in to the Pool platform.';
 
 /**
- * A client with a session of its own, as a browser has it.
+ * A client with its own session, like a browser.
  *
  * @example
  * const session = createSessionClient({ url: 'https://platform.example' });
@@ -157,7 +157,7 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
         session = undefined;
         throw new PoolError(
           'platform_invalid_response',
-          'the platform opened a session for another address than the one that signed',
+          'the platform opened a session for another address than the signer of the text',
           { status: 502 },
         );
       }

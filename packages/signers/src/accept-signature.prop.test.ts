@@ -1,4 +1,4 @@
-// Expected values come from ethers, an implementation independent of the gate's.
+// Expected values come from ethers, which is independent of this package.
 import { bigintToHex32, type EvmAddress, parseEvmAddress, parseHex32, Secret } from '@pool/core';
 import { computeAddress, keccak256, SigningKey, toUtf8Bytes } from 'ethers';
 import fc from 'fast-check';
@@ -16,7 +16,7 @@ const digests = fc
 
 type Signed = { r: bigint; s: bigint; parity: 0 | 1 };
 
-/** Every way a signer may spell one signature. */
+/** Every form in which a signer may write one signature. */
 const dialects: readonly [string, (signed: Signed) => RawSignature][] = [
   [
     'v 27/28 number',
@@ -90,13 +90,13 @@ function signWithEthers(
   };
 }
 
-/** The same signature with s in the upper half, as half of all custodians answer. */
+/** The same signature with s in the upper half, as many custodians return it. */
 function mirror({ r, s, parity }: Signed): Signed {
   return { r, s: order - s, parity: parity === 0 ? 1 : 0 };
 }
 
 describe('acceptSignature', () => {
-  it("gives ethers' own serialisation for every dialect, with low and with high s", () => {
+  it("returns ethers' serialisation for every form, with low and with high s", () => {
     fc.assert(
       fc.property(
         keys,
@@ -145,7 +145,7 @@ describe('acceptSignature', () => {
     );
   });
 
-  it('answers arbitrary input with signature_rejected and nothing else, and never echoes it', () => {
+  it('answers arbitrary input with signature_rejected only, and never repeats the input', () => {
     const parts = fc.oneof(
       fc.string({ minLength: 6 }),
       fc.constant('0x'),

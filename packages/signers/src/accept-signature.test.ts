@@ -10,7 +10,7 @@ const digest = parseHex32(keccak256(toUtf8Bytes('a batch')));
 const { r, s, v, serialized } = key.sign(digest);
 
 describe('acceptSignature', () => {
-  it('answers 65 bytes with v 27 or 28', () => {
+  it('returns 65 bytes with v 27 or 28', () => {
     expect(acceptSignature({ signature: { r, s, v }, digest, expectedSigner })).toBe(serialized);
     expect(serialized).toMatch(/^0x[0-9a-f]{128}1[bc]$/);
   });
@@ -34,7 +34,7 @@ describe('acceptSignature', () => {
     );
   });
 
-  it('refuses an r that is on no point of the curve', () => {
+  it('refuses an r that is not the x-coordinate of a point on the curve', () => {
     // x = 5 has no y on secp256k1.
     const signature = { r: '0x5', s: '0x1', v: 27 };
     expect(() => acceptSignature({ signature, digest, expectedSigner })).toThrow(

@@ -1,8 +1,8 @@
 /**
- * The one gate every signature passes before anyone uses it, whichever signer made it: read r, s and v in
- * every dialect, bring s into the lower half, recover, and compare with the address we expect.
+ * The check that every signature passes before it is used, for every signer: read r, s and v in any form, move s into the lower
+ * half, recover the address, and compare it with the expected address.
  *
- * Trying a missing v both ways is safe, because what decides is the recovery against **our** digest.
+ * It is safe to try both values of a missing v, because the result must recover from the digest that **we** computed.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import {
 
 const { n: order } = secp256k1.Point.CURVE();
 
-/** A signature as signers and custodians spell it. Strings are hex, with or without 0x. */
+/** A signature in the form of any signer or custodian. Strings are hex, with or without 0x. */
 export type RawSignature =
   /** r ‖ s or r ‖ s ‖ v. */
   | string
@@ -28,32 +28,32 @@ export type RawSignature =
       /** Big-endian hex, short or zero-padded. */
       readonly r: string;
       readonly s: string;
-      /** 0, 1, 27 or 28, as a number, a decimal or 0x-hex text. Missing: both are tried. */
+      /** 0, 1, 27 or 28, as a number or as decimal or 0x-hex text. If missing, both parities are tried. */
       readonly v?: number | bigint | string | undefined;
     };
 
 export type SignatureClaim = {
   readonly signature: RawSignature;
-  /** The digest this side computed. Never one the signer reports. */
+  /** The digest that this side computed, never one that the signer reports. */
   readonly digest: Hex32;
   readonly expectedSigner: EvmAddress;
 };
 
 /**
  * @returns 65 bytes r ‖ s ‖ v with low s and v 27 or 28
- * @throws PoolError `signature_rejected`: unreadable, or not by the expected address over this digest
+ * @throws PoolError `signature_rejected` if it is unreadable or was not made by the expected address for this digest
  */
 export function acceptSignature(claim: SignatureClaim): Hex {
   const { r, s, parity } = parseSignature(claim.signature);
   const isHigh = s > order / 2n;
   const lowS = isHigh ? order - s : s;
-  // Negating s mirrors the nonce point, which flips its parity.
+  // Negating s negates the nonce point, which flips the parity of its y.
   const parities = parity === undefined ? [0, 1] : [isHigh ? 1 - parity : parity];
   const found = parities.find(
     (candidate) => recoverAddress(r, lowS, candidate, claim.digest) === claim.expectedSigner,
   );
   if (found === undefined) {
-    throw rejected('it was not made by the expected address over this document');
+    throw rejected('it was not made by the expected address for this document');
   }
   return `0x${bigintToHex32(r).slice(2)}${bigintToHex32(lowS).slice(2)}${found === 0 ? '1b' : '1c'}`;
 }
@@ -61,7 +61,7 @@ export function acceptSignature(claim: SignatureClaim): Hex {
 type ParsedSignature = {
   readonly r: bigint;
   readonly s: bigint;
-  /** Parity of the nonce point's y; undefined when the signer did not say. */
+  /** Parity of the nonce point's y. Undefined if the signer did not send it. */
   readonly parity: number | undefined;
 };
 
@@ -92,7 +92,7 @@ function stripPrefix(text: string): string {
 function parseScalar(text: unknown): bigint {
   const digits = typeof text === 'string' ? stripPrefix(text).replace(/^0+/, '') : '';
   if (digits === '' || digits.length > 64) {
-    throw rejected('r or s has no usable length');
+    throw rejected('r or s has an invalid length');
   }
   const value = BigInt(`0x${digits}`);
   if (value >= order) {
@@ -117,7 +117,7 @@ function parseParity(v: unknown): number | undefined {
     case 28:
       return 1;
     default:
-      throw rejected('v is none of 0, 1, 27 and 28');
+      throw rejected('v is not 0, 1, 27 or 28');
   }
 }
 
@@ -128,7 +128,7 @@ function recoverAddress(r: bigint, s: bigint, parity: number, digest: Hex32): st
       .toAffine();
     return computeWalletAddress(encodeWalletPub(point));
   } catch {
-    // r is no x-coordinate of the curve, or the recovered point is the identity: nobody's signature.
+    // r is not an x-coordinate of the curve, or the recovered point is the identity. No key made this signature.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a signer may sign a request at all. Every adapter asks this before it computes, stores or sends
- * anything; the answer is no unless every check says yes.
+ * Decides whether a signer may sign a request. Every adapter calls this before it computes, stores or sends anything. The request
+ * is refused unless every check passes.
  *
  * @module
  */
@@ -25,26 +25,26 @@ import type {
 import type { RefusalReason } from './signer.ts';
 import { findApprovalDefect } from './token-approval.ts';
 
-/** What one signer is configured for. */
+/** The configuration of one signer. */
 export type SignerAllow = {
-  /** Omitted: every kind. */
+  /** Omitted: every kind is allowed. */
   readonly kinds?: readonly SignKind[];
-  /** Pools and tokens the signer believes in. Omitted: any, bounded by the request's own expectations. */
+  /** Pools and tokens that the signer accepts. Omitted: any, within the request's own expectations. */
   readonly pools?: readonly {
     readonly chainId: number;
     readonly pool: EvmAddress;
     readonly tokens: readonly EvmAddress[];
   }[];
   /**
-   * P of the holder: the only encryption key that a sign-in text may list. Omitted: a text that lists any is refused.
-   * It comes from the signer's own configuration, so a compromised caller cannot make W vouch for a foreign P (protocol §2).
+   * P of the holder: the only encryption key that a sign-in text may list. Omitted: a text that lists any key is refused. It
+   * comes from the signer's own configuration, so a compromised caller cannot make W vouch for a foreign P (protocol §2).
    */
   readonly encryptionPublicKey?: EncryptionPublicKey;
 };
 
 /**
- * Undefined: sign it.
  * @param nowMs - the signer's own clock, milliseconds since the epoch
+ * @returns the reason for a refusal; undefined means that the signer may sign
  */
 export function findRefusal(
   request: SignRequest,
@@ -92,10 +92,10 @@ function findKindRefusal(
     case 'sign-in':
       return findSignInRefusal(request, address, allow, nowMs);
     case 'viewing-key':
-      // The text is fixed; which platform it names is all a caller chooses.
+      // The text is fixed. The caller chooses only the platform that it names.
       return undefined;
     default:
-      // Only reachable from untyped callers: an unknown kind is denied.
+      // Only untyped callers can reach this line. An unknown kind is refused.
       return 'kind-not-allowed';
   }
 }
@@ -141,7 +141,7 @@ function findPermitRefusal(
   if (permit.spender !== expected.pool) {
     return 'foreign-spender';
   }
-  // A permit of zero is never needed: it travels in the fund transaction, which uses it up.
+  // A permit of zero is never needed: the permit is part of the fund transaction, which consumes it.
   if (permit.value !== expected.total || permit.value <= 0n) {
     return 'amount-mismatch';
   }
@@ -166,7 +166,7 @@ function findSignInRefusal(
   nowMs: number,
 ): RefusalReason | undefined {
   const { message, expected } = payload;
-  // Its signature is a secret key's seed; a platform must never be able to collect it as a login.
+  // The viewing key is derived from this signature, so no platform may obtain it as a sign-in.
   if (isViewingKeyText(message)) {
     return 'viewing-key-text';
   }
@@ -185,12 +185,13 @@ function findSignInRefusal(
   if (listed !== undefined && listed !== allow.encryptionPublicKey) {
     return 'foreign-encryption-key';
   }
-  // Written so that a date that cannot be read is refused. A text dated ahead would outrank every later rotation.
+  // The condition refuses a date that cannot be parsed. A text dated in the future would take precedence over every later
+  // rotation.
   const isNearNow = Math.abs(parsed.issuedAtMs - nowMs) <= maxEvidenceSkewMs;
   return isNearNow ? undefined : 'stale-sign-in';
 }
 
-// The text of any platform, not only of the expected one.
+// The viewing-key text of any platform, not only of the expected one.
 function isViewingKeyText(message: string): boolean {
   const domain = /^[!-~]{1,255}(?= )/.exec(message)?.[0];
   return domain !== undefined && message === viewingKeyMessage(domain);

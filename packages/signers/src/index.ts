@@ -1,5 +1,6 @@
 /**
- * Signers of typed requests behind one interface. A signer builds what it signs itself, and refuses what its policy does not allow.
+ * One interface for signers of typed requests. A signer builds the document that it signs, and refuses what its policy does not
+ * allow.
  *
  * @module
  */

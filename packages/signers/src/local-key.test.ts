@@ -58,7 +58,7 @@ function ofText(message: string): SignRequest {
 
 const poolDomain = { name: 'ShieldedPool', version: '1', chainId, verifyingContract: pool };
 
-describe('the local key signs what ethers would sign', () => {
+describe('the local key makes the same signatures as ethers', () => {
   it('knows its address and public key', async () => {
     expect(await signer.address()).toBe(wallet.address);
     expect(await signer.publicKey()).toBe(wallet.signingKey.compressedPublicKey);
@@ -161,7 +161,7 @@ describe('the local key refuses', () => {
       'foreign-signer',
     ],
     ["another owner's permit", inPermit({ owner: stranger }), 'foreign-signer'],
-    ['a permit to a stranger', inPermit({ spender: stranger }), 'foreign-spender'],
+    ['a permit to an unknown spender', inPermit({ spender: stranger }), 'foreign-spender'],
     ['a permit above the total', inPermit({ value: total + 1n }), 'amount-mismatch'],
     [
       'a permit of another token',
@@ -210,12 +210,12 @@ describe('the local key refuses', () => {
       'not-an-approval',
     ],
     [
-      'an approval to a stranger',
+      'an approval to an unknown spender',
       ofTransaction({ data: encodeApproveCall(stranger, total) }),
       'foreign-spender',
     ],
     [
-      'an approval of everything',
+      'an approval of the maximum amount',
       ofTransaction({ data: encodeApproveCall(pool, 2n ** 256n - 1n) }),
       'amount-mismatch',
     ],
@@ -224,8 +224,8 @@ describe('the local key refuses', () => {
       ofTransaction({ data: encodeApproveCall(pool, total - 1n) }),
       'amount-mismatch',
     ],
-    ['a wasteful gas limit', ofTransaction({ gasLimit: 300_001n }), 'gas-too-high'],
-    ['a ruinous gas price', ofTransaction({ maxFeePerGas: 10n ** 13n }), 'gas-too-high'],
+    ['a gas limit that is too high', ofTransaction({ gasLimit: 300_001n }), 'gas-too-high'],
+    ['a gas price that is too high', ofTransaction({ maxFeePerGas: 10n ** 13n }), 'gas-too-high'],
     [
       'a sign-in for another domain',
       ofText(signInText.replace('pool.example wants', 'evil.example wants')),
@@ -242,7 +242,7 @@ describe('the local key refuses', () => {
       'foreign-sign-in',
     ],
     ['a sign-in of another wallet', ofText(signInText.replace(funder, stranger)), 'foreign-signer'],
-    ['a text that is no sign-in', ofText('send all my money'), 'malformed-payload'],
+    ['a text that is not a sign-in', ofText('send all my money'), 'malformed-payload'],
     [
       'the viewing-key text as a sign-in',
       ofText(viewingKeyMessage('pool.example')),
@@ -253,7 +253,11 @@ describe('the local key refuses', () => {
       ofText(viewingKeyMessage('other.example')),
       'viewing-key-text',
     ],
-    ['an id that is not of the content', { ...fund, externalId: 'p1-0' }, 'external-id-mismatch'],
+    [
+      'an id that does not belong to the content',
+      { ...fund, externalId: 'p1-0' },
+      'external-id-mismatch',
+    ],
     [
       'changed content under the old id',
       { ...fund, payload: { ...fund.payload, chainId: 1 } },
@@ -265,7 +269,7 @@ describe('the local key refuses', () => {
       'malformed-payload',
     ],
     [
-      'an amount that is no uint256',
+      'an amount that is not a uint256',
       {
         ...fund,
         payload: {
@@ -280,7 +284,7 @@ describe('the local key refuses', () => {
     expect(await reasonOf(request)).toBe(reason);
   });
 
-  it('what its configuration does not list', async () => {
+  it('what its configuration does not allow', async () => {
     const pools = [{ chainId, pool, tokens: [token] }];
     const strict = createLocalKeySigner({ privateKey: secretKey, nowMs, allow: { pools } });
     for (const request of Object.values(requests)) {
@@ -312,7 +316,7 @@ describe('the local key refuses', () => {
   });
 });
 
-describe('the local key vouches for one encryption key, now', () => {
+describe('the local key vouches for one encryption key, at the current time', () => {
   const own = parseEncryptionPublicKey(`0x${'a1'.repeat(32)}`);
   const foreign = parseEncryptionPublicKey(`0x${'a2'.repeat(32)}`);
   const keyed = (at = signInAtMs): Signer =>
@@ -322,16 +326,16 @@ describe('the local key vouches for one encryption key, now', () => {
       allow: { encryptionPublicKey: own },
     });
 
-  it('signs a text that lists the configured key, or none', async () => {
+  it('signs a text that lists the configured key, or no key', async () => {
     expect(await reasonOf(ofText(listKey(own)), keyed())).toBe('signed');
     expect(await reasonOf(ofText(signInText), keyed())).toBe('signed');
   });
 
-  it('refuses a text that lists another key, whatever else is right', async () => {
+  it('refuses a text that lists another key, even if everything else is right', async () => {
     expect(await reasonOf(ofText(listKey(foreign)), keyed())).toBe('foreign-encryption-key');
   });
 
-  it('refuses every listed key when none is configured', async () => {
+  it('refuses every listed key if none is configured', async () => {
     expect(await reasonOf(ofText(listKey(own)))).toBe('foreign-encryption-key');
   });
 
@@ -351,7 +355,7 @@ describe('the local key vouches for one encryption key, now', () => {
 });
 
 describe('the local key as a secret', () => {
-  it('is in no printed form of the signer', () => {
+  it('does not appear in any printed form of the signer', () => {
     const digits = privateKey.slice(2);
     expect(inspect(signer, { depth: 9, showHidden: true })).not.toContain(digits);
     expect(JSON.stringify(signer)).not.toContain(digits);
@@ -364,7 +368,7 @@ describe('the local key as a secret', () => {
     `0x${'ff'.repeat(32)}`,
     'zz-canary-zz',
     '42'.repeat(32),
-  ])('is refused without being repeated (%#)', (value) => {
+  ])('is refused, and the error does not repeat it (%#)', (value) => {
     const create = (): unknown => createLocalKeySigner({ privateKey: new Secret(value) });
     expect(create).toThrow(expect.objectContaining({ code: 'invalid_private_key' }));
     try {

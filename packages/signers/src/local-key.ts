@@ -28,7 +28,7 @@ export type LocalKeySignerOptions = {
   /** secp256k1 private key: 32 bytes of lower-case 0x-hex. */
   readonly privateKey: Secret;
   readonly allow?: SignerAllow;
-  /** Clock that sign-in texts are dated against, milliseconds since the epoch. Default: the system's. */
+  /** Clock that the dates of sign-in texts are compared with, milliseconds since the epoch. Default: the system clock. */
   readonly nowMs?: () => number;
 };
 
@@ -68,17 +68,18 @@ export function createLocalKeySigner(options: LocalKeySignerOptions): Signer {
     address: async (): Promise<EvmAddress> => address,
     publicKey: async (): Promise<WalletPub> => publicKey,
     submit: async (request) => submitNow(request),
-    // Nothing is kept: submitting the same request again gives the same signature.
+    // Nothing is stored: submitting the same request again gives the same signature.
     read: async () => undefined,
     find: async () => undefined,
   };
 }
 
 const messages: Readonly<Partial<Record<RefusalReason, string>>> = {
-  'kind-not-allowed': 'this signer is not configured to sign requests of this kind',
-  'foreign-signer': 'the request names another wallet than this signer holds',
-  'external-id-mismatch': 'the request id is not the id of its content',
-  'malformed-payload': 'the payload does not form a document of its kind',
+  'kind-not-allowed': 'this signer is not configured to sign this kind of request',
+  'foreign-signer':
+    'the request expects the signature of another wallet than the one of this signer',
+  'external-id-mismatch': 'the request id does not belong to its content',
+  'malformed-payload': 'the payload is not a valid document of its kind',
   'foreign-encryption-key':
     "the sign-in text lists an encryption key that is not in this signer's configuration",
   'stale-sign-in':
@@ -95,7 +96,7 @@ function parsePublicKey(privateKey: Secret): WalletPub {
     const bytes = hexToBytes(privateKey.reveal(), 32);
     return encodeWalletPub(secp256k1.Point.fromBytes(secp256k1.getPublicKey(bytes)).toAffine());
   } catch {
-    // The cause is dropped on purpose: parsers quote what they were given.
+    // The cause is dropped on purpose: parsers repeat their input in messages.
     throw new PoolError(
       'invalid_private_key',
       'the private key must be 32 bytes of lower-case hex with 0x, between 1 and the group order',

@@ -35,7 +35,7 @@ describe('computeExternalId', () => {
     expect(computeExternalId({ ...content, ...change })).not.toBe(computeExternalId(content));
   });
 
-  it('is the same for the same request made again, and another for every kind', () => {
+  it('is the same if the same request is made again, and differs between kinds', () => {
     const ids = Object.values(requests).map((request) => request.externalId);
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -57,11 +57,11 @@ describe('computeRequestDigest', () => {
 });
 
 describe('signTwice', () => {
-  it('answers a signature that came out twice the same', async () => {
+  it('returns a signature if signing twice gives the same one', async () => {
     expect(await signTwice(async () => 'same')).toBe('same');
   });
 
-  it('answers nothing for a signer that draws fresh nonces', async () => {
+  it('returns nothing for a signer that uses fresh nonces', async () => {
     let calls = 0;
     expect(await signTwice(async () => String(calls++))).toBeUndefined();
     expect(calls).toBe(2);

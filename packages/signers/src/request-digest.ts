@@ -1,5 +1,5 @@
 /**
- * The digest and the id of a request, both computed from its content.
+ * The digest and the id of a request. Both are computed from its content.
  *
  * @module
  */
@@ -19,8 +19,8 @@ import type { SignRequestContent } from './requests.ts';
 import { computeTransactionDigest } from './token-approval.ts';
 
 /**
- * The 32 bytes that get signed.
- * @throws PoolError when the payload does not form a document of its kind
+ * The 32 bytes that are signed.
+ * @throws PoolError if the payload is not a valid document of its kind
  */
 export function computeRequestDigest(request: SignRequestContent): Hex32 {
   switch (request.kind) {
@@ -46,17 +46,17 @@ export function computeRequestDigest(request: SignRequestContent): Hex32 {
 }
 
 /**
- * The id under which a provider knows a request: the same content has the same id, on every host and after
- * every crash, so that a lost answer is looked up and never asked for twice.
+ * The id under which a provider stores a request. The same content has the same id on every host and after every crash. A lost
+ * answer is therefore looked up, and the request is never sent twice.
  *
- * @returns 39 characters `p1-…`, which every custodian's id field takes. Public, reveals nothing.
+ * @returns 39 characters `p1-…`, which the id field of every custodian accepts. Public; it reveals nothing.
  */
 export function computeExternalId(content: {
   readonly kind: string;
   readonly expectedSigner: EvmAddress;
   readonly chainId: number | undefined;
   readonly pool: EvmAddress | undefined;
-  /** Names the authorisation within its pool, for example its batch nonce. */
+  /** Identifies the authorisation within its pool, for example its batch nonce. */
   readonly authorizationId: string | undefined;
   readonly digest: Hex32;
 }): string {
@@ -108,7 +108,7 @@ function placeOf(request: SignRequestContent): {
   }
 }
 
-/** Completes a request with its id. @throws PoolError when the payload is malformed */
+/** Adds the id to a request. @throws PoolError if the payload is malformed */
 export function createSignRequest<TContent extends SignRequestContent>(
   content: TContent,
 ): TContent & { readonly externalId: string } {

@@ -1,7 +1,7 @@
 /**
- * What a signer can be asked for. Every kind names *what* is to be agreed to; the adapter computes the
- * digest itself. There is no kind for a caller's digest: a raw 32-byte value could be anything, an Ethereum
- * transaction included (protocol §7, "No blind signing").
+ * The requests that a signer accepts. Every kind names *what* is to be authorised, and the adapter computes the digest itself. No
+ * kind signs a digest from the caller: 32 raw bytes could be anything, including an Ethereum transaction (protocol §7, "No blind
+ * signing").
  *
  * @module
  */
@@ -31,7 +31,7 @@ export type VoidPayload = {
 
 /** EIP-2612 permit of exactly the batch's total to the pool. */
 export type PermitPayload = {
-  /** The token's own EIP-712 domain, as read from its contract and checked against `expected`. */
+  /** The token's own EIP-712 domain, read from its contract and checked against `expected`. */
   readonly domain: TypedData['domain'];
   readonly permit: PermitRequest;
   readonly expected: ApprovalExpectation;
@@ -44,12 +44,12 @@ export type TokenApprovalPayload = {
   readonly expected: ApprovalExpectation;
 };
 
-/** What a permit or approval must turn out to say. Comes from the agent's own configuration and manifest. */
+/** The values that a permit or approval must have. They come from the agent's own configuration and manifest. */
 export type ApprovalExpectation = {
   readonly chainId: number;
   readonly token: EvmAddress;
   readonly pool: EvmAddress;
-  /** The stored manifest's total in base units. An approval may also be of zero. */
+  /** The stored manifest's total in base units. An approval may also be zero. */
   readonly total: bigint;
 };
 
@@ -61,16 +61,16 @@ export type SignInPayload = {
 
 /** The fixed viewing-key text for one platform, signed as EIP-191. The signature is as secret as the key. */
 export type ViewingKeyPayload = {
-  /** The platform's domain, which the fixed text names. */
+  /** The platform's domain, which the fixed text contains. */
   readonly domain: string;
 };
 
 type Request<TKind extends string, TPayload> = {
   readonly kind: TKind;
   readonly payload: TPayload;
-  /** Who must sign: refused unless it is the signer's own address. */
+  /** The address that must sign. The request is refused unless it is the signer's own address. */
   readonly expectedSigner: EvmAddress;
-  /** {@link computeExternalId} of the content; refused when it is not. */
+  /** {@link computeExternalId} of the content. Another id is refused. */
   readonly externalId: string;
 };
 

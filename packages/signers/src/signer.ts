@@ -1,24 +1,23 @@
 /**
- * The one interface behind every signer: local key, enclave, custodian.
+ * The interface of every signer: local key, enclave, custodian.
  *
- * `submit` and `read` are separate so that a job can persist `providerId` and survive a crash while people
- * vote; `find` recovers a request whose answer was lost. A signer never answers with a signature that did
- * not pass {@link acceptSignature}.
+ * `submit` and `read` are separate, so that a job can store `providerId` and survive a crash while people approve. `find`
+ * recovers a request whose answer was lost. A signer only returns a signature that passed {@link acceptSignature}.
  *
  * @module
  */
 import type { EvmAddress, Hex, WalletPub } from '@pool/core';
 import type { SignRequest } from './requests.ts';
 
-/** Why a signer said no. Each is final for that request. */
+/** The reason for a refusal. Each is final for that request. */
 export type RefusalReason =
-  /** The signer does not do this kind, or its configuration does not allow it. */
+  /** The signer does not sign this kind, or its configuration does not allow it. */
   | 'kind-not-allowed'
   /** `expectedSigner`, or the funder, owner or wallet in the payload, is not this signer's address. */
   | 'foreign-signer'
   /** `externalId` is not that of the content. */
   | 'external-id-mismatch'
-  /** The payload does not form a document of its kind. */
+  /** The payload is not a valid document of its kind. */
   | 'malformed-payload'
   /** Chain and pool are not in the signer's list. */
   | 'pool-not-listed'
@@ -75,22 +74,22 @@ export type Outcome =
     };
 
 export type SignerCapabilities = {
-  /** The same request gives the same signature, always (RFC 6979). */
+  /** The same request always gives the same signature (RFC 6979). */
   readonly deterministic: boolean;
-  /** A separate approve process must be handed the manifest first. */
+  /** A separate approval process must receive the manifest first. */
   readonly needsApprover: boolean;
   readonly curves: readonly ('secp256k1' | 'ed25519')[];
 };
 
 export type Signer = {
-  /** Signer kind as configured, for example `local-key`. */
+  /** Kind of the signer in the configuration, for example `local-key`. */
   readonly name: string;
   readonly capabilities: SignerCapabilities;
   address(): Promise<EvmAddress>;
   publicKey(): Promise<WalletPub>;
   submit(request: SignRequest): Promise<Progress | Outcome>;
-  /** @returns undefined when the signer no longer knows the id: submit again */
+  /** @returns undefined if the signer does not know the id any more: submit again */
   read(providerId: string): Promise<Progress | Outcome | undefined>;
-  /** Looks a request up by its content's id, after an answer was lost. */
+  /** Finds a request by the id of its content, after an answer was lost. */
   find(externalId: string): Promise<Progress | Outcome | undefined>;
 };

@@ -1,6 +1,6 @@
 /**
- * The one transaction a funder signer signs: `approve(pool, v)` on a listed token, where v is a stored
- * manifest's total or zero. Decoded from its bytes, never from what a caller says about them.
+ * The only transaction that a funder signer signs: `approve(pool, v)` on a listed token, where v is zero or the total of a stored
+ * manifest. It is decoded from its bytes, never from the caller's description.
  *
  * @module
  */
@@ -21,25 +21,25 @@ import type { RefusalReason } from './signer.ts';
 /** `approve(address,uint256)`. */
 const approveSelector = '0x095ea7b3';
 
-/** An approval costs about 50,000 gas, with an odd token twice that. */
+/** An approval costs about 50,000 gas, and twice as much for an unusual token. */
 export const maxApprovalGas = 300_000n;
 
-/** Most an approval may cost in the chain's coin: 0.1 of a coin with 18 decimals. */
+/** The maximum fee of an approval in the chain's coin: 0.1 of a coin with 18 decimals. */
 const maxApprovalFeeWei = 10n ** 17n;
 
-/** The hash that is signed. @throws PoolError `malformed_payload` unless it is one unsigned transaction */
+/** The hash to sign. @throws PoolError `malformed_payload` unless it is exactly one unsigned transaction */
 export function computeTransactionDigest(unsignedTransaction: Hex): Hex32 {
   return parseHex32(parseUnsigned(unsignedTransaction).unsignedHash);
 }
 
-/** The raw transaction to send. `signature` is 65 bytes as the gate returned it. */
+/** The raw transaction to send. `signature` has the 65 bytes that {@link acceptSignature} returns. */
 export function encodeSignedTransaction(unsignedTransaction: Hex, signature: Hex): Hex {
   const transaction = parseUnsigned(unsignedTransaction);
   transaction.signature = Signature.from(signature);
   return parseHex(transaction.serialized);
 }
 
-/** Undefined: the bytes are exactly the expected approval. */
+/** Returns undefined if the bytes are exactly the expected approval, and otherwise the reason for a refusal. */
 export function findApprovalDefect(
   unsignedTransaction: Hex,
   expected: ApprovalExpectation,
@@ -81,7 +81,7 @@ function parseUnsigned(unsignedTransaction: Hex): Transaction {
   } catch (cause) {
     throw malformed(cause);
   }
-  // Re-encoding must give the same bytes, or the digest would be of something the caller did not send.
+  // Re-encoding must give the same bytes. Otherwise the digest would cover something that the caller did not send.
   if (transaction.isSigned() || transaction.unsignedSerialized !== unsignedTransaction) {
     throw malformed();
   }
@@ -89,7 +89,7 @@ function parseUnsigned(unsignedTransaction: Hex): Transaction {
 }
 
 function malformed(cause?: unknown): PoolError {
-  return new PoolError('malformed_payload', 'the payload is not one unsigned transaction', {
+  return new PoolError('malformed_payload', 'the payload is not exactly one unsigned transaction', {
     cause,
   });
 }
@@ -97,7 +97,7 @@ function malformed(cause?: unknown): PoolError {
 function parseApproveCall(
   data: string,
 ): { readonly spender: EvmAddress; readonly value: bigint } | undefined {
-  // Exactly selector and two words: trailing bytes would be hidden from whoever reads a decoded call.
+  // Exactly the selector and two words: a person who reads the decoded call would not see trailing bytes.
   const words = /^0x095ea7b3(0{24}[0-9a-f]{40})([0-9a-f]{64})$/.exec(data);
   const [, spender, value] = words ?? [];
   if (spender === undefined || value === undefined) {

@@ -59,7 +59,7 @@ export const authentication = section('Authentication', [
     'An API key is verified with the platform, at every request.',
     shown(
       agentApp('asks the platform at every request, and refuses every key when it does not answer'),
-      keyVerifier('asks every time: nothing is remembered'),
+      keyVerifier('asks the platform every time and caches nothing'),
       access('lets nobody in on the platform’s word when the platform is gone'),
     ),
   ],

@@ -97,7 +97,7 @@ export const variables = section('Variables', [
   [
     'variable.verify-url',
     '`DISBURSE_PLATFORM_VERIFY_URL` points at the platform’s verify-key route.',
-    shown(agentConfig(everyProblem), keyVerifier('lets nobody in when the platform %s')),
+    shown(agentConfig(everyProblem), keyVerifier('accepts no key if the platform %s')),
   ],
   [
     'variable.chain',

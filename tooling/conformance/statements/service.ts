@@ -76,7 +76,7 @@ export const service = section('What the service does', [
   [
     'service.funder-signs',
     'The configured funder signer authorises the batch; no browser wallet is asked.',
-    shown(localKey('the local key signs what ethers would sign > a fund authorisation')),
+    shown(localKey('the local key makes the same signatures as ethers > a fund authorisation')),
   ],
   [
     'service.relayer-verifies',
@@ -107,7 +107,7 @@ export const service = section('What the service does', [
     'On chain stand opaque commitments and a proof: no recipient, and no recipient’s amount.',
     shown(
       sandbox('leaves no recipient and no recipient’s amount in the transaction'),
-      fundBatch('hides how many slots are filled: every sealed note looks alike'),
+      fundBatch('hides how many slots are filled: all sealed notes have the same form'),
     ),
   ],
   [
@@ -129,7 +129,7 @@ export const service = section('What the service does', [
   [
     'service.notes-open-by-p-alone',
     'A note opens with the private half of the P it was sealed to, and with no other key.',
-    shown(fundBatch('lets each recipient of "$manifest.jobKey" open its own note only')),
+    shown(fundBatch('lets each recipient of "$manifest.jobKey" open only its own note')),
   ],
   [
     'service.viewing-key-moves-nothing',

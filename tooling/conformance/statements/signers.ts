@@ -21,9 +21,9 @@ export const signers = section('Signers and viewing keys', [
     'The local key signs fund authorisations deterministically, and nothing that it was not built for.',
     shown(
       localKey(
-        'the local key signs what ethers would sign > knows its address and public key',
-        'the local key signs what ethers would sign > a fund authorisation',
-        'the local key refuses > what its configuration does not list',
+        'the local key makes the same signatures as ethers > knows its address and public key',
+        'the local key makes the same signatures as ethers > a fund authorisation',
+        'the local key refuses > what its configuration does not allow',
       ),
     ),
   ],
@@ -50,8 +50,8 @@ export const signers = section('Signers and viewing keys', [
     'A viewing key derives from a signature over a fixed text, which a signer with fresh nonces cannot give.',
     shown(
       viewingKey('is the fixed text for $domain', 'derives $viewingKey'),
-      localKey('the local key signs what ethers would sign > the viewing-key text'),
-      signing('answers nothing for a signer that draws fresh nonces'),
+      localKey('the local key makes the same signatures as ethers > the viewing-key text'),
+      signing('returns nothing for a signer that uses fresh nonces'),
     ),
   ],
   ['viewing-key.derived', 'The holder’s roles derive it so by default.', accountOperations],

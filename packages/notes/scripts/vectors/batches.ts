@@ -156,7 +156,7 @@ function exampleBatch(size: 16 | 64, amounts: readonly string[], jobKey: string)
   const total = slots.reduce((sum, { amount }) => sum + amount, 0n);
   const batchRoot = binaryRoot(commitments);
 
-  // The recipients among others, at places of no pattern.
+  // The recipients in slots without a pattern.
   const leaves = new Map(people.map(({ walletId }, i) => [7 * i + (i % 5), walletId] as const));
   leaves.set(4 ** 9 + 3, sample('another wallet'));
   const eligibilityRoot = quaternaryRoot(leaves);

@@ -96,7 +96,7 @@ export function walletId() {
   };
 }
 
-/** The text is part of the protocol: a letter changed is another key for everybody. */
+/** The text is part of the protocol: one changed letter gives every wallet another key. */
 function viewingText(domain: string): string {
   return (
     `${domain} asks this wallet for its viewing key.\n\nPurpose: pool/v1/viewing\nDomain: ${domain}\n\n` +
@@ -195,7 +195,7 @@ export function encryptionKey() {
   };
 }
 
-/** The smallest y > 1 for which (1 - y²) / (a - d y²) is no square, by Euler's criterion. */
+/** The smallest y > 1 for which (1 - y²) / (a - d y²) is not a square, by Euler's criterion. */
 function offCurveY(): bigint {
   const power = (base: bigint, exponent: bigint): bigint => {
     let [result, square, rest] = [1n, base % r, exponent];

@@ -1,6 +1,6 @@
 /**
- * The primitives of the protocol from libraries that @pool/core and @pool/notes do not use, or from a few lines of
- * their own: poseidon-lite, @zk-kit, ethers, node:crypto. Nothing here imports our packages: that is the point.
+ * The primitives of the protocol, from libraries that @pool/core and @pool/notes do not use (poseidon-lite, @zk-kit, ethers,
+ * node:crypto) or written out here. This file must not import packages of this repository, so that the vectors are independent.
  *
  * @module
  */
@@ -42,7 +42,7 @@ export function hash(...inputs: bigint[]): bigint {
   return BigInt(k(inputs));
 }
 
-/** HC, written from the end: split into groups first, then fold. */
+/** HC, computed from the end: split into groups first, then fold. */
 export function chainHash(tag: bigint, elements: readonly bigint[]): bigint {
   const padded = [...elements];
   while (padded.length % 4 !== 0) {
@@ -81,7 +81,7 @@ export function hkdf(
   return Buffer.from(hkdfSync('sha256', ikm, salt, info, length));
 }
 
-/** RFC 8785 for what manifests hold: objects, arrays, integers and well-formed strings. */
+/** RFC 8785 for the contents of manifests: objects, arrays, integers and well-formed strings. */
 export function jcs(value: unknown): string {
   if (Array.isArray(value)) {
     return `[${value.map(jcs).join(',')}]`;
@@ -179,7 +179,7 @@ function xChaCha20Poly1305(
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** A sealed note of suite 1, with what lies between. */
+/** A sealed note of suite 1, with its intermediate values. */
 export function seal(note: {
   amount: bigint;
   nonce: bigint;
