@@ -1,11 +1,11 @@
 /**
- * Packed Baby Jubjub points times one secret scalar, on all threads (kernels: codegen/babyjubjub.ts).
+ * Multiplies packed Baby Jubjub points by one secret scalar, on all threads (kernels: codegen/babyjubjub.ts).
  *
- * A packed point is 32 bytes (iden3's packing): y little-endian, bit 255 set iff x > (r-1)/2.
+ * A packed point is 32 bytes (iden3's packing): y little-endian, bit 255 set if and only if x > (r-1)/2.
  *
- * What the scalar is exposed to: it is cut into digits here with BigInt, once a call, which is not constant-time; the kernels take the
- * same steps and read the same addresses for every scalar. Digits, intermediate points and products are erased from the shared memory.
- * Copies that the caller holds, and BigInt's, stay until they are collected.
+ * Side channels: this module cuts the scalar into digits with BigInt, once per call, which is not constant-time. The kernels take
+ * the same steps and read the same addresses for every scalar. Digits, intermediate points and products are erased from the
+ * shared memory. Copies that the caller has, and copies of BigInts, stay until they are garbage-collected.
  *
  * @module
  */
@@ -18,17 +18,17 @@ import type { KernelCall } from './thread-messages.ts';
 export const packedPointBytes = 32;
 /** The order of the subgroup. */
 const subgroupOrder = 2736030358979909402780800718157159386076813972158567259200215660948447373041n;
-/** Pairs in one task: some 4 ms of work, enough that the inversion that they share does not show. */
+/** Pairs in one task: about 4 ms of work, enough to make the cost of the shared inversion negligible. */
 export const pairsInTask = 32;
-/** What `bj_scratchBytes(pairsInTask)` answers; a test compares. */
+/** The result of `bj_scratchBytes(pairsInTask)`. A test compares the two. */
 export const pointScratchBytes = 20_000;
 const windowBits = 4n;
 const digitCount = 63;
 const digitBytes = 2;
 
 /**
- * The scalar as 63 odd digits from -15 to 15 of weight 16^i, most significant first, each as (|digit| - 1)/2 and whether it is
- * negative. An even scalar is replaced by scalar + l, which is odd and gives the same multiple of a subgroup point.
+ * The scalar as 63 odd digits from -15 to 15 of weight 16^i, most significant first. Each is encoded as (|digit| - 1)/2 and its
+ * sign. An even scalar is replaced by scalar + l, which is odd and gives the same multiple of a subgroup point.
  *
  * @param scalar - 32 bytes little-endian, 1 … l-1, secret
  * @throws KernelsError `input_refused`
@@ -38,14 +38,14 @@ export function recodeScalar(scalar: Uint8Array): Uint8Array {
   if (scalar.length !== 32 || value < 1n || value >= subgroupOrder) {
     throw new KernelsError(
       'input_refused',
-      'the scalar must be 32 bytes little-endian, from 1 to below the subgroup order',
+      'the scalar must be 32 bytes little-endian, at least 1 and below the subgroup order',
     );
   }
   const digits = new Uint8Array(digitCount * digitBytes);
   const top = 1n << windowBits;
   let rest = value % 2n === 1n ? value : value + subgroupOrder;
   for (let place = digitCount - 1; place >= 0; place -= 1) {
-    // Odd and centred; what is left stays odd. The last digit is what is left, below 16.
+    // Odd and centred. The rest stays odd. The last digit is the rest, below 16.
     const digit = place > 0 ? (rest % (2n * top)) - top : rest;
     const size = digit < 0n ? -digit : digit;
     digits[place * digitBytes] = Number((size - 1n) / 2n);
@@ -55,7 +55,7 @@ export function recodeScalar(scalar: Uint8Array): Uint8Array {
   return digits;
 }
 
-/** The calls for pairs of points at `points`, replaced by their products; a byte a point at `valid`. */
+/** The calls for the pairs at `points`. They replace the points by their products and write one byte per point to `valid`. */
 export function multiplyPointsCalls(places: {
   readonly points: number;
   readonly valid: number;
@@ -71,7 +71,7 @@ export function multiplyPointsCalls(places: {
   ];
 }
 
-/** The tasks of a batch of `count` items: first item and pairs of each (an odd last item is paired with nothing). */
+/** The tasks of a batch of `count` items: the first item and the number of pairs of each. An odd last item has no partner. */
 export function cutIntoTasks(
   count: number,
 ): readonly { readonly first: number; readonly pairs: number }[] {
@@ -82,16 +82,16 @@ export function cutIntoTasks(
   });
 }
 
-/** What became of each point: `valid` holds 1 for points of the subgroup, 0 for refused ones, whose product is zeros. */
+/** The result for each point: `valid` is 1 for points of the subgroup, and 0 for refused points, whose product is zeros. */
 export type PackedProducts = { readonly packed: Uint8Array; readonly valid: Uint8Array };
 
 /**
- * scalar · point, for each point. Refused are y >= r, points off the curve or outside the subgroup, the identity, and a set sign at
- * x = 0.
+ * scalar · point, for each point. Points are refused if y >= r, if they are off the curve or outside the subgroup, if they are
+ * the identity, or if the sign is set at x = 0.
  *
- * @param points - packed, one after another; untrusted
+ * @param points - packed, concatenated; untrusted
  * @param scalar - 32 bytes little-endian, 1 … l-1, secret
- * @throws KernelsError `input_refused`, and what a run can fail with
+ * @throws KernelsError `input_refused`, and the errors of a run
  */
 export async function multiplyPackedPoints(
   runtime: Runtime,
@@ -102,7 +102,7 @@ export async function multiplyPackedPoints(
   const { memory, threads } = runtime;
   const count = points.length / packedPointBytes;
   if (!Number.isInteger(count)) {
-    throw new KernelsError('input_refused', 'packed points are 32 bytes each');
+    throw new KernelsError('input_refused', 'packed points must be 32 bytes each');
   }
   const digits = recodeScalar(scalar);
   try {
@@ -145,7 +145,7 @@ export async function multiplyPackedPoints(
 export function addressFor(blocks: readonly Block[], thread: number): number {
   const block = blocks[thread];
   if (block === undefined) {
-    throw new KernelsError('kernel_failed', 'there is no scratch memory for this thread');
+    throw new KernelsError('kernel_failed', 'this thread has no scratch memory');
   }
   return block.address;
 }

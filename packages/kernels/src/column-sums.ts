@@ -1,5 +1,5 @@
 /**
- * Sums over the columns of a sparse matrix that is stored by rows: its transpose times a vector.
+ * Sums over the columns of a sparse matrix that is stored by rows: the product of its transpose with a vector.
  *
  * @module
  */
@@ -15,19 +15,19 @@ import {
 import { scalarBytes } from './scalar-field.ts';
 import type { KernelTask } from './threads.ts';
 
-/** Columns of one task: a millisecond where each has ten entries or so. */
+/** Columns of one task: about a millisecond if a column has ten entries. */
 const taskColumns = 2048;
 const convertedPerTask = 4096;
-/** Rows between two turns of the event loop. */
+/** Rows processed between two turns of the event loop. */
 const sliceRows = 65_536;
 
-/** Entries of row i: numbers rowStart[i] up to rowStart[i + 1]. */
+/** The entries of row i have the numbers rowStart[i] to rowStart[i + 1] - 1. */
 export type SparseMatrix = {
-  /** One more than there are rows. */
+  /** One element more than the number of rows. */
   readonly rowStart: Uint32Array;
   /** Column of each entry. */
   readonly column: Uint32Array;
-  /** Place of each entry's value in `values`. */
+  /** Index of each entry's value in `values`. */
   readonly value: Uint32Array;
   /** Distinct values, 32 bytes little-endian each, below r. */
   readonly values: Uint8Array;
@@ -43,7 +43,7 @@ function checkMatrix({ rowStart, column, value, values, columns }: SparseMatrix)
     throw new KernelsError('input_refused', `the matrix is not well-formed: ${what}`);
   };
   const known = values.length / scalarBytes;
-  if (!Number.isInteger(known)) refuse('its values are cut off');
+  if (!Number.isInteger(known)) refuse('its list of values is incomplete');
   if (!Number.isInteger(columns) || columns < 1) refuse('it has no columns');
   if (column.length !== value.length || (rowStart.at(-1) ?? -1) !== column.length) {
     refuse('its parts have different lengths');
@@ -57,7 +57,7 @@ function checkMatrix({ rowStart, column, value, values, columns }: SparseMatrix)
   }
 }
 
-/** The end of each column's entries, after a zero; columns are filled up to an even number. */
+/** The end of each column's entries, after a zero. Columns are padded to an even number of entries. */
 function computeColumnEnds({ column, columns }: SparseMatrix): Uint32Array {
   const ends = new Uint32Array(columns + 1);
   for (let entry = 0; entry < column.length; entry += 1) {
@@ -71,7 +71,7 @@ function computeColumnEnds({ column, columns }: SparseMatrix): Uint32Array {
   return ends;
 }
 
-/** Writes the entries by columns, as codegen/setup.ts reads them; value 0 of the kernel's is zero and fills up. */
+/** Writes the entries by columns, as codegen/setup.ts reads them. Value 0 of the kernel is zero and serves as padding. */
 async function transpose(
   { rowStart, column, value }: SparseMatrix,
   ends: Uint32Array,
@@ -97,9 +97,9 @@ async function transpose(
 }
 
 /**
- * For each column the sum of value·weights[row].
+ * For each column, the sum of value·weights[row].
  * @param weights - one scalar for each row, or more; 32 bytes little-endian each, below r
- * @returns one scalar for each column, canonical
+ * @returns one canonical scalar for each column
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
  */
 export function multiplyColumns(
@@ -112,7 +112,10 @@ export function multiplyColumns(
   const { values, columns } = matrix;
   const rows = matrix.rowStart.length - 1;
   if (weights.length < rows * scalarBytes) {
-    throw new KernelsError('input_refused', 'there are fewer weights than rows');
+    throw new KernelsError(
+      'input_refused',
+      'there are fewer weights than rows; pass one weight for each row',
+    );
   }
   const ends = computeColumnEnds(matrix);
   const total = ends[columns] ?? 0;

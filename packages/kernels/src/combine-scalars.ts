@@ -1,5 +1,5 @@
 /**
- * Sums of multiples of vectors of scalars.
+ * Linear combinations of vectors of scalars.
  *
  * @module
  */
@@ -17,11 +17,11 @@ import type { KernelCall } from './thread-messages.ts';
 
 const taskScalars = 2048;
 
-/** A vector, 32 bytes little-endian for each scalar, and what each is multiplied by; both below r. */
+/** A vector (32 bytes little-endian per scalar) and its factor, both below r. */
 export type ScaledScalars = { readonly factor: bigint; readonly scalars: Uint8Array };
 
 /**
- * The sum of factor·scalars over the terms, of which there is at least one; all are of the same length.
+ * The sum of factor·scalars over the terms. There must be at least one term, and all must have the same length.
  * @returns canonical scalars
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
  */
@@ -38,7 +38,7 @@ export function combineScalars(
   ) {
     throw new KernelsError(
       'input_refused',
-      'vectors are combined that have not the same length, or none',
+      'the vectors must have the same length, and at least one scalar',
     );
   }
   return withBlocks(memory, async (allocate) => {
@@ -47,7 +47,7 @@ export function combineScalars(
       memory.view(block.address, length).set(scalars);
       return block.address;
     });
-    // The kernels multiply vectors: a factor is a vector of itself.
+    // The kernels multiply vector by vector, so the factor is repeated as a vector.
     const factors = terms.map(() => allocate(taskScalars * elementBytes).address);
     const repeated = allocate(taskScalars * scalarBytes);
     for (const [index, { factor }] of terms.entries()) {

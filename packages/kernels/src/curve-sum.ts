@@ -1,7 +1,7 @@
 /**
  * The last steps of a multi-scalar multiplication on BigInt: a few hundred doublings and additions of points.
  *
- * Formulas in Jacobian coordinates (x = X/Z², y = Y/Z³): the Explicit-Formulas Database, dbl-2009-l and add-2007-bl.
+ * Formulas in Jacobian coordinates (x = X/Z², y = Y/Z³) from the Explicit-Formulas Database: dbl-2009-l and add-2007-bl.
  *
  * @module
  */
@@ -24,7 +24,7 @@ function invert(value: bigint): bigint {
   return reduce(x);
 }
 
-/** A coordinate: c0 + c1·u, u² = -1; c1 stays 0 in G1. */
+/** A coordinate c0 + c1·u with u² = -1. In G1, c1 is 0. */
 type Fp2 = readonly [bigint, bigint];
 type Jacobian = { readonly x: Fp2; readonly y: Fp2; readonly z: Fp2 };
 
@@ -84,13 +84,13 @@ function add(p: Jacobian, q: Jacobian): Jacobian {
   };
 }
 
-/** 32 bytes little-endian, with no copy of them but the number. */
+/** Reads 32 bytes little-endian and makes no copy other than the number. */
 function readInteger(bytes: Uint8Array): bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, 32);
   return [24, 16, 8, 0].reduce((sum, at) => (sum << 64n) | view.getBigUint64(at, true), 0n);
 }
 
-/** Canonical little-endian coordinates; zeros are infinity. */
+/** Canonical little-endian coordinates. Zeros mean infinity. */
 function readPoint(group: Group, bytes: Uint8Array): Jacobian {
   const numbers = Array.from({ length: bytes.length / 32 }, (_, index) =>
     readInteger(bytes.subarray(32 * index, 32 * index + 32)),

@@ -1,6 +1,6 @@
 /**
- * What the transforms of one size keep: two tables of twiddles, 80 bytes a row of the domain in all. codegen/ntt.ts says what is in
- * them and how the transforms are cut into rows.
+ * The data that the transforms of one size keep: two tables of twiddle factors, together 80 bytes per row of the domain.
+ * codegen/ntt.ts describes their contents and how the transforms are cut into rows.
  *
  * @module
  */
@@ -17,37 +17,39 @@ import {
 } from './scalar-field.ts';
 import type { KernelTask } from './threads.ts';
 
-/** Bytes of two field elements, lane by lane. */
+/** Bytes of two field elements, interleaved by lane. */
 export const pairBytes = 80;
-/** Pairs of a row of the matrix, at most: with both tables 120 kB, which a second-level cache holds. */
+/**
+ * Maximum number of pairs in a row of the matrix. With both tables a row takes 120 kB, which fits into the second-level cache.
+ */
 const pairsPerRow = 512;
-/** Between two rows: without it a column's entries would compete for the same few sets of every cache. */
+/** Padding between two rows. Without it, the entries of a column would map to the same few sets of every cache. */
 const gapBytes = 128;
 
 export type Domain = {
   /** n, a power of two, 2 … 2^27. */
   readonly size: number;
-  /** n/2 pairs as a matrix. */
+  /** n/2 pairs, arranged as a matrix. */
   readonly rows: number;
   readonly rowPairs: number;
-  /** From one row to the next, in vectors and in tables. */
+  /** Distance from one row to the next, in vectors and in tables. */
   readonly rowBytes: number;
   /** Bytes of a vector of n elements. */
   readonly vectorBytes: number;
   readonly inverseTable: number;
   readonly forwardTable: number;
-  /** Address of a pair with 1/n in both lanes. */
+  /** Address of a pair that has 1/n in both lanes. */
   readonly inverseSize: number;
 };
 
-/** A piece of a table: pairs with first entries `first`, `second`, each pair `factor` times the one before. */
+/** A piece of a table: its first entries are `first` and `second`, and each pair is `factor` times the previous one. */
 type Piece = {
   readonly pair: number;
   readonly pairs: number;
   readonly numbers: readonly [first: bigint, second: bigint, factor: bigint];
 };
 
-/** Entries start·step^j, j = 0 … h-1, from pair h/2 on. */
+/** Entries start·step^j for j = 0 … h-1, from pair h/2 on. */
 function describeStage(h: number, start: bigint, step: bigint): Piece[] {
   return splitRange(h / 2, pairsPerRow).map(([from, pairs]) => {
     const first = (start * computePower(step, BigInt(2 * from))) % scalarFieldOrder;
@@ -84,7 +86,7 @@ export async function createDomain(
   const rowPairs = Math.min(size / 2, pairsPerRow);
   const rows = size / 2 / rowPairs;
   const rowBytes = rowPairs * pairBytes + (rows > 1 ? gapBytes : 0);
-  // The transforms handle two pairs at a time, also when there is only one.
+  // The transforms process two pairs at a time, even if there is only one.
   const vectorBytes = Math.max(rows * rowBytes, 2 * pairBytes);
   const tableBytes = rows * rowBytes;
   const block = memory.allocate(2 * tableBytes + pairBytes);

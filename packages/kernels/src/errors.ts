@@ -5,7 +5,7 @@
  */
 
 export type KernelsErrorCode =
-  /** The memory budget does not hold what was asked for. */
+  /** The request does not fit into the memory budget. */
   | 'out_of_memory'
   /** The kernels were closed, before or during the call. */
   | 'kernels_closed'
@@ -34,7 +34,7 @@ export class KernelsError extends Error {
   }
 }
 
-/** What an operation fails with: the reason as it was given, unless it is no error. */
+/** The error that an operation fails with: the reason itself if it is an Error. */
 export function errorOf(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
 }

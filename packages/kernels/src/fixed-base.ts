@@ -1,7 +1,8 @@
 /**
- * Multiples of a group's generator by a table. A scalar is cut into signed digits of 11 bits, -2^10 … 2^10 - 1 each and the last one
- * positive; the table has the 2^10 multiples of the generator for each of the 24 places. So a multiple is a sum of 24 points of the table.
- * Wider digits would be fewer additions and a table that no second-level cache holds: no faster.
+ * Multiples of a group's generator with a table. A scalar is cut into signed digits of 11 bits, each in -2^10 … 2^10 - 1, except
+ * the last, which is positive. For each of the 24 places, the table has the 2^10 multiples of the generator. A multiple is
+ * therefore a sum of 24 points of the table. Wider digits need fewer additions, but their table does not fit into the
+ * second-level cache, so they are not faster.
  *
  * @module
  */
@@ -23,12 +24,12 @@ import type { KernelTask } from './threads.ts';
 
 const scalarBits = 256;
 const digitBits = 11;
-/** Digits; the last has 3 bits and what is carried. */
+/** Number of digits. The last has 3 bits and the carry. */
 const digitCount = Math.floor(scalarBits / digitBits) + 1;
-/** Multiples of a digit's table: 1 … this. */
+/** Number of multiples in the table of a digit. */
 const multiples = 2 ** (digitBits - 1);
 
-/** Generators as every BN254 library has them (EIP-197). */
+/** The generators that every BN254 library uses (EIP-197). */
 const generators: Readonly<Record<Group, readonly bigint[]>> = {
   g1: [1n, 2n],
   g2: [
@@ -49,19 +50,19 @@ function concat(parts: readonly Uint8Array[]): Uint8Array {
 
 const places = Array.from({ length: digitCount }, (_, place) => place);
 
-/** What is added to a scalar so that its digits become positive: half of the range in all places but the last. */
+/** Added to a scalar so that its digits become positive: half of the range in every place except the last. */
 const blindingOffset = places
   .slice(0, -1)
   .reduce((sum, place) => sum + (BigInt(multiples) << BigInt(digitBits * place)), 0n);
 
 type Table = {
-  /** Point number MULTIPLES·place + m - 1 is m·2^(13·place) times the generator. */
+  /** Point number multiples·place + m - 1 is m·2^(11·place) times the generator. */
   readonly address: number;
   /** Address of the offset, 32 bytes. */
   readonly offset: number;
 };
 
-/** Reads the 2^(13·place) multiples of the generator into the first of each place's points. */
+/** Writes the 2^(11·place) multiples of the generator into the first point of each place. */
 async function placeBases(runtime: Runtime, group: Group, table: number): Promise<void> {
   const radix = 1n << 256n;
   const generator = concat(
@@ -128,7 +129,7 @@ async function createTable(runtime: Runtime, group: Group): Promise<Table> {
   return { address: block.address, offset: offset.address };
 }
 
-/** One table for each group and runtime, kept until the kernels are closed: 2 and 4 MB. */
+/** One table for each group and runtime, kept until the kernels are closed: 2 MB and 4 MB. */
 const tables = new WeakMap<Runtime, Map<Group, Promise<Table>>>();
 
 function ensureTable(runtime: Runtime, group: Group): Promise<Table> {
@@ -154,7 +155,10 @@ export async function multiplyGenerator(
 ): Promise<Uint8Array> {
   const count = scalars.length / scalarBytes;
   if (!Number.isInteger(count)) {
-    throw new KernelsError('input_refused', `${scalars.length} bytes are no scalars of 32 bytes`);
+    throw new KernelsError(
+      'input_refused',
+      `there are ${scalars.length} bytes of scalars, not a positive multiple of 32`,
+    );
   }
   if (count === 0) return new Uint8Array();
   const { address, offset } = await ensureTable(runtime, group);

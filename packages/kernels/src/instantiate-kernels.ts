@@ -6,7 +6,7 @@
 
 export type Kernel = (...numbers: readonly number[]) => unknown;
 
-/** The exported kernels by name. The memory goes in under whatever name the module imports it. */
+/** The exported kernels by name. The module receives the memory under the name that it imports. */
 export function instantiateKernels(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory,

@@ -1,5 +1,5 @@
 /**
- * One kernel thread as the main thread sees it.
+ * One kernel thread, seen from the main thread.
  *
  * @module
  */
@@ -9,12 +9,12 @@ import type { ThreadAnswer, ThreadOrder, ThreadWork } from './thread-messages.ts
 
 export type ThreadEvents = {
   readonly onDone: (id: number, failure: string | undefined) => void;
-  /** The thread is gone, with nothing of it running any more. Called once, also after `end`. */
+  /** The thread ended and runs nothing any more. Called once, also after `end`. */
   readonly onExit: (cause: unknown) => void;
 };
 
 export type KernelThread = {
-  /** Resolves when it takes orders; rejects with the cause if it ends before. Orders may be sent at once. */
+  /** Resolves when the thread accepts orders. Rejects with the cause if it ends before. Orders may be sent immediately. */
   readonly ready: Promise<void>;
   readonly send: (order: ThreadOrder) => void;
   /** Whether the thread keeps the process alive. */
@@ -23,16 +23,17 @@ export type KernelThread = {
 };
 
 export function startKernelThread(work: ThreadWork, events: ThreadEvents): KernelThread {
-  // The worker reads no environment and takes no flag of the process (debugger, loaders, conditions): it imports only files beside it.
+  // The worker does not use the environment or the flags of the process (debugger, loaders, conditions): it imports only files
+  // beside it.
   const worker = new Worker(moduleBeside(import.meta.url, 'kernel-worker'), {
     workerData: work,
     env: {},
     execArgv: [],
-    // It makes little garbage; without a limit V8 lets tens of megabytes of it lie in every thread.
+    // A kernel thread makes little garbage. Without a limit, V8 keeps tens of megabytes of it in every thread.
     resourceLimits: { maxYoungGenerationSizeMb: 4 },
   });
   const ready = Promise.withResolvers<undefined>();
-  // Whoever does not wait for it learns of the end by `onExit`.
+  // A caller that does not wait for `ready` learns of the end through `onExit`.
   ready.promise.catch(() => undefined);
   let cause: Error | undefined;
   worker.on('message', (answer: ThreadAnswer) => {
@@ -41,7 +42,9 @@ export function startKernelThread(work: ThreadWork, events: ThreadEvents): Kerne
   });
   worker.on('error', (error) => {
     cause =
-      error instanceof Error ? error : new Error('the thread threw no error', { cause: error });
+      error instanceof Error
+        ? error
+        : new Error('the thread threw a value that is not an Error', { cause: error });
   });
   worker.on('exit', (code) => {
     ready.reject(cause ?? new Error(`the thread ended with code ${code}`));

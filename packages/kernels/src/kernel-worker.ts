@@ -1,5 +1,5 @@
 /**
- * A kernel thread: makes the calls it is sent on the shared memory and says when they ended.
+ * A kernel thread: it makes the requested calls on the shared memory and reports when they end.
  *
  * @module
  */
@@ -24,7 +24,8 @@ if (parentPort !== null) {
       for (const [name, ...numbers] of calls) {
         if (Atomics.load(cells, cell) === claim.cutShort) break;
         const kernel = kernels.get(name);
-        if (kernel === undefined) return { type: 'done', id, failure: `there is no ${name}` };
+        if (kernel === undefined)
+          return { type: 'done', id, failure: `there is no kernel ${name}` };
         kernel(...numbers);
       }
       return { type: 'done', id };

@@ -1,5 +1,5 @@
 /**
- * The kernels as callers see them: one memory, some threads, and the operations on both.
+ * The kernels as callers use them: one memory, its threads, and the operations.
  *
  * @module
  */
@@ -22,15 +22,15 @@ import { createSetupKernels, type SetupKernels } from './setup-kernels.ts';
 import { createThreads } from './threads.ts';
 import { compileKernels, detectMultiplier, type Multiplier } from './wasm-module.ts';
 
-/** The beginning of the memory, where each instance of the module writes the same constants. */
+/** The start of the memory. Every instance of the module writes the same constants there. */
 const reservedBytes = 65_536;
 
 export type KernelsOptions = {
   /** Default: one for each processor that the process may use. */
   readonly threads?: number | undefined;
-  /** Budget, at most 4 GiB. Default: 4 GiB, or three quarters of the machine's memory if that is less. */
+  /** Memory budget, at most 4 GiB. Default: 4 GiB, or three quarters of the machine's memory if that is less. */
   readonly maximumBytes?: number | undefined;
-  /** 'float' needs relaxed SIMD and a processor with fused multiply-add; 'auto', the default, asks both. */
+  /** `float` needs relaxed SIMD and a processor with fused multiply-add. `auto`, the default, tests for both. */
   readonly multiplier?: 'auto' | Multiplier | undefined;
 };
 
@@ -39,26 +39,26 @@ type NotesAndKeys = ScanKernels & SetupKernels;
 export type Kernels = NotesAndKeys & {
   readonly threads: number;
   readonly multiplier: Multiplier;
-  /** For people: what the kernels run on. */
+  /** Description of what the kernels run on, for people. */
   readonly detail: string;
-  /** Memory in use, of the budget. */
+  /** Memory in use, in bytes; part of the budget. */
   readonly bytesInUse: number;
   /**
-   * Copies scalars in: 32 bytes little-endian each, below r.
+   * Copies scalars into the kernels' memory: 32 bytes little-endian each, below r.
    * @throws KernelsError `input_refused`, `out_of_memory`
    */
   readonly loadScalars: (count: number, bytes: Uint8Array) => Promise<ScalarVector>;
-  /** A copy of the scalars, 32 bytes little-endian each. @throws KernelsError `input_refused` once released */
+  /** A copy of the scalars, 32 bytes little-endian each. @throws KernelsError `input_refused` after their release */
   readonly readScalars: (scalars: ScalarVector) => Uint8Array;
   /**
-   * Keeps the matrices A and B, and the tables of their domain.
+   * Keeps the matrices A and B in memory, and the tables of their domain.
    * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
    */
   readonly loadRows: (rows: RowsInput, options?: TaskOptions) => Promise<Rows>;
   /**
-   * (A·w)(x)·(B·w)(x) - C(x) for the n points x of the odd coset, C the polynomial through the products on the domain.
-   * @param witness - w, one scalar a wire
-   * @returns as many scalars as the domain has rows, secret; the caller releases them
+   * (A·w)(x)·(B·w)(x) - C(x) for the n points x of the odd coset. C is the polynomial through the products on the domain.
+   * @param witness - w, one scalar per wire
+   * @returns one scalar per row of the domain, secret; the caller releases them
    * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
    */
   readonly computeQuotient: (
@@ -67,8 +67,9 @@ export type Kernels = NotesAndKeys & {
     options?: TaskOptions,
   ) => Promise<ScalarVector>;
   /**
-   * Reads points of a proving key chunk by chunk (`read` fills `into` with `count` of them from `start` on) and keeps them.
-   * @throws KernelsError `input_refused`, `out_of_memory`; what `read` throws; the signal's reason
+   * Reads points of a proving key in chunks and keeps them. `read` writes `count` points, starting with number `start`, to
+   * `into`.
+   * @throws KernelsError `input_refused`, `out_of_memory`; errors of `read`; the signal's reason
    */
   readonly loadPoints: (
     group: Group,
@@ -96,7 +97,8 @@ export type Kernels = NotesAndKeys & {
     options?: TaskOptions,
   ) => Promise<Uint8Array>;
   /**
-   * One scalar (32 bytes) times every point, or one each; points in the proving key's format, any on the curve.
+   * Multiplies every point by one scalar (32 bytes), or each point by its own. Points are in the proving key's format and may be
+   * any points on the curve.
    * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
    */
   readonly multiplyPoints: (
@@ -106,7 +108,7 @@ export type Kernels = NotesAndKeys & {
     options?: TaskOptions,
   ) => Promise<Uint8Array>;
   /**
-   * Ends the threads, zeroes what is secret and was not released, and resolves then; operations under way and later ones fail with
+   * Ends the threads and zeroes secrets that were not released, then resolves. Running and later operations fail with
    * `kernels_closed`.
    */
   readonly close: () => Promise<void>;
@@ -117,7 +119,7 @@ function describeRuntime(threads: number, multiplier: Multiplier): string {
 }
 
 /**
- * Compiles the kernels and starts the threads. They idle without keeping the process alive.
+ * Compiles the kernels and starts the threads. Idle threads do not keep the process alive.
  *
  * @example
  * const kernels = await createKernels({ threads: 2 });
@@ -139,7 +141,7 @@ export async function createKernels(options: KernelsOptions = {}): Promise<Kerne
   const runtime: Runtime = { threads, memory, multiplier };
   const domains = new Map<number, Promise<{ readonly domain: Domain; readonly block: Block }>>();
 
-  /** The tables of a size are computed once and kept. */
+  /** The tables of each size are computed once and kept. */
   const ensureDomain = async (size: number): Promise<Domain> => {
     const known = domains.get(size) ?? createDomain(runtime, Math.log2(size));
     domains.set(size, known);
@@ -153,7 +155,7 @@ export async function createKernels(options: KernelsOptions = {}): Promise<Kerne
 
   let closed = false;
   const requireOpen = (): void => {
-    if (closed) throw new KernelsError('kernels_closed', 'these kernels were closed');
+    if (closed) throw new KernelsError('kernels_closed', 'the kernels are closed');
   };
 
   return {

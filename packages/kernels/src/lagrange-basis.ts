@@ -1,5 +1,5 @@
 /**
- * The Lagrange basis over roots of unity, at one point: L_j(x) = (x^n - 1) / (n·(x·ω^-j - 1)), ω of order n.
+ * The Lagrange basis over roots of unity, evaluated at one point: L_j(x) = (x^n - 1) / (n·(x·ω^-j - 1)), ω of order n.
  *
  * @module
  */
@@ -23,7 +23,7 @@ import {
 } from './scalar-field.ts';
 import type { KernelTask } from './threads.ts';
 
-/** Pairs that share an inversion, and the space for them: codegen/setup.ts. */
+/** Pairs that share an inversion, and the scratch memory for them; see codegen/setup.ts. */
 const taskPairs = 512;
 const scratchBytes = (18 + 2 * taskPairs) * 2 * elementBytes;
 const numbersBytes = 4 * scalarBytes;
@@ -31,15 +31,15 @@ const numbersBytes = 4 * scalarBytes;
 export type LagrangeBasis = {
   /** n, a power of two, 2 … 2^27. */
   readonly size: number;
-  /** x, in 0 … r-1, not one of the roots. */
+  /** x, in 0 … r-1. It must not be one of the roots. */
   readonly point: bigint;
-  /** What every value is multiplied by. Default: 1. */
+  /** Factor for every value. Default: 1. */
   readonly factor?: bigint | undefined;
-  /** The n odd ones, j = 1, 3, …, of the basis over the 2n-th roots instead of all n over the n-th. */
+  /** Only the n odd elements, j = 1, 3, …, of the basis over the 2n-th roots, instead of all n over the n-th roots. */
   readonly odd?: boolean | undefined;
 };
 
-/** Numbers of the kernel's calls, one list of four a task. */
+/** Arguments of the kernel's calls, one list of four per task. */
 function listNumbers({ size, point, factor = 1n, odd = false }: LagrangeBasis): bigint[] {
   const order = odd ? 2 * size : size;
   const back = computeInverse(computeRootOfUnity(Math.log2(order)));
@@ -69,7 +69,10 @@ export function computeLagrangeBasis(
 ): Promise<Uint8Array> {
   const { size } = basis;
   if (!Number.isInteger(Math.log2(size)) || size < 2 || size > 2 ** 27) {
-    throw new KernelsError('input_refused', 'a basis has a power of two of values, 2 … 2^27');
+    throw new KernelsError(
+      'input_refused',
+      'the size of a basis must be a power of two from 2 to 2^27',
+    );
   }
   const numbers = listNumbers(basis);
   return withBlocks(memory, async (allocate) => {

@@ -70,7 +70,7 @@ describe('memory of the kernels', () => {
       expect.objectContaining({
         code: 'out_of_memory',
         retryable: true,
-        message: expect.stringMatching(/^3 MiB asked for, 6 MiB in use, budget 8 MiB: /),
+        message: expect.stringMatching(/^3 MiB requested, 6 MiB in use, budget 8 MiB: /),
       }),
     );
     expect(() => memory.allocate(9 * MiB)).toThrow(

@@ -1,9 +1,9 @@
 /**
- * The one memory that all threads share, and who owns which part of it. Only the main thread allocates; kernels get addresses.
+ * The memory that all threads share, and the ownership of its parts. Only the main thread allocates; kernels receive addresses.
  *
- * A block is 64-byte aligned (a cache line, so that two threads never write to the same one) and holds whatever was there before.
- * Released blocks are merged with free neighbours and given out again, best fit first; WebAssembly cannot hand memory back to the
- * system before the whole of it is dropped.
+ * A block is aligned to 64 bytes (a cache line, so that two threads never write to the same line). Its initial contents are
+ * arbitrary. Released blocks are merged with free neighbours and reused, best fit first. WebAssembly returns memory to the system
+ * only when the whole memory is dropped.
  *
  * @module
  */
@@ -11,12 +11,12 @@ import { KernelsError } from './errors.ts';
 
 const alignment = 64;
 const pageBytes = 65_536;
-/** Memory grows by at least this much, so that many small blocks do not mean as many system calls. */
+/** Memory grows by at least this much, so that many small blocks do not cause many system calls. */
 const growthBytes = 4 * 1_048_576;
-/** What 32-bit addresses reach. */
+/** The range of 32-bit addresses. */
 export const addressableBytes = 2 ** 32;
 
-/** A part of the memory that belongs to its holder until `release`, which may be called more than once. */
+/** A part of the memory that belongs to its owner until `release`, which may be called more than once. */
 export type Block = {
   readonly address: number;
   readonly bytes: number;
@@ -28,13 +28,13 @@ export type KernelMemory = {
   /** Bytes in blocks that were not released. */
   readonly bytesInUse: number;
   /**
-   * @param options.secret - zeroed on release, because it will hold something that must not outlive its use
+   * @param options.secret - the block is zeroed on release, because its contents must not outlive their use
    * @throws KernelsError `out_of_memory`
    */
   readonly allocate: (bytes: number, options?: { readonly secret?: boolean }) => Block;
-  /** Zeroes every secret block that is still held. For the end, when no thread runs any more. */
+  /** Zeroes every secret block that was not released. Call it after all threads have ended. */
   readonly wipe: () => void;
-  /** A window on the memory, valid while its block is. */
+  /** A view of the memory, valid as long as its block. */
   readonly view: (address: number, bytes: number) => Uint8Array;
 };
 
@@ -44,12 +44,12 @@ function roundUp(bytes: number, unit: number): number {
   return Math.ceil(bytes / unit) * unit;
 }
 
-/** Bytes for people: whole MiB, at least one. */
+/** Whole MiB, at least one, for messages. */
 function inMebibytes(bytes: number): string {
   return `${Math.max(1, Math.ceil(bytes / 1_048_576)).toLocaleString('en')} MiB`;
 }
 
-/** The free list with `span` in its place, merged with the neighbours that it touches. */
+/** The free list with `span` inserted and merged with adjacent spans. */
 function insertFree(free: readonly Span[], span: Span): Span[] {
   const before = free.filter(({ address }) => address < span.address);
   const after = free.slice(before.length);
@@ -69,8 +69,9 @@ function insertFree(free: readonly Span[], span: Span): Span[] {
 }
 
 /**
- * @param reservedBytes - the beginning of the memory, which holds the module's own constants
- * @param maximumBytes - the budget, reserved bytes included; address space is set aside for it, memory only as it is used
+ * @param reservedBytes - the start of the memory, which contains the module's own constants
+ * @param maximumBytes - the budget, including the reserved bytes. Address space is reserved for all of it, memory only when it is
+ *   used
  * @throws KernelsError `start_failed` if the system refuses the address space
  */
 export function createKernelMemory(reservedBytes: number, maximumBytes: number): KernelMemory {
@@ -86,7 +87,7 @@ export function createKernelMemory(reservedBytes: number, maximumBytes: number):
     } catch (cause) {
       throw new KernelsError(
         'start_failed',
-        `could not set ${inMebibytes(maximumBytes)} of address space aside; lower maximumBytes`,
+        `could not reserve ${inMebibytes(maximumBytes)} of address space; lower maximumBytes`,
         { cause },
       );
     }
@@ -99,7 +100,7 @@ export function createKernelMemory(reservedBytes: number, maximumBytes: number):
   const refuse = (bytes: number, cause?: unknown): KernelsError =>
     new KernelsError(
       'out_of_memory',
-      `${inMebibytes(bytes)} asked for, ${inMebibytes(bytesInUse)} in use, budget ${inMebibytes(limit)}: release what is no longer needed, run less at once, or raise maximumBytes (at most 4,096 MiB)`,
+      `${inMebibytes(bytes)} requested, ${inMebibytes(bytesInUse)} in use, budget ${inMebibytes(limit)}: release what is no longer needed, run fewer operations at once, or raise maximumBytes (at most 4,096 MiB)`,
       { retryable: bytes <= limit - start, cause },
     );
 

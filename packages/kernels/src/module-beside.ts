@@ -1,5 +1,5 @@
 /**
- * Worker threads are started by file: TypeScript in the repository, JavaScript once the package is built.
+ * Worker threads are started from a file: TypeScript in the repository, JavaScript in the built package.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
- * Multi-scalar multiplication: the sum of scalar·point over a table, by signed windows (codegen/msm.ts has the method).
+ * Multi-scalar multiplication: the sum of scalar·point over a table, with signed windows (codegen/msm.ts describes the method).
  *
- * A task is one window of one part of the points. Zero digits cost next to nothing, so small scalars (of either sign) take part in
- * their lowest windows only, and all the ones end up in one bucket, summed as a tree.
+ * A task is one window of one part of the points. Zero digits cost almost nothing, so small scalars (of either sign) only cost
+ * time in their lowest windows. All scalars equal to one end up in one bucket, which is summed as a tree.
  *
  * @module
  */
@@ -21,33 +21,34 @@ import { scalarBytes } from './scalar-field.ts';
 import type { ScalarVector } from './scalars.ts';
 import type { KernelTask } from './threads.ts';
 
-/** Additions of one kernel call, and bytes of its lists: codegen/msm.ts, codegen/add-pairs.ts. */
+/** Additions per kernel call, and bytes of their lists; see codegen/msm.ts and codegen/add-pairs.ts. */
 const jobsPerCall = 2048;
 const jobBytes = 12;
 const pairBytes = 80;
 const scratchBytes = 18 * pairBytes + (jobsPerCall / 2) * 3 * pairBytes;
 const stateBytes = 64;
-/** Bits of the largest |scalar| plus one, which all windows together hold. */
+/** Bits of the largest |scalar| plus one. All windows together must cover them. */
 const scalarBits = 254;
 const maximumWindowBits = 16;
-/** Points of one part at most: bounds the memory of a thread. */
+/** Maximum number of points in one part. It bounds the memory of a thread. */
 const maximumPart = 131_072;
 const taskScalars = 8192;
 
 type Plan = { readonly bits: number; readonly windows: number; readonly parts: number };
 
-/** Additions of the whole: each point once a window, two for each bucket. */
+/** Number of additions in total: each point once per window, and two for each bucket. */
 function estimateAdditions(points: number, bits: number, parts: number): number {
   return Math.ceil(scalarBits / bits) * (points + parts * (2 ** bits + 300));
 }
 
-/** Window and parts with the fewest additions, and enough tasks for the threads. */
+/** The window size and the parts with the fewest additions that still give enough tasks for the threads. */
 function decidePlan(count: number, large: number, threads: number): Plan {
   const needed = Math.ceil(count / maximumPart);
   const candidates = Array.from({ length: maximumWindowBits - 2 }, (_, index) => {
     const bits = index + 3;
     const windows = Math.ceil(scalarBits / bits);
-    // Tasks that do not divide by the threads leave some idle at the end: parts as long as that pays.
+    // If the tasks are not a multiple of the threads, some threads are idle at the end. Shorter parts are used as long as that
+    // pays.
     const options = [1, 2, 3, 4].map((factor) => {
       const parts = Math.max(needed, factor);
       const rounds = Math.ceil((windows * parts) / threads);
@@ -59,7 +60,7 @@ function decidePlan(count: number, large: number, threads: number): Plan {
   return candidates.reduce((left, right) => (right.cost < left.cost ? right : left));
 }
 
-/** The share of scalars above 64 bits, of either sign, by a sample. */
+/** The share of scalars above 64 bits, of either sign, estimated from a sample. */
 function estimateLarge(scalars: Uint8Array, count: number): number {
   const words = new Uint32Array(scalars.buffer, scalars.byteOffset, scalars.byteLength / 4);
   const step = Math.max(1, Math.floor(count / 4096));
@@ -68,7 +69,7 @@ function estimateLarge(scalars: Uint8Array, count: number): number {
   for (let index = 0; index < count; index += step) {
     const top = words[index * 8 + 7];
     const next = words[index * 8 + 6];
-    // The modulus begins with these two words: scalars just below it are small negative ones.
+    // The modulus begins with these two words, so scalars just below it are small negative ones.
     const isSmall = (top === 0 && next === 0) || (top === 0x30644e72 && next === 0xe131a029);
     sampled += 1;
     if (!isSmall) large += 1;
@@ -84,7 +85,7 @@ function encodeOffset({ bits, windows }: Plan): Uint8Array {
   return new Uint8Array(Buffer.from(offset.toString(16).padStart(64, '0'), 'hex').reverse());
 }
 
-/** Where one thread works. */
+/** The memory of one thread. */
 type Place = {
   readonly refs: number;
   readonly keys: number;
@@ -101,7 +102,7 @@ function allocatePlace(
   bits: number,
 ): Place {
   const entries = Math.max(part, 2 ** bits) + 64;
-  // Sums of the points themselves (half), one for each pair of buckets, one for each of the halved sums.
+  // Sums of the points themselves (half), one for each pair of buckets, and one for each of the halved sums.
   const points = Math.ceil(part / 2) + 2 * 2 ** bits + 64;
   return {
     refs: allocate(4 * entries).address,
@@ -113,7 +114,7 @@ function allocatePlace(
   };
 }
 
-/** Calls that certainly finish a window: every stage's full batches, and a partial one for each of its rounds. */
+/** Number of calls that is certain to finish a window: every stage's full batches, and a partial one for each of its rounds. */
 function countSteps(part: number, bits: number): number {
   const rounds = Math.ceil(Math.log2(part + 1)) + 2;
   const sums = Math.ceil(part / jobsPerCall) + rounds;
@@ -125,7 +126,7 @@ function countSteps(part: number, bits: number): number {
 /**
  * The sum over the table of scalars[firstScalar + i]·points[i].
  * @returns one affine point in the proving key's format, zeros for infinity
- * @throws KernelsError `input_refused` when there are too few scalars; `out_of_memory`, `kernel_failed`; the signal's reason
+ * @throws KernelsError `input_refused` if there are too few scalars; `out_of_memory`, `kernel_failed`; the signal's reason
  */
 export async function computeMsm(
   runtime: Runtime,
@@ -139,7 +140,7 @@ export async function computeMsm(
   if (firstScalar < 0 || firstScalar + count > scalars.count) {
     throw new KernelsError(
       'input_refused',
-      `${count} points from scalar ${firstScalar} on need more than the ${scalars.count} scalars there are`,
+      `${count} points from scalar ${firstScalar} on need more scalars than the ${scalars.count} in the vector`,
     );
   }
   const source = scalars.address + firstScalar * scalarBytes;
@@ -187,9 +188,9 @@ export async function computeMsm(
         ([first, size], index): KernelTask =>
           (thread) => {
             const place = places[thread];
-            if (place === undefined) throw new RangeError('there is no such thread');
+            if (place === undefined) throw new RangeError('there is no thread with this index');
             const { buckets, work } = place;
-            // A task's own: it is written while the thread may still be at another task.
+            // Each task has its own list: it is written while the thread may still run another task.
             const state = states + (window * ranges.length + index) * stateBytes;
             const isLast = window === windows - 1;
             const width = 2 ** bits;

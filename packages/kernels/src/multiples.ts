@@ -1,5 +1,5 @@
 /**
- * Multiples of many points by double-and-add in step. Of a generator: fixed-base.ts.
+ * Multiples of many points by double-and-add in lockstep. Multiples of a generator: fixed-base.ts.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import {
 import { scalarBytes } from './scalar-field.ts';
 import type { KernelCall } from './thread-messages.ts';
 
-/** Points of one task, and the space for their additions: codegen/multiples.ts, codegen/add-pairs.ts. */
+/** Points per task, and scratch memory for their additions; see codegen/multiples.ts and codegen/add-pairs.ts. */
 export const taskPoints = 1024;
 export const jobsBytes = taskPoints * 12;
 export const scratchBytes = 18 * 80 + (taskPoints / 2) * 240;
@@ -30,14 +30,14 @@ export type Work = {
   readonly scalars: number;
   readonly jobs: number;
   readonly scratch: number;
-  /** Room for 40 bytes a point. */
+  /** Scratch memory of 40 bytes per point. */
   readonly digits: number;
   /** First point of the task, within the whole. */
   readonly start: number;
   readonly count: number;
 };
 
-/** Computes `count` points; `describe` says how the sums of a task, infinity at first, come to be. */
+/** Computes `count` points. `describe` returns the additions of a task; the sums start at infinity. */
 export async function computeMultiples(
   runtime: Runtime,
   group: Group,
@@ -58,7 +58,7 @@ export async function computeMultiples(
     const results = allocate(chunk * zkeyBytes, secret).address;
     const factors = allocate(isCommon ? scalarBytes : chunk * scalarBytes, secret).address;
     const places = Array.from({ length: threads.count }, () => ({
-      // Which points are added is a digit of each scalar.
+      // One digit of each scalar decides which points are added.
       jobs: allocate(jobsBytes, secret).address,
       scratch: allocate(scratchBytes, secret).address,
       digits: allocate(taskPoints * digitsBytes, secret).address,
@@ -70,7 +70,7 @@ export async function computeMultiples(
       memory.view(factors, wanted.length).set(wanted);
       const tasks = splitRange(size, taskPoints).map(([first, part]) => (thread: number) => {
         const place = places[thread];
-        if (place === undefined) throw new RangeError('there is no such thread');
+        if (place === undefined) throw new RangeError('there is no thread with this index');
         const sum = sums + first * pointSize[group];
         const scalar = isCommon ? factors : factors + first * scalarBytes;
         const work = { ...place, sums: sum, scalars: scalar, start: start + first, count: part };
@@ -88,10 +88,10 @@ export async function computeMultiples(
 }
 
 /**
- * scalars[i]·points[i], or one scalar times every point. Scalars are secret and used as 256-bit integers, so that the points may be
- * any on the curve. Time depends on the scalars.
+ * scalars[i]·points[i], or one scalar times every point. Scalars are secret and used as 256-bit integers, so that the points may
+ * be any points on the curve. The time depends on the scalars.
  * @param points - in the proving key's format, zeros for infinity
- * @param scalars - 32 bytes little-endian: one, or as many as points
+ * @param scalars - 32 bytes little-endian each: one scalar, or one for each point
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
  */
 export async function multiplyPoints(
@@ -107,7 +107,7 @@ export async function multiplyPoints(
   if (!Number.isInteger(count) || (!isCommon && scalars.length !== count * scalarBytes)) {
     throw new KernelsError(
       'input_refused',
-      `${points.length} bytes of points (${zkeyBytes} each) and ${scalars.length} bytes of scalars do not fit together: give one scalar, or one for each point`,
+      `${points.length} bytes of points (${zkeyBytes} each) do not match ${scalars.length} bytes of scalars: pass one scalar, or one for each point`,
     );
   }
   if (count === 0) return new Uint8Array();

@@ -1,5 +1,5 @@
 /**
- * Tasks that turn the values of polynomials on a domain into their values on the odd coset, times n.
+ * Tasks that transform the values of polynomials on a domain into their values on the odd coset, times n.
  *
  * @module
  */
@@ -8,12 +8,12 @@ import { splitRange } from './runtime.ts';
 import type { KernelCall } from './thread-messages.ts';
 import type { KernelTask } from './threads.ts';
 
-/** Pairs that one task transforms: about a millisecond, and 640 kB for a second-level cache. */
+/** Pairs that one task transforms: about a millisecond, and 640 kB, which fit into the second-level cache. */
 const taskPairs = 8192;
-/** Columns that a task takes at least, so that whole cache lines are used. */
+/** Minimum number of columns per task, so that whole cache lines are used. */
 const minimumColumnPairs = 4;
 
-/** The stages between the rows, for all columns. None if the domain is one row. */
+/** The stages between the rows, for all columns. There are none if the domain is one row. */
 function describeColumns(
   domain: Domain,
   kernel: 'ntt_inverse' | 'ntt_forward',
@@ -28,7 +28,7 @@ function describeColumns(
   ]);
 }
 
-/** Everything inside the rows: the end of the inverse transform and the beginning of the forward one. */
+/** Everything within the rows: the end of the inverse transform and the start of the forward transform. */
 function describeRows(domain: Domain, vector: number): KernelTask[] {
   const { rows, rowPairs, rowBytes, inverseTable, forwardTable } = domain;
   const perTask = Math.max(1, Math.floor(taskPairs / 4 / rowPairs));
@@ -45,8 +45,8 @@ function describeRows(domain: Domain, vector: number): KernelTask[] {
 }
 
 /**
- * The tasks in three phases, to be run one after the other.
- * @param vectors - addresses of the values in natural order, in pairs; results take their place.
+ * The tasks in three phases, which must run one after another.
+ * @param vectors - addresses of the values in natural order, in pairs. The results replace the values
  */
 export function describeExtension(domain: Domain, vectors: readonly number[]): KernelTask[][] {
   return [

@@ -15,7 +15,7 @@ import {
   withBlocks,
 } from './runtime.ts';
 
-/** Public points, in the form that the kernels add. */
+/** Public points in the format that the kernels add. */
 export type PointTable = Resident & { readonly group: Group };
 
 /** Points read and converted at a time. */
@@ -24,9 +24,9 @@ const chunkPoints = 16_384;
 const taskPoints = 4096;
 
 /**
- * Reads points of a proving key chunk by chunk and keeps them. Coordinates are reduced, points are not checked to be on the curve.
- * @param read - fills `into` with `count` points from number `start` on
- * @throws KernelsError `input_refused`, `out_of_memory`; what `read` throws; the signal's reason
+ * Reads points of a proving key in chunks and keeps them. Coordinates are reduced. Points are not checked to be on the curve.
+ * @param read - writes `count` points, starting with number `start`, to `into`
+ * @throws KernelsError `input_refused`, `out_of_memory`; errors of `read`; the signal's reason
  */
 export async function loadPoints(
   runtime: Runtime,
@@ -36,7 +36,10 @@ export async function loadPoints(
   { signal, onProgress }: TaskOptions = {},
 ): Promise<PointTable> {
   if (!Number.isSafeInteger(count) || count < 1) {
-    throw new KernelsError('input_refused', `a table of ${count} points; it has at least one`);
+    throw new KernelsError(
+      'input_refused',
+      `a table must have at least one point; ${count} requested`,
+    );
   }
   const { memory, threads } = runtime;
   const [pointBytes, zkeyBytes] = [pointSize[group], zkeyPointSize[group]];
@@ -44,7 +47,7 @@ export async function loadPoints(
   const onTaskDone = createTaskCounter(Math.ceil(count / taskPoints), onProgress);
   try {
     await withBlocks(memory, async (allocate) => {
-      // Points are public, but nothing is left lying about: the tests of secrets expect what an operation leaves to be zeros.
+      // Points are public, but the memory is zeroed too: the tests of secrets require that an operation leaves only zeros.
       const raw = allocate(Math.min(count, chunkPoints) * zkeyBytes, { secret: true });
       const bytes = new Uint8Array(raw.bytes);
       for (const [start, size] of splitRange(count, chunkPoints)) {
@@ -69,7 +72,7 @@ export async function loadPoints(
     block.release();
     throw error;
   }
-  // The resident's address is read when it is used, so that a released table is noticed.
+  // The address is read at each use, so that the use of a released table is detected.
   return Object.defineProperty(createResident(count, block), 'group', {
     value: group,
     enumerable: true,

@@ -1,6 +1,6 @@
 /**
- * Many Poseidon hashes on all threads (kernel: codegen/poseidon.ts). The constants come from the caller, so any instance over BN254's
- * scalar field with x^5, 8 full rounds and a state of up to 7 words runs here.
+ * Many Poseidon hashes on all threads (kernel: codegen/poseidon.ts). The caller passes the constants. Every instance over BN254's
+ * scalar field with x^5, 8 full rounds and a state of up to 7 words is supported.
  *
  * @module
  */
@@ -10,9 +10,9 @@ import { scalarFieldOrder } from './field-orders.ts';
 import type { Block } from './memory.ts';
 import { createTaskCounter, type Runtime, type TaskOptions, withBlocks } from './runtime.ts';
 
-/** One width's constants, partial rounds in sparse form (eprint 2019/458, appendix B). Numbers in [0, r). */
+/** The constants of one width, with partial rounds in sparse form (eprint 2019/458, appendix B). Numbers in [0, r). */
 export type PoseidonConstants = {
-  /** Words of the state: inputs + 1. */
+  /** Words of the state: the number of inputs + 1. */
   readonly width: number;
   readonly partialRounds: number;
   /** Added before the S-boxes of each of the 8 full rounds. */
@@ -20,7 +20,7 @@ export type PoseidonConstants = {
   /** Added to the first word in each partial round. */
   readonly partialConstants: readonly bigint[];
   readonly matrix: readonly (readonly bigint[])[];
-  /** Takes the matrix's place in the last full round before the partial ones. */
+  /** Replaces the matrix in the last full round before the partial rounds. */
   readonly transition: readonly (readonly bigint[])[];
   /** First row of each partial round's sparse matrix, without the corner. */
   readonly sparseRows: readonly (readonly bigint[])[];
@@ -33,7 +33,7 @@ const elementBytes = 40;
 const pairBytes = 80;
 const fullRounds = 8;
 const maximumWidth = 7;
-/** Pairs of hashes in one task: some 4 ms for wide states. */
+/** Pairs of hashes per task: about 4 ms for wide states. */
 const pairsInTask = 64;
 
 function encodeNumber(value: bigint, bytes: Uint8Array, place: number): void {
@@ -47,7 +47,7 @@ function encodeNumber(value: bigint, bytes: Uint8Array, place: number): void {
   }
 }
 
-/** In the kernel's order. @throws KernelsError `input_refused` */
+/** The constants in the kernel's order. @throws KernelsError `input_refused` */
 function listConstants(constants: PoseidonConstants): readonly bigint[] {
   const { width, partialRounds, sparseRows, sparseColumns } = constants;
   const list = [
@@ -70,7 +70,7 @@ function listConstants(constants: PoseidonConstants): readonly bigint[] {
   ) {
     throw new KernelsError(
       'input_refused',
-      'Poseidon takes constants of 2 to 7 words, complete, and below r',
+      'the constants of Poseidon must be complete, for 2 to 7 words, and below r',
     );
   }
   return list;
@@ -78,10 +78,10 @@ function listConstants(constants: PoseidonConstants): readonly bigint[] {
 
 export type PoseidonHasher = {
   /**
-   * One hash for each `width - 1` inputs.
-   * @param inputs - 32-byte little-endian numbers below r, one after another; what is not below r is reduced
+   * Computes one hash for each `width - 1` inputs.
+   * @param inputs - 32-byte little-endian numbers, concatenated; numbers that are not below r are reduced
    * @returns 32-byte little-endian numbers below r
-   * @throws KernelsError `input_refused`, and what a run can fail with
+   * @throws KernelsError `input_refused`, and the errors of a run
    */
   readonly hashPoseidonMany: (
     constants: PoseidonConstants,
@@ -90,7 +90,7 @@ export type PoseidonHasher = {
   ) => Promise<Uint8Array>;
 };
 
-/** Keeps the converted constants of every instance it has met: some 40 kB for the widest. */
+/** Keeps the converted constants of every instance that was used: about 40 kB for the widest. */
 export function createPoseidonHasher(runtime: Runtime): PoseidonHasher {
   const { memory, threads } = runtime;
   const tables = new WeakMap<PoseidonConstants, Promise<Block>>();
@@ -118,7 +118,7 @@ export function createPoseidonHasher(runtime: Runtime): PoseidonHasher {
     const known = tables.get(constants);
     if (known !== undefined) return known;
     const table = convert(constants).catch((reason: unknown) => {
-      // What failed once is tried again the next time.
+      // After a failure, the next call tries again.
       tables.delete(constants);
       throw reason;
     });
@@ -135,7 +135,10 @@ export function createPoseidonHasher(runtime: Runtime): PoseidonHasher {
     const inputBytes = (width - 1) * numberBytes;
     const count = inputs.length / inputBytes;
     if (!Number.isInteger(count)) {
-      throw new KernelsError('input_refused', 'each hash takes width - 1 numbers of 32 bytes');
+      throw new KernelsError(
+        'input_refused',
+        'the inputs must be numbers of 32 bytes, width - 1 for each hash',
+      );
     }
     options.signal?.throwIfAborted();
     const table = await load(constants);

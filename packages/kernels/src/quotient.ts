@@ -1,7 +1,7 @@
 /**
- * The quotient polynomial of a Groth16 proof, on the odd coset: a = A·w and b = B·w on the domain, c = a∘b, the three polynomials
- * through them evaluated at g·ω^i (ω a root of unity of the domain's order n, g² = ω), and there a·b - c. On the coset the vanishing
- * polynomial x^n - 1 is the constant -2, which is in the key's points.
+ * The quotient polynomial of a Groth16 proof on the odd coset. a = A·w, b = B·w and c = a∘b on the domain; the three polynomials
+ * through them are evaluated at g·ω^i (ω is a root of unity of the domain's order n, g² = ω); the result there is a·b - c. On the
+ * coset, the vanishing polynomial x^n - 1 is the constant -2, which the key's points contain.
  *
  * @module
  */
@@ -21,9 +21,9 @@ import { scalarBytes } from './scalar-field.ts';
 import type { ScalarVector } from './scalars.ts';
 import type { KernelTask } from './threads.ts';
 
-/** Rows of the domain that one task combines. */
+/** Rows of the domain per task that combines. */
 const combinedRows = 8;
-/** Scalars that one task converts. */
+/** Scalars per task that converts. */
 const convertedScalars = 8192;
 
 /** Addresses of the vectors on the domain. */
@@ -63,7 +63,7 @@ function describeCombination(domain: Domain, to: number, { a, b, c }: Vectors): 
 }
 
 /**
- * @param witness - one scalar a wire
+ * @param witness - one scalar per wire
  * @returns n scalars; the caller releases them
  * @throws KernelsError `input_refused` if the witness has another length; `out_of_memory`, `thread_died`; the signal's reason
  */
@@ -77,7 +77,7 @@ export async function computeQuotient(
   if (witness.count !== rows.wires) {
     throw new KernelsError(
       'input_refused',
-      `the witness has ${witness.count} scalars, the matrices ${rows.wires} wires`,
+      `the witness has ${witness.count} scalars, but the matrices have ${rows.wires} wires`,
     );
   }
   const { threads, memory } = runtime;

@@ -1,8 +1,9 @@
 /**
  * The matrices A and B of a constraint system in the kernels' memory.
  *
- * Each row is a run of entries, two u32 each: byte offsets of a value in the dictionary and of a wire in the witness. Entries go in
- * twos, so a row of odd length ends with an entry for the value zero, which comes first in the dictionary.
+ * Each row is a sequence of entries of two u32 each: the byte offset of a value in the dictionary and of a wire in the witness.
+ * Entries are processed in pairs, so a row of odd length ends with an entry for the value zero, which is the first in the
+ * dictionary.
  *
  * @module
  */
@@ -13,11 +14,11 @@ import type { ZkeyCoefficients } from './zkey-coefficients.ts';
 
 /** Bytes of a field element in the kernels' memory. */
 export const elementBytes = 40;
-/** Entries sorted between two turns of the event loop. */
+/** Entries processed between two turns of the event loop. */
 const slice = 262_144;
 const convertedPerTask = 4096;
 
-/** Entries in any order; several for the same place add up. */
+/** Entries in any order. Several entries for the same place are added. */
 export type RowsInput = ZkeyCoefficients & {
   /** Rows, a power of two, 2 … 2^27. */
   readonly domainSize: number;
@@ -26,10 +27,10 @@ export type RowsInput = ZkeyCoefficients & {
 };
 
 type Matrix = {
-  /** Address of a zero and then, for each row, of the end of its entries (u32, counted from the first row's first). */
+  /** Address of a zero, followed by the end of the entries of each row (u32, counted from the first entry of the first row). */
   readonly ends: number;
   readonly entries: number;
-  /** Entries, the filling included. */
+  /** Number of entries, including padding. */
   readonly length: number;
 };
 
@@ -44,7 +45,7 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Calls `each` for all entries, giving the event loop a turn now and then. */
+/** Calls `each` for all entries and yields to the event loop regularly. */
 async function forEachEntry(
   length: number,
   signal: AbortSignal | undefined,
@@ -65,13 +66,13 @@ async function checkRows(
     throw new KernelsError('input_refused', `the matrices are not well-formed: ${what}`);
   };
   if (!Number.isInteger(Math.log2(domainSize)) || domainSize < 2 || domainSize > 2 ** 27) {
-    refuse('the domain is no power of two between 2 and 2^27');
+    refuse('the domain is not a power of two between 2 and 2^27');
   }
   const { length } = matrix;
   if (row.length !== length || wire.length !== length || value.length !== length) {
     refuse('the parts have different lengths');
   }
-  if (values.length % scalarBytes !== 0) refuse('the dictionary is cut off');
+  if (values.length % scalarBytes !== 0) refuse('the dictionary is incomplete');
   const known = values.length / scalarBytes;
   await forEachEntry(length, signal, (i) => {
     if ((matrix[i] ?? 2) > 1) refuse('a matrix is neither A nor B');
@@ -82,7 +83,7 @@ async function checkRows(
 }
 
 /**
- * Sorts the entries by matrix and row, converts the dictionary and keeps both.
+ * Sorts the entries by matrix and row, converts the dictionary, and keeps both.
  * @throws KernelsError `input_refused`, `out_of_memory`; the signal's reason
  */
 export async function loadRows(
@@ -92,7 +93,7 @@ export async function loadRows(
 ): Promise<Rows> {
   await checkRows(input, signal);
   const { matrix, row, wire, value, values, domainSize, wires } = input;
-  // Row i of matrix m is number m·domainSize + i. First the lengths, then the places.
+  // Row i of matrix m has the number m·domainSize + i. The lengths are counted first, then the entries are placed.
   const places = new Uint32Array(2 * domainSize);
   await forEachEntry(matrix.length, signal, (i) => {
     const place = (matrix[i] ?? 0) * domainSize + (row[i] ?? 0);
@@ -138,7 +139,7 @@ export async function loadRows(
     await withBlocks(memory, async (allocate) => {
       const bytes = allocate(values.length);
       memory.view(bytes.address, values.length).set(values);
-      // The file has value·2^512: one factor 2^256 goes with each reading.
+      // The file contains value·2^512. Each of the two conversions removes one factor 2^256.
       const tasks = splitRange(dictionary, convertedPerTask).map(([start, count]) => {
         const from = bytes.address + scalarBytes * start;
         const to = block.address + elementBytes * (start + 1);

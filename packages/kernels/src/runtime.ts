@@ -1,5 +1,5 @@
 /**
- * What every operation works with, and the shape of the options that all of them take.
+ * The parts that every operation uses, and the options that all operations take.
  *
  * @module
  */
@@ -15,21 +15,21 @@ export type Runtime = {
 };
 
 export type TaskOptions = {
-  /** Ends the operation between two tasks; it rejects with the signal's reason. */
+  /** Ends the operation between two tasks. The operation rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** fraction: 0 … 1, not decreasing. If it throws, the operation fails with what it threw. */
+  /** fraction: 0 … 1, never decreasing. If it throws, the operation fails with that error. */
   readonly onProgress?: ((fraction: number) => void) | undefined;
 };
 
-/** Something kept in the kernels' memory. */
+/** Data that stays in the kernels' memory. */
 export type Resident = {
   /** Number of points, scalars or rows. */
   readonly count: number;
-  /** Memory it occupies. */
+  /** Memory that it occupies, in bytes. */
   readonly bytes: number;
-  /** Where it lies in the kernels' memory. @throws KernelsError `input_refused` once released */
+  /** Its address in the kernels' memory. @throws KernelsError `input_refused` after the release */
   readonly address: number;
-  /** Gives the memory back. Not while an operation uses it. May be called again. */
+  /** Frees the memory. Must not be called while an operation uses it. May be called again. */
   readonly release: () => void;
 };
 
@@ -50,7 +50,7 @@ export function createResident(count: number, block: Block): Resident {
   };
 }
 
-/** Counts finished tasks of an operation with several runs. @param total - number of tasks of all its runs */
+/** Counts the finished tasks of an operation with several runs. @param total - number of tasks in all runs */
 export function createTaskCounter(
   total: number,
   onProgress: ((fraction: number) => void) | undefined,
@@ -63,7 +63,7 @@ export function createTaskCounter(
   };
 }
 
-/** Runs `work` with blocks that are released when it ends, however it ends. */
+/** Runs `work` and releases its blocks when it ends, also if it fails. */
 export async function withBlocks<T>(
   memory: KernelMemory,
   work: (allocate: (bytes: number, options?: { readonly secret?: boolean }) => Block) => Promise<T>,
@@ -80,7 +80,7 @@ export async function withBlocks<T>(
   }
 }
 
-/** [start, count] of consecutive parts of at most `size`. */
+/** [start, count] of consecutive parts with at most `size` items. */
 export function splitRange(total: number, size: number): (readonly [number, number])[] {
   return Array.from(
     { length: Math.ceil(total / size) },

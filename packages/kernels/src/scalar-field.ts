@@ -1,5 +1,5 @@
 /**
- * BN254's scalar field on BigInt, for constants, and the encoding of scalars.
+ * BN254's scalar field on BigInt, for constants; and the encoding of scalars.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { scalarFieldOrder } from './field-orders.ts';
 /** Bytes of a scalar: little-endian, below r. */
 export const scalarBytes = 32;
 
-/** The smallest number that is no square modulo r. Its powers are the roots of unity that snarkjs uses. */
+/** The smallest quadratic non-residue modulo r. Its powers are the roots of unity that snarkjs uses. */
 const nonResidue = 5n;
 
 /** @param exponent - not negative */
@@ -22,17 +22,17 @@ export function computePower(base: bigint, exponent: bigint): bigint {
   return result;
 }
 
-/** The inverse, by Fermat. @param value - not a multiple of r */
+/** The inverse, by Fermat's little theorem. @param value - not a multiple of r */
 export function computeInverse(value: bigint): bigint {
   return computePower(value, scalarFieldOrder - 2n);
 }
 
-/** A primitive root of unity of order 2^k, k = 0 … 28; each is the square of the next. */
+/** A primitive root of unity of order 2^k, k = 0 … 28. Each is the square of the next. */
 export function computeRootOfUnity(k: number): bigint {
   return computePower(nonResidue, (scalarFieldOrder - 1n) >> BigInt(k));
 }
 
-/** Writes scalars, 32 bytes little-endian each, into the beginning of `into`. */
+/** Writes scalars, 32 bytes little-endian each, to the beginning of `into`. */
 export function encodeScalars(scalars: readonly bigint[], into: Uint8Array): void {
   const view = new DataView(into.buffer, into.byteOffset, into.byteLength);
   for (const [index, scalar] of scalars.entries()) {

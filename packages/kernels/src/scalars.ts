@@ -7,13 +7,13 @@ import { KernelsError } from './errors.ts';
 import { createResident, type Resident, type Runtime } from './runtime.ts';
 import { areBelowModulus, scalarBytes } from './scalar-field.ts';
 
-/** Secret, as far as the kernels know. */
+/** The kernels treat the scalars as secret. */
 export type ScalarVector = Resident;
 
 /**
- * Copies scalars in.
- * @param bytes - 32 bytes little-endian each, below r; what comes after `count` of them is ignored
- * @throws KernelsError `input_refused` if there are fewer or one is not below r; `out_of_memory`
+ * Copies scalars into the kernels' memory.
+ * @param bytes - 32 bytes little-endian each, below r; bytes after `count` scalars are ignored
+ * @throws KernelsError `input_refused` if there are too few bytes or a scalar is not below r; `out_of_memory`
  */
 export function loadScalars(
   { memory }: Pick<Runtime, 'memory'>,
@@ -24,7 +24,7 @@ export function loadScalars(
   if (!Number.isSafeInteger(count) || count < 1 || bytes.length < length) {
     throw new KernelsError(
       'input_refused',
-      `${count} scalars are ${length} bytes, and at least one; there are ${bytes.length}`,
+      `${count} scalars need ${length} bytes, and at least one scalar is needed; there are ${bytes.length} bytes`,
     );
   }
   const block = memory.allocate(length, { secret: true });
@@ -32,7 +32,7 @@ export function loadScalars(
   place.set(bytes.subarray(0, length));
   if (!areBelowModulus(new Uint32Array(place.buffer, place.byteOffset, length / 4))) {
     block.release();
-    throw new KernelsError('input_refused', 'a scalar is not below the order of the groups');
+    throw new KernelsError('input_refused', 'a scalar is not below the group order r');
   }
   return createResident(count, block);
 }

@@ -1,6 +1,7 @@
 /**
- * A kernel in TypeScript beside those in WebAssembly: opens boxes on a kernel thread, with well-kept implementations of HKDF, SHA-256
- * and XChaCha20-Poly1305. The cipher checks the tag before it decrypts, so that a box of somebody else costs no decryption.
+ * A kernel in TypeScript, beside those in WebAssembly. It opens boxes on a kernel thread with well-maintained implementations of
+ * HKDF, SHA-256 and XChaCha20-Poly1305. The cipher checks the tag before it decrypts, so another holder's box costs no
+ * decryption.
  *
  * @module
  */
@@ -12,13 +13,13 @@ import type { Kernel } from './instantiate-kernels.ts';
 const keyBytes = 32;
 const secretBytes = 32;
 const nonceBytes = 24;
-/** Of the Poly1305 tag, at the end of a box. */
+/** Bytes of the Poly1305 tag at the end of a box. */
 export const tagBytes = 16;
 
-// One key opens one box: it depends on the box's own point, so the nonce can be constant.
+// One key opens one box, because it depends on the box's own point. The nonce can therefore be constant.
 const zeroNonce = new Uint8Array(nonceBytes);
 
-/** The plaintext, or undefined when the tag is not the key's. */
+/** The plaintext. Undefined if the tag does not match the key. */
 function openBox(key: Uint8Array, box: Uint8Array): Uint8Array | undefined {
   try {
     return xchacha20poly1305(key, zeroNonce).decrypt(box);
@@ -28,15 +29,16 @@ function openBox(key: Uint8Array, box: Uint8Array): Uint8Array | undefined {
 }
 
 /**
- * `boxes_open(count, secrets, opened, salts, saltBytes, info, infoBytes, boxes, boxBytes, plain)`: for each item whose `opened` byte is
- * 1, key = HKDF-SHA256(secret, salt, info), box opened to `plain`, or its `opened` byte cleared. All addresses; the secrets are erased.
+ * `boxes_open(count, secrets, opened, salts, saltBytes, info, infoBytes, boxes, boxBytes, plain)`. For each item whose `opened`
+ * byte is 1: key = HKDF-SHA256(secret, salt, info). Either the box is decrypted to `plain`, or the `opened` byte is cleared. All
+ * arguments are addresses or numbers. The secrets are erased.
  */
 export function createBoxKernels(memory: WebAssembly.Memory): ReadonlyMap<string, Kernel> {
   const open: Kernel = (...numbers) => {
     const [count = 0, secrets = 0, opened = 0, salts = 0, saltBytes = 0] = numbers;
     const [info = 0, infoBytes = 0, boxes = 0, boxBytes = 0, plain = 0] = numbers.slice(5);
     const bytes = new Uint8Array(memory.buffer);
-    // Private copies: what is read twice must not change in between.
+    // Private copies: bytes that are read twice must not change in between.
     const copy = (address: number, length: number) => bytes.slice(address, address + length);
     const context = copy(info, infoBytes);
     for (let item = 0; item < count; item += 1) {

@@ -1,5 +1,5 @@
 /**
- * What the kernels offer for reading sealed notes and building trees: packed Baby Jubjub points, sealed boxes, Poseidon.
+ * The operations for reading sealed notes and for building trees: packed Baby Jubjub points, sealed boxes, Poseidon.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export type ScanKernels = PoseidonHasher & {
     scalar: Uint8Array,
     options?: TaskOptions,
   ) => Promise<PackedProducts>;
-  /** Opens those of many boxes that are sealed to scalar·B8; see scan.ts. Takes some 500 bytes of memory a box. */
+  /** Opens the boxes that are sealed to scalar·B8, out of many; see scan.ts. It takes about 500 bytes of memory per box. */
   readonly openSealedBoxes: (
     input: SealedBoxes,
     scalar: Uint8Array,

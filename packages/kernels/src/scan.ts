@@ -1,6 +1,6 @@
 /**
- * Trial opening of many sealed boxes with one key. A box is sealed to a Baby Jubjub key: the sender's ephemeral point, and a
- * ciphertext under XChaCha20-Poly1305 with a zero nonce whose key is HKDF-SHA256(packed scalar·point, salt, info).
+ * Trial decryption of many sealed boxes with one key. A box is sealed to a Baby Jubjub key. It consists of the sender's ephemeral
+ * point and a ciphertext under XChaCha20-Poly1305 with a zero nonce and the key HKDF-SHA256(packed scalar·point, salt, info).
  *
  * @module
  */
@@ -17,37 +17,40 @@ import { createTaskCounter, type Runtime, type TaskOptions, withBlocks } from '.
 import { tagBytes } from './scan-kernel.ts';
 
 export type SealedBoxes = {
-  /** The ephemeral points, packed, 32 bytes each; untrusted. */
+  /** The ephemeral points, packed in 32 bytes each; untrusted. */
   readonly points: Uint8Array;
-  /** One salt a box, all of one length. */
+  /** One salt per box, all of the same length. */
   readonly salts: Uint8Array;
-  /** HKDF's info, the same for all boxes. */
+  /** HKDF's info, equal for all boxes. */
   readonly info: Uint8Array;
-  /** Ciphertext and tag, all of one length; untrusted. */
+  /** Ciphertexts with tags, all of the same length; untrusted. */
   readonly boxes: Uint8Array;
 };
 
 export type OpenedBoxes = {
-  /** A byte a box: 1 opened, 0 not. */
+  /** One byte per box: 1 if it was opened, 0 if not. */
   readonly opened: Uint8Array;
-  /** Plaintexts of one length, one after another; zeros where a box was not opened. Confidential. */
+  /** Plaintexts of equal length, concatenated; zeros for boxes that were not opened. Confidential. */
   readonly plaintexts: Uint8Array;
 };
 
-/** Bytes of one item, when `bytes` holds `count` of them. */
+/** Bytes of one item if `bytes` contains `count` items. */
 function divide(what: string, bytes: Uint8Array, count: number): number {
   const each = count === 0 ? 0 : bytes.length / count;
   if (!Number.isInteger(each)) {
-    throw new KernelsError('input_refused', `there must be one ${what} a point, all of one length`);
+    throw new KernelsError(
+      'input_refused',
+      `there must be one ${what} per point, all of the same length`,
+    );
   }
   return each;
 }
 
 /**
- * Opens what the scalar opens. A point that is refused (see multiplyPackedPoints) opens nothing.
+ * Opens the boxes that the scalar can open. A box whose point is refused (see multiplyPackedPoints) is not opened.
  *
  * @param scalar - 32 bytes little-endian, 1 … l-1, secret
- * @throws KernelsError `input_refused`, and what a run can fail with
+ * @throws KernelsError `input_refused`, and the errors of a run
  */
 export async function openSealedBoxes(
   runtime: Runtime,
@@ -58,12 +61,12 @@ export async function openSealedBoxes(
   const { memory, threads } = runtime;
   const count = input.points.length / packedPointBytes;
   if (!Number.isInteger(count)) {
-    throw new KernelsError('input_refused', 'packed points are 32 bytes each');
+    throw new KernelsError('input_refused', 'packed points must be 32 bytes each');
   }
   const saltBytes = divide('salt', input.salts, count);
   const boxBytes = divide('box', input.boxes, count);
   if (count > 0 && boxBytes < tagBytes) {
-    throw new KernelsError('input_refused', 'a box holds at least a tag of 16 bytes');
+    throw new KernelsError('input_refused', 'a box must have at least a tag of 16 bytes');
   }
   const plainBytes = Math.max(0, boxBytes - tagBytes);
   const digits = recodeScalar(scalar);

@@ -1,5 +1,5 @@
 /**
- * What the kernels offer for making keys, beside multiples of generators: the scalars of a key from constraints and a trapdoor.
+ * The operations for making keys, in addition to multiples of generators: the scalars of a key from constraints and a trapdoor.
  *
  * @module
  */
@@ -8,20 +8,23 @@ import { combineScalars, type ScaledScalars } from './combine-scalars.ts';
 import { computeLagrangeBasis, type LagrangeBasis } from './lagrange-basis.ts';
 import type { Runtime, TaskOptions } from './runtime.ts';
 
-/** Scalars are 32 bytes little-endian each, below r. All throw KernelsError `input_refused`, `out_of_memory`; the signal's reason. */
+/**
+ * Scalars are 32 bytes little-endian each, below r. All operations throw KernelsError `input_refused`, `out_of_memory`, or the
+ * signal's reason.
+ */
 export type SetupKernels = {
   /** The Lagrange basis over roots of unity at a point; see lagrange-basis.ts. */
   readonly computeLagrangeBasis: (
     basis: LagrangeBasis,
     options?: TaskOptions,
   ) => Promise<Uint8Array>;
-  /** A sparse matrix' transpose times a vector; see column-sums.ts. */
+  /** The transpose of a sparse matrix times a vector; see column-sums.ts. */
   readonly multiplyColumns: (
     matrix: SparseMatrix,
     weights: Uint8Array,
     options?: TaskOptions,
   ) => Promise<Uint8Array>;
-  /** The sum of multiples of vectors; see combine-scalars.ts. */
+  /** A linear combination of vectors; see combine-scalars.ts. */
   readonly combineScalars: (
     terms: readonly ScaledScalars[],
     options?: TaskOptions,

@@ -1,10 +1,11 @@
 /**
- * The threads that run kernels, and who runs what next.
+ * The threads that run kernels, and the scheduling of their work.
  *
- * An operation hands in tasks: short kernel calls, one or many each (a call of milliseconds, so that the engine's optimised code is
- * picked up and an abort is felt: what is in hand of an aborted run ends with the call it is at). Whichever thread is free takes the
- * next task; operations under way share the threads, earlier ones first, so that one fills the gaps of another. Each thread has one task in hand and one waiting, which hides the way of the message; a thread
- * that would idle takes over the waiting task of another. An idle runtime does not keep the process alive.
+ * An operation submits tasks. A task is one or more short kernel calls. A call takes milliseconds, so that the engine switches to
+ * optimised code and an abort takes effect soon: an aborted run ends with the calls in progress. A free thread takes the next
+ * task. Running operations share the threads, earlier ones first, so that one fills the gaps of another. Each thread has one task
+ * in progress and one waiting, which hides the latency of messages. A thread that would be idle takes over the waiting task of
+ * another. An idle runtime does not keep the process alive.
  *
  * @module
  */
@@ -12,30 +13,33 @@ import { errorOf, KernelsError } from './errors.ts';
 import { type KernelThread, startKernelThread } from './kernel-thread.ts';
 import { claim, type KernelCall, type ThreadStart } from './thread-messages.ts';
 
-/** Calls made one after the other by one thread. A function is asked when it is known which thread (0 … count-1), for scratch memory. */
+/**
+ * Calls that one thread makes one after another. A function is called when the thread (0 … count-1) is known, to choose scratch
+ * memory.
+ */
 export type KernelTask = readonly KernelCall[] | ((thread: number) => readonly KernelCall[]);
 
 export type RunOptions = {
   readonly signal?: AbortSignal | undefined;
-  /** Called after each finished task. If it throws, the run fails with what it threw. */
+  /** Called after each finished task. If it throws, the run fails with that error. */
   readonly onTaskDone?: (() => void) | undefined;
 };
 
 export type Threads = {
   readonly count: number;
   /**
-   * Runs the tasks in any order and at the same time. Settles only when no task of it runs any more, so that its memory may be
-   * released then, however it ended.
+   * Runs the tasks in any order and in parallel. Settles only when no task of the run is running any more, so that its memory may
+   * be released, whether it succeeded or failed.
    * @throws the signal's reason; KernelsError `kernel_failed`, `thread_died`, `kernels_closed`
    */
   readonly run: (tasks: readonly KernelTask[], options?: RunOptions) => Promise<void>;
-  /** Ends every thread. Runs under way fail with `kernels_closed`. */
+  /** Ends every thread. Running operations fail with `kernels_closed`. */
   readonly close: () => Promise<void>;
 };
 
-/** Tasks handed to a thread and not answered yet, at most. */
+/** Maximum number of tasks that a thread has and has not answered. */
 const tasksInHand = 2;
-/** So many threads dying in a row, with no task finished in between, and the runtime gives up. */
+/** If this many threads die in a row, with no task finished in between, the runtime stops. */
 const maximumDeaths = 8;
 
 type Run = {
@@ -51,19 +55,22 @@ type Order = {
   readonly run: Run;
   readonly task: KernelTask;
   readonly cell: number;
-  /** Given to another thread. Its cell stays taken until this thread has seen the order: cleared before, it would run twice. */
+  /**
+   * The order was given to another thread. Its cell stays taken until this thread has seen the order. If the cell were cleared
+   * before, the order would run twice.
+   */
   readonly isTakenBack: boolean;
 };
 
-/** A place for a thread, which is filled again when the thread dies. */
+/** The place of a thread. It gets a new thread when the thread dies. */
 type Slot = {
   readonly index: number;
   thread: KernelThread | undefined;
-  /** What was sent and not answered, by id, oldest first. */
+  /** Orders that were sent and not answered, by id, oldest first. */
   readonly orders: Map<number, Order>;
 };
 
-/** Whether the run has no task left to give out. */
+/** Whether all tasks of the run have been given out. */
 function isSpent(run: Run): boolean {
   return run.failure !== undefined || run.next >= run.tasks.length;
 }
@@ -95,7 +102,7 @@ export async function createThreads(count: number, start: ThreadStart): Promise<
     run.settle(run.failure);
   };
 
-  /** What is in hand of a run that failed ends at its next call. */
+  /** Ends the outstanding orders of a failed run at their next call. */
   const cutShort = (run: Run) => {
     for (const { orders } of slots) {
       for (const order of orders.values()) {
@@ -132,7 +139,7 @@ export async function createThreads(count: number, start: ThreadStart): Promise<
     }
   };
 
-  /** Takes an order back that its thread has not begun. */
+  /** Takes back an order that its thread has not begun. */
   const takeBack = (): Order | undefined => {
     for (const { orders } of slots) {
       if (orders.size < tasksInHand) continue;
@@ -147,7 +154,7 @@ export async function createThreads(count: number, start: ThreadStart): Promise<
     return undefined;
   };
 
-  /** Gives waiting tasks out, to the threads with fewest in hand first, until none waits or every hand is full. */
+  /** Gives out waiting tasks, first to the threads with the fewest orders, until no task waits or no thread accepts more. */
   const dispatch = () => {
     for (let inHand = 0; inHand < tasksInHand; inHand += 1) {
       for (const slot of slots) {
@@ -179,7 +186,7 @@ export async function createThreads(count: number, start: ThreadStart): Promise<
         cutShort(run);
       }
     }
-    // The threads go on before anybody is told.
+    // The threads continue before callbacks run.
     dispatch();
     if (run === undefined) return;
     try {
@@ -202,7 +209,7 @@ export async function createThreads(count: number, start: ThreadStart): Promise<
     for (const run of lost) fail(run, error);
     deaths += 1;
     if (deaths >= maximumDeaths) {
-      const dying = 'kernel threads keep dying; close these kernels and create new ones';
+      const dying = 'kernel threads die repeatedly; close these kernels and create new ones';
       stop(new KernelsError('thread_died', dying, { cause }));
     }
     if (stopped !== undefined || !started) return;
@@ -227,8 +234,8 @@ export async function createThreads(count: number, start: ThreadStart): Promise<
   };
 
   const close = async () => {
-    // First of all nothing more is given out: a thread that has ended while others still answer would never answer.
-    stop(new KernelsError('kernels_closed', 'these kernels were closed'));
+    // Stop first, so that nothing more is given out: a thread that has ended would never answer an order.
+    stop(new KernelsError('kernels_closed', 'the kernels are closed'));
     await Promise.all(slots.map(async ({ thread }) => thread?.end()));
   };
 

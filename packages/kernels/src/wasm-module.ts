@@ -12,8 +12,8 @@ function decode(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * 'float' where relaxed SIMD exists and its multiply-add rounds once, else 'integer'. The processor is asked, not the
- * engine's version: relaxed_madd may be two roundings on a processor without FMA.
+ * `float` if relaxed SIMD exists and its multiply-add rounds once, else `integer`. A probe tests the processor instead of the
+ * engine's version: relaxed_madd may round twice on a processor without FMA.
  */
 export function detectMultiplier(): Multiplier {
   const bytes = decode(WASM.probe);

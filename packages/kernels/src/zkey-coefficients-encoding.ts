@@ -1,5 +1,5 @@
 /**
- * Writes the matrices of a proving key in either of the codings that zkey-coefficients.ts reads.
+ * Writes the matrices of a proving key in either of the encodings that zkey-coefficients.ts reads.
  *
  * @module
  */
@@ -29,7 +29,7 @@ function* encodeStandard(coefficients: ZkeyCoefficients): Generator<Uint8Array> 
   }
 }
 
-/** LEB128 numbers in a buffer that grows. */
+/** LEB128 numbers in a growing buffer. */
 function createColumn(expected: number) {
   let bytes = new Uint8Array(expected + 16);
   let length = 0;

@@ -1,11 +1,12 @@
 /**
- * Section 4 of a proving key, the entries of the matrices A and B, in its two codings.
+ * Section 4 of a proving key, the entries of the matrices A and B, in its two encodings.
  *
- * Standard: u32 number of entries, then for each u32 matrix (0 is A, 1 is B), u32 row, u32 wire and the value, 32 bytes.
+ * Standard: u32 number of entries, then for each entry u32 matrix (0 is A, 1 is B), u32 row, u32 wire and the value, 32 bytes.
  *
- * Compact: u32 number of entries, u32 number of distinct values, the values (32 bytes each); then three columns, each u32 length in bytes
- * and one LEB128 number an entry: the step in `2 row + matrix` from the entry before (zigzag, the first from 0), the step in wires (the
- * same), and the index of the value. The order of the entries is kept, so that one form can be made of the other byte for byte.
+ * Compact: u32 number of entries, u32 number of distinct values, the values (32 bytes each). Three columns follow, each with its
+ * u32 length in bytes and one LEB128 number per entry: the difference of `2 row + matrix` to the previous entry (zigzag, the
+ * first from 0), the difference of wires (likewise), and the index of the value. The order of the entries is kept, so that each
+ * form can be converted into the other byte for byte.
  *
  * Values are times 2^512 mod r, little-endian, below r.
  *
@@ -24,13 +25,13 @@ export type ZkeyCoefficients = {
   readonly values: Uint8Array;
 };
 
-/** What rows and wires must stay below. */
+/** Exclusive upper bounds of rows and wires. */
 export type CoefficientLimits = { readonly domainSize: number; readonly wires: number };
 
 export const recordBytes = 44;
 const recordWords = recordBytes / 4;
 export const valueBytes = 32;
-/** Records read at a time: some 700 KB. */
+/** Records read at a time: about 700 KB. */
 export const chunkRecords = 16_384;
 
 async function readUint32(source: ByteSource, position: number): Promise<number> {
@@ -91,7 +92,7 @@ async function readCompact(
   };
   const entries = takeUint32();
   const distinct = takeUint32();
-  // An entry takes at least three bytes: a bound on what a broken count can make us reserve.
+  // An entry takes at least three bytes. This bounds the memory that a wrong count can make us reserve.
   if (distinct * valueBytes + entries * 3 + 12 > bytes.length - position) {
     throw malformed('it ends too early');
   }
@@ -115,7 +116,7 @@ async function readCompact(
         return result;
       }
     }
-    throw malformed('a number runs over its end');
+    throw malformed('a number is longer than its column');
   };
   const takeColumn = (store: (entry: number, coded: number) => void): void => {
     const length = takeUint32();
@@ -127,7 +128,7 @@ async function readCompact(
       store(entry, takeNumber(end));
     }
     if (position !== end) {
-      throw malformed('a column has bytes left over');
+      throw malformed('a column has extra bytes');
     }
   };
   const matrix = new Uint8Array(entries);
@@ -158,13 +159,13 @@ async function readCompact(
     value[entry] = coded;
   });
   if (position !== bytes.length) {
-    throw malformed('it has bytes left over');
+    throw malformed('it has extra bytes');
   }
   return { matrix, row, wire, value, values };
 }
 
 /**
- * Reads the section piece by piece (standard) or as a whole (compact) and checks every entry against the limits.
+ * Reads the section in pieces (standard) or as a whole (compact) and checks every entry against the limits.
  * @throws ZkeyFormatError
  */
 export function readZkeyCoefficients(
@@ -179,8 +180,8 @@ export function readZkeyCoefficients(
 }
 
 /**
- * Number of entries, without reading them.
- * @throws ZkeyFormatError if the section cannot hold so many
+ * Number of entries. The entries themselves are not read.
+ * @throws ZkeyFormatError if the section is too short for this number
  */
 export async function countZkeyCoefficients(
   form: ZkeyForm,

@@ -1,5 +1,6 @@
 /**
- * A proving key in the other form: compact into standard for tools of the snarkjs family, standard into compact to keep it.
+ * Converts a proving key into the other form: compact to standard for tools of the snarkjs family, standard to compact for
+ * storage.
  *
  * @module
  */
@@ -21,8 +22,8 @@ import {
 const chunkBytes = 1 << 20;
 
 /**
- * The bytes of the same key in the form asked for, piece by piece; sections keep their order, and there and back is the same file again.
- * Each piece is good until the next is taken.
+ * The bytes of the same key in the requested form, in pieces. Sections keep their order, and a conversion back gives the same
+ * file. Each piece is valid until the next one is requested.
  * @throws ZkeyFormatError
  */
 export async function* convertZkey(source: ByteSource, form: ZkeyForm): AsyncGenerator<Uint8Array> {

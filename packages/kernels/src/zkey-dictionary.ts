@@ -1,5 +1,5 @@
 /**
- * The distinct values of a proving key's matrices, numbered in the order of their appearance.
+ * The distinct values of a proving key's matrices, numbered in the order of their first occurrence.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export function isBelowOrder(words: Uint32Array, start: number): boolean {
   return false;
 }
 
-/** Numbers distinct 32-byte values: open addressing over their words. */
+/** Numbers distinct 32-byte values with open addressing over their words. */
 export function createDictionary() {
   let words: Uint32Array<ArrayBuffer> = new Uint32Array(8 * 64);
   let slots = new Int32Array(256).fill(-1);

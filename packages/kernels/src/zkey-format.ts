@@ -1,13 +1,13 @@
 /**
- * The container of a Groth16 proving key: sections behind a table, in two forms.
+ * The container of a Groth16 proving key: sections, in two forms.
  *
- * - `standard` is the `.zkey` file of snarkjs (magic `zkey`, version 1), readable by every tool of that family.
- * - `compact` (magic `pzky`, version 1) is the same container and the same sections, but section 4 is coded by a dictionary
- *   (zkey-coefficients.ts), which more than halves the file of a usual circuit. The other magic keeps tools
- *   that do not know it from misreading it.
+ * - `standard` is the `.zkey` file of snarkjs (magic `zkey`, version 1), which every tool of that family reads.
+ * - `compact` (magic `pzky`, version 1) is the same container with the same sections, but section 4 is encoded with a dictionary
+ *   (zkey-coefficients.ts). This halves the file of a typical circuit, or better. The other magic prevents tools that do not know
+ *   the form from misreading it.
  *
- * Layout, all numbers little-endian: 4 bytes magic, u32 version, u32 number of sections; then for each section u32 id, u64 length in
- * bytes, and the bytes.
+ * Layout, all numbers little-endian: 4 bytes magic, u32 version, u32 number of sections; then for each section u32 id, u64 length
+ * in bytes, and the bytes.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { baseFieldOrder, scalarFieldOrder } from './field-orders.ts';
 
 export type ZkeyForm = 'standard' | 'compact';
 
-/** Numbers of the sections. `protocol` holds u32 1 for Groth16. */
+/** Numbers of the sections. `protocol` contains u32 1 for Groth16. */
 export const zkeySection = {
   protocol: 1,
   header: 2,
@@ -29,10 +29,10 @@ export const zkeySection = {
   contributions: 10,
 } as const;
 
-/** Bytes of an affine point as it lies in a key. */
+/** Bytes of an affine point in a key. */
 export const zkeyPointBytes = { g1: 64, g2: 128 } as const;
 
-/** A key that is not what it says; the message tells what is wrong with it. */
+/** A file that is not a valid proving key. The message says what is wrong. */
 export class ZkeyFormatError extends Error {
   readonly code = 'zkey_malformed';
   readonly retryable = false;
@@ -43,15 +43,15 @@ export class ZkeyFormatError extends Error {
   }
 }
 
-/** Where bytes are read from: a file or memory. */
+/** A source of bytes: a file or memory. */
 export type ByteSource = {
   /** Length in bytes. */
   readonly size: number;
-  /** Fills all of `into` from `position` on; rejects with ZkeyFormatError if the bytes end before. */
+  /** Fills `into` with the bytes from `position` on. Rejects with ZkeyFormatError if there are too few. */
   readonly read: (position: number, into: Uint8Array) => Promise<void>;
 };
 
-/** A section's place, in bytes from the beginning of the source. */
+/** The place of a section, in bytes from the beginning of the source. */
 export type ZkeySectionPlace = {
   readonly id: number;
   readonly start: number;
@@ -68,17 +68,17 @@ const fileMagic: Readonly<Record<ZkeyForm, string>> = { standard: 'zkey', compac
 const version = 1;
 const startBytes = 12;
 const headBytes = 12;
-/** More than any key has: a bound on what a broken file can make us read. */
+/** More than any key has. This bounds what a broken file can make us read. */
 const maximumSections = 64;
 
-/** The scalar field has roots of unity of order 2^28, and a proof needs one of twice the domain. */
+/** The scalar field has roots of unity up to order 2^28, and a proof needs one of twice the domain size. */
 const maximumDomainSize = 2 ** 27;
 
 function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Whole bytes of memory as a source. */
+/** A source that reads from bytes in memory. */
 export function createMemorySource(bytes: Uint8Array): ByteSource {
   return {
     size: bytes.length,
@@ -93,7 +93,8 @@ export function createMemorySource(bytes: Uint8Array): ByteSource {
 }
 
 /**
- * Reads the table of sections: they follow each other without gaps or overlap and end with the source, and none occurs twice.
+ * Reads the table of sections. Sections must follow each other without gaps or overlap and end with the source, and none may
+ * occur twice.
  * @throws ZkeyFormatError
  */
 export async function readZkeyTable(source: ByteSource): Promise<ZkeyTable> {
@@ -111,12 +112,14 @@ export async function readZkeyTable(source: ByteSource): Promise<ZkeyTable> {
   const view = viewOf(start);
   if (view.getUint32(4, true) !== version) {
     throw new ZkeyFormatError(
-      `The proving key has format version ${view.getUint32(4, true)}; only version ${version} is known.`,
+      `The proving key has format version ${view.getUint32(4, true)}; only version ${version} is supported.`,
     );
   }
   const count = view.getUint32(8, true);
   if (count > maximumSections) {
-    throw new ZkeyFormatError(`The proving key claims ${count} sections; it is damaged.`);
+    throw new ZkeyFormatError(
+      `The proving key declares ${count} sections; it is damaged. Fetch or build it again.`,
+    );
   }
   const sections: ZkeySectionPlace[] = [];
   const seen = new Set<number>();
@@ -144,7 +147,7 @@ export async function readZkeyTable(source: ByteSource): Promise<ZkeyTable> {
   }
   if (position !== source.size) {
     throw new ZkeyFormatError(
-      `The proving key has ${source.size - position} bytes after its last section.`,
+      `The proving key has ${source.size - position} bytes after its last section. Fetch or build it again.`,
     );
   }
   return { form, sections };
@@ -161,7 +164,7 @@ export function encodeZkeyStart(form: ZkeyForm, sections: number): Uint8Array {
   return bytes;
 }
 
-/** What stands before a section's bytes. */
+/** The id and length before a section's bytes. */
 export function encodeZkeySectionHead(id: number, length: number): Uint8Array {
   const bytes = new Uint8Array(headBytes);
   viewOf(bytes).setUint32(0, id, true);
@@ -169,7 +172,10 @@ export function encodeZkeySectionHead(id: number, length: number): Uint8Array {
   return bytes;
 }
 
-/** Sizes of the circuit and the points that do not depend on a wire; points as they lie in the file (coordinates times 2^256 mod q). */
+/**
+ * Sizes of the circuit, and the points that do not belong to a wire. Points are in the file's format (coordinates times 2^256 mod
+ * q).
+ */
 export type ZkeyHeaderFields = {
   readonly wires: number;
   readonly publicSignals: number;
@@ -219,7 +225,9 @@ export function encodeZkeyHeader(fields: ZkeyHeaderFields): Uint8Array {
   let position = fixedHeaderBytes;
   for (const [name, group] of headerPoints) {
     if (fields[name].length !== zkeyPointBytes[group]) {
-      throw new RangeError(`${name} has ${fields[name].length} bytes`);
+      throw new RangeError(
+        `${name} must be ${zkeyPointBytes[group]} bytes; it has ${fields[name].length}`,
+      );
     }
     bytes.set(fields[name], position);
     position += zkeyPointBytes[group];
@@ -228,8 +236,8 @@ export function encodeZkeyHeader(fields: ZkeyHeaderFields): Uint8Array {
 }
 
 /**
- * Reads section 2: the curve is BN254, the domain a power of two that the scalar field has roots for, and there are no more public
- * signals than wires. Whether the points lie on the curve is the reader's to check.
+ * Reads section 2. The curve must be BN254, the domain a power of two for which the scalar field has roots, and there must not be
+ * more public signals than wires. The caller checks that the points are on the curve.
  * @throws ZkeyFormatError
  */
 export function decodeZkeyHeader(bytes: Uint8Array): ZkeyHeaderFields {
@@ -259,7 +267,7 @@ export function decodeZkeyHeader(bytes: Uint8Array): ZkeyHeaderFields {
   }
   if (publicSignals >= wires) {
     throw new ZkeyFormatError(
-      `The proving key claims ${publicSignals} public signals of ${wires} wires.`,
+      `The proving key declares ${publicSignals} public signals but only ${wires} wires; it is damaged.`,
     );
   }
   let position = fixedHeaderBytes;
