@@ -1,11 +1,11 @@
-// Multiples of the generators against @noble/curves where signed digits end, carry and change their sign.
+// Multiples of the generators, compared with @noble/curves where signed digits end, carry and change sign.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bytesOf, encodeMultiple, R } from '../test/curve-oracle.ts';
 import { createKernels, type Kernels } from './kernels.ts';
 
 const digitBits = 11n;
 
-/** Half a digit's range, one less and one more, in every place; and numbers that carry through all of them. */
+/** Half of a digit's range, one less and one more, in every place; and numbers that carry through all places. */
 const edges = [
   ...Array.from({ length: 24 }, (_, place) => digitBits * BigInt(place)).flatMap((bit) =>
     [1023n, 1024n, 1025n, 2047n, 2048n].map((digit) => digit << bit),
@@ -32,7 +32,7 @@ describe.each(['float', 'integer'] as const)('with the %s multiplier', (multipli
     expect(Buffer.from(multiples).equals(expected)).toBe(true);
   });
 
-  it('keeps its tables and nothing else', async () => {
+  it('keeps its tables and no other memory', async () => {
     const bytes = Buffer.concat(edges.map((scalar) => bytesOf(scalar)));
     await kernels.multiplyGenerator('g1', bytes);
     const before = kernels.bytesInUse;

@@ -14,7 +14,7 @@ function input() {
 const witness = encodeScalars(Array.from({ length: size }, (_, i) => BigInt(i)));
 
 describe('kernels', () => {
-  it('say what they run on', async () => {
+  it('describe what they run on', async () => {
     const kernels = await createKernels({ threads: 3, multiplier: 'integer' });
     expect(kernels).toMatchObject({ threads: 3, multiplier: 'integer' });
     expect(kernels.detail).toBe('WebAssembly, 3 threads, SIMD');
@@ -33,7 +33,7 @@ describe('kernels', () => {
     await kernels.close();
   });
 
-  it('zero secrets when they are released, and refuse what was released', async () => {
+  it('zero secrets on release, and refuse released data', async () => {
     const kernels = await createKernels({ threads: 1 });
     const before = kernels.bytesInUse;
     const vector = await kernels.loadScalars(size, witness);
@@ -46,7 +46,7 @@ describe('kernels', () => {
     await kernels.close();
   });
 
-  it('refuse scalars that are too few or not below r, and matrices that do not fit', async () => {
+  it('refuse too few scalars, scalars that are not below r, and matrices that do not fit', async () => {
     const kernels = await createKernels({ threads: 1 });
     const refused = { code: 'input_refused' };
     await expect(kernels.loadScalars(2, new Uint8Array(63))).rejects.toMatchObject(refused);
@@ -74,7 +74,7 @@ describe('kernels', () => {
     await kernels.close();
   });
 
-  it('give all memory back when an operation is aborted or does not fit', async () => {
+  it('free all memory of an operation that is aborted or does not fit', async () => {
     const kernels = await createKernels({ threads: 2, maximumBytes: 4 * MiB });
     const rows = await kernels.loadRows(input());
     const vector = await kernels.loadScalars(size, witness);
@@ -102,7 +102,7 @@ describe('kernels', () => {
     await kernels.close();
   });
 
-  it('give the event loop a turn while they check and sort large matrices, and can be aborted then', async () => {
+  it('yield to the event loop while they check and sort large matrices, and can be aborted then', async () => {
     const kernels = await createKernels({ threads: 1 });
     const [good, times] = [input(), 400];
     const repeat = <T extends Uint8Array | Uint32Array>(list: T, into: T): T => {
@@ -126,14 +126,14 @@ describe('kernels', () => {
       else setImmediate(onTurn);
     };
     setImmediate(onTurn);
-    // The last entry is wrong: only a check that was ended early does not find it.
+    // The last entry is wrong. Only a check that ended early does not find it.
     large.wire[length - 1] = size;
     await expect(kernels.loadRows(large, { signal: controller.signal })).rejects.toBe(reason);
     await expect(kernels.loadRows(large)).rejects.toMatchObject({ code: 'input_refused' });
     await kernels.close();
   });
 
-  it('stay the same size over many operations', async () => {
+  it('keep the same size over many operations', async () => {
     const kernels = await createKernels({ threads: 2, maximumBytes: 8 * MiB });
     const rows = await kernels.loadRows(input());
     const before = kernels.bytesInUse;
@@ -147,7 +147,7 @@ describe('kernels', () => {
     await kernels.close();
   });
 
-  it('fail operations under way when closed', async () => {
+  it('fail running operations on close', async () => {
     const kernels = await createKernels({ threads: 2 });
     const rows = await kernels.loadRows(input());
     const vector = await kernels.loadScalars(size, witness);

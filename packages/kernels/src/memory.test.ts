@@ -5,7 +5,7 @@ import { type Block, createKernelMemory } from './memory.ts';
 const MiB = 1_048_576;
 
 describe('memory of the kernels', () => {
-  it('gives aligned blocks behind the reserved part and counts them', () => {
+  it('returns aligned blocks behind the reserved part and counts them', () => {
     const memory = createKernelMemory(1000, 16 * MiB);
     const blocks = [1, 64, 65, 100_000].map((bytes) => memory.allocate(bytes));
     expect(blocks.map(({ address }) => address % 64)).toEqual([0, 0, 0, 0]);
@@ -16,7 +16,7 @@ describe('memory of the kernels', () => {
     expect(memory.bytesInUse).toBe(0);
   });
 
-  it('gives the whole budget again after blocks went in any order', () => {
+  it('can allocate the whole budget again after blocks were released in any order', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -50,7 +50,7 @@ describe('memory of the kernels', () => {
     );
   });
 
-  it('reuses what was released instead of growing', () => {
+  it('reuses released memory instead of growing', () => {
     const memory = createKernelMemory(0, 64 * MiB);
     memory.allocate(5 * MiB).release();
     const size = memory.memory.buffer.byteLength;
@@ -63,7 +63,7 @@ describe('memory of the kernels', () => {
     expect(memory.memory.buffer.byteLength).toBe(size);
   });
 
-  it('refuses what the budget does not hold, and says how much was asked for', () => {
+  it('refuses more than the budget and says how much was requested', () => {
     const memory = createKernelMemory(0, 8 * MiB);
     const block = memory.allocate(6 * MiB);
     expect(() => memory.allocate(3 * MiB)).toThrow(
@@ -80,7 +80,7 @@ describe('memory of the kernels', () => {
     expect(memory.allocate(8 * MiB).bytes).toBe(8 * MiB);
   });
 
-  it('zeroes secrets on release, and nothing else', () => {
+  it('zeroes secret blocks on release, and no other memory', () => {
     const memory = createKernelMemory(0, MiB);
     for (const secret of [true, false]) {
       const block = memory.allocate(100, { secret });

@@ -1,4 +1,4 @@
-// Sums around the sizes where lists, batches of additions and parts of a table end, and multiples around those of their tasks.
+// Sums near the sizes where lists, batches of additions and parts of a table end, and multiples near the sizes of their tasks.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   bytesOf,
@@ -12,7 +12,7 @@ import type { Group } from './groups.ts';
 import { createKernels, type Kernels } from './kernels.ts';
 
 const random = createScalars(7n);
-/** Points that repeat, cancel and are at infinity. */
+/** Points that repeat, cancel each other and are at infinity. */
 function factorOf(index: number): bigint {
   return [3n, -3n, 5n, 5n, 0n, 8n, R - 8n, 11n][index % 8] ?? 0n;
 }
@@ -32,14 +32,14 @@ async function check(group: Group, points: readonly bigint[], scalars: readonly 
 }
 
 describe.each(['g1', 'g2'] as const)('in %s', (group) => {
-  // A batch is 2048 additions: 4096 points in one bucket fill one exactly.
+  // A batch has 2048 additions, so 4096 points in one bucket fill exactly one batch.
   describe.each([4095, 4096, 4097, 4098])('%i points', (count) => {
     it.each<[string, (index: number) => bigint]>([
       ['all 0', () => 0n],
       ['all 1', () => 1n],
       ['all r-1', () => R - 1n],
       ['powers of two', (index) => (1n << BigInt(index % 254)) % R],
-      ['one that is not 0', (index) => (index === 4094 ? R - 12_345n : 0n)],
+      ['one that is not zero', (index) => (index === 4094 ? R - 12_345n : 0n)],
       ['random', () => random()],
     ])('with scalars %s', async (_name, at) => {
       await check(group, range(count).map(factorOf), range(count).map(at));
@@ -47,7 +47,7 @@ describe.each(['g1', 'g2'] as const)('in %s', (group) => {
     });
   });
 
-  it('takes scalars from any place on, and not beyond the end', async () => {
+  it('starts at any scalar, and refuses to read beyond the end', async () => {
     const scalars = range(100).map(() => random());
     const bytes = Buffer.concat(scalars.map((scalar) => bytesOf(scalar)));
     const vector = await kernels.loadScalars(100, bytes);

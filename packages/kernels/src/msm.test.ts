@@ -1,4 +1,4 @@
-// Sums and multiples of points against @noble/curves, in both groups and with both multipliers.
+// Sums and multiples of points, compared with @noble/curves, in both groups and with both multipliers.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bytesOf, createScalars, encodeMultiple, R, sumBoth } from '../test/curve-oracle.ts';
 import type { Group } from './groups.ts';
@@ -14,7 +14,7 @@ const scalarKinds: Record<string, (index: number) => bigint> = {
   'all r-1': () => R - 1n,
   'powers of two': (index) => (1n << BigInt(index % 254)) % R,
   'negated powers of two': (index) => R - ((1n << BigInt(index % 253)) % R),
-  'one that is not 0': (index) => (index === 0 ? 123_456_789n ** 7n % R : 0n),
+  'one that is not zero': (index) => (index === 0 ? 123_456_789n ** 7n % R : 0n),
   edges: (index) => edges[index % edges.length] ?? 0n,
 };
 const pointKinds: Record<string, (index: number) => bigint> = {

@@ -1,5 +1,5 @@
-// The kernel against the rounds as they are written down, over BigInt, with constants made up for the test. That the constants of
-// circomlib give circomlib's hashes is tested where they are kept (@pool/notes).
+// Compares the kernel with the rounds as the paper defines them, on BigInt, with constants invented for the test. @pool/notes
+// tests that circomlib's constants give circomlib's hashes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNumbers, decodeScalars, encodeScalars, R } from '../test/quotient-oracle.ts';
 import { createKernels, type Kernels } from './kernels.ts';

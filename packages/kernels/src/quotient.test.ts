@@ -33,7 +33,7 @@ async function compute(
   return result;
 }
 
-/** One entry for A and one for B in each row, so that the witness is what the transforms see. */
+/** One entry for A and one for B in each row, so that the transforms process the witness itself. */
 function diagonal(size: number): Entry[] {
   return matrices.flatMap((matrix) =>
     Array.from({ length: size }, (_, row) => ({ matrix, row, wire: row, value: 1n })),
@@ -62,7 +62,7 @@ describe.each(['float', 'integer'] as const)(
     });
 
     it.each([2, 4, 8, 16, 32, 64, 128])(
-      'is that of the textbook for random matrices of %i rows',
+      'equals the textbook quotient for random matrices of %i rows',
       async (size) => {
         const { scalar } = createNumbers(BigInt(size));
         const witness = Array.from({ length: size + 3 }, scalar);
@@ -80,7 +80,7 @@ describe.each(['float', 'integer'] as const)(
       ['powers of two', (i: number) => 2n ** BigInt(i % 254) % R],
       ['one that is not zero', (i: number) => (i === 5 ? R - 3n : 0n)],
       ['alternating extremes', (i: number) => (i % 2 === 0 ? 1n : R - 1n)],
-    ])('is that of the textbook for %s', async (_name, at) => {
+    ])('equals the textbook quotient for %s', async (_name, at) => {
       const witness = Array.from({ length: 64 }, (_unused, i) => at(i));
       const entries = diagonal(64);
       expect(await compute(kernels, entries, 64, witness)).toEqual(
@@ -88,7 +88,7 @@ describe.each(['float', 'integer'] as const)(
       );
     });
 
-    it('is that of the textbook for empty matrices, empty rows and one long row', async () => {
+    it('equals the textbook quotient for empty matrices, empty rows and one long row', async () => {
       expect(await compute(kernels, [], 8, [1n])).toEqual(Array.from({ length: 8 }, () => 0n));
       const { scalar } = createNumbers(3n);
       const witness = Array.from({ length: 9 }, scalar);
@@ -100,7 +100,7 @@ describe.each(['float', 'integer'] as const)(
       );
     });
 
-    it('leaves nothing but the tables of its sizes in memory', async () => {
+    it('leaves only the tables of its sizes in memory', async () => {
       const before = kernels.bytesInUse;
       await compute(
         kernels,

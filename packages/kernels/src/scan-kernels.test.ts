@@ -54,7 +54,7 @@ const orderEight = (() => {
   }
 })();
 
-/** The lowest y of a point of the subgroup: adding r to it carries nowhere. */
+/** The lowest y of a point of the subgroup. Adding r to it does not carry. */
 const lowestY = (() => {
   for (let y = 2n; ; y += 1n) {
     if (!isSquare(squareX(y))) continue;
@@ -78,7 +78,7 @@ const offCurve = (() => {
 const scalars = fc.bigInt({ min: 1n, max: order - 1n });
 const points = scalars.map((scalar) => Point.BASE.multiply(scalar));
 
-/** Every kind of bytes that are no point of the subgroup, by what is wrong with them. */
+/** Every kind of bytes that do not encode a point of the subgroup, by reason. */
 const hostile: readonly (readonly [string, Uint8Array])[] = [
   ...[1n, 2n, 3n, 4n, 5n, 6n, 7n].flatMap((multiple) => {
     const small = orderEight.multiplyUnsafe(multiple);
@@ -102,7 +102,7 @@ const hostile: readonly (readonly [string, Uint8Array])[] = [
 ];
 
 describe('recodeScalar', () => {
-  it('writes every scalar, or scalar + l, as odd digits', () => {
+  it('writes every scalar, or scalar + l, with odd digits', () => {
     fc.assert(
       fc.property(fc.oneof(scalars, fc.constantFrom(1n, 2n, order - 1n, order - 2n)), (scalar) => {
         const digits = recodeScalar(encode(scalar));
@@ -143,13 +143,13 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
   });
   afterAll(() => runtime.threads.close());
 
-  it('has as much scratch memory as the kernels want', async () => {
+  it('has as much scratch memory as the kernels require', async () => {
     const own = instantiateKernels(await compileKernels(multiplier), runtime.memory.memory);
     expect(own.get('bj_scratchBytes')?.(pairsInTask)).toBe(pointScratchBytes);
   });
 
   describe('multiplyPackedPoints', () => {
-    it('multiplies as noble does, any points by any scalar', async () => {
+    it('multiplies like noble, any points by any scalar', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(points, { maxLength: 5 }), scalars, async (list, scalar) => {
           const { packed, valid } = await kernels.multiplyPackedPoints(
@@ -195,14 +195,14 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
         encode(scalar),
       );
       expect(valid).toEqual(new Uint8Array(count).fill(1));
-      // noble's wNAF is slow: the ends and one in eight.
+      // noble's wNAF is slow, so the test compares the ends and one in eight.
       for (const [index, each] of list.entries()) {
         if (index % 8 !== 0 && index < count - 2) continue;
         expect(part(packed, index)).toEqual(pack(each.multiply(scalar)));
       }
     });
 
-    it.each(hostile)('refuses %s, in either lane, and nothing beside it', async (_, bytes) => {
+    it.each(hostile)('refuses %s in either lane, and accepts the other lane', async (_, bytes) => {
       const good = pack(Point.BASE.multiply(5n));
       const product = pack(Point.BASE.multiply(35n));
       const zeros = new Uint8Array(32);
@@ -214,7 +214,7 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
       expect(packed).toEqual(join([zeros, product, product, zeros, zeros]));
     });
 
-    it('decides about any 32 bytes as noble does', async () => {
+    it('accepts and refuses any 32 bytes like noble', async () => {
       const decide = (bytes: Uint8Array): boolean => {
         const sign = (bytes[31] ?? 0) >> 7;
         const y =
@@ -228,7 +228,7 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
         const point = Point.fromAffine({ x: sign === 1 ? modulus - small : small, y });
         return !point.is0() && point.isTorsionFree();
       };
-      // A quarter of the numbers below 2^255 are below r and on the curve, an eighth of those in the subgroup.
+      // A quarter of the numbers below 2^255 are below r and on the curve. An eighth of those are in the subgroup.
       const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((random) => {
         random[31] = (random[31] ?? 0) & 0x9f;
         return random;
@@ -242,7 +242,7 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
       );
     });
 
-    it('leaves neither points nor scalar in memory, and gives it back', async () => {
+    it('leaves neither points nor scalar in memory, and frees it', async () => {
       const before = runtime.memory.bytesInUse;
       const point = pack(Point.BASE.multiply(1234567n));
       const { packed } = await kernels.multiplyPackedPoints(join([point, point]), encode(99n));
@@ -307,7 +307,7 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
         encode(scalar),
       );
 
-    it('opens its own boxes and no others', async () => {
+    it('opens its own boxes and no other boxes', async () => {
       const mine = 1234n;
       const items = Array.from({ length: 131 }, (_, index) =>
         seal(
@@ -325,7 +325,7 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
       }
     });
 
-    it('opens nothing when point, salt, box or tag is another', async () => {
+    it('opens nothing if point, salt, box or tag differs', async () => {
       const item = seal(Point.BASE.multiply(9n), 5n, Uint8Array.of(1, 2), new Uint8Array(8));
       const flip = (bytes: Uint8Array, index: number) =>
         bytes.map((byte, place) => (place === index ? byte ^ 1 : byte));
@@ -343,7 +343,7 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
       expect([...opened]).toEqual([1, 0, 0, 0, 0, 0]);
     });
 
-    it('refuses salts or boxes that are not one a point', async () => {
+    it('refuses salts or boxes that are not one per point', async () => {
       const good = {
         points: new Uint8Array(64),
         salts: new Uint8Array(4),
@@ -362,7 +362,7 @@ describe.each(multipliers)('scanning kernels, %s multiplier', (multiplier) => {
       }
     });
 
-    it('opens nothing of nothing', async () => {
+    it('opens nothing in an empty list', async () => {
       const none = new Uint8Array(0);
       const result = await kernels.openSealedBoxes(
         { points: none, salts: none, info, boxes: none },

@@ -1,4 +1,4 @@
-// Looks at the whole memory: what an operation computed from a secret is gone when it ended, however it ended.
+// Inspects the whole memory: the values that an operation computed from a secret are gone when it ends, also if it fails.
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createNumbers, encodeScalars, toCoefficients } from '../test/quotient-oracle.ts';
@@ -38,7 +38,7 @@ async function createRuntime(): Promise<Runtime> {
 }
 
 type Operation = (runtime: Runtime, options: TaskOptions) => Promise<unknown>;
-/** Loads what is public, and gives the operation on a secret. */
+/** Loads the public data and returns the operation on a secret. */
 type Preparation = (runtime: Runtime) => Promise<Operation>;
 
 async function withScalars<T>(
@@ -100,7 +100,7 @@ const operations: Record<string, Preparation> = {
   'multiples of points': async (runtime) => {
     const points = new Uint8Array(64 * count);
     for (let i = 0; i < count; i += 1) points.set(base, 64 * i);
-    // The points themselves are public and stay where they were.
+    // The points themselves are public and stay in memory.
     await multiplyPoints(runtime, 'g1', points, encodeScalars([0n]));
     return (_runtime, options) => multiplyPoints(runtime, 'g1', points, secrets, options);
   },
@@ -110,7 +110,7 @@ function copyMemory({ memory }: Runtime): Uint8Array {
   return new Uint8Array(memory.memory.buffer).slice();
 }
 
-/** Addresses of bytes that are neither zero nor what they were: what is public may be overwritten by zeros, nothing else may be new. */
+/** Addresses of bytes that are neither zero nor unchanged. Public data may be overwritten by zeros; nothing else may be new. */
 function listNew({ memory }: Runtime, before: Uint8Array): number[] {
   const bytes = new Uint8Array(memory.memory.buffer);
   const found: number[] = [];
@@ -128,14 +128,14 @@ describe.each(Object.keys(operations))('%s leaves nothing in memory', (name) => 
     return { runtime, operation, before: copyMemory(runtime), used: runtime.memory.bytesInUse };
   };
 
-  it('when it is done', async () => {
+  it('when it succeeds', async () => {
     const { runtime, operation, before, used } = await prepare();
     await operation(runtime, {});
     expect(listNew(runtime, before)).toEqual([]);
     expect(runtime.memory.bytesInUse).toBe(used);
   });
 
-  it('when it is aborted on the way', async () => {
+  it('when it is aborted before its end', async () => {
     const { runtime, operation, before } = await prepare();
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -162,7 +162,7 @@ describe.each(Object.keys(operations))('%s leaves nothing in memory', (name) => 
     expect(listNew(runtime, before)).toEqual([]);
   });
 
-  it('when the threads are closed under it', async () => {
+  it('when the threads are closed while it runs', async () => {
     const { runtime, operation, before } = await prepare();
     const outcome = operation(runtime, {}).catch((error: unknown) => error);
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -173,7 +173,7 @@ describe.each(Object.keys(operations))('%s leaves nothing in memory', (name) => 
 });
 
 describe('closing', () => {
-  it('zeroes what was not released, and refuses to read it or to take more', async () => {
+  it('zeroes data that was not released on close, and refuses to read it or to store more', async () => {
     const created = vi.spyOn(WebAssembly, 'Memory');
     const kernels = await createKernels({ threads: 1 });
     const memory = created.mock.results[0]?.value as WebAssembly.Memory;

@@ -1,4 +1,4 @@
-/** Against BigInt and noble-curves: the definitions, term by term. */
+/** Compares with BigInt and noble-curves: the definitions, term by term. */
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -26,7 +26,7 @@ function lagrangeByDefinition(order: number, j: number, x: bigint): bigint {
   return value;
 }
 
-/** The same by the closed form, one inversion each. */
+/** The same by the closed form, with one inversion each. */
 function lagrangeInClosedForm(order: number, j: number, x: bigint): bigint {
   const root = Fr.pow(rootOfOrder(order), BigInt(j));
   const vanishing = Fr.sub(Fr.pow(x, BigInt(order)), 1n);
@@ -71,7 +71,7 @@ describe.each(['float', 'integer'] as const)('the scalars of a key, %s', (multip
   });
   afterAll(() => kernels.close());
 
-  it.each([2, 4, 8, 32])('Lagrange basis of %i by the definition', async (size) => {
+  it.each([2, 4, 8, 32])('the Lagrange basis of %i equals the definition', async (size) => {
     for (const point of [0n, 2n, R - 2n, scalar()]) {
       const whole = decodeScalars(await kernels.computeLagrangeBasis({ size, point }));
       expect(whole).toEqual(whole.map((_, j) => lagrangeByDefinition(size, j, point)));
@@ -86,7 +86,7 @@ describe.each(['float', 'integer'] as const)('the scalars of a key, %s', (multip
     }
   });
 
-  it.each([1024, 2048, 8192])('Lagrange basis of %i, over several tasks', async (size) => {
+  it.each([1024, 2048, 8192])('the Lagrange basis of %i, over several tasks', async (size) => {
     const point = scalar();
     const done: number[] = [];
     const whole = decodeScalars(
@@ -106,7 +106,7 @@ describe.each(['float', 'integer'] as const)('the scalars of a key, %s', (multip
     expect(done.at(-1)).toBe(1);
   });
 
-  it('refuses a point in the domain, and a size that is no power of two', async () => {
+  it('refuses a point in the domain, and a size that is not a power of two', async () => {
     const point = rootOfOrder(16);
     await expect(
       (async () => kernels.computeLagrangeBasis({ size: 16, point }))(),
@@ -128,7 +128,7 @@ describe.each(['float', 'integer'] as const)('the scalars of a key, %s', (multip
     [300, 7, 9001],
   ])('column sums of %i rows, %i columns, %i terms', async (rows, columns, count) => {
     const palette = [0n, 1n, R - 1n, 2n, scalar(), scalar()];
-    // Half of the terms lie in column 0, as those of the constant do.
+    // Half of the terms are in column 0, like those of the constant wire.
     const terms = Array.from(
       { length: count },
       (): Term => [
@@ -155,7 +155,7 @@ describe.each(['float', 'integer'] as const)('the scalars of a key, %s', (multip
     expect(decodeScalars(sums)).toEqual([0n, 0n, 0n]);
   });
 
-  it('refuses matrices that do not hold together', async () => {
+  it('refuses inconsistent matrices', async () => {
     const good = toMatrix(2, 2, [
       [0, 1, 5n],
       [1, 0, 6n],
@@ -207,7 +207,7 @@ describe.each(['float', 'integer'] as const)('the scalars of a key, %s', (multip
     });
   });
 
-  it('stops when aborted, and leaves no memory behind', async () => {
+  it('stops if aborted, and leaves no memory allocated', async () => {
     const before = kernels.bytesInUse;
     const abort = new AbortController();
     const basis = kernels.computeLagrangeBasis(

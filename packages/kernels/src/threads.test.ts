@@ -31,7 +31,7 @@ const bytes = assemble();
 const memory = new WebAssembly.Memory({ initial: 1, maximum: 16, shared: true });
 const words = new Int32Array(memory.buffer);
 const start = { module: new WebAssembly.Module(bytes), memory };
-/** About a millisecond. */
+/** Number of turns that take about a millisecond. */
 const moment = 1_000_000;
 
 describe('threads', () => {
@@ -60,7 +60,7 @@ describe('threads', () => {
     expect(done).toBe(500);
   });
 
-  it('runs every task once when threads take over what others have waiting', async () => {
+  it('runs every task once if threads take over waiting tasks of others', async () => {
     const rounds = 400;
     words.fill(0);
     for (let round = 0; round < rounds; round += 1) {
@@ -76,7 +76,7 @@ describe('threads', () => {
     expect([...words.slice(0, 12)]).toEqual(new Array(12).fill(rounds));
   });
 
-  it('uses every thread, and tells a task on which it runs', async () => {
+  it('uses every thread, and passes a task the index of its thread', async () => {
     const seen = new Set<number>();
     await threads.run(
       Array.from({ length: 8 }, () => (thread: number) => {
@@ -100,8 +100,8 @@ describe('threads', () => {
     expect(ended).toHaveLength(3);
   });
 
-  it('gives what an earlier operation leaves to a later one', async () => {
-    // One long task keeps one thread; the other must not wait for it.
+  it('gives threads that an earlier operation leaves idle to a later one', async () => {
+    // One long task occupies one thread. The other must not wait for it.
     let longIsOver = false;
     const long = threads.run([[['spin', 100 * moment]]]).then(() => {
       longIsOver = true;
@@ -111,7 +111,7 @@ describe('threads', () => {
     await long;
   });
 
-  it('aborts between tasks with the reason, and settles when its tasks have ended', async () => {
+  it('aborts between tasks with the reason, and settles after its tasks have ended', async () => {
     words.fill(0);
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -136,7 +136,7 @@ describe('threads', () => {
     );
   });
 
-  it('fails an operation whose kernel traps, is not there, or whose caller throws; others go on', async () => {
+  it('fails an operation if its kernel traps or is missing, or if its callback throws; others continue', async () => {
     const good = threads.run(Array.from({ length: 50 }, () => [['spin', moment]]));
     await expect(threads.run([[['trap']]])).rejects.toMatchObject({ code: 'kernel_failed' });
     await expect(threads.run([[['nothing']]])).rejects.toMatchObject({ code: 'kernel_failed' });
@@ -154,7 +154,7 @@ describe('threads', () => {
     await good;
   });
 
-  it('stays the same size over a thousand operations', async () => {
+  it('keeps the same size over a thousand operations', async () => {
     const { signal } = new AbortController();
     for (let i = 0; i < 1000; i += 1) await threads.run([[['add', 0, 1]]], { signal });
     const before = process.memoryUsage().heapUsed;
@@ -164,7 +164,7 @@ describe('threads', () => {
 });
 
 describe('a run that fails', () => {
-  it('ends with the call that each thread is at, not with the task', async () => {
+  it('ends with the current call of each thread, not with the task', async () => {
     const threads = await createThreads(2, start);
     words.fill(0);
     const steps = 2000;
@@ -174,7 +174,7 @@ describe('a run that fails', () => {
     ]).flat();
     const controller = new AbortController();
     const reason = new Error('enough');
-    // Two tasks begun and two waiting, and another run behind them, which must not notice.
+    // Two tasks run and two wait. Behind them is another run, which must not be disturbed.
     const long = threads.run([task, task, task, task], { signal: controller.signal });
     const other = threads.run(Array.from({ length: 10 }, () => [['add', 4, 1]]));
     while (Atomics.load(words, 0) === 0) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -190,7 +190,7 @@ describe('a run that fails', () => {
 });
 
 describe('a thread that dies', () => {
-  it('fails the operation it worked for, retryable, and is replaced', async () => {
+  it('fails the operation that it worked for with a retryable error, and is replaced', async () => {
     const workers: Worker[] = [];
     const collect = (worker: Worker) => workers.push(worker);
     process.on('worker', collect);
@@ -214,7 +214,7 @@ describe('a thread that dies', () => {
 });
 
 describe('the end of threads', () => {
-  it('fails runs under way and later ones when closed, and stops a kernel that would never end', async () => {
+  it('fails running and later operations when closed, and stops a kernel that never ends', async () => {
     const threads = await createThreads(2, start);
     const run = threads.run([[['forever']], [['forever']], [['forever']]]);
     const outcome = expect(run).rejects.toMatchObject({ code: 'kernels_closed' });
@@ -230,7 +230,7 @@ describe('the end of threads', () => {
     ).rejects.toMatchObject({ code: 'start_failed' });
   });
 
-  it('does not keep an idle process alive, and does keep a working one', async () => {
+  it('does not keep an idle process alive, and keeps a working one alive', async () => {
     const script = `
       import { createThreads } from ${JSON.stringify(new URL('./threads.ts', import.meta.url).href)};
       const module = new WebAssembly.Module(Buffer.from('${Buffer.from(bytes).toString('base64')}', 'base64'));

@@ -1,4 +1,4 @@
-// Transforms of every size against ffjavascript (the field library under snarkjs): the quotient as snarkjs computes it.
+// Transforms of every size, compared with ffjavascript (the field library of snarkjs): the quotient as snarkjs computes it.
 import { curves } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -50,12 +50,12 @@ async function extendBySnarkjs(values: readonly bigint[]): Promise<bigint[]> {
   const { Fr } = curve;
   const coefficients = await Fr.ifft(await Fr.batchToMontgomery(encodeScalars(values)));
   const root = Fr.w[Math.log2(values.length) + 1];
-  if (root === undefined) throw new RangeError('ffjavascript has no such root');
+  if (root === undefined) throw new RangeError('ffjavascript does not have this root');
   const shifted = await Fr.batchApplyKey(coefficients, Fr.e(1n), root);
   return decodeScalars(await Fr.batchFromMontgomery(await Fr.fft(shifted)));
 }
 
-it('the roots of unity are those of snarkjs', () => {
+it('the roots of unity equal those of snarkjs', () => {
   const { w, toObject } = { w: curve.Fr.w, toObject: (e: Uint8Array) => curve.Fr.toObject(e) };
   for (let k = 0; k <= 28; k += 1) {
     expect(toObject(w[k] ?? new Uint8Array())).toBe(rootOfOrder(2 ** k));
@@ -74,7 +74,7 @@ describe.each(['float', 'integer'] as const)(
     });
 
     it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16])(
-      'comes out for 2^%i rows',
+      'is equal for 2^%i rows',
       async (power) => {
         const size = 2 ** power;
         const { scalar } = createNumbers(BigInt(power));

@@ -37,7 +37,7 @@ function fromEntries(entries: readonly Entry[]): ZkeyCoefficients {
   };
 }
 
-/** The section written out by hand, as the format says. */
+/** The section written out by hand, following the format. */
 function writeStandard(entries: readonly Entry[]): Buffer {
   const numbers = (...list: number[]) => Buffer.from(Uint32Array.from(list).buffer);
   return Buffer.concat([
@@ -70,7 +70,7 @@ const entry = fc.tuple(
 );
 
 describe('the coefficients', () => {
-  it('are read from the standard coding and come back from both', async () => {
+  it('are read from the standard form and are equal after both conversions', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(entry, { maxLength: 60 }), async (entries) => {
         const standard = writeStandard(entries);
@@ -85,7 +85,7 @@ describe('the coefficients', () => {
     );
   });
 
-  it('may hold more distinct values and entries than one reading', async () => {
+  it('can have more distinct values and entries than one read', async () => {
     const entries = Array.from(
       { length: 40_000 },
       (_, i): Entry => [i & 1, i, (i * 7919) % 70_000, BigInt(i % 5_000) ** 5n],
@@ -111,7 +111,7 @@ describe('the coefficients', () => {
     }
   });
 
-  it('are refused when the section is cut, or one byte of the compact form is lost or added', async () => {
+  it('are refused if the section is cut off, or if the compact form has one byte more or less', async () => {
     const entries = Array.from({ length: 50 }, (_, i): Entry => [0, i, 3 * i, BigInt(i)]);
     const standard = writeStandard(entries);
     await expect(read('standard', standard.subarray(0, -1))).rejects.toEqual(malformed);
@@ -165,7 +165,7 @@ describe('the container', () => {
     expect(sections[3]).toEqual({ id: 9, start: standard.length - 512, length: 512 });
   });
 
-  it('is the same file again after compact form and back', async () => {
+  it('is the same file after conversion to the compact form and back', async () => {
     const convert = async (bytes: Uint8Array, form: ZkeyForm) => {
       const parts: Buffer[] = [];
       for await (const part of convertZkey(createMemorySource(bytes), form)) {
@@ -185,12 +185,12 @@ describe('the container', () => {
     ['nothing', Buffer.alloc(0)],
     ['another magic', Buffer.concat([Buffer.from('wtns'), standard.subarray(4)])],
     ['another version', standard.subarray().with(4, 2)],
-    ['a section too many', standard.subarray().with(8, 5)],
-    ['a section too few', standard.subarray().with(8, 3)],
+    ['one section too many', standard.subarray().with(8, 5)],
+    ['one section too few', standard.subarray().with(8, 3)],
     ['a thousand sections', standard.subarray().with(9, 4)],
-    ['a byte less', standard.subarray(0, -1)],
-    ['a byte more', Buffer.concat([standard, Buffer.alloc(1)])],
-    ['a section twice', standard.subarray().with(12, 9)],
+    ['one byte less', standard.subarray(0, -1)],
+    ['one byte more', Buffer.concat([standard, Buffer.alloc(1)])],
+    ['a section that occurs twice', standard.subarray().with(12, 9)],
     ['a length beyond 2^63', standard.subarray().with(23, 255)],
   ])('is refused with %s', async (_, bytes) => {
     await expect(readZkeyTable(createMemorySource(bytes))).rejects.toEqual(malformed);
@@ -200,7 +200,7 @@ describe('the container', () => {
 describe('the header', () => {
   const bytes = encodeZkeyHeader(header);
 
-  it('comes back as it was written', () => {
+  it('is unchanged after writing and reading', () => {
     expect(decodeZkeyHeader(bytes)).toEqual(header);
   });
 
@@ -208,11 +208,11 @@ describe('the header', () => {
     ['another base field', bytes.with(5, 0)],
     ['another scalar field', bytes.with(40, 0)],
     ['another size of elements', bytes.with(0, 48)],
-    ['a domain that is no power of two', bytes.with(80, 9)],
+    ['a domain that is not a power of two', bytes.with(80, 9)],
     ['an empty domain', bytes.with(80, 0)],
     ['a domain of 2^28', bytes.with(80, 0).with(83, 16)],
     ['as many public signals as wires', bytes.with(76, 5)],
-    ['a byte less', bytes.subarray(0, -1)],
+    ['one byte less', bytes.subarray(0, -1)],
     ['no bytes', new Uint8Array()],
   ])('is refused with %s', (_, wrong) => {
     expect(() => decodeZkeyHeader(wrong)).toThrow(malformed);

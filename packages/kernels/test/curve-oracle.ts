@@ -1,5 +1,5 @@
 /**
- * Sums and multiples of points by @noble/curves. Points are multiples of the generators, so an expected sum is one multiple of it.
+ * Sums and multiples of points with @noble/curves. Points are multiples of the generators, so an expected sum is one multiple.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export function bytesOf(value: bigint): Buffer {
   return Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse();
 }
 
-/** A repeatable stream of scalars. */
+/** A reproducible stream of scalars. */
 export function createScalars(seed: bigint): () => bigint {
   let state = seed;
   return () => {
@@ -48,7 +48,7 @@ export function encodeMultiple(group: Group, factor: bigint): Buffer {
   return encode.g2(k === 0n ? ZERO : BASE.multiply(k));
 }
 
-/** A table of these multiples of the generator; equal ones are computed once. */
+/** A table of these multiples of the generator. Equal ones are computed once. */
 export function loadMultiples(kernels: Kernels, group: Group, factors: readonly bigint[]) {
   const encoded = new Map<bigint, Buffer>();
   const bytes = Buffer.concat(

@@ -1,6 +1,6 @@
 /**
- * The quotient on the odd coset by the textbook: dot products, interpolation by the definition of the inverse transform, evaluation
- * at each point. BigInt, no fast transform.
+ * The quotient on the odd coset by the textbook: dot products, interpolation with the definition of the inverse transform,
+ * evaluation at each point. It uses BigInt and no fast transform.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export type Entry = {
   readonly value: bigint;
 };
 
-/** A primitive root of order 2^k: 5 is no square modulo r, and each root is the square of the next. */
+/** A primitive root of order 2^k. 5 is a quadratic non-residue modulo r, and each root is the square of the next. */
 export function rootOfOrder(size: number): bigint {
   return Fr.pow(5n, (R - 1n) / BigInt(size));
 }
@@ -87,7 +87,7 @@ export function decodeScalars(bytes: Uint8Array): bigint[] {
 
 const fileFactor = (1n << 512n) % R;
 
-/** The entries as a proving key has them. */
+/** The entries as a proving key stores them. */
 export function toCoefficients(entries: readonly Entry[]) {
   const places = new Map<bigint, number>();
   const value = Uint32Array.from(entries, (entry) => {
@@ -104,7 +104,7 @@ export function toCoefficients(entries: readonly Entry[]) {
   };
 }
 
-/** A generator of numbers from a seed: squares of a counter hashed by a power map, good enough to be unlike anything structured. */
+/** A generator of numbers from a seed: a counter raised to the power 65537, which shows no structure. */
 export function createNumbers(seed: bigint) {
   let state = seed;
   const scalar = (): bigint => {
