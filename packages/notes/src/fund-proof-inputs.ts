@@ -81,7 +81,7 @@ export function computeFundWitnessInput(
   return runToEnd(stepFundWitnessInput(plan, eligibilityRoot, paths));
 }
 
-/** {@link computeFundWitnessInput} with a stop after each slot. */
+/** {@link computeFundWitnessInput} that pauses after each slot. */
 export function* stepFundWitnessInput(
   plan: FundBatchPlan,
   eligibilityRoot: Field,

@@ -1,6 +1,6 @@
 /**
- * Eligibility paths that were checked to lead to a root (protocol §4). Checking one hashes ten times, so the type records
- * that it was done: whoever holds a {@link VerifiedPath} need not check it again.
+ * Eligibility paths that were checked against a root (protocol §4). The check of a path computes ten hashes, so the type records
+ * that it was done: a {@link VerifiedPath} need not be checked again.
  *
  * @module
  */
@@ -14,18 +14,18 @@ import {
 import { computeEligibilityRootFromPath } from './eligibility-tree.ts';
 
 type ClaimedPath = Pick<EligibilityPathWire, 'index' | 'siblings'> & {
-  /** The wallet id whose leaf the path begins at. */
+  /** The wallet id of the leaf where the path begins. */
   readonly wallet: Field;
   readonly root: Field;
 };
 
-/** The path of one wallet to one root. Made by {@link verifyEligibilityPath}. Confidential: names a recipient. */
+/** The path of one wallet to one root. Made by {@link verifyEligibilityPath}. Confidential: it names a recipient. */
 export type VerifiedPath = Brand<ClaimedPath, 'VerifiedPath'>;
 
 /**
- * Checks that a path leads from a wallet to a root. The path's own `walletId` is ignored: the caller says which wallet
- * it must belong to.
- * @returns undefined: it leads to another root, or is malformed
+ * Checks that a path leads from a wallet to a root. The path's own `walletId` is ignored: the caller decides which wallet it must
+ * belong to.
+ * @returns undefined if it leads to another root or is malformed
  */
 export function verifyEligibilityPath(
   root: Field,
@@ -38,7 +38,7 @@ export function verifyEligibilityPath(
 
 /**
  * Checks many paths under one root.
- * @returns the paths that lead there, by wallet id (32-byte hex)
+ * @returns the paths that lead to it, by wallet id (32-byte hex)
  */
 export function verifyEligibilityPaths(
   root: Field,
