@@ -1,4 +1,4 @@
-// What a memo may hold (docs/decisions/0022).
+// What a memo may hold (docs/decisions/0022, §5).
 import { describe, expect, it } from 'vitest';
 import { findMemoProblem } from './memo.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What a memo may hold: one line of plain text, at most 111 bytes of UTF-8 (docs/decisions/0022).
+ * What a memo may hold: one line of plain text, at most 111 bytes of UTF-8 (docs/decisions/0022, §5).
  *
  * @module
  */

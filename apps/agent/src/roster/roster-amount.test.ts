@@ -1,4 +1,4 @@
-// Amounts of a roster: the message for each invalid amount, and the warning about token units (docs/decisions/0022).
+// Amounts of a roster: the message for each invalid amount, and the warning about token units (docs/decisions/0022, §6).
 import { describe, expect, it } from 'vitest';
 import { parseRosterAmount, warnOfTokenUnits } from './roster-amount.ts';
 

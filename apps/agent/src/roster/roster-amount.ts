@@ -1,5 +1,5 @@
 /**
- * The amounts of a roster: base units, or token units with `--decimal` (docs/decisions/0022). An invalid amount is quoted
+ * The amounts of a roster: base units, or token units with `--decimal` (docs/decisions/0022, §6). An invalid amount is quoted
  * with its problem. The parser never guesses: `1,500` means 1500 to one reader and 1.5 to another.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Parses a roster (docs/decisions/0022): header `address,amount[,memo]`, separated by commas, semicolons or tabs, one
+ * Parses a roster (docs/decisions/0022, §1 and §3): header `address,amount[,memo]`, separated by commas, semicolons or tabs, one
  * recipient per line. Finds every mistake in one pass, by line and column.
  *
  * @module

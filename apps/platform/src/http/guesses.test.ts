@@ -1,4 +1,4 @@
-// A guessed credential costs no question to the database and locks out no good caller (docs/decisions/0032).
+// A guessed credential costs no question to the database and locks out no good caller (docs/decisions/0032, §1).
 import { encodeBase58 } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { revokeEdgeToken } from '../accounts/edge-tokens.ts';

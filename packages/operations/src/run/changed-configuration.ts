@@ -1,5 +1,5 @@
 /**
- * A job whose manifest was made with other settings than the agent has now (docs/decisions/0029). Nothing is sent for it
+ * A job whose manifest was made with other settings than the agent has now (docs/decisions/0029, §7). Nothing is sent for it
  * under the new settings: its funder, pool and nonce are those of the manifest. It ends when the chain shows what became of
  * that batch; until then it says what differs.
  *
