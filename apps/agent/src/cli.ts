@@ -42,15 +42,17 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
 
 function collectPart(text: string, earlier: readonly number[]): readonly number[] {
   if (!/^[1-9][0-9]{0,5}$/.test(text)) {
-    throw new InvalidArgumentError('It takes the number of a part, as the summary shows it.');
+    throw new InvalidArgumentError('Give the number of a part, as the summary shows it.');
   }
   return [...earlier, Number(text)];
 }
 
-/** A second roster, or a second label, would quietly take the place of the first. */
+/** Refuses a second roster or label, which would silently replace the first. */
 function takeOnce(text: string, earlier: string | undefined): string {
   if (earlier !== undefined) {
-    throw new InvalidArgumentError('Give it once: one command pays one roster under one label.');
+    throw new InvalidArgumentError(
+      'Give this option once: one command pays one roster under one label.',
+    );
   }
   return text;
 }
@@ -82,7 +84,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
 
   program
     .command('disburse')
-    .description('Pay a roster through the agent that runs on this machine.')
+    .description('Pay a roster through the agent on this machine.')
     .requiredOption(
       '--file <csv>',
       'roster: address,amount[,memo], separated by commas, semicolons or tabs; - is standard input',
@@ -98,18 +100,21 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .addOption(
       new Option(
         '--unregistered <rule>',
-        'what to do about recipients who are not enrolled',
+        'what to do with recipients that are not enrolled',
       ).choices(['fail', 'skip']),
     )
     .option('--decimal', "amounts are in token units, by the token's decimals")
-    .option('--dry-run', 'check everything, prove and send nothing')
+    .option('--dry-run', 'check everything, without a proof and without a payment')
     .option('--json', 'print one JSON document: job, timings, settlement')
-    .option('--yes', 'on a terminal: send without asking; elsewhere nobody is asked')
-    .option('--split', 'cut a roster above the ceiling into parts and pay them one after the other')
+    .option('--yes', 'on a terminal: send without a question (elsewhere there is no question)')
+    .option(
+      '--split',
+      'split a roster above the ceiling into parts and pay them one after the other',
+    )
     .addOption(
       new Option(
         '--retry <part>',
-        'with --split: send this part once more, under a fresh key, if its job failed; repeatable',
+        'with --split: send this part again, under a new key, if its job failed; repeatable',
       )
         .argParser(collectPart)
         .default([], 'none'),
@@ -122,15 +127,17 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
 
   program
     .command('recipients')
-    .description('Look at the people of a roster.')
+    .description('Inspect the recipients of a roster.')
     .command('check')
-    .description('Say who on a roster is not ready to be paid, and why. Moves nothing.')
+    .description(
+      'Report which recipients of a roster are not ready to be paid, and why. Moves no money.',
+    )
     .requiredOption('--file <csv>', 'roster: address,amount[,memo]; - is standard input', takeOnce)
     .option('--token <symbol>', 'token symbol', 'USDC')
     .option('--chain <key>', 'chain key; default: DISBURSE_CHAIN')
     .option('--decimal', "amounts are in token units, by the token's decimals")
     .option('--json', 'print one JSON document')
-    .option('--csv <path>', 'write the answer as a table for a spreadsheet')
+    .option('--csv <path>', 'write the report as a table for a spreadsheet')
     .addOption(envFile())
     .action(async (options: RecipientsOptions) => {
       const { checkRecipients } = await import('./commands/recipients-command.ts');
@@ -140,7 +147,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
   program
     .command('cancel <key>')
     .description(
-      'Take a payment back: before its batch has left at once, afterwards by withdrawing it on chain. Waits for the end.',
+      'Cancel a payment: at once before its batch is sent, afterwards by withdrawing it on chain. Waits for the outcome.',
     )
     .option('--json', 'print one JSON document: the job')
     .addOption(envFile())
@@ -151,10 +158,10 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
 
   program
     .command('config')
-    .description('Look at the configuration.')
+    .description('Inspect the configuration.')
     .command('check')
     .description(
-      'Print every variable: set or not, from where; secrets as set or unset. Starts nothing.',
+      'Print every variable, its state and its origin; secrets only as set or unset. Starts nothing.',
     )
     .option('--json', 'print one JSON document')
     .addOption(envFile())
@@ -174,7 +181,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     .command('redeliver')
     .argument('[key]', 'Idempotency-Key of a paid job')
     .description(
-      'Hand the sealed notes of paid batches to the platform once more, or write them to a file. Moves no money.',
+      'Deliver the sealed notes of paid batches to the platform again, or write them to a file. Moves no money.',
     )
     .option('--all', 'every paid key of the job store')
     .option('--out <file>', 'write the notes to a new file instead')
@@ -197,10 +204,14 @@ function addTenancyCommands(
 ): void {
   const tenancy = program
     .command('tenancy')
-    .description('Whose payments this agent makes: the employer that its directory is pinned to.');
+    .description(
+      'Inspect or change the employer whose payments this agent makes. It is pinned in the agent directory.',
+    );
   tenancy
     .command('show')
-    .description('Print the pinned employer, and whether configuration and platform name it too.')
+    .description(
+      'Print the pinned employer, and whether configuration and platform name the same one.',
+    )
     .addOption(envFile())
     .action(async (options: TenancyOptions) => {
       const { showTenancy } = await import('./commands/tenancy-command.ts');
@@ -217,7 +228,7 @@ function addTenancyCommands(
   tenancy
     .command('new')
     .description(
-      'Begin a new tenancy: this directory pays for another employer from now on. Without --accept it only says what that would mean.',
+      'Begin a new tenancy: from then on this directory pays for another employer. Without --accept it only reports the consequences.',
     )
     .option('--accept <employerId>', 'the new employer')
     .option('--leave-open', 'leave jobs that are underway in the job store')

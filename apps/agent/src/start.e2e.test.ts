@@ -1,4 +1,4 @@
-// The real binary starts with what holds and refuses the rest: files as people write them, and one credential in two
+// The real binary starts with a valid configuration and refuses every other: unusual files, and one credential in two
 // places.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -75,7 +75,7 @@ describe('one credential in two places', () => {
     ['DISBURSE_TRANSFER_TOKEN', 'DISBURSE_PLATFORM_TOKEN'],
     ['DISBURSE_SEND_TOKEN', 'DISBURSE_PLATFORM_TOKEN'],
   ])('ends the start: %s and %s, inline and through files', async (left, right) => {
-    // One of them printed by a command, the other as somebody copied it.
+    // One form as a command printed it, the other as a person copied it.
     const field = right === 'DISBURSE_PLATFORM_TOKEN' ? 'token' : 'apiKey';
     const bare = write('bare', 'canary-shared\r\n');
     const printed = write('printed', JSON.stringify({ id: 1, [field]: 'canary-shared' }));
@@ -92,7 +92,7 @@ describe('one credential in two places', () => {
 });
 
 describe('the start', () => {
-  it('ends with every problem at once, those of the file and those of the environment', async () => {
+  it('reports every problem at once, of the file and of the environment', async () => {
     write('agent.env', 'DISBURSE_SEND_MAX_AMOUNT: 5\nDISBURSE_CHAIN=canary CHAIN\n');
     const { code, output } = await run(['serve'], {
       DISBURSE_SIGNER: 'enclave',
@@ -118,7 +118,7 @@ describe('the start', () => {
     expect(output).not.toMatch(/canary|5aAeb6053F/);
   });
 
-  it('does without no file that was named', async () => {
+  it('fails if a named file does not exist', async () => {
     mkdirSync(join(home, 'folder'));
     for (const [path, cause] of [
       [join(home, 'gone.env'), 'ENOENT'],
@@ -151,7 +151,7 @@ describe('config check', () => {
     });
   });
 
-  it('reads files as people write them, and shows none of their secrets', async () => {
+  it('reads unusual but valid files, and shows none of their secrets', async () => {
     const path = write(
       'agent.env',
       [

@@ -26,7 +26,7 @@ export const sources = section('Where configuration comes from', [
       configReader('precedence > %s'),
       agentStart(
         'reads the file of --env-file, else of AGENT_ENV, else of the agent directory',
-        'ends with every problem at once, those of the file and those of the environment',
+        'reports every problem at once, of the file and of the environment',
       ),
     ),
   ],
@@ -41,7 +41,7 @@ export const sources = section('Where configuration comes from', [
         'refuses %s by its line, without showing it',
         'refuses a name that is set twice, and names both lines',
       ),
-      agentStart('reads files as people write them, and shows none of their secrets'),
+      agentStart('reads unusual but valid files, and shows none of their secrets'),
     ),
   ],
   [
@@ -54,7 +54,7 @@ export const sources = section('Where configuration comes from', [
       ),
       agentStart(
         'reads the file of --env-file, else of AGENT_ENV, else of the agent directory',
-        'does without no file that was named',
+        'fails if a named file does not exist',
       ),
     ),
   ],
@@ -177,7 +177,7 @@ export const variables = section('Variables', [
         'names every invalid entry',
         'accepts valid values',
       ),
-      agentStart('ends with every problem at once, those of the file and those of the environment'),
+      agentStart('reports every problem at once, of the file and of the environment'),
     ),
   ],
   [
@@ -190,7 +190,7 @@ export const variables = section('Variables', [
     '`DISBURSE_TRANSFER_MAX_AMOUNT` and `DISBURSE_SEND_MAX_AMOUNT` are base units; unset beside the credential of their role, the agent warns.',
     shown(
       configRules('refusals > %s', 'warnings > %s', 'accepts valid values'),
-      agentStart('ends with every problem at once, those of the file and those of the environment'),
+      agentStart('reports every problem at once, of the file and of the environment'),
     ),
   ],
   [
@@ -238,7 +238,7 @@ export const variables = section('Variables', [
     'A holder in custodian A’s custody needs it: without, the start ends.',
     shown(
       configRules('refusals > %s'),
-      agentStart('ends with every problem at once, those of the file and those of the environment'),
+      agentStart('reports every problem at once, of the file and of the environment'),
     ),
   ],
   [

@@ -233,7 +233,7 @@ export const otherErrors = section('Other errors', [
     'A missing escrowed viewing key ends the start.',
     shown(
       configRules('refusals > %s'),
-      agentStart('ends with every problem at once, those of the file and those of the environment'),
+      agentStart('reports every problem at once, of the file and of the environment'),
     ),
   ],
 ]);

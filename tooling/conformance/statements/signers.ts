@@ -32,7 +32,7 @@ export const signers = section('Signers and viewing keys', [
     'A signer that a build does not have is refused at start, by name.',
     shown(
       agentConfig('names the later release for signers that are not in this build'),
-      agentStart('ends with every problem at once, those of the file and those of the environment'),
+      agentStart('reports every problem at once, of the file and of the environment'),
     ),
   ],
   [
@@ -65,7 +65,7 @@ export const signers = section('Signers and viewing keys', [
     'A missing one ends the start of a holder that cannot derive it.',
     shown(
       configRules('refusals > %s'),
-      agentStart('ends with every problem at once, those of the file and those of the environment'),
+      agentStart('reports every problem at once, of the file and of the environment'),
     ),
   ],
   ['viewing-key.never-made-by-agent', 'The agent makes none by itself.', accountOperations],

@@ -58,7 +58,7 @@ export type Parsed<T> =
   | { readonly kind: 'wrong'; readonly problems: readonly string[] };
 
 export type Kind<T> = {
-  /** For the README: what the variable holds. */
+  /** For the README: the type of the value. */
   readonly label: string;
   /** @param text - trimmed, not empty */
   readonly parse: (text: string) => Parsed<T>;

@@ -12,7 +12,7 @@ const end = '<!-- configuration:end -->';
 /** One Markdown row per variable. */
 export function renderConfigTable(): string {
   return [
-    '| variable | for | holds | default | meaning |',
+    '| variable | for | value | default | meaning |',
     '|---|---|---|---|---|',
     ...allVariables.map((variable) =>
       renderRow([
