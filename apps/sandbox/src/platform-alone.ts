@@ -145,7 +145,7 @@ export async function startPlatformAlone(options: {
 function settingsOf({ chains }: ChainsFile): EvmChainSettings {
   const settings = chains[chainKey];
   if (settings === undefined) {
-    throw new PoolError('internal_error', 'the chains file has no chain', { status: 500 });
+    throw new PoolError('internal_error', 'the chains file has no chain');
   }
   return settings;
 }

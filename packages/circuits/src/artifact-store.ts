@@ -120,7 +120,6 @@ function refuseMismatch(circuit: CircuitName, wrong: readonly ArtifactKind[]): v
       'artifacts_digest_mismatch',
       `The artifacts of ${circuit} differ from the pinned ones (${wrong.join(', ')}). ` +
         'After a change to a circuit or to the setup run `pnpm generate`; otherwise restore the sources.',
-      { status: 500 },
     );
   }
 }

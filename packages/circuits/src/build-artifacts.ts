@@ -65,7 +65,6 @@ export function refuseInProduction(): void {
       'insecure_dev_setup',
       'Keys of the dev setup can be forged by anybody and are refused in production. ' +
         'Deploy keys from a ceremony, or unset NODE_ENV.',
-      { status: 500 },
     );
   }
 }

@@ -47,10 +47,7 @@ function unavailable(what: string, cause?: unknown): PoolError {
   return new PoolError(
     'artifact_unavailable',
     `${what} could not be fetched. Run the command again.`,
-    {
-      retryable: true,
-      cause,
-    },
+    { cause },
   );
 }
 

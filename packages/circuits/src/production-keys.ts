@@ -87,14 +87,12 @@ function checkKey(circuit: CircuitName, key: VerificationKey): void {
     throw new PoolError(
       'no_contribution',
       `Nobody contributed to the key of ${circuit}: anybody can forge proofs under it. Fetch the keys of a finished ceremony.`,
-      { status: 500 },
     );
   }
   if (isProduction() && isOfDevSetup(key)) {
     throw new PoolError(
       'insecure_dev_setup',
       `The key of ${circuit} comes from the development setup, so anybody can forge proofs under it, and it is refused in production. Fetch the keys of a ceremony with their own manifest.`,
-      { status: 500 },
     );
   }
 }
@@ -118,7 +116,6 @@ export function openProductionKeys(options: {
       throw new PoolError(
         'circuit_not_pinned',
         `The manifest of production keys does not pin ${circuit}. Take a manifest that does, or send smaller batches.`,
-        { status: 500 },
       );
     }
     return digests;
@@ -132,7 +129,6 @@ export function openProductionKeys(options: {
       throw new PoolError(
         'artifact_missing',
         `There is no file ${path}. Bring it with \`pool-circuits fetch\`.`,
-        { status: 500 },
       );
     }
     return path;
@@ -142,7 +138,6 @@ export function openProductionKeys(options: {
       throw new PoolError(
         'artifact_refused',
         `${path} is not the file that the manifest pins. Fetch it again, and find out who changed it.`,
-        { status: 500 },
       );
     }
   };

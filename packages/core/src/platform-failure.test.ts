@@ -20,7 +20,7 @@ it.each([
 
 it('says what is wrong with an answer', () => {
   const message = "the platform's answer is malformed: recipients[0].address: missing";
-  const error = explain(new PoolError('platform_invalid_response', message, { status: 502 }));
+  const error = explain(new PoolError('platform_invalid_response', message));
   expect(error).toMatchObject({ code: 'platform_invalid_response', status: 503 });
   expect(error.message).toContain(`the look-up: ${message}`);
 });
@@ -37,8 +37,8 @@ it.each([
 });
 
 it.each([
-  new PoolError('platform_unreachable', 'canary', { status: 503, retryable: true }),
-  new PoolError('rate_limited', 'canary', { status: 429, retryable: true }),
+  new PoolError('platform_unreachable', 'canary'),
+  new PoolError('rate_limited', 'canary'),
   new Error('canary'),
 ])('calls everything else an outage', (cause) => {
   expect(explain(cause)).toMatchObject({

@@ -25,7 +25,7 @@ export function explainPlatformFailure(cause: unknown, what: string, outage: str
       return new PoolError(
         edgeTokenRefused,
         'the platform refuses this agent\'s edge token: mint a new one with "platform edge-token create", put it into DISBURSE_PLATFORM_TOKEN and restart the agent',
-        { status: 503, cause },
+        { cause },
       );
     }
     if (code === platformInvalidResponse) {
@@ -36,8 +36,6 @@ export function explainPlatformFailure(cause: unknown, what: string, outage: str
     }
   }
   return new PoolError('platform_unavailable', outage, {
-    status: 503,
-    retryable: true,
     cause,
     details: { reason: errorCodeOf(cause) ?? 'unknown' },
   });
@@ -47,6 +45,6 @@ function misunderstood(found: string, cause: PoolError): PoolError {
   return new PoolError(
     platformInvalidResponse,
     `${found}. Check that DISBURSE_PLATFORM_URL names the platform, and that its version and the agent's fit`,
-    { status: 503, cause },
+    { cause },
   );
 }

@@ -11,12 +11,7 @@ export async function withinTime<T>(work: Promise<T>, milliseconds: number): Pro
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(
-        new PoolError('timed_out', `no answer within ${milliseconds} ms`, {
-          status: 503,
-          retryable: true,
-        }),
-      );
+      reject(new PoolError('timed_out', `no answer within ${milliseconds} ms`));
     }, milliseconds);
   });
   try {

@@ -51,7 +51,6 @@ export async function fetchBounded(request: BoundedRequest): Promise<BoundedResp
       throw new PoolError(
         `${service}_invalid_response`,
         `the ${service} answered with a redirect; configure its final address`,
-        { status: 502 },
       );
     }
     return {
@@ -68,7 +67,7 @@ export async function fetchBounded(request: BoundedRequest): Promise<BoundedResp
       signal.aborted
         ? `the ${service} did not answer within ${timeoutMs} ms`
         : `the ${service} could not be reached`,
-      { status: 503, retryable: true, cause },
+      { cause },
     );
   }
 }
@@ -87,7 +86,6 @@ async function readBounded(
         throw new PoolError(
           `${service}_invalid_response`,
           `the ${service} answered with more than ${maxBytes} bytes`,
-          { status: 502 },
         );
       }
       chunks.push(chunk);

@@ -75,7 +75,6 @@ export function createRouteCaller(options: RouteCallerOptions): RouteCaller {
       throw new PoolError(
         `${options.service}_invalid_response`,
         `the ${options.service} answered with status ${response.status}, which the route's description does not list, or with another content type`,
-        { status: 502 },
       );
     }
     return { status: response.status, body: body.value } as RouteAnswer<R>;

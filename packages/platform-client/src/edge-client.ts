@@ -106,7 +106,6 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
         throw new PoolError(
           'platform_invalid_response',
           'the platform answered for other addresses than those requested',
-          { status: 502 },
         );
       }
       return recipients;

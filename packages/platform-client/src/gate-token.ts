@@ -69,7 +69,6 @@ export function createGateTokenSource(
               throw new PoolError(
                 'gate_unreachable',
                 `the pool-gate's token server answered with status ${answer.status}`,
-                { status: 503, retryable: true },
               );
             }
             return new Response(answer.text, { status: answer.status, headers: answer.headers });
@@ -88,7 +87,7 @@ export function createGateTokenSource(
       throw new PoolError(
         'gate_unauthorized',
         'the pool-gate refused the client credentials or the scope; check POOL_GATE_OAUTH_*',
-        { status: 502, cause },
+        { cause },
       );
     }
   }

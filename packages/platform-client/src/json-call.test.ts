@@ -96,7 +96,7 @@ describe('calls to the platform', () => {
   it('refuses an answer of another shape and names path and kind, but no value', async () => {
     const { client } = clientOf(() => Response.json({ ...bootstrap, chain: 'CANARY VALUE' }));
     const error = await failureOf(client.bootstrap());
-    expect([error.code, error.status]).toEqual(['platform_invalid_response', 502]);
+    expect([error.code, error.status]).toEqual(['platform_invalid_response', 503]);
     expect(error.message).toContain('chain: has the wrong form');
     expect(error.message).not.toContain('CANARY');
   });

@@ -76,7 +76,6 @@ function parseJson(service: Service, text: string): unknown {
 
 function invalidResponse(service: Service, reason: string, cause?: unknown): PoolError {
   return new PoolError(`${service}_invalid_response`, `the ${service}'s answer is ${reason}`, {
-    status: 502,
     cause,
   });
 }
@@ -104,10 +103,7 @@ function readServiceError(service: Service, response: BoundedResponse): PoolErro
   }
   // The error page of a proxy only means that the service behind it did not answer.
   return retryable
-    ? new PoolError(`${service}_unreachable`, `the ${service} answered with status ${status}`, {
-        status: 503,
-        retryable,
-      })
+    ? new PoolError(`${service}_unreachable`, `the ${service} answered with status ${status}`)
     : invalidResponse(service, `an error with status ${status} and no code`);
 }
 

@@ -56,11 +56,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
           'the verification of the API key',
           'the API key could not be verified with the platform; try again',
         );
-        throw new PoolError('verification_unavailable', why.message, {
-          status: 503,
-          retryable: true,
-          cause,
-        });
+        throw new PoolError('verification_unavailable', why.message, { cause });
       }
     },
   };

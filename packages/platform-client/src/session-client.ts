@@ -158,7 +158,6 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
         throw new PoolError(
           'platform_invalid_response',
           'the platform opened a session for another address than the signer of the text',
-          { status: 502 },
         );
       }
       return value;
@@ -230,7 +229,5 @@ function readSessionCookie(headers: Headers): Secret {
       return new Secret(value);
     }
   }
-  throw new PoolError('platform_invalid_response', 'the platform set no sessionId cookie', {
-    status: 502,
-  });
+  throw new PoolError('platform_invalid_response', 'the platform set no sessionId cookie');
 }

@@ -28,10 +28,7 @@ export function createFakePlatform(chain: FakePoolChain) {
   async function answer<T>(work: () => T): Promise<T> {
     if (outages > 0) {
       outages -= 1;
-      throw new PoolError('platform_unreachable', 'the platform is down', {
-        status: 503,
-        retryable: true,
-      });
+      throw new PoolError('platform_unreachable', 'the platform is down');
     }
     return work();
   }
@@ -87,19 +84,14 @@ export function createFakePlatform(chain: FakePoolChain) {
         // As the real one: a dead authorisation of another batch nonce gives way.
         const known = standing !== undefined && mayFollow(standing, request) ? undefined : standing;
         if (known !== undefined && known.batch.batchRoot !== request.batch.batchRoot) {
-          throw new PoolError('idempotency_conflict', 'another batch has this key', {
-            status: 409,
-          });
+          throw new PoolError('idempotency_conflict', 'another batch has this key');
         }
         const row =
           known !== undefined && known.state !== 'reverted' ? known : relay(key, request, known);
         rows.set(key, row);
         if (platform.loseAnswers > 0) {
           platform.loseAnswers -= 1;
-          throw new PoolError('platform_unreachable', 'the answer was lost', {
-            status: 503,
-            retryable: true,
-          });
+          throw new PoolError('platform_unreachable', 'the answer was lost');
         }
         return row;
       }),
@@ -107,7 +99,7 @@ export function createFakePlatform(chain: FakePoolChain) {
       answer(() => {
         const row = rows.get(key);
         if (row === undefined || row.batch.batchNonce !== request.batchNonce) {
-          throw new PoolError('not_found', 'the platform has no such settlement', { status: 404 });
+          throw new PoolError('not_found', 'the platform has no such settlement');
         }
         platform.voids.push(request);
         if (!platform.holdBackVoids) {
@@ -192,10 +184,7 @@ export function createFakeGate(chain: FakePoolChain) {
     async paths(walletIds: readonly string[]) {
       if (outages > 0) {
         outages -= 1;
-        throw new PoolError('gate_unreachable', 'the gate is down', {
-          status: 503,
-          retryable: true,
-        });
+        throw new PoolError('gate_unreachable', 'the gate is down');
       }
       const found = walletIds.filter((id) => tree.has(parseField(id)));
       return {

@@ -73,7 +73,7 @@ it.each([
 });
 
 it('asks again when the answer takes longer than one request, or the agent is restarted', async () => {
-  const away = new PoolError('agent_unreachable', 'away', { status: 504, retryable: true });
+  const away = new PoolError('agent_unreachable', 'away');
   const result = await run(running, [away, cancelled]);
   expect(result.code).toBe(0);
   expect(result.left).toEqual([]);
@@ -86,6 +86,6 @@ it('does not cancel a job that had already ended, and reports it', async () => {
 });
 
 it('reports an unknown key', async () => {
-  const unknown = new PoolError('not_found', 'never seen', { status: 404 });
+  const unknown = new PoolError('not_found', 'never seen');
   await expect(run(running, [unknown])).rejects.toMatchObject({ code: 'not_found' });
 });

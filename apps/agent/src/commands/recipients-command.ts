@@ -92,7 +92,7 @@ function writeTable(path: string, text: string): void {
     throw new PoolError(
       'csv_not_written',
       `the table cannot be written to ${path}; check the path after --csv`,
-      { status: 500, cause },
+      { cause },
     );
   }
 }

@@ -364,9 +364,7 @@ describe('every request', () => {
 it('accepts nothing while the platform names another employer, and still shows its jobs', async () => {
   const { post, get, request, state } = createTestApp();
   expect((await post('june', request)).status).toBe(202);
-  state.refusal = new PoolError('employer_mismatch', 'the platform names another employer', {
-    status: 503,
-  });
+  state.refusal = new PoolError('employer_mismatch', 'the platform names another employer');
   for (const key of ['june', 'july']) {
     const answer = await post(key, request);
     expect(answer.status).toBe(503);
@@ -406,7 +404,7 @@ describe('a key that another agent of the employer has used', () => {
     const test = createTestApp();
     await useElsewhere(test, '6');
     test.platform.getSettlement = async () => {
-      throw new PoolError('platform_unreachable', 'down', { status: 503, retryable: true });
+      throw new PoolError('platform_unreachable', 'down');
     };
     expect((await test.post('june', test.request)).status).toBe(202);
   });

@@ -174,7 +174,6 @@ export function createApp(deps: AppDeps): Shell {
         throw new PoolError(
           'idempotency_conflict',
           'this Idempotency-Key was used with another body; send a new key for a new payment',
-          { status: 409 },
         );
       }
       const view = viewOf(job);
@@ -218,7 +217,7 @@ export function createApp(deps: AppDeps): Shell {
   // For this agent's own command line: progress, seconds per stage, gas. Not part of the job object.
   app.get('/api/disburse/:key/trace', requireBearer('disburse'), async (context) => {
     if (context.get('principal').kind !== 'loopback') {
-      throw new PoolError('forbidden', 'this route takes the loopback token only', { status: 403 });
+      throw new PoolError('forbidden', 'this route takes the loopback token only');
     }
     const job = await findJob(context);
     return context.json(
@@ -236,7 +235,7 @@ export function createApp(deps: AppDeps): Shell {
     traceJob(context, key);
     const job = await store.get(bearer.employerId(), key);
     if (job === undefined) {
-      throw new PoolError('not_found', 'this agent has no job under that key', { status: 404 });
+      throw new PoolError('not_found', 'this agent has no job under that key');
     }
     return job;
   }
@@ -257,7 +256,7 @@ function parseState(state: string): JobState {
   if (state === 'accepted' || state === 'submitted' || state === 'done' || state === 'failed') {
     return state;
   }
-  throw new PoolError('job_unreadable', 'the job store holds an unknown state', { status: 500 });
+  throw new PoolError('job_unreadable', 'the job store holds an unknown state');
 }
 
 function statusUrlOf(key: string): string {

@@ -67,7 +67,7 @@ export async function authenticate(
     throw new PoolError(
       'verification_unavailable',
       'API keys cannot be verified: DISBURSE_PLATFORM_VERIFY_URL is not set on this agent',
-      { status: 503 },
+      { retryable: false },
     );
   }
   const key = await deps.verifier.verify(token, signal);
@@ -75,14 +75,12 @@ export async function authenticate(
     throw unauthorized('the API key is not known or was revoked');
   }
   if (key.capability !== capability || key.employerId !== deps.employerId()) {
-    throw new PoolError('forbidden', 'this API key does not reach this route of this agent', {
-      status: 403,
-    });
+    throw new PoolError('forbidden', 'this API key does not reach this route of this agent');
   }
   deps.limiter.admit(caller);
   return { kind: 'api-key' };
 }
 
 function unauthorized(message: string): PoolError {
-  return new PoolError('unauthorized', message, { status: 401 });
+  return new PoolError('unauthorized', message);
 }

@@ -56,7 +56,6 @@ export async function cancelJob(
       throw new PoolError(
         'agent_stopping',
         'the agent stops before the job has ended; the cancellation is stored and continues when the agent starts again: repeat the request then',
-        { status: 503, retryable: true },
       );
     }
   }

@@ -34,7 +34,7 @@ function createWorld(takesMs = 20) {
         await new Promise((resolve) => setTimeout(resolve, takesMs));
         seen.now -= 1;
         if (seen.isDown) {
-          throw new PoolError('verification_unavailable', 'down', { status: 503 });
+          throw new PoolError('verification_unavailable', 'down');
         }
         return valid.has(key) ? good : { valid: false };
       },

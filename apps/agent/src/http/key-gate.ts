@@ -134,6 +134,6 @@ function createBusy(): PoolError {
   return new PoolError(
     'rate_limited',
     'too many API keys are being verified for the first time; try again in 1 s',
-    { status: 429, retryable: true, details: { retryAfterSeconds: 1 } },
+    { details: { retryAfterSeconds: 1 } },
   );
 }

@@ -30,7 +30,6 @@ export function authenticateMetrics(authorization: string | undefined, deps: Met
     throw new PoolError(
       'unauthorized',
       'send Authorization: Bearer with the metrics token or the loopback token',
-      { status: 401 },
     );
   }
 }

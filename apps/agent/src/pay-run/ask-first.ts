@@ -61,6 +61,5 @@ function createBlocked(findings: readonly RosterProblem[]): PoolError {
       ...findings.map(describeProblem),
       'run the same command again when this is mended',
     ].join('\n'),
-    { status: 503 },
   );
 }

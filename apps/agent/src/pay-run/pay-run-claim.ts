@@ -66,7 +66,6 @@ export function assertNoneLost(lost: readonly number[]): void {
     throw new PoolError(
       'pay_run_job_lost',
       `this run submitted nothing: the agent had accepted part ${lost.join(', ')} of this pay run and does not know it any more, so it may have been paid. Start the agent with the job store and for the employer it had then. If that store is lost, but employer, pool and funder are the same: run with --split ${lost.map((part) => `--retry ${part}`).join(' ')}, which sends it under the same key, and what was paid is not paid again`,
-      { status: 409 },
     );
   }
 }

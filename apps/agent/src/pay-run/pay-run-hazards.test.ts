@@ -118,7 +118,7 @@ describe('a request whose answer was not seen', () => {
     await claimPayRun(name, { digest: '0x01', count: 1 }, deps);
     for (const error of [
       new PoolError(code, 'no answer', { status }),
-      new PoolError('rate_limited', 'slower', { status: 429, retryable: true }),
+      new PoolError('rate_limited', 'slower'),
     ]) {
       await expect(sendPart(name, place, () => Promise.reject(error), deps)).rejects.toThrow();
       expect(ledger().read(name)?.parts[0]?.sent, error.code).toBe('sending');
@@ -129,7 +129,7 @@ describe('a request whose answer was not seen', () => {
     const { ledger } = createTestPayRun();
     const deps = { ledger: ledger(), nowMs: () => 1, client: { find: async () => undefined } };
     await claimPayRun(name, { digest: '0x01', count: 1 }, deps);
-    const error = new PoolError('agent_unreachable', 'no answer', { status: 504, retryable: true });
+    const error = new PoolError('agent_unreachable', 'no answer');
     await expect(sendPart(name, place, () => Promise.reject(error), deps)).rejects.toMatchObject({
       code: 'agent_unreachable',
       retryable: true,
@@ -142,7 +142,7 @@ describe('a request whose answer was not seen', () => {
     const { submit } = test.client;
     test.client.submit = async (key, request) => {
       await submit(key, request);
-      throw new PoolError('agent_invalid_response', 'cut off', { status: 502 });
+      throw new PoolError('agent_invalid_response', 'cut off');
     };
     const outcome = await test.split();
     expect(outcome.parts.map(({ isUnseen = false }) => isUnseen)).toEqual([true, false, false]);

@@ -156,14 +156,14 @@ function explain<T>(path: string, work: () => T): T {
     throw new PoolError(
       'pay_run_ledger_unavailable',
       `${path}, which remembers what was paid under a label, cannot be opened, read or written: ${error.message}. Mend that and run the same command again; nothing is sent without it`,
-      { status: 500, cause: error },
+      { cause: error },
     );
   }
 }
 
 /** Another payment has the label, or may have it. */
 export function createConflict(message: string): PoolError {
-  return new PoolError('pay_run_conflict', message, { status: 409 });
+  return new PoolError('pay_run_conflict', message);
 }
 
 export function createCutConflict(): PoolError {
@@ -201,6 +201,6 @@ function createDamaged(path: string, cause: unknown): PoolError {
   return new PoolError(
     'pay_run_ledger_damaged',
     `${path} is damaged, so nobody can tell what was paid under this label; restore it from a copy. Without one, move it away: the agent still knows the rosters it has paid, but an edited roster under a label that was used would pay people twice`,
-    { status: 500, cause },
+    { cause },
   );
 }

@@ -90,7 +90,7 @@ export function createAgentClient(
       throw new PoolError(
         'agent_unreachable',
         `no agent answers at ${baseUrl}: start it with "disburse-agent serve", or set DISBURSE_HOST and DISBURSE_PORT`,
-        { cause, retryable: true, status: 504 },
+        { cause },
       );
     }
   }
@@ -117,7 +117,6 @@ export function createAgentClient(
     throw new PoolError(
       'agent_invalid_response',
       `the answer of ${baseUrl} is incomplete or not that of an agent of this version`,
-      { status: 502 },
     );
   }
 

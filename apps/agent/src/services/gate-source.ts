@@ -29,10 +29,7 @@ export function createGateSource(configured: GateConfig | undefined): GateSource
   function current(): Gate {
     if (gate === undefined) {
       // Retryable: a job that began with a gate waits for one while the platform vends none.
-      throw new PoolError('gate_unreachable', 'the platform vends no pool-gate now', {
-        status: 503,
-        retryable: true,
-      });
+      throw new PoolError('gate_unreachable', 'the platform vends no pool-gate now');
     }
     return gate;
   }

@@ -95,7 +95,7 @@ describe('the relayer behind a platform that answers', () => {
     const { state, check, codes } = createAgent('anvil');
     state.relayer = { anvil: { ok: false, code: 'stalled' } };
     expect(await codes('anvil')).toEqual(['relayer_unavailable']);
-    state.failure = new PoolError('platform_unreachable', 'it is down', { status: 503 });
+    state.failure = new PoolError('platform_unreachable', 'it is down');
     expect(await codes('anvil')).toEqual(['platform_unavailable']);
     expect(await check()).toMatchObject({ ok: false, kind: 'unreachable' });
     Object.assign(state, { failure: undefined, relayer: undefined });
@@ -106,7 +106,7 @@ describe('the relayer behind a platform that answers', () => {
 describe('a platform that does not answer correctly', () => {
   it('is not an outage when it refuses the edge token; the message gives advice', async () => {
     const { state, check, findings } = createAgent('anvil');
-    state.failure = new PoolError('unauthorized', 'canary', { status: 401 });
+    state.failure = new PoolError('unauthorized', 'canary');
     const message = expect.stringContaining('platform edge-token create');
     expect(await findings('anvil')).toEqual([{ code: 'edge_token_refused', message }]);
     expect(await check()).toEqual({ ok: false, kind: 'edge_token_refused', message });
@@ -115,7 +115,7 @@ describe('a platform that does not answer correctly', () => {
   it('is not an outage when its answer is malformed; the message says where', async () => {
     const { state, check, findings } = createAgent('anvil');
     const message = "the platform's answer is malformed: chain: missing";
-    state.failure = new PoolError('platform_invalid_response', message, { status: 502 });
+    state.failure = new PoolError('platform_invalid_response', message);
     const found = expect.stringContaining('chain: missing');
     expect(await findings('anvil')).toEqual([
       { code: 'platform_invalid_response', message: found },

@@ -89,10 +89,10 @@ describe('createReadiness', () => {
   });
 
   it.each([
-    ['unreachable', new PoolError('platform_unreachable', 'canary', { status: 503 })],
+    ['unreachable', new PoolError('platform_unreachable', 'canary')],
     ['unreachable', new Error('canary')],
-    ['refused', new PoolError('unauthorized', 'canary', { status: 401 })],
-    ['refused', new PoolError('gate_unauthorized', 'canary', { status: 502 })],
+    ['refused', new PoolError('unauthorized', 'canary')],
+    ['refused', new PoolError('gate_unauthorized', 'canary')],
   ])('reports %s without the message of the other party', async (kind, error) => {
     const { readiness } = createLooks(() => Promise.reject(error));
     const { ok, checks } = await readiness.read();

@@ -93,6 +93,6 @@ function createUnreadable(path: string, what: string, cause: unknown): PoolError
   return new PoolError(
     'tenancy_unreadable',
     `${path}, the file with the employer of this agent, ${what}: restore it from a backup. Until then the agent accepts no request and continues no job`,
-    { status: 503, cause },
+    { cause },
   );
 }

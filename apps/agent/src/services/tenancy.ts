@@ -84,7 +84,6 @@ export function createMismatch(what: string): PoolError {
   return new PoolError(
     employerMismatch,
     `${what}. A paid key could be paid again, so the agent accepts no request and continues no job. Check DISBURSE_PLATFORM_URL, DISBURSE_PLATFORM_TOKEN and DISBURSE_EMPLOYER_ID with "disburse-agent tenancy show"; if the change is intended, "disburse-agent tenancy new" begins a new tenancy`,
-    { status: 503 },
   );
 }
 

@@ -78,7 +78,7 @@ it('refuses requests until bootstrap answers, and continues to ask', async () =>
 });
 
 it('reports a refused edge token as such, not as a platform that does not answer', async () => {
-  const dead = new PoolError('unauthorized', 'm', { status: 401 });
+  const dead = new PoolError('unauthorized', 'm');
   const { tenant } = start([dead, dead, new Error('down'), bootstrap]);
   await vi.advanceTimersByTimeAsync(0);
   expect(() => tenant.current()).toThrow(

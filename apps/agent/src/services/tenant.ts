@@ -137,10 +137,7 @@ export function startTenant(options: TenantOptions): Tenant {
       throw refusal;
     }
     if (answer === undefined) {
-      throw (
-        failure ??
-        new PoolError('platform_unavailable', notAnswered, { status: 503, retryable: true })
-      );
+      throw failure ?? new PoolError('platform_unavailable', notAnswered);
     }
     return answer;
   }

@@ -32,7 +32,7 @@ describe('admission to the eligibility tree', () => {
     isFull = false;
     gate = createFakeGate(() =>
       isFull
-        ? Promise.reject(new PoolError('tree_full', 'all places are taken', { status: 503 }))
+        ? Promise.reject(new PoolError('tree_full', 'all places are taken'))
         : Promise.resolve({ status: 'whitelisted' }),
     );
   });

@@ -76,10 +76,6 @@ async function chargeCaller(
   throw new PoolError(
     'too_many_enrolments',
     `${enrolmentsPerAddress} wallets were enrolled from this address within a day; try again later, or from another network`,
-    {
-      status: 429,
-      retryable: true,
-      details: { retryAfterSeconds: Math.max(1, Math.ceil(endsInMs / 1000)) },
-    },
+    { details: { retryAfterSeconds: Math.max(1, Math.ceil(endsInMs / 1000)) } },
   );
 }

@@ -50,7 +50,6 @@ export async function mintApiKey(
       throw new PoolError(
         'key_limit_reached',
         `a wallet may have ${maxLiveKeys} live API keys; revoke one first`,
-        { status: 409 },
       );
     }
     const row = await trx
@@ -116,7 +115,7 @@ export async function revokeApiKey(
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) {
-    throw new PoolError('not_found', 'there is no such key', { status: 404 });
+    throw new PoolError('not_found', 'there is no such key');
   }
 }
 

@@ -90,7 +90,7 @@ export async function revokeEdgeToken(
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) {
-    throw new PoolError('not_found', 'there is no such edge token', { status: 404 });
+    throw new PoolError('not_found', 'there is no such edge token');
   }
 }
 

@@ -85,7 +85,7 @@ export function addEmployerRoutes(app: Shell, deps: EnrolmentDeps & CallerDeps):
     const employer = await getEmployer(db, await identifySession(deps, c));
     const id = /^[1-9][0-9]{0,8}$/.exec(c.req.param('id'))?.[0];
     if (id === undefined) {
-      throw new PoolError('not_found', 'there is no such key', { status: 404 });
+      throw new PoolError('not_found', 'there is no such key');
     }
     await revokeApiKey(db, employer, Number(id), nowMs());
     return c.json({ success: true });

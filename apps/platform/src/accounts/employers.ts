@@ -53,7 +53,6 @@ export async function getEmployer(db: PlatformDatabase, holder: AccountHolder): 
     throw new PoolError(
       'contract_on_another_chain',
       'the account of this address belongs to its contract on another chain; sign in with a text that names that chain',
-      { status: 409 },
     );
   }
   return employer;
@@ -75,7 +74,6 @@ export async function getEmployerOfAddress(
       chainId === undefined
         ? 'this account is of a wallet with a key: leave --contract-chain-id out'
         : `this account is of the contract on chain ${chainId}: give --contract-chain-id ${chainId} once you know that your customer's wallet is on that chain`,
-      { status: 409 },
     );
   }
   return { id, address };
@@ -94,7 +92,6 @@ async function findByAddress(
     throw new PoolError(
       'employer_not_found',
       'this wallet has no employer account: POST /api/employers/register first',
-      { status: 409 },
     );
   }
   const chainId = employer.contract_chain_id;

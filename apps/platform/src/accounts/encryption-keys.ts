@@ -52,7 +52,6 @@ export function encryptionKeyTaken(): PoolError {
     'encryption_key_taken',
     'this encryption key belongs to another wallet on this platform; use the wallet that has it, ' +
       'or a viewing key of its own for this wallet',
-    { status: 409 },
   );
 }
 
@@ -66,7 +65,6 @@ export function assertEvidence(session: KeySession, encryptionPublicKey: string)
       'evidence_required',
       'sign in again with a message that lists the resource ' +
         `${encryptionKeyResourcePrefix}${encryptionPublicKey}`,
-      { status: 409 },
     );
   }
 }

@@ -51,7 +51,6 @@ export async function enrolHolder(
       'use_rotate',
       'this wallet is enrolled with another encryption key: ' +
         'POST /api/employers/holder/rotate-encryption-key changes it',
-      { status: 409 },
     );
   }
   if (deps.gate !== undefined && known.admitted_at === null) {
@@ -71,7 +70,6 @@ export function assertOwnWallet(session: KeySession, walletPub: string): void {
     throw new PoolError(
       'wallet_mismatch',
       'walletPub is not the key of the wallet that signed in; sign in with that wallet',
-      { status: 403 },
     );
   }
 }

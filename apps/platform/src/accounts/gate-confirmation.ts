@@ -115,7 +115,6 @@ function treeFull(): PoolError {
   return new PoolError(
     'tree_full',
     'the eligibility tree is full: nobody can be enrolled until the operator of the platform makes room; wallets that are enrolled are not affected',
-    { status: 503, retryable: true },
   );
 }
 

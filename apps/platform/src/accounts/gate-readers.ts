@@ -142,6 +142,5 @@ function noReader(): PoolError {
   return new PoolError(
     'not_found',
     'this employer has no reader; it gets one when its agent asks for bootstrap first',
-    { status: 404 },
   );
 }

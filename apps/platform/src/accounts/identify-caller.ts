@@ -64,7 +64,6 @@ export function assertHolder(session: Session): asserts session is KeySession {
       'contract_wallet_unsupported',
       'a contract wallet has no public key that notes could be bound to, so it can pay and not hold; ' +
         'sign in with a wallet that has a key of its own',
-      { status: 403 },
     );
   }
 }

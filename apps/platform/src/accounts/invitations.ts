@@ -142,12 +142,11 @@ export async function cancelInvitation(
     .where('address', '=', address)
     .executeTakeFirst();
   if (used === undefined) {
-    throw new PoolError('not_found', 'this address is not invited', { status: 404 });
+    throw new PoolError('not_found', 'this address is not invited');
   }
   throw new PoolError(
     'invitation_used',
     'this wallet is enrolled; ask the operator of the platform to remove it from the eligibility list',
-    { status: 409 },
   );
 }
 
@@ -188,7 +187,6 @@ export async function claimInvitation(
     throw new PoolError(
       'not_invited',
       'this wallet is not invited, or its invitation has ended: ask your employer to invite its address, then enrol again',
-      { status: 403 },
     );
   }
 }
@@ -219,7 +217,6 @@ function mayNotInvite(): PoolError {
   return new PoolError(
     'may_not_invite',
     'this employer may not invite wallets: ask the operator of the platform for an edge token, or for a limit',
-    { status: 403 },
   );
 }
 
@@ -227,6 +224,5 @@ function quotaExhausted(walletLimit: number): PoolError {
   return new PoolError(
     'invitation_quota_exhausted',
     `this employer may have ${walletLimit} wallets invited and enrolled: cancel invitations that nobody uses, or ask the operator of the platform for more`,
-    { status: 403 },
   );
 }

@@ -47,7 +47,6 @@ export async function rotateEncryptionKey(
       throw new PoolError(
         'not_enrolled',
         'this wallet is not enrolled: POST /api/employers/holder/onboard first',
-        { status: 409 },
       );
     }
     const registered = subject.encryption_public_key;
@@ -58,7 +57,6 @@ export async function rotateEncryptionKey(
       throw new PoolError(
         'encryption_key_mismatch',
         'currentEncryptionPublicKey is not the key registered for this wallet; read it from GET /api/employers/holder/enrollment',
-        { status: 409 },
       );
     }
     assertEvidence(session, next);
@@ -88,7 +86,6 @@ function assertNewer(session: KeySession, subject: Subject): void {
     throw new PoolError(
       'evidence_required',
       'this sign-in is not newer than the one that registered the present key; sign in again',
-      { status: 409 },
     );
   }
 }

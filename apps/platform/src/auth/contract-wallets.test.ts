@@ -194,7 +194,7 @@ describe('a contract wallet', () => {
   });
 
   it('does not get in while the chain is silent', async () => {
-    const silent = new PoolError('chain_unreachable', 'silent', { status: 503, retryable: true });
+    const silent = new PoolError('chain_unreachable', 'silent');
     platform = createTestPlatform(database, {
       poolChains: new Map([
         ['anvil', { ...chain, checkContractSignature: () => Promise.reject(silent) }],

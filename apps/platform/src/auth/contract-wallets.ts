@@ -61,14 +61,11 @@ function assertRoom(asking: readonly string[], caller: string): void {
     throw new PoolError(
       'rate_limited',
       'too many sign-ins from this address are put to contracts; try again in 1 s',
-      { status: 429, retryable: true, details: { retryAfterSeconds: 1 } },
+      { details: { retryAfterSeconds: 1 } },
     );
   }
   if (asking.length >= maxQuestionsAtOnce) {
-    throw new PoolError('too_many_sign_ins', 'too many sign-ins are under way; try again soon', {
-      status: 503,
-      retryable: true,
-    });
+    throw new PoolError('too_many_sign_ins', 'too many sign-ins are under way; try again soon');
   }
 }
 

@@ -49,10 +49,7 @@ export async function createSignInNonce(
       throw tooManyOfCaller(Date.parse(String(oldest)) - nowMs);
     }
     if (Number(live) >= maxLiveNonces && !(await makeRoom(trx, Number(own)))) {
-      throw new PoolError('too_many_sign_ins', 'too many sign-ins are under way; try again soon', {
-        status: 503,
-        retryable: true,
-      });
+      throw new PoolError('too_many_sign_ins', 'too many sign-ins are under way; try again soon');
     }
     await trx
       .insertInto('sign_in_nonces')
@@ -93,11 +90,7 @@ function tooManyOfCaller(freeInMs: number): PoolError {
   return new PoolError(
     'rate_limited',
     'too many sign-ins were begun from this address and not finished; finish one, or try again later',
-    {
-      status: 429,
-      retryable: true,
-      details: { retryAfterSeconds: Math.max(1, Math.ceil(freeInMs / 1000)) },
-    },
+    { details: { retryAfterSeconds: Math.max(1, Math.ceil(freeInMs / 1000)) } },
   );
 }
 

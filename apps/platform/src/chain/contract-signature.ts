@@ -76,7 +76,7 @@ export async function checkContractSignature(
     throw new PoolError(
       'chain_unreachable',
       'the chain cannot be asked about the signature right now; try again shortly',
-      { status: 503, retryable: true, cause },
+      { cause },
     );
   }
 }

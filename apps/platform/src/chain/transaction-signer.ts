@@ -155,7 +155,7 @@ export function createTransactionSigner(
         throw new PoolError(
           'transaction_rejected',
           'the node of this chain refuses the transaction for good',
-          { status: 502, cause: outcome.cause },
+          { cause: outcome.cause },
         );
       }
       if (outcome.kind === 'unfunded') {
@@ -191,10 +191,7 @@ function capFeePerGas(
 
 function assertWithinCap(fees: Fees | undefined): Fees {
   if (fees === undefined) {
-    throw new PoolError('fee_cap_reached', 'the chain asks for higher fees than the cap allows', {
-      retryable: true,
-      status: 503,
-    });
+    throw new PoolError('fee_cap_reached', 'the chain asks for higher fees than the cap allows');
   }
   return fees;
 }

@@ -29,8 +29,6 @@ export function toDatabaseError(error: unknown): unknown {
     return error;
   }
   return new PoolError('database_unavailable', 'the database does not answer; try again', {
-    status: 503,
-    retryable: true,
     details: { retryAfterSeconds: 2 },
     cause: error,
   });

@@ -114,7 +114,6 @@ function lockLost(): PoolError {
   return new PoolError(
     'database_lock_lost',
     'this process has lost its lock on the database; another one may be at work',
-    { status: 503, retryable: true },
   );
 }
 

@@ -97,9 +97,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     traceJob(c, key);
     const row = isIdempotencyKey(key) ? await findSettlement(db, id, key) : undefined;
     if (row === undefined) {
-      throw new PoolError('settlement_not_found', 'there is no settlement of that key', {
-        status: 404,
-      });
+      throw new PoolError('settlement_not_found', 'there is no settlement of that key');
     }
     if (!isUnfinished(row)) {
       return await answerSettlement(c, row);
@@ -136,9 +134,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
   app.get('/agent-edge/notes', async (c) => {
     const key = await identifyKey(deps, c);
     if (key.capability !== 'holder.read') {
-      throw new PoolError('forbidden', 'this key does not reach notes; use a holder.read key', {
-        status: 403,
-      });
+      throw new PoolError('forbidden', 'this key does not reach notes; use a holder.read key');
     }
     const { chain = '', token = '', cursor } = c.req.query();
     const settings = assertChain(bootstrap, chain);

@@ -32,7 +32,6 @@ export async function listServedNotes(
     throw new PoolError(
       'notes_unavailable',
       'notes of this chain are not served: the index disagrees with the chain; tell the operator',
-      { status: 503 },
     );
   }
   const after = parseCursor(query.cursor);

@@ -120,10 +120,6 @@ export function createGateApp(deps: GateAppDeps): Shell {
       throw new PoolError(
         'publication_failed',
         'the wallet is not on the published list; try again',
-        {
-          status: 503,
-          retryable: true,
-        },
       );
     }
     return c.json(describe(word, 'whitelisted', row.whitelisted_at ?? undefined));

@@ -44,7 +44,6 @@ export async function takeLowestLeaf(trx: GateDatabase, capacity: number): Promi
     throw new PoolError(
       'tree_full',
       `all ${capacity} places of the eligibility tree are taken: no wallet can be enrolled until the operator has removed another one`,
-      { status: 503, retryable: true },
     );
   }
   return leaf;

@@ -114,7 +114,7 @@ export function createTokenService(
       if (!isGuessable) {
         addresses.take(address);
       }
-      throw new PoolError('invalid_client', 'unknown client or wrong secret', { status: 401 });
+      throw new PoolError('invalid_client', 'unknown client or wrong secret');
     }
     if (isGuessable) {
       addresses.giveBack(address);
@@ -150,10 +150,10 @@ export function createTokenService(
       const granted = tokens.find(token, nowMs());
       // A token is worth no more than the client it was granted to: one that was revoked, or has another secret, ends it.
       if (granted === undefined || findClient(granted.clientId) !== granted.client) {
-        throw new PoolError('unauthorized', 'a valid access token is required', { status: 401 });
+        throw new PoolError('unauthorized', 'a valid access token is required');
       }
       if (!granted.scopes.has(scope)) {
-        throw new PoolError('forbidden', `this token lacks the scope ${scope}`, { status: 403 });
+        throw new PoolError('forbidden', `this token lacks the scope ${scope}`);
       }
     },
   };

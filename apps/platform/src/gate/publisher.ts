@@ -380,8 +380,6 @@ function computeRootWith(tree: EligibilityTree, changes: readonly Change[]) {
 
 function publicationFailed(what: string, cause?: unknown): PoolError {
   return new PoolError('publication_failed', `the publication of the list ${what}; try again`, {
-    status: 503,
-    retryable: true,
     cause,
   });
 }

@@ -78,12 +78,8 @@ export async function openReaderClients(
       const isTaken = Number(row.generation) === generation && row.secret_hash === secretHash;
       if (!isTaken) {
         throw Number(row.generation) === generation && row.secret_hash === null
-          ? new PoolError('client_revoked', 'this generation of the client is revoked', {
-              status: 409,
-            })
-          : new PoolError('stale_generation', 'the gate has a later generation of this client', {
-              status: 409,
-            });
+          ? new PoolError('client_revoked', 'this generation of the client is revoked')
+          : new PoolError('stale_generation', 'the gate has a later generation of this client');
       }
     },
   };

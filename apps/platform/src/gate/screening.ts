@@ -38,11 +38,7 @@ async function readList(path: string): Promise<v.InferOutput<typeof screeningFil
     throw new PoolError(
       'screening_unavailable',
       'the screening list cannot be read; try again later',
-      {
-        status: 503,
-        retryable: true,
-        cause,
-      },
+      { cause },
     );
   }
 }

@@ -11,10 +11,7 @@ export function addHealthRoutes(app: Shell, isReady: () => boolean = () => true)
   app.get('/livez', (c) => c.json({ ok: true }));
   app.get('/readyz', (c) => {
     if (!isReady()) {
-      throw new PoolError('database_unavailable', 'the database does not answer; try again', {
-        status: 503,
-        retryable: true,
-      });
+      throw new PoolError('database_unavailable', 'the database does not answer; try again');
     }
     return c.json({ ok: true });
   });

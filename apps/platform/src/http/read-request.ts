@@ -29,7 +29,7 @@ export function readBearer(c: Context): string {
 
 /** The 401 of every route. It does not say which part of a credential was wrong. */
 export function unauthorized(message = 'a valid bearer credential is required'): PoolError {
-  return new PoolError('unauthorized', message, { status: 401 });
+  return new PoolError('unauthorized', message);
 }
 
 /**

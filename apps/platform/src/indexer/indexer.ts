@@ -135,9 +135,7 @@ async function readRange(
   const batches = await chain.fetchFundedBatches(from, to);
   const hash = await chain.fetchBlockHash(to);
   if (hash === undefined) {
-    throw new PoolError('chain_unreachable', 'the RPC does not know a final block', {
-      retryable: true,
-    });
+    throw new PoolError('chain_unreachable', 'the RPC does not know a final block');
   }
   for (const batch of batches) {
     if (batch.leafIndex !== tree.size) {

@@ -107,7 +107,7 @@ async function withdrawAdmission(db: PlatformDatabase, address: string): Promise
     .returning('wallet_id')
     .executeTakeFirst();
   if (subject === undefined) {
-    throw new PoolError('not_found', 'no wallet of this address is enrolled', { status: 404 });
+    throw new PoolError('not_found', 'no wallet of this address is enrolled');
   }
   return subject.wallet_id;
 }
@@ -117,7 +117,6 @@ function getRunning({ eligibility }: EligibilityControlDeps): EligibilityControl
     throw new PoolError(
       'platform_not_running',
       'this command needs the running platform: start it, then run the command again',
-      { status: 409 },
     );
   }
   return eligibility;
@@ -126,9 +125,7 @@ function getRunning({ eligibility }: EligibilityControlDeps): EligibilityControl
 function getGate(deps: EligibilityControlDeps) {
   const { gate } = getRunning(deps);
   if (gate === undefined) {
-    throw new PoolError('no_gate', 'this platform has no pool-gate: set PLATFORM_GATE_URL', {
-      status: 409,
-    });
+    throw new PoolError('no_gate', 'this platform has no pool-gate: set PLATFORM_GATE_URL');
   }
   return gate;
 }

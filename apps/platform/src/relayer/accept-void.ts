@@ -40,7 +40,6 @@ export async function acceptVoid(
     throw new PoolError(
       'not_found',
       'there is no settlement of that key with this chain, funder and batch nonce',
-      { status: 404 },
     );
   }
   if (row.void_signature !== null || row.state === 'settled') {

@@ -54,7 +54,7 @@ export async function assertWithinBudget(
     throw new PoolError(
       'gas_budget_exceeded',
       `settlement not taken now: this employer has used up the ${dailyGas} gas that this platform gives it in 24 hours on this chain; it is tried again, or its operator raises PLATFORM_EMPLOYER_DAILY_GAS`,
-      { status: 429, retryable: true, details: { retryAfterSeconds: waitSeconds } },
+      { details: { retryAfterSeconds: waitSeconds } },
     );
   }
 }

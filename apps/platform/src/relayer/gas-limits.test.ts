@@ -186,7 +186,7 @@ describe('the gas of a relayer', () => {
     it('frees it at capped fees when no better offer is allowed', async () => {
       const raw = await sendOldBytes(900_000n);
       const signReplacement = () =>
-        Promise.reject(new PoolError('fee_cap_reached', 'above the cap', { retryable: true }));
+        Promise.reject(new PoolError('fee_cap_reached', 'above the cap'));
       await relay(refusing(raw, { signReplacement }));
       await settleDown();
       expect(await outcome()).toEqual(['reverted', 'transaction_rejected']);

@@ -98,7 +98,6 @@ async function findPlace(
     throw new PoolError(
       'idempotency_conflict',
       'this platform has the batch, under another account or another Idempotency-Key',
-      { status: 409 },
     );
   }
   return { landed, standing };
@@ -119,7 +118,6 @@ async function findLanded(db: PlatformDatabase, { chain, batch }: Delivery) {
     throw new PoolError(
       'not_settled',
       'the index of this platform has no final block with this batch and these sealed notes; only a settled batch can be delivered again. If the platform is still reading the chain, try again later',
-      { status: 409 },
     );
   }
   return landed;

@@ -99,7 +99,7 @@ describe('the health of the relayer', () => {
   });
 
   it('does not blame the RPC for a database that is away', async () => {
-    const gone = new PoolError('database_unavailable', 'away', { status: 503 });
+    const gone = new PoolError('database_unavailable', 'away');
     const selectFrom = vi.spyOn(database.db, 'selectFrom').mockImplementation(() => {
       throw gone;
     });

@@ -427,6 +427,5 @@ export function idempotencyConflict(): PoolError {
   return new PoolError(
     'idempotency_conflict',
     "this Idempotency-Key or this funder's batch nonce belongs to another authorisation that may still land",
-    { status: 409 },
   );
 }

@@ -49,7 +49,6 @@ function readDevelopmentKey(name: CircuitName): VerificationKey {
     throw new PoolError(
       'artifact_refused',
       `the development key of ${name} is not the one that artifacts.json pins; run \`pnpm generate\``,
-      { status: 500 },
     );
   }
   return key;

@@ -259,7 +259,7 @@ describe('a batch that its funder withdraws', () => {
     await relay({
       ...poolChain,
       signReplacement: async () => {
-        throw new PoolError('fee_cap_reached', 'above the cap', { retryable: true });
+        throw new PoolError('fee_cap_reached', 'above the cap');
       },
     });
     await settleDown();

@@ -6,96 +6,166 @@
 import type { ErrorEntries } from './error-entry.ts';
 
 export const artifactErrors = {
-  unknown_circuit: { meaning: 'There is no circuit of that name.' },
-  invalid_circuit_input: { meaning: 'The inputs do not fit the signals of the circuit.' },
-  artifact_missing: { meaning: 'A file of a circuit or key is not there.' },
+  unknown_circuit: {
+    meaning: 'There is no circuit of that name. Use a name that the message lists.',
+  },
+  invalid_circuit_input: {
+    meaning: "The inputs do not fit the circuit's signals. Correct the caller.",
+  },
+  artifact_missing: {
+    status: 500,
+    meaning: 'A file of a circuit or key is not there. Fetch it with `pool-circuits fetch`.',
+  },
   artifact_refused: {
     status: 500,
-    meaning: 'A file of a circuit or key is not the one that the manifest pins.',
+    meaning:
+      'A file of a circuit or key is not the one that the manifest pins. Delete it and fetch it again.',
   },
   artifact_unavailable: {
     retry: true,
-    meaning: 'A file of a circuit or key could not be fetched.',
+    meaning: 'A file of a circuit or key could not be fetched. Check the source and try again.',
   },
   artifacts_digest_mismatch: {
     status: 500,
-    meaning: 'The manifest of artifacts is not the one whose digest is configured.',
+    meaning:
+      'The manifest of artifacts is not the one whose digest is configured. Use the manifest of the configured ceremony.',
   },
-  artifacts_manifest_malformed: { meaning: 'The manifest of artifacts cannot be read.' },
-  circuit_not_pinned: { status: 500, meaning: 'The manifest does not pin the circuit.' },
+  artifacts_manifest_malformed: {
+    meaning: 'The manifest of artifacts cannot be read. Fetch it again.',
+  },
+  circuit_not_pinned: {
+    status: 500,
+    meaning: 'The manifest does not pin the circuit. Use a manifest that has it.',
+  },
   insecure_dev_setup: {
     status: 500,
-    meaning: 'Keys of the development setup are refused in production.',
+    meaning:
+      'NODE_ENV is production, and the keys are those of the public development setup. Configure the keys of a ceremony.',
   },
-  compile_failed: { meaning: 'The circuit does not compile.' },
-  compiler_missing: { meaning: 'The circuit compiler is not installed.' },
-  r1cs_malformed: { meaning: 'The constraint system cannot be read.' },
-  witness_malformed: { meaning: 'The witness program cannot be read.' },
-  zkey_malformed: { meaning: 'The proving key cannot be used.' },
-  ptau_malformed: { meaning: 'The powers-of-tau file cannot be used.' },
-  ptau_not_prepared: { meaning: 'The powers-of-tau file has no Lagrange basis.' },
-  ptau_too_small: { meaning: 'The powers-of-tau file is too small for the circuit.' },
-  ptau_digest_mismatch: { meaning: 'The powers-of-tau file is not the one with the given digest.' },
-  ptau_inconsistent: { meaning: 'The powers in the powers-of-tau file do not belong together.' },
-  ptau_contribution_invalid: { meaning: 'A contribution to the powers of tau does not verify.' },
-  ptau_no_secret_contribution: { meaning: 'Nobody contributed a secret to the powers of tau.' },
+  compile_failed: { meaning: "The circuit does not compile. Read the compiler's message." },
+  compiler_missing: {
+    meaning: 'The circuit compiler is not installed. Install the development dependency circom2.',
+  },
+  r1cs_malformed: { meaning: 'The constraint system cannot be read. Build or fetch it again.' },
+  witness_malformed: { meaning: 'The witness program cannot be read. Build or fetch it again.' },
+  zkey_malformed: { meaning: 'The proving key cannot be used. Fetch it again.' },
+  ptau_malformed: { meaning: 'The powers-of-tau file cannot be used. Fetch it again.' },
+  ptau_not_prepared: {
+    meaning: 'The powers-of-tau file has no Lagrange basis. Prepare it for phase 2.',
+  },
+  ptau_too_small: {
+    meaning:
+      'The powers-of-tau file is too small for the circuit. Use one of the size that the message names.',
+  },
+  ptau_digest_mismatch: {
+    meaning:
+      'The powers-of-tau file does not have the given digest. Fetch the file of that digest.',
+  },
+  ptau_inconsistent: {
+    meaning: 'The powers in the powers-of-tau file do not belong together. Do not use the file.',
+  },
+  ptau_contribution_invalid: {
+    meaning: 'A contribution to the powers of tau does not verify. Do not use the file.',
+  },
+  ptau_no_secret_contribution: {
+    meaning:
+      'No secret was contributed to the powers of tau. Use a file with a secret contribution, or pin it by its digest.',
+  },
   no_contribution: {
     status: 500,
-    meaning: 'Nobody contributed to the key, so anybody can forge proofs under it.',
+    meaning:
+      'The key has no contribution, so anybody can forge proofs under it. Use a key of a finished ceremony.',
   },
   no_secret_contribution: {
     status: 500,
-    meaning: 'Only a beacon contributed to the key, so anybody can forge proofs under it.',
+    meaning:
+      "The key has only a beacon's contribution, so anybody can forge proofs under it. Use a key with a secret contribution.",
   },
-  ceremony_closed: { meaning: 'The key holds a beacon, so nothing may follow.' },
-  beacon_invalid: { meaning: 'The beacon is malformed or does not match the contribution.' },
-  beacon_not_last: { meaning: 'A contribution follows the beacon.' },
+  ceremony_closed: {
+    meaning: 'The key contains a beacon, and nothing may follow it. Use the key as it is.',
+  },
+  beacon_invalid: {
+    meaning:
+      'The beacon is malformed or does not match the contribution. Correct it, or do not use the key.',
+  },
+  beacon_not_last: { meaning: 'A contribution follows the beacon. Do not use the key.' },
   beacon_mismatch: {
-    meaning: 'The factor of a beacon does not follow from the beacon that it names.',
+    meaning: "A beacon's factor does not follow from the beacon that it names. Do not use the key.",
   },
-  contribution_point_invalid: { meaning: 'A point of a contribution is not in its group.' },
+  contribution_point_invalid: {
+    meaning: 'A point of a contribution is not in its group. Do not use the key.',
+  },
   contribution_transcript_mismatch: {
-    meaning: 'A contribution does not continue the transcript before it.',
+    meaning: 'A contribution does not continue the transcript before it. Do not use the key.',
   },
   contribution_proof_invalid: {
-    meaning: 'A contribution does not prove that its factor was known.',
+    meaning: 'A contribution does not prove that its factor was known. Do not use the key.',
   },
   contribution_delta_mismatch: {
-    meaning: 'A contribution did not multiply delta by its own factor.',
+    meaning: 'A contribution did not multiply delta by its own factor. Do not use the key.',
   },
   contribution_trivial: {
-    meaning: 'The factor of a contribution is 1 or -1, which everybody can see.',
+    meaning: "A contribution's factor is 1 or -1, so it adds no secret. Contribute again.",
   },
-  entropy_missing: { meaning: 'No entropy was given for the contribution.' },
+  entropy_missing: {
+    meaning: "No entropy was given for the contribution. Give some, as the command's help says.",
+  },
   contribution_name_invalid: {
-    meaning: 'The name of a contribution is 1 to 64 printable characters.',
+    meaning: "A contribution's name is not 1 to 64 printable characters. Choose another name.",
   },
-  contract_name_invalid: { meaning: 'The name of the verifier contract is not an identifier.' },
+  contract_name_invalid: {
+    meaning: "The verifier contract's name is not a Solidity identifier. Choose another name.",
+  },
   verifier_shape_unsupported: {
-    meaning: 'The verifier contract takes another number of public inputs.',
+    meaning:
+      "The key has another number of public inputs than the verifier contract takes. Use a key of one of this repository's circuits.",
   },
-  circuit_mismatch: { meaning: 'The key is of another circuit.' },
-  circuit_hash_mismatch: { meaning: 'The contributions are about another circuit.' },
-  coefficients_mismatch: { meaning: 'The coefficients of the key are not those of the circuit.' },
-  powers_mismatch: { meaning: 'The key was not made from these powers of tau.' },
-  a_points_mismatch: { meaning: 'The A points of the key are not those of the circuit.' },
-  b1_points_mismatch: { meaning: 'The B points in G1 of the key are not those of the circuit.' },
-  b2_points_mismatch: { meaning: 'The B points in G2 of the key are not those of the circuit.' },
-  public_points_mismatch: { meaning: 'The public points of the key are not those of the circuit.' },
+  circuit_mismatch: { meaning: 'The key is of another circuit. Use the key of this circuit.' },
+  circuit_hash_mismatch: {
+    meaning: 'The contributions are about another circuit. Use the key of this circuit.',
+  },
+  coefficients_mismatch: {
+    meaning: "The key's coefficients are not those of the circuit. Do not use the key.",
+  },
+  powers_mismatch: {
+    meaning:
+      'The key was not made from these powers of tau. Use the file that it was made from, or do not use the key.',
+  },
+  a_points_mismatch: {
+    meaning: "The key's A points are not those of the circuit. Do not use the key.",
+  },
+  b1_points_mismatch: {
+    meaning: "The key's B points in G1 are not those of the circuit. Do not use the key.",
+  },
+  b2_points_mismatch: {
+    meaning: "The key's B points in G2 are not those of the circuit. Do not use the key.",
+  },
+  public_points_mismatch: {
+    meaning: "The key's public points are not those of the circuit. Do not use the key.",
+  },
   private_points_mismatch: {
-    meaning: 'The private points of the key are not those of the circuit.',
+    meaning: "The key's private points are not those of the circuit. Do not use the key.",
   },
   quotient_points_mismatch: {
-    meaning: 'The quotient points of the key are not those of the circuit.',
+    meaning: "The key's quotient points are not those of the circuit. Do not use the key.",
   },
-  delta_trivial: { meaning: 'The delta of the key is one.' },
-  delta_invalid: { meaning: 'A contribution to delta does not verify.' },
-  delta_mismatch: { meaning: 'The delta of the key is not that of its last contribution.' },
-  delta_pair_mismatch: { meaning: 'The delta points of both groups hold different values.' },
+  delta_trivial: {
+    meaning: "The key's delta is one, so anybody can forge proofs under it. Do not use the key.",
+  },
+  delta_invalid: { meaning: 'A contribution to delta does not verify. Do not use the key.' },
+  delta_mismatch: {
+    meaning: "The key's delta is not that of its last contribution. Do not use the key.",
+  },
+  delta_pair_mismatch: {
+    meaning: "The key's delta points in both groups hold different values. Do not use the key.",
+  },
   key_pair_mismatch: {
     status: 500,
-    meaning: 'The verification key belongs to another proving key.',
+    meaning: 'The verification key belongs to another proving key. Use two files of one ceremony.',
   },
-  file_missing: { meaning: 'There is no file at the path.' },
-  file_exists: { meaning: 'There is a file at the path, and it is not overwritten.' },
+  file_missing: { meaning: 'There is no file at the path. Correct the path.' },
+  file_exists: {
+    meaning:
+      'There is a file at the path, and it is not overwritten. Name another path, or remove the file.',
+  },
 } as const satisfies ErrorEntries;

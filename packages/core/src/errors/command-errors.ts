@@ -6,39 +6,90 @@
 import type { ErrorEntries } from './error-entry.ts';
 
 export const commandErrors = {
-  invalid_configuration: { meaning: 'A variable of the configuration is missing or malformed.' },
-  invalid_roster: { exit: 2, meaning: 'The roster has lines that cannot be read.' },
-  invalid_csv_path: { exit: 2, meaning: 'The file of --csv cannot be written there.' },
-  csv_not_written: { status: 500, meaning: 'The table could not be written.' },
-  file_not_written: { meaning: 'A file could not be written.' },
-  invalid_pay_run: { exit: 2, meaning: 'The label of the pay run is malformed.' },
+  invalid_configuration: {
+    meaning:
+      'A variable of the configuration is missing or malformed. Correct the variables that the message names.',
+  },
+  invalid_roster: {
+    exit: 2,
+    meaning: 'The roster has lines that cannot be read. Correct the lines that the message names.',
+  },
+  invalid_csv_path: {
+    exit: 2,
+    meaning: 'The file of --csv cannot be written there. Name a new file in an existing directory.',
+  },
+  csv_not_written: {
+    status: 500,
+    meaning:
+      'The table could not be written, and the payment is not affected. Run the command again with another file.',
+  },
+  file_not_written: {
+    meaning: "A file could not be written. Check the directory's space and permissions.",
+  },
+  invalid_pay_run: {
+    exit: 2,
+    meaning: 'The label of the pay run is malformed. Use one as the message describes.',
+  },
   invalid_retry: {
     exit: 2,
-    meaning: '--retry names no part of the pay run, or one that is not over.',
+    meaning:
+      '--retry names no part of the pay run, or one that is not over. Name a part that has failed.',
   },
-  pay_run_conflict: { exit: 2, status: 409, meaning: 'The label was used for another roster.' },
+  pay_run_conflict: {
+    exit: 2,
+    status: 409,
+    meaning:
+      'The label was used for another roster. Pay the same roster under it, or choose another label.',
+  },
   pay_run_job_lost: {
     exit: 2,
     status: 409,
-    meaning: 'The agent does not know a job that this pay run sent.',
+    meaning:
+      'The agent does not know a job that this pay run sent. Check the chain before you pay that part again.',
   },
-  pay_run_ledger_damaged: { status: 500, meaning: 'The ledger of pay runs cannot be read.' },
-  pay_run_ledger_unavailable: { status: 500, meaning: 'The ledger of pay runs cannot be opened.' },
-  payment_declined: { exit: 2, meaning: 'The question before the payment was answered with no.' },
+  pay_run_ledger_damaged: {
+    status: 500,
+    meaning: 'The ledger of pay runs cannot be read. Restore it from a backup.',
+  },
+  pay_run_ledger_unavailable: {
+    status: 500,
+    meaning:
+      "The ledger of pay runs cannot be opened. Check the agent directory's permissions and space.",
+  },
+  payment_declined: {
+    exit: 2,
+    meaning:
+      'The question before the payment was answered with no. Nothing was sent; run the command again to pay.',
+  },
   payment_blocked: {
     exit: 6,
     status: 503,
-    meaning: 'Nothing is wrong with the roster, and it cannot be paid now.',
+    meaning:
+      'The roster is right, but something else stops the payment now. Mend what the message names and run the command again.',
   },
   invalid_tenancy: {
     exit: 2,
-    meaning: 'The tenancy named on the command line is malformed or not the present one.',
+    meaning:
+      'The tenancy named on the command line is malformed or not the current one. Read it with `disburse-agent tenancy show`.',
   },
-  tenancy_jobs_open: { exit: 2, meaning: 'Jobs of the earlier tenancy are not over.' },
+  tenancy_jobs_open: {
+    exit: 2,
+    meaning: 'Jobs of the earlier tenancy have not ended. Let them end or cancel them first.',
+  },
   loopback_token_missing: {
-    meaning: 'The agent has never run in this directory, so there is no token to call it with.',
+    meaning:
+      'The agent has never run in this directory, so there is no token to call it with. Start the agent with `disburse-agent serve`.',
   },
-  fingerprint_key_damaged: { meaning: 'The key of body fingerprints cannot be read.' },
-  delivery_damaged: { status: 500, meaning: 'The sealed notes in the job store are damaged.' },
-  delivery_not_kept: { meaning: 'This agent did not keep the sealed notes of that batch.' },
+  fingerprint_key_damaged: {
+    meaning:
+      'The key of body fingerprints cannot be read. Restore it from a backup, or set DISBURSE_FINGERPRINT_KEY.',
+  },
+  delivery_damaged: {
+    status: 500,
+    meaning: 'The sealed notes in the job store are damaged. Restore the job store from a backup.',
+  },
+  delivery_not_kept: {
+    meaning:
+      "This agent did not keep the batch's sealed notes. Deliver them from the agent that made the batch, or from a backup.",
+  },
 } as const satisfies ErrorEntries;

@@ -11,9 +11,9 @@ describe('the catalogue of error codes', () => {
     expect(rows.map(([code]) => code).sort()).toEqual(codes.sort());
   });
 
-  it('says each meaning in one sentence, and no meaning twice in a group', () => {
+  it('says of each code what happened and what to do, and no meaning twice in a group', () => {
     for (const [code, { meaning }] of rows) {
-      expect(meaning, code).toMatch(/^[A-Z-].*\.$/s);
+      expect(meaning, code).toMatch(/^[A-Z-].{15,}[.;] [A-Za-z].{6,}\.$/s);
     }
     for (const group of Object.values(errorGroups)) {
       const meanings = Object.values(group).map(({ meaning }) => meaning);
@@ -21,7 +21,7 @@ describe('the catalogue of error codes', () => {
     }
   });
 
-  it('asks to retry only what is no mistake of the caller', () => {
+  it('asks to retry only what is not a mistake of the caller', () => {
     for (const [code, entry] of rows) {
       const { status, retry } = { status: undefined, retry: false, ...entry };
       if (retry === true && status !== undefined) {
@@ -30,7 +30,7 @@ describe('the catalogue of error codes', () => {
     }
   });
 
-  it('knows nothing of a code that it does not have', () => {
+  it('has no entry for a code that it does not contain', () => {
     expect(findErrorEntry('toString')).toBeUndefined();
     expect(findErrorEntry('rate_limited')?.status).toBe(429);
   });

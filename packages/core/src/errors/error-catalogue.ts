@@ -1,7 +1,7 @@
 /**
  * Every code that a {@link PoolError} of this repository can carry, in one table: meaning, HTTP status, and whether a retry
- * helps. OpenAPI, the tables of the documents and the exit codes of the commands are drawn from it. A code that is not in it does
- * not compile.
+ * helps. The OpenAPI documents, docs/errors.md and the exit codes of the commands are generated from it. A code that is not in
+ * it does not compile.
  *
  * @module
  */

@@ -5,9 +5,9 @@
  */
 
 export type ErrorEntry = {
-  /** What happened, in one sentence. The message of an error says more: what was found, where, and what to do. */
+  /** What happened, then what to do, for a reader of the table. The message of an error names the value, the place and the remedy. */
   readonly meaning: string;
-  /** Status where the error is an HTTP answer. Absent: 400 where a route answers it after all. */
+  /** Status where the error is an HTTP answer. Absent: no route answers it; `PoolError` then has 400. */
   readonly status?: number;
   /** The same call can succeed later without a change by the caller. */
   readonly retry?: true;

@@ -9,39 +9,76 @@ export const peerErrors = {
   platform_unavailable: {
     status: 503,
     retry: true,
-    meaning: 'The platform does not answer the agent.',
+    meaning:
+      'The platform does not answer the agent. Check DISBURSE_PLATFORM_URL and the network; the call can succeed later.',
   },
-  platform_unreachable: { status: 503, retry: true, meaning: 'The platform does not answer.' },
+  platform_unreachable: {
+    status: 503,
+    retry: true,
+    meaning:
+      'The platform does not answer. Check its URL and the network; the call can succeed later.',
+  },
   platform_invalid_response: {
     status: 503,
-    meaning: "The platform's answer is not one of this version.",
+    meaning:
+      "The platform's answer does not fit this version. Check that DISBURSE_PLATFORM_URL names the platform and that the two versions fit.",
   },
-  edge_token_refused: { status: 503, meaning: "The platform refuses the agent's edge token." },
+  edge_token_refused: {
+    status: 503,
+    meaning:
+      "The platform refuses the agent's edge token. Mint a new one and set DISBURSE_PLATFORM_TOKEN.",
+  },
   employer_mismatch: {
     status: 503,
-    meaning: 'The platform names another employer than this agent directory belongs to.',
+    meaning:
+      'The platform names another employer than the one this agent directory belongs to. Check the URL and the token; `disburse-agent tenancy show` tells which employer is pinned.',
   },
   tenancy_unreadable: {
     status: 503,
-    meaning: 'The file that says whose payments this agent makes cannot be read.',
+    meaning:
+      "The file that names this agent directory's employer cannot be read. Restore it from a backup.",
   },
-  gate_unavailable: { retry: true, meaning: 'Pool-gate could not be asked for this check.' },
-  gate_unreachable: { status: 503, retry: true, meaning: 'Pool-gate does not answer.' },
-  gate_unauthorized: { status: 502, meaning: 'Pool-gate refuses the credential.' },
+  gate_unavailable: {
+    retry: true,
+    meaning:
+      'The pool-gate could not be asked for this check. Check DISBURSE_POOL_GATE_URL and run the check again.',
+  },
+  gate_unreachable: {
+    status: 503,
+    retry: true,
+    meaning:
+      'The pool-gate does not answer. Check its URL and the network; the call can succeed later.',
+  },
+  gate_unauthorized: {
+    status: 502,
+    meaning:
+      "The pool-gate refuses the agent's credential. Check POOL_GATE_OAUTH_* or the credential that the platform vends.",
+  },
   gate_invalid_response: {
     status: 502,
     retry: true,
-    meaning: "Pool-gate's answer is malformed or its paths do not lead to its root.",
+    meaning:
+      "The pool-gate's answer is malformed, or its paths do not lead to its root. The call can succeed later; report it to the operator if it repeats.",
   },
   agent_unreachable: {
     status: 504,
     retry: true,
-    meaning: 'The agent does not answer the command.',
+    meaning:
+      'The agent does not answer the command. Check that it runs at the configured address; a payment may have been accepted, so repeat the same command with the same key.',
   },
   agent_invalid_response: {
     status: 502,
-    meaning: "The agent's answer is not one of this version, or was cut off.",
+    meaning:
+      "The agent's answer does not fit this version, or was cut off. Ask again with the same key.",
   },
-  verification_unavailable: { status: 503, meaning: 'API keys cannot be verified now.' },
-  invalid_url: { meaning: 'A configured address of a service is not a plain http or https URL.' },
+  verification_unavailable: {
+    status: 503,
+    retry: true,
+    meaning:
+      'API keys cannot be verified now. Try again; if it repeats, check DISBURSE_PLATFORM_VERIFY_URL.',
+  },
+  invalid_url: {
+    meaning:
+      'A configured service address is not a plain http or https URL. Correct the variable that the message names.',
+  },
 } as const satisfies ErrorEntries;

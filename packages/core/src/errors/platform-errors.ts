@@ -6,155 +6,235 @@
 import type { ErrorEntries } from './error-entry.ts';
 
 export const platformErrors = {
-  employer_not_found: { status: 409, meaning: 'The wallet has no employer account yet.' },
+  employer_not_found: {
+    status: 409,
+    meaning: 'The wallet has no employer account. Register it first.',
+  },
   contract_on_another_chain: {
     status: 409,
-    meaning: 'The account of this address belongs to its contract on another chain.',
+    meaning:
+      "The account of this address belongs to its contract on another chain. Sign in with that chain's id.",
   },
   contract_wallet_unsupported: {
     status: 403,
-    meaning: 'A contract wallet has no public key that notes could be bound to.',
+    meaning:
+      'A contract wallet has no public key that notes could be bound to. Use a wallet with a key for this operation.',
   },
-  too_many_sign_ins: { status: 503, retry: true, meaning: 'Too many sign-ins are under way.' },
+  too_many_sign_ins: {
+    status: 503,
+    retry: true,
+    meaning: 'Too many sign-ins are under way. Wait for Retry-After.',
+  },
   evidence_required: {
     status: 409,
-    meaning: 'The session was not signed with a text that lists this encryption key.',
+    meaning:
+      'The session was not signed with a text that lists this encryption key. Sign in again with a text that lists it.',
   },
   encryption_key_mismatch: {
     status: 409,
-    meaning: 'The current encryption key that was named is not the registered one.',
+    meaning:
+      'The request names another current encryption key than the registered one. Read the enrolment and send the registered key.',
   },
   encryption_key_taken: {
     status: 409,
-    meaning: 'The encryption key belongs to another wallet on this platform.',
+    meaning:
+      'The encryption key belongs to another wallet on this platform. Generate a key of your own.',
   },
   use_rotate: {
     status: 409,
-    meaning: 'The wallet is enrolled with another encryption key; rotation changes it.',
+    meaning:
+      'The wallet is enrolled with another encryption key. Change it with rotate-encryption-key.',
   },
-  not_enrolled: { status: 409, meaning: 'The wallet is not enrolled.' },
+  not_enrolled: { status: 409, meaning: 'The wallet is not enrolled. Enrol it first.' },
   key_limit_reached: {
     status: 409,
-    meaning: 'The wallet has as many live API keys as it may have.',
+    meaning: 'The wallet has as many live API keys as it may have. Revoke one first.',
   },
   not_invited: {
     status: 403,
-    meaning: 'The wallet is not invited by an employer, or its invitation has ended.',
+    meaning:
+      'No employer has invited the wallet, or its invitation has ended. Ask an employer for an invitation.',
   },
   may_not_invite: {
     status: 403,
-    meaning: 'The operator has not allowed the employer to invite wallets.',
+    meaning:
+      'The operator has not allowed the employer to invite wallets. Ask the operator for a limit.',
   },
   invitation_quota_exhausted: {
     status: 403,
-    meaning: 'The employer has as many wallets invited and enrolled as it may have.',
+    meaning:
+      'The employer has invited and enrolled as many wallets as it may. Cancel unused invitations or ask the operator for a higher limit.',
   },
-  invitation_used: { status: 409, meaning: 'The invited wallet is enrolled already.' },
+  invitation_used: {
+    status: 409,
+    meaning:
+      'The invited wallet is enrolled already, so the invitation cannot be cancelled. Ask the operator to take the wallet off the list.',
+  },
   too_many_enrolments: {
     status: 429,
     retry: true,
-    meaning: 'Too many wallets were enrolled from one network address within a day.',
+    meaning:
+      'Too many wallets were enrolled from one network address within a day. Wait for Retry-After.',
   },
   deadline_too_far: {
     status: 400,
-    meaning: 'The deadline of the settlement is further ahead than the platform takes.',
+    meaning:
+      "The settlement's deadline is further ahead than the platform accepts. Sign with an earlier deadline.",
   },
   gas_budget_exceeded: {
     status: 429,
     retry: true,
-    meaning: 'The settlements of the employer have used their gas for the day.',
+    meaning:
+      "The employer's settlements have used their gas for the day. Wait for Retry-After or ask the operator for a larger budget.",
   },
   gas_ceiling_exceeded: {
-    meaning: 'The call needs more gas than the relayer gives a batch of its size.',
+    meaning:
+      'The call needs more gas than the relayer gives a batch of its size. Use a funder wallet whose signature check costs less.',
   },
   transaction_rejected: {
     status: 502,
-    meaning: 'The node of the chain refuses the transaction for good.',
+    meaning:
+      "The chain's node refuses the relayer's transaction for good. The platform's operator reads the node's reason in the log.",
   },
   invalid_settlement: {
     status: 400,
-    meaning: 'The settlement contradicts itself, its chain or its signature.',
+    meaning:
+      'The settlement contradicts itself, its chain or its signature. Correct what the message names and post it again.',
   },
   invalid_void: {
     status: 400,
-    meaning: "The withdrawal is not signed by the batch's funder or names another batch.",
+    meaning:
+      "The batch's funder did not sign the withdrawal, or it names another batch. Sign VoidBatch for the batch of this key.",
   },
   batch_size_unsupported: {
     status: 400,
-    meaning: 'The platform has no verification key for batches of that size.',
+    meaning:
+      'The platform has no verification key for batches of that size. Use a smaller batch or ask the operator for the key.',
   },
   verifier_unavailable: {
     status: 503,
     retry: true,
-    meaning: 'The verifier of proofs is busy or restarting.',
+    meaning:
+      'The verifier of proofs is busy or restarting, and nothing was stored. Post the settlement again after Retry-After.',
   },
-  settlement_not_found: { status: 404, meaning: 'The employer has no settlement under that key.' },
-  not_settled: { status: 409, meaning: 'The index has no final block with this batch.' },
+  settlement_not_found: {
+    status: 404,
+    meaning:
+      'The employer has no settlement under that key. Check the key, or post the settlement.',
+  },
+  not_settled: {
+    status: 409,
+    meaning:
+      'The index has no final block with this batch. Wait for finality, then deliver the notes again.',
+  },
   notes_unavailable: {
     status: 503,
-    meaning: 'Notes of the chain are not served, because the index disagrees with the chain.',
+    meaning:
+      "The index disagrees with the chain, so the chain's notes are not served. Wait until the platform's operator has repaired it.",
   },
-  batch_voided: { meaning: 'The funder withdrew the batch; it can never land.' },
-  'authorization-expired': { meaning: 'The deadline of the authorisation has passed.' },
+  batch_voided: {
+    meaning:
+      'The funder withdrew the batch, and it can never land. Pay under a new key if it is still due.',
+  },
+  'authorization-expired': {
+    meaning:
+      "The authorisation's deadline has passed, and it can never land. Pay under a new key if it is still due.",
+  },
   fee_cap_reached: {
     status: 503,
     retry: true,
-    meaning: 'The chain asks for higher fees than the configured cap allows.',
+    meaning:
+      'The chain asks for higher fees than the configured cap allows. Wait for lower fees, or raise the cap.',
   },
   publication_failed: {
     status: 503,
     retry: true,
-    meaning: 'The eligibility list could not be published.',
+    meaning:
+      'The eligibility list could not be published. Repeat the call; the wallet keeps its place.',
   },
   screening_unavailable: {
     status: 503,
     retry: true,
-    meaning: 'The screening of wallets does not answer.',
+    meaning: 'The screening of wallets does not answer. Repeat the call later.',
   },
   invalid_client: {
     status: 401,
-    meaning: 'The gate does not know the client, or its secret is wrong.',
+    meaning:
+      'The gate does not know the client, or its secret is wrong. Check client id and secret.',
   },
-  invalid_scope: { status: 400, meaning: 'The client may not have the scope it asks for.' },
+  invalid_scope: {
+    status: 400,
+    meaning: 'The client may not have the scope that it asks for. Ask for a scope of the client.',
+  },
   unsupported_grant_type: {
     status: 400,
-    meaning: 'The gate grants tokens for client credentials only.',
+    meaning:
+      'The gate grants tokens for client credentials only. Send `grant_type=client_credentials`.',
   },
   client_revoked: {
     status: 409,
-    meaning: 'The reader of the gate was revoked by a later request.',
+    meaning:
+      "A later request revoked the gate's reader. Make a new reader; a revoked one stays revoked.",
   },
-  stale_generation: { status: 409, meaning: 'The gate has a later generation of the reader.' },
-  no_gate: { status: 409, meaning: 'The platform is configured without a pool-gate.' },
-  platform_not_running: { status: 409, meaning: 'The command needs the running platform.' },
+  stale_generation: {
+    status: 409,
+    meaning: 'The gate has a later generation of the reader. Send the newest secret.',
+  },
+  no_gate: {
+    status: 409,
+    meaning:
+      'The platform is configured without a pool-gate, so the command has nothing to do. Configure a gate to use it.',
+  },
+  platform_not_running: {
+    status: 409,
+    meaning:
+      'The command needs the running platform. Start the platform with the same data directory.',
+  },
   control_file_stale: {
     meaning:
-      'The control file of the data directory leads to another process than the platform that uses it.',
+      "The data directory's control file leads to another process than the platform that uses it. Restart the platform, which writes it again.",
   },
-  database_unavailable: { status: 503, retry: true, meaning: 'The database does not answer.' },
+  database_unavailable: {
+    status: 503,
+    retry: true,
+    meaning: 'The database does not answer. Check the server; the call can succeed later.',
+  },
   database_lock_lost: {
     status: 503,
     retry: true,
-    meaning: 'The process has lost its lock on the database.',
+    meaning:
+      'The process has lost its lock on the database, and another one may hold it. Let the process restart.',
   },
-  database_locked: { meaning: 'Another process uses the database.' },
-  database_newer: { meaning: 'The database was written by a later version of the program.' },
+  database_locked: { meaning: 'Another process uses the database. Stop it first.' },
+  database_newer: {
+    meaning: 'A later version of the program wrote the database. Run that version.',
+  },
   database_not_durable: {
-    meaning: 'The database server may lose what it has answered when its power fails.',
+    meaning:
+      'The database server can lose answered writes when its power fails. Turn on the setting that the message names.',
   },
-  database_not_empty: { meaning: 'The database has tables of another program.' },
+  database_not_empty: {
+    meaning: 'The database has tables of another program. Use an empty database.',
+  },
   database_of_another_part: {
     meaning:
-      'The database belongs to the platform where the gate was started, or the other way round.',
+      'The database belongs to the platform where the gate was started, or the other way round. Correct the database URL.',
   },
   database_unsuitable: {
     meaning:
-      'The database server has a version or an encoding that the program does not work with.',
+      "The program does not work with the database server's version or encoding. Use what the message names.",
   },
   embedded_database_unused: {
-    meaning: 'The data directory has an embedded database that DATABASE_URL would leave aside.',
+    meaning:
+      'The data directory has an embedded database that DATABASE_URL would leave aside. Move its data or use another directory.',
   },
-  data_directory_locked: { meaning: 'Another process uses the data directory.' },
-  invalid_config: { meaning: 'A variable of the configuration is missing or malformed.' },
-  cannot_listen: { meaning: 'The configured address or port cannot be listened on.' },
+  data_directory_locked: { meaning: 'Another process uses the data directory. Stop it first.' },
+  invalid_config: {
+    meaning:
+      'A variable of the configuration is missing or malformed. Correct the variables that the message names.',
+  },
+  cannot_listen: {
+    meaning:
+      'The process cannot listen on the configured address or port. Free the port or configure another one.',
+  },
 } as const satisfies ErrorEntries;

@@ -7,7 +7,7 @@ describe('PoolError', () => {
     expect(new PoolError('not_found', 'x')).toMatchObject({ status: 404, retryable: false });
   });
 
-  it('has defaults that claim little: status 400, not retryable, no details, no cause', () => {
+  it('defaults to status 400, not retryable, no details, no cause for a code that the catalogue lacks', () => {
     const error = new PoolError(peerCode('of_another_version'), 'message');
     expect(error).toMatchObject({
       code: 'of_another_version',
@@ -19,13 +19,13 @@ describe('PoolError', () => {
     expect('cause' in error).toBe(false);
   });
 
-  it('carries what it is given', () => {
+  it('keeps the given options over the catalogue', () => {
     const cause = new Error('inner');
     const options = { retryable: true, status: 503, details: { limit: 64 }, cause };
     expect(new PoolError('cancelled', 'message', options)).toMatchObject(options);
   });
 
-  it('is recognised by shape, from whatever copy of the package', () => {
+  it('is recognised by shape, whichever copy of the package made it', () => {
     const foreign = Object.assign(new Error('x'), { code: 'c', retryable: false, status: 400 });
     expect(isPoolError(foreign)).toBe(true);
     expect(errorCodeOf(foreign)).toBe('c');

@@ -1,6 +1,6 @@
 /**
  * The one error type of Pool. Every failure that can reach a person carries a stable `code`, a message
- * that says what to do, and whether trying again can help. Recognise errors by `code`, never by class:
+ * that says what to do, and whether a retry can help. Recognise errors by `code`, never by class:
  * two copies of this package may be loaded in one process.
  *
  * @module
@@ -20,9 +20,9 @@ export function peerCode(code: string): PeerCode {
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>;
 
 export type PoolErrorOptions = {
-  /** Can the same call succeed later without a change by the caller? Default: what the catalogue says of the code. */
+  /** Can the same call succeed later without a change by the caller? Default: the catalogue's `retry`. */
   readonly retryable?: boolean;
-  /** HTTP status this failure has where a route answers it. Default: that of the catalogue, else 400. */
+  /** HTTP status where a route answers this failure. Default: the catalogue's, else 400. */
   readonly status?: number;
   /** Public facts. Never put secrets or request values here. */
   readonly details?: ErrorDetails;
@@ -49,7 +49,7 @@ export class PoolError extends Error {
   }
 }
 
-/** True for anything that quacks like a {@link PoolError}, whichever copy of the package made it. */
+/** True for anything with the shape of a {@link PoolError}, whichever copy of the package made it. */
 export function isPoolError(error: unknown): error is PoolError {
   return (
     error instanceof Error &&

@@ -10,41 +10,77 @@ export const requestErrors = {
     exit: 2,
     status: 400,
     meaning:
-      'The body, query or a header is malformed or has a field that the route does not take.',
+      'The body, query or a header is malformed or has a field that the route does not accept. Correct what the message names.',
   },
-  unauthorized: { status: 401, meaning: 'The credential is missing, unknown, expired or revoked.' },
-  forbidden: { status: 403, meaning: 'The credential is good and does not reach this route.' },
+  unauthorized: {
+    status: 401,
+    meaning:
+      'The credential is missing, unknown, expired or revoked. Sign in again or use a live key.',
+  },
+  forbidden: {
+    status: 403,
+    meaning:
+      'The credential is valid but does not reach this route. Use a key with the capability or scope of the route.',
+  },
   forbidden_host: {
     status: 403,
-    meaning: 'The Host header is not one that this service answers to.',
+    meaning:
+      'The Host header is not one that this service answers to. Call it by a configured host name.',
   },
-  forbidden_origin: { status: 403, meaning: 'The Origin of a browser is not allowed here.' },
-  not_found: { exit: 2, status: 404, meaning: 'There is nothing of that name.' },
-  method_not_allowed: { status: 405, meaning: 'The server opens no tunnels.' },
-  request_timeout: { status: 408, retry: true, meaning: 'The request did not arrive in time.' },
-  payload_too_large: { status: 413, meaning: 'The body is larger than the route takes.' },
+  forbidden_origin: {
+    status: 403,
+    meaning:
+      'A browser page of this Origin may not call the service. Call it from a server, or from an allowed origin.',
+  },
+  not_found: { exit: 2, status: 404, meaning: 'Nothing has that name. Check the key, id or path.' },
+  method_not_allowed: {
+    status: 405,
+    meaning:
+      'The request asked for a tunnel (CONNECT). The server opens none; send the request itself.',
+  },
+  request_timeout: {
+    status: 408,
+    retry: true,
+    meaning:
+      'The request did not arrive completely in time. Send it again over a faster connection.',
+  },
+  payload_too_large: {
+    status: 413,
+    meaning: 'The body is larger than the route accepts. Split it.',
+  },
   unsupported_media_type: {
     status: 415,
-    meaning: 'The body is compressed, or in a charset other than UTF-8.',
+    meaning:
+      'The body is compressed, or in a charset other than UTF-8. Send it uncompressed, in UTF-8.',
   },
   expectation_failed: {
     status: 417,
-    meaning: 'The only Expect that the server meets is 100-continue.',
+    meaning: 'The Expect header asks for something other than 100-continue. Remove it.',
   },
   headers_too_large: {
     status: 431,
-    meaning: 'The request line and the headers are too large or too many.',
+    meaning:
+      'The request line and the headers are too large or too many. Send fewer or shorter ones.',
   },
   rate_limited: {
     status: 429,
     retry: true,
-    meaning:
-      'The caller asks more often than its limit allows; Retry-After says when to ask again.',
+    meaning: 'The caller sends more requests than its limit allows. Wait for Retry-After.',
   },
   internal_error: {
     status: 500,
-    meaning: 'An unexpected error; the log of the service has its cause under the request id.',
+    meaning:
+      "An unexpected error occurred. The service's log has the cause under the request id; report it to the operator.",
   },
-  stopping: { status: 503, retry: true, meaning: 'The server is stopping.' },
-  timed_out: { status: 503, retry: true, meaning: 'A step took longer than it may.' },
+  stopping: {
+    status: 503,
+    retry: true,
+    meaning: 'The server is stopping. Send the request again after Retry-After.',
+  },
+  timed_out: {
+    status: 503,
+    retry: true,
+    meaning:
+      'A step took longer than its limit. Send the request again; if it repeats, look at the service that the message names.',
+  },
 } as const satisfies ErrorEntries;

@@ -6,23 +6,38 @@
 import type { ErrorEntries } from './error-entry.ts';
 
 export const toolErrors = {
-  invalid_deployment: { meaning: 'The options of the deployment contradict each other.' },
-  deployment_failed: { meaning: 'A contract was not deployed.' },
-  library_not_given: { meaning: 'A contract needs a library that was not deployed first.' },
-  exit_missing_on_public_chain: {
-    meaning: 'Tokens cannot leave this pool yet, so it is deployed on development chains only.',
+  invalid_deployment: {
+    meaning:
+      'The options of the deployment contradict each other. Correct those that the message names.',
   },
-  sandbox_busy: { meaning: 'Another sandbox runs in the directory.' },
-  sandbox_broken: { meaning: 'Parts of an earlier sandbox still run.' },
-  sandbox_stopping: { meaning: 'The sandbox is being stopped.' },
-  sandbox_signer_failed: { meaning: "The sandbox's signer failed." },
-  edge_token_failed: { meaning: 'The sandbox could not mint an edge token.' },
-  enrolment_failed: { meaning: 'The sandbox could not enrol a holder.' },
-  job_not_finished: { meaning: 'The job did not end in time.' },
-  transaction_not_found: { meaning: 'The chain has no such transaction.' },
-  chain_not_started: { meaning: 'The local chain did not start.' },
-  database_not_started: { meaning: 'The database server for tests did not start.' },
-  process_not_started: { meaning: 'A process did not start.' },
-  process_not_ready: { meaning: 'A process was not ready in time.' },
-  unsupported_platform: { meaning: 'This operating system or processor is not supported.' },
+  deployment_failed: {
+    meaning: 'A contract was not deployed. Look at the transaction that the message names.',
+  },
+  library_not_given: {
+    meaning:
+      'A contract needs a library that was not deployed first. Deploy the library and give its address.',
+  },
+  exit_missing_on_public_chain: {
+    meaning:
+      'Tokens cannot leave this pool yet, so it is deployed on development chains only. Deploy it on chain 31337 or 1337.',
+  },
+  sandbox_busy: { meaning: 'Another sandbox runs in the directory. Stop it first.' },
+  sandbox_broken: { meaning: 'Parts of an earlier sandbox still run. Stop it, then start again.' },
+  sandbox_stopping: { meaning: 'The sandbox is stopping. Start it again when it has stopped.' },
+  sandbox_signer_failed: { meaning: "The sandbox's signer failed. Read its log." },
+  edge_token_failed: {
+    meaning: "The sandbox could not mint an edge token. Read the platform's log.",
+  },
+  enrolment_failed: { meaning: "The sandbox could not enrol a holder. Read the platform's log." },
+  job_not_finished: { meaning: "The job did not end in time. Read the agent's log." },
+  transaction_not_found: {
+    meaning: 'The chain has no such transaction. Check the hash and the chain.',
+  },
+  chain_not_started: { meaning: 'The local chain did not start. Check that anvil is installed.' },
+  database_not_started: { meaning: 'The database server for tests did not start. Read its log.' },
+  process_not_started: { meaning: 'A process did not start. Read its output in the message.' },
+  process_not_ready: { meaning: 'A process was not ready in time. Read its log.' },
+  unsupported_platform: {
+    meaning: 'The operating system or processor is not supported. Use one that the message names.',
+  },
 } as const satisfies ErrorEntries;

@@ -6,43 +6,74 @@
 import type { ErrorEntries } from './error-entry.ts';
 
 export const valueErrors = {
-  invalid_hex: { status: 400, meaning: 'Not lower-case hex with 0x of the expected length.' },
-  invalid_integer: { meaning: 'The integer is negative or does not fit the bytes it has.' },
-  invalid_json: { meaning: 'The value has no canonical JSON form.' },
+  invalid_hex: {
+    status: 400,
+    meaning: 'The value is not 0x and lower-case hex of the expected length. Correct its spelling.',
+  },
+  invalid_integer: {
+    meaning: 'The integer is negative or does not fit its bytes. Correct the caller.',
+  },
+  invalid_json: {
+    meaning: 'The value has no canonical JSON form (RFC 8785). Remove what JSON cannot express.',
+  },
   invalid_field_element: {
     status: 400,
-    meaning: 'The integer is not below the order of the scalar field.',
+    meaning: "The integer is not below the scalar field's order. Reduce or correct it.",
   },
-  invalid_wallet_pub: { status: 400, meaning: 'Not a compressed public key of the curve.' },
+  invalid_wallet_pub: {
+    status: 400,
+    meaning:
+      'The value is not a compressed public key of the curve. Send W as `disburse-agent identity` prints it.',
+  },
   invalid_encryption_key: {
     status: 400,
-    meaning: 'Not a packed Baby Jubjub point of the prime-order subgroup.',
+    meaning:
+      "The value is not a packed Baby Jubjub point of the prime-order subgroup. Send P as the holder's wallet derives it.",
   },
-  invalid_viewing_key: { meaning: 'The viewing key is not a scalar in its range.' },
-  invalid_scalar: { meaning: 'The scalar is outside its range.' },
-  invalid_seed: { meaning: 'A batch seed is 32 bytes.' },
-  invalid_domain: { meaning: 'A domain is 1 to 255 printable ASCII characters.' },
+  invalid_viewing_key: {
+    meaning: 'The viewing key is not a scalar in its range. Restore the key as it was generated.',
+  },
+  invalid_scalar: { meaning: 'The scalar is outside its range. Correct the caller.' },
+  invalid_seed: { meaning: 'A batch seed is not 32 bytes. Correct the caller.' },
+  invalid_domain: { meaning: 'A domain is not 1 to 255 printable ASCII characters. Correct it.' },
   invalid_signature: {
     status: 400,
-    meaning: 'The signature is malformed or is not by the expected key.',
+    meaning:
+      'The signature is malformed or was not made by the expected key. Sign exactly the given text with that key.',
   },
   invalid_sign_in: {
     status: 400,
-    meaning: 'The sign-in text is malformed, expired, or not for this service.',
+    meaning:
+      'The sign-in text is malformed, expired, or for another service. Ask for a nonce and sign a new text.',
   },
   invalid_evidence: {
-    meaning: 'The sign-in evidence does not bind the encryption key to the wallet.',
+    meaning:
+      'The sign-in evidence does not bind the encryption key to the wallet. The holder signs in again with a text that lists the key.',
   },
-  invalid_hash_arity: { meaning: 'The hash does not take that many elements.' },
-  invalid_batch_size: { meaning: 'A batch holds a power of two of commitments.' },
-  invalid_path: { meaning: 'The membership path has the wrong length or index.' },
-  invalid_leaf_index: { meaning: 'The tree has no leaf at that index.' },
-  invalid_wallet_id: { meaning: 'Wallet id 0 marks an empty leaf.' },
-  duplicate_wallet: { meaning: 'The wallet is on the list at another position.' },
-  unknown_leaf: { meaning: 'The tree has no leaf there.' },
-  tree_full: { status: 503, meaning: 'The tree has no empty leaf left.' },
+  invalid_hash_arity: { meaning: 'The hash does not take that many elements. Correct the caller.' },
+  invalid_batch_size: {
+    meaning:
+      'A batch holds a power of two of commitments, and this one does not. Correct the caller.',
+  },
+  invalid_path: {
+    meaning: 'The membership path has the wrong length or index. Fetch the path again.',
+  },
+  invalid_leaf_index: { meaning: 'The tree has no leaf at that index. Correct the index.' },
+  invalid_wallet_id: {
+    meaning: "The wallet id is 0, which marks an empty leaf. Derive it from the wallet's key.",
+  },
+  duplicate_wallet: {
+    meaning: 'The wallet is on the list at another position. Use that position.',
+  },
+  unknown_leaf: { meaning: 'The tree has no leaf there. Correct the index.' },
+  tree_full: {
+    status: 503,
+    retry: true,
+    meaning: 'The tree has no empty leaf. Remove a wallet, or wait until the operator has.',
+  },
   wallet_mismatch: {
     status: 403,
-    meaning: 'The wallet key does not belong to the address, or not to the session.',
+    meaning:
+      'The wallet key does not belong to the address or to the session. Sign in with the wallet itself.',
   },
 } as const satisfies ErrorEntries;

@@ -51,7 +51,5 @@ function describeAsPoolError(
     return error;
   }
   c.get('log').error(describeFailure(error), 'request failed');
-  return new PoolError('internal_error', `internal error; request ${c.get('requestId')}`, {
-    status: 500,
-  });
+  return new PoolError('internal_error', `internal error; request ${c.get('requestId')}`);
 }

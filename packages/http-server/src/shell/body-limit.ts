@@ -23,7 +23,7 @@ export function limitBody(
       if (answer !== undefined) {
         return answer(c, message);
       }
-      throw new PoolError('payload_too_large', message, { status: 413 });
+      throw new PoolError('payload_too_large', message);
     },
   });
 }

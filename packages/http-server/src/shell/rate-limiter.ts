@@ -76,7 +76,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
         throw new PoolError(
           'rate_limited',
           `too many requests; try again in ${retryAfterSeconds} s`,
-          { status: 429, retryable: true, details: { retryAfterSeconds } },
+          { details: { retryAfterSeconds } },
         );
       }
       bucket.calls -= cost;

@@ -35,9 +35,7 @@ export function createNameCheck(names: ServedNames): (c: Context) => PoolError |
     // A page that rebinds its name to this machine still sends its own name. The server requires a Host header; without
     // a server, in tests, the host is in the URL.
     if (!isServed(c.req.header('host') ?? new URL(c.req.url).host)) {
-      return new PoolError('forbidden_host', `this host name is not served here${advice}`, {
-        status: 403,
-      });
+      return new PoolError('forbidden_host', `this host name is not served here${advice}`);
     }
     const origin = c.req.header('origin');
     if (origin === undefined) {
@@ -46,15 +44,11 @@ export function createNameCheck(names: ServedNames): (c: Context) => PoolError |
     if (origins === undefined) {
       return isServed(hostOf(origin))
         ? undefined
-        : new PoolError('forbidden_host', `the host of this Origin is not served here${advice}`, {
-            status: 403,
-          });
+        : new PoolError('forbidden_host', `the host of this Origin is not served here${advice}`);
     }
     return origins.has(origin)
       ? undefined
-      : new PoolError('forbidden_origin', 'calls from this origin are not accepted', {
-          status: 403,
-        });
+      : new PoolError('forbidden_origin', 'calls from this origin are not accepted');
   };
 }
 

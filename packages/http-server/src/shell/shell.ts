@@ -85,11 +85,7 @@ export function createShell(options: ShellOptions): Shell {
     app.use(limitBody(options.maxBodyBytes));
   }
   app.notFound((c) =>
-    answerError(
-      c,
-      new PoolError('not_found', 'there is no such route', { status: 404 }),
-      challenge,
-    ),
+    answerError(c, new PoolError('not_found', 'there is no such route'), challenge),
   );
   app.onError((error, c) =>
     answerFailure(c, error, { challenge, describeFailure: options.describeFailure ?? nameOf }),

@@ -175,6 +175,15 @@ describe('checkDisbursement', () => {
     ]);
   });
 
+  it('reports an address with an unpaired surrogate beside a good recipient', async () => {
+    const world = await createWorld();
+    const recipients = [{ ...entry, recipientAddress: 'x\ud800' }, entry];
+    const { issues } = await collectIssues({ token: 'USDC', recipients }, world.checks);
+    expect(issues.map(({ requestIndex, code }) => [requestIndex, code])).toEqual([
+      [0, 'invalid-address'],
+    ]);
+  });
+
   it('never repeats what was sent', async () => {
     const world = await createWorld();
     const secret = 'canary-7f3a';
@@ -357,9 +366,9 @@ describe('registration', () => {
   });
 
   it.each([
-    ['edge_token_refused', new PoolError('unauthorized', 'm', { status: 401 })],
-    ['platform_invalid_response', new PoolError('invalid_request', 'm', { status: 400 })],
-    ['platform_invalid_response', new PoolError('platform_invalid_response', 'm', { status: 502 })],
+    ['edge_token_refused', new PoolError('unauthorized', 'm')],
+    ['platform_invalid_response', new PoolError('invalid_request', 'm')],
+    ['platform_invalid_response', new PoolError('platform_invalid_response', 'm')],
   ])('says %s where the platform answers, and not as it should', async (code, error) => {
     const world = await createWorld();
     const platform = { lookupRecipients: () => Promise.reject(error) };

@@ -79,7 +79,7 @@ export async function collectIssues(body: unknown, deps: CheckDeps): Promise<Che
 
 function toError(issue: Issue | undefined): PoolError {
   return issue === undefined
-    ? new PoolError('internal_error', 'the check ended without a verdict', { status: 500 })
+    ? new PoolError('internal_error', 'the check ended without a verdict')
     : new PoolError(issue.code, issue.message, {
         ...(issue.requestIndex < 0 ? {} : { details: { requestIndex: issue.requestIndex } }),
       });
@@ -148,7 +148,9 @@ async function* walkChecks(
     deps,
   );
   observer?.onRegistered({ rotations, skipped });
-  const isPayable = token !== undefined && !isTooLarge && recipients.length > 0;
+  // An address that does not parse may hold text that has no canonical JSON; it was reported.
+  const areParsed = entries.length === request.recipients.length;
+  const isPayable = token !== undefined && !isTooLarge && areParsed && recipients.length > 0;
   if (!isPayable || !request.isWellFormed) {
     return undefined;
   }

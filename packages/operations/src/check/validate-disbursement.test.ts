@@ -337,7 +337,7 @@ describe('preflight', () => {
     const dead = {
       ...world.checks,
       routeChain: () => {
-        throw new PoolError('edge_token_refused', 'm', { status: 503 });
+        throw new PoolError('edge_token_refused', 'm');
       },
     };
     const { preflight } = await validate(undefined, { checks: dead });

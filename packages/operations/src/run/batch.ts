@@ -123,7 +123,6 @@ async function buildBatch(run: Run, seeded: SeededManifest): Promise<Batch> {
     throw new PoolError(
       'configuration_changed',
       'funder, pool, token or chain id were configured differently when this job began; restore them to finish it',
-      { status: 500 },
     );
   }
   const batch = await planBatch(seeded, run.pace);

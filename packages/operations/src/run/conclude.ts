@@ -118,7 +118,6 @@ async function fetchPaid(run: Run, funded: FundedBatch): Promise<bigint> {
     throw new PoolError(
       'chain_unreachable',
       'the RPC says that this key is paid, but its transaction shows no transfer from the funder; waiting for another answer',
-      { status: 503, retryable: true },
     );
   }
   return amount;

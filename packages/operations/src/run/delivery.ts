@@ -39,7 +39,6 @@ export function parseDelivery(text: string): Delivery {
     throw new PoolError(
       'delivery_damaged',
       'the sealed notes in the job store are damaged; restore the job store from a backup and run the command again',
-      { status: 500 },
     );
   }
 }

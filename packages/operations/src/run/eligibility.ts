@@ -58,7 +58,6 @@ export async function fetchEligibility(run: Run): Promise<Eligibility> {
       throw new PoolError(
         'gate_invalid_response',
         'the pool-gate served a path that does not lead to its own root',
-        { status: 502, retryable: true },
       );
     }
     paths.set(id, verified);
@@ -68,7 +67,6 @@ export async function fetchEligibility(run: Run): Promise<Eligibility> {
     throw new PoolError(
       'eligibility_root_not_accepted',
       "the chain does not accept the pool-gate's current root; wait for the gate to publish it",
-      { status: 503, retryable: true },
     );
   }
   return { root: answer.root, paths };

@@ -41,7 +41,6 @@ export async function proveBatch(
     throw new PoolError(
       'proof_invalid',
       'the proof did not verify here, so nothing was signed; check the prover artifacts',
-      { status: 500 },
     );
   }
   return { eligibilityRoot: eligibility.root, digest: fieldToHex(digest), proof: proved.proof };

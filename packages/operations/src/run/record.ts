@@ -151,7 +151,6 @@ export function deserializeRecord(payload: string): DisbursementRecord {
     throw new PoolError(
       'job_unreadable',
       'the job was stored by another version of the agent; run that version to finish it',
-      { status: 500 },
     );
   }
   // Written by this module, under a lease, into a store that only this agent writes.
@@ -183,7 +182,6 @@ function parseStored(payload: string): unknown {
     throw new PoolError(
       'job_unreadable',
       'the stored job is damaged: it is not JSON; restore the job store from a backup',
-      { status: 500 },
     );
   }
 }
@@ -198,7 +196,7 @@ export function serializeManifest(seeded: SeededManifest): string {
 export function deserializeManifest(text: string): SeededManifest {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null || !('manifest' in value) || !('seed' in value)) {
-    throw new PoolError('job_unreadable', 'the stored manifest is incomplete', { status: 500 });
+    throw new PoolError('job_unreadable', 'the stored manifest is incomplete');
   }
   return {
     manifest: parseWire(fundManifestSchema, value.manifest, 'the stored manifest'),

@@ -50,9 +50,7 @@ function readRelease(text: string, batch: Batch): DatedBatch {
     'the stored release record',
   );
   if (manifestDigest !== batch.plan.manifestDigest) {
-    throw new PoolError('job_unreadable', 'the stored release record is of another manifest', {
-      status: 500,
-    });
+    throw new PoolError('job_unreadable', 'the stored release record is of another manifest');
   }
   return { ...batch, deadline };
 }

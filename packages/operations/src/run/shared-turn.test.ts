@@ -106,8 +106,7 @@ describe('a settlement that is refused', () => {
       },
       platform: {
         ...world.platform,
-        postSettlement: () =>
-          Promise.reject(new PoolError('invalid_settlement', 'a bad proof', { status: 400 })),
+        postSettlement: () => Promise.reject(new PoolError('invalid_settlement', 'a bad proof')),
       },
     });
     expect(stages).toContain('settlement-refused');
@@ -119,7 +118,7 @@ describe('a settlement that is refused', () => {
 describe('a settlement for which the platform has no gas left today', () => {
   const spent = async () => {
     const { PoolError } = await import('@pool/core');
-    return new PoolError('gas_budget_exceeded', 'later', { status: 429, retryable: true });
+    return new PoolError('gas_budget_exceeded', 'later');
   };
 
   it('is told as refused, sent again, and paid when the platform has gas again', async () => {

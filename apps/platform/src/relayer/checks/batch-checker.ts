@@ -36,7 +36,7 @@ export function createBatchChecker(
         throw new PoolError(
           'verifier_unavailable',
           'the settlement was not checked: the thread that does it failed; try again shortly',
-          { status: 503, retryable: true, cause },
+          { cause },
         );
       });
       if (verdict.kind === 'refused') {

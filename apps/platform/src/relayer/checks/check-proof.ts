@@ -64,5 +64,5 @@ function describe(error: unknown): string {
 }
 
 function unavailable(message: string, cause?: unknown): PoolError {
-  return new PoolError('verifier_unavailable', message, { status: 503, retryable: true, cause });
+  return new PoolError('verifier_unavailable', message, { cause });
 }

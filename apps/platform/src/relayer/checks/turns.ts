@@ -74,7 +74,7 @@ export function createTurns(limits: Partial<TurnLimits> = {}): Turns {
       throw new PoolError(
         'rate_limited',
         'too many settlements of this employer wait to be checked; try again in 1 s',
-        { status: 429, retryable: true, details: { retryAfterSeconds: 1 } },
+        { details: { retryAfterSeconds: 1 } },
       );
     }
     if (waiting >= maxWaiting) {
@@ -111,8 +111,5 @@ export function createTurns(limits: Partial<TurnLimits> = {}): Turns {
 }
 
 function unavailable(reason: string): PoolError {
-  return new PoolError('verifier_unavailable', `${reason}; try again shortly`, {
-    status: 503,
-    retryable: true,
-  });
+  return new PoolError('verifier_unavailable', `${reason}; try again shortly`);
 }
