@@ -65,7 +65,7 @@ export default defineConfig({
           exclude: ignored,
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },
