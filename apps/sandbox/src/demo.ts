@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { chooseBatchSize } from '@pool/core';
 import { runAgentCommand } from './agent-command.ts';
@@ -84,7 +84,8 @@ async function payAndReport(
   ledger: ProcessLedger,
   progress: Progress,
 ): Promise<boolean> {
-  const stack = await startStack({ directory, ledger, onStep: progress.step });
+  const isEnrolled = createRosterFilter(options.rosterPath);
+  const stack = await startStack({ directory, ledger, onStep: progress.step, isEnrolled });
   const place = writeSandboxFile(stack);
   const command = ['disburse', '--file', options.rosterPath, '--pay-run', payRun];
   const target = ['--token', options.token];
@@ -116,6 +117,17 @@ async function payAndReport(
   const report = await createDemoReport({ place, holders, payment, roster, token: options.token });
   progress.done();
   return printDemoReport(report, say);
+}
+
+/** Only holders that the roster names are enrolled: the others would cost seconds and receive nothing. */
+function createRosterFilter(rosterPath: string): (address: string) => boolean {
+  try {
+    const text = readFileSync(rosterPath, 'utf8').toLowerCase();
+    return (address) => text.includes(address.toLowerCase());
+  } catch {
+    // The agent refuses a file that cannot be read, and says why.
+    return () => false;
+  }
 }
 
 function parsePayment(stdout: string): Payment | undefined {

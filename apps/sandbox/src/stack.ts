@@ -20,6 +20,7 @@ import {
   startProcess,
   waitUntilReady,
 } from '@pool/testkit';
+import { computeAddress } from 'ethers';
 import { type Agent, createAgentStarter, type StartAgentOptions } from './agent-process.ts';
 import { createEdgeToken } from './edge-token.ts';
 import {
@@ -47,6 +48,8 @@ export type StackOptions = {
   readonly ledger?: ProcessLedger;
   /** How many recipients to enrol. Default: enough for a batch of 64. */
   readonly holderCount?: number;
+  /** Which of these holders to enrol, by their address. Default: all. The others are not in the deployment. */
+  readonly isEnrolled?: (address: string) => boolean;
   /** The agent's ceiling for one call. Default: what the largest circuit holds. */
   readonly maxRecipients?: number;
   /** Told what happens next, in a few words. */
@@ -189,11 +192,13 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
     employerAddress: employer.address,
   });
 
-  const count = options.holderCount ?? defaultHolderCount;
-  onStep(`enrolling ${count} recipients`);
+  const { holderCount = defaultHolderCount, isEnrolled = () => true } = options;
+  const keys = Array.from({ length: holderCount }, (_, index) => deriveHolderKey(index)).filter(
+    (key) => isEnrolled(computeAddress(key.reveal())),
+  );
+  onStep(`enrolling ${keys.length} recipients`);
   const people = await Promise.all(
-    Array.from({ length: count }, async (_, index) => {
-      const privateKey = deriveHolderKey(index);
+    keys.map(async (privateKey) => {
       const holder = await deriveHolder(privateKey, place);
       const session = await openSession(privateKey, place, holder.encryptionPublicKey);
       return { holder, session };
