@@ -1,7 +1,7 @@
 /**
  * Writes vectors/fund-proofs.json: one real proof of each circuit, made by the engine of @pool/prover, for the
  * tests and the gas snapshot of the contracts. To be run again when a verification key or the pool's address
- * changes; takes minutes, most of them for keys that have to be made first.
+ * changes. It takes minutes, mostly to make the keys.
  *
  * Usage: node --conditions=@pool/source scripts/make-fund-proofs.ts
  */

@@ -69,7 +69,7 @@ describe('decodeRevert', () => {
     expect(message.length).toBeLessThan(260);
   });
 
-  it('says so when it knows nothing', () => {
+  it('answers reverted when it knows nothing', () => {
     for (const unknown of [
       undefined,
       null,

@@ -1,5 +1,5 @@
 /**
- * Turns a reverted call into a stable code and a sentence a person can act on.
+ * Turns a reverted call into a stable code and an actionable sentence.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { poolTestTokenArtifact } from './generated/pool-test-token.ts';
 import { shieldedPoolArtifact } from './generated/shielded-pool.ts';
 import { zeroFirstTestTokenArtifact } from './generated/zero-first-test-token.ts';
 
-/** Sentence per custom error. Arguments are not repeated: they may be what somebody else typed. */
+/** Sentence per custom error. Arguments are not repeated: they may contain foreign input. */
 const sentences: Readonly<Record<string, string>> = {
   TokenNotEnabled: 'The pool does not accept this token. Ask the administrator to enable it.',
   NotAToken: 'There is no contract at the token address.',
@@ -32,7 +32,7 @@ const sentences: Readonly<Record<string, string>> = {
     'The transaction has too little gas to ask the contract wallet. Send it with more gas.',
   InvalidProof: 'The proof does not hold for this batch.',
   WrongAmountReceived:
-    'The token moved another amount than the total; fee-taking tokens cannot be used.',
+    'The pool received a different amount than the total; tokens that charge a fee cannot be used.',
   FieldElementOutOfRange: 'A field element is not below the field modulus.',
   ZeroRoot: 'The note tree would get a zero root.',
   ZeroEligibilityRoot: 'The zero root cannot be published.',
@@ -49,7 +49,7 @@ const sentences: Readonly<Record<string, string>> = {
   ERC20InsufficientBalance: "The funder's token balance is smaller than the total.",
   InsufficientAllowance: "The funder's allowance for the pool is smaller than the total.",
   InsufficientBalance: "The funder's token balance is smaller than the total.",
-  AllowanceMustBeZeroFirst: 'This token wants the allowance set to zero before it is changed.',
+  AllowanceMustBeZeroFirst: 'This token requires the allowance to be set to zero first.',
   ERC2612ExpiredSignature: 'The permit has expired.',
   ERC2612InvalidSigner: 'The permit is not signed by its owner.',
 };

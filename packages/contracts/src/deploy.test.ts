@@ -162,7 +162,7 @@ describe('deployPool', () => {
     expect(await call({ token })).toBe('invalid-funder-signature');
   });
 
-  it('gives the zero-first token its manners', async () => {
+  it('makes the zero-first token require a zero allowance first', async () => {
     const stubborn = await deployZeroFirstTestToken({
       signer: signer(0),
       name: 'Zero First',

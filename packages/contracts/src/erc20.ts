@@ -11,7 +11,7 @@ import {
   Interface,
 } from 'ethers';
 
-/** `approve` and `transfer` without return values: old stablecoins return nothing, and nobody reads it. */
+/** `approve` and `transfer` without return values: old stablecoins return nothing, and no caller reads it. */
 export const erc20Abi = [
   'function name() view returns (string)',
   'function symbol() view returns (string)',
@@ -32,7 +32,7 @@ export const erc20PermitAbi = [
   'function permit(address owner, address spender, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s)',
 ] as const;
 
-/** Read once: ethers takes a millisecond to parse these fragments, and a connection is made for each question. */
+/** Parsed once: it takes ethers a millisecond, and each read makes a connection. */
 export const erc20Interface = new Interface([...erc20Abi, ...erc20PermitAbi]);
 
 type Read<Args extends unknown[], Result> = BaseContractMethod<Args, Result, Result>;

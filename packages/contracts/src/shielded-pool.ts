@@ -20,7 +20,7 @@ export const shieldedPoolInterface = new Interface(shieldedPoolAbi);
 /** Gas that the contract gives a contract wallet to answer for a signature (`FunderSignature.ERC1271_GAS`). */
 export const erc1271Gas = 1_000_000n;
 
-/** One batch as the contract takes it. All of it becomes public on chain. */
+/** One batch, as the argument of `fund`. All of it becomes public on chain. */
 export type FundBatch = {
   readonly funder: string;
   readonly token: string;

@@ -29,7 +29,7 @@ export function deployPoolTestToken(options: TestTokenOptions): Promise<string> 
   return deployToken(poolTestTokenArtifact, options);
 }
 
-/** Deploys the token without permit that wants allowances set to zero first; returns its address. */
+/** Deploys the token without permit that requires a zero allowance first; returns its address. */
 export function deployZeroFirstTestToken(options: TestTokenOptions): Promise<string> {
   return deployToken(zeroFirstTestTokenArtifact, options);
 }

@@ -59,7 +59,7 @@ describe('voidBatch, signed through @pool/core', () => {
     expect(await pool.isVoided(anybody.address, fieldToHex(nonce))).toBe(false);
   });
 
-  it('takes no authorisation for a withdrawal', async () => {
+  it('refuses an authorisation as a withdrawal', async () => {
     const { domain, types, message } = computeFundAuthorizationData(31337, await poolAddress(), {
       funder: parseEvmAddress(funder.address),
       token: parseEvmAddress(anybody.address),

@@ -101,7 +101,7 @@ export const disburseRoute = section('POST /api/disburse', [
         'ends done from the chain and the platform row, with the same notes',
         'waits for another agent that is underway instead of proving',
       ),
-      realChain('is not paid again when an agent without memory is given the same key'),
+      realChain('does not pay again when an agent with an empty store gets the same key'),
       deployment('pays nobody twice when a second agent with an empty job store gets the same key'),
     ),
   ],

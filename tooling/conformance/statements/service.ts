@@ -90,7 +90,7 @@ export const service = section('What the service does', [
         'that its funder did not sign is not stored, and the batch stays free for whoever has its signature',
       ),
       settlementFlow(
-        'sends nothing that the simulation refuses, and takes a fresh proof for the same authorisation',
+        'sends nothing that the simulation refuses, and accepts a fresh proof for the same authorisation',
       ),
     ),
   ],

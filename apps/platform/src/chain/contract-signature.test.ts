@@ -27,7 +27,7 @@ const digest = parseHex32(hashMessage(text));
 const owner = new Wallet(`0x${'21'.repeat(32)}`);
 const stranger = new Wallet(`0x${'22'.repeat(32)}`);
 
-describe('the word of a contract', () => {
+describe('a contract’s answer about a signature', () => {
   let anvil: Anvil;
   let settings: EvmChainSettings;
   let provider: JsonRpcProvider;
@@ -57,14 +57,14 @@ describe('the word of a contract', () => {
     return address;
   }
 
-  it('is consent to its owner’s signature of this text, and to no other', async () => {
+  it('is valid for its owner’s signature of this text, and for no other', async () => {
     expect(await ask(wallet)).toBe('valid');
     expect(await ask(wallet, parseHex(await stranger.signMessage(text)))).toBe('invalid');
     expect(await ask(wallet, parseHex(await owner.signMessage('another text')))).toBe('invalid');
     expect(await ask(wallet, '0x')).toBe('invalid');
   });
 
-  it('is not there where there is no code, and not asked of an account that borrows some', async () => {
+  it('is no-contract where there is no code, and delegated-account where an account borrows code', async () => {
     expect(await ask(parseEvmAddress(owner.address))).toBe('no-contract');
     expect(await ask(parseEvmAddress('0x0000000000000000000000000000000000000004'))).toBe(
       'no-contract',
@@ -78,7 +78,7 @@ describe('the word of a contract', () => {
     expect(await ask(await place(strangeCode.consents), `0x${'ab'.repeat(4096)}`)).toBe('valid');
   });
 
-  describe('asked as the pool asks a funder’s', () => {
+  describe('asked as the pool asks the contract of a funder', () => {
     /** Consents to one caller alone. */
     const consentsTo = (caller: string) =>
       `0x73${caller.slice(2).toLowerCase()}3314601d575f5ffd5b${strangeCode.consents.slice(2)}`;
@@ -92,24 +92,29 @@ describe('the word of a contract', () => {
       });
     };
 
-    it('has the pool for its caller', async () => {
+    it('sees the pool as its caller', async () => {
       const picky = await place(consentsTo(settings.pool));
       expect(await askAsPool(picky)).toBe('valid');
       expect(await ask(picky)).toBe('invalid');
     });
 
-    it('is asked where an account borrows code, too', async () => {
+    it('answers also where an account borrows code', async () => {
       const delegated = await place(`0xef0100${wallet.slice(2).toLowerCase()}`);
       expect(await askAsPool(delegated)).toBe('valid');
     });
 
-    it.each([65, 1024])('has the pool’s gas beside a signature of %i bytes', async (bytes) => {
-      const said = `0x${'ab'.repeat(bytes)}` as const;
-      const allowed = Number(erc1271Gas);
-      expect(await askAsPool(await place(createBurningCode(allowed - 1_000)), said)).toBe('valid');
-      // Little more, of which the call itself takes the most.
-      expect(computeFunderQuestionGas({ signature: said }) - allowed).toBeLessThan(42_000);
-    });
+    it.each([65, 1024])(
+      'gets the gas that the pool gives, with a signature of %i bytes',
+      async (bytes) => {
+        const said = `0x${'ab'.repeat(bytes)}` as const;
+        const allowed = Number(erc1271Gas);
+        expect(await askAsPool(await place(createBurningCode(allowed - 1_000)), said)).toBe(
+          'valid',
+        );
+        // Little more, of which the call itself takes the most.
+        expect(computeFunderQuestionGas({ signature: said }) - allowed).toBeLessThan(42_000);
+      },
+    );
   });
 
   it.each([
@@ -155,7 +160,7 @@ describe('the word of a contract', () => {
       (method) =>
         method === 'eth_chainId' ? chainId : method === 'eth_getCode' ? code : call;
 
-    it('says nothing, the answer is 503 in good time', async () => {
+    it('does not answer, the result is 503 within the time limit', async () => {
       const startedMs = performance.now();
       expect(await askThrough(() => undefined, 150)).toBe(silence);
       expect(performance.now() - startedMs).toBeLessThan(3_000);
@@ -163,14 +168,14 @@ describe('the word of a contract', () => {
       expect(asked.map(({ method }) => method)).toContain('eth_call');
     });
 
-    it('is asked to run the contract, it is told how much gas it may burn', async () => {
+    it('runs the contract, the call has a gas limit', async () => {
       await askThrough(answers({ result: '0x' }));
       const { params } = asked.find(({ method }) => method === 'eth_call') ?? {};
       const call = { to: wallet, gas: '0x2dc6c0', data: expect.stringMatching(/^0x1626ba7e/) };
       expect(params).toEqual([call, 'latest']);
     });
 
-    it('is busy, that is no refusal by the contract', async () => {
+    it('is busy, that does not count as a refusal by the contract', async () => {
       const busy = { error: { code: -32005, message: 'request limit reached' } };
       expect(await askThrough(answers(busy))).toBe(silence);
       expect(await askThrough(() => busy)).toBe(silence);
@@ -182,11 +187,11 @@ describe('the word of a contract', () => {
       ['spent gas', { code: -32000, message: 'out of gas' }],
       ['a bad instruction', { code: -32000, message: 'invalid opcode: INVALID' }],
       ['a failure of another node', { code: -32015, message: 'VM execution error.' }],
-    ])('reports %s, that is one', async (_name, error) => {
+    ])('reports %s, that counts as a refusal by the contract', async (_name, error) => {
       expect(await askThrough(answers({ error }))).toBe('invalid');
     });
 
-    it('serves another chain, or nonsense, nobody gets in by it', async () => {
+    it('serves another chain or nonsense, the result is 503', async () => {
       const consent = { result: `0x1626ba7e${'0'.repeat(56)}` };
       expect(await askThrough(answers(consent))).toBe('valid');
       const elsewhere: StubAnswer = (method) =>

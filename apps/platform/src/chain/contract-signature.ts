@@ -1,6 +1,6 @@
 /**
- * What the contract at an address says of a signature (ERC-1271), as of the chain's head. The contract is
- * somebody else's code: the call has a gas limit and a time, and only the exact word of consent counts.
+ * Asks the contract at an address about a signature (ERC-1271), on the state of the chain's head. The contract is
+ * foreign code: the call has a gas limit and a time limit, and only the exact magic value counts as consent.
  *
  * @module
  */
@@ -36,14 +36,14 @@ export type Question = {
   readonly asksDelegated?: boolean;
 };
 
-/** Enough for a wallet of dozens of owners or a passkey checked in Solidity; little for a node. */
+/** Enough for a wallet with dozens of owners, or a passkey verified in Solidity; little for a node. */
 export const signInQuestionGas = 3_000_000;
 
 /** Of any call, and of each byte of its data at most. */
 const transactionGas = 21_000;
 const dataByteGas = 16;
 
-/** So that the contract gets no less than the pool gives it, and little more. */
+/** Gas with which the contract gets at least what the pool gives it, and little more. */
 export function computeFunderQuestionGas({
   signature,
 }: Pick<ContractSignature, 'signature'>): number {
@@ -87,7 +87,7 @@ async function ask(
   { address, digest, signature }: ContractSignature,
   { gas: gasLimit, from, asksDelegated = false }: Question,
 ): Promise<ContractVerdict> {
-  // The chain is made sure of each time: another one may have another contract at the same address.
+  // Checked on every call: another chain may have another contract at the same address.
   const [code] = await Promise.all([
     provider.send('eth_getCode', [address, 'latest']) as Promise<unknown>,
     assertChainId(provider, settings),

@@ -1,5 +1,5 @@
 /**
- * What a transaction of the platform or of the gate may cost at most: `PLATFORM_RELAYER_MAX_FEE_GWEI` for each unit of gas,
+ * Upper bounds on what a transaction of the platform or of the gate may cost: `PLATFORM_RELAYER_MAX_FEE_GWEI` for each unit of gas,
  * `PLATFORM_RELAYER_MAX_COST_COIN` for all of its gas, and the same of the gate's publisher. One amount for every chain, or
  * one for each of those named.
  *
@@ -9,7 +9,7 @@
 /** Wei by chain key. A chain that is not there has no cap. */
 export type FeeCaps = ReadonlyMap<string, bigint>;
 
-/** What amounts are counted in, and how many decimals of it there are. */
+/** Units of the amounts, and their decimals. */
 export const feeUnits = {
   gwei: { decimals: 9, name: 'gwei' },
   coin: { decimals: 18, name: "the chain's coin" },
@@ -18,7 +18,7 @@ export const feeUnits = {
 /**
  * @param entries - `50` caps every chain, `base=0.5` one of them
  * @param chainKeys - the chains there are
- * @returns a text saying what is wrong, which repeats nothing of the entries, when they mean nothing
+ * @returns the caps, or a message about invalid entries that repeats nothing of them
  */
 export function parseFeeCaps(
   entries: readonly string[],
@@ -47,7 +47,7 @@ export function parseFeeCaps(
   return caps;
 }
 
-/** @returns wei; undefined for what is no amount above 0 */
+/** @returns wei; undefined for anything but an amount above 0 */
 function parseWei(text: string, decimals: number): bigint | undefined {
   const [, whole, fraction = ''] = /^([0-9]{1,9})(?:\.([0-9]{1,18}))?$/.exec(text) ?? [];
   const wei =

@@ -1,5 +1,5 @@
 /**
- * How much gas a transaction is given: what the chain estimates and a margin, never more than the ceiling of its kind.
+ * The gas limit of a transaction: the chain's estimate and a margin, at most the ceiling of its kind.
  *
  * @module
  */
@@ -15,15 +15,15 @@ export type CallWithGas = Call & { readonly gasLimit: bigint };
 const gasMarginPercent = 130n;
 const gasMargin = 50_000n;
 
-/** The ceiling on this chain: blocks change their size. */
+/** The ceiling on this chain now: the size of blocks changes. */
 export async function fetchGasCeiling(provider: JsonRpcProvider, ceiling: bigint): Promise<bigint> {
   return capByChain(ceiling, (await provider.getBlock('latest'))?.gasLimit);
 }
 
 /**
- * The estimate is asked for at the head: a node that estimates on pending transactions would let a replacement meet the
- * very one that it replaces. It is asked for within the ceiling, so that nobody's code makes the node work for more.
- * @throws PoolError `gas_ceiling_exceeded`; whatever the node answers otherwise
+ * Estimates on the head: a node that estimates on pending transactions would run a replacement after the transaction that
+ * it replaces. Estimates within the ceiling, so that foreign code cannot make the node compute more.
+ * @throws PoolError `gas_ceiling_exceeded`; any other failure of the node
  */
 export async function estimateGasLimit(
   provider: JsonRpcProvider,

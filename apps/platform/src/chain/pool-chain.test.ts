@@ -37,7 +37,7 @@ describe('simulateFund', () => {
     expect(await simulate(() => ({ error: reverted }))).toEqual(expect.any(String));
   });
 
-  it('is given a limit, and says when the call needs more', async () => {
+  it('simulates with a gas limit, and reports a call that needs more', async () => {
     const error = { code: -32000, message: 'out of gas: gas required exceeds: 1964270' };
     expect(await simulate(() => ({ error }))).toBe('gas_ceiling_exceeded');
   });

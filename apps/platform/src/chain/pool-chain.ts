@@ -1,6 +1,6 @@
 /**
- * What the platform asks of a chain with a pool on it, and the EVM answer. Reads name the block they are
- * about; nothing here decides.
+ * What the platform reads from a chain with a pool and sends to it. Every read names its block, and nothing here
+ * decides.
  *
  * @module
  */
@@ -86,23 +86,23 @@ export type PoolChain = PoolReader & {
   decideVoidGas(call: VoidCall): Promise<GasDecision>;
   /** @throws PoolError `fee_cap_reached` (retryable) */
   signVoid(call: VoidCall, nonce: number, gasLimit: bigint): Promise<SignedTransaction>;
-  /** What the relayer's account has, and what a transaction with so much gas would offer now. */
+  /** Balance of the relayer's account, and the fees that a transaction with this gas limit would offer now. */
   fetchRelayerFunds(gasLimit: bigint): Promise<RelayerFunds>;
   fetchNonce(): Promise<number>;
   fetchNonceAt(block: number): Promise<number>;
-  /** @throws PoolError `transaction_rejected` when the node will never take the bytes */
+  /** @throws PoolError `transaction_rejected` when the node will never accept the bytes */
   broadcast(rawTransaction: string): Promise<void>;
   /** Asks the contract at an address (ERC-1271). @throws PoolError `chain_unreachable` (503, retryable) */
   checkContractSignature(subject: ContractSignature): Promise<ContractVerdict>;
-  /** The same as the pool asks it of a funder. @throws PoolError `chain_unreachable` (503, retryable) */
+  /** Asks as the pool asks the contract of a funder. @throws PoolError `chain_unreachable` (503, retryable) */
   checkFunderContract(subject: ContractSignature): Promise<ContractVerdict>;
   close(): void;
 };
 
-/** Somebody waits at the sign-in, or an agent for its settlement. */
+/** A person waits at the sign-in, or an agent for its settlement. */
 const contractTimeoutMs = 5_000;
 
-/** For calls that run a funder's own code: they take milliseconds, and others wait behind them. */
+/** For calls that run a funder's own code: an honest one takes milliseconds, and other settlements wait behind it. */
 const tenantCallTimeoutMs = 5_000;
 
 /** Calldata of `fund`. Public once sent. */
@@ -114,7 +114,7 @@ function encodeVoidCall({ funder, batchNonce, signature }: VoidCall): string {
   return pool.encodeFunctionData('voidBatch', [funder, batchNonce, signature]);
 }
 
-/** @param caps - what a transaction of the relayer may cost */
+/** @param caps - upper bounds on the cost of a transaction of the relayer */
 export function createEvmPoolChain(
   key: string,
   settings: EvmChainSettings,

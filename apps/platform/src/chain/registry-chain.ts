@@ -1,5 +1,5 @@
 /**
- * What the gate asks of a chain: publish a root in the EligibilityRegistry, and see it become final.
+ * What the gate does on a chain: it publishes a root in the EligibilityRegistry and waits until that is final.
  *
  * @module
  */
@@ -39,7 +39,7 @@ export type RegistryChain = {
   signReplacement(rawTransaction: string): Promise<SignedTransaction>;
   fetchNonce(): Promise<number>;
   fetchNonceAt(block: number): Promise<number>;
-  /** @throws PoolError `transaction_rejected` when the node will never take the bytes */
+  /** @throws PoolError `transaction_rejected` when the node will never accept the bytes */
   broadcast(rawTransaction: string): Promise<void>;
   fetchReceipt(txHash: string): Promise<Receipt | undefined>;
   close(): void;

@@ -19,7 +19,7 @@ describe('isReplacementDue', () => {
 describe('raiseFees', () => {
   const asked = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
 
-  it('raises both fees by an eighth at least, and never by nothing', () => {
+  it('raises both fees by at least an eighth and at least one wei', () => {
     for (const fee of [0n, 1n, 7n, 8n, 9n, 1_000_000_001n]) {
       const raised = raiseFees({ maxFeePerGas: fee, maxPriorityFeePerGas: fee }, asked);
       for (const value of [raised.maxFeePerGas, raised.maxPriorityFeePerGas]) {
@@ -30,7 +30,7 @@ describe('raiseFees', () => {
     }
   });
 
-  it('takes what the chain asks for when that is more', () => {
+  it('uses the fees that the chain asks for when they are higher', () => {
     expect(
       raiseFees(
         { maxFeePerGas: 800n, maxPriorityFeePerGas: 8n },
@@ -52,7 +52,7 @@ describe('raiseFees', () => {
 describe('raiseFeesWithin', () => {
   const old = { maxFeePerGas: 800n, maxPriorityFeePerGas: 80n };
 
-  it('is what raiseFees says while that is within the cap, and where there is none', () => {
+  it('equals raiseFees within the cap and without a cap', () => {
     const asked = { maxFeePerGas: 5_000n, maxPriorityFeePerGas: 100n };
     for (const cap of [undefined, 5_000n, 10n ** 18n]) {
       expect(raiseFeesWithin(old, asked, cap)).toEqual(raiseFees(old, asked));
@@ -67,7 +67,7 @@ describe('raiseFeesWithin', () => {
     });
   });
 
-  it('offers nothing that would not take the old one’s place', () => {
+  it('offers nothing that would not replace the old transaction', () => {
     const asked = { maxFeePerGas: 5_000n, maxPriorityFeePerGas: 100n };
     // An eighth above 800 is 900.
     expect(raiseFeesWithin(old, asked, 899n)).toBeUndefined();
@@ -94,7 +94,7 @@ describe('raiseFeesWithin', () => {
 });
 
 describe('capFees', () => {
-  it('bounds the whole fee and the tip, and nothing without a cap', () => {
+  it('bounds the whole fee and the tip, and changes nothing without a cap', () => {
     const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 60n };
     expect(capFees(fees, undefined)).toEqual(fees);
     expect(capFees(fees, 80n)).toEqual({ maxFeePerGas: 80n, maxPriorityFeePerGas: 60n });

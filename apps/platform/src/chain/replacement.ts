@@ -1,19 +1,19 @@
 /**
- * When a transaction that nobody mines is replaced, and at which fees. Only transactions of one nonce compete,
- * and the chain takes one of them at most: replacing can cost fees, and can never pay twice.
+ * When a transaction that is not mined is replaced, and with which fees. Only transactions of one nonce compete, and the
+ * chain executes at most one of them: replacing can cost fees, and can never pay twice.
  *
  * @module
  */
 
 export type Fees = {
-  /** Wei for each unit of gas. */
+  /** Wei per unit of gas. */
   readonly maxFeePerGas: bigint;
-  /** Wei for each unit of gas, at most `maxFeePerGas`. */
+  /** Wei per unit of gas, at most `maxFeePerGas`. */
   readonly maxPriorityFeePerGas: bigint;
 };
 
-// Each replacement raises the tip, and the block producer keeps it: waiting doubles up to 16 times the first
-// wait, so that a chain that stands still for hours is not answered with an absurd tip.
+// Each replacement raises the tip, and the block producer keeps it. The wait doubles up to 16 times the first one, so a
+// chain that halts for hours does not lead to an absurd tip.
 const maxDoublings = 4;
 
 /**
@@ -32,8 +32,8 @@ export function isReplacementDue(
 }
 
 /**
- * Fees of a replacement: 12.5 % above the old ones, which every node accepts in place of them, or what the
- * chain asks for now when that is more.
+ * Fees of a replacement: 12.5 % above the old ones, which every node accepts, or what the chain asks for now when that
+ * is more.
  */
 export function raiseFees(old: Fees, asked: Fees): Fees {
   const maxPriorityFeePerGas = max(raise(old.maxPriorityFeePerGas), asked.maxPriorityFeePerGas);
@@ -43,8 +43,8 @@ export function raiseFees(old: Fees, asked: Fees): Fees {
 
 /**
  * The same under a cap on the whole fee.
- * @param maxFeePerGas - wei for each unit of gas; undefined: no cap
- * @returns undefined when no fee within the cap is high enough to take the old one's place
+ * @param maxFeePerGas - wei per unit of gas; undefined: no cap
+ * @returns undefined when no fee within the cap is high enough to replace the old one
  */
 export function raiseFeesWithin(
   old: Fees,
@@ -60,7 +60,7 @@ export function raiseFeesWithin(
     : capFees(raised, maxFeePerGas);
 }
 
-/** Neither the whole fee nor the tip is above the cap afterwards. */
+/** Lowers the whole fee and the tip to the cap. */
 export function capFees(fees: Fees, maxFeePerGas: bigint | undefined): Fees {
   return maxFeePerGas === undefined
     ? fees

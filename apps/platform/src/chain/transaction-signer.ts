@@ -1,7 +1,7 @@
 /**
- * Builds and signs transactions of one platform key (relayer, gate publisher). Signing and sending are
- * apart on purpose: the signed bytes are stored before they leave, so that a crash after the broadcast
- * can only repeat the identical transaction, never a second one.
+ * Builds and signs transactions of one platform key (relayer, gate publisher). Signing and sending are separate: the
+ * signed bytes are stored before they are sent, so a crash after the broadcast can only repeat the same transaction,
+ * never send a second one.
  *
  * @module
  */
@@ -21,11 +21,11 @@ export type SignedTransaction = {
 
 export type ReplacementPurpose = 'same-call' | 'cancel' | CallWithGas;
 
-/** What a transaction may cost at most. Undefined: no cap. */
+/** Upper bounds on the cost of a transaction. Undefined: no cap. */
 export type TransactionCaps = {
-  /** Wei for each unit of gas. */
+  /** Wei per unit of gas. */
   readonly maxFeePerGas?: bigint | undefined;
-  /** Wei for all of a transaction's gas together. */
+  /** Wei for all gas of a transaction. */
   readonly maxCostWei?: bigint | undefined;
 };
 
@@ -44,24 +44,24 @@ export type TransactionSigner = {
    * @throws PoolError `fee_cap_reached` (retryable) when the chain asks for more than the cap allows
    */
   sign(call: CallWithGas, nonce: number): Promise<SignedTransaction>;
-  /** Pays 0 to this address: frees a nonce whose transaction no node takes. @throws PoolError as `sign` */
+  /** Pays 0 to this address, to free a nonce whose transaction no node accepts. @throws PoolError as `sign` */
   signCancel(nonce: number): Promise<SignedTransaction>;
   /**
    * The same nonce again with higher fees: `same-call` repeats the call and its gas limit, `cancel` pays 0 to this
-   * address, which frees the nonce when nothing else is worth sending; another call takes the place of the old one.
+   * address, which frees the nonce when nothing else is worth sending; another call replaces the old one.
    * @param rawTransaction - bytes that this signer signed
-   * @throws PoolError `fee_cap_reached` (retryable) when nothing within the cap would be mined in its place
+   * @throws PoolError `fee_cap_reached` (retryable) when no fee within the cap would replace it
    */
   signReplacement(rawTransaction: string, purpose: ReplacementPurpose): Promise<SignedTransaction>;
   /** @param gasLimit - of the transaction that the fees are for: the cap on the whole cost depends on it */
   fetchFunds(gasLimit: bigint): Promise<RelayerFunds>;
-  /** Next nonce by the chain's last block; transactions stored as open come on top. */
+  /** Next nonce by the chain's newest block. Stored transactions that are not mined come after it. */
   fetchNonce(): Promise<number>;
   /** Number of the account's transactions up to and with a block. */
   fetchNonceAt(block: number): Promise<number>;
   /**
-   * Hands the bytes to the chain. A node that has them already, or used the nonce, is no error.
-   * @throws PoolError `transaction_rejected` when the node will never take them
+   * Sends the bytes. That the node has them already, or that the nonce is used, is no error.
+   * @throws PoolError `transaction_rejected` when the node will never accept them
    */
   broadcast(rawTransaction: string): Promise<void>;
 };
@@ -82,7 +82,7 @@ export function createTransactionSigner(
       maxPriorityFeePerGas,
       maxFeePerGas: fees.maxFeePerGas ?? fees.gasPrice ?? maxPriorityFeePerGas,
     };
-    // Twice the base fee is asked for, in case it rises; once is what it takes now.
+    // The chain asks for twice the base fee, in case it rises; once is enough now.
     const baseFee = head?.baseFeePerGas ?? undefined;
     const needed = baseFee === undefined ? asked.maxFeePerGas : baseFee + maxPriorityFeePerGas;
     return cap !== undefined && needed > cap ? undefined : asked;
@@ -171,14 +171,14 @@ export function createTransactionSigner(
     if (purpose === 'cancel') {
       return await describeCancel();
     }
-    // The old gas limit stands: an estimate now could refuse a call that is worth trying.
+    // Keeps the old gas limit: an estimate now could refuse a call that is worth trying.
     return purpose === 'same-call'
       ? { to: old.to ?? wallet.address, data: old.data, gasLimit: old.gasLimit }
       : purpose;
   }
 }
 
-/** Wei for each unit of gas under both caps. */
+/** Wei per unit of gas under both caps. */
 function capFeePerGas(
   { maxFeePerGas, maxCostWei }: TransactionCaps,
   gasLimit: bigint,

@@ -158,7 +158,7 @@ describe('createIndexer', () => {
     expect(await halted()).toBeNull();
   });
 
-  it.each(['events', 'root'] as const)('goes on after the RPC was down (%s)', async (what) => {
+  it.each(['events', 'root'] as const)('continues after the RPC was down (%s)', async (what) => {
     fake.fund(1);
     fake.state.final = 1;
     fake.state.failing = what;
@@ -210,7 +210,7 @@ describe('createIndexer', () => {
     expect(await indexed()).toEqual([]);
   });
 
-  it('reads a mismatch again, on fresh state, before it believes it', async () => {
+  it('reads a mismatch again on fresh state before it halts', async () => {
     fake.fund(1);
     fake.state.final = 1;
     fake.state.noteRoot = word(2);
@@ -243,25 +243,28 @@ describe('createIndexer', () => {
     expect(await halted()).toMatch('root');
   });
 
-  it.each([0, 1])('goes on from an operator’s resume, halted after %i batches', async (before) => {
-    const indexer = create();
-    for (let block = 1; block <= before; block += 1) fake.fund(block);
-    if (before > 0) {
-      fake.state.final = 1;
+  it.each([0, 1])(
+    'continues after an operator’s resume, halted after %i batches',
+    async (before) => {
+      const indexer = create();
+      for (let block = 1; block <= before; block += 1) fake.fund(block);
+      if (before > 0) {
+        fake.state.final = 1;
+        await indexer.pass();
+      }
+      fake.fund(2);
+      fake.state.final = 2;
+      fake.state.noteRoot = word(2);
+      await passOften(indexer);
+      fake.state.noteRoot = undefined;
+      expect(await resumeIndexer(database.db, 'anvil')).toMatch('root');
+      expect(await resumeIndexer(database.db, 'anvil')).toBeUndefined();
       await indexer.pass();
-    }
-    fake.fund(2);
-    fake.state.final = 2;
-    fake.state.noteRoot = word(2);
-    await passOften(indexer);
-    fake.state.noteRoot = undefined;
-    expect(await resumeIndexer(database.db, 'anvil')).toMatch('root');
-    expect(await resumeIndexer(database.db, 'anvil')).toBeUndefined();
-    await indexer.pass();
-    expect(await indexed()).toHaveLength(before + 1);
-    expect(await halted()).toBeNull();
-    expect((await notes()).notes).toEqual([]);
-  });
+      expect(await indexed()).toHaveLength(before + 1);
+      expect(await halted()).toBeNull();
+      expect((await notes()).notes).toEqual([]);
+    },
+  );
 
   it('stops when a block that was final changes', async () => {
     fake.fund(1);

@@ -1,8 +1,8 @@
 /**
- * The indexer: one worker a chain that reads `BatchFunded` events up to the final block, rebuilds the note
- * tree from them and compares its root with the contract's after every range (ARCHITECTURE.md, "Who decides"). A mismatch
- * is read again on fresh state for a while, since one RPC node behind the others is enough to see one; when it
- * stays, the indexer stops and no notes are served: a wrong tree would hand out unspendable paths.
+ * The indexer: one worker per chain. It reads `BatchFunded` events up to the final block, rebuilds the note tree from them
+ * and compares its root with the contract's after every range (ARCHITECTURE.md, "Who decides"). It reads a mismatch again
+ * on fresh state for a while, since one RPC node behind the others is enough to cause one. When the mismatch stays, the
+ * indexer halts and no notes are served: a wrong tree would give out unspendable paths.
  *
  * @module
  */
@@ -21,14 +21,14 @@ export type IndexerDeps = {
 };
 
 export type Indexer = {
-  /** Reads on to the final block and settles what has landed. Passes must not overlap. */
+  /** Reads up to the final block and settles what has landed. Passes must not overlap. */
   pass(): Promise<void>;
 };
 
-/** Blocks read at once: what public RPCs answer without complaint. */
+/** Blocks per read: public RPCs accept this many. */
 const blocksPerRange = 1_000;
 
-/** A mismatch is believed once this many passes in a row saw one, over at least this time. */
+/** The indexer halts once this many passes in a row saw a mismatch, over at least this time. */
 const believedAfterPasses = 5;
 const believedAfterMs = 30_000;
 
@@ -67,7 +67,7 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   };
 }
 
-/** @returns what is wrong with what the chain told, or undefined */
+/** @returns what is wrong with the chain's answers, or undefined */
 async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<string | undefined> {
   const { chain } = deps;
   const { halted, cursor } = await readCursor(deps);
@@ -95,8 +95,7 @@ async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<string | undef
 }
 
 /**
- * Lifts a halt, for an operator who has found out what was wrong. The next pass checks everything anew and
- * may halt again.
+ * Lifts a halt, for an operator who has found the cause. The next pass checks everything again and may halt again.
  * @returns the reason it had stopped for; undefined when it had not
  */
 export async function resumeIndexer(
@@ -112,7 +111,7 @@ export async function resumeIndexer(
     if (row === undefined || row.halted === null) {
       return undefined;
     }
-    // A halt before the first range left a row that is no cursor.
+    // A halt before the first range leaves a row without a cursor.
     await (row.block_hash === ''
       ? trx.deleteFrom('indexer_cursors').where('chain', '=', chainKey).execute()
       : trx
@@ -146,7 +145,7 @@ async function readRange(
       return 'the re-derived note root differs from the root of an event';
     }
   }
-  // The contract's own word on the tree, so that events cannot have been withheld unnoticed.
+  // Compares with the contract's own root, so that withheld events are noticed.
   if (fieldToHex(tree.root) !== (await chain.fetchNoteRoot(to))) {
     return 'the re-derived note root differs from the contract';
   }
@@ -222,8 +221,8 @@ async function halt({ db, chain, log }: IndexerDeps, reason: string): Promise<vo
 }
 
 /**
- * Settles every settlement whose batch is in a final block, whoever's transaction put it there, and makes
- * its notes servable when the chain names the hash of exactly these sealed notes.
+ * Settles every settlement whose batch is in a final block, whichever transaction carried it, and makes its notes
+ * servable when the chain has the hash of exactly these sealed notes.
  */
 async function settleLandedBatches({ db, chain, log }: IndexerDeps): Promise<void> {
   const landed = await db

@@ -1,6 +1,6 @@
 /**
- * What a posted settlement means: a new one, a replay, a fresh proof for the same authorisation, or another
- * attempt under the same key (protocol §8, "Late landing").
+ * Decides what a posted settlement is: a new one, a replay, a fresh proof for the same authorisation, or another attempt
+ * under the same key (protocol §8, "Late landing").
  *
  * @module
  */
@@ -42,16 +42,16 @@ export type AcceptDeps = {
   readonly chains: ReadonlyMap<string, PoolChain>;
   readonly checks: SettlementChecks;
   readonly nowMs: () => number;
-  /** Called before the first check that is more than a look at what is stored. It may refuse by throwing. */
+  /** Called after the look-up of stored rows and before every other check. It may refuse by throwing. */
   readonly beforeWork?: (() => void) | undefined;
   /** Default: {@link defaultSettlementLimits}. */
   readonly settlementLimits?: SettlementLimits;
 };
 
 /**
- * Stores the settlement, or finds the one that stands. What costs least comes first: what is stored, the request by
- * itself, the funder's signature, the arithmetic of the batch, the proof. Nothing is stored before all of them, and a
- * replay, which stores nothing, needs none.
+ * Stores the settlement, or finds the stored one. The cheapest check comes first: stored rows, the request alone, the
+ * funder's signature, the arithmetic of the batch, the proof. Nothing is stored before all checks pass. A replay stores
+ * nothing and needs no check.
  * @throws PoolError `invalid-chain`, `invalid_settlement`, `deadline_too_far`, `proof_invalid`, `batch_size_unsupported`
  *   (400), `idempotency_conflict` (409), `rate_limited`, `gas_budget_exceeded` (429), `chain_unreachable`,
  *   `verifier_unavailable` (503)
@@ -92,7 +92,7 @@ export async function acceptSettlement(
   await checks.assertSigned(employerId, chain, claim);
   await assertNonceFree(chain, request.batch);
   await checks.assertProven(employerId, request, chain.settings);
-  // The rows may have changed in the meantime: both writes below hold only for the state that was seen.
+  // The rows may have changed meanwhile: both writes below apply only to the state that was read.
   if (isSame) {
     await reopenSettlement(db, standing.id, request, reserve);
     return (await findSettlement(db, employerId, key)) ?? standing;
@@ -102,19 +102,19 @@ export async function acceptSettlement(
     : await insertSettlement(db, employerId, key, request, nowMs(), reserve, standing.id);
 }
 
-/** What its funder withdrew is never taken up again. */
+/** A settlement that its funder withdrew is never retried. */
 function mayReopen(row: SettlementRow): boolean {
   return row.state === 'reverted' && row.void_signature === null;
 }
 
-/** Another authorisation may take the key of one that is dead. @throws PoolError `idempotency_conflict` (409) */
+/** Another authorisation may take the key of a dead one. @throws PoolError `idempotency_conflict` (409) */
 async function assertMayFollow(deps: AcceptDeps, standing: SettlementRow): Promise<void> {
   if (standing.state === 'settled' || !(await isDead(deps, standing))) {
     throw idempotencyConflict();
   }
 }
 
-/** What the funder signed, by this chain's pool. */
+/** The funder's signature over the authorisation for this chain's pool. */
 function computeClaim({ batch, funderSignature }: SettlementRequest, { settings }: PoolChain) {
   const funder = parseEvmAddress(batch.funder);
   const typed = computeFundAuthorizationData(settings.chainId, settings.pool, {
@@ -129,7 +129,7 @@ function computeClaim({ batch, funderSignature }: SettlementRequest, { settings 
   return { funder, digest: computeTypedDataDigest(typed), signature: funderSignature as Hex };
 }
 
-// Two posts of one key can meet here: the loser of the insert is a replay like any other.
+// Two posts of one key can meet here: the one whose insert fails is a replay.
 async function insertOrReplay(
   deps: AcceptDeps,
   employerId: string,

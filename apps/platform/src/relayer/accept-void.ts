@@ -1,6 +1,6 @@
 /**
- * What a posted withdrawal means (protocol §8, `voidBatch`). Its signature is tried on the chain before it is
- * stored: once it is, the platform sends `fund()` for that settlement no more.
+ * Accepts a posted withdrawal (protocol §8, `voidBatch`). Its signature is simulated on the chain before it is stored.
+ * Once it is stored, the platform sends no `fund()` for that settlement.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { findSettlement, type SettlementRow, storeWithdrawal } from './settlemen
 
 /**
  * Stores the funder's signature with the settlement, or finds that nothing is left to withdraw.
- * @returns the settlement as it stands
+ * @returns the stored settlement
  * @throws PoolError `not_found` (404), `invalid-chain`, `invalid_void` (400), `chain_unreachable` (503)
  */
 export async function acceptVoid(
@@ -64,7 +64,7 @@ function isAbout(row: SettlementRow, { chain, funder, batchNonce }: VoidRequest)
   );
 }
 
-/** Before the pool is asked: what a funder's contract may burn there, everybody's node would pay for. */
+/** Checks the signature before the pool is simulated, where a funder's contract could burn the node's time. */
 async function assertSigned(
   { checks }: Pick<AcceptDeps, 'checks'>,
   employerId: string,

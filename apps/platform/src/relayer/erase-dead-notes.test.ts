@@ -208,7 +208,7 @@ describe('sealed notes of batches that never landed', () => {
     expect(request.sealedNotes).toHaveLength(all);
   });
 
-  it('are erased one settlement at a time: one that cannot be asked about stops no other', async () => {
+  it('are erased one settlement at a time: a failed read of one does not stop the others', async () => {
     const { request } = await post('first');
     await post('second');
     await passTime(past + 3_600);
@@ -227,7 +227,7 @@ describe('sealed notes of batches that never landed', () => {
     expect(await noteCounts()).toEqual({ 'first reverted': 0, 'second reverted': 0 });
   });
 
-  it('once erased: the key answers as before without notes, and is taken up only with them', async () => {
+  it('once erased, the key answers without notes, and is tried again only with them', async () => {
     const { request } = await post('job');
     await passTime(past + 3_600);
     const before = await edge.getSettlement('job');

@@ -1,13 +1,13 @@
 /**
- * Erases the sealed notes of batches that never landed and never can: each row of them says which encryption key was
- * to be paid, and nobody can ever open it. Notes of a batch that landed are all that its payees have, so every doubt
- * keeps them. Erased is a settlement only when all of this holds:
+ * Erases the sealed notes of batches that never landed and never can. Each note names the encryption key that was to be
+ * paid, and it can never be opened. The notes of a batch that landed are all that its payees have, so any doubt keeps
+ * them. The notes of a settlement are erased only when all of this holds:
  *
- * - its row is over: reverted, or superseded by another attempt, with no transaction of ours still open;
+ * - its row has ended: reverted, or superseded by another attempt, with no transaction of ours still open;
  * - the deadline that its funder signed passed long ago, by the clock of a final block and by this machine's;
  * - the contract at that final block does not have the batch, and neither does the index, which has read up to there.
  *
- * Each settlement by itself, a few in a pass (docs/decisions/0032).
+ * Each settlement is erased in its own transaction, a few per pass (docs/decisions/0032).
  *
  * @module
  */
@@ -26,7 +26,7 @@ export type EraseDeps = {
 };
 
 export type Eraser = {
-  /** Looks at the next few settlements; after the last one, at the first again. */
+  /** Checks the next few settlements; after the last one, it starts again with the first. */
   pass(): Promise<void>;
 };
 
@@ -45,7 +45,7 @@ export function createEraser(deps: EraseDeps): Eraser {
   return {
     async pass() {
       const final = await deps.chain.fetchFinalBlock();
-      // On a fast chain the index is always a little behind: the block of the pass before is the one to wait for.
+      // On a fast chain the index is always a little behind, so this waits for the final block of the previous pass.
       const indexed = awaited ?? final;
       if (!(await hasIndexed(deps, indexed))) {
         awaited = indexed;
@@ -53,7 +53,7 @@ export function createEraser(deps: EraseDeps): Eraser {
       }
       awaited = final;
       const candidates = await selectCandidates(deps, indexed, lastId);
-      // A row that cannot be erased now must not keep the ones behind it waiting: the next pass goes on after it.
+      // A row that cannot be erased now must not delay the rows behind it: the next pass continues after it.
       lastId = candidates.length < rowsPerPass ? 0 : (candidates.at(-1)?.id ?? 0);
       for (const candidate of candidates) {
         try {
@@ -102,7 +102,7 @@ async function selectCandidates(
             .where((eb) =>
               eb.or([
                 eb('t.state', '=', 'open'),
-                // Landed, and the index has not said so yet.
+                // Landed, and the index has not read it yet.
                 eb.and([eb('t.state', '=', 'succeeded'), eb('t.purpose', '=', 'fund')]),
               ]),
             ),
@@ -126,7 +126,7 @@ async function eraseOne(deps: EraseDeps, candidate: Candidate, final: FinalBlock
     return;
   }
   await db.transaction().execute(async (trx) => {
-    // The row may have been taken up again, or its batch found, while the chain was asked.
+    // The row may have been retried, or its batch indexed, during the read of the chain.
     const over = await trx
       .updateTable('settlements as s')
       .set({ notes_erased_at: new Date(nowMs()).toISOString() })

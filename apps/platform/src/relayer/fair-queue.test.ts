@@ -20,7 +20,7 @@ describe('createFairQueue', () => {
     expect(chosen).toHaveLength(rowsPerPass + 2);
   });
 
-  it('comes to every row in turn', () => {
+  it('reaches every row in turn', () => {
     const queue = createFairQueue(() => 0);
     const rows = rowsOf('a', 1, 40);
     const seen = new Set<number>();
@@ -33,7 +33,7 @@ describe('createFairQueue', () => {
     expect(seen.size).toBe(40);
   });
 
-  it('lets a row that fails wait longer each time, and never longer than five minutes', () => {
+  it('makes a row that fails wait longer each time, at most five minutes', () => {
     let nowMs = 0;
     const queue = createFairQueue(() => nowMs);
     const [row] = rowsOf('a', 1, 1);
@@ -64,7 +64,7 @@ describe('createFairQueue', () => {
     expect(queue.choose(rows).some(({ employerId }) => employerId === 'a')).toBe(true);
   });
 
-  it('waits for nobody after the clock was set back', () => {
+  it('makes no row wait after the clock was set back', () => {
     let nowMs = 10_000_000;
     const queue = createFairQueue(() => nowMs);
     const rows = rowsOf('a', 1, 1);
@@ -75,7 +75,7 @@ describe('createFairQueue', () => {
 });
 
 describe('runBounded', () => {
-  it('runs a few at once, fewer of one owner, and all in the end', async () => {
+  it('runs a few at once, fewer per owner, and all in the end', async () => {
     const running = new Map<string, number>();
     const most = new Map<string, number>();
     let all = 0;

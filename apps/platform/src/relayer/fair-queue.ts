@@ -1,30 +1,30 @@
 /**
- * Which settlements a pass of the relayer looks at, and in what order: employers take turns, a pass takes a few rows of
- * each, and what cannot be tried waits longer each time. So the length of a pass does not depend on how many rows one
- * employer has, nor on what its contract does to the node. In memory: a restart tries everything once more.
+ * Chooses the settlements of a pass of the relayer, and their order. Employers take turns, a pass includes a few rows of
+ * each, and a row that cannot be tried waits longer each time. So the length of a pass depends neither on how many rows
+ * one employer has, nor on what its contract does to the node. In memory: after a restart everything is tried again.
  *
  * @module
  */
 
 export type QueuedRow = { readonly id: number; readonly employerId: string };
 
-/** `failed`: the funder's own code could not be run. `refused`: the chain says not now. */
+/** `failed`: the funder's own code could not be run. `refused`: the chain refuses for now. */
 export type RowOutcome = 'done' | 'refused' | 'failed';
 
 export type FairQueue = {
-  /** Rows to look at now; rows of one employer stand apart from each other. */
+  /** Rows to try now; the rows of one employer are spread out. */
   choose<T extends QueuedRow>(rows: readonly T[]): T[];
-  /** True when this employer's calls failed just now: its other rows wait for the next pass. */
+  /** True after a failed call of this employer: its other rows wait for the next pass. */
   isPaused(employerId: string): boolean;
   note(row: QueuedRow, outcome: RowOutcome): void;
 };
 
-/** Rows of one employer that one pass looks at. */
+/** Rows of one employer per pass. */
 export const rowsPerPass = 16;
 
 const firstWaitMs = 1_000;
 const longestRowWaitMs = 300_000;
-/** Short, since a node that is out of order fails for everybody. */
+/** Short, since a node that is down fails for every employer. */
 const longestEmployerWaitMs = 30_000;
 
 type Wait = { failures: number; dueAtMs: number; triedAs: number };
@@ -35,7 +35,7 @@ export function createFairQueue(nowMs: () => number): FairQueue {
   let tries = 0;
 
   function isDue(wait: Wait | undefined): boolean {
-    // A clock that was set back must not stop anybody.
+    // A clock that was set back must not stop any employer.
     return (
       wait === undefined || nowMs() >= wait.dueAtMs || wait.dueAtMs - nowMs() > longestRowWaitMs
     );
@@ -91,7 +91,7 @@ function forgetAllBut<K>(map: Map<K, unknown>, kept: ReadonlySet<K>): void {
 }
 
 /**
- * Works through items a few at a time, and even fewer of one owner. Resolves when all have ended; `work` must not throw.
+ * Works through items a few at a time, and fewer per owner. Resolves when all have ended; `work` must not throw.
  */
 export async function runBounded<T>(
   items: readonly T[],
@@ -108,7 +108,7 @@ export async function runBounded<T>(
       );
       const [item] = index === -1 ? [] : waiting.splice(index, 1);
       if (item === undefined) {
-        // What is left belongs to owners who have enough running: whoever runs theirs goes on with it.
+        // The items left belong to owners at their limit: the runners of those owners continue with them.
         return;
       }
       const owner = ownerOf(item);

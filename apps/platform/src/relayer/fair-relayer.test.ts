@@ -66,7 +66,7 @@ describe('a pass of the relayer', () => {
         .execute()
     ).map(({ state, error_code }) => `${state} ${error_code ?? ''}`.trim());
 
-  it('takes no longer for the many rows of one employer whose calls are never answered', async () => {
+  it('takes no longer when one employer has many rows whose calls are never answered', async () => {
     const { id: _id, ...row } = await accept(hostileId, 'stranger', 'hostile');
     const copies = Array.from({ length: hostileRows - 1 }, (_, index) => ({
       ...row,

@@ -1,9 +1,9 @@
 /**
- * What one employer may take of a relayer's gas in 24 hours (docs/decisions/0027). Nothing is counted up: it is read from
- * the rows of settlements and transactions, so a retry, a restart or a crash cannot count twice or forget.
+ * How much of a relayer's gas one employer may use in 24 hours (docs/decisions/0027). There is no counter: the sum is read
+ * from the rows of settlements and transactions, so a retry, a restart or a crash cannot count twice or forget.
  *
- * A settlement counts with everything that it can still cost, its withdrawal included, and with what was used once that is
- * final. So a withdrawal is never refused for the budget: its gas was set aside when its settlement was accepted.
+ * A settlement counts with all gas that it can still cost, its withdrawal included, and with the gas it used once that is
+ * final. So the budget never refuses a withdrawal: its gas is reserved when its settlement is accepted.
  *
  * @module
  */
@@ -19,10 +19,10 @@ export const defaultEmployerDailyGas = 100_000_000;
 
 const windowMs = 86_400_000;
 
-/** How soon settlements that are under way may have told what they took. */
+/** How soon the gas of settlements under way may be known. */
 const underWaySeconds = 60;
 
-/** Gas that was used or may be used yet by what is sent. */
+/** Gas that sent transactions used or can still use. */
 type GasCharge = { readonly atMs: number; readonly gas: number };
 
 type BudgetQuestion = {
@@ -30,11 +30,11 @@ type BudgetQuestion = {
   readonly chain: string;
   /** Slots of the batch to be accepted. */
   readonly size: number;
-  /** Row of the same key that the new one takes the place of, or takes up again. */
+  /** Row of the same key that the new one replaces or retries. */
   readonly instead: number | undefined;
 };
 
-/** What the `fund()` of a batch may take. The withdrawal comes on top. */
+/** Gas that the `fund()` of a batch may use. The withdrawal comes on top. */
 export function computeReserve(size: number): number {
   return Number(computeFundGasCeiling(size));
 }
@@ -53,15 +53,15 @@ export async function assertWithinBudget(
   if (waitSeconds !== undefined) {
     throw new PoolError(
       'gas_budget_exceeded',
-      `settlement not taken now: this employer has used up the ${dailyGas} gas that this platform gives it in 24 hours on this chain; it is tried again, or its operator raises PLATFORM_EMPLOYER_DAILY_GAS`,
+      `settlement not accepted now: this employer has used its ${dailyGas} gas for 24 hours on this chain; the agent tries again later, or the operator of the platform raises PLATFORM_EMPLOYER_DAILY_GAS`,
       { details: { retryAfterSeconds: waitSeconds } },
     );
   }
 }
 
 /**
- * @param outstanding - gas that may be used yet by what is not sent
- * @param needed - gas that is asked for
+ * @param outstanding - gas that unsent transactions can still use
+ * @param needed - requested gas
  * @returns seconds to wait; undefined: it fits now
  */
 function decideWait(
@@ -75,7 +75,7 @@ function decideWait(
   if (charged + outstanding + needed <= dailyGas) {
     return undefined;
   }
-  // What is under way takes less in the end, or ends: the rest comes back soon.
+  // Settlements under way use less than reserved or end, and the rest is free again soon.
   let over = charged + needed - dailyGas;
   for (const { atMs, gas } of charges.toSorted((a, b) => a.atMs - b.atMs)) {
     if (over <= 0) {
@@ -89,7 +89,7 @@ function decideWait(
   return underWaySeconds;
 }
 
-/** Transactions of the last 24 hours: of each nonce what was mined, or the most that can be. */
+/** Transactions of the last 24 hours: per nonce the gas that was used, or the most that can be. */
 async function selectCharges(
   db: PlatformDatabase,
   { employerId, chain }: BudgetQuestion,
@@ -115,7 +115,7 @@ async function selectCharges(
   return [...charges.values()];
 }
 
-/** What rows may still cost that has not been sent: an accepted one its `fund()`, each that can be withdrawn that. */
+/** Gas of rows that is not sent yet: `fund()` for an accepted row, the withdrawal for each row that can be withdrawn. */
 async function selectOutstanding(
   db: PlatformDatabase,
   { employerId, chain, instead }: BudgetQuestion,

@@ -144,7 +144,7 @@ describe('the gas of a relayer', () => {
     ['no block has', 60_000_000n],
     ['only an attacker needs', 20_000_000n],
   ])(
-    'frees the nonce of bytes of before whose gas limit %s, and tells why',
+    'frees the nonce of stored bytes whose gas limit %s, and records the reason',
     async (_what, gasLimit) => {
       const raw = await sendOldBytes(gasLimit);
       await accept((await settle('job-2')).request, 'job-2');
@@ -174,7 +174,7 @@ describe('the gas of a relayer', () => {
       ...and,
     });
 
-    it('frees the nonce at once, tells the settlement, and goes on behind it', async () => {
+    it('frees the nonce at once, ends the settlement, and sends the next one', async () => {
       const raw = await sendOldBytes(900_000n);
       await accept((await settle('job-2')).request, 'job-2');
       await relay(refusing(raw));
@@ -218,7 +218,7 @@ describe('the gas of a relayer', () => {
       },
     );
 
-    it('settles all the same when another node had taken them', async () => {
+    it('settles when another node had accepted them', async () => {
       const raw = await sendOldBytes(900_000n);
       await relay(refusing(raw, { signReplacement: () => Promise.reject(new Error('SIGKILL')) }));
       await chain.provider.send('eth_sendRawTransaction', [raw]);
@@ -226,7 +226,7 @@ describe('the gas of a relayer', () => {
       expect(await outcome()).toEqual(['settled', undefined]);
     });
 
-    it('leaves alone what fails for any other reason', async () => {
+    it('keeps bytes that fail for any other reason', async () => {
       await sendOldBytes(900_000n);
       await relay({
         ...poolChain,
@@ -238,7 +238,7 @@ describe('the gas of a relayer', () => {
   });
 
   describe('under a cap on the cost of a transaction', () => {
-    it('offers less for each unit of gas, so that all of it stays below the cap', async () => {
+    it('offers less per unit of gas, so that the whole cost stays below the cap', async () => {
       poolChain.close();
       // About 2.5 gwei for each of 317,000 gas: more than the base fee and the tip, less than twice the base fee and the tip.
       const maxCostWei = 800_000n * gwei;

@@ -100,7 +100,7 @@ describe('a transaction on its way', () => {
     (await transactions()).map(({ nonce, purpose, state }) => [nonce, purpose, state]);
   const batchCount = () => chain.pool().batchCount();
 
-  it('that nobody mines is replaced at its own nonce with fees an eighth higher, and settles', async () => {
+  it('that is not mined is replaced at its own nonce with fees an eighth higher, and settles', async () => {
     await getStuck();
     await relay();
     nowMs += 119_000;
@@ -127,7 +127,7 @@ describe('a transaction on its way', () => {
     expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(1);
   });
 
-  it('that nobody mines is replaced also when the node takes it back out of its pool', async () => {
+  it('that is not mined is replaced also when the node drops it from its pool', async () => {
     await getStuck();
     const [sent] = await transactions();
     await chain.provider.send('anvil_dropTransaction', [sent?.tx_hash]);
@@ -194,7 +194,7 @@ describe('a transaction on its way', () => {
       expect((await recordOf()).state).toBe('settled');
     });
 
-    it('replaces within it only, waits with what is out, and settles by that', async () => {
+    it('replaces within the cap only, waits with the sent transaction, and settles by it', async () => {
       await getStuck();
       nowMs += 100_000_000;
       await relay();
@@ -272,7 +272,7 @@ describe('a transaction on its way', () => {
     expect((await recordOf('job-2')).state).toBe('settled');
   });
 
-  it('holds up the ones behind it, which are not to blame', async () => {
+  it('holds up the transactions behind it, which are not replaced', async () => {
     await getStuck('job-1');
     const target = await chain.settlementTarget();
     const next = await createTestSettlement(target, { eligibilityRoot, jobKey: 'job-2' });
@@ -292,7 +292,7 @@ describe('a transaction on its way', () => {
     ]);
   });
 
-  it('is a revert once it is final, also when the node has forgotten the state around it', async () => {
+  it('counts as reverted once it is final, also when the node has pruned the state around it', async () => {
     const target = await chain.settlementTarget();
     await accept((await createTestSettlement(target, { eligibilityRoot })).request);
     await relay();

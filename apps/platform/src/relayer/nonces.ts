@@ -1,8 +1,8 @@
 /**
- * The relayer's nonces that are not final yet (docs/decisions/0007). A transaction that nobody mines would hold
- * up everything behind it, so after a while another one of the same nonce and higher fees is stored and sent;
- * once its batch can no longer land, one that only frees the nonce. All of them stay on record: whichever gets
- * a final receipt decides, and the chain takes one of them at most.
+ * The relayer's nonces that are not final yet (docs/decisions/0007). A transaction that is not mined would hold up every
+ * transaction behind it, so after a while another one of the same nonce with higher fees is stored and sent. Once its
+ * batch can no longer land, the replacement only frees the nonce. All of them stay on record: the one with a final
+ * receipt decides, and the chain executes at most one of them.
  *
  * @module
  */
@@ -27,14 +27,14 @@ export type RelayerDeps = {
   readonly chain: PoolChain;
   readonly log: Log;
   readonly nowMs: () => number;
-  /** How long a nonce's first transaction waits to be mined before another one takes its place. */
+  /** How long a nonce's first transaction waits to be mined before it is replaced. */
   readonly replaceAfterMs: number;
   /**
-   * Called in each transaction that stores signed bytes; it throws when another process owns the database by now.
+   * Called in each database transaction that stores signed bytes. It throws when another process owns the database.
    * Absent: an embedded database, whose lock lives as long as the process.
    */
   readonly assertOwner?: Ownership['assertOwner'];
-  /** After each nonce and each settlement of a pass, whatever became of it. */
+  /** Called after each nonce and each settlement of a pass, whatever its outcome. */
   readonly onStep?: () => void;
 };
 
@@ -65,7 +65,7 @@ export async function selectOpenNonces({ db, chain }: RelayerDeps): Promise<Sent
   return nonces;
 }
 
-/** Stores signed bytes; they may be broadcast afterwards, and not before. */
+/** Stores signed bytes. They may be broadcast only afterwards. */
 export async function insertTransaction(
   deps: RelayerDeps,
   settlementId: number,
@@ -98,8 +98,8 @@ export async function insertTransaction(
 
 /**
  * Stores the signed bytes of a `fund()`, unless its funder withdrew the batch meanwhile.
- * @param isFirst - nothing of the settlement is out: it must be `accepted` still, and is `submitted` from here on
- * @returns false when nothing was stored, and nothing may be sent
+ * @param isFirst - nothing of the settlement was sent: it must still be `accepted`, and becomes `submitted`
+ * @returns false when nothing was stored; then nothing may be sent
  */
 export async function insertFund(
   deps: RelayerDeps,
@@ -108,7 +108,7 @@ export async function insertFund(
   isFirst: boolean,
 ): Promise<boolean> {
   return await deps.db.transaction().execute(async (trx) => {
-    // A withdrawal that is being stored comes first; one that comes later finds these bytes.
+    // Waits for a withdrawal that is being stored. A later one finds these bytes.
     await trx
       .selectFrom('settlements')
       .select('id')
@@ -135,7 +135,7 @@ export async function insertFund(
   });
 }
 
-/** The withdrawal of a settlement, when its funder signed one. */
+/** The withdrawal of a settlement, if its funder signed one. */
 async function findWithdrawal(
   db: PlatformDatabase,
   settlementId: number,
@@ -148,7 +148,7 @@ async function findWithdrawal(
   return describeWithdrawal(row);
 }
 
-/** A nonce that is out: send it again, send something better, or read its final receipt. */
+/** Follows a nonce in use: reads its final receipt, sends its bytes again, or replaces them. */
 export async function followNonce(
   deps: RelayerDeps,
   sent: SentNonce,
@@ -192,7 +192,7 @@ async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock):
     await cancelRefused(deps, newest, excess);
     return;
   }
-  // What waits behind another nonce is not to blame, and what the head has mined needs no replacing.
+  // Not replaced: a transaction that waits behind another nonce, and one that the head has mined.
   if (!isDue || (await chain.fetchNonce()) !== newest.nonce) {
     await broadcastStored(deps, newest);
     return;
@@ -200,7 +200,7 @@ async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock):
   const isCancel = newest.purpose === 'cancel' || (await canNeverLand(deps, newest, final));
   const signed = await signWithinCap(chain, newest, isCancel ? 'cancel' : 'same-call');
   if (signed === undefined) {
-    // The cap forbids a better offer: what is out may still be mined when the chain asks for less.
+    // The cap forbids higher fees: the sent bytes may still be mined when the chain asks for less.
     await broadcastStored(deps, newest);
     return;
   }
@@ -219,7 +219,7 @@ async function sendAgain(deps: RelayerDeps, sent: SentNonce, final: FinalBlock):
   await chain.broadcast(signed.rawTransaction);
 }
 
-/** Sends stored bytes once more. Those that the node will never take give their nonce to a cancel. */
+/** Sends stored bytes again. A cancel takes the nonce of bytes that the node will never accept. */
 async function broadcastStored(deps: RelayerDeps, newest: RelayerTransaction): Promise<void> {
   try {
     await deps.chain.broadcast(newest.raw_transaction);
@@ -237,9 +237,9 @@ async function broadcastStored(deps: RelayerDeps, newest: RelayerTransaction): P
 }
 
 /**
- * Frees the nonce of bytes that must not or cannot be mined, and ends their settlement with the reason. A withdrawn one
- * stays unfinished: its authorisation is still to be withdrawn. What another node may have mined all the same is found
- * by the index.
+ * Frees the nonce of bytes that must not or cannot be mined, and ends their settlement with the reason. A withdrawn
+ * settlement stays unfinished: its authorisation must still be withdrawn. If another node mined the bytes, the indexer
+ * finds the batch.
  */
 async function cancelRefused(
   deps: RelayerDeps,
@@ -265,7 +265,7 @@ async function cancelRefused(
   await chain.broadcast(signed.rawTransaction);
 }
 
-// A node that never took the old bytes takes a cancel at any fee; one that did wants a better offer.
+// A node without the old bytes accepts a cancel at any fee; a node that has them requires higher fees.
 async function signCancel(
   chain: PoolChain,
   newest: RelayerTransaction,
@@ -273,7 +273,7 @@ async function signCancel(
   return (await signWithinCap(chain, newest, 'cancel')) ?? (await chain.signCancel(newest.nonce));
 }
 
-/** The withdrawal takes the nonce of the `fund()` that is out: the chain takes one of the two. */
+/** Gives the nonce of a sent `fund()` to the withdrawal: the chain executes one of the two. */
 async function withdrawAtNonce(
   deps: RelayerDeps,
   newest: RelayerTransaction,
@@ -282,14 +282,14 @@ async function withdrawAtNonce(
 ): Promise<void> {
   const { chain, log } = deps;
   const { nonce, settlement_id } = newest;
-  // Mined already: what is final decides.
+  // Mined already: its final receipt decides.
   if ((await chain.fetchNonce()) > nonce) {
     return;
   }
   const gas = await decideWithdrawal(deps, withdrawal);
   if (gas === undefined) {
-    // The batch landed through another transaction, or the funder's contract has changed its mind. Nothing of a withdrawn
-    // batch is sent again, so the nonce gets free for what waits behind it.
+    // The batch landed through another transaction, or the funder's contract no longer accepts the signature. Nothing of a
+    // withdrawn batch is sent again, so the nonce is freed for the transactions behind it.
     if (isDue && (await chain.fetchNonce()) === nonce) {
       const signed = await signCancel(chain, newest);
       await insertTransaction(deps, settlement_id, 'cancel', signed);
@@ -298,8 +298,8 @@ async function withdrawAtNonce(
     }
     return;
   }
-  // Without a better offer it goes out at what the cap allows: a node that still has the fund() refuses it, one that lost
-  // the fund() takes it, and the nonce does not stay empty for everybody behind it.
+  // Where the cap forbids higher fees, it is sent at what the cap allows: a node that has the fund() refuses it, a node that
+  // lost the fund() accepts it, and the nonce does not stay empty.
   const signed =
     (await signWithinCap(chain, newest, withdrawal)) ??
     (await chain.signVoid(withdrawal, nonce, gas));
@@ -308,7 +308,7 @@ async function withdrawAtNonce(
   await chain.broadcast(signed.rawTransaction);
 }
 
-/** The gas of a withdrawal that the contract takes now. Undefined: it does not, or nobody can tell. */
+/** The gas of a withdrawal that the contract accepts now. Undefined: it does not, or the node does not answer. */
 async function decideWithdrawal(
   { chain, log }: RelayerDeps,
   withdrawal: VoidCall,
@@ -320,7 +320,7 @@ async function decideWithdrawal(
     const decision = await chain.decideVoidGas(withdrawal);
     return decision.kind === 'limit' ? decision.gasLimit : undefined;
   } catch (error) {
-    log.warn({ ...describeFailure(error) }, 'a withdrawal cannot be tried');
+    log.warn({ ...describeFailure(error) }, 'a withdrawal cannot be simulated');
     return undefined;
   }
 }
@@ -340,7 +340,7 @@ async function signWithinCap(
   }
 }
 
-/** True when no later block can take the batch: its deadline is over, it was withdrawn, or its nonce is used. */
+/** True when the batch can never land: its deadline has passed, it was withdrawn, or its nonce is used. */
 async function canNeverLand(
   { db, chain }: RelayerDeps,
   { settlement_id }: RelayerTransaction,
@@ -358,7 +358,7 @@ async function canNeverLand(
   );
 }
 
-/** One of a nonce's transactions has a final receipt: it decides, and the others never will. */
+/** Records the final receipt of one of a nonce's transactions. The others can never be mined. */
 async function recordOutcome(
   deps: RelayerDeps,
   sent: SentNonce,
@@ -366,7 +366,7 @@ async function recordOutcome(
   receipt: Receipt,
 ): Promise<void> {
   const state = decideState(mined, receipt);
-  // A withdrawal that reverts came too late, which the settlement's own outcome tells.
+  // A withdrawal that reverts came too late: the outcome of the settlement shows it.
   const isRevert = state === 'reverted' && mined.purpose === 'fund';
   const reason = isRevert ? await readRevertReason(deps, mined.tx_hash) : undefined;
   await deps.db.transaction().execute(async (trx) => {
@@ -390,14 +390,14 @@ async function recordOutcome(
         })
         .where('id', '=', mined.settlement_id)
         .where('state', '!=', 'settled')
-        // Its authorisation lives on, and is still to be withdrawn.
+        // Its authorisation is still valid and must still be withdrawn.
         .where('void_signature', 'is', null)
         .execute();
     }
   });
 }
 
-// A settlement whose nonce was freed is taken up again, and the simulation tells what became of it.
+// A settlement whose nonce was freed is tried again, and the simulation decides.
 function decideState(
   { purpose }: RelayerTransaction,
   { succeeded }: Receipt,
@@ -408,7 +408,7 @@ function decideState(
   return succeeded ? 'succeeded' : 'reverted';
 }
 
-// Nodes forget the state of old blocks. That it reverted is a fact all the same, and must be recorded.
+// Nodes prune the state of old blocks. The revert must be recorded even without its reason.
 async function readRevertReason({ chain, log }: RelayerDeps, txHash: string): Promise<ErrorBody> {
   try {
     return await chain.fetchRevertReason(txHash);

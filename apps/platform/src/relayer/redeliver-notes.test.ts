@@ -118,7 +118,7 @@ describe('redelivery', () => {
     });
   }
 
-  it('serves the notes again after the database was lost, whoever asks twice', async () => {
+  it('serves the notes again after the database was lost, also when they are delivered twice', async () => {
     const delivery = await settle();
     expect(await openAmounts()).toEqual([1_000n]);
     await loseEverything();
@@ -149,7 +149,7 @@ describe('redelivery', () => {
     expect(await openAmounts()).toEqual([1_000n]);
   });
 
-  it('takes nothing of a batch that is not in a final block', async () => {
+  it('refuses the notes of a batch that is not in a final block', async () => {
     const { request } = await createTestSettlement(await chain.settlementTarget(), {
       eligibilityRoot,
     });
@@ -180,7 +180,7 @@ describe('redelivery', () => {
     expect(await openAmounts()).toEqual([]);
   });
 
-  it('leaves a batch with the account and the key that have it', async () => {
+  it('refuses a batch that another account or key has', async () => {
     const delivery = await settle();
     for (const [employerId, key] of [
       [otherEmployerId, 'job-1'],

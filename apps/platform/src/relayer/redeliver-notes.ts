@@ -1,7 +1,7 @@
 /**
- * Sealed notes of a batch that settled before, handed over once more by its funder (docs/decisions/0026): for a platform
- * whose database was lost or restored from an older backup. The chain decides what is taken: the batch must be in a final
- * block, and these must be the sealed notes whose hash it names. Whoever knows all of them is the funder, or had them from it.
+ * Accepts the sealed notes of a settled batch again from its funder (docs/decisions/0026), for a platform whose database
+ * was lost or restored from an older backup. The chain decides what is accepted: the batch must be in a final block, and
+ * the notes must match the hash in its event. Only the funder, or a party that has them from it, knows all of them.
  *
  * @module
  */
@@ -27,13 +27,13 @@ export type RedeliveryDeps = {
   readonly chains: ReadonlyMap<string, PoolChain>;
   readonly checks: Pick<SettlementChecks, 'assertBatch'>;
   readonly nowMs: () => number;
-  /** Brings the index up to the chain's final block. */
+  /** Reads the index up to the chain's final block. */
   readonly refreshIndex: (chain: string) => Promise<void>;
 };
 
 /**
- * Stores the notes and makes them servable. Doing it again changes nothing. What the chain has is looked up before the
- * batch is checked, which takes longest.
+ * Stores the notes and makes them servable. Repeating it changes nothing. The look-up on the chain comes before the check
+ * of the batch, which takes longest.
  * @throws PoolError `invalid-chain`, `invalid_settlement` (400), `not_settled`, `idempotency_conflict` (409),
  *   `rate_limited` (429), `verifier_unavailable` (503)
  */
@@ -59,12 +59,12 @@ export async function redeliverNotes(
   }
   await deps.checks.assertBatch(employerId, delivery, chain.settings);
   return await deps.db.transaction().execute(async (trx) => {
-    // Anew: the rows may have changed in the meantime.
+    // Read again: the rows may have changed meanwhile.
     const place = await findPlace(trx, employerId, key, delivery);
     const row =
       place.standing ??
       (await insertSettled(trx, employerId, key, delivery, place.landed, deps.nowMs()));
-    // The stored ones may be incomplete. These are the ones that the chain names.
+    // The stored notes may be incomplete. These match the hash on the chain.
     await trx.deleteFrom('sealed_notes').where('settlement_id', '=', row.id).execute();
     await insertSealedNotes(trx, row.id, delivery);
     await trx

@@ -93,12 +93,12 @@ describe('the health of the relayer', () => {
     await relay();
   }
 
-  it('is not known before the first look, and good while nothing is wrong', async () => {
+  it('is unknown before the first look, and ok while nothing is wrong', async () => {
     expect(watch.read()).toBeUndefined();
     expect(await see()).toEqual({ ok: true });
   });
 
-  it('does not blame the RPC for a database that is away', async () => {
+  it('reports stalled, not the RPC, while the database is unreachable', async () => {
     const gone = new PoolError('database_unavailable', 'away');
     const selectFrom = vi.spyOn(database.db, 'selectFrom').mockImplementation(() => {
       throw gone;
@@ -108,7 +108,7 @@ describe('the health of the relayer', () => {
     expect(await see()).toEqual({ ok: true });
   });
 
-  it('wants the gas of a fund transaction at what it would offer now', async () => {
+  it('requires coin for a fund transaction at the fees that it would offer now', async () => {
     // Twice the base fee and the tip, for a million gas.
     const { fees } = await poolChain.fetchRelayerFunds(1_000_000n);
     const needed = 1_000_000n * (fees?.maxFeePerGas ?? 0n);
@@ -127,7 +127,7 @@ describe('the health of the relayer', () => {
     expect(watch.read()).toEqual({ ok: false, code: 'insufficient_gas' });
   });
 
-  it('does not count as stalled while a long pass gets on', async () => {
+  it('is not stalled while a long pass makes progress', async () => {
     expect(await see()).toEqual({ ok: true });
     for (let step = 0; step < 5; step += 1) {
       nowMs += minute;
@@ -138,7 +138,7 @@ describe('the health of the relayer', () => {
     expect(watch.read()).toEqual({ ok: false, code: 'stalled' });
   });
 
-  it('has its pulse taken with every settlement of a pass', async () => {
+  it('counts every settlement of a pass as progress', async () => {
     let pulses = 0;
     await sendSettlement();
     await runRelayerPass({
@@ -155,7 +155,7 @@ describe('the health of the relayer', () => {
     expect(pulses).toBe(2);
   });
 
-  it('is stuck with a transaction that nobody mines for ten minutes, and no longer once mined', async () => {
+  it('is stuck while a transaction is not mined for ten minutes, and ok once it is mined', async () => {
     await sendSettlement();
     const sentAtMs = nowMs;
     await mineAt(1_000n * gwei);
@@ -171,7 +171,7 @@ describe('the health of the relayer', () => {
     expect(await see()).toEqual({ ok: true });
   });
 
-  it('says that the chain asks for more than the cap, before anything waits for it', async () => {
+  it('reports fees above the cap before any transaction waits for them', async () => {
     poolChain.close();
     open(10n * gwei);
     expect(await see()).toEqual({ ok: true });
@@ -181,7 +181,7 @@ describe('the health of the relayer', () => {
     expect(await see()).toEqual({ ok: true });
   });
 
-  it('says that the chain does not answer, and looks again at once', async () => {
+  it('reports a chain that does not answer, and looks again at once', async () => {
     let isCut = true;
     watch = watchOf({
       ...poolChain,
@@ -194,7 +194,7 @@ describe('the health of the relayer', () => {
     expect(watch.read()).toEqual({ ok: true });
   });
 
-  it('does not look again while it has just looked and all was well', async () => {
+  it('does not look again shortly after a look that found no problem', async () => {
     let looks = 0;
     watch = watchOf({
       ...poolChain,
@@ -210,7 +210,7 @@ describe('the health of the relayer', () => {
     expect(looks).toBe(2);
   });
 
-  it('is stalled when nobody has looked for two minutes', async () => {
+  it('is stalled after two minutes without a look', async () => {
     expect(await see()).toEqual({ ok: true });
     nowMs += 2 * minute;
     expect(watch.read()).toEqual({ ok: true });

@@ -1,7 +1,7 @@
 /**
- * Whether a batch that is handed over now would be sent (docs/decisions/0009, §21): told to agents at bootstrap, so
- * that a dry run sees a relayer that is stuck behind a platform that answers. The relayer's worker looks as it
- * goes and keeps what it saw; whoever asks gets that, and asks nobody else.
+ * Whether a batch that is posted now would be sent (docs/decisions/0009, §21). Agents read it at bootstrap, so a dry run
+ * notices a stuck relayer behind a platform that answers. The relayer's worker checks as it works and keeps the result;
+ * readers get that result, and cause no further check.
  *
  * @module
  */
@@ -22,21 +22,21 @@ export type RelayerHealthDeps = {
 
 export type RelayerWatch = {
   readonly chain: string;
-  /** Looks, unless it has just looked and found nothing. Never throws. */
+  /** Checks, unless a check shortly before found no problem. Never throws. */
   look(): Promise<void>;
-  /** The worker gets on: a pass over many settlements takes longer than one that does not work may be silent. */
+  /** Reports progress of the worker: a long pass would otherwise count as stalled. */
   notePulse(): void;
-  /** What was seen last. Undefined: nothing yet. */
+  /** The result of the last check. Undefined: none yet. */
   read(): RelayerHealth | undefined;
 };
 
 /** Gas that a `fund` transaction of the largest batch is given for a funder with a key, margins included. */
 const fundGas = 1_000_000n;
 
-/** How long a good look counts before the next; after a bad one every pass looks. */
+/** How long a good result is kept; after a bad one every pass checks. */
 const lookEveryMs = 5_000;
 
-/** A worker that has neither looked nor got on for so long does not work. */
+/** A worker without a check or progress for so long is stalled. */
 const stalledAfterMs = 120_000;
 
 export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
@@ -46,7 +46,7 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
 
   async function look(): Promise<void> {
     const agoMs = seen === undefined ? undefined : nowMs() - seen.atMs;
-    // A clock that was set back would keep what was seen before for as long.
+    // Otherwise a clock that was set back would keep the old result for as long.
     if (seen?.health.ok === true && agoMs !== undefined && agoMs >= 0 && agoMs < lookEveryMs) {
       return;
     }
@@ -62,7 +62,10 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
     try {
       return await observeRelayer(deps);
     } catch (error) {
-      log.debug({ chain: chain.key, ...describeFailure(error) }, 'the relayer cannot look');
+      log.debug(
+        { chain: chain.key, ...describeFailure(error) },
+        'the relayer cannot check its health',
+      );
       const isDatabase = errorCodeOf(error) === 'database_unavailable';
       return { ok: false, code: isDatabase ? 'stalled' : 'rpc_unreachable' };
     }
@@ -82,7 +85,7 @@ export function createRelayerWatch(deps: RelayerHealthDeps): RelayerWatch {
   };
 }
 
-/** What stands in the way the longest comes first: a transaction in front, then fees, then money. */
+/** The cause that lasts longest comes first: a stuck transaction, then fees, then missing coin. */
 async function observeRelayer(deps: RelayerHealthDeps): Promise<RelayerHealth> {
   const { chain } = deps;
   const [funds, minedNonce] = await Promise.all([
@@ -100,7 +103,7 @@ async function observeRelayer(deps: RelayerHealthDeps): Promise<RelayerHealth> {
     : { ok: true };
 }
 
-/** @param minedNonce - next nonce at the head: what is mined there waits for its finality only */
+/** @param minedNonce - next nonce at the head: mined transactions wait for finality only */
 async function hasStuckTransaction(
   { db, chain, nowMs, stuckAfterMs }: RelayerHealthDeps,
   minedNonce: number,

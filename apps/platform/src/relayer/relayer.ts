@@ -1,13 +1,13 @@
 /**
  * The relayer: sends stored settlements and follows them to a final outcome (docs/decisions/0007, protocol §8).
  *
- * The order that makes a crash harmless: simulate → sign → store the signed bytes → broadcast. After a
- * restart the stored bytes are broadcast again, which the chain accepts once; a settlement with open bytes
- * is signed anew for the nonce of those bytes alone. Success is decided elsewhere, by the indexer alone: a settlement is settled when
- * its batch is in a final block, whoever's transaction put it there.
+ * The order makes a crash harmless: simulate → sign → store the signed bytes → broadcast. After a restart the stored bytes
+ * are broadcast again, which the chain accepts once. A settlement with open bytes is signed again only for the nonce of
+ * those bytes. The indexer alone decides success: a settlement is settled when its batch is in a final block, whichever
+ * transaction carried it.
  *
- * Settlements are tried side by side, since a funder's contract may keep the node busy; employers take turns
- * (docs/decisions/0027). Nonces are given out one at a time.
+ * Settlements are tried in parallel, since a funder's contract may keep the node busy. Employers take turns
+ * (docs/decisions/0027). Nonces are assigned one at a time.
  *
  * @module
  */
@@ -35,13 +35,13 @@ import {
 export type { RelayerDeps } from './nonces.ts';
 
 export type Relayer = {
-  /** Looks at what is unfinished on the chain. Passes must not overlap: nonces are given out here. */
+  /** Works on every unfinished settlement of the chain. Passes must not overlap, since they assign nonces. */
   pass(): Promise<void>;
 };
 
 /** Calls of the chain's node at once. */
 const parallel = 8;
-/** Of one employer: what its contract keeps busy leaves most of them free. */
+/** Calls of one employer at once: a contract that blocks its calls leaves most of them free. */
 const perEmployer = 2;
 
 export function createRelayer(deps: RelayerDeps): Relayer {
@@ -49,22 +49,22 @@ export function createRelayer(deps: RelayerDeps): Relayer {
   return { pass: () => runPass(deps, queue) };
 }
 
-/** One pass of a relayer that remembers nothing of passes before. */
+/** One pass of a relayer without state of earlier passes. */
 export async function runRelayerPass(deps: RelayerDeps): Promise<void> {
   await createRelayer(deps).pass();
 }
 
-/** What a pass hands to its settlements. */
+/** What the settlements of a pass share. */
 type Pass = RelayerDeps & {
   readonly final: FinalBlock;
-  /** Gives out the next nonce to one settlement after the other. */
+  /** Runs work that assigns a nonce, one settlement after the other. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
 async function runPass(deps: RelayerDeps, queue: FairQueue): Promise<void> {
   const final = await deps.chain.fetchFinalBlock();
   const open = await selectOpenNonces(deps);
-  // A nonce waits for nobody: everything behind it would wait too.
+  // Nonces have no limit per employer: every transaction behind a nonce would wait too.
   await runBounded(
     open,
     { parallel, perOwner: parallel },
@@ -94,7 +94,7 @@ async function attempt(pass: Pass, id: number, key: string): Promise<RowOutcome>
     outcome = 'failed';
     outcome = row === undefined ? 'done' : await advance({ ...pass, log }, row);
   }).then((error) => {
-    // Fees and money are nobody's contract.
+    // Fees and missing coin are not caused by the employer's contract.
     outcome = errorCodeOf(error) === 'fee_cap_reached' ? 'refused' : outcome;
   });
   return outcome;
@@ -121,7 +121,7 @@ async function advance(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
 }
 
 /**
- * One settlement's trouble must not hold up the others. Every line of `work` tells which settlement and job it is.
+ * Keeps a failure of one settlement from the others. Every log line of `work` names its settlement and job.
  * @returns what `work` threw, after it was logged
  */
 async function isolate(
@@ -136,7 +136,7 @@ async function isolate(
     await work({ ...deps, log });
   } catch (error) {
     failure = error;
-    // Fees above the cap last for many passes; the health of the relayer tells it once.
+    // Fees above the cap last for many passes; the relayer health reports them once.
     const level = errorCodeOf(error) === 'fee_cap_reached' ? 'debug' : 'warn';
     log[level]({ ...describeFailure(error) }, 'settlement step failed');
   }
@@ -147,7 +147,7 @@ async function isolate(
 /** Simulates, signs, stores, broadcasts. */
 async function send(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
   const { chain, log, db } = pass;
-  // Nothing of the funder's own is asked in here: a row ends although no simulation of it ever succeeds.
+  // These checks run no code of the funder, so a row ends even if no simulation of it ever succeeds.
   if (await isNonceTaken(pass, row)) {
     return 'done';
   }
@@ -182,8 +182,8 @@ async function send(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
 }
 
 /**
- * Withdraws the batch where nothing of ours is out for it; a `fund()` that is out gives its nonce to the
- * withdrawal (`followNonce`). The row ends when a final block shows that the batch can never land, or that it did.
+ * Withdraws the batch if no transaction of ours is out for it. A `fund()` that is out gives its nonce to the withdrawal
+ * (`followNonce`). The row ends when a final block shows that the batch landed or can never land.
  */
 async function withdraw(pass: Pass, row: SettlementRow, withdrawal: VoidCall): Promise<RowOutcome> {
   const { chain, db, log, final } = pass;
@@ -258,7 +258,7 @@ async function nextNonce({ chain, db }: RelayerDeps): Promise<number> {
   return highest === null ? onChain : Math.max(onChain, Number(highest) + 1);
 }
 
-/** `submitted` with nothing of ours under way: the batch landed by itself, or everything sent was dropped. */
+/** `submitted` with no transaction of ours under way: another transaction carried the batch, or ours were dropped. */
 async function recover(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
   if ((await isUnderWay(pass, row)) || (await isNonceTaken(pass, row))) {
     return 'done';
@@ -273,8 +273,8 @@ async function recover(pass: Pass, row: SettlementRow): Promise<RowOutcome> {
 }
 
 /**
- * True when this funder's batch nonce is used as far as the chain's head knows: then nothing is sent. Used for our own
- * root, the indexer settles the row once that is final; used for another root, the row is closed once final.
+ * True when this funder's batch nonce is used at the chain's head: then nothing is sent. If it is used for our own root,
+ * the indexer settles the row once that is final. If it is used for another root, the row is closed once that is final.
  */
 async function isNonceTaken({ chain, db, final }: Pass, row: SettlementRow): Promise<boolean> {
   if ((await chain.fetchBatchRootOf(row.funder, row.batch_nonce, 'latest')) === undefined) {
@@ -300,7 +300,7 @@ async function selectKey({ db }: RelayerDeps, id: number): Promise<string> {
   return key;
 }
 
-/** Undefined: it ended while it waited for its turn. */
+/** Undefined: the row ended while it waited for its turn. */
 async function selectRow({ db }: RelayerDeps, id: number): Promise<SettlementRow | undefined> {
   return await db
     .selectFrom('settlements')

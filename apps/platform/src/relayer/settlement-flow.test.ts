@@ -117,7 +117,7 @@ describe('settlement flow', () => {
     expect(await chain.poolBalance()).toBe(plan.total);
   });
 
-  it('sends nothing that the simulation refuses, and takes a fresh proof for the same authorisation', async () => {
+  it('sends nothing that the simulation refuses, and accepts a fresh proof for the same authorisation', async () => {
     const stale = await makeSettlement({
       eligibilityRoot: assertField(777n),
     });
@@ -189,7 +189,7 @@ describe('settlement flow', () => {
     expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(1);
   });
 
-  it('sends what the node has forgotten once more, byte for byte', async () => {
+  it('sends a transaction that the node dropped again, byte for byte', async () => {
     const { request } = await makeSettlement();
     await accept(request);
     await chain.provider.send('evm_setAutomine', [false]);
@@ -283,7 +283,7 @@ describe('settlement flow', () => {
     expect((await recordOf()).txHash).not.toBe(record.txHash);
   });
 
-  it('waits for finality before it calls a revert a revert', async () => {
+  it('waits for finality before it records a revert', async () => {
     const { request } = await makeSettlement();
     await accept(request);
     await chain.provider.send('evm_setAutomine', [false]);
@@ -308,7 +308,7 @@ describe('settlement flow', () => {
     expect(await chain.provider.getTransactionCount(chain.wallet('relayer').address)).toBe(1);
   });
 
-  it('closes a row whose nonce is used for another batch, and takes none whose nonce was', async () => {
+  it('closes a row whose nonce is used for another batch, and refuses a new one whose nonce is used', async () => {
     const first = await makeSettlement();
     const second = await makeSettlement({
       amounts: [5n, 6n],
@@ -326,7 +326,7 @@ describe('settlement flow', () => {
     expect((await accept(first.request)).state).toBe('accepted');
   });
 
-  it('holds the key against another authorisation until the first is provably dead', async () => {
+  it('refuses another authorisation under the key until the first can never land', async () => {
     const first = await makeSettlement({
       eligibilityRoot: assertField(777n),
     });
@@ -358,7 +358,7 @@ describe('settlement flow', () => {
     expect(await batchCount()).toBe(1n);
   });
 
-  it('lets the next attempt in once the first was voided, and never the same nonce', async () => {
+  it('accepts the next attempt once the first was voided, and never the same nonce', async () => {
     const first = await makeSettlement({
       eligibilityRoot: assertField(777n),
     });
@@ -388,7 +388,7 @@ describe('settlement flow', () => {
     expect((await accept(next.request)).state).toBe('accepted');
   });
 
-  it('tells an allowance that is too small, and sends after it was raised', async () => {
+  it('reports an allowance that is too small, and sends after it was raised', async () => {
     const { request } = await makeSettlement({
       amounts: [900_000n, 200_000n],
     });

@@ -29,7 +29,7 @@ const eligibilityRoot = assertField(12345n);
 const whole = computeReserve(16) + Number(voidGasCeiling);
 const hour = 3_600_000;
 
-describe('what a settlement must keep to', () => {
+describe('the limits of a settlement', () => {
   let chain: TestChain;
   let poolChain: PoolChain;
   let database: TestDatabase;
@@ -109,7 +109,7 @@ describe('what a settlement must keep to', () => {
     );
 
   describe('by its deadline', () => {
-    it('takes what agents sign, and refuses what lives longer, naming the limit and the remedy', async () => {
+    it('accepts what agents sign, and refuses a later deadline, naming the limit and the remedy', async () => {
       const { edge } = await open(10 * whole);
       const now = Math.floor(Date.now() / 1_000);
       await edge.postSettlement('job-1', (await settle({ deadline: now + 4_500 })).request);
@@ -130,7 +130,7 @@ describe('what a settlement must keep to', () => {
       expect((await post(opened, await settle(), 'job-1'))[0]).toBe(202);
     });
 
-    it('answers a replay of what an earlier version took, however far its deadline', async () => {
+    it('answers a replay of what an earlier version accepted, whatever its deadline', async () => {
       const { edge } = await open(10 * whole);
       const { request } = await settle();
       await edge.postSettlement('job-1', request);
@@ -143,7 +143,7 @@ describe('what a settlement must keep to', () => {
   });
 
   describe('by the gas of its employer', () => {
-    it('answers 429 with a time when a day is used up; replays and other employers are not concerned', async () => {
+    it('answers 429 with a retry time when the daily gas is used up, except to replays and other employers', async () => {
       const opened = await open(whole);
       const first = await settle();
       expect(await post(opened, first, 'job-1')).toEqual([202, 'accepted', null]);
@@ -154,7 +154,7 @@ describe('what a settlement must keep to', () => {
       expect((await post(other, second, 'job-2'))[0]).toBe(202);
     });
 
-    it('counts what a settlement took once that is final, through a restart', async () => {
+    it('counts the gas that a settlement used once it is final, also after a restart', async () => {
       await post(await open(whole), await settle(), 'job-1');
       await relay();
       // Sent and not final: its limit and its withdrawal count.
@@ -167,7 +167,7 @@ describe('what a settlement must keep to', () => {
       expect((await post(await open(whole + used), second, 'job-2'))[0]).toBe(202);
     });
 
-    it('tells when the oldest has been gone for a day, and takes the next one then', async () => {
+    it('names the time when the oldest use is a day old, and accepts the next settlement then', async () => {
       await post(await open(whole), await settle(), 'job-1');
       await relay();
       await settleDown();
@@ -185,7 +185,7 @@ describe('what a settlement must keep to', () => {
       expect((await post(opened, again, 'job-2'))[0]).toBe(202);
     });
 
-    it('counts nothing for a batch that the simulation refused but what its withdrawal may take', async () => {
+    it('counts only the possible withdrawal of a batch that the simulation refused', async () => {
       const opened = await open(whole + Number(voidGasCeiling));
       await post(opened, await settle({ root: assertField(777n) }), 'job-1');
       await relay();
@@ -212,14 +212,14 @@ describe('what a settlement must keep to', () => {
       expect((await post(await open(enough), next, 'job-2'))[0]).toBe(202);
     });
 
-    it('takes one of two that come at once and do not both fit', async () => {
+    it('accepts one of two that arrive at once and do not both fit', async () => {
       const opened = await open(whole);
       const [one, two] = [await settle(), await settle({ jobKey: 'job-2' })];
       const answers = await Promise.all([post(opened, one, 'job-1'), post(opened, two, 'job-2')]);
       expect(answers.map(([status]) => status).toSorted()).toEqual([202, 429]);
     });
 
-    it('never holds up a withdrawal', async () => {
+    it('never refuses a withdrawal', async () => {
       const opened = await open(whole);
       const settlement = await settle();
       await post(opened, settlement, 'job-1');

@@ -1,6 +1,6 @@
 /**
- * Whether the platform takes on a settlement that it does not have (docs/decisions/0027): its authorisation must not live
- * for long, and its employer must have gas left. Replays are not asked: what is stored is answered.
+ * Limits of a new settlement (docs/decisions/0027): its authorisation must expire soon, and its employer must have gas
+ * left. They do not apply to replays, which are answered from the stored row.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export const defaultSettlementLimits: SettlementLimits = {
 };
 
 /**
- * Asks nobody unless the deadline is too far by our own clock: then the chain's counts, which may be ahead.
+ * Reads the chain only when the deadline is too far by our own clock: the chain's clock may be ahead.
  * @throws PoolError `deadline_too_far` (400), `chain_unreachable` (503)
  */
 export async function assertDeadline(
@@ -48,9 +48,9 @@ export async function assertDeadline(
 }
 
 /**
- * To be called in the transaction that stores the row: settlements of one employer are counted one after the other.
- * @param instead - row of the same key that this one follows or takes up again
- * @returns gas to be written down with the row
+ * Must run in the transaction that stores the row: settlements of one employer are counted one after the other.
+ * @param instead - row of the same key that this one follows or retries
+ * @returns gas to store with the row
  * @throws PoolError `gas_budget_exceeded` (429, retryable)
  */
 export async function reserveGas(

@@ -1,6 +1,6 @@
 /**
- * Settlement rows: one a (employer, Idempotency-Key) at a time. The row and its sealed notes are written in
- * one transaction before anything is sent, so no batch can land whose notes are lost (docs/decisions/0007).
+ * Settlement rows: one per employer and Idempotency-Key at a time. The row and its sealed notes are written in one
+ * transaction before anything is sent, so no batch can land whose notes are lost (docs/decisions/0007).
  *
  * @module
  */
@@ -29,7 +29,7 @@ export function parseStoredCall(row: SettlementRow): FundCall {
   return JSON.parse(row.request) as FundCall;
 }
 
-/** The call that withdraws the batch; undefined while its funder has not. */
+/** The call that withdraws the batch; undefined while its funder has not signed one. */
 export function describeWithdrawal(row: SettlementRow): VoidCall | undefined {
   return row.void_signature === null
     ? undefined
@@ -40,7 +40,7 @@ export function describeWithdrawal(row: SettlementRow): VoidCall | undefined {
       };
 }
 
-/** The row that a key names now. */
+/** The current row of a key. */
 export async function findSettlement(
   db: PlatformDatabase,
   employerId: string,
@@ -56,7 +56,7 @@ export async function findSettlement(
 }
 
 /**
- * What the contract knows the batch by (protocol §3).
+ * The id of the batch in the contract (protocol §3).
  * @throws PoolError `invalid_field_element`; not for a batch that `assertSettlement` has passed
  */
 export function batchIdOf({ funder, batchNonce }: FundBatchWire): Hex32 {
@@ -64,7 +64,7 @@ export function batchIdOf({ funder, batchNonce }: FundBatchWire): Hex32 {
 }
 
 /**
- * A batch has one settlement, whoever handed it over. Told early, it costs nobody a check of the batch.
+ * Refuses a batch that another settlement has. Refusing early saves the check of the batch.
  * @throws PoolError `idempotency_conflict` (409)
  */
 export async function assertBatchFree(
@@ -82,7 +82,7 @@ export async function assertBatchFree(
   }
 }
 
-/** True when both authorise the same payment: what the funder signed is equal part by part. */
+/** True when both authorise the same payment: every part that the funder signed is equal. */
 export function isSameAuthorisation(
   row: SettlementRow,
   chain: string,
@@ -118,8 +118,8 @@ async function findSealedNotes(
 }
 
 /**
- * A request that repeats an authorisation brings the batch and the sealed notes that are stored with it: their hashes are
- * in what was signed. Comparing them takes no hashing.
+ * A request that repeats an authorisation must have the stored batch and sealed notes, since the funder signed their
+ * hashes. Comparing them needs no hashing.
  * @throws PoolError `invalid_settlement` (400)
  */
 export async function assertSameNotes(
@@ -131,7 +131,7 @@ export async function assertSameNotes(
   const { commitments } = parseStoredCall(row).batch;
   const isSame =
     commitments.join() === batch.commitments.join() &&
-    // None are stored any more when they were lost or erased: there is nothing to differ from.
+    // The stored notes were lost or erased: there is nothing to compare with.
     (stored.length === 0 || joinSealed(stored) === joinSealed(sealedNotes));
   if (!isSame) {
     throw new PoolError(
@@ -141,7 +141,7 @@ export async function assertSameNotes(
   }
 }
 
-/** Whether the notes that are stored with a settlement are these, with the keys they are addressed to. */
+/** True when a settlement is stored with these notes and recipient keys. */
 export async function hasSameNotes(
   db: PlatformDatabase,
   row: SettlementRow,
@@ -159,7 +159,7 @@ function joinSealed(notes: Delivery['sealedNotes']): string {
   return notes.map(({ sealed }) => sealed).join();
 }
 
-/** Sets gas aside for a row, in the transaction that stores it. @throws PoolError when there is none */
+/** Reserves gas for a row, in the transaction that stores it. @throws PoolError when none is left */
 export type ReserveGas = (trx: PlatformDatabase) => Promise<number>;
 
 /**
@@ -205,7 +205,7 @@ export async function insertSettlement(
   });
 }
 
-// Facts of a reverted transaction do not belong to the next attempt; its row of relayer_transactions keeps them.
+// The facts of a reverted transaction do not belong to the next attempt; relayer_transactions keeps them.
 const noOutcome = {
   tx_hash: null,
   block_number: null,
@@ -241,7 +241,7 @@ function createValues(
     gas_used: null,
     error_code: null,
     error_message: null,
-    // Whoever delivers notes again brings none: nobody can tell then which request was paid.
+    // A delivery of notes has none, and which request was paid is then unknown.
     body_fingerprint: null,
     body_fingerprint_key: null,
     superseded_at: null,
@@ -249,7 +249,7 @@ function createValues(
   };
 }
 
-/** Notes of one statement. The embedded database works in the serving thread: others have their turn in between. */
+/** Notes per statement. The embedded database works in the serving thread, so other requests run in between. */
 const notesAtOnce = 64;
 
 /** The batch's sealed notes with their commitments. Fails when the settlement has notes. */
@@ -275,7 +275,7 @@ export async function insertSealedNotes(
 }
 
 /**
- * A row for a batch that the index has and this platform forgot. It is settled from the start, so nothing is ever sent for it.
+ * A row for a batch that is in the index and whose settlement this platform lost. It starts as settled, so nothing is sent.
  * @throws PoolError `idempotency_conflict` (409) when the key or the batch has a row
  */
 export async function insertSettled(
@@ -305,8 +305,8 @@ export async function insertSettled(
 }
 
 /**
- * Takes a reverted row up again with a fresh proof, root, digest or permit of the same authorisation. Sealed notes that
- * are not there any more are stored anew: no batch may land without them.
+ * Retries a reverted row with a fresh proof, root, digest or permit of the same authorisation. Missing sealed notes are
+ * stored again: no batch may land without them.
  * @throws PoolError as `reserve`
  */
 export async function reopenSettlement(
@@ -338,7 +338,7 @@ export async function reopenSettlement(
   });
 }
 
-/** Refused before anything could land. A row whose funder withdrew it stays unfinished: its withdrawal is to be sent. */
+/** Refused before anything could land. A row that its funder withdrew stays unfinished: its withdrawal must be sent. */
 export async function markRefused(
   db: PlatformDatabase,
   id: number,
@@ -367,7 +367,7 @@ export async function markReverted(
     .execute();
 }
 
-/** Stores the funder's withdrawal. A reverted row is taken up again: its authorisation could still land. */
+/** Stores the funder's withdrawal. A reverted row is reopened: its authorisation could still land. */
 export async function storeWithdrawal(
   db: PlatformDatabase,
   id: number,
@@ -395,7 +395,7 @@ export async function storeWithdrawal(
   });
 }
 
-/** The row in the shape of the wire, with its sealed notes; without any once they were erased. */
+/** The row in its wire format, with its sealed notes unless they were erased. */
 export async function describeSettlement(
   db: PlatformDatabase,
   row: SettlementRow,

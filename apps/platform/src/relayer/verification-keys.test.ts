@@ -32,7 +32,7 @@ describe('the keys that proofs are verified with', () => {
     return { folder, manifest };
   }
 
-  it('are the pinned development keys where no other are named', async () => {
+  it('are the pinned development keys unless others are configured', async () => {
     const keys = await loadVerificationKeys(undefined);
     expect([...keys.keys()]).toEqual([16, 64, 256]);
     expect(keys.get(16)).toEqual(verificationKeys['fund-16']);

@@ -174,7 +174,7 @@ describe('a batch that its funder withdraws', () => {
     expect([await sentCount(), await batchCount()]).toEqual([1, 1n]);
   });
 
-  it('settles when its fund() overtakes a withdrawal that is out already', async () => {
+  it('settles when its fund() is mined before a withdrawal that was sent', async () => {
     const settlement = await settle();
     await edge.postSettlement('job-1', settlement.request);
     await automine(false);
@@ -267,7 +267,7 @@ describe('a batch that its funder withdraws', () => {
     expect(await batchCount()).toBe(0n);
   });
 
-  it('is withdrawn also when its fund() had reverted: the authorisation would live on', async () => {
+  it('is withdrawn also when its fund() had reverted, since the authorisation is still valid', async () => {
     const settlement = await settle();
     await edge.postSettlement('job-1', settlement.request);
     await (await chain.registry('gate').revoke()).wait();
@@ -284,7 +284,7 @@ describe('a batch that its funder withdraws', () => {
     expect((await edge.postSettlement('job-1', next.request)).state).toBe('accepted');
   });
 
-  it('ends reverted when somebody else withdrew it', async () => {
+  it('ends reverted when another sender withdrew it', async () => {
     const settlement = await settle();
     await edge.postSettlement('job-1', settlement.request);
     const request = await withdraw(settlement);
@@ -326,7 +326,7 @@ describe('a batch that its funder withdraws', () => {
     expect(await sentCount()).toBe(1);
   });
 
-  it('belongs to one employer, key, nonce and funder: all else is 404', async () => {
+  it('answers 404 for another employer, key, nonce or funder', async () => {
     const settlement = await settle();
     await edge.postSettlement('job-1', settlement.request);
     const request = await withdraw(settlement);
@@ -348,7 +348,7 @@ describe('a batch that its funder withdraws', () => {
     expect((await edge.postVoid('job-1', request)).state).toBe('accepted');
   });
 
-  it('is told apart from an RPC that does not answer: 503, and nothing is stored', async () => {
+  it('answers 503 and stores nothing while the RPC does not answer', async () => {
     const settlement = await settle();
     await edge.postSettlement('job-1', settlement.request);
     const request = await withdraw(settlement);

@@ -51,19 +51,19 @@ describe('gas of whole transactions', () => {
     writeFileSync(snapshotUrl, lines.join(''));
   });
 
-  it('fund with 16 recipients stays below 35,000 a recipient', async () => {
+  it('fund with 16 recipients stays below 35,000 per recipient', async () => {
     const gas = await measureFund(scene, findProof('fund-16'));
     expect(gas / 16n).toBeLessThan(35_000n);
     check('fund-16', gas);
   });
 
-  it('fund with 64 recipients stays below 9,000 a recipient', async () => {
+  it('fund with 64 recipients stays below 9,000 per recipient', async () => {
     const gas = await measureFund(scene, findProof('fund-64'));
     expect(gas / 64n).toBeLessThan(9_000n);
     check('fund-64', gas);
   });
 
-  it('fund with 256 recipients stays below 3,500 a recipient', async () => {
+  it('fund with 256 recipients stays below 3,500 per recipient', async () => {
     const gas = await measureFund(scene, findProof('fund-256'));
     expect(gas / 256n).toBeLessThan(3_500n);
     check('fund-256', gas);

@@ -1,5 +1,5 @@
 /**
- * The batch behind vectors/fund-proofs.json: who pays, where the contracts lie, what is proved. Every input is
+ * The batch behind vectors/fund-proofs.json: who pays, the addresses of the contracts, what is proved. Every input is
  * fixed, so that contracts deployed in the order named here accept the proof on any development chain 31337.
  */
 

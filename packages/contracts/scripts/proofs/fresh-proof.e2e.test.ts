@@ -8,7 +8,7 @@ import { decodeRevert } from '../../src/decode-revert.ts';
 import { createGasScene, findProof, measureFund, type ProofVector } from '../gas/scene.ts';
 import { proveBatch } from './prove-batch.ts';
 
-it('the Solidity verifier takes a fresh proof of fund-16', async () => {
+it('the Solidity verifier accepts a fresh proof of fund-16', async () => {
   const prover = createProver({
     artifacts: createArtifactStore({ keyForm: 'compact' }),
     accelerator: 'cpu',

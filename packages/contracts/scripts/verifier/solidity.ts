@@ -27,7 +27,7 @@ function parseG1([x, y, z]: readonly string[]): bigint[] {
   return [parseCoordinate(x), parseCoordinate(y)];
 }
 
-/** The EVM's pairing precompile wants the imaginary part first, snarkjs writes the real part first. */
+/** The EVM's pairing precompile expects the imaginary part first; snarkjs writes the real part first. */
 function parseG2([x, y, z]: readonly (readonly string[])[]): bigint[] {
   if (z?.[0] !== '1' || z[1] !== '0') throw new Error('a G2 point is not affine');
   return [x?.[1], x?.[0], y?.[1], y?.[0]].map(parseCoordinate);

@@ -28,12 +28,12 @@ describe('readBroadcastAnswer', () => {
     'invalid chain id for signer: have 1 want 2',
     'max priority fee per gas higher than max fee per gas',
     'tx fee (2.00 ether) exceeds the configured cap (1.00 ether)',
-  ])('takes "%s" for a refusal for good', (message) => {
+  ])('reads "%s" as a final refusal', (message) => {
     expect(readBroadcastAnswer(answered(message))).toBe('refused-for-good');
   });
 
   it.each(['already known', 'nonce too low: next nonce 7, tx nonce 6', 'OldNonce'])(
-    'takes "%s" for bytes that are there',
+    'reads "%s" as bytes that the node has',
     (message) => {
       expect(readBroadcastAnswer(answered(message))).toBe('already-there');
     },
@@ -59,7 +59,7 @@ describe('readBroadcastAnswer', () => {
 });
 
 describe('isOutOfGas', () => {
-  it('is about gas, not about an allowance', () => {
+  it('matches a lack of gas, not a lack of allowance', () => {
     expect(isOutOfGas(answered('gas required exceeds allowance (1964270)'))).toBe(true);
     expect(isOutOfGas(answered('out of gas'))).toBe(true);
     expect(isOutOfGas(answered('intrinsic gas too low'))).toBe(true);

@@ -1,5 +1,5 @@
-// The pipeline against the real contracts on a real chain. Only the proof is not real: the verifiers'
-// code is replaced by one that says yes, so what decides here is everything around the proof.
+// The pipeline against the real contracts on a real chain. Only the proof is not real: the verifiers' code is replaced by
+// one that accepts every proof, so these tests cover everything around the proof.
 
 import type { SettlementRecord, SettlementRequest } from '@pool/api';
 import {
@@ -61,7 +61,7 @@ afterAll(async () => {
   await anvil.stop();
 });
 
-/** A relayer on the real chain: simulates unless told otherwise, sends, and answers like the platform. */
+/** A relayer on the real chain: it simulates unless `skipSimulation` is set, sends, and answers like the platform. */
 async function createRealWorld() {
   const world = await createWorld();
   const key = new Secret(funderWallet().privateKey);
@@ -166,7 +166,7 @@ describe('the pipeline on a real chain', () => {
     expect(await allowanceOf('USDC')).toBe(0n);
   });
 
-  it('pays by approvals, zero first, with a token that demands it', async () => {
+  it('pays by approvals, zero first, with a token that requires it', async () => {
     const { world, deps } = await createRealWorld();
     const token = connectErc20(settings.tokens['USDT']?.address ?? '', funderWallet());
     await (await token.approve(settings.pool, 5n)).wait();
@@ -181,7 +181,7 @@ describe('the pipeline on a real chain', () => {
     expect(await poolBalance('USDT')).toBe(before + 6_000n);
   });
 
-  it('is refused by the contract when a relayer alters anything, and then pays once', async () => {
+  it('pays once after the contract refused every batch that a relayer altered', async () => {
     const { world, deps, relay } = await createRealWorld();
     const before = await poolBalance('USDC');
     const word = parseHex32(`0x${'07'.repeat(32)}`);
@@ -226,7 +226,7 @@ describe('the pipeline on a real chain', () => {
     expect(await poolBalance('USDC')).toBe(before + 6_001n);
   });
 
-  it('is not paid again when an agent without memory is given the same key', async () => {
+  it('does not pay again when an agent with an empty store gets the same key', async () => {
     const { world, deps } = await createRealWorld();
     const first = await accept(world, 'twice');
     await world.run(first, undefined, deps);
@@ -270,7 +270,7 @@ describe('the pipeline on a real chain', () => {
     await world.run(job, undefined, {
       ...deps,
       async reach(point) {
-        // After the last look at the funder's balance.
+        // After the last read of the funder's balance.
         if (point === 'settling.released') {
           const all = await token.balanceOf(funderWallet().address);
           await (await token.transfer(testWallet(provider, 9).address, all)).wait();
@@ -327,7 +327,7 @@ describe('createEvmChain', () => {
     other.close();
   });
 
-  it('calls an RPC that does not answer retryable', async () => {
+  it('reports an RPC that does not answer as retryable', async () => {
     const other = createEvmChain({ ...settings, rpcUrl: 'http://127.0.0.1:9' });
     await expect(other.fetchHeadTimestamp()).rejects.toMatchObject({
       code: 'chain_unreachable',
@@ -336,7 +336,7 @@ describe('createEvmChain', () => {
     other.close();
   });
 
-  it('says when the funder cannot pay the gas of an approval', async () => {
+  it('reports a funder that cannot pay the gas of an approval', async () => {
     const poor = new Secret(`0x${'77'.repeat(32)}`);
     const signer = createLocalKeySigner({ privateKey: poor });
     const world = await createWorld();
@@ -377,7 +377,7 @@ describe('observeFunds', () => {
     expect((await observeFunds(targetOf('USDT', held), funder)).findings).toEqual([]);
   });
 
-  it('prices an approval for an account that cannot pay it, and a permit for nobody', async () => {
+  it('requires coin for an approval, and none for a permit', async () => {
     const poor = parseEvmAddress('0x00000000000000000000000000000000000000a1');
     const codesOf = async (symbol: string) =>
       (await observeFunds(targetOf(symbol, 1n), poor)).findings.map(({ code }) => code);
@@ -385,7 +385,7 @@ describe('observeFunds', () => {
     expect(await codesOf('USDC')).toEqual(['insufficient_balance']);
   });
 
-  it('knows nothing while the RPC is cut', async () => {
+  it('reports an unknown allowance while the RPC is unreachable', async () => {
     const cut = createEvmChain({ ...settings, rpcUrl: 'http://127.0.0.1:9' });
     const funder = parseEvmAddress(funderWallet().address);
     expect(await observeFunds(targetOf('USDT', 1n, cut), funder)).toEqual({

@@ -1,6 +1,6 @@
 /**
- * The funder over any {@link Signer}: asks, waits while people vote, and turns anything but a signature
- * into an error.
+ * The funder over any {@link Signer}: it requests a signature, waits for the vote, and turns every other outcome into an
+ * error.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import {
 import { Transaction } from 'ethers';
 import type { ApprovalTransaction, Clock, FunderPort } from '../ports.ts';
 
-/** Pause between two looks at a signature somebody has yet to approve. */
+/** Pause between two reads of a signature that is not approved yet. */
 const pollMs = 2_000;
 
 /** @throws what the signer throws when it does not know its own address */

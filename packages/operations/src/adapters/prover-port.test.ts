@@ -1,4 +1,4 @@
-// Which verification key a proof is checked under: the one of the keys that made it.
+// A proof is verified under the key of the set that made it.
 
 import { verificationKeys } from '@pool/circuits';
 import { bigintToHex32 } from '@pool/core';
@@ -38,7 +38,7 @@ it('verifies under the pinned development keys unless it is given others', async
   expect(seen).toEqual([verificationKeys['fund-64'], other]);
 });
 
-it('passes on why a key cannot be had', async () => {
+it('passes on why a key cannot be read', async () => {
   const port = createProverPort(createMockProver(), 'real', async () => {
     throw new Error('no such key');
   });

@@ -23,7 +23,7 @@ const circuitOf: Readonly<Record<BatchSize, CircuitName>> = {
   256: 'fund-256',
 };
 
-/** Where each stage of a proof lies within the whole, start and length. */
+/** Start and length of each stage, as fractions of the whole proof. */
 const spans: Readonly<Record<ProofStage, readonly [number, number]>> = {
   artifacts: [0, 0],
   queued: [0, 0],
@@ -82,7 +82,7 @@ function parseProof({ a, b, c }: ProverProof): SolidityProof {
   return { a: pair(a), b: [pair(b[0]), pair(b[1])], c: pair(c) };
 }
 
-/** The engine has no HTTP status; codes and messages stay. */
+/** Errors of the prover have no HTTP status. Their codes and messages are kept. */
 function toPoolError(error: unknown): unknown {
   if (
     error instanceof Error &&

@@ -1,5 +1,5 @@
 /**
- * Thread that checks batches: tens of milliseconds of arithmetic for one of 256, which the serving thread need not do.
+ * Thread that checks batches: arithmetic of tens of milliseconds for 256 slots, off the serving thread.
  *
  * @module
  */

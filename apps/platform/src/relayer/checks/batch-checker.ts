@@ -1,5 +1,5 @@
 /**
- * {@link checkBatch} in a thread of its own, as the serving thread sees it. When nobody can tell, nothing is accepted.
+ * {@link checkBatch} in a thread of its own, as the serving thread calls it. Without a verdict, nothing is accepted.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { BatchJob, BatchVerdict, ProofInputs } from './check-batch.ts';
 
 export type BatchChecker = {
   /**
-   * @returns what the proof has to be about
+   * @returns the public inputs that the proof must have
    * @throws PoolError `invalid_settlement` (400), `verifier_unavailable` (503, retryable)
    */
   check(
@@ -20,7 +20,7 @@ export type BatchChecker = {
   close(): Promise<void>;
 };
 
-/** A batch of 256 takes some 30 ms; the first one waits for the thread to start. */
+/** A batch of 256 takes about 30 ms; the first one waits for the thread to start. */
 const timeoutMs = 10_000;
 
 /** Starts the thread. @param thread - for tests only */

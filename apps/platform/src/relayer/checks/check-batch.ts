@@ -1,5 +1,5 @@
 /**
- * What takes long to check about a batch (protocol §8): field elements, the root of the commitments, the digest and the
+ * The long checks of a batch (protocol §8): field elements, the root of the commitments, the digest and the
  * keys of the notes. The contract checks root and digest again; here a mistake costs no gas, and no sealed note is stored
  * that does not belong to its batch. Runs in a thread of its own (batch-check-worker.ts).
  *
@@ -18,7 +18,7 @@ import {
 import { type BatchArithmetic, computeFundPublicInputs, type FundPublicInputs } from '@pool/notes';
 import { attempt, refuse } from './refuse-settlement.ts';
 
-/** What the thread is given. Public, but for which keys are paid together. */
+/** Input of the thread. Public, except which keys are paid together. */
 export type BatchJob = {
   readonly batch: FundBatchWire;
   /** In slot order. */
@@ -27,14 +27,14 @@ export type BatchJob = {
   readonly pool: EvmAddress;
 };
 
-/** What the proof has to be about. */
+/** Public inputs that the proof must have. */
 export type ProofInputs = Pick<FundPublicInputs, 'digest' | 'z' | 'y'>;
 
 export type BatchVerdict =
   | { readonly kind: 'fits'; readonly inputs: ProofInputs }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** @returns a verdict for everything that a caller can send; throws for failures of our own */
+/** @returns a verdict for any input of a caller; throws for internal failures */
 export async function checkBatch(
   job: BatchJob,
   arithmetic: Pick<BatchArithmetic, 'computeBatchRoot' | 'findInvalidKey'>,

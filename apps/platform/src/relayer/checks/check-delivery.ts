@@ -1,6 +1,6 @@
 /**
- * What the platform sees of a settlement request at little cost (protocol §8): addresses, sizes, suites and the hash of
- * the sealed notes. It comes before everything that takes long. What takes long is in check-batch.ts.
+ * The cheap checks of a settlement request (protocol §8): addresses, sizes, suites and the hash of the sealed notes. They
+ * run before the long ones, which are in check-batch.ts.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { attempt, refuse } from './refuse-settlement.ts';
 /** Suite byte of a note sealed to a Baby Jubjub key, the only one an EVM pool carries. */
 const evmSuite = '0x01';
 
-/** @throws PoolError `invalid_settlement` naming the first thing that does not fit */
+/** @throws PoolError `invalid_settlement` naming the first field that does not fit */
 export function assertDelivery(
   { batch, sealedNotes }: Delivery,
   settings: Pick<EvmChainSettings, 'tokens'>,

@@ -32,7 +32,7 @@ describe('recoverSigner', () => {
     ['s of zero', join(r, '00'.repeat(32), '1b')],
     ['r beyond the order', join('ff'.repeat(32), s, '1b')],
     ['nothing', '0x'],
-  ])('finds nobody where there is %s', (_name, signature) => {
+  ])('recovers no signer with %s', (_name, signature) => {
     expect(recoverSigner(digest, signature)).toBeUndefined();
   });
 
@@ -46,7 +46,7 @@ describe('assertFunderSigned', () => {
   const claim = { funder: parseEvmAddress(wallet.address), digest, signature: good };
   const never = () => Promise.reject(new Error('nobody is to be asked'));
 
-  it('asks nobody when the key of the address signed', async () => {
+  it('asks no contract when the key of the address signed', async () => {
     await expect(assertFunderSigned(claim, never)).resolves.toBeUndefined();
   });
 

@@ -1,7 +1,6 @@
 /**
  * Whether a funder signed, as the pool's contract decides it (FunderSignature.sol): the key of its address first, then
- * the contract at its address (ERC-1271). A settlement that its funder did not sign could only take the place of one that
- * it did.
+ * the contract at its address (ERC-1271). A settlement that its funder did not sign could only block one that it signed.
  *
  * @module
  */
@@ -18,11 +17,11 @@ export type FunderClaim = {
 };
 
 const signatureBytes = 65;
-/** Half of the order of secp256k1's group: the contract takes no greater s. */
+/** Half of the order of secp256k1's group: the contract accepts no greater s. */
 const greatestS = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
- * @param ask - puts the signature to the contract at the funder's address
+ * @param ask - asks the contract at the funder's address about the signature
  * @throws PoolError `invalid_settlement` (400), what `ask` throws
  */
 export async function assertFunderSigned(
@@ -46,7 +45,7 @@ export async function assertFunderSigned(
   }
 }
 
-/** As `ECDSA.tryRecover`: 65 bytes, s in the lower half, v of 27 or 28. Undefined: nobody's signature. */
+/** As `ECDSA.tryRecover`: 65 bytes, s in the lower half, v of 27 or 28. Undefined: no valid signature. */
 export function recoverSigner(digest: Hex32, signature: Hex): EvmAddress | undefined {
   const bytes = hexToBytes(signature);
   const v = bytes[signatureBytes - 1];

@@ -1,6 +1,6 @@
 /**
- * Whether the funder's batch nonce is free for this batch. A settlement of a nonce that another batch has used could
- * only take the place of that batch's own.
+ * Checks that the funder's batch nonce is free for this batch. A settlement with a nonce that another batch used could
+ * only block that batch's own settlement.
  *
  * @module
  */
@@ -12,8 +12,8 @@ import { refuse } from './refuse-settlement.ts';
 const timeoutMs = 5_000;
 
 /**
- * @throws PoolError `invalid_settlement` (400), `chain_unreachable` (503, retryable) when the chain does not say it:
- *   nothing can be sent then, and the agent asks again
+ * @throws PoolError `invalid_settlement` (400), `chain_unreachable` (503, retryable) when the chain does not answer:
+ *   nothing can be sent then, and the agent tries again
  */
 export async function assertNonceFree(
   chain: Pick<PoolChain, 'fetchBatchRootOf'>,

@@ -1,7 +1,6 @@
 /**
- * Whether the proof of a settlement holds (SERVICE.md, "Settle"; docs/decisions/0025). It is verified in a
- * thread of its own, so no route waits, and before anything is stored or simulated. When nobody can tell, the
- * settlement is not accepted.
+ * Verifies the proof of a settlement (docs/decisions/0025). It runs in a thread of its own, so no route waits, and before
+ * anything is stored or simulated. Without a verdict, the settlement is not accepted.
  *
  * @module
  */
@@ -12,7 +11,7 @@ import type { VerificationKeys } from '../verification-keys.ts';
 import type { ProofInputs } from './check-batch.ts';
 
 export type ProofCheck = {
-  /** Before anything that takes long. @throws PoolError `batch_size_unsupported` (400) */
+  /** Runs before the long checks. @throws PoolError `batch_size_unsupported` (400) */
   assertSize(size: number): void;
   /**
    * @param size - slots of the batch
@@ -28,7 +27,7 @@ export function createProofCheck(
   function keyFor(size: number) {
     const key = keys.get(size);
     if (key === undefined) {
-      // Not "try again": an agent that does so would keep its funder's other batches waiting.
+      // Not retryable: an agent that tries again would delay the other batches of its funder.
       throw new PoolError(
         'batch_size_unsupported',
         `settlement refused: this platform has no verification key for batches of ${size} slots; its operator must add one`,

@@ -84,14 +84,14 @@ describe('a settlement', () => {
     expect(steps).toEqual(['limit', 'nonce', 'batch', 'proof']);
   });
 
-  it('that is stored is answered without any of it', async () => {
+  it('that is stored is answered without these checks', async () => {
     await accept(request);
     steps = [];
     expect(await accept(request)).toBe('accepted');
     expect(steps).toEqual([]);
   });
 
-  it('whose batch is stored under another key is refused before any of it', async () => {
+  it('whose batch is stored under another key is refused before these checks', async () => {
     await accept(request);
     steps = [];
     expect(await accept(request, 'other')).toBe('idempotency_conflict');
@@ -118,18 +118,18 @@ describe('a settlement', () => {
       }),
       ['limit', 'nonce', 'batch'],
     ],
-  ])('with %s is refused there, and nothing after it is asked', async (_name, change, expected) => {
+  ])('with %s is refused there, before the later checks', async (_name, change, expected) => {
     expect(await accept(change(request))).toBe('invalid_settlement');
     expect(steps).toEqual(expected);
   });
 });
 
-describe('the long work on a batch', () => {
+describe('the long checks of a batch', () => {
   const source = join(import.meta.dirname, '../..');
   const longWork =
     /\b(?:computeBatchRoot|decodeEncryptionPublicKey|computeFundPublicInputs|createBatchArithmetic|verifyProof)\b|import \{[^}]*\bcheckBatch\b/;
 
-  it('is imported by the modules of the thread beside, and by no other', () => {
+  it('are imported by the modules of the worker thread only', () => {
     const found = ['edge', 'relayer']
       .flatMap((folder) =>
         readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' }).map((file) =>

@@ -24,7 +24,7 @@ function open(limits: Partial<TurnLimits> = {}) {
 }
 
 describe('turns', () => {
-  it('go round: whoever asks often does not keep the others waiting', async () => {
+  it('rotate, so that a caller who asks often does not delay the others', async () => {
     const { begun, add, endOne } = open();
     const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2'].map(add);
     for (let times = 0; times < all.length; times += 1) await endOne();
@@ -32,7 +32,7 @@ describe('turns', () => {
     expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
   });
 
-  it('give each caller one place at once, and the places to several callers', async () => {
+  it('give each caller one place at a time, and several callers a place each', async () => {
     const { begun, add, endOne, settle } = open({ atOnce: 2 });
     const all = ['a1', 'a2', 'b1', 'c1'].map(add);
     await settle();
@@ -44,7 +44,7 @@ describe('turns', () => {
     expect(begun).toEqual(['a1', 'b1', 'a2', 'c1']);
   });
 
-  it('refuse a caller with too many waiting, and everybody when too many wait', async () => {
+  it('refuse a caller with too many waiting, and every caller when too many wait', async () => {
     const { add, endOne } = open({ maxWaiting: 3, maxWaitingOfCaller: 2 });
     const all = ['a1', 'a2', 'a3'].map(add);
     await expect(add('a4')).rejects.toMatchObject({
@@ -62,7 +62,7 @@ describe('turns', () => {
     expect(await Promise.all(all)).toHaveLength(4);
   });
 
-  it('end for whoever waited too long, and its place is free again', async () => {
+  it('end for a caller who waited too long, and free its place', async () => {
     const { begun, add, endOne } = open({ maxWaiting: 1, waitMs: 10 });
     const first = add('a1');
     await expect(add('b1')).rejects.toMatchObject({ code: 'verifier_unavailable', status: 503 });

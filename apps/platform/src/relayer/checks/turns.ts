@@ -1,6 +1,6 @@
 /**
- * Whose settlement is checked next. Employers take turns, so the one who posts most does not keep the others waiting,
- * and each has at most one under way.
+ * Decides whose settlement is checked next. Employers take turns, so an employer who posts many settlements does not delay
+ * the others, and each has at most one check under way.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export type TurnLimits = {
   readonly waitMs: number;
 };
 
-/** One proof and one batch are checked in some 60 ms. */
+/** Checking one proof and one batch takes about 60 ms. */
 const defaultLimits: TurnLimits = {
   atOnce: 1,
   maxWaiting: 64,
@@ -47,7 +47,7 @@ export function createTurns(limits: Partial<TurnLimits> = {}): Turns {
       }
       const begin = busy.has(caller) ? undefined : line.shift();
       if (begin !== undefined) {
-        // Behind everybody else, if more of it waits.
+        // Goes to the end of the line if more of it waits.
         lines.delete(caller);
         if (line.length > 0) {
           lines.set(caller, line);
