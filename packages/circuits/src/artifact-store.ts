@@ -1,9 +1,10 @@
 /**
- * A circuit's artifacts, built on first use, cached by recipe, and never handed out unless their bytes are the ones the committed
+ * A circuit's artifacts: built on first use, cached by recipe, and returned only if their bytes are those that the committed
  * manifest pins (protocol §9).
  *
- * The cache keeps three bundles of a circuit, each in a folder of its own and made when it is first asked for: what a prover needs
- * (with the proving key in its compact form), the constraint file, and the standard form of the key for tools of the snarkjs family.
+ * The cache keeps three bundles of a circuit. Each has its own folder and is built when it is first requested: the files a prover
+ * needs (with the proving key in its compact form), the constraint file, and the standard form of the key for tools of the
+ * snarkjs family.
  *
  * @module
  */
@@ -32,7 +33,7 @@ import { type CircuitName, circuitSizes } from './circuits.ts';
 import { withFileLock } from './file-lock.ts';
 import { convertKeyFile } from './key-file-form.ts';
 
-/** Everything a prover needs, by absolute path. Public. */
+/** The files a prover needs, by absolute path. Public. */
 export type CircuitArtifacts = {
   readonly circuit: CircuitName;
   /** Slots of the batch. */
@@ -45,13 +46,16 @@ export type CircuitArtifacts = {
 };
 
 export type ArtifactStoreOptions = {
-  /** Folder for the artifacts of all circuits. Default: `.cache/pool/circuits` in the workspace's root, else in the working directory. */
+  /**
+   * Folder for the artifacts of all circuits. Default: `.cache/pool/circuits` in the workspace's root, or in the working
+   * directory if there is no workspace.
+   */
   readonly cacheDir?: string | undefined;
   /** Default: the committed manifest. */
   readonly manifest?: ArtifactsManifest | undefined;
   /**
-   * What `zkeyPath` names: the compact form that the cache keeps (the default; our prover reads it), or, for tools of the snarkjs
-   * family, a standard `.zkey` made of it and cached beside it.
+   * The file that `zkeyPath` names: the compact form in the cache (the default, which our prover reads), or a standard `.zkey`
+   * for tools of the snarkjs family, which is converted from it and also cached.
    */
   readonly keyForm?: KeyForm | undefined;
 };
@@ -61,22 +65,23 @@ export type KeyForm = 'compact' | 'standard';
 export type ArtifactStore = {
   readonly cacheDir: string;
   /**
-   * Returns a circuit's artifacts, building them if the cache has none (fund-16: seconds; fund-256: minutes). Safe to call from
-   * several processes at once: one builds, the others wait.
-   * @throws PoolError `insecure_dev_setup` in production; `artifacts_digest_mismatch` if a fresh build is not what the manifest
-   *   pins; `compiler_missing`, `compile_failed`
+   * Returns a circuit's artifacts. Builds them if they are not in the cache (fund-16: seconds; fund-256: minutes). Several
+   * processes may call it at once: one builds, the others wait.
+   * @throws PoolError `insecure_dev_setup` in production; `artifacts_digest_mismatch` if a new build differs from the manifest;
+   *   `compiler_missing`, `compile_failed`
    */
   readonly ensureArtifacts: (
     circuit: CircuitName,
     options?: BuildOptions,
   ) => Promise<CircuitArtifacts>;
   /**
-   * Returns the path of a circuit's constraint file (`.r1cs`), compiling it if the cache has none. Throws as `ensureArtifacts`.
+   * Returns the path of a circuit's constraint file (`.r1cs`). Compiles it if it is not in the cache. Throws like
+   * `ensureArtifacts`.
    */
   readonly ensureConstraints: (circuit: CircuitName, options?: BuildOptions) => Promise<string>;
   /**
-   * Writes the standard `.zkey` of a circuit to a path of the caller's; a file there is replaced when the new one is complete and
-   * is what the manifest pins. Throws as `ensureArtifacts`.
+   * Writes the standard `.zkey` of a circuit to the given path. An existing file is replaced only when the new one is complete
+   * and matches the manifest. Throws like `ensureArtifacts`.
    */
   readonly writeStandardZkey: (
     circuit: CircuitName,
@@ -85,7 +90,7 @@ export type ArtifactStore = {
   ) => Promise<void>;
 };
 
-/** The workspace's root above this directory, or the directory itself. */
+/** The workspace's root above this directory, or the directory itself if there is none. */
 function defaultCacheDir(): string {
   const start = process.cwd();
   for (let folder = start; ; folder = dirname(folder)) {
@@ -124,7 +129,7 @@ function refuseMismatch(circuit: CircuitName, wrong: readonly ArtifactKind[]): v
   }
 }
 
-/** Moves a finished folder into place. If another process was faster, its folder stays: the contents are the same. */
+/** Moves a finished folder into place. If another process was faster, its folder stays: the contents are equal. */
 async function publish(built: string, folder: string): Promise<void> {
   try {
     await rename(built, folder);
@@ -137,25 +142,25 @@ async function publish(built: string, folder: string): Promise<void> {
 
 type BuiltDigests = { readonly [kind in ArtifactKind]?: string | undefined };
 
-/** Builds files of a circuit into an empty folder; returns the digests of what it made, kept or not, as far as it knows them. */
+/** Builds files of a circuit into an empty folder. Returns the known digests, also of files that are not kept. */
 type Build = (circuit: CircuitName, folder: string, options: BuildOptions) => Promise<BuiltDigests>;
 
-/** What a store is made of; tests put quick builders in the place of minutes of work. */
+/** The parts of a store. Tests replace the builders, which take minutes, with fast ones. */
 export type ArtifactStoreParts = {
   readonly cacheDir: string;
   readonly keyForm: KeyForm;
   readonly readManifest: () => ArtifactsManifest;
   readonly computeRecipe: (circuit: CircuitName) => string;
-  /** Makes witness program, compact key and verification key. */
+  /** Builds witness program, compact key and verification key. */
   readonly build: Build;
-  /** Makes the constraint file. */
+  /** Builds the constraint file. */
   readonly buildConstraints: Build;
   /** Writes the standard form of a compact key to a new file and returns its digest. */
   readonly convert: (compactPath: string, zkeyPath: string) => Promise<string>;
 };
 
 /**
- * Creates a store of circuits and their keys. It touches nothing until it is first asked for something.
+ * Creates a store of circuits and their keys. It reads and writes nothing before its first use.
  *
  * @example
  * const { wasmPath, zkeyPath, verificationKey } = await createArtifactStore().ensureArtifacts('fund-16');
@@ -172,7 +177,7 @@ export function createArtifactStore(options: ArtifactStoreOptions = {}): Artifac
   });
 }
 
-/** Files that lie in one folder and are made and checked together. */
+/** Files in one folder that are built and checked together. */
 type Bundle = {
   /** Distinguishes the folder from those of the circuit's other bundles. */
   readonly suffix: string;
@@ -183,7 +188,7 @@ type Bundle = {
 export function createArtifactStoreOf(parts: ArtifactStoreParts): ArtifactStore {
   const { cacheDir } = parts;
 
-  /** The folder of a bundle whose files have just been compared with the manifest. */
+  /** The folder of a bundle, after its files were compared with the manifest. */
   const ensureBundle = async (
     circuit: CircuitName,
     bundle: Bundle,
@@ -201,7 +206,7 @@ export function createArtifactStoreOf(parts: ArtifactStoreParts): ArtifactStore 
     const isGood = async (): Promise<boolean> =>
       existsSync(folder) && (await verify(folder)).length === 0;
     const rebuild = async (): Promise<void> => {
-      // Another process may have built it while this one waited.
+      // Another process may have built it while this one waited for the lock.
       if (await isGood()) {
         return;
       }
@@ -258,7 +263,7 @@ export function createArtifactStoreOf(parts: ArtifactStoreParts): ArtifactStore 
       size: circuitSizes[circuit],
       wasmPath: join(folder, artifactFiles.wasm),
       zkeyPath,
-      // Its digest was just compared with the manifest's.
+      // The file was compared with the manifest just before.
       verificationKey: JSON.parse(json) as VerificationKey,
       digests: parts.readManifest()[circuit].sha256,
     };

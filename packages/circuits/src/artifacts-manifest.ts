@@ -1,5 +1,5 @@
 /**
- * The committed manifest (artifacts.json): which bytes each circuit's artifacts must have on every machine (protocol §9).
+ * The committed manifest (artifacts.json): the bytes that each circuit's artifacts must have on every machine (protocol §9).
  * Written by `pnpm generate`.
  *
  * @module
@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { PoolError } from '@pool/core';
 import { type CircuitName, circuitNames } from './circuits.ts';
 
-/** `zkey` and `compactKey` are the same proving key, as snarkjs writes it and as the cache keeps it. */
+/** `zkey` and `compactKey` are the same proving key, in the form of snarkjs and in the form of the cache. */
 export const artifactKinds = ['r1cs', 'wasm', 'zkey', 'compactKey', 'verificationKey'] as const;
 export type ArtifactKind = (typeof artifactKinds)[number];
 
@@ -18,7 +18,7 @@ export type ArtifactKind = (typeof artifactKinds)[number];
 export type ArtifactDigests = Readonly<Record<ArtifactKind, string>>;
 
 export type ManifestEntry = {
-  /** Digest of everything the artifacts follow from: sources, compiler, setup. */
+  /** Digest of everything that determines the artifacts: sources, compiler, setup. */
   readonly recipe: string;
   readonly constraints: number;
   readonly wires: number;
@@ -68,7 +68,7 @@ export function parseArtifactsManifest(json: string): ArtifactsManifest {
     if (!isEntry(entry)) {
       throw new PoolError(
         'artifacts_manifest_malformed',
-        `artifacts.json does not describe ${name}. Run \`pnpm generate\`.`,
+        `artifacts.json has no valid entry for ${name}. Run \`pnpm generate\`.`,
       );
     }
     return [name, entry] as const;

@@ -1,6 +1,6 @@
 /**
- * Builds a circuit's artifacts from nothing but its sources: compile, dev setup, files (protocol §9). Refused in production, where
- * keys come from a ceremony.
+ * Builds a circuit's artifacts from its sources: compile, dev setup, files (protocol §9). Refused in production, where keys come
+ * from a ceremony.
  *
  * @module
  */
@@ -19,16 +19,16 @@ import { compileCircuit, describeCompiler } from './compile.ts';
 import { isProduction } from './config.ts';
 import { computeKeyInWorker } from './setup/key-in-worker.ts';
 
-/** The trapdoor follows from it: change it whenever the setup's output changes for the same constraints. */
+/** The trapdoor is derived from it. Change it whenever the setup's output changes for the same constraints. */
 const setupVersion = 1;
-/** Change it whenever other files are kept, or the same ones in another form. */
+/** Change it whenever other files are kept, or the same files in another form. */
 const filesVersion = 2;
 
 export type BuildStage = 'compile' | 'setup' | 'verify' | 'ready';
 
 export type BuildOptions = {
   readonly signal?: AbortSignal | undefined;
-  /** Called as work proceeds; fraction of this stage, 0..1. */
+  /** Called while the work proceeds. fraction: of this stage, 0..1. */
   readonly onProgress?: ((stage: BuildStage, fraction: number) => void) | undefined;
 };
 
@@ -45,7 +45,7 @@ function computeSeed(circuit: CircuitName): string {
   return `pool ${circuit} ${setupVersion}`;
 }
 
-/** Digest of all that decides the artifacts' bytes; the cache is keyed by it. */
+/** Digest of everything that determines the artifacts' bytes. It is the key of the cache. */
 export function computeRecipe(circuit: CircuitName): string {
   return computeDigest(
     JSON.stringify([
@@ -58,18 +58,18 @@ export function computeRecipe(circuit: CircuitName): string {
   );
 }
 
-/** @throws PoolError `insecure_dev_setup` when NODE_ENV is production */
+/** @throws PoolError `insecure_dev_setup` if NODE_ENV is production */
 export function refuseInProduction(): void {
   if (isProduction()) {
     throw new PoolError(
       'insecure_dev_setup',
-      'Keys of the dev setup can be forged by anybody and are refused in production. ' +
+      'Anyone can forge proofs under keys of the dev setup, so they are refused in production. ' +
         'Deploy keys from a ceremony, or unset NODE_ENV.',
     );
   }
 }
 
-/** The manifest's entry; a key's digest is known if the key was written in that form. */
+/** The manifest's entry. It has a digest for each form of the key that was written. */
 export type BuiltArtifacts = Omit<ManifestEntry, 'sha256'> & {
   readonly sha256: { readonly [kind in ArtifactKind]?: string | undefined };
 };
@@ -104,9 +104,9 @@ export async function buildConstraints(
 }
 
 /**
- * Builds all that a prover needs into an existing, empty folder: witness program, proving key in its compact form, verification
- * key. The constraint file, the largest of all, is made on the way and not kept. The standard form of the key is written only if it
- * is asked for.
+ * Builds the files a prover needs into an existing, empty folder: witness program, proving key in its compact form, verification
+ * key. The constraint file, the largest of all, is built in between and not kept. The standard form of the key is written only on
+ * request.
  * @throws PoolError `insecure_dev_setup`, `compiler_missing`, `compile_failed`
  */
 export async function buildArtifacts(

@@ -1,5 +1,5 @@
 /**
- * The deployed circuits and where their sources lie.
+ * The deployed circuits and the location of their sources.
  *
  * @module
  */
@@ -21,13 +21,13 @@ export function parseCircuitName(name: string): CircuitName {
   if (known === undefined) {
     throw new PoolError(
       'unknown_circuit',
-      `Choose one of the circuits ${circuitNames.join(', ')}.`,
+      `There is no such circuit. Choose one of ${circuitNames.join(', ')}.`,
     );
   }
   return known;
 }
 
-/** Folder of the circom sources, in the repository and in the published package alike. */
+/** Folder of the circom sources, in the repository and in the published package. */
 export function sourceFolder(): string {
   return fileURLToPath(new URL('../circom/', import.meta.url));
 }
@@ -44,8 +44,8 @@ function listSources(folder: string, prefix = ''): string[] {
 }
 
 /**
- * SHA-256 over names and contents of the circom sources a circuit may include, as hex: all but the mains of the other circuits, so
- * that a new size leaves the others' artifacts alone.
+ * SHA-256 over the names and contents of the circom sources that a circuit may include, as hex. It excludes the main files of the
+ * other circuits, so that a new size does not change the artifacts of the others.
  */
 export function computeSourceDigest(circuit: CircuitName, folder = sourceFolder()): string {
   const others = circuitNames.filter((name) => name !== circuit).map((name) => `${name}.circom`);

@@ -1,9 +1,9 @@
 /**
  * `pool-circuits`: circuits and development keys (list, build), production keys (fetch), ceremonies.
  *
- * Each command imports its own code when it runs, so that `--help` answers without it.
+ * Each command imports its own code when it runs, so that `--help` prints without it.
  *
- * Exit codes: 0 done; 1 could not be done; 2 wrong usage; 3 looked at and refused (an unsound key, a file with another digest).
+ * Exit codes: 0 success; 1 failure; 2 wrong usage; 3 checked and refused (an invalid key, or a file with another digest).
  *
  * @module
  */
@@ -23,7 +23,7 @@ async function list(): Promise<string> {
     .join('');
 }
 
-/** @param zkeyPath where the key's standard form goes as well, for tools of the snarkjs family */
+/** @param zkeyPath where to write the key's standard form too, for tools of the snarkjs family */
 async function build(name: string, cacheDir?: string, zkeyPath?: string): Promise<string> {
   const { createArtifactStore } = await import('./artifact-store.ts');
   const { parseCircuitName } = await import('./circuits.ts');

@@ -1,5 +1,6 @@
 /**
- * Numbers distinct 32-byte values by their first occurrence: millions of terms of a circuit share a few thousand coefficients.
+ * Numbers distinct 32-byte values by their first occurrence. The millions of terms of a circuit share a few thousand
+ * coefficients.
  *
  * @module
  */
@@ -7,7 +8,7 @@
 /** Words of 32 bits in a value. */
 const valueWords = 8;
 
-/** Open addressing over the values' words; no string or BigInt is made for a value that is known. */
+/** Open addressing over the values' words. No string or BigInt is created for a known value. */
 export function createCoefficientDictionary() {
   let words = new Uint32Array(valueWords * 512);
   let slots = new Int32Array(1024).fill(-1);
@@ -35,7 +36,7 @@ export function createCoefficientDictionary() {
     }
   };
 
-  /** Twice the room; at most half of the slots are taken at any time. */
+  /** Doubles the capacity. At most half of the slots are used at any time. */
   const grow = (): void => {
     const larger = new Uint32Array(words.length * 2);
     larger.set(words);

@@ -1,10 +1,11 @@
 /**
- * How the commands of this package talk: answers to stdout (as JSON if asked), progress to stderr and only on a terminal.
+ * Input and output of this package's commands: results go to stdout (as JSON on request), progress goes to stderr and only to a
+ * terminal.
  *
  * @module
  */
 
-/** The command line is wrong: exit code 2 and the usage. */
+/** The command line is wrong. Exit code 2, with the usage. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);

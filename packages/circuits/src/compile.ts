@@ -1,6 +1,6 @@
 /**
- * Runs the circom compiler (npm `circom2`, a development dependency: its licence is the GPL, its output is ours) in a process of
- * its own.
+ * Runs the circom compiler in its own process (npm `circom2`, a development dependency: its licence is the GPL, its output is
+ * ours).
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { PoolError } from '@pool/core';
 
-/** Simplification level. The sources carry Poseidon's state in expressions, so level 2 finds nothing but denser rows. */
+/** Simplification level. The sources write Poseidon's state as expressions, so level 2 saves nothing and makes rows denser. */
 const optimisation = '--O1';
 const keptOutput = 2000;
 
@@ -20,7 +20,7 @@ export type CompileOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Where the compiler left its two results. */
+/** The paths of the compiler's two results. */
 export type CompiledCircuit = { readonly r1csPath: string; readonly wasmPath: string };
 
 const require = createRequire(import.meta.url);
@@ -30,7 +30,7 @@ function locateCompiler(): { script: string; version: string } {
     const manifest = require.resolve('circom2/package.json');
     const parsed: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
     if (typeof parsed !== 'object' || parsed === null || !('version' in parsed)) {
-      throw new TypeError('circom2 names no version');
+      throw new TypeError('circom2 reports no version');
     }
     return { script: join(dirname(manifest), 'cli.js'), version: String(parsed.version) };
   } catch (cause) {
@@ -49,9 +49,9 @@ export function describeCompiler(): string {
 
 /**
  * Compiles a circuit.
- * @param source path of the main's `.circom` file; its includes lie in the same folder or below
+ * @param source path of the main `.circom` file; its includes must be in the same folder or below
  * @param outputFolder existing folder for the results
- * @throws PoolError `compiler_missing`; `compile_failed` with the compiler's last words as cause
+ * @throws PoolError `compiler_missing`; `compile_failed` with the compiler's last output as cause
  */
 export async function compileCircuit(
   source: string,

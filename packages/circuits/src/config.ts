@@ -1,10 +1,10 @@
 /**
- * The one fact this package reads from the environment, and only to refuse: a caller must not be able to forget to pass it.
+ * The only value that this package reads from the environment. It is used only to refuse, and a caller cannot forget to pass it.
  *
  * @module
  */
 
-/** Is this a production process (`NODE_ENV=production`)? */
+/** True in a production process (`NODE_ENV=production`). */
 export function isProduction(): boolean {
   return process.env['NODE_ENV'] === 'production';
 }

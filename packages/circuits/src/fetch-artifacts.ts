@@ -1,9 +1,9 @@
 /**
- * Brings a circuit's production artifacts from a folder or a web server, and keeps nothing whose SHA-256 is not the manifest's
- * (protocol §9). The server is not trusted: it can fail, and that is all it can do.
+ * Fetches a circuit's production artifacts from a folder or a web server, and keeps only files whose SHA-256 is in the manifest
+ * (protocol §9). The server is not trusted: the worst it can do is fail.
  *
- * A file goes to `<name>.<digest>.part` first. An interrupted transfer is resumed from there; if what came of it is wrong, it is
- * fetched once more from the beginning.
+ * A file is first written to `<name>.<digest>.part`. An interrupted transfer is resumed from there. If the result is wrong, the
+ * file is fetched once more from the beginning.
  *
  * @module
  */
@@ -27,20 +27,20 @@ export type FetchRequest = {
 
 export type FetchOptions = {
   readonly signal?: AbortSignal | undefined;
-  /** Bytes of this file so far, and in all if the other side says so. */
+  /** Bytes of this file so far, and in total if the server sends a length. */
   readonly onProgress?: ((kind: FetchedKind, bytes: number, total?: number) => void) | undefined;
 };
 
 export type FetchedFile = {
   readonly kind: FetchedKind;
   readonly path: string;
-  /** False if it lay there already. */
+  /** False if the file was already there. */
   readonly wasFetched: boolean;
 };
 
-/** Larger than any key of 2^22 rows; stops a server that never ends. */
+/** Larger than any key of 2^22 rows. It stops a transfer that never ends. */
 const mostBytes = 16 * 2 ** 30;
-/** A server that sends nothing for this long has failed. */
+/** A server that sends nothing for this time has failed. */
 const idleMs = 60_000;
 
 function unavailable(what: string, cause?: unknown): PoolError {
@@ -51,7 +51,7 @@ function unavailable(what: string, cause?: unknown): PoolError {
   );
 }
 
-/** Bytes of a file from `offset` on. `offset` of the answer is where they really begin. */
+/** Bytes of a file from `offset` on. The `offset` in the result is where they actually begin. */
 type Source = {
   readonly offset: number;
   readonly total: number | undefined;
@@ -100,7 +100,7 @@ async function openUrlSource(
   const signals = [idle.signal, ...(signal === undefined ? [] : [signal])];
   const timer = setTimeout(() => idle.abort(), idleMs);
   const response = await fetch(url, {
-    // Ranges count the bytes as they travel, so they must travel uncompressed.
+    // Ranges count the transferred bytes, so the transfer must not be compressed.
     headers: {
       'accept-encoding': 'identity',
       ...(offset > 0 ? { range: `bytes=${offset}-` } : {}),
@@ -148,7 +148,7 @@ async function append(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Transfers into the partial file and returns the digest of all of it. */
+/** Transfers into the partial file and returns the digest of the whole file. */
 async function transfer(
   location: string,
   part: string,
@@ -223,7 +223,7 @@ async function fetchFile(
   const wasResumed = (await sizeOf(part)) > 0;
   let matches = await attempt();
   if (!matches && wasResumed) {
-    // What lay there may have been the beginning of something else.
+    // The partial file may have been the beginning of another file.
     await rm(part);
     matches = await attempt();
   }
@@ -239,9 +239,9 @@ async function fetchFile(
 }
 
 /**
- * Fetches all files of a circuit; those that lie there already with the right digest are left alone.
- * @throws PoolError `artifact_refused` if a file is not the pinned one; `artifact_missing`; `artifact_unavailable` (retryable; what
- *   has come so far is kept and resumed)
+ * Fetches all files of a circuit. Files that are already there with the right digest are not fetched.
+ * @throws PoolError `artifact_refused` if a file is not the pinned one; `artifact_missing`; `artifact_unavailable` (retryable;
+ *   the received part is kept and resumed)
  */
 export async function fetchArtifacts(
   request: FetchRequest,

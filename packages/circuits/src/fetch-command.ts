@@ -16,14 +16,18 @@ async function readManifest(path: string | undefined): Promise<string> {
   try {
     return await readFile(path ?? manifestUrl(), 'utf8');
   } catch (cause) {
-    throw new PoolError('file_missing', 'The manifest cannot be read.', { cause });
+    throw new PoolError(
+      'file_missing',
+      'The manifest cannot be read. Check its path and that it is JSON.',
+      { cause },
+    );
   }
 }
 
 /**
  * Runs `fetch …`.
  * @returns the exit code 0
- * @throws UsageError; PoolError as `fetchArtifacts`
+ * @throws UsageError; PoolError like `fetchArtifacts`
  */
 export async function runFetch(args: readonly string[], io: CommandIo): Promise<number> {
   const { values } = parseArgs({

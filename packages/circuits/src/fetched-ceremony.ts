@@ -1,7 +1,7 @@
 /**
- * Looks at the ceremony that a fetched proving key records: whether somebody contributed in secret, whether nothing follows the beacon,
- * and whether the verification key beside it is its own. Whoever published the key verified it against circuit and powers of tau
- * (`pool-circuits ceremony verify`); this catches a key that was published without.
+ * Checks the ceremony that a fetched proving key records: it has a secret contribution, nothing follows the beacon, and the
+ * verification key beside it belongs to it. The publisher verified the key against circuit and powers of tau (`pool-circuits
+ * ceremony verify`). This check detects a key that was published without verification.
  *
  * @module
  */
@@ -13,10 +13,10 @@ import type { CircuitName } from './circuits.ts';
 
 const parts = ['vk_alpha_1', 'vk_beta_2', 'vk_gamma_2', 'vk_delta_2', 'IC'] as const;
 
-/** First bytes of a proving key, in the standard form and in the compact one that no ceremony writes. */
+/** First bytes of a proving key in the standard form, and in the compact form, which no ceremony writes. */
 const heads = ['zkey', 'pzky'];
 
-/** Does it look like a proving key? A prover refuses everything else. */
+/** True if it starts like a proving key. A prover refuses everything else. */
 async function isProvingKey(path: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {
@@ -60,7 +60,7 @@ export async function checkFetchedCeremony(
     throw refuse(
       circuit,
       'key_pair_mismatch',
-      'The verification key beside it belongs to another proving key.',
+      'The verification key in the same folder belongs to another proving key.',
     );
   }
 }

@@ -1,5 +1,6 @@
 /**
- * A lock between processes of one machine: a file that holds its owner's process id. A lock whose owner has died is taken over.
+ * A lock between processes of one machine: a file that contains its owner's process id. If the owner has died, the lock is taken
+ * over.
  *
  * @module
  */
@@ -17,12 +18,12 @@ function isAlive(processId: number): boolean {
     process.kill(processId, 0);
     return true;
   } catch (error) {
-    // EPERM: it lives, under another user.
+    // EPERM: the process is alive and belongs to another user.
     return hasCode(error, 'EPERM');
   }
 }
 
-/** The owner's process id; undefined while the file is empty or gone. */
+/** The owner's process id. Undefined while the file is empty or missing. */
 async function readOwner(path: string): Promise<number | undefined> {
   try {
     const owner = Number.parseInt(await readFile(path, 'utf8'), 10);
@@ -48,8 +49,8 @@ async function tryToOwn(path: string): Promise<boolean> {
 }
 
 /**
- * Runs `work` while holding the lock; waits for another live owner. Two waiters that take over a dead owner's lock at the same
- * instant may both run, so `work` must stay correct then (ours renames a finished folder into place).
+ * Runs `work` while holding the lock. Waits for another live owner. Two waiters that take over a dead owner's lock at the same
+ * moment may both run, so `work` must be correct in that case too (ours renames a finished folder into place).
  */
 export async function withFileLock<T>(
   path: string,

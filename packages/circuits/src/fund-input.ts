@@ -1,17 +1,15 @@
 /**
- * What the witness generators of the fund circuits take (protocol §6; circom/fund.circom names every signal).
+ * The inputs of the fund circuits' witness generators (protocol §6; circom/fund.circom names every signal).
  *
  * @module
  */
 import { eligibilityDepth, maxAmount, PoolError } from '@pool/core';
 import { scalarFieldOrder } from '@pool/kernels';
 
-/** Field element or amount: a BigInt, or its decimal string. Always below r. */
+/** A field element or amount: a BigInt, or its decimal string. Always below r. */
 export type SignalValue = bigint | string;
 
-/**
- * Input of a fund-N circuit; every array of slots has length N. Secret as a whole: it names payees and amounts.
- */
+/** Input of a fund-N circuit. Every array of slots has length N. Secret as a whole: it contains payees and amounts. */
 export type FundCircuitInput = {
   /** Public digest H_5(assetId, total, batchId, eligibilityRoot, batchRoot). */
   readonly D: SignalValue;
@@ -23,16 +21,16 @@ export type FundCircuitInput = {
   /** Sum of the amounts, base units, below 2^128. */
   readonly total: SignalValue;
   readonly batchId: SignalValue;
-  /** Random field element behind the note nonces; known to the funder alone. */
+  /** Random field element from which the note nonces are derived. Only the funder knows it. */
   readonly secret: SignalValue;
   readonly eligibilityRoot: SignalValue;
-  /** Base units, each below 2^128; 0 in a dummy slot. */
+  /** Base units, each below 2^128. 0 in a dummy slot. */
   readonly amounts: readonly SignalValue[];
-  /** Wallet id w of each slot's owner; random and non-zero in a dummy slot. */
+  /** Wallet id w of each slot's owner. Random and non-zero in a dummy slot. */
   readonly walletIds: readonly SignalValue[];
   readonly px: readonly SignalValue[];
   readonly py: readonly SignalValue[];
-  /** Leaf of walletIds[i] in the eligibility tree, below 4^10; anything in range in a dummy slot. */
+  /** Leaf of walletIds[i] in the eligibility tree, below 4^10. Any value in range in a dummy slot. */
   readonly leafIndices: readonly SignalValue[];
   /** siblings[slot][level][0..2]: the other children of each node on the path, lowest level first, in child order. */
   readonly siblings: readonly (readonly (readonly SignalValue[])[])[];
@@ -45,7 +43,7 @@ function malformed(signal: string, why: string): PoolError {
   return new PoolError('invalid_circuit_input', `The circuit input ${signal} ${why}.`);
 }
 
-/** A canonical integer below `limit`: no sign, no leading zero. Values at or above r would alias smaller ones. */
+/** A canonical integer below `limit`: no sign, no leading zero. Values of r or more would be aliases of smaller ones. */
 function parseSignal(value: unknown, signal: string, limit: bigint): bigint {
   const isCanonical = typeof value === 'string' && /^(0|[1-9][0-9]{0,77})$/.test(value);
   if (typeof value !== 'bigint' && !isCanonical) {
@@ -72,9 +70,9 @@ function parseArray<T>(
 
 /**
  * Checks shape and ranges of a fund-N input before a witness is computed: the witness generator would reduce an element above r
- * without a word.
+ * without an error.
  * @param size N
- * @throws PoolError `invalid_circuit_input`, naming the signal and never its value
+ * @throws PoolError `invalid_circuit_input`, which names the signal and never its value
  */
 export function parseFundCircuitInput(input: FundCircuitInput, size: number): FundCircuitInput {
   const element = (value: unknown, signal: string) => parseSignal(value, signal, scalarFieldOrder);

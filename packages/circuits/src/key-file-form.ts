@@ -1,5 +1,5 @@
 /**
- * Writes a proving key's file in the other form: standard (`.zkey`, for snarkjs and its family) or compact (as the cache keeps it).
+ * Converts a proving key's file into the other form: standard (`.zkey`, for snarkjs and its family) or compact (for the cache).
  *
  * @module
  */
@@ -10,8 +10,8 @@ import { type ByteSource, convertZkey, type ZkeyForm, ZkeyFormatError } from '@p
 /**
  * Converts a file, piece by piece.
  * @param target must not exist yet
- * @returns SHA-256 of what was written, hex
- * @throws ZkeyFormatError if the source is no proving key
+ * @returns SHA-256 of the written file, hex
+ * @throws ZkeyFormatError if the source is not a proving key
  */
 export async function convertKeyFile(
   source: string,

@@ -1,13 +1,13 @@
 /**
- * The digests that a manifest pins for files that are fetched: those of the committed manifest, or of the one that was published with
- * production keys. Whoever uses fetched files trusts these digests and nothing else.
+ * The digests that a manifest pins for fetched files: the committed manifest, or the one that was published with production keys.
+ * Users of fetched files trust only these digests.
  *
  * @module
  */
 import { PoolError } from '@pool/core';
 import { type CircuitName, circuitNames } from './circuits.ts';
 
-/** What production needs: the compact form of a key is made from the standard one. */
+/** The files that production needs. The compact form of a key is made from the standard one. */
 export const fetchedKinds = ['r1cs', 'wasm', 'zkey', 'verificationKey'] as const;
 export type FetchedKind = (typeof fetchedKinds)[number];
 
@@ -30,15 +30,15 @@ function parseDigests(entry: unknown): PinnedDigests | undefined {
 }
 
 /**
- * The digests a manifest pins, by circuit. A production manifest needs no more than `{"circuits": {"fund-16": {"sha256": …}}}` and
- * may leave circuits out.
+ * The digests that a manifest pins, by circuit. A production manifest may be as small as `{"circuits": {"fund-16": {"sha256":
+ * …}}}`, and may omit circuits.
  * @throws PoolError `artifacts_manifest_malformed`
  */
 export function parsePinnedDigests(json: string): ReadonlyMap<CircuitName, PinnedDigests> {
   const malformed = (cause?: unknown) =>
     new PoolError(
       'artifacts_manifest_malformed',
-      'The manifest does not pin the files of a circuit by SHA-256. Take the one published with the keys.',
+      'The manifest does not pin the files of a circuit by SHA-256. Use the manifest that was published with the keys.',
       { cause },
     );
   let parsed: unknown;

@@ -1,9 +1,10 @@
 /**
- * Production keys as `pool-circuits fetch` left them: files of a ceremony, handed out only while their bytes are the ones that the
- * published manifest pins (protocol §9).
+ * Production keys from `pool-circuits fetch`: files of a ceremony, returned only while their bytes are those that the published
+ * manifest pins (protocol §9).
  *
- * Attacks stopped here: a key that was swapped on disk; a manifest of development keys, or of keys that were begun from the
- * development setup's public secrets, in production; a key to which nobody contributed, or only a beacon, whose factor is public.
+ * Attacks prevented here: a key that was replaced on disk; in production, a manifest of development keys, or of keys that were
+ * started from the development setup's public secrets; a key without contributions, or with only a beacon, whose factor is
+ * public.
  *
  * @module
  */
@@ -35,14 +36,14 @@ export type ProductionKeys = {
   /** Circuits that the manifest pins. */
   readonly circuits: readonly CircuitName[];
   /**
-   * Looks at the keys that are there, without reading them whole: refuses those that anybody could forge proofs under. For the start of
-   * a process; `ensureArtifacts` looks again before each use.
-   * @throws PoolError as `ensureArtifacts`, except `artifact_missing`: files of circuits that are not used need not be there
+   * Checks the existing keys without reading them completely. Refuses keys under which anyone could forge proofs. For the start
+   * of a process; `ensureArtifacts` checks again before each use.
+   * @throws PoolError like `ensureArtifacts`, except `artifact_missing`: files of unused circuits may be missing
    */
   readonly checkKeys: () => Promise<void>;
   /**
-   * A circuit's files, each compared with the manifest just now.
-   * @throws PoolError `circuit_not_pinned`, `artifact_missing`, `artifact_refused`; as `readVerificationKey`; with a code of
+   * A circuit's files, each compared with the manifest in this call.
+   * @throws PoolError `circuit_not_pinned`, `artifact_missing`, `artifact_refused`; like `readVerificationKey`; with a code of
    *   `checkFetchedCeremony` if the proving key records no secret contribution, or anything after a beacon
    */
   readonly ensureArtifacts: (
@@ -50,7 +51,7 @@ export type ProductionKeys = {
     options?: BuildOptions,
   ) => Promise<ProductionArtifacts>;
   /**
-   * A circuit's verification key, compared with the manifest just now.
+   * A circuit's verification key, compared with the manifest in this call.
    * @throws PoolError `circuit_not_pinned`, `artifact_missing`, `artifact_refused`; `no_contribution`; `insecure_dev_setup` in
    *   production
    */
@@ -73,7 +74,9 @@ function isSame(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
-/** Does a key share a secret with the development setup, whose secrets are public? A later contribution changes delta alone. */
+/**
+ * True if a key shares a secret with the development setup, whose secrets are public. A later contribution only changes delta.
+ */
 function isOfDevSetup(key: VerificationKey): boolean {
   return Object.values(verificationKeys).some((dev) =>
     (['vk_alpha_1', 'vk_beta_2', 'vk_delta_2'] as const).some((part) =>
@@ -86,20 +89,20 @@ function checkKey(circuit: CircuitName, key: VerificationKey): void {
   if (isSame(key.vk_delta_2, key.vk_gamma_2)) {
     throw new PoolError(
       'no_contribution',
-      `Nobody contributed to the key of ${circuit}: anybody can forge proofs under it. Fetch the keys of a finished ceremony.`,
+      `Nobody contributed to the key of ${circuit}: anyone can forge proofs under it. Fetch the keys of a finished ceremony.`,
     );
   }
   if (isProduction() && isOfDevSetup(key)) {
     throw new PoolError(
       'insecure_dev_setup',
-      `The key of ${circuit} comes from the development setup, so anybody can forge proofs under it, and it is refused in production. Fetch the keys of a ceremony with their own manifest.`,
+      `The key of ${circuit} comes from the development setup. Anyone can forge proofs under it, so it is refused in production. Fetch the keys of a ceremony with their own manifest.`,
     );
   }
 }
 
 /**
- * Reads the manifest; looks at the files when they are asked for.
- * @param options.folder what `pool-circuits fetch --out` filled
+ * Reads the manifest. Files are read when they are requested.
+ * @param options.folder the folder of `pool-circuits fetch --out`
  * @param options.manifest path of the manifest that was published with the keys
  * @throws PoolError `file_missing`, `artifacts_manifest_malformed`
  */
@@ -115,20 +118,20 @@ export function openProductionKeys(options: {
     if (digests === undefined) {
       throw new PoolError(
         'circuit_not_pinned',
-        `The manifest of production keys does not pin ${circuit}. Take a manifest that does, or send smaller batches.`,
+        `The manifest of production keys does not pin ${circuit}. Use a manifest that does, or send smaller batches.`,
       );
     }
     return digests;
   };
   const pathOf = (circuit: CircuitName, kind: FetchedKind): string =>
     join(folder, circuit, artifactFiles[kind]);
-  /** The path of a file that is there. */
+  /** The path of a file that exists. */
   const locate = (circuit: CircuitName, kind: FetchedKind): string => {
     const path = pathOf(circuit, kind);
     if (!existsSync(path)) {
       throw new PoolError(
         'artifact_missing',
-        `There is no file ${path}. Bring it with \`pool-circuits fetch\`.`,
+        `There is no file ${path}. Fetch it with \`pool-circuits fetch\`.`,
       );
     }
     return path;
@@ -137,7 +140,7 @@ export function openProductionKeys(options: {
     if (actual !== expected) {
       throw new PoolError(
         'artifact_refused',
-        `${path} is not the file that the manifest pins. Fetch it again, and find out who changed it.`,
+        `${path} is not the file that the manifest pins. Fetch it again and find out who changed it.`,
       );
     }
   };
@@ -147,20 +150,20 @@ export function openProductionKeys(options: {
     const path = locate(circuit, 'verificationKey');
     const json = await readFile(path, 'utf8');
     compare(path, computeDigest(json), expected);
-    // Its digest was just compared with the manifest's.
+    // The file was compared with the manifest just before.
     const key = JSON.parse(json) as VerificationKey;
     checkKey(circuit, key);
     return key;
   };
 
-  /** Digests of proving keys whose ceremony was found sound. What a digest stands for never changes. */
+  /** Digests of proving keys whose ceremony was found valid. The contents behind a digest never change. */
   const sound = new Set<string>();
   const checkCeremony = async (
     circuit: CircuitName,
     path: string,
     verificationKey: VerificationKey,
   ): Promise<void> => {
-    // Development keys record no contribution. `checkKey` refused them before where they must not be used.
+    // Development keys record no contribution. `checkKey` has already refused them where they must not be used.
     if (!isOfDevSetup(verificationKey)) {
       await checkFetchedCeremony(circuit, path, verificationKey);
     }

@@ -1,8 +1,8 @@
 /**
  * Reader of circom's `.r1cs` files (binary format, version 1) over the BN254 scalar field.
  *
- * Terms are kept in flat arrays: fund-16 holds more than a million of them. Coefficients repeat in every copy of a
- * template, so each distinct value is stored once and terms refer to it by number.
+ * Terms are stored in flat arrays: fund-16 has more than a million of them. Coefficients repeat in every copy of a template, so
+ * each distinct value is stored once and terms refer to it by index.
  *
  * @module
  */
@@ -58,7 +58,7 @@ function littleEndianToBigInt(bytes: Buffer, offset: number): bigint {
   );
 }
 
-/** The file's bytes, wherever they lie. */
+/** The bytes of the file, from memory or disk. */
 type Source = {
   readonly size: number;
   /** Fills `into` with the bytes from `position` on. The caller has checked that they exist. */
@@ -114,7 +114,7 @@ function readHeader(source: Source, section: Section) {
   };
 }
 
-/** A window of words that moves over a section; `words` and `position` stand at what was asked for last. */
+/** A window of words that moves over a section. `words` and `position` are at the last requested place. */
 function createWindow(source: Source, section: Section) {
   const words = new Uint32Array(Math.min(windowWords, section.length >>> 2));
   const bytes = new Uint8Array(words.buffer);
@@ -123,7 +123,7 @@ function createWindow(source: Source, section: Section) {
   const window = {
     words,
     position: 0,
-    /** Makes at least `count` words from `position` on readable. */
+    /** Makes at least `count` words from `position` on available. */
     need(count: number): void {
       if (window.position + count <= end) {
         return;
@@ -143,7 +143,7 @@ function createWindow(source: Source, section: Section) {
   return window;
 }
 
-/** Grows by doubling; `finish` cuts it to length. */
+/** Grows by doubling. `finish` cuts it to its length. */
 function createUint32List() {
   let items = new Uint32Array(1 << 16);
   let length = 0;
@@ -171,7 +171,7 @@ function read(source: Source): R1cs {
     throw malformed('a section is missing');
   }
   const { wires, publicSignals, constraints } = readHeader(source, headerSection);
-  // A row takes at least its three counts: a bound on what a broken header can make us reserve.
+  // A row takes at least its three counts. This bounds the memory that a broken header can make us reserve.
   if (body.length % 4 !== 0 || body.length < 12 * constraints) {
     throw malformed('the constraints are cut off');
   }
@@ -219,7 +219,7 @@ function read(source: Source): R1cs {
 
 /**
  * Reads a constraint system from memory.
- * @throws PoolError `r1cs_malformed` if the bytes are no r1cs file over the BN254 scalar field.
+ * @throws PoolError `r1cs_malformed` if the bytes are not an r1cs file over the BN254 scalar field
  */
 export function parseR1cs(bytes: Uint8Array): R1cs {
   return read({
@@ -231,8 +231,8 @@ export function parseR1cs(bytes: Uint8Array): R1cs {
 }
 
 /**
- * Reads a constraint system from a file, a few megabytes at a time: fund-256's file has 656 MB, its terms fit into 160. Blocks the
- * thread, for seconds with such a file.
+ * Reads a constraint system from a file, a few megabytes at a time: fund-256's file has 656 MB, its terms need 160 MB. It blocks
+ * the thread, for seconds with such a file.
  * @throws PoolError `r1cs_malformed`
  */
 export function readR1cs(path: string): R1cs {
@@ -255,7 +255,7 @@ export function readR1cs(path: string): R1cs {
   }
 }
 
-/** Size of the evaluation domain a Groth16 key of this system needs: the next power of two with room for its public rows. */
+/** Size of the evaluation domain that a Groth16 key of this system needs: the next power of two with room for its public rows. */
 export function computeDomainSize(r1cs: Pick<R1cs, 'constraints' | 'publicSignals'>): number {
   let size = 2;
   while (size < r1cs.constraints + r1cs.publicSignals + 1) {
@@ -272,9 +272,9 @@ function* allRows(r1cs: R1cs): Generator<number> {
 }
 
 /**
- * Evaluates constraints on a full witness and returns the rows that do not hold (none: the witness satisfies the system). This looks
- * at the constraints alone, so it also shows what a witness generator of somebody else's could get accepted.
- * @param rows the rows to look at; default: all
+ * Evaluates constraints on a full witness and returns the rows that do not hold (none: the witness satisfies the system). It only
+ * uses the constraints, so it also shows what another witness generator could get accepted.
+ * @param rows the rows to check. Default: all
  * @throws PoolError `witness_malformed`
  */
 export function findBrokenConstraints(
@@ -285,7 +285,7 @@ export function findBrokenConstraints(
   if (witness.length !== r1cs.wires || witness[0] !== 1n) {
     throw new PoolError(
       'witness_malformed',
-      'A witness needs one value for each wire, the first of them 1.',
+      'A witness must have one value for each wire, and the first must be 1.',
     );
   }
   const evaluate = (matrix: R1csMatrix, row: number): bigint => {

@@ -1,5 +1,5 @@
 /**
- * Affine additions in batches, on G1 and on G2: many additions share one inversion, and their results need no normalising.
+ * Affine additions in batches, on G1 and on G2: many additions share one inversion, and their results are already normalised.
  *
  * @module
  */
@@ -20,7 +20,7 @@ type Field<T> = {
 
 export type AffinePoint<T> = { readonly x: T; readonly y: T };
 
-/** left + right for each pair, by one shared inversion. Undefined is the point at infinity. */
+/** left + right for each pair, with one shared inversion. Undefined is the point at infinity. */
 function addPairs<T>(
   field: Field<T>,
   pairs: readonly (readonly [AffinePoint<T>, AffinePoint<T>])[],
@@ -34,7 +34,7 @@ function addPairs<T>(
       ? { over: field.add(field.add(square, square), square), under: field.add(left.y, left.y) }
       : { over: field.ZERO, under: field.ZERO };
   });
-  // A difference of zero belongs to a point and its negative; invertBatch leaves it alone.
+  // The difference is zero for a point and its negative. invertBatch does not change it.
   const inverses = field.invertBatch(slopes.map(({ under }) => under));
   return pairs.map(([left, right], i) => {
     const { over, under } = slopes[i] ?? { over: field.ZERO, under: field.ZERO };
@@ -47,7 +47,7 @@ function addPairs<T>(
   });
 }
 
-/** Adds up each run of points, halving all runs together until one point (or none) is left of each. */
+/** Adds the points of each run. All runs are halved together until each has at most one point. */
 export function sumRuns<T>(
   field: Field<T>,
   runs: AffinePoint<T>[][],
@@ -116,7 +116,7 @@ export const codecG2: Codec<Complex> = {
   },
 };
 
-/** left[i] - right[i] for encoded points of G1, none of them at infinity. */
+/** left[i] - right[i] for encoded points of G1, none at infinity. */
 export function subtractG1(left: Uint8Array, right: Uint8Array): Buffer {
   const [minuends, subtrahends] = [asBuffer(left), asBuffer(right)];
   const pairs: [AffinePoint<bigint>, AffinePoint<bigint>][] = [];

@@ -1,5 +1,5 @@
 /**
- * `pool-circuits ceremony …`: the commands of a ceremony as a person types them (docs/operations/ceremony.md).
+ * `pool-circuits ceremony …`: the commands of a ceremony (docs/operations/ceremony.md).
  *
  * @module
  */
@@ -47,7 +47,7 @@ function optional(values: Values, name: string): string | undefined {
 function readDigest(values: Values): string | undefined {
   const digest = optional(values, 'ptau-sha256')?.toLowerCase();
   if (digest !== undefined && !/^[0-9a-f]{64}$/.test(digest)) {
-    throw new UsageError('--ptau-sha256 takes 64 digits of hex');
+    throw new UsageError('--ptau-sha256 must be 64 hex digits');
   }
   return digest;
 }
@@ -56,7 +56,7 @@ function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
 
-/** A name out of a file that somebody else wrote: no control characters reach the terminal. */
+/** A name from a file that another party wrote. Control characters must not reach the terminal. */
 function printable(name: string | undefined): string {
   return (name ?? '').replace(/\p{C}/gu, '?');
 }
@@ -66,7 +66,11 @@ async function readEntropy(path: string | undefined): Promise<Buffer | undefined
     return undefined;
   }
   const handle = await open(path, 'r').catch((cause: unknown) => {
-    throw new PoolError('file_missing', 'The entropy file cannot be opened.', { cause });
+    throw new PoolError(
+      'file_missing',
+      'The entropy file cannot be opened. Check its path and permissions.',
+      { cause },
+    );
   });
   try {
     const bytes = Buffer.alloc(mostEntropyBytes);
@@ -134,7 +138,7 @@ async function beacon({ io, arithmetic, args }: Context): Promise<number> {
   const hex = required(values, 'beacon').replace(/^0x/, '');
   const exponent = required(values, 'iterations');
   if (!/^([0-9a-fA-F]{2})+$/.test(hex) || !/^\d{1,2}$/.test(exponent)) {
-    throw new UsageError('--beacon takes whole bytes as hex, --iterations an exponent of two');
+    throw new UsageError('--beacon must be whole bytes as hex, --iterations an exponent of two');
   }
   const { contributionHash, number } = await applyBeacon(
     paths,
@@ -208,7 +212,7 @@ async function exportVerifier({ io, args }: Context): Promise<number> {
   const put = async (path: string, text: string) => {
     await writeFileAtomically(path, force, (append) => append(Buffer.from(text)));
   };
-  // Rendered before anything is written: either both files appear or none.
+  // Both are rendered before anything is written, so that either both files appear or neither.
   const solidity =
     solidityPath === undefined
       ? undefined
@@ -236,7 +240,7 @@ const commands: Readonly<Record<string, (context: Context) => Promise<number>>> 
 /**
  * Runs `ceremony <command> …`.
  * @returns the exit code: 0, or 3 if `verify` refuses the key
- * @throws UsageError; PoolError if it could not be done
+ * @throws UsageError; PoolError if the command failed
  */
 export async function runCeremony(args: readonly string[], io: CommandIo): Promise<number> {
   const [name = '', ...rest] = args;

@@ -1,6 +1,6 @@
 /**
- * The circuit hash, which opens the transcript of contributions: BLAKE2b over the initial key's points, the header's first, then each
- * section's with its count; tau^(n+i) - tau^i stands for the quotient's section.
+ * The circuit hash, with which the transcript of contributions begins: BLAKE2b over the initial key's points. The header's points
+ * come first, then each section's with their count. tau^(n+i) - tau^i represents the quotient's section.
  *
  * @module
  */
@@ -16,9 +16,9 @@ const pointsAtOnce = 1 << 14;
 export type CircuitHasher = {
   /** Begins a section of this many points. */
   readonly begin: (points: number) => void;
-  /** Adds points as files carry them. */
+  /** Adds points in the encoding of files. */
   readonly update: (group: Group, points: Uint8Array) => void;
-  /** Begins a section and passes its chunks through, adding them on their way. */
+  /** Begins a section, and adds its chunks while passing them through. */
   readonly tee: (
     group: Group,
     points: number,
@@ -56,7 +56,7 @@ export function createCircuitHasher(header: KeyHeader): CircuitHasher {
   };
 }
 
-/** Adds what stands for the quotient's section. @throws PoolError `ptau_malformed` */
+/** Adds the points that represent the quotient's section. @throws PoolError `ptau_malformed` */
 export async function hashQuotient(
   hasher: CircuitHasher,
   powers: PowersOfTau,

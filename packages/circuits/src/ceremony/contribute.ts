@@ -1,13 +1,13 @@
 /**
- * A contribution to a key: multiplies delta by a factor x that only the contributor ever knew (or that follows from a public beacon),
- * divides the private wires' and the quotient's points by it, and adds a proof of knowledge to the record (protocol §9).
+ * A contribution to a key: multiplies delta by a factor x that only the contributor knew (or that a public beacon determines),
+ * divides the points of the private wires and of the quotient by x, and adds a proof of knowledge to the record (protocol §9).
  *
- * Secrecy: the ceremony is sound if a single contributor's x is gone for good. x lives in this process alone, is never written or
- * logged, and the bytes it was made of are wiped; BigInts cannot be wiped, so a careful contributor ends the process, as the command
- * does, and the machine.
+ * Secrecy: the ceremony is secure if the x of at least one contributor is destroyed. x exists only in this process and is never
+ * written or logged, and the bytes it was made of are wiped. BigInts cannot be wiped. A careful contributor therefore ends the
+ * process, as the command does, and destroys the machine.
  *
- * Attack stopped here: a coordinator who hands out points off the curve, or of small order, would read x off the results. So every
- * point is checked before x touches it.
+ * Attack prevented here: a coordinator who supplies points off the curve, or of small order, could derive x from the results.
+ * Every point is therefore checked before it is multiplied by x.
  *
  * @module
  */
@@ -56,7 +56,7 @@ import {
 export type ContributeOptions = BulkOptions &
   WriteOptions & {
     readonly arithmetic: PointArithmetic;
-    /** A label for the record, 1 to 64 bytes. Public, and vouched for by nobody. */
+    /** A label for the record, 1 to 64 bytes. Public. Nothing proves that it is true. */
     readonly name?: string | undefined;
     /** fraction in 0..1 */
     readonly onProgress?: ((fraction: number) => void) | undefined;
@@ -78,12 +78,12 @@ function checkName(name: string | undefined): void {
   if (name !== undefined && !isContributionName(name)) {
     throw new PoolError(
       'contribution_name_invalid',
-      "A contribution's name has 1 to 64 bytes and no control characters.",
+      "A contribution's name must have 1 to 64 bytes and no control characters.",
     );
   }
 }
 
-/** Checks the points that the factor multiplies and that no section holds. */
+/** Checks the points that the factor multiplies and that are not in a section. */
 function checkDelta({ header }: KeyFile): void {
   const isSound =
     findInvalidPoint('g1', header.delta1, 'refused') === undefined &&
@@ -120,7 +120,7 @@ async function* multiplySection(
   }
 }
 
-/** The contribution that a stream of values makes after these earlier ones. */
+/** The contribution over a stream of values, after the earlier contributions. */
 function createContribution(
   key: KeyFile,
   record: Awaited<ReturnType<typeof readRecord>>,
@@ -160,7 +160,7 @@ async function applySeed(
     const last = record.contributions.at(-1);
     const expected = last?.deltaAfter ?? encodeG1(bn254.G1.Point.BASE);
     if (!Buffer.from(key.header.delta1).equals(expected)) {
-      throw malformedFile('zkey', 'its delta is not the one its last contribution left');
+      throw malformedFile('zkey', 'its delta is not the delta of its last contribution');
     }
     requireOpenCeremony(record.contributions);
     if (beacon !== undefined) {
@@ -220,8 +220,8 @@ async function applySeed(
 
 /**
  * Adds a contribution with a fresh secret factor.
- * @param entropy secret bytes of the contributor's own, hashed together with 64 bytes of the system's randomness: the factor is
- *   unpredictable if either is
+ * @param entropy secret bytes of the contributor, hashed together with 64 bytes of the system's randomness. The factor is
+ *   unpredictable if either of the two is
  * @throws PoolError `file_missing`, `file_exists`, `zkey_malformed`, `contribution_name_invalid`, `ceremony_closed`
  */
 export async function contributeToKey(
@@ -242,8 +242,8 @@ export async function contributeToKey(
 }
 
 /**
- * Ends a ceremony with a factor that follows from a public value nobody could know before (a beacon).
- * @throws PoolError as `contributeToKey`; `beacon_invalid`; `no_contribution` if nothing secret came before
+ * Ends a ceremony with a factor that a public value determines which nobody could know before (a beacon).
+ * @throws PoolError like `contributeToKey`; `beacon_invalid`; `no_contribution` if there is no secret contribution before
  */
 export async function applyBeacon(
   paths: { readonly in: string; readonly out: string },
@@ -253,7 +253,7 @@ export async function applyBeacon(
   checkName(options.name);
   const { value, exponent } = beacon;
   if (value.length < 1 || value.length > 255) {
-    throw new PoolError('beacon_invalid', 'A beacon has 1 to 255 bytes, written as hex.');
+    throw new PoolError('beacon_invalid', 'A beacon must have 1 to 255 bytes, written as hex.');
   }
   if (
     !Number.isInteger(exponent) ||
@@ -262,7 +262,7 @@ export async function applyBeacon(
   ) {
     throw new PoolError(
       'beacon_invalid',
-      `Choose 2^${beaconRounds.least} to 2^${beaconRounds.most} iterations: pass the exponent.`,
+      `--iterations must be an exponent: 2^${beaconRounds.least} to 2^${beaconRounds.most} iterations are allowed.`,
     );
   }
   const seed = await deriveBeaconSeed(value, exponent, options.signal);

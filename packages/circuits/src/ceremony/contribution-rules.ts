@@ -1,30 +1,30 @@
 /**
- * What a list of contributions must look like before a key may be used: at least one contribution is secret, and at most one is a
- * beacon, the last.
+ * The rules for the contributions of a key before it may be used: at least one is secret, and at most one is a beacon, which must
+ * be the last.
  *
- * Attack stopped here: the factor of a beacon is public. Whoever reads the transcript of a key with nothing else knows delta and
- * forges proofs for any public inputs (`beacon-only.test.ts` does).
+ * Attack prevented here: the factor of a beacon is public. If a key has no other contribution, everyone who reads its transcript
+ * knows delta and can forge proofs for any public inputs (`beacon-only.test.ts` does).
  *
  * @module
  */
 import { type ErrorCode, PoolError } from '@pool/core';
 import type { Contribution } from './transcript.ts';
 
-/** What is wrong with a key. The message is for people, the code for programs. */
+/** A problem of a key. The message is for people, the code for programs. */
 export type KeyProblem = { readonly code: ErrorCode; readonly message: string };
 
-/** A key with one of these problems is forged by anybody, whatever else is right with it. */
+/** Anyone can forge proofs under a key with one of these problems, even if everything else is right. */
 const noContribution: KeyProblem = {
   code: 'no_contribution',
-  message: 'Nobody contributed to this key: anybody can forge proofs under it.',
+  message: 'Nobody contributed to this key: anyone can forge proofs under it.',
 };
 const noSecretContribution: KeyProblem = {
   code: 'no_secret_contribution',
   message:
-    'Only a beacon contributed to this key, and its factor is public: anybody can forge proofs under it. At least one contribution must be secret.',
+    'Only a beacon contributed to this key, and its factor is public: anyone can forge proofs under it. At least one contribution must be secret.',
 };
 
-/** Everything wrong with the kinds and the order of the contributions. */
+/** All problems with the kinds and the order of the contributions. */
 export function findShapeProblems(
   contributions: readonly Pick<Contribution, 'type'>[],
 ): KeyProblem[] {
@@ -39,7 +39,7 @@ export function findShapeProblems(
   if (first !== -1 && first !== contributions.length - 1) {
     problems.push({
       code: 'beacon_not_last',
-      message: `Contribution ${first + 1} is a beacon, and others follow it. A ceremony has at most one beacon, and nothing after it.`,
+      message: `Contribution ${first + 1} is a beacon, and others follow it. A ceremony has at most one beacon, and it must be the last contribution.`,
     });
   }
   return problems;

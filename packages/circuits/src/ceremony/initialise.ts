@@ -1,5 +1,5 @@
 /**
- * Begins a ceremony: writes the key before any contribution (protocol §9).
+ * Starts a ceremony: writes the key before any contribution (protocol §9).
  *
  * @module
  */
@@ -32,9 +32,9 @@ export function readCircuit(path: string): R1cs {
 
 /**
  * Writes the initial key of a circuit. Deterministic, and byte for byte what snarkjs writes.
- * @returns the circuit hash (64 bytes), which everybody else obtains as well
- * @throws PoolError `file_missing`, `file_exists`, `r1cs_malformed`, `ptau_malformed`, `ptau_not_prepared`, `ptau_too_small`,
- *   and as `requireKnownOrigin`
+ * @returns the circuit hash (64 bytes), which everyone else also obtains
+ * @throws PoolError `file_missing`, `file_exists`, `r1cs_malformed`, `ptau_malformed`, `ptau_not_prepared`, `ptau_too_small`, and
+ *   like `requireKnownOrigin`
  */
 export async function initialiseKey(
   paths: { readonly r1cs: string; readonly ptau: string; readonly out: string },

@@ -1,5 +1,5 @@
 /**
- * Interpolation on the roots of unity that order the Lagrange bases of a powers-of-tau file.
+ * Interpolation on the roots of unity, in the order of the Lagrange bases of a powers-of-tau file.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { invert, power } from '../modular.ts';
 const twoAdicity = 28;
 const nonResidue = 5n;
 
-/** The root of unity of order 2^exponent that orders the bases. */
+/** The root of unity of order 2^exponent that defines the order of the bases. */
 function rootOfUnity(exponent: number): bigint {
   const generator = power(
     nonResidue,

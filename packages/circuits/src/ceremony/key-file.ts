@@ -1,5 +1,6 @@
 /**
- * A `.zkey` file as the ceremony sees it: which section holds what, the header, and that all lengths agree with it.
+ * A `.zkey` file as the ceremony reads it: the contents of its sections, its header, and the check that all lengths agree with
+ * the header.
  *
  * @module
  */
@@ -28,7 +29,7 @@ const countsAt = 72;
 const pointsAt = 84;
 const headerBytes = pointsAt + 3 * pointBytes.g1 + 3 * pointBytes.g2;
 
-/** Section 2. Points as files carry them. Public. */
+/** Section 2. Points are in the encoding of files. Public. */
 export type KeyHeader = {
   readonly wires: number;
   readonly publicSignals: number;
@@ -67,7 +68,7 @@ export function encodeKeyHeader(header: KeyHeader): Buffer {
   ]);
 }
 
-/** Section 1: which proof system. */
+/** Section 1: the proof system. */
 export function encodeProtocol(): Buffer {
   return encodeUint32(groth16);
 }
@@ -130,15 +131,18 @@ async function checkLengths(file: SectionFile, header: KeyHeader): Promise<void>
   const { coefficients, contributions } = keySections;
   const count = (await file.read(coefficients, 0, 4)).readUInt32LE(0);
   if (file.sizeOf(coefficients) !== 4 + count * coefficientBytes) {
-    throw malformedFile('zkey', `section ${coefficients} has another length than it says`);
+    throw malformedFile(
+      'zkey',
+      `section ${coefficients} has another length than its number of entries requires`,
+    );
   }
   if (!file.hasSection(contributions)) {
-    throw malformedFile('zkey', 'it carries no record of contributions');
+    throw malformedFile('zkey', 'it has no record of contributions');
   }
 }
 
 /**
- * Opens a key and checks its form; its points are not looked at. Close `file` afterwards.
+ * Opens a key and checks its form, but not its points. The caller closes `file`.
  * @throws PoolError `file_missing`, `zkey_malformed`
  */
 export async function openKeyFile(path: string): Promise<KeyFile> {

@@ -1,9 +1,9 @@
 /**
- * Scalars and points from a 32-byte seed, chosen exactly as snarkjs chooses them, so that each tool can check what the other
- * derived: beacons, and the G2 point under which a contribution proves that it knows its factor.
+ * Scalars and points derived from a 32-byte seed, exactly as snarkjs derives them, so that each tool can check what the other
+ * derived: beacons, and the G2 point with which a contribution proves that it knows its factor.
  *
- * The seed is eight big-endian words; they key ChaCha20 (RFC 8439, counter and nonce zero), whose words feed rejection sampling.
- * A sampled value is taken as a Montgomery representation: the element itself is value / 2^256.
+ * The seed is eight big-endian words. They are the key of ChaCha20 (RFC 8439, counter and nonce zero), whose words are the input
+ * of rejection sampling. A sampled value is interpreted as a Montgomery representation: the element itself is value / 2^256.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { baseFieldOrder, scalarFieldOrder } from '@pool/kernels';
 import { invert } from '../modular.ts';
 import type { G1Point, G2Point } from './points.ts';
 
-/** A stream of values that follow from its seed; as secret as the seed. */
+/** A stream of values that the seed determines. As secret as the seed. */
 export type KeyStream = {
   readonly sampleScalar: () => bigint;
   readonly sampleG1: () => G1Point;
@@ -26,7 +26,7 @@ const fieldMask = (1n << 254n) - 1n;
 const { Fp, Fp2 } = bn254.fields;
 const half = (baseFieldOrder - 1n) / 2n;
 
-/** @param seed 32 bytes; read at once, so the caller may wipe it afterwards */
+/** @param seed 32 bytes. It is read immediately, so the caller may wipe it afterwards */
 export function createKeyStream(seed: Uint8Array): KeyStream {
   const key = Buffer.from(seed.subarray(0, 32)).swap32();
   const cipher = createCipheriv('chacha20', key, Buffer.alloc(16));
@@ -89,7 +89,7 @@ export function createKeyStream(seed: Uint8Array): KeyStream {
 const halfBits = 128n;
 const cofactor = bn254.G2.Point.CURVE().h;
 
-/** cofactor·point in two halves: the library's own multiplication refuses scalars beyond the group's order. */
+/** cofactor·point in two halves, because the library's multiplication refuses scalars beyond the group order. */
 function clearCofactor(point: G2Point): G2Point {
   return point
     .multiplyUnsafe(cofactor >> halfBits)
@@ -99,7 +99,7 @@ function clearCofactor(point: G2Point): G2Point {
 
 type Field<T> = { sqrt(value: T): T; sqr(value: T): T; eql(left: T, right: T): boolean };
 
-/** A square root, undefined if there is none. */
+/** A square root. Undefined if there is none. */
 function squareRoot<T>(field: Field<T>, value: T): T | undefined {
   try {
     const root = field.sqrt(value);
@@ -109,18 +109,18 @@ function squareRoot<T>(field: Field<T>, value: T): T | undefined {
   }
 }
 
-/** The point p of G2 under which a contributor proves its factor; it follows from the transcript, so nobody chooses it. */
+/** The point p of G2 with which a contributor proves its factor. The transcript determines it, so nobody can choose it. */
 export function deriveChallenge(transcript: Uint8Array): G2Point {
   return createKeyStream(transcript).sampleG2();
 }
 
-/** Least and most rounds of a beacon, as powers of two. 2^40 takes weeks to make and to check. */
+/** Minimum and maximum number of rounds of a beacon, as powers of two. 2^40 takes weeks to compute and to check. */
 export const beaconRounds = { least: 10, most: 40 } as const;
 
 const roundsAtOnce = 1 << 16;
 
 /**
- * Seed of a beacon: SHA-256 applied 2^exponent times to its value, so that nobody can try many values in the time there is.
+ * Seed of a beacon: SHA-256 applied 2^exponent times to its value, so that nobody can try many values in the available time.
  * Public.
  */
 export async function deriveBeaconSeed(

@@ -1,5 +1,5 @@
 /**
- * The curve arithmetic in bulk that a ceremony needs, as a port: millions of points go through it.
+ * The bulk curve arithmetic of a ceremony, as an interface: it processes millions of points.
  *
  * @module
  */
@@ -7,9 +7,12 @@ import type { Group } from './points.ts';
 
 export type BulkOptions = { readonly signal?: AbortSignal | undefined };
 
-/** Points as key files carry them; scalars 32 bytes little-endian, below r. */
+/** Points are in the encoding of key files; scalars are 32 bytes little-endian, below r. */
 export type PointArithmetic = {
-  /** scalars[i]·points[i]; a single scalar multiplies every point. The points lie on the curve, not necessarily in the subgroup. */
+  /**
+   * scalars[i]·points[i]. A single scalar multiplies every point. The points must be on the curve, but not necessarily in the
+   * subgroup.
+   */
   readonly multiplyPoints: (
     group: Group,
     points: Uint8Array,
@@ -17,8 +20,8 @@ export type PointArithmetic = {
     options?: BulkOptions,
   ) => Promise<Uint8Array>;
   /**
-   * The sum of all scalars[i]·points[i], as one point. Scalars above half of r may be taken as negative ones modulo r, so the points
-   * must belong to their group, unless all scalars are smaller.
+   * The sum of all scalars[i]·points[i], as one point. An implementation may treat scalars above half of r as negative ones
+   * modulo r. The points must therefore belong to their group, unless all scalars are smaller.
    */
   readonly computeMsm: (
     group: Group,

@@ -1,7 +1,7 @@
 /**
- * Curve points as key files carry them, and as the transcript hashes them.
+ * Curve points in the encoding of key files and in the encoding of transcripts.
  *
- * In files: affine coordinates times 2^256 mod q, 32 bytes little-endian each; G1 is x, y and G2 is x.c0, x.c1, y.c0, y.c1; all
+ * In files: affine coordinates times 2^256 mod q, 32 bytes little-endian each. G1 is x, y and G2 is x.c0, x.c1, y.c0, y.c1. All
  * zeros is the point at infinity. In transcripts: plain coordinates, big-endian, the imaginary part first.
  *
  * @module
@@ -52,7 +52,7 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** A plain coordinate, 0..q-1 (a coordinate that is not below q is caught by `findInvalidPoint`). */
+/** A plain coordinate, 0..q-1 (`findInvalidPoint` detects a coordinate that is not below q). */
 export function readCoordinate(bytes: Buffer, offset: number): bigint {
   return (readInteger(bytes, offset) * montgomeryInverse) % Q;
 }
@@ -65,7 +65,7 @@ function isInfinity(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
-/** Reads one point; on the curve or not. */
+/** Reads one point. It may be off the curve. */
 export function decodeG1(bytes: Uint8Array): G1Point {
   if (isInfinity(bytes)) {
     return bn254.G1.Point.ZERO;
@@ -74,7 +74,7 @@ export function decodeG1(bytes: Uint8Array): G1Point {
   return bn254.G1.Point.fromAffine({ x: readCoordinate(view, 0), y: readCoordinate(view, 32) });
 }
 
-/** Reads one point; on the curve or not. */
+/** Reads one point. It may be off the curve. */
 export function decodeG2(bytes: Uint8Array): G2Point {
   if (isInfinity(bytes)) {
     return bn254.G2.Point.ZERO;
@@ -107,13 +107,13 @@ export function encodeG2(point: G2Point): Buffer {
   return encodeCoordinates([x.c0, x.c1, y.c0, y.c1]);
 }
 
-/** Which coordinate of a point comes k-th in a transcript. */
+/** The index of the coordinate that comes k-th in a transcript. */
 const transcriptOrder: Readonly<Record<Group, readonly number[]>> = {
   g1: [0, 1],
   g2: [1, 0, 3, 2],
 };
 
-/** Turns points as files carry them into the bytes that transcripts hash; as long as the input. */
+/** Converts points from the encoding of files into that of transcripts. The length is the same. */
 export function encodeForTranscript(group: Group, points: Uint8Array): Buffer {
   const source = asBuffer(points);
   const bytes = Buffer.alloc(source.length);
@@ -130,7 +130,7 @@ export function encodeForTranscript(group: Group, points: Uint8Array): Buffer {
   return bytes;
 }
 
-// y^2 = x^3 + b with X = 2^256 x and Y = 2^256 y reads Y^2 2^256 = X^3 + 2^768 b: no conversion is needed to check it.
+// With X = 2^256 x and Y = 2^256 y, y^2 = x^3 + b becomes Y^2 2^256 = X^3 + 2^768 b. The check therefore needs no conversion.
 const B1 = (3n * montgomery ** 3n) % Q;
 const twist = bn254.G2.Point.CURVE().b;
 const B2 = [twist.c0, twist.c1].map((part) => (part * montgomery ** 3n) % Q);
@@ -152,9 +152,9 @@ function isOnG2(x0: bigint, x1: bigint, y0: bigint, y1: bigint): boolean {
 }
 
 /**
- * The first point that is not a canonical point of the curve; undefined if all are. In G1 that is all there is to check, because
- * every point of the curve belongs to the group; in G2 see `subgroup.ts`.
- * @param infinity may points be at infinity?
+ * The index of the first point that is not a canonical point of the curve; undefined if all are. In G1 this check is sufficient,
+ * because every point of the curve belongs to the group. For G2 see `subgroup.ts`.
+ * @param infinity whether points may be at infinity
  */
 export function findInvalidPoint(
   group: Group,

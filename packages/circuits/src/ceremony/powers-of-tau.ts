@@ -1,8 +1,9 @@
 /**
  * Reader of a prepared powers-of-tau file (`.ptau`, phase 1 with the Lagrange bases of phase 2), over BN254.
  *
- * Sections 2 to 6 hold tau^i in G1 and G2, alpha·tau^i, beta·tau^i and beta in G2; section 7 who contributed. Sections 12 to 15 hold the Lagrange bases at
- * tau of all domains 2^0, 2^1, …, one after another: in G1 (up to twice the largest domain), in G2, times alpha, times beta.
+ * Sections 2 to 6 contain tau^i in G1 and G2, alpha·tau^i, beta·tau^i, and beta in G2; section 7 contains the contributions.
+ * Sections 12 to 15 contain the Lagrange bases at tau of all domains 2^0, 2^1, …, concatenated: in G1 (up to twice the largest
+ * domain), in G2, times alpha, times beta.
  *
  * @module
  */
@@ -12,7 +13,7 @@ import { findInvalidPoint, type Group, pointBytes, readInteger } from './points.
 import { type PowersContribution, parsePowersRecord } from './powers-record.ts';
 import { malformedFile, openSectionFile, type SectionFile } from './section-file.ts';
 
-/** Numbers of the sections, by what they hold. */
+/** Numbers of the sections, by contents. */
 export const powersSections = {
   header: 1,
   tau1: 2,
@@ -32,9 +33,9 @@ export type PowersSection = Exclude<keyof typeof powersSections, 'header' | 'con
 export type PowersOfTau = {
   /** Circuits of up to 2^power rows. */
   readonly power: number;
-  /** The power of the ceremony; a file that was cut out of a larger one keeps it. */
+  /** The power of the ceremony. A file that was cut out of a larger one keeps it. */
   readonly ceremonyPower: number;
-  /** Who contributed; empty if the file has no record of it. */
+  /** The contributions. Empty if the file has no record of them. */
   readonly readRecord: () => Promise<PowersContribution[]>;
   /** Points start … start+count-1 of a section, each checked to lie on the curve and not at infinity. */
   readonly readPoints: (section: PowersSection, start: number, count: number) => Promise<Buffer>;
@@ -69,7 +70,7 @@ async function readHeader(
   }
   const power = header.readUInt32LE(36);
   if (power < 1 || power > mostPower) {
-    throw malformedFile('ptau', 'its header names an impossible power');
+    throw malformedFile('ptau', 'its header contains an invalid power');
   }
   return { power, ceremonyPower: header.readUInt32LE(40) };
 }
@@ -102,19 +103,19 @@ function checkLengths(file: SectionFile, power: number): void {
   if (!file.hasSection(powersSections.lagrange1)) {
     throw new PoolError(
       'ptau_not_prepared',
-      'The powers-of-tau file holds no Lagrange bases. Take a file prepared for phase 2.',
+      'The powers-of-tau file contains no Lagrange bases. Use a file that is prepared for phase 2.',
     );
   }
   for (const section of Object.keys(points) as PowersSection[]) {
     const id = powersSections[section];
     if (file.sizeOf(id) !== points[section] * pointBytes[groupOfPowers(section)]) {
-      throw malformedFile('ptau', `section ${id} has another length than its power says`);
+      throw malformedFile('ptau', `section ${id} has another length than its power requires`);
     }
   }
 }
 
 /**
- * Opens a prepared file and checks its form. Close it afterwards.
+ * Opens a prepared file and checks its form. The caller closes it.
  * @throws PoolError `file_missing`, `ptau_malformed`, `ptau_not_prepared`
  */
 export async function openPowersOfTau(path: string): Promise<PowersOfTau> {

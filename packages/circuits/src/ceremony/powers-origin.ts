@@ -1,10 +1,11 @@
 /**
- * Where powers of tau come from. Whoever knows tau forges proofs under every key begun from them, so a file is used only if its digest
- * was pinned, or if somebody made a secret contribution to it.
+ * The origin of powers of tau. Anyone who knows tau can forge proofs under every key that was started from them. A file is
+ * therefore used only if its digest was pinned, or if it records a secret contribution.
  *
- * Of a file that is not pinned, the record of contributions is checked as far as the file alone allows: each contribution proves its
- * factors, multiplied what the one before left, and the last one left what the file holds. A factor of 1 or -1 is no contribution.
- * The record cannot show that the people in it exist; only a digest from a trusted place says that.
+ * If a file is not pinned, its record of contributions is checked as far as the file alone allows: each contribution proves its
+ * factors, it multiplied the result of the previous one, and the last result is what the file contains. A factor of 1 or -1 does
+ * not count as a contribution. The record cannot show that the people in it exist. Only a digest from a trusted source shows
+ * that.
  *
  * @module
  */
@@ -27,12 +28,12 @@ import type { PowersOfTau } from './powers-of-tau.ts';
 import type { PowersContribution, PowersProof } from './powers-record.ts';
 import { haveSameRatio, isSoundG1, isSoundG2 } from './verify-contributions.ts';
 
-/** Up to this power the first contribution's challenge is computed here; it hashes 384·2^power bytes. */
+/** Up to this power, the first contribution's challenge is computed here. This hashes 384·2^power bytes. */
 const mostPowerToHash = 22;
 const repeatedAtOnce = 1 << 14;
 
 export type OriginOptions = {
-  /** SHA-256 of the powers-of-tau file, hex, from a trusted place. Without it the file must record a secret contribution. */
+  /** SHA-256 of the powers-of-tau file in hex, from a trusted source. Without it, the file must record a secret contribution. */
   readonly ptauSha256?: string | undefined;
 };
 
@@ -43,7 +44,7 @@ function generators(): Values {
   return { tau1: one1, tau2: one2, alpha1: one1, beta1: one1, beta2: one2 };
 }
 
-/** The challenge before any contribution: BLAKE2b over powers of one. */
+/** The challenge before any contribution: BLAKE2b over the powers of one. */
 function computeFirstChallenge(power: number): Uint8Array {
   const blake = () => createHash('blake2b512');
   const hash = blake().update(blake().digest());
@@ -64,7 +65,7 @@ function computeFirstChallenge(power: number): Uint8Array {
   return hash.digest();
 }
 
-/** The point of G2 under which a factor is proven; number 0, 1, 2 for tau, alpha, beta. */
+/** The point of G2 with which a factor is proven. Number 0, 1, 2 for tau, alpha, beta. */
 function derivePoint(number: number, challenge: Uint8Array, proof: PowersProof): G2Point {
   return deriveChallenge(
     createHash('blake2b512')
@@ -76,18 +77,18 @@ function derivePoint(number: number, challenge: Uint8Array, proof: PowersProof):
   );
 }
 
-/** Is it the same point or its negative? Then everybody sees the factor. */
+/** True if it is the same point or its negative. Then everyone can see the factor. */
 function isTrivial(before: Uint8Array, after: Uint8Array): boolean {
   const [from, to] = [decodeG1(before), decodeG1(after)];
   return to.equals(from) || to.equals(from.negate());
 }
 
-/** Does a contribution hide all three factors? */
+/** True if a contribution hides all three factors. */
 function isSecret({ type, proofs }: PowersContribution): boolean {
   return type === 'secret' && !proofs.some(({ base, multiplied }) => isTrivial(base, multiplied));
 }
 
-/** Does a contribution prove its factors, and is what it left their multiple of what was there before? */
+/** True if a contribution proves its factors, and its result is their multiple of the previous result. */
 function isSoundContribution(
   { proofs, ...after }: PowersContribution,
   before: Values,
@@ -127,7 +128,7 @@ function isSame(left: Uint8Array, right: Uint8Array): boolean {
   return Buffer.compare(left, right) === 0;
 }
 
-/** What the file itself holds where the record says what the last contribution left. */
+/** The points of the file at the places of the last contribution's result. */
 async function readValues(powers: PowersOfTau): Promise<Values> {
   return {
     tau1: await powers.readPoints('tau1', 1, 1),
@@ -158,7 +159,7 @@ async function findRecordProblem(
   let secrets = 0;
   for (const [index, contribution] of contributions.entries()) {
     signal?.throwIfAborted();
-    // Without its challenge, the first contribution to a very large file proves nothing and does not count.
+    // Without its challenge, the first contribution to a very large file proves nothing and is not counted.
     if (challenge !== undefined) {
       if (!isSoundContribution(contribution, before, challenge)) {
         return recordProblem(
@@ -179,19 +180,21 @@ async function findRecordProblem(
     return {
       code: 'ptau_no_secret_contribution',
       message:
-        'The powers-of-tau file names no secret contribution and is not pinned by its digest, so anybody may know tau and forge proofs. Take a file of a public ceremony, compare its digest with the published one, and pass it as --ptau-sha256.',
+        'The powers-of-tau file records no secret contribution and its digest is not pinned, so anyone may know tau and forge proofs. Use a file of a public ceremony, compare its digest with the published one, and pass it as --ptau-sha256.',
     };
   }
   const values = await readValues(powers);
   const isLast = (Object.keys(values) as (keyof Values)[]).every((name) =>
     isSame(values[name], before[name]),
   );
-  return isLast ? undefined : recordProblem('its last contribution left other powers than these');
+  return isLast
+    ? undefined
+    : recordProblem('its last contribution left other powers than those in the file');
 }
 
 /**
- * What is wrong with the origin of a file; undefined if it is the pinned one, or somebody contributed to it in secret.
- * @param pinned SHA-256 of the file, hex, from a trusted place
+ * The problem with the origin of a file. Undefined if the file is the pinned one or records a secret contribution.
+ * @param pinned SHA-256 of the file in hex, from a trusted source
  * @throws PoolError `ptau_malformed`
  */
 export async function findOriginProblem(

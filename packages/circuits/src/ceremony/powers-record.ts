@@ -7,14 +7,14 @@ import { asBuffer } from './points.ts';
 import { malformedFile } from './section-file.ts';
 import { type ContributionLabel, contributionTypes, parseParameters } from './transcript.ts';
 
-/** A factor of which one contribution proves knowledge: s and x·s in G1, and x·p in G2 for a p that follows from both. */
+/** Proof of knowledge of one contribution's factor x: s and x·s in G1, and x·p in G2 for a p that both determine. */
 export type PowersProof = {
   readonly base: Uint8Array;
   readonly multiplied: Uint8Array;
   readonly proof: Uint8Array;
 };
 
-/** One contribution to phase 1. Points as files carry them. All of it is public. */
+/** One contribution to phase 1. Points are in the encoding of files. All of it is public. */
 export type PowersContribution = ContributionLabel & {
   /** tau, alpha and beta after this contribution */
   readonly tau1: Uint8Array;
@@ -24,7 +24,7 @@ export type PowersContribution = ContributionLabel & {
   readonly beta2: Uint8Array;
   /** for the factors of tau, alpha and beta, in this order */
   readonly proofs: readonly [PowersProof, PowersProof, PowersProof];
-  /** 64 bytes: hash of all powers after this contribution, from which the next one's p follow */
+  /** 64 bytes: hash of all powers after this contribution, which determines the p of the next contribution */
   readonly challenge: Uint8Array;
   readonly type: (typeof contributionTypes)[number];
 };
@@ -38,7 +38,7 @@ function malformed(what: string) {
 }
 
 /**
- * Parses section 7. Nothing is checked but its form.
+ * Parses section 7. Only the form is checked.
  * @throws PoolError `ptau_malformed`
  */
 export function parsePowersRecord(section: Uint8Array): PowersContribution[] {
@@ -54,7 +54,7 @@ export function parsePowersRecord(section: Uint8Array): PowersContribution[] {
   const takeCount = (): number => asBuffer(take(4)).readUInt32LE(0);
   const count = takeCount();
   if (count > mostContributions || count * fixedBytes > bytes.length) {
-    throw malformed('it names too many contributions');
+    throw malformed('it declares too many contributions');
   }
   const contributions: PowersContribution[] = [];
   for (let index = 0; index < count; index++) {
@@ -76,7 +76,7 @@ export function parsePowersRecord(section: Uint8Array): PowersContribution[] {
     contributions.push({ tau1, tau2, alpha1, beta1, beta2, proofs, challenge, type, ...label });
   }
   if (position !== bytes.length) {
-    throw malformed('something follows its last contribution');
+    throw malformed('there are bytes after its last contribution');
   }
   return contributions;
 }

@@ -1,5 +1,5 @@
 /**
- * Random weights of 128 bits for checks that add many points up: whatever is wrong passes with probability about 2^-128, because
+ * Random weights of 128 bits for checks that add many points. An error passes such a check with probability about 2^-128, because
  * nobody knows the weights when the points are made.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * Reader of the container that `.zkey` and `.ptau` files share: four letters, version 1, then sections with number and length.
- * Nothing is read but what is asked for; every length is checked against the file before anything is believed.
+ * Reader of the container of `.zkey` and `.ptau` files: four letters, version 1, then sections with number and length. Only
+ * requested parts are read. Every length is checked against the file before it is used.
  *
  * @module
  */
@@ -13,9 +13,9 @@ export type SectionFileKind = 'zkey' | 'ptau';
 export type SectionFile = {
   readonly kind: SectionFileKind;
   readonly hasSection: (id: number) => boolean;
-  /** Bytes of a section. @throws PoolError `zkey_malformed`, `ptau_malformed` if there is none */
+  /** Bytes of a section. @throws PoolError `zkey_malformed`, `ptau_malformed` if there is no such section */
   readonly sizeOf: (id: number) => number;
-  /** Reads bytes from..from+length-1 of a section. @throws PoolError if the section ends before */
+  /** Reads bytes from..from+length-1 of a section. @throws PoolError if the section is shorter */
   readonly read: (id: number, from: number, length: number) => Promise<Buffer>;
   readonly close: () => Promise<void>;
 };
@@ -24,7 +24,7 @@ const names = { zkey: 'proving key', ptau: 'powers-of-tau file' } as const;
 const headBytes = 12;
 const mostSections = 64;
 
-/** "The proving key cannot be used: …" with the kind's own code. */
+/** "The proving key cannot be used: …" with the code of the kind of file. */
 export function malformedFile(kind: SectionFileKind, what: string): PoolError {
   return new PoolError(`${kind}_malformed`, `The ${names[kind]} cannot be used: ${what}.`);
 }
@@ -60,7 +60,7 @@ async function readTable(handle: FileHandle, kind: SectionFileKind): Promise<Map
   }
   const count = head.readUInt32LE(8);
   if (count > mostSections) {
-    throw malformedFile(kind, 'it names too many sections');
+    throw malformedFile(kind, 'it declares too many sections');
   }
   const sections = new Map<number, Section>();
   let position = headBytes;
@@ -82,7 +82,7 @@ async function readTable(handle: FileHandle, kind: SectionFileKind): Promise<Map
     position = start + length;
   }
   if (position !== size) {
-    throw malformedFile(kind, 'something follows its last section');
+    throw malformedFile(kind, 'there are bytes after its last section');
   }
   return sections;
 }
@@ -123,7 +123,7 @@ export async function openSectionFile(path: string, kind: SectionFileKind): Prom
   }
 }
 
-/** Cuts `count` records into runs of at most `most`: yields each run's first record and length. */
+/** Cuts `count` records into runs of at most `most`. Yields the first record and the length of each run. */
 export function* chunksOf(
   count: number,
   most: number,

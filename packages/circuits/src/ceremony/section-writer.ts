@@ -1,6 +1,6 @@
 /**
- * Writer of a `.zkey` file that appears under its name only when it is complete: everything goes to a file beside it, which is
- * flushed and then renamed. An existing file is never replaced unless that is asked for.
+ * Writer of a `.zkey` file that appears under its name only when it is complete. Everything is written to a temporary file beside
+ * it, which is flushed and then renamed. An existing file is replaced only on request.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export type WriteOptions = {
 function refuseToReplace(path: string): PoolError {
   return new PoolError(
     'file_exists',
-    `${path} exists already. Name another file, or pass --force.`,
+    `${path} already exists. Choose another file, or pass --force.`,
   );
 }
 
@@ -25,7 +25,10 @@ function hasCode(error: unknown, codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** Puts a finished file under its name. A hard link refuses to replace in one step; file systems without links get a look before. */
+/**
+ * Moves a finished file to its name. A hard link fails atomically if the name exists. On file systems without links, the name is
+ * checked before.
+ */
 async function publish(temporary: string, path: string, force: boolean): Promise<void> {
   if (!force) {
     try {
@@ -45,7 +48,7 @@ async function publish(temporary: string, path: string, force: boolean): Promise
 }
 
 /**
- * Writes a file in one go or not at all: `work` gets a function that appends bytes. When it throws, nothing stays behind.
+ * Writes a complete file or nothing: `work` receives a function that appends bytes. If it throws, no file is left.
  * @throws PoolError `file_exists`
  */
 export async function writeFileAtomically<T>(
@@ -77,7 +80,7 @@ export async function writeFileAtomically<T>(
   }
 }
 
-/** One section as it is written: its length is known before its bytes. */
+/** A section to write. Its length is known before its bytes. */
 export type SectionContents = {
   readonly id: number;
   readonly length: number;
@@ -93,7 +96,7 @@ export function encodeFileHead(sections: number): Buffer {
   return head;
 }
 
-/** Appends a section. @throws RangeError if its contents are not as long as announced (a defect of ours) */
+/** Appends a section. @throws RangeError if its contents do not have the declared length (a defect in this package) */
 export async function appendSection(
   append: (bytes: Uint8Array) => Promise<void>,
   { id, length, chunks }: SectionContents,

@@ -1,10 +1,10 @@
 /**
- * Membership of points of the twist in G2. Its curve has many more points than G2, some of tiny order: such a point in a key, or
- * handed to a contributor, would leak what it is multiplied with, and would slip through checks that add points up.
+ * Membership of points of the twist in G2. The twist has many more points than G2, some of very small order. Such a point in a
+ * key, or given to a contributor, would leak the factor it is multiplied by, and could pass checks that add points.
  *
- * Points are checked all together: sums with random small weights, which belong to G2 if all points do. The twist's order is r times
- * a cofactor whose smallest prime is 10069, without squares; with one point outside, a sum lands in G2 with probability at most
- * 1/9986 (a weight of 20 bits modulo that prime), so ten of them do with less than 2^-132.
+ * All points are checked together: sums with small random weights belong to G2 if all points do. The order of the twist is r
+ * times a cofactor without square factors whose smallest prime is 10069. With one point outside, a sum is in G2 with probability
+ * at most 1/9986 (a weight of 20 bits modulo that prime). Ten sums are with probability less than 2^-132.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { decodeG2, pointBytes } from './points.ts';
 const randomSums = 10;
 const weightBits = 20;
 
-/** Scalars of 32 bytes of which the lowest bits are random. */
+/** Scalars of 32 bytes with random lowest bits. */
 function createSmallWeights(count: number): Buffer {
   const weights = Buffer.alloc(32 * count);
   const random = randomBytes(4 * count);
@@ -25,7 +25,7 @@ function createSmallWeights(count: number): Buffer {
   return weights;
 }
 
-/** Do all of these points belong to G2? They must lie on the twist or be at infinity. */
+/** True if all points belong to G2. They must be on the twist or at infinity. */
 export async function areInSubgroup(
   arithmetic: PointArithmetic,
   points: Uint8Array,
@@ -38,7 +38,7 @@ export async function areInSubgroup(
     ).every((point) => point.isTorsionFree());
   }
   for (let sum = 0; sum < randomSums; sum++) {
-    // Integers far below half of r, so the sum is right outside the subgroup too.
+    // The weights are integers far below half of r, so the sum is also right outside the subgroup.
     const weights = createSmallWeights(count);
     const point = decodeG2(await arithmetic.computeMsm('g2', points, weights, options));
     if (!point.isTorsionFree()) {

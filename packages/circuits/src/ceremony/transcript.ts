@@ -1,7 +1,7 @@
 /**
- * The record of contributions in a key (section 10), as snarkjs reads and writes it, and the hashes that chain it together.
+ * The record of contributions in a key (section 10), as snarkjs reads and writes it, and the hashes that chain the contributions.
  *
- * Each contributor multiplies delta by a factor x and shows that it knows x: it names a point s and x·s in G1, hashes them with
+ * Each contributor multiplies delta by a factor x and proves that it knows x: it chooses a point s, hashes s and x·s in G1 with
  * everything before into a point p of G2, and publishes x·p (Bowe, Gabizon, Miers: Scalable multi-party computation for zk-SNARK
  * parameters in the random beacon model, section 4). All hashes are BLAKE2b with 64 bytes.
  *
@@ -22,7 +22,7 @@ const mostBeaconBytes = 255;
 export const contributionTypes = ['secret', 'beacon'] as const;
 const tags = { name: 1, exponent: 2, beacon: 3 } as const;
 
-/** Where a beacon's factor comes from. Public. */
+/** The source of a beacon's factor. Public. */
 export type Beacon = {
   /** The announced value, 1 to 255 bytes. */
   readonly value: Uint8Array;
@@ -30,14 +30,14 @@ export type Beacon = {
   readonly exponent: number;
 };
 
-/** What a contribution says about itself. */
+/** What a contribution states about itself. */
 export type ContributionLabel = {
-  /** Nothing vouches for it. */
+  /** Nothing proves that it is true. */
   readonly name: string | undefined;
   readonly beacon: Beacon | undefined;
 };
 
-/** One contribution. Points as files carry them. All of it is public. */
+/** One contribution. Points are in the encoding of files. All of it is public. */
 export type Contribution = ContributionLabel & {
   /** delta in G1 after this contribution */
   readonly deltaAfter: Uint8Array;
@@ -46,7 +46,7 @@ export type Contribution = ContributionLabel & {
   readonly multiplied: Uint8Array;
   /** x·p */
   readonly proof: Uint8Array;
-  /** 64 bytes: hash of everything before, s and x·s; p follows from it */
+  /** 64 bytes: hash of everything before, s and x·s; it determines p */
   readonly transcript: Uint8Array;
   readonly type: (typeof contributionTypes)[number];
 };
@@ -57,7 +57,7 @@ export type ContributionRecord = {
   readonly contributions: readonly Contribution[];
 };
 
-/** What one contribution feeds into the transcript of the next. */
+/** The bytes that one contribution adds to the transcript of the next. */
 function hashedBytes(contribution: Contribution): Buffer {
   return Buffer.concat([
     encodeForTranscript('g1', contribution.deltaAfter),
@@ -68,12 +68,12 @@ function hashedBytes(contribution: Contribution): Buffer {
   ]);
 }
 
-/** The hash a contributor publishes. 64 bytes. */
+/** The hash that a contributor publishes. 64 bytes. */
 export function computeContributionHash(contribution: Contribution): Uint8Array {
   return blake2b(hashedBytes(contribution));
 }
 
-/** The transcript that a contribution with points s and x·s must name after these earlier ones. 64 bytes. */
+/** The transcript that a contribution with points s and x·s must contain after the earlier ones. 64 bytes. */
 export function computeTranscript(
   circuitHash: Uint8Array,
   earlier: readonly Contribution[],
@@ -102,7 +102,7 @@ function encodeParameters({ name, beacon }: Contribution): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Section 10 from its circuit hash and contributions. */
+/** Section 10, from its circuit hash and contributions. */
 export function encodeRecord({ circuitHash, contributions }: ContributionRecord): Buffer {
   const count = Buffer.alloc(4);
   count.writeUInt32LE(contributions.length);
@@ -119,7 +119,7 @@ export function encodeRecord({ circuitHash, contributions }: ContributionRecord)
 }
 
 /**
- * The parameters that end a contribution, in a key and in a powers-of-tau file.
+ * The parameters at the end of a contribution, in a key and in a powers-of-tau file.
  * @throws PoolError `zkey_malformed`, `ptau_malformed`
  */
 export function parseParameters(kind: SectionFileKind, bytes: Buffer): ContributionLabel {
@@ -156,13 +156,13 @@ export function parseParameters(kind: SectionFileKind, bytes: Buffer): Contribut
     return { name, beacon: undefined };
   }
   if (exponent === undefined || value === undefined) {
-    throw malformedFile(kind, 'a contribution names half of a beacon');
+    throw malformedFile(kind, 'a contribution has only one of the two parameters of a beacon');
   }
   return { name, beacon: { value, exponent } };
 }
 
 /**
- * Parses section 10. Nothing is checked but its form.
+ * Parses section 10. Only the form is checked.
  * @throws PoolError `zkey_malformed`
  */
 function parseRecord(bytes: Buffer): ContributionRecord {
@@ -171,7 +171,7 @@ function parseRecord(bytes: Buffer): ContributionRecord {
   }
   const count = bytes.readUInt32LE(hashBytes);
   if (count > mostContributions) {
-    throw malformedFile('zkey', 'it names too many contributions');
+    throw malformedFile('zkey', 'it declares too many contributions');
   }
   let position = hashBytes + 4;
   const take = (length: number): Uint8Array => {
@@ -201,7 +201,7 @@ function parseRecord(bytes: Buffer): ContributionRecord {
     });
   }
   if (position !== bytes.length) {
-    throw malformedFile('zkey', 'something follows its last contribution');
+    throw malformedFile('zkey', 'there are bytes after its last contribution');
   }
   return { circuitHash: Uint8Array.from(bytes.subarray(0, hashBytes)), contributions };
 }
@@ -215,7 +215,7 @@ export async function readRecord(file: SectionFile): Promise<ContributionRecord>
   return parseRecord(await file.read(keySections.contributions, 0, size));
 }
 
-/** Is this text fit for a contribution's name: 1 to 64 bytes, no control characters? */
+/** True if the text can be a contribution's name: 1 to 64 bytes, no control characters. */
 export function isContributionName(name: string): boolean {
   return name !== '' && Buffer.byteLength(name) <= nameBytes && !/\p{C}/u.test(name);
 }

@@ -1,5 +1,5 @@
 /**
- * Checks the record of contributions: each follows from the ones before, and whoever made it knew its factor.
+ * Checks the record of contributions: each is derived from the earlier ones, and its contributor knew its factor.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import {
 import { type Contribution, type ContributionRecord, computeTranscript } from './transcript.ts';
 
 export type RecordOptions = {
-  /** Compute beacons again from their values; true unless it is said otherwise. It can take as long as it took to make them. */
+  /** Recompute beacons from their values. Default: true. It can take as long as computing the beacon did. */
   readonly checkBeacon?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 };
@@ -29,8 +29,8 @@ function isSameBytes(left: Uint8Array, right: Uint8Array): boolean {
 }
 
 /**
- * Is a2 / a1 in G1 the same factor as b2 / b1 in G2? e(a1, b2) = e(a2, b1). The points are checked by the caller: none at infinity,
- * all in their groups; with infinity the equation would hold for anything.
+ * True if a2 / a1 in G1 is the same factor as b2 / b1 in G2: e(a1, b2) = e(a2, b1). The caller checks the points: none at
+ * infinity, all in their groups. With infinity, the equation would hold for any factor.
  */
 export function haveSameRatio(a1: G1Point, a2: G1Point, b1: G2Point, b2: G2Point): boolean {
   const { Fp12 } = bn254.fields;
@@ -41,17 +41,17 @@ export function haveSameRatio(a1: G1Point, a2: G1Point, b1: G2Point, b2: G2Point
   return Fp12.eql(product, Fp12.ONE);
 }
 
-/** A point of G2 that is not at infinity? */
+/** True for a point of G2 that is not at infinity. */
 export function isSoundG2(bytes: Uint8Array): boolean {
   return findInvalidPoint('g2', bytes, 'refused') === undefined && decodeG2(bytes).isTorsionFree();
 }
 
-/** A point of G1 that is not at infinity? */
+/** True for a point of G1 that is not at infinity. */
 export function isSoundG1(bytes: Uint8Array): boolean {
   return findInvalidPoint('g1', bytes, 'refused') === undefined;
 }
 
-/** A factor of 1 or -1: whoever compares the two points knows it. */
+/** True for a factor of 1 or -1, which is visible from the two points. */
 function isTrivial({ base, multiplied }: Contribution): boolean {
   const [before, after] = [decodeG1(base), decodeG1(multiplied)];
   return after.equals(before) || after.equals(before.negate());
@@ -74,7 +74,7 @@ async function findBeaconProblem(
   const isDerived =
     isSameBytes(encodeG1(base), contribution.base) &&
     isSameBytes(encodeG1(base.multiply(factor)), contribution.multiplied);
-  return isDerived ? undefined : 'its factor does not follow from the beacon it names';
+  return isDerived ? undefined : 'its factor is not derived from the beacon it names';
 }
 
 async function findContributionProblem(
@@ -99,25 +99,25 @@ async function findContributionProblem(
   if (!isSameBytes(transcript, contribution.transcript)) {
     return problem(
       'contribution_transcript_mismatch',
-      'its hash does not follow from what came before; a contribution was changed, removed, or taken from another ceremony',
+      'its hash is not derived from the earlier contributions; a contribution was changed, removed, or taken from another ceremony',
     );
   }
   const challenge = deriveChallenge(transcript);
   const proven = decodeG2(proof);
   if (!haveSameRatio(decodeG1(base), decodeG1(multiplied), challenge, proven)) {
-    return problem('contribution_proof_invalid', 'it does not prove that its factor was known');
+    return problem('contribution_proof_invalid', 'it does not prove knowledge of its factor');
   }
   if (!haveSameRatio(decodeG1(previousDelta), decodeG1(deltaAfter), challenge, proven)) {
     return problem('contribution_delta_mismatch', 'it did not multiply delta by its own factor');
   }
   if (isTrivial(contribution)) {
-    return problem('contribution_trivial', 'its factor is 1 or -1, which everybody can see');
+    return problem('contribution_trivial', 'its factor is 1 or -1, which everyone can see');
   }
   const beaconProblem = await findBeaconProblem(contribution, options);
   return beaconProblem === undefined ? undefined : problem('beacon_mismatch', beaconProblem);
 }
 
-/** Everything wrong with the record, in the order of the contributions. Empty if it is sound (also if nobody contributed). */
+/** All problems of the record, in the order of the contributions. Empty if the record is valid (also if nobody contributed). */
 export async function findContributionProblems(
   record: ContributionRecord,
   options: RecordOptions = {},
@@ -126,7 +126,7 @@ export async function findContributionProblems(
   let delta: Uint8Array = encodeG1(bn254.G1.Point.BASE);
   for (const [index, { deltaAfter }] of record.contributions.entries()) {
     options.signal?.throwIfAborted();
-    // A previous point outside the curve was reported already; nothing after it means anything.
+    // A previous point off the curve was already reported. Later checks would have no meaning.
     const problem = isSoundG1(delta)
       ? await findContributionProblem(record, index, delta, options)
       : undefined;

@@ -1,9 +1,10 @@
 /**
- * Checks a key in full against its circuit and its powers of tau (protocol §9): it is the initial key that follows from both, with
- * delta multiplied by what the recorded contributions say, and nothing else.
+ * Checks a key in full against its circuit and its powers of tau (protocol §9): it is the initial key of both, with delta
+ * multiplied by the factors of the recorded contributions and with no other change.
  *
- * The record of contributions is checked (`verify-transcript.ts`), then the powers of tau and where they come from
- * (`verify-powers.ts`, `powers-origin.ts`), then every section of the key (`verify-sections.ts`). A wrong point passes with probability about 2^-128.
+ * The record of contributions is checked first (`verify-transcript.ts`), then the powers of tau and their origin
+ * (`verify-powers.ts`, `powers-origin.ts`), then every section of the key (`verify-sections.ts`). A wrong point passes with
+ * probability about 2^-128.
  *
  * @module
  */
@@ -22,7 +23,9 @@ import { findTranscriptProblems } from './verify-transcript.ts';
 export type VerifiedContribution = {
   readonly name: string | undefined;
   readonly type: 'secret' | 'beacon';
-  /** What a beacon says it was made from; it was, unless there is a problem. Compare it with the announced rule. */
+  /**
+   * The value that a beacon names as its source. It is checked, unless there is a problem. Compare it with the announced rule.
+   */
   readonly beacon: Beacon | undefined;
   /** 64 bytes, as the contributor published it. */
   readonly hash: Uint8Array;
@@ -39,7 +42,7 @@ export type KeyVerdict = {
 export type VerifyOptions = InitialKeyOptions &
   OriginOptions & { readonly arithmetic: PointArithmetic };
 
-/** The powers' part of the time. */
+/** The fraction of the time that the powers take. */
 const powersShare = 0.3;
 
 function createSpan(onProgress: InitialKeyOptions['onProgress'], start: number, length: number) {
@@ -47,9 +50,9 @@ function createSpan(onProgress: InitialKeyOptions['onProgress'], start: number, 
 }
 
 /**
- * Verifies a key. Says everything that is wrong with it; a key without a secret contribution is refused like every other.
- * @throws PoolError `file_missing`, `zkey_malformed`, `r1cs_malformed`, `ptau_malformed`, `ptau_not_prepared`, `ptau_too_small` if a
- *   file cannot be read at all
+ * Verifies a key. Returns all problems that it finds. A key without a secret contribution is refused too.
+ * @throws PoolError `file_missing`, `zkey_malformed`, `r1cs_malformed`, `ptau_malformed`, `ptau_not_prepared`, `ptau_too_small`
+ *   if a file cannot be read at all
  */
 export async function verifyKey(
   paths: { readonly r1cs: string; readonly ptau: string; readonly zkey: string },
@@ -70,7 +73,7 @@ export async function verifyKey(
       const parts = { r1cs, powers, arithmetic };
       const exponent = Math.log2(key.header.domainSize);
       if (exponent <= powers.power) {
-        // A larger key is for another circuit, or the file is too small: what follows says which.
+        // Either the key is for another, larger circuit, or the file is too small. The following checks decide which.
         const onPowers = createSpan(onProgress, 0, powersShare);
         problems.push(
           ...(await findPowersProblems(powers, exponent, arithmetic, {

@@ -1,15 +1,14 @@
 /**
- * Checks that a powers-of-tau file is what its name says, as far as a key uses it: its sections are powers of one tau, times one alpha
- * and one beta, and its Lagrange bases are those of the same tau. Who took part in phase 1 is checked elsewhere
- * (`powers-origin.ts`).
+ * Checks that a powers-of-tau file is valid, as far as a key uses it: its sections are powers of one tau, times one alpha and one
+ * beta, and its Lagrange bases are those of the same tau. `powers-origin.ts` checks who took part in phase 1.
  *
- * Runs of powers: with random weights w, sum w_i P_(i+1) must be tau times sum w_i P_i, by a pairing. Bases: with random values v,
- * sum v_j L_j(tau) is the polynomial through v at tau, so it must be sum c_i tau^i, c its coefficients. A wrong point passes with
- * probability about 2^-128.
+ * Powers: with random weights w, sum w_i P_(i+1) must be tau times sum w_i P_i, checked by a pairing. Bases: with random values
+ * v, sum v_j L_j(tau) is the value at tau of the polynomial through v. It must therefore be sum c_i tau^i, where c are the
+ * polynomial's coefficients. A wrong point passes with probability about 2^-128.
  *
- * The weights and values are independent of each other. If they satisfied a linear relation, for example because the polynomial had to
- * be of low degree, then errors along that relation would add up to nothing, and an attacker could choose them so. Honest proofs would
- * verify under such a key beside forged ones (`poisoned-powers.test.ts` forges one).
+ * The weights and values are independent of each other. If they satisfied a linear relation, for example because the polynomial
+ * had to be of low degree, errors along that relation would cancel, and an attacker could choose such errors. Honest proofs and
+ * forged proofs would both verify under such a key (`poisoned-powers.test.ts` forges one).
  *
  * @module
  */
@@ -26,7 +25,7 @@ import { areInSubgroup } from './subgroup.ts';
 import { haveSameRatio, isSoundG2 } from './verify-contributions.ts';
 
 const pointsAtOnce = 1 << 16;
-/** Sums over the domain that the checks take, counting the doubled domain twice. */
+/** Number of sums over the domain that the checks compute. The doubled domain counts twice. */
 const randomSums = 22;
 
 function randomWeights(count: number): bigint[] {
@@ -58,7 +57,7 @@ async function sumPoints(
   return sum.total();
 }
 
-/** As `haveSameRatio`, for points of G1 that may be at infinity. */
+/** Like `haveSameRatio`, for points of G1 that may be at infinity. */
 function isMultiple(a1: G1Point, a2: G1Point, b1: G2Point, b2: G2Point): boolean {
   return !a1.is0() && !a2.is0() && haveSameRatio(a1, a2, b1, b2);
 }
@@ -69,7 +68,7 @@ export type PowersOptions = BulkOptions & {
 };
 
 /**
- * Everything wrong with the part of the file that circuits of 2^exponent rows use. Empty if it is sound.
+ * All problems in the part of the file that circuits of 2^exponent rows use. Empty if it is valid.
  * @throws PoolError `ptau_malformed` if a point is not on its curve
  */
 export async function findPowersProblems(
@@ -101,7 +100,7 @@ export async function findPowersProblems(
   }
   const beta1 = decodeG1(await powers.readPoints('betaTau1', 0, 1));
   if (!haveSameRatio(one1, beta1, one2, decodeG2(beta2))) {
-    report(6, 'holds another beta than section 5');
+    report(6, 'contains another beta than section 5');
   }
   let done = 0;
   const note = (sums: number): void => {
@@ -113,7 +112,7 @@ export async function findPowersProblems(
     note(weights.length / size);
     return total;
   };
-  // A larger file also holds the highest power of the doubled domain, which its basis needs.
+  // A larger file also contains the highest power of the doubled domain, which the basis of that domain needs.
   const isLarger = exponent < powers.power;
   for (const [section, id, count] of [
     ['tau1', 2, isLarger ? 2 * size : 2 * size - 1],
@@ -123,7 +122,7 @@ export async function findPowersProblems(
     const weights = randomWeights(count - 1);
     const low = await sum(section, 0, weights);
     if (!haveSameRatio(low, await sum(section, 1, weights), one2, tau2)) {
-      report(id, 'does not hold the powers of one tau');
+      report(id, 'does not contain the powers of one tau');
     }
   }
 
@@ -137,14 +136,14 @@ export async function findPowersProblems(
   ] as const) {
     const basis = section === 'lagrange1' ? basis1 : await sum(section, size - 1, values);
     if (!basis.equals(await sum(monomials, 0, coefficients))) {
-      report(id, `is not the Lagrange basis of the powers in it`);
+      report(id, `is not the Lagrange basis of the file's powers`);
     }
   }
   const sum2 = createSumG2(arithmetic, { signal });
   let areMembers = true;
   for (const { start, count } of chunksOf(size, pointsAtOnce)) {
     const points = await powers.readBasis('lagrange2', exponent, start, count);
-    // A sum alone would not notice points outside: most of their orders are small.
+    // One sum alone would not detect points outside the subgroup: most of their orders are small.
     areMembers &&= await areInSubgroup(arithmetic, points, { signal });
     if (areMembers) {
       await sum2.add(points, encodeScalars(values.slice(start, start + count)));
@@ -155,13 +154,14 @@ export async function findPowersProblems(
     report(13, 'is not the Lagrange basis of section 12 in G2');
   }
 
-  // Of the doubled domain the key takes the odd elements.
+  // The key uses the odd elements of the doubled domain.
   const doubled = randomWeights(2 * size).map((weight, j) => (j % 2 === 1 ? weight : 0n));
   const monomials = interpolate(doubled, exponent + 1);
   const odd = await sum('lagrange1', 2 * size - 1, doubled);
   const known = isLarger ? monomials : monomials.slice(0, -1);
   const rest = odd.subtract(await sum('tau1', 0, known));
-  // A file without the highest power was prepared as if it were zero, or cut out of a larger one (`snarkjs powersoftau truncate`).
+  // A file without the highest power was prepared as if that power were zero, or was cut out of a larger file (`snarkjs
+  // powersoftau truncate`).
   const highest = monomials.at(-1) ?? 0n;
   const below = decodeG1(await powers.readPoints('tau1', 2 * size - 2, 1)).multiplyUnsafe(highest);
   const isCutOut = !isLarger && isMultiple(below, rest, one2, tau2);

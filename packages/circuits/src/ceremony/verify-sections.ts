@@ -1,12 +1,13 @@
 /**
- * Checks the sections of a key against the initial key that follows from circuit and powers of tau.
+ * Checks the sections of a key against the initial key of the circuit and the powers of tau.
  *
- * Public wires' points and coefficients must be the initial ones byte for byte. A and B of all wires are checked by sums with random
- * weights (`verify-wires.ts`). The private wires' and the quotient's points must all have been divided by the same delta: with random
- * 128-bit weights, the sum of the key's points times delta must be the sum of the initial points, by a pairing. A wrong point passes
- * with probability 2^-128.
+ * Public wires' points and coefficients must equal the initial ones byte for byte. A and B of all wires are checked by sums with
+ * random weights (`verify-wires.ts`). The private wires' and the quotient's points must all be divided by the same delta: with
+ * random 128-bit weights, the sum of the key's points times delta must equal the sum of the initial points, checked by a pairing.
+ * A wrong point passes with probability 2^-128.
  *
- * The private wires' initial points are computed one by one, because the circuit hash covers them and no key holds them any more.
+ * The private wires' initial points are computed one by one, because the circuit hash covers them and no key contains them any
+ * more.
  *
  * @module
  */
@@ -34,7 +35,8 @@ import { findWrongWireSections } from './verify-wires.ts';
 const sectionProblems: Readonly<Record<number, KeyProblem>> = {
   [keySections.publicWires]: {
     code: 'public_points_mismatch',
-    message: "Section 3 (public inputs' points) differs from what circuit and powers of tau give.",
+    message:
+      "Section 3 (public inputs' points) differs from the result of circuit and powers of tau.",
   },
   [keySections.coefficients]: {
     code: 'coefficients_mismatch',
@@ -42,15 +44,15 @@ const sectionProblems: Readonly<Record<number, KeyProblem>> = {
   },
   [keySections.a]: {
     code: 'a_points_mismatch',
-    message: 'Section 5 (A) differs from what circuit and powers of tau give.',
+    message: 'Section 5 (A) differs from the result of circuit and powers of tau.',
   },
   [keySections.b1]: {
     code: 'b1_points_mismatch',
-    message: 'Section 6 (B in G1) differs from what circuit and powers of tau give.',
+    message: 'Section 6 (B in G1) differs from the result of circuit and powers of tau.',
   },
   [keySections.b2]: {
     code: 'b2_points_mismatch',
-    message: 'Section 7 (B in G2) differs from what circuit and powers of tau give.',
+    message: 'Section 7 (B in G2) differs from the result of circuit and powers of tau.',
   },
   [keySections.privateWires]: {
     code: 'private_points_mismatch',
@@ -62,7 +64,7 @@ const sectionProblems: Readonly<Record<number, KeyProblem>> = {
   },
 };
 
-/** Compares a section that no contribution touches. */
+/** Compares a section that no contribution changes. */
 async function isEqualSection({ file }: KeyFile, section: SectionContents): Promise<boolean> {
   if (file.sizeOf(section.id) !== section.length) {
     return false;
@@ -77,7 +79,7 @@ async function isEqualSection({ file }: KeyFile, section: SectionContents): Prom
   return true;
 }
 
-/** Is the section the initial one divided by delta? Reads the initial points to their end, whatever it finds. */
+/** True if the section is the initial one divided by delta. Always reads the initial points to their end. */
 async function isDividedSection(
   { file, header }: KeyFile,
   id: number,
@@ -135,14 +137,14 @@ function findHeaderProblems(header: KeyHeader, expected: Buffer): KeyProblem[] {
         {
           code: 'powers_mismatch',
           message:
-            'Alpha, beta or gamma differ: the key was begun from another powers-of-tau file, or changed.',
+            'Alpha, beta or gamma differ: the key was started from another powers-of-tau file, or it was changed.',
         },
       ];
 }
 
-/** What the checks of the sections report: a fraction of all of them. */
+/** The progress of the section checks, as a fraction of all of them. */
 function createSectionProgress(header: KeyHeader, onProgress: InitialKeyOptions['onProgress']) {
-  // The private wires' initial points cost most by far.
+  // The private wires' initial points take by far the most time.
   const total = 8 * header.wires + header.domainSize;
   let done = 0;
   return (cost: number): void => {
@@ -152,7 +154,7 @@ function createSectionProgress(header: KeyHeader, onProgress: InitialKeyOptions[
 }
 
 /**
- * Everything wrong with the sections of a key. The powers were checked before.
+ * All problems of a key's sections. The powers must be checked before.
  * @throws PoolError `ptau_too_small`, `ptau_malformed`
  */
 export async function findSectionProblems(
@@ -167,7 +169,7 @@ export async function findSectionProblems(
   const header = await computeInitialHeader(parts, exponent);
   const headerProblems = findHeaderProblems(key.header, encodeKeyHeader(header));
   if (headerProblems.length > 0) {
-    // Nothing else can agree with another circuit or other powers of tau.
+    // With another circuit or other powers of tau, no other check can pass.
     return headerProblems;
   }
   const { wires, domainSize } = header;
@@ -179,7 +181,7 @@ export async function findSectionProblems(
       wrong.push(id);
     }
   };
-  // A delta that is no point of G2 was reported before; that nothing was divided by it need not be.
+  // A delta that is not a point of G2 was already reported. The division by it is then not reported again.
   const canDivide = isSoundG2(key.header.delta2);
 
   const { coefficients, quotient, privateWires } = keySections;
@@ -210,11 +212,12 @@ export async function findSectionProblems(
   wrong.push(...wrongWires);
 
   const problems = wrong.flatMap((id) => sectionProblems[id] ?? []);
-  // Over wrong points the hash would be another one, which says nothing new.
+  // With wrong points, the hash would differ as well, which adds no information.
   if (wrongWires.length === 0 && Buffer.compare(hasher.digest(), circuitHash) !== 0) {
     problems.push({
       code: 'circuit_hash_mismatch',
-      message: 'The circuit hash in the key is not that of this circuit and these powers of tau.',
+      message:
+        'The circuit hash in the key is not the hash of this circuit and these powers of tau.',
     });
   }
   return problems;

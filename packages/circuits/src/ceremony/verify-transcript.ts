@@ -1,6 +1,6 @@
 /**
- * Checks what a key says about its own ceremony, without circuit and powers of tau: kinds and order of the contributions, their proofs,
- * and that they lead to the key's delta.
+ * Checks what a key records about its own ceremony, without circuit and powers of tau: kinds and order of the contributions,
+ * their proofs, and that they result in the key's delta.
  *
  * @module
  */
@@ -28,7 +28,7 @@ function findDeltaProblems(header: KeyHeader, record: ContributionRecord): KeyPr
   if (Buffer.compare(last, delta1) !== 0) {
     problems.push({
       code: 'delta_mismatch',
-      message: "The key's delta is not the one its last contribution left.",
+      message: "The key's delta is not the delta of its last contribution.",
     });
   }
   const delta = decodeG1(delta1);
@@ -42,13 +42,13 @@ function findDeltaProblems(header: KeyHeader, record: ContributionRecord): KeyPr
     problems.push({
       code: 'delta_trivial',
       message:
-        'Delta is the generator or its negative, so the contributions cancel: anybody can forge proofs under this key.',
+        'Delta is the generator or its negative, so the contributions cancel: anyone can forge proofs under this key.',
     });
   }
   return problems;
 }
 
-/** Everything wrong with the ceremony that a key records. Empty if it is sound. */
+/** All problems of the ceremony that a key records. Empty if it is valid. */
 export async function findTranscriptProblems(
   header: KeyHeader,
   record: ContributionRecord,

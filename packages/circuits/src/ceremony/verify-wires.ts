@@ -1,7 +1,7 @@
 /**
- * Checks the sections that hold A and B of every wire without computing them: with random weights w, the sum of w_i times the point
- * of wire i must be the sum over the rows of (sum of w_i times the matrix' entry) times the row's Lagrange point. Two sums of
- * scalar multiples take the place of one sum for each wire.
+ * Checks the sections with A and B of every wire without computing them: with random weights w, the sum of w_i times the point of
+ * wire i must equal the sum over the rows of (sum of w_i times the matrix entry) times the row's Lagrange point. This takes two
+ * sums of scalar multiples instead of one sum per wire.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { areInSubgroup } from './subgroup.ts';
 
 const pointsAtOnce = 1 << 16;
 
-/** For each row of the domain the sum of entry·weight over its wires, 32 bytes little-endian each. */
+/** For each row of the domain, the sum of entry·weight over its wires, 32 bytes little-endian each. */
 function combineRows(
   r1cs: R1cs,
   matrix: R1csMatrix,
@@ -45,7 +45,10 @@ function combineRows(
   return rows;
 }
 
-/** Adds all points of a section of the key up; false if one is not in its group. The hasher gets them all, right or wrong. */
+/**
+ * Adds all points of a section of the key. Returns false if one is not in its group. The hasher receives all points, right or
+ * wrong.
+ */
 async function sumSection(
   { file, header }: KeyFile,
   place: { readonly id: number; readonly group: Group },
@@ -63,7 +66,7 @@ async function sumSection(
     const points = await file.read(id, start * size, count * size);
     hasher.update(group, points);
     isSound &&= findInvalidPoint(group, points, 'allowed') === undefined;
-    // Full weights on points outside the subgroup would mean nothing, so this comes first.
+    // Sums with full weights have no meaning for points outside the subgroup, so this check comes first.
     isSound &&= group === 'g1' || (await areInSubgroup(parts.arithmetic, points, options));
     if (isSound) {
       await sum.add(points, weights.subarray(32 * start, 32 * (start + count)));
@@ -72,7 +75,7 @@ async function sumSection(
   return isSound;
 }
 
-/** Adds the rows' Lagrange points up. */
+/** Adds the rows' Lagrange points. */
 async function sumBasis(
   { powers }: InitialKeyParts,
   section: 'lagrange1' | 'lagrange2',
@@ -87,8 +90,8 @@ async function sumBasis(
 }
 
 /**
- * Which of the sections 5, 6 and 7 are not what circuit and powers of tau give, in this order. The powers were checked before, and
- * the key has the circuit's counts. The hasher gets the three sections as the file has them.
+ * The sections among 5, 6 and 7 that differ from the result of circuit and powers of tau, in this order. The powers must be
+ * checked before, and the key must have the circuit's counts. The hasher receives the three sections as they are in the file.
  * @throws PoolError `ptau_malformed`
  */
 export async function findWrongWireSections(

@@ -1,10 +1,10 @@
 /**
- * The heart of phase 2's initialisation: for each wire, the sum of coefficient·point over the rows in which it occurs.
+ * The main computation of phase 2's initialisation: for each wire, the sum of coefficient·point over the rows in which it occurs.
  *
- * Terms are sorted by wire, so that sums come out in the order in which the key stores them and never more than a slice of terms is
- * in memory. Points of one wire with the same coefficient, or its negative, are added first: hash functions repeat theirs in many
- * rows, and a multiplication costs as much as hundreds of additions. What is left is multiplied in bulk. The additions are affine,
- * pairwise, and share an inversion.
+ * Terms are sorted by wire. The sums are therefore computed in the order of the key, and only a slice of the terms is in memory.
+ * Points of one wire with the same coefficient, or its negative, are added first: hash functions repeat their coefficients in
+ * many rows, and a multiplication costs as much as hundreds of additions. The results are multiplied in bulk. The additions are
+ * affine, pairwise, and share an inversion.
  *
  * @module
  */
@@ -14,10 +14,10 @@ import { type AffinePoint, type Codec, codecG1, codecG2, sumRuns } from './affin
 import type { BulkOptions, PointArithmetic } from './point-arithmetic.ts';
 import { asBuffer, encodeInteger, type Group, pointBytes } from './points.ts';
 
-/** Rows of a matrix, weighed with one point for each row. */
+/** Rows of a matrix, with one point as the weight of each row. */
 export type TermSource = {
   readonly matrix: R1csMatrix;
-  /** Points by row, as files carry them, none at infinity. */
+  /** Points by row, in the encoding of files, none at infinity. */
   readonly points: Uint8Array;
   /** Adds 1·points[first + wire] for the wires 0..count-1: the rows of the public signals. */
   readonly publicRows?: { readonly first: number; readonly count: number } | undefined;
@@ -65,7 +65,7 @@ function sortTerms(r1cs: R1cs, sources: readonly TermSource[]): SortedTerms {
   const source = new Uint8Array(count);
   const row = new Uint32Array(count);
   const value = new Uint32Array(count);
-  // start[wire + 1] is where the next term of the wire goes; after all of them, where the following wire begins.
+  // start[wire + 1] is the position of the wire's next term. After all of them, it is the start of the following wire.
   forEachTerm(r1cs, sources, (wire, index, ofRow, ofValue) => {
     const at = start[wire + 1] ?? 0;
     start[wire + 1] = at + 1;
@@ -76,10 +76,10 @@ function sortTerms(r1cs: R1cs, sources: readonly TermSource[]): SortedTerms {
   return { start: start.subarray(0, r1cs.wires + 1), source, row, value };
 }
 
-/** A coefficient up to its sign: terms of one wire that share it are added before they are multiplied. */
+/** A coefficient up to its sign. Terms of one wire that share it are added before they are multiplied. */
 type Magnitude = { readonly value: number; readonly isNegative: boolean };
 
-/** For each coefficient the number of the first one that equals it or its negative. */
+/** For each coefficient, the index of the first one that equals it or its negative. */
 function findMagnitudes(values: readonly bigint[]): readonly Magnitude[] {
   const known = new Map<bigint, number>();
   return values.map((value, index) => {
@@ -96,7 +96,7 @@ function findMagnitudes(values: readonly bigint[]): readonly Magnitude[] {
 
 type Parts = {
   readonly points: readonly Buffer[];
-  /** Coefficients by number. */
+  /** Coefficients by index. */
   readonly values: readonly bigint[];
   readonly magnitudes: readonly Magnitude[];
 };
@@ -199,7 +199,7 @@ async function sumSlice<T>(
   return bytes;
 }
 
-/** The sums of all wires in their order, slice by slice, as files carry points. */
+/** The sums of all wires in their order, slice by slice, in the encoding of files. */
 export async function* computeWireSums(
   arithmetic: PointArithmetic,
   group: Group,
