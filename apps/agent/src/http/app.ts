@@ -235,7 +235,7 @@ export function createApp(deps: AppDeps): Shell {
     traceJob(context, key);
     const job = await store.get(bearer.employerId(), key);
     if (job === undefined) {
-      throw new PoolError('not_found', 'this agent has no job under that key');
+      throw new PoolError('not_found', 'this agent has never seen that key');
     }
     return job;
   }

@@ -91,12 +91,14 @@ it('survives a clock that goes back', () => {
 
 it('forgets who called longest ago, and nobody else', () => {
   const { limiter, takeAll } = createLimiter(2, 20);
+  limiter.take('third');
   takeAll('first');
   takeAll('second');
-  for (let index = 0; index < 99; index += 1) {
+  limiter.take('third');
+  for (let index = 0; index < 98; index += 1) {
     limiter.take(`caller ${index}`);
   }
-  expect(takeAll('second')).toBe(0);
+  expect(takeAll('third')).toBe(18);
   expect(takeAll('first')).toBe(20);
 });
 
@@ -132,4 +134,9 @@ it('gives a credential no new bucket when it authenticates', () => {
   expect(passes('a')).toBe(true);
   limiter.admit('a');
   expect(passes('a')).toBe(false);
+  // Forgotten, it is a caller like any other.
+  for (let index = 0; index < 100; index += 1) {
+    limiter.admit(`other ${index}`);
+  }
+  expect([limiter.isAdmitted('a'), passes('a')]).toEqual([false, true]);
 });

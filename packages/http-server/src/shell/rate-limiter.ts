@@ -84,7 +84,8 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     giveBack(caller) {
       const bucket = admitted.get(caller) ?? others.get(caller);
       if (bucket !== undefined) {
-        bucket.calls = Math.min(burst, bucket.calls + 1);
+        // The next take caps it at the burst.
+        bucket.calls += 1;
       }
     },
     admit(caller) {
