@@ -15,6 +15,5 @@ export {
 export { limitBody } from './shell/body-limit.ts';
 export { readJsonBody } from './shell/json-body.ts';
 export { createRateLimiter, type RateLimiter } from './shell/rate-limiter.ts';
-export type { ServedNames } from './shell/served-names.ts';
 export { createShell, type ShellOptions } from './shell/shell.ts';
 export type { LogFields, Shell, ShellContext, ShellEnv, ShellLog } from './shell/shell-context.ts';

@@ -2,9 +2,9 @@
  * The shell around the routes of every service: request ids, the checks of `Host` and `Origin`, a body limit, errors as
  * `{code, message}`, and one log line per request (SECURITY.md).
  *
- * hono's own middleware is used where it does exactly this: `bodyLimit`. Its `requestId` keeps any id that a caller
- * sends, which could be a credential on its way into the log. Its `secureHeaders` sets headers for pages, and its
- * `csrf` checks form posts alone, while the checks here hold for every request.
+ * hono's own middleware is used where it does exactly this: `bodyLimit`. Its `requestId` keeps up to 255 word characters of
+ * a caller, which could be a credential, and they would reach the log. Its `secureHeaders` sets headers for pages. Its
+ * `csrf` checks form posts only, while the checks here apply to every request.
  *
  * @module
  */
