@@ -115,6 +115,17 @@ it.each([
   });
 });
 
+it('reports an address with an unpaired surrogate beside a good recipient', async () => {
+  const { validate, request } = createTestApp();
+  const recipients = [{ recipientAddress: 'x\ud800', amount: '5' }, ...request.recipients];
+  const answer = await validate({ ...request, recipients });
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({
+    ok: false,
+    issues: [{ requestIndex: 0, code: 'invalid-address' }],
+  });
+});
+
 it('reports a platform that does not answer, before bootstrap and after', async () => {
   const expected = {
     ok: false,

@@ -41,7 +41,7 @@ export async function checkDisbursement(
   const steps = walkChecks(body, deps);
   const first = await steps.next();
   if (first.done === true && first.value !== undefined) {
-    return first.value;
+    return withDigest(first.value, body);
   }
   throw toError(first.done === true ? undefined : first.value);
 }
@@ -64,7 +64,10 @@ export async function collectIssues(body: unknown, deps: CheckDeps): Promise<Che
     for (;;) {
       const step = await steps.next();
       if (step.done === true) {
-        const checked = issues.length === 0 ? step.value : undefined;
+        const checked =
+          issues.length === 0 && step.value !== undefined
+            ? withDigest(step.value, body)
+            : undefined;
         return { issues, checked, target, rotations, skipped, interrupted: undefined };
       }
       issues.push(step.value);
@@ -85,6 +88,13 @@ function toError(issue: Issue | undefined): PoolError {
       });
 }
 
+type Undigested = Omit<CheckedDisbursement, 'requestDigest'>;
+
+/** Only a body without issues is digested: text with an unpaired surrogate has no canonical form. */
+function withDigest(checked: Undigested, body: unknown): CheckedDisbursement {
+  return { requestDigest: canonicalDigest(body), ...checked };
+}
+
 type Checks<T> = AsyncGenerator<Issue, T, undefined>;
 
 /** Receives what is known about a request, whatever else is wrong with it. */
@@ -99,7 +109,7 @@ async function* walkChecks(
   body: unknown,
   deps: CheckDeps,
   observer?: Observer,
-): Checks<CheckedDisbursement | undefined> {
+): Checks<Undigested | undefined> {
   const request = yield* readRequest(body);
   if (request === undefined) {
     return undefined;
@@ -155,7 +165,6 @@ async function* walkChecks(
     return undefined;
   }
   return {
-    requestDigest: canonicalDigest(body),
     context,
     tokenSymbol: request.token,
     recipients,
