@@ -1,5 +1,6 @@
 /**
- * Typed data a funder signs (protocol §8, EIP-712): the authorisation of one batch, and its withdrawal.
+ * Typed data that a funder signs (EIP-712, protocol §8): the authorisation of one batch, its withdrawal, and a token's permit
+ * (EIP-2612).
  * Vectors: vectors/eip712.json.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * W, the holder's wallet public key (protocol §2). For EVM wallets: a secp256k1 point as
- * 33-byte compressed SEC1 hex. It is a public key, never an address.
+ * 33-byte compressed hex (SEC 1 v2, §2.3.3). It is a public key, never an address.
  *
  * @module
  */

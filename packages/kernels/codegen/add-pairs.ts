@@ -1,4 +1,5 @@
-// Sums of many independent pairs of affine points with one inversion (Montgomery's trick), two sums at a time.
+// Sums of many independent pairs of affine points with one inversion, two sums at a time. Source of the shared inversion:
+// P. L. Montgomery, "Speeding the Pollard and elliptic curve methods of factorization", Math. Comp. 48 (1987), §10.3.1.
 //
 // A point in memory: x, y (a coordinate each). Infinity: the first double of x is not a number. A reference is a point's
 // address (a multiple of 8), plus 1 for its negative. A job is three 32-bit words: references of both summands, and the

@@ -1,5 +1,6 @@
 // Multi-scalar multiplication by signed windows: scalars to digits, points sorted by digit, buckets summed as trees of
 // independent additions (add-pairs.ts), and the weighted sum of the buckets by halving. src/msm.ts says in which order.
+// Source: N. Pippenger, "On the evaluation of powers and related problems", FOCS 1976 (buckets).
 //
 // Prepared scalar (32 bytes): |s| + H, where s is taken in (-r/2, r/2], its sign in bit 255, and H = sum over all windows
 // but the last of 2^(cw + c-1). Then digit w is (bits of window w) - 2^(c-1), without any carry; the last window's digit

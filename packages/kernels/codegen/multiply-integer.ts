@@ -1,4 +1,5 @@
-// Montgomery products by 64-bit integers, for engines without a relaxed SIMD multiply-add that fuses. The memory format
+// Montgomery products (P. L. Montgomery, "Modular multiplication without trial division", Math. Comp. 44, 1985)
+// by 64-bit integers, for engines without a relaxed SIMD multiply-add that fuses. The memory format
 // and the kernels are those of the float multiplier; R is 2^261: nine limbs of 29 bits, whose products (2^58) can be
 // summed eighteen at a time in 64 bits without a carry.
 //

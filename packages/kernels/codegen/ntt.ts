@@ -1,4 +1,6 @@
 // Number-theoretic transforms on vectors of pairs (80 bytes: element 2i in lane 0, element 2i+1 in lane 1).
+// Sources: J. W. Cooley, J. W. Tukey, "An algorithm for the machine calculation of complex Fourier series", 1965 (decimation
+// in time); W. M. Gentleman, G. Sande, "Fast Fourier transforms: for fun and profit", 1966 (decimation in frequency).
 //
 // What the prover needs is one thing: values of a polynomial on the domain <w>, |<w>| = n, become its values on the odd
 // coset g·<w>, g² = w. The inverse transform is by decimation in frequency (natural order in, bit-reversed out), the

@@ -1,5 +1,5 @@
 // Poseidon permutations of any width (state words = inputs + 1), x^5, two at a time in the lanes. Rounds run in the form
-// of eprint 2019/458, appendix B: partial rounds multiply by a sparse matrix. The constants come with the call:
+// of L. Grassi et al., "Poseidon", USENIX Security 2021 (eprint 2019/458), appendix B: partial rounds multiply by a sparse matrix. The constants come with the call:
 //
 //   fullConstants  8·t   added before the S-boxes of each full round
 //   matrix         t·t   row by row

@@ -4,6 +4,8 @@
  * therefore a sum of 24 points of the table. Wider digits need fewer additions, but their table does not fit into the
  * second-level cache, so they are not faster.
  *
+ * Source: E. F. Brickell, D. M. Gordon, K. S. McCurley, D. B. Wilson, "Fast exponentiation with precomputation", EUROCRYPT 1992.
+ *
  * @module
  */
 

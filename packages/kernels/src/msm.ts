@@ -1,5 +1,6 @@
 /**
  * Multi-scalar multiplication: the sum of scalar·point over a table, with signed windows (codegen/msm.ts describes the method).
+ * Source: N. Pippenger, "On the evaluation of powers and related problems", FOCS 1976 (buckets).
  *
  * A task is one window of one part of the points. Zero digits cost almost nothing, so small scalars (of either sign) only cost
  * time in their lowest windows. All scalars equal to one end up in one bucket, which is summed as a tree.

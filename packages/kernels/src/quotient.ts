@@ -3,6 +3,8 @@
  * through them are evaluated at g·ω^i (ω is a root of unity of the domain's order n, g² = ω); the result there is a·b - c. On the
  * coset, the vanishing polynomial x^n - 1 is the constant -2, which the key's points contain.
  *
+ * Source: J. Groth, "On the size of pairing-based non-interactive arguments", EUROCRYPT 2016 (eprint 2016/260), §3.
+ *
  * @module
  */
 import type { Domain } from './domain.ts';

@@ -1,6 +1,7 @@
 /**
  * Trial decryption of many sealed boxes with one key. A box is sealed to a Baby Jubjub key. It consists of the sender's ephemeral
  * point and a ciphertext under XChaCha20-Poly1305 with a zero nonce and the key HKDF-SHA256(packed scalar·point, salt, info).
+ * Sources: RFC 5869 (HKDF), RFC 8439 (ChaCha20-Poly1305), draft-irtf-cfrg-xchacha-03 (XChaCha20).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Baby Jubjub, the Edwards curve over BN254's scalar field, on noble's arithmetic (protocol §1, §2). `multiply` takes the same
+ * Baby Jubjub (EIP-2494), the twisted Edwards curve over BN254's scalar field, on noble's arithmetic (protocol §1, §2). `multiply` takes the same
  * steps for every scalar, as far as bigints allow. A point from another party must pass {@link isSubgroupPoint} before it is
  * multiplied by a secret.
  *

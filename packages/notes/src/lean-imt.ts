@@ -1,5 +1,5 @@
 /**
- * The note tree (protocol §4): a lean incremental Merkle tree over batch roots. A node with one child equals that child. There
+ * The note tree (protocol §4): a lean incremental Merkle tree (LeanIMT, zk-kit, 2024) over batch roots. A node with one child equals that child. There
  * are no zero hashes, and the depth depends on the number of leaves. Vectors: vectors/note-tree.json, from @zk-kit/lean-imt.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
  * Poseidon over BN254's scalar field with the parameters of the circom ecosystem: x^5, 8 full rounds, width inputs + 1 (protocol
- * §1, `H_k` and `HC`). The rounds use the optimised form of eprint 2019/458, appendix B. scripts/grain.ts derives the constants.
+ * §1, `H_k` and `HC`). The rounds use the optimised form of L. Grassi et al., USENIX Security 2021 (eprint 2019/458), appendix B. scripts/grain.ts derives the constants.
  * Vectors: vectors/poseidon.json, from poseidon-lite.
  *
  * Not constant-time: bigint arithmetic leaks through timing. Secrets are hashed only on their owner's machine.

@@ -1,6 +1,7 @@
 /**
  * Sealed notes (protocol §3). A payer sends amount, nonce and memo to the owner of P through a platform that must not learn them.
- * 209 bytes: suite ‖ ephemeral key (32) ‖ ciphertext (160) ‖ tag (16). Vectors: vectors/sealed-note.json.
+ * 209 bytes: suite ‖ ephemeral key (32) ‖ ciphertext (160) ‖ tag (16). Sources: RFC 5869 (HKDF), RFC 8439 (ChaCha20-Poly1305),
+ * draft-irtf-cfrg-xchacha-03 (XChaCha20). Vectors: vectors/sealed-note.json.
  *
  * Only suite 1 (Baby Jubjub) is implemented. Suite 2 (X25519) belongs to ed25519 wallets, for which no pool exists yet. On an EVM
  * chain, a note of suite 2 belongs to no holder.

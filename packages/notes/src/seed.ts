@@ -1,5 +1,5 @@
 /**
- * All randomness of a batch, derived from one seed (protocol §3, "One manifest, one seed"): output = HKDF-SHA256(ikm = seed, salt
+ * All randomness of a batch, derived from one seed (protocol §3, "One manifest, one seed"): output = HKDF-SHA256 (RFC 5869)(ikm = seed, salt
  * = manifest digest, info = label ‖ u32 index big-endian), 48 bytes read big-endian. vectors/fund-batch.json freezes the labels:
  * another label gives another batch.
  *

@@ -1,6 +1,6 @@
 /**
  * v, the viewing key (protocol §2). Its owner can read a wallet's notes on every chain, and cannot spend them. It is either
- * derived from a deterministic signature of the wallet or supplied by the operator. It is never generated implicitly. Vectors:
+ * derived (HKDF, RFC 5869) from a deterministic signature (RFC 6979) of the wallet or supplied by the operator. It is never generated implicitly. Vectors:
  * vectors/viewing-key.json.
  *
  * @module

@@ -1,6 +1,7 @@
 /**
  * From the five sums to a Groth16 proof: A = α + Σa + rδ, B = β + Σb + sδ, C = Σc + Σh + sA + r(β + Σb) with B's sum in G1, for
- * random r and s, which make the proof independent of the witness (Groth, 2016, section 3.2).
+ * random r and s, which make the proof independent of the witness (J. Groth, "On the size of pairing-based non-interactive
+ * arguments", EUROCRYPT 2016, eprint 2016/260, §3.2).
  *
  * @module
  */

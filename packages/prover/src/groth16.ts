@@ -1,5 +1,5 @@
 /**
- * The shapes of Groth16 over BN254 as snarkjs writes them: coordinates and public signals are decimal strings.
+ * The shapes of Groth16 (J. Groth, EUROCRYPT 2016, eprint 2016/260) over BN254 as snarkjs writes them: coordinates and public signals are decimal strings.
  *
  * @module
  */

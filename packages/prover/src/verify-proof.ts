@@ -1,5 +1,5 @@
 /**
- * Groth16 verification on @noble/curves: a second opinion, independent of the engine that makes the proofs, and the only one of the
+ * Groth16 verification (J. Groth, EUROCRYPT 2016, eprint 2016/260, §3.2) on @noble/curves: a second opinion, independent of the engine that makes the proofs, and the only one of the
  * two that checks that points lie on the curve and in the right subgroup.
  *
  * @module

@@ -2,6 +2,9 @@
  * Random weights of 128 bits for checks that add many points. An error passes such a check with probability about 2^-128, because
  * nobody knows the weights when the points are made.
  *
+ * Source: M. Bellare, J. A. Garay, T. Rabin, "Fast batch verification for modular exponentiation and digital signatures",
+ * EUROCRYPT 1998.
+ *
  * @module
  */
 import { randomBytes } from 'node:crypto';

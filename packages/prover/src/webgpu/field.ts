@@ -1,5 +1,5 @@
 /**
- * Arithmetic of a prime field as WGSL text. Elements are eight 32-bit words, lowest first, below the modulus, times R: Montgomery
+ * Arithmetic of a prime field as WGSL text; products by P. L. Montgomery, "Modular multiplication without trial division", 1985. Elements are eight 32-bit words, lowest first, below the modulus, times R: Montgomery
  * form with the R of the limb layout that was chosen. Every function takes and returns reduced values, so equal elements have equal
  * words.
  *

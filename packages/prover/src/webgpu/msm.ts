@@ -1,5 +1,6 @@
 /**
  * Multi-scalar multiplication on the device: the sum of s_i P_i for points that stay and scalars that change, by Pippenger's buckets
+ * (N. Pippenger, "On the evaluation of powers and related problems", FOCS 1976)
  * (docs/gpu.md). The points are fixed when it is created; each run reads its scalars from a buffer on the device and leaves a few
  * sums, which the host turns into one affine point.
  *
