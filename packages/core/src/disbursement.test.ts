@@ -70,8 +70,16 @@ describe('stepRequest', () => {
     ['an unknown field', { ...entry, extra: 1 }, '.extra: is not a known field'],
     ['no object', 7, ': must be an object'],
     ['an amount that is a number', { ...entry, amount: 1 }, '.amount: must be a string'],
-    ['half a character in a memo', { ...entry, memo: 'a\ud800' }, '.memo holds half a character'],
-    ['an override of direction', { ...entry, memo: 'a\u202e' }, '.memo holds the character U+202E'],
+    [
+      'an unpaired surrogate in a memo',
+      { ...entry, memo: 'a\ud800' },
+      '.memo contains an unpaired surrogate',
+    ],
+    [
+      'an override of direction',
+      { ...entry, memo: 'a\u202e' },
+      '.memo contains the character U+202E',
+    ],
     ['a memo of 112 bytes', { ...entry, memo: 'x'.repeat(112) }, '.memo has 112 bytes'],
   ])('names a recipient with %s and continues with the next', (_what, bad, place) => {
     const recipients = [entry, bad, { ...entry, recipientAddress: 'b' }];

@@ -1,4 +1,4 @@
-// What a memo may hold (docs/decisions/0022, §5).
+// The content of a memo (docs/decisions/0022, §5).
 import { describe, expect, it } from 'vitest';
 import { findMemoProblem } from './memo.ts';
 
@@ -13,7 +13,7 @@ describe('findMemoProblem', () => {
     ['an override of direction', 'a\u202e', 'U+202E, which changes the direction of text'],
     ['an isolate', '\u2067a', 'U+2067, which changes the direction of text'],
     ['a mark of direction', '\u061ca', 'U+061C, which changes the direction of text'],
-    ['half a character', 'a\ud83d', 'half a character'],
+    ['an unpaired surrogate', 'a\ud83d', 'an unpaired surrogate'],
     ['112 bytes', 'é'.repeat(56), '112 bytes of UTF-8; a memo has at most 111'],
   ])('refuses %s by name', (_what, memo, words) => {
     expect(findMemoProblem(memo)).toContain(words);

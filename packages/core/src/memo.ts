@@ -1,5 +1,5 @@
 /**
- * What a memo may hold: one line of plain text, at most 111 bytes of UTF-8 (docs/decisions/0022, §5).
+ * The content of a memo: one line of plain text, at most 111 bytes of UTF-8 (docs/decisions/0022, §5).
  *
  * @module
  */
@@ -8,24 +8,24 @@
 export const maxMemoBytes = 111;
 
 /**
- * Control characters, line and paragraph separators, and what changes the direction of text. A payee reads the memo in
- * a program of their own: an escape sequence would act on a terminal, NUL would end the text early, and reversed text
- * would read as something else than was approved.
+ * Control characters, line and paragraph separators, and characters that change the direction of text. A recipient reads
+ * the memo in a program of their own: an escape sequence would act on a terminal, NUL would end the text early, and
+ * reversed text would differ from the approved text.
  */
 const refused = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 
-/** @returns what is wrong with it, for people and without the memo; undefined: nothing */
+/** @returns the problem as a phrase that does not quote the memo; undefined: the memo is valid */
 export function findMemoProblem(memo: string): string | undefined {
   if (!memo.isWellFormed()) {
-    // Half a character has no UTF-8 form: the payee would read something else than was written.
-    return 'holds half a character, which has no UTF-8 form';
+    // Encoding would replace the surrogate, so the recipient would read another text than was written.
+    return 'contains an unpaired surrogate, which has no UTF-8 form';
   }
   const found = refused.exec(memo)?.[0];
   if (found !== undefined) {
     const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     return /\p{Bidi_Control}/u.test(found)
-      ? `holds the character U+${code}, which changes the direction of text; remove it`
-      : `holds the control character U+${code}; a memo is one line of plain text`;
+      ? `contains the character U+${code}, which changes the direction of text; remove it`
+      : `contains the control character U+${code}; a memo is one line of plain text`;
   }
   const bytes = new TextEncoder().encode(memo).length;
   return bytes > maxMemoBytes

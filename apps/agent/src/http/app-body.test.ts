@@ -16,7 +16,7 @@ const ambiguous: [string, string | Uint8Array][] = [
   ['two lists of recipients', bodyWith('"amount":"5"', ',"recipients":[]')],
   ['bytes that are no UTF-8', latin1],
   ['nesting without end', '['.repeat(100_000) + ']'.repeat(100_000)],
-  ['half a character in a memo', bodyWith('"amount":"5","memo":"\\ud83d"')],
+  ['an unpaired surrogate in a memo', bodyWith('"amount":"5","memo":"\\ud83d"')],
 ];
 
 describe.each(ambiguous)('%s', (_what, body) => {

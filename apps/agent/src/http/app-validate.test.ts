@@ -70,7 +70,7 @@ it('hides nothing behind one bad memo or a list that is too long', async () => {
   expect(refused.status).toBe(400);
   expect(await refused.json()).toEqual({
     code: 'invalid_request',
-    message: expect.stringContaining('recipients[0].memo holds the character U+202E'),
+    message: expect.stringContaining('recipients[0].memo contains the character U+202E'),
   });
 });
 
@@ -93,7 +93,7 @@ it('reports what would stop the batch besides its issues', async () => {
 
 it.each([
   ['no JSON', '{', {}],
-  ['half a character', '{"token":"\\ud800","recipients":[]}', {}],
+  ['an unpaired surrogate', '{"token":"\\ud800","recipients":[]}', {}],
   ['nothing', '', {}],
   ['another content type', '{}', { 'content-type': 'text/plain' }],
   ['more than 4 MiB', `"${'x'.repeat(4 * 1024 * 1024)}"`, {}],

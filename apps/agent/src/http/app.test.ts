@@ -110,7 +110,7 @@ describe('POST /api/disburse', () => {
 
   it.each([
     ['no JSON', '{', {}],
-    ['half a character', '{"token":"\\ud800","recipients":[]}', {}],
+    ['an unpaired surrogate', '{"token":"\\ud800","recipients":[]}', {}],
     ['another content type', '{}', { 'content-type': 'text/plain' }],
     ['an unknown field', '{"token":"USDC","recipients":[],"x":1}', {}],
   ])('refuses %s without repeating it', async (_what, body, headers) => {

@@ -35,7 +35,7 @@ const expected = [
   'address;the recipient has not signed in and enrolled',
   'amount;"1,500.00" is not a whole number of base units; use --decimal for token units',
   'address;the recipient has not signed in and enrolled',
-  'memo;"a\\u{202e}b" holds the character U+202E, which changes the direction of text; remove it',
+  'memo;"a\\u{202e}b" contains the character U+202E, which changes the direction of text; remove it',
   'address;the same address is on line 3; list each recipient once per roster',
   'address;the recipient has not signed in and enrolled',
 ];
