@@ -20,7 +20,7 @@ function readPeakBytes(pid: number | undefined): number {
 /** One process from its start to its end. */
 async function runProcess(command: string, args: readonly string[]) {
   const startedAt = performance.now();
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] });
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
   let peakBytes = 0;
