@@ -98,7 +98,7 @@ describe('before the funder signs', () => {
       }),
     ).rejects.toThrow('interrupted');
     expect(job.values.has(releaseName)).toBe(true);
-    world.chain.balance = 0n;
+    world.chain.balance = 1n;
     await world.run(job);
     expect(job.record().error?.code).toBe('insufficient_balance');
     expect(world.platform.posts).toBe(0);
