@@ -1,4 +1,4 @@
-// Who may import whom (ARCHITECTURE.md, "The house"). Arrows only point down:
+// Who may import whom (ARCHITECTURE.md, "Packages and apps"). Arrows only point down:
 //   apps -> operations -> {platform-client, prover, signers, idempotency, http-server, circuits, contracts}
 //     -> {api, notes} -> {core, kernels}
 // A rule that stops you is a question about where the code belongs, not about how to silence the rule.

@@ -1,4 +1,5 @@
-// Links between our documents lead to files and headings that exist. So do citations of decisions in the code.
+// Links between our documents lead to files and headings that exist. So do the paths in documents, and the citations of decisions
+// and headings in the code.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -84,16 +85,42 @@ test.each(documents.map((file) => [relative(root, file), file]))(
   },
 );
 
+const sources = execFileSync('git', ['ls-files', '*.ts', '*.mjs', '*.sol'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(join(root, path)));
+
 test('every decision and paragraph that the code cites exists', () => {
-  const sources = execFileSync('git', ['ls-files', '*.ts', '*.sol'], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-    .split('\n')
-    .filter((path) => path !== '' && existsSync(join(root, path)));
   const cited = sources.flatMap((path) =>
     listCitations(readFileSync(join(root, path), 'utf8')).map((citation) => ({ path, citation })),
   );
   expect(cited.length).toBeGreaterThan(50);
   expect(cited.filter(({ citation }) => !known.has(citation))).toEqual([]);
+});
+
+/** The document of this name in the folder of a source, or in the nearest folder above it. */
+function findDocument(source: string, name: string): string | undefined {
+  for (let folder = dirname(join(root, source)); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, name))) return join(folder, name);
+    if (folder === root) return undefined;
+  }
+}
+
+test('every heading that the code cites exists', () => {
+  const cited = sources.flatMap((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    return [...text.matchAll(/\b(?<name>[A-Z]+\.md),? "(?<heading>[^"\n]+)"/g)].map((match) => ({
+      path,
+      name: match.groups?.['name'] ?? '',
+      heading: match.groups?.['heading'] ?? '',
+    }));
+  });
+  const isMissing = ({ path, name, heading }: (typeof cited)[number]): boolean => {
+    const document = findDocument(path, name);
+    return document === undefined || !listAnchors(document).includes(toAnchor(heading));
+  };
+  expect(cited.length).toBeGreaterThan(10);
+  expect(cited.filter(isMissing)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
  * The agent's own trust root (`chains.json`), and the routing from a chain key to a chain. The agent compares what the
- * platform vends with its own settings and never adopts it (ARCHITECTURE.md, "Who decides").
+ * platform vends with its own settings and never adopts it (ARCHITECTURE.md, "The authority for each fact").
  *
  * @module
  */

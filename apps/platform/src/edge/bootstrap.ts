@@ -1,6 +1,6 @@
 /**
  * `POST /agent-edge/bootstrap`: what an agent may take over from its platform. The chain settings are
- * repeated for comparison only; an agent's own decide (ARCHITECTURE.md, "Who decides").
+ * repeated for comparison only; an agent's own decide (ARCHITECTURE.md, "The authority for each fact").
  *
  * @module
  */

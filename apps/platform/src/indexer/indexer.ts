@@ -1,6 +1,6 @@
 /**
  * The indexer: one worker per chain. It reads `BatchFunded` events up to the final block, rebuilds the note tree from them
- * and compares its root with the contract's after every range (ARCHITECTURE.md, "Who decides"). It reads a mismatch again
+ * and compares its root with the contract's after every range (ARCHITECTURE.md, "The authority for each fact"). It reads a mismatch again
  * on fresh state for a while, since one RPC node behind the others is enough to cause one. When the mismatch stays, the
  * indexer halts and no notes are served: a wrong tree would give out unspendable paths.
  *
