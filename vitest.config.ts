@@ -1,7 +1,8 @@
 // One Vitest configuration for the repository, with three projects:
 //   unit      everything beside the source (`x.test.ts`, `x.prop.test.ts`), two workers;
 //   postgres  the platform's files about its database once more, on a real PostgreSQL server in place of the embedded one;
-//   e2e       `x.e2e.test.ts`: real processes and a real chain, one file at a time, after the unit tests.
+//   e2e       `x.e2e.test.ts`: real processes and a real chain, two files at a time (each waits for blocks most of the time), after
+//             the unit tests.
 // Packages resolve to their TypeScript sources through the condition `@pool/source`: tests need no build.
 import { defineConfig } from 'vitest/config';
 
