@@ -20,7 +20,7 @@ describe('decodeRevert', () => {
   const errors = [
     ...errorsOf(shieldedPoolInterface),
     ...errorsOf(new Interface(eligibilityRegistryAbi)),
-    // Of the constructor's name and version, which are short constants: nobody can meet them.
+    // Errors about the constructor's name and version, which are short constants: they cannot occur.
   ].filter(({ name }) => name !== 'InvalidShortString' && name !== 'StringTooLong');
 
   it.each(errors.map((fragment) => [fragment.name, fragment] as const))(

@@ -1,4 +1,4 @@
-/** What contracts on a real chain say of a signature, and what their RPC may leave unsaid. */
+/** Answers of contracts on a real chain about a signature, and failures of their RPC. */
 import { createEvmProvider, erc1271Gas } from '@pool/contracts';
 import {
   type EvmAddress,

@@ -1,4 +1,4 @@
-/** Ceilings against what is measured: packages/contracts/gas.snapshot. */
+/** Ceilings compared with the measured gas: packages/contracts/gas.snapshot. */
 import { readFileSync } from 'node:fs';
 import { erc1271Gas } from '@pool/contracts';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ describe('the gas ceiling', () => {
     (size) => {
       const gas = measured.get(`fund-${size}`) ?? 0n;
       expect(gas).toBeGreaterThan(0n);
-      // 18 hashes more than measured, each 14,000 with its read; a permit of 21,000; what EIP-150 keeps back.
+      // 18 hashes more than measured, each 14,000 with its read; a permit of 21,000; the part that EIP-150 withholds.
       const honest = gas + 18n * 14_000n + 21_000n + (erc1271Gas * 64n) / 63n;
       expect(computeFundGasCeiling(size)).toBeGreaterThan(honest + 50_000n);
       expect(computeFundGasCeiling(size)).toBeLessThan(honest + 300_000n);

@@ -1,4 +1,4 @@
-/** What the answers of an RPC mean to the relayer. */
+/** How the relayer reads the answers of an RPC. */
 import { assertField, Secret } from '@pool/core';
 import { Wallet } from 'ethers';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -15,7 +15,7 @@ function word(value: number): Hex32 {
   return bigintToHex32(BigInt(value));
 }
 
-/** A chain of numbered blocks whose batches stand where the test puts them. */
+/** A chain of numbered blocks. The test decides which block has which batch. */
 function createFakeChain() {
   const state = {
     final: 0,
@@ -101,7 +101,7 @@ describe('createIndexer', () => {
   let nowMs: number;
   const create = () =>
     createIndexer({ db: database.db, chain: fake.chain, log, nowMs: () => nowMs });
-  /** As long as it takes to believe what the chain tells. */
+  /** Runs passes until a mismatch halts the indexer. */
   async function passOften(indexer = create()): Promise<void> {
     for (let round = 0; round < 5; round += 1) {
       await indexer.pass();
@@ -171,7 +171,7 @@ describe('createIndexer', () => {
 
   it.each<[string, () => void]>([
     [
-      'an event tells another root than the batches give',
+      'an event has another root than the batches lead to',
       () => {
         const batch = fake.state.batches[1];
         if (batch !== undefined) fake.state.batches[1] = { ...batch, newRoot: word(1) };

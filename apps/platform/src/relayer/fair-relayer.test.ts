@@ -92,7 +92,7 @@ describe('a pass of the relayer', () => {
     await relayer.pass();
     expect(performance.now() - againMs).toBeLessThan(7_000);
 
-    // Nobody can simulate them, and they end all the same once a final block is past their deadline.
+    // No simulation of them succeeds, and they still end once a final block is past their deadline.
     await chain.provider.send('evm_setNextBlockTimestamp', [Number(row.deadline) + 1]);
     await chain.mine(2);
     const fresh = createRelayer({

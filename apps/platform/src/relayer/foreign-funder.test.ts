@@ -1,4 +1,4 @@
-/** A batch nonce that somebody used before under a funder of its own, on a real chain (protocol §3). */
+/** A batch nonce that was used before under another funder, on a real chain (protocol §3). */
 import { connectErc20, connectShieldedPool, mintTestToken, noPermit } from '@pool/contracts';
 import {
   assertField,

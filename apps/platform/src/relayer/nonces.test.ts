@@ -1,4 +1,4 @@
-/** Transactions that nobody mines or that revert, on a real chain whose base fee rises above what they offer. */
+/** Transactions that are not mined or that revert, on a real chain whose base fee rises above their fees. */
 import type { SettlementRequest } from '@pool/api';
 import { assertField, fieldToHex } from '@pool/core';
 import { Transaction } from 'ethers';

@@ -44,7 +44,7 @@ describe('redelivery', () => {
     await chain.restore(snapshot);
   });
 
-  /** An empty database on the same chain, with the two employers registered anew. */
+  /** An empty database on the same chain, with the two employers registered again. */
   async function loseEverything(): Promise<void> {
     poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
     await database.reset();

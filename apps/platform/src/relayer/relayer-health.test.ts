@@ -1,4 +1,4 @@
-/** What the relayer tells of itself, on a real chain: money, fees, transactions that nobody mines, silence. */
+/** The health that the relayer reports on a real chain: coin, fees, transactions that are not mined, no answer. */
 import { assertField, fieldToHex, PoolError } from '@pool/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';

@@ -204,7 +204,7 @@ describe('settlement flow', () => {
     expect(await transactions()).toHaveLength(1);
   });
 
-  it('signs anew only when a final block shows that another transaction took the nonce', async () => {
+  it('signs again only when a final block shows that another transaction took the nonce', async () => {
     const { request } = await makeSettlement();
     await accept(request);
     await chain.provider.send('evm_setAutomine', [false]);
@@ -343,7 +343,7 @@ describe('settlement flow', () => {
       await chain.provider.send('evm_setNextBlockTimestamp', [timestamp]);
       await chain.mine(1);
     };
-    // The last final block stands at the deadline itself: a block of that second can still take it.
+    // The last final block is at the deadline itself: a block of that second can still include it.
     await mineAt(first.request.batch.deadline);
     await mineAt(first.request.batch.deadline + 1);
     await expect(accept(next.request)).rejects.toMatchObject({ code: 'idempotency_conflict' });

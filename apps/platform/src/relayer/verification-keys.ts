@@ -1,5 +1,5 @@
 /**
- * The keys that the platform verifies proofs with, one for each size of a batch. It needs no proving key.
+ * The keys with which the platform verifies proofs, one per batch size. It needs no proving key.
  *
  * @module
  */

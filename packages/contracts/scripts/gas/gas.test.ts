@@ -1,7 +1,7 @@
 /**
  * The gas snapshot: what whole transactions cost, against the committed figures, to the unit.
  *
- * `pnpm --filter @pool/contracts run gas` writes the snapshot anew.
+ * `pnpm --filter @pool/contracts run gas` writes the snapshot again.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Anvil, startAnvil } from '@pool/testkit';

@@ -18,7 +18,7 @@ it('the Solidity verifier accepts a fresh proof of fund-16', async () => {
   try {
     const fresh: ProofVector = await proveBatch(prover, 16);
     expect(prover.accelerator.detail).toMatch(/^WebAssembly, \d+ threads?/);
-    // The same batch, and a proof that nobody has seen before: its blinding is random.
+    // The same batch with a new proof: its blinding is random.
     const committed = findProof('fund-16');
     expect(fresh.batch).toEqual(committed.batch);
     expect(fresh.proof.a).not.toEqual(committed.proof.a);

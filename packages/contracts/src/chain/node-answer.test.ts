@@ -1,8 +1,8 @@
-/** What nodes say to `eth_sendRawTransaction`, in the words of several of them. */
+/** How nodes answer `eth_sendRawTransaction`: error texts of several implementations. */
 import { describe, expect, it } from 'vitest';
 import { isOutOfGas, readBroadcastAnswer } from './node-answer.ts';
 
-/** As ethers hands it over: its own message repeats the request. */
+/** An error as ethers throws it: its own message repeats the request. */
 function answered(message: string): Error {
   return Object.assign(new Error(`could not coalesce error (payload={ "nonce too low" })`), {
     error: { code: -32000, message },

@@ -17,7 +17,7 @@ import { type FinalBlock, fetchFinalBlock, fetchHeadTimestamp } from './final-bl
 import { fetchReceipt, type Receipt } from './receipt.ts';
 import { fetchRevertReason } from './revert-reason.ts';
 
-/** A `fund()` as its event tells it, and where the event is. */
+/** The event of a `fund()`, and its place. */
 export type FundedBatch = {
   /** From 0, over all trees. */
   readonly leafIndex: number;

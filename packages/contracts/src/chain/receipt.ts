@@ -20,7 +20,7 @@ export type NonceOutcome =
   | { readonly kind: 'pending' }
   /** One is in a block that is not final yet. */
   | { readonly kind: 'mined' }
-  /** One is in a final block. Its receipt tells whether it reverted. */
+  /** One is in a final block. Its receipt says whether it reverted. */
   | { readonly kind: 'final'; readonly txHash: string; readonly receipt: Receipt }
   /** A transaction that is not one of them used the nonce in a final block: none of them can be mined. */
   | { readonly kind: 'replaced' };

@@ -44,7 +44,7 @@ describe('recoverSigner', () => {
 
 describe('assertFunderSigned', () => {
   const claim = { funder: parseEvmAddress(wallet.address), digest, signature: good };
-  const never = () => Promise.reject(new Error('nobody is to be asked'));
+  const never = () => Promise.reject(new Error('the contract must not be asked'));
 
   it('asks no contract when the key of the address signed', async () => {
     await expect(assertFunderSigned(claim, never)).resolves.toBeUndefined();

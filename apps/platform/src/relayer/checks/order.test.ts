@@ -106,7 +106,7 @@ describe('a settlement', () => {
     ],
     ['a note too few', (good) => ({ ...good, sealedNotes: good.sealedNotes.slice(1) }), ['limit']],
     [
-      'a signature of nobody',
+      'a signature without a signer',
       (good) => ({ ...good, funderSignature: `0x${'00'.repeat(65)}` }),
       ['limit', 'contract'],
     ],
