@@ -64,11 +64,11 @@ export type Kind<T> = {
   readonly parse: (text: string) => Parsed<T>;
 };
 
-export function accept<T>(value: T): Parsed<T> {
+function accept<T>(value: T): Parsed<T> {
   return { kind: 'value', value };
 }
 
-export function reject(...problems: readonly string[]): Parsed<never> {
+function reject(...problems: readonly string[]): Parsed<never> {
   return { kind: 'wrong', problems };
 }
 

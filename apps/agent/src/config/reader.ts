@@ -98,7 +98,7 @@ type SecretFile =
  *
  * Never puts a part of the content into the problem.
  */
-export function parseSecretFile(content: string, form: CredentialForm): SecretFile {
+function parseSecretFile(content: string, form: CredentialForm): SecretFile {
   const bare = content.replace(/^\uFEFF/, '').trim();
   if (bare === '') {
     return wrong('names an empty file');
