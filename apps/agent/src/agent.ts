@@ -252,7 +252,7 @@ function startRunner(input: {
       batchDeadlineSeconds: config.batchDeadlineSeconds,
       pollMs: 1_000,
       patienceMs: 5 * 60_000,
-      reach: input.reach,
+      onFaultPoint: input.reach,
     },
   });
 }

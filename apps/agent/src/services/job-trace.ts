@@ -73,9 +73,7 @@ export function createJobTrace(
 
 /** Changed settings come first: while they block the job, nothing is sent that could be refused. */
 function pickReason({ blocked, refusal }: DisbursementRecord): JobTrace['refusal'] {
-  return blocked === undefined || blocked === null
-    ? (refusal ?? undefined)
-    : { code: blocked.code, message: blocked.message };
+  return blocked === undefined ? refusal : { code: blocked.code, message: blocked.message };
 }
 
 function round(seconds: number): number {

@@ -269,8 +269,8 @@ describe('the pipeline on a real chain', () => {
     const job = await accept(world, 'reverted');
     await world.run(job, undefined, {
       ...deps,
-      async reach(point) {
-        // After the last read of the funder's balance.
+      async onFaultPoint(point) {
+        // After the last look at the funder's balance.
         if (point === 'settling.released') {
           const all = await token.balanceOf(funderWallet().address);
           await (await token.transfer(testWallet(provider, 9).address, all)).wait();

@@ -1,8 +1,8 @@
 /**
- * From a proved batch to a signed authorisation that may leave (protocol §3, §8): wait for the turn of this batch,
- * choose its deadline and write it down, look at the money, sign, let the pool take the total.
+ * From a proved batch to a signed authorisation that may leave (protocol §3, §8): wait for the turn of this batch, choose
+ * and store its deadline, check the funder's money, sign, give the pool the allowance.
  *
- * A signer that answers at once is asked under the lock, so that a queue of any length costs no batch its deadline.
+ * The signer is asked under the lock, so the time in the queue does not count against the deadline of the batch.
  *
  * @module
  */
@@ -17,10 +17,10 @@ import { renewStaleProof } from './prove-batch.ts';
 import { type DatedBatch, ensureRelease } from './release-record.ts';
 import type { Run } from './run.ts';
 
-/** @throws PoolError why the batch cannot be paid now; then nothing of it has left */
+/** @throws PoolError why the batch cannot be paid now. Nothing of it has left then */
 export async function authorizeBatch(run: Run, batch: Batch): Promise<DatedBatch> {
   if (run.funder.needsVote) {
-    // Such a signer is asked before the lock is taken, and what then cannot be collected is voided.
+    // Such a signer would be asked before the lock, and a batch that cannot be collected afterwards would be voided.
     throw new PoolError(
       'signer_unsupported',
       'the funder signer needs a vote, which this version does not wait for; use a signer that answers at once',
@@ -46,7 +46,7 @@ export async function authorizeBatch(run: Run, batch: Batch): Promise<DatedBatch
   return dated;
 }
 
-/** One batch of a chain, token and funder at a time: two must not count on the same money. */
+/** One batch of a chain, token and funder at a time, so that two batches do not count on the same money. */
 async function awaitTurn(run: Run): Promise<void> {
   if (run.hold.isTaken()) {
     await run.announce('awaiting-turn');
@@ -55,7 +55,7 @@ async function awaitTurn(run: Run): Promise<void> {
 }
 
 /**
- * One that cannot land in time never leaves. A second deadline would be a second attempt, which no key has
+ * A batch that cannot land in time never leaves. A second deadline would be a second attempt, which no key has
  * (docs/decisions/0006, §4): the job fails, also when its first authorisation was only written down.
  */
 async function assertInTime(run: Run, batch: DatedBatch): Promise<void> {
@@ -69,7 +69,7 @@ async function assertInTime(run: Run, batch: DatedBatch): Promise<void> {
 }
 
 async function sign(run: Run, batch: DatedBatch): Promise<void> {
-  if (run.record().signature !== undefined) {
+  if (run.phase().kind === 'signed') {
     return;
   }
   const { manifest, plan, deadline } = batch;
@@ -91,7 +91,7 @@ async function sign(run: Run, batch: DatedBatch): Promise<void> {
       run.signal,
     ),
   );
-  await run.reach('signing.signed');
+  await run.passFaultPoint('signing.signed');
   await run.update({ signature });
-  await run.reach('signing.after-store');
+  await run.passFaultPoint('signing.after-store');
 }

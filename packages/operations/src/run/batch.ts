@@ -75,9 +75,9 @@ export async function ensureBatch(run: Run): Promise<Batch> {
     manifest: createManifest(run),
     seed: bytesToHex32(run.deps.randomBytes(32)),
   };
-  await run.reach('manifest.before-store');
+  await run.passFaultPoint('manifest.before-store');
   const winner = await run.journal.putOnce(manifestName, serializeManifest(seeded));
-  await run.reach('manifest.after-store');
+  await run.passFaultPoint('manifest.after-store');
   return buildBatch(run, deserializeManifest(winner));
 }
 

@@ -70,7 +70,7 @@ describe('a job that began with another funder', () => {
     world.platform.rows.clear();
     await world.run(job);
     expect(viewOf(job).result?.status).toBe('completed');
-    expect(job.record().blocked).toBeNull();
+    expect(job.record().blocked).toBeUndefined();
     expect(world.chain.funds).toBe(1);
   });
 
@@ -178,12 +178,15 @@ it('is told once by the worker, with its code, and taken up again only now and t
   const payload = serializeRecord(createRecord(checked, scope, 'july'));
   const nowMs = world.clock.nowMs();
   await store.claim({ scope, key: 'july', fingerprint: 'f', state: 'accepted', payload, nowMs });
-  const runWith = (changes: Partial<DisbursementDeps>, reach: DisbursementDeps['reach']) => {
+  const runWith = (
+    changes: Partial<DisbursementDeps>,
+    onFaultPoint: DisbursementDeps['onFaultPoint'],
+  ) => {
     const events: JobEvent[] = [];
     const runner = startJobRunner({
       ...{ store, scope, clock: world.clock, workerId: 'w', concurrency: 4, leaseTtlMs: 60_000 },
       ...{ idleMs: 1_000, onEvent: (_key, event) => events.push(event) },
-      deps: { ...world.createDeps(reach, []), ...changes },
+      deps: { ...world.createDeps(onFaultPoint, []), ...changes },
     });
     return { runner, events };
   };

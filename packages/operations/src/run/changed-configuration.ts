@@ -1,7 +1,7 @@
 /**
- * A job whose manifest was made with other settings than the agent has now (docs/decisions/0029, §7). Nothing is sent for it
+ * A job whose manifest was made with settings that the agent no longer has (docs/decisions/0029, §7). Nothing is sent for it
  * under the new settings: its funder, pool and nonce are those of the manifest. It ends when the chain shows what became of
- * that batch; until then it says what differs.
+ * that batch. Until then its `blocked` error says what differs.
  *
  * @module
  */
@@ -36,8 +36,8 @@ export async function findChangedManifest(run: Run): Promise<SeededManifest | un
 }
 
 /**
- * Ends the job if the chain tells how.
- * @throws BlockedRunError when it does not, after the reason was persisted
+ * Ends the job if the chain shows what became of its batch.
+ * @throws BlockedRunError if it does not, after the reason was stored
  */
 export async function concludeChanged(run: Run, seeded: SeededManifest): Promise<void> {
   const { manifest } = seeded;
@@ -45,7 +45,7 @@ export async function concludeChanged(run: Run, seeded: SeededManifest): Promise
   try {
     hasEnded = isReadable(run, manifest) && (await concludeFromChain(run, seeded));
   } catch (error) {
-    // Chain or platform do not answer: the job waits, with the reason that keeps it from asking more.
+    // Chain or platform do not answer. The job waits, blocked for the same reason.
     rethrowInterruption(error);
   }
   if (!hasEnded) {
@@ -53,7 +53,7 @@ export async function concludeChanged(run: Run, seeded: SeededManifest): Promise
   }
 }
 
-/** The settings at hand reach the chain and the pool that the manifest is for. */
+/** The current settings name the chain and the pool of the manifest. */
 function isReadable({ context: { settings } }: Run, manifest: FundManifest): boolean {
   return settings.chainId === manifest.chainId && settings.pool === manifest.pool;
 }
@@ -131,7 +131,7 @@ async function failReverted(
   return true;
 }
 
-/** The approvals of this job are the earlier funder's. This agent's funder cannot take them back. */
+/** The earlier funder gave the approvals of this job. The current funder cannot take them back. */
 function withRemainder(
   run: Run,
   { funder }: FundManifest,

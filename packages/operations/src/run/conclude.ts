@@ -15,7 +15,7 @@ import type { CheckedRecipient } from '../check/checks.ts';
 import type { FundedBatch } from '../ports.ts';
 import { computeJobNonce } from './batch.ts';
 import { describeCancelled, isCancelled } from './cancellation.ts';
-import { findForeign, pickForeign, rememberForeign } from './foreign-settlement.ts';
+import { findForeign, pickForeign, recordForeign } from './foreign-settlement.ts';
 import { withdrawAllowance } from './grant-allowance.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import type { Batch } from './plan-batch.ts';
@@ -66,7 +66,7 @@ async function concludeSettled(
   });
 }
 
-/** For a warning at the next payment: a file that cannot be written must not keep a paid job from its end. */
+/** For a warning at the next payment. A file that cannot be written must not keep a paid job from ending. */
 async function recordPaidKeys(run: Run): Promise<void> {
   const { clock, paidKeys, onEvent } = run.deps;
   try {
@@ -79,9 +79,9 @@ async function recordPaidKeys(run: Run): Promise<void> {
 async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
   const { platform } = run.deps;
   const { key, employerId, recipients, requestDigest } = run.record();
-  // Both answers are needed to tell what was paid, and there is no hurry: the money has moved.
-  const row = await persist(run, () => platform.getSettlement(key));
-  const transferred = await persist(run, () => fetchPaid(run, funded));
+  // Both answers are needed to know what was paid. Waiting is safe, because the money has moved.
+  const row = await askUntilAnswered(run, () => platform.getSettlement(key));
+  const transferred = await askUntilAnswered(run, () => fetchPaid(run, funded));
   const verdict = decideElsewhere({
     row,
     fingerprint: run.deps.fingerprints.compute(key, requestDigest),
@@ -94,7 +94,7 @@ async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
     transferred,
   });
   if (verdict.kind === 'same-payment') {
-    // An approval of ours served nobody: the other payment brought its own.
+    // The approval of this job was not used: the other payment brought its own.
     const remainder = await withdrawAllowance(run);
     return concludeSettled(run, funded, pairWithRecipients(run, verdict.commitments), remainder);
   }
@@ -105,8 +105,8 @@ async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
 }
 
 /**
- * What the other payment took from our funder, in this token. The batchId on chain binds our funder, so something has
- * moved; an RPC that shows nothing is wrong about one of the two, and the job waits.
+ * What the other payment took from the funder, in this token. The batchId on chain binds the funder, so something has
+ * moved. An RPC that shows no transfer contradicts itself, and the job waits.
  */
 async function fetchPaid(run: Run, funded: FundedBatch): Promise<bigint> {
   const { amount, anyToken } = await run.context.chain.fetchTransferred(
@@ -123,7 +123,7 @@ async function fetchPaid(run: Run, funded: FundedBatch): Promise<bigint> {
   return amount;
 }
 
-/** `done`, `partial`: a transaction of ours reverted, and nothing of the batch can land. */
+/** Ends the job `done` with a `partial` result: its transaction reverted, and its batch can no longer land. */
 export async function finishReverted(
   run: Run,
   batch: Batch | undefined,
@@ -140,7 +140,7 @@ async function concludeDead(
   cause: 'expired' | 'voided',
 ): Promise<void> {
   const foreign = await askForeign(run);
-  const { revert, lastRefusal, lostPlace } = run.record();
+  const { revert, lastRefusal, eligibilityLoss } = run.record();
   if (revert !== undefined) {
     const error = foreign ?? revert.error;
     const remainder = await withdrawAllowance(run);
@@ -153,8 +153,8 @@ async function concludeDead(
   if (cause === 'voided' || (await isCancelled(run))) {
     return concludeFailed(run, { code: 'cancelled', message: describeCancelled(cause) });
   }
-  if (lostPlace !== undefined && lostPlace !== null) {
-    return concludeFailed(run, lostPlace);
+  if (eligibilityLoss !== undefined) {
+    return concludeFailed(run, eligibilityLoss);
   }
   const why = lastRefusal === undefined ? '' : ` (last refusal: ${lastRefusal.code})`;
   await concludeFailed(run, {
@@ -164,21 +164,21 @@ async function concludeDead(
 }
 
 /**
- * That our own authorisation is dead says nothing about a settlement of this key on other terms. The platform must have
- * said what it holds before anybody is told that nothing was paid.
+ * A dead authorisation of this job does not rule out a settlement of its key on other terms. The platform must say what
+ * it holds before the job says that nothing was paid.
  */
 async function askForeign(run: Run): Promise<ErrorBody | undefined> {
   const { key } = run.record();
-  const row = await persist(run, () => run.deps.platform.getSettlement(key));
+  const row = await askUntilAnswered(run, () => run.deps.platform.getSettlement(key));
   const foreign = row === undefined ? undefined : pickForeign(run, row);
   if (foreign !== undefined) {
-    await rememberForeign(run, foreign);
+    await recordForeign(run, foreign);
   }
   return findForeign(run, run.retry);
 }
 
-/** Asks until answered. Interruptions end it. */
-async function persist<T>(run: Run, work: () => Promise<T>): Promise<T> {
+/** Asks again until it gets an answer. Only interruptions end it. */
+async function askUntilAnswered<T>(run: Run, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await run.retry(work);

@@ -1,6 +1,7 @@
 /**
- * What a funder keeps of a batch past the erasure of its recipients (protocol §3): the sealed notes with the P of each slot,
- * so that they can be delivered again. A note whose ciphertext is lost is money lost. No amount in it but the total.
+ * What a funder keeps of a batch after the erasure of its recipients (protocol §3): the sealed notes with the P of each
+ * slot, so that they can be delivered again. A note whose ciphertext is lost is lost money. It holds no amount but the
+ * total.
  *
  * @module
  */
@@ -14,18 +15,18 @@ import { createSettlementRequest } from './settlement-request.ts';
 /** Name of the write-once value beside the job. */
 export const deliveryName = 'delivery/1';
 
-/** Stores the delivery unless it is stored. Called before the batch leaves, so no batch settles without one. */
+/** Stores the delivery once. Called before the batch leaves, so no batch settles without one. */
 export async function keepDelivery(run: Run, batch: DatedBatch): Promise<void> {
-  const { proved, signature } = run.record();
-  if (proved === undefined || signature === undefined) {
-    // A store restored from before the proof: the batch left under another life of this job, which stored its own.
+  const phase = run.phase();
+  if (phase.kind !== 'signed' && phase.kind !== 'released') {
+    // The store was restored from before the signature. The run that released the batch stored its own delivery.
     return;
   }
   const {
     chain,
     batch: wire,
     sealedNotes,
-  } = createSettlementRequest(batch, proved, run.record(), signature, run.deps.fingerprints);
+  } = createSettlementRequest(batch, phase, run.record(), run.deps.fingerprints);
   const delivery: Delivery = { chain, batch: wire, sealedNotes };
   await run.journal.putOnce(deliveryName, JSON.stringify(delivery));
 }
@@ -43,7 +44,7 @@ export function parseDelivery(text: string): Delivery {
   }
 }
 
-/** Whether a job that ended put notes on chain. Of any other, the sealed notes are of no use to anybody. */
+/** Whether a job that ended put notes on chain. The sealed notes of other jobs serve no purpose. */
 export function hasNotesOnChain(state: string, { result }: DisbursementRecord): boolean {
   return state === 'done' && result?.status === 'completed';
 }

@@ -125,7 +125,7 @@ const retention: Readonly<Record<keyof DisbursementRecord, 'kept' | 'erased'>> =
   foreign: 'kept',
   revert: 'kept',
   lastRefusal: 'kept',
-  lostPlace: 'kept',
+  eligibilityLoss: 'kept',
   refusal: 'kept',
   blocked: 'kept',
   voidSignature: 'kept',

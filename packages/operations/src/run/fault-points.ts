@@ -1,9 +1,9 @@
 /**
- * Every place where a crash could matter, by name. The pipeline announces each point through
- * `DisbursementDeps.reach`; production ignores it, tests end the run (or the whole process) there and
- * check that a restart still pays exactly once.
+ * Every place where a crash could matter, by name. The pipeline calls `DisbursementDeps.onFaultPoint` at each of them.
+ * Production ignores the call. Tests end the run or the whole process there and check that a restart still pays exactly
+ * once.
  *
- * `*.before-…` is reached just before an effect is persisted or leaves the process, `*.after-…` just after.
+ * `*.before-…` is passed just before an effect is stored or leaves the process, `*.after-…` just after.
  *
  * @module
  */

@@ -112,8 +112,8 @@ function toForeign({ chain, batch, state }: SettlementRecord): ForeignSettlement
   return { chain, funder, batchNonce, deadline, isSettled: state === 'settled' };
 }
 
-/** Persists that the settlement was seen: the platform may forget it, and the agent may be restarted. */
-export async function rememberForeign(run: Run, seen: ForeignSettlement): Promise<void> {
+/** Stores that the settlement was seen, because the platform may lose it and the agent may be restarted. */
+export async function recordForeign(run: Run, seen: ForeignSettlement): Promise<void> {
   const known = run.record().foreign ?? [];
   const others = known.filter((one) => !isSame(one, seen));
   const before = known.find((one) => isSame(one, seen));

@@ -1,5 +1,5 @@
 /**
- * Lets the pool take exactly the batch total (docs/decisions/0009, §16): an EIP-2612 permit where the
+ * Gives the pool an allowance of exactly the batch total (docs/decisions/0009, §16): an EIP-2612 permit where the
  * token has it, else an `approve` transaction of the funder. Called under the (chain, token, funder) lock.
  *
  * An approval is stored signed before it is sent, so a crash sends the same transaction again instead of a
@@ -19,11 +19,12 @@ import {
 } from '@pool/core';
 import { keccak256 } from 'ethers';
 import { rethrowInterruption } from './interrupted-run.ts';
+import { hasLeft } from './phase.ts';
 import type { RecordedApproval } from './record.ts';
 import type { DatedBatch } from './release-record.ts';
 import type { Run } from './run.ts';
 
-/** Makes sure that the pool may take the total. Decides by a fresh read; safe to call again. */
+/** Makes sure that the pool may take the total. Decides after a fresh read. Safe to call again. */
 export async function grantAllowance(run: Run, batch: DatedBatch): Promise<void> {
   const { chain } = run.context;
   await settlePendingApproval(run);
@@ -42,7 +43,7 @@ export async function grantAllowance(run: Run, batch: DatedBatch): Promise<void>
   await approve(run, run.total);
 }
 
-/** A permit whose nonce the token has moved past is stale: signed again, alone. */
+/** Signs the permit again if the token no longer accepts its nonce. */
 async function signPermit(
   run: Run,
   batch: DatedBatch,
@@ -71,7 +72,7 @@ async function signPermit(
       run.signal,
     ),
   );
-  await run.reach('permit.signed');
+  await run.passFaultPoint('permit.signed');
   const bytes = hexToBytes(signature, 65);
   await run.update({
     permit: {
@@ -85,7 +86,7 @@ async function signPermit(
       },
     },
   });
-  await run.reach('permit.after-store');
+  await run.passFaultPoint('permit.after-store');
 }
 
 /** Signs, stores, sends and waits until mined. */
@@ -106,7 +107,7 @@ async function approve(run: Run, value: bigint): Promise<void> {
       run.signal,
     ),
   );
-  await run.reach('approval.signed');
+  await run.passFaultPoint('approval.signed');
   const approval: RecordedApproval = {
     value: value.toString(),
     rawTransaction,
@@ -115,7 +116,7 @@ async function approve(run: Run, value: bigint): Promise<void> {
     mined: false,
   };
   await run.update({ approvals: [...run.record().approvals, approval] });
-  await run.reach('approval.after-store');
+  await run.passFaultPoint('approval.after-store');
   await settlePendingApproval(run);
 }
 
@@ -131,7 +132,7 @@ async function settlePendingApproval(run: Run): Promise<void> {
     const receipt = await run.retry(() => chain.fetchReceipt(approval.txHash));
     if (receipt !== undefined) {
       await markMined(run);
-      await run.reach('approval.mined');
+      await run.passFaultPoint('approval.mined');
       if (receipt.reverted) {
         throw new PoolError('approval_reverted', 'the token refused the approval transaction');
       }
@@ -142,7 +143,7 @@ async function settlePendingApproval(run: Run): Promise<void> {
       minedNonce > approval.nonce &&
       (await run.retry(() => chain.fetchReceipt(approval.txHash))) === undefined;
     if (isReplaced) {
-      // The funder's wallet was used elsewhere: this transaction can never be mined.
+      // The funder's account sent another transaction with this nonce, so this one can never be mined.
       await run.update({ approvals: run.record().approvals.slice(0, -1) });
       return;
     }
@@ -153,7 +154,7 @@ async function settlePendingApproval(run: Run): Promise<void> {
       );
     }
     await run.retry(() => chain.broadcast(approval.rawTransaction));
-    await run.reach('approval.sent');
+    await run.passFaultPoint('approval.sent');
     await run.pause(run.deps.pollMs);
   }
 }
@@ -167,8 +168,8 @@ async function markMined(run: Run): Promise<void> {
 }
 
 /**
- * Takes an approval of ours back when its batch will not be paid.
- * @returns what to tell the user when an allowance is left or may be, else undefined
+ * Takes back the approval of this job when its batch will not be paid.
+ * @returns the text for the user when an allowance is left or may be left. Undefined: none is
  */
 export async function withdrawAllowance(run: Run): Promise<string | undefined> {
   if (run.record().approvals.length === 0) {
@@ -178,7 +179,7 @@ export async function withdrawAllowance(run: Run): Promise<string | undefined> {
     // The allowance may serve another batch by now: only the holder of the lock touches it.
     await run.hold.acquire();
     await settlePendingApproval(run).catch((error: unknown) => {
-      // A refused approval left nothing behind; one that may still be mined is not settled.
+      // A reverted approval gave no allowance. Any other error means that it may still be mined.
       if (errorCodeOf(error) !== 'approval_reverted') {
         throw error;
       }
@@ -197,13 +198,13 @@ export async function withdrawAllowance(run: Run): Promise<string | undefined> {
 }
 
 /**
- * A permit that was handed over can be used by whoever saw it, for example in a mempool, also after its batch was
- * withdrawn. The allowance pays nobody by itself: the pool takes nothing without another signature of the funder.
- * @returns what to tell the user; undefined: nothing is left, and nothing can be
+ * Anybody who saw a permit that left, for example in a mempool, can use it, even after its batch was withdrawn. The
+ * allowance alone pays nothing: the pool takes nothing without another signature of the funder.
+ * @returns the text for the user. Undefined: no allowance is left, and none can appear
  */
 async function describePermit(run: Run): Promise<string | undefined> {
-  const { permit, releasedAtMs } = run.record();
-  if (permit === undefined || releasedAtMs === undefined) {
+  const { permit } = run.record();
+  if (permit === undefined || !hasLeft(run.phase())) {
     return undefined;
   }
   const { chain } = run.context;
@@ -212,7 +213,7 @@ async function describePermit(run: Run): Promise<string | undefined> {
     if (nonce.toString() === permit.nonce) {
       return (await run.now()) > permit.wire.deadline
         ? undefined
-        : `its permit can still be used until ${new Date(permit.wire.deadline * 1000).toISOString()} by whoever saw it, which gives the pool an allowance and pays nobody; look after that, and set the allowance of the pool to 0 if it is not`;
+        : `its permit can still be used until ${new Date(permit.wire.deadline * 1000).toISOString()} by anybody who saw it, which gives the pool an allowance and pays nobody; check the allowance of the pool after that time, and set it to 0 if it is not`;
     }
     const allowance = await chain.fetchAllowance(run.token, run.funder.address);
     return allowance === 0n
@@ -220,7 +221,7 @@ async function describePermit(run: Run): Promise<string | undefined> {
       : `the pool has an allowance of ${allowance} base units over the funder's tokens, which the permit of this batch may have left; if no other payment needs it, set the allowance of the pool to 0`;
   } catch (error) {
     rethrowInterruption(error);
-    return 'the chain did not tell whether the permit of this batch left an allowance; look, and set the allowance of the pool to 0 if it did';
+    return 'the chain did not answer whether the permit of this batch left an allowance; check the allowance of the pool, and set it to 0 if it is not';
   }
 }
 

@@ -41,12 +41,12 @@ async function claim(
 function start(
   world: World,
   store: JobStore,
-  reach = async (): Promise<void> => undefined,
+  onFaultPoint = async (): Promise<void> => undefined,
   concurrency = 4,
 ) {
   const events: JobEvent[] = [];
   const requestIds: (string | undefined)[] = [];
-  const { onEvent: _onEvent, clock: _clock, ...deps } = world.createDeps(reach, []);
+  const { onEvent: _onEvent, clock: _clock, ...deps } = world.createDeps(onFaultPoint, []);
   const runner = startJobRunner({
     store,
     scope,

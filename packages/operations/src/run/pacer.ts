@@ -1,18 +1,18 @@
 /**
- * When to send again what was refused: soon at first, then more and more seldom.
+ * When to send a refused request again: after a short pause at first, then after longer and longer ones.
  *
  * @module
  */
 import type { Run } from './run.ts';
 
-/** How long a resend waits at least, and at most. */
+/** The shortest and the longest pause. */
 const minMs = 2_000;
 const maxMs = 60_000;
 
 export type Pacer = {
   isDue(): boolean;
-  /** It was tried now. */
-  next(): void;
+  /** Starts the next pause. */
+  markTried(): void;
 };
 
 export function createPacer(run: Run): Pacer {
@@ -21,7 +21,7 @@ export function createPacer(run: Run): Pacer {
   let waitMs = Math.max(minMs, pollMs);
   return {
     isDue: () => clock.nowMs() >= dueAtMs,
-    next() {
+    markTried() {
       dueAtMs = clock.nowMs() + waitMs;
       waitMs = Math.min(2 * waitMs, maxMs);
     },

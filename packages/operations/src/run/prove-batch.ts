@@ -1,5 +1,5 @@
 /**
- * From plan and eligibility to a proof that was verified here, against public inputs computed here, before
+ * From plan and eligibility to a proof. The agent verifies the proof against public inputs that it computed itself, before
  * anything is signed.
  *
  * @module
@@ -9,7 +9,7 @@ import { computeFundPublicInputs, stepFundWitnessInput } from '@pool/notes';
 import { computeInTurns } from '../give-way.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
 import type { Batch } from './plan-batch.ts';
-import type { DisbursementRecord } from './record.ts';
+import type { RecordedProof } from './record.ts';
 import type { Run } from './run.ts';
 
 /** @throws PoolError `prover_mock`, `proof_invalid`, and what the prover throws */
@@ -17,7 +17,7 @@ export async function proveBatch(
   run: Run,
   batch: Batch,
   eligibility: Eligibility,
-): Promise<NonNullable<DisbursementRecord['proved']>> {
+): Promise<RecordedProof> {
   const { prover } = run.deps;
   assertRealProver(run);
   const { plan, manifest } = batch;
@@ -46,7 +46,7 @@ export async function proveBatch(
   return { eligibilityRoot: eligibility.root, digest: fieldToHex(digest), proof: proved.proof };
 }
 
-/** Does the chain still accept the root that the stored proof was made for? */
+/** True while the chain accepts the root that the stored proof was made for. */
 export async function isProofCurrent(run: Run): Promise<boolean> {
   const { proved } = run.record();
   return (
@@ -56,9 +56,9 @@ export async function isProofCurrent(run: Run): Promise<boolean> {
 }
 
 /**
- * Proves the same manifest again when the chain no longer accepts the root of its proof: a batch may have waited long
- * for its turn.
- * @throws PoolError `unregistered-recipient` when a wallet has lost its place meanwhile
+ * Proves the same manifest again when the chain no longer accepts the root of its proof, because the batch waited long for
+ * its turn.
+ * @throws PoolError `unregistered-recipient` when a wallet has left the list meanwhile
  */
 export async function renewStaleProof(run: Run, batch: Batch): Promise<void> {
   if (await run.retry(() => isProofCurrent(run))) {
@@ -68,19 +68,16 @@ export async function renewStaleProof(run: Run, batch: Batch): Promise<void> {
     withAccelerator(run, async () => {
       const eligibility = await run.retry(() => fetchEligibility(run));
       await run.update({ proved: await proveBatch(run, batch, eligibility) });
-      await run.reach('proving.after-store');
+      await run.passFaultPoint('proving.after-store');
     }),
   );
 }
 
-/** What was confirmed before, unless the root has moved on while the job waited for the accelerator. */
-export async function currentEligibility(
-  run: Run,
-  confirmed: Eligibility | undefined,
-): Promise<Eligibility> {
-  const isCurrent =
-    confirmed !== undefined &&
-    (await run.retry(() => run.context.chain.isEligibilityRootAccepted(confirmed.root)));
+/** The eligibility that was confirmed before, or a new one if the root changed while the job waited to prove. */
+export async function currentEligibility(run: Run, confirmed: Eligibility): Promise<Eligibility> {
+  const isCurrent = await run.retry(() =>
+    run.context.chain.isEligibilityRootAccepted(confirmed.root),
+  );
   return isCurrent ? confirmed : run.retry(() => fetchEligibility(run));
 }
 

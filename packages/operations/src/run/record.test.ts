@@ -38,6 +38,28 @@ describe('a record with the request of an earlier version', () => {
   });
 });
 
+it('reads the earlier name and the nulls of an earlier version', async () => {
+  const world = await createWorld();
+  const record = (await world.accept()).record();
+  const lostPlace = { code: 'unregistered-recipient', message: 'm' };
+  const earlier = {
+    ...record,
+    proved: { eligibilityRoot: '0x00', digest: '0x00', proof: {} },
+    signature: '0x00',
+    releasedAtMs: 1,
+    lostPlace,
+    refusal: null,
+    blocked: null,
+  };
+  const read = deserializeRecord(JSON.stringify(earlier));
+  expect(read.eligibilityLoss).toEqual(lostPlace);
+  for (const name of ['lostPlace', 'refusal', 'blocked']) {
+    expect(read).not.toHaveProperty(name);
+  }
+  const withoutLoss = deserializeRecord(JSON.stringify({ ...earlier, lostPlace: null }));
+  expect(withoutLoss).not.toHaveProperty('eligibilityLoss');
+});
+
 it.each([
   ['is not JSON', '{"version": 1'],
   ['is of another version', '{"version": 2}'],

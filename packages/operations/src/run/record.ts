@@ -1,110 +1,31 @@
 /**
- * The durable record of one disbursement: everything that a restarted agent needs to continue. Confidential: it holds
- * recipients and amounts. The job store keeps manifest and seed, and later the release record, beside it as values that
- * are written once (`manifestName`, `releaseName`).
+ * How the record of a disbursement and the values beside it are made, written and read.
  *
  * @module
  */
-import type { PermitWire, SolidityProof } from '@pool/api';
 import {
-  type AllowanceState,
   canonicalDigest,
   type DisbursementJob,
-  type DisbursementResult,
   type DisburseRequest,
   type ErrorBody,
   type FundManifest,
   fundManifestSchema,
-  type Hex,
   type Hex32,
-  type JobStage,
   type JobState,
   PoolError,
   parseHex32,
   parseWire,
-  type SkippedRecipient,
 } from '@pool/core';
-import type { CheckedDisbursement, CheckedRecipient } from '../check/checks.ts';
+import type { CheckedDisbursement } from '../check/checks.ts';
+import type { DisbursementRecord } from './disbursement-record.ts';
+import { phaseOf } from './phase.ts';
 
-/** An approval transaction of ours. Persisted signed, before it is sent. */
-export type RecordedApproval = {
-  /** Decimal base units; `0` takes an approval back. */
-  readonly value: string;
-  readonly rawTransaction: Hex;
-  readonly txHash: Hex32;
-  readonly nonce: number;
-  readonly mined: boolean;
-};
-
-/** What is kept of a settlement on other terms (foreign-settlement.ts). */
-export type ForeignSettlement = {
-  readonly chain: string;
-  /** As the platform spells it. */
-  readonly funder: string;
-  readonly batchNonce: Hex32;
-  /** Unix seconds. */
-  readonly deadline: number;
-  /** By the platform's word. */
-  readonly isSettled: boolean;
-};
-
-export type DisbursementRecord = {
-  readonly version: 1;
-  readonly employerId: string;
-  readonly key: string;
-  /** Of the request it was accepted from, for the log. */
-  readonly requestId?: string;
-  readonly chain: string;
-  readonly tokenSymbol: string;
-  /** SHA-256 of the canonical request body. */
-  readonly requestDigest: Hex32;
-  readonly recipients: readonly CheckedRecipient[];
-  readonly skipped: readonly SkippedRecipient[];
-  readonly stage?: JobStage;
-  /** Seconds of work per stage so far, over all runs. */
-  readonly stageSeconds: Readonly<Partial<Record<JobStage, number>>>;
-  /** As a chain read saw it before proving. */
-  readonly allowanceState?: AllowanceState;
-  readonly proved?: {
-    readonly eligibilityRoot: Hex32;
-    readonly digest: Hex32;
-    readonly proof: SolidityProof;
-  };
-  readonly signature?: Hex;
-  readonly permit?: { readonly nonce: string; readonly wire: PermitWire };
-  /** Newest last. */
-  readonly approvals: readonly RecordedApproval[];
-  /** Set before the authorisation first leaves this process: from here the late-landing rule holds. */
-  readonly releasedAtMs?: number;
-  /** Unix seconds: another authorisation under our nonce was seen that lives longer than ours. */
-  readonly latestDeadline?: number;
-  /** Settlements of this key on other terms that the platform has shown since the release. */
-  readonly foreign?: readonly ForeignSettlement[];
-  /** A final, reverted transaction that carried our batch. */
-  readonly revert?: { readonly txHash: Hex32; readonly error: ErrorBody };
-  /** Why the settlement was refused last: told should the authorisation die. */
-  readonly lastRefusal?: ErrorBody;
-  /** A wallet lost its place after the release; null once a fresh proof was possible again. */
-  readonly lostPlace?: ErrorBody | null;
-  /** Why the platform has nothing of this batch out; null once it has again. */
-  readonly refusal?: ErrorBody | null;
-  /** Why nothing can be done for the job with the settings of this agent; null once it can again. */
-  readonly blocked?:
-    | (ErrorBody & { /** When a cancellation was asked for. */ readonly isCancelled: boolean })
-    | null;
-  /** The funder's withdrawal of the authorisation. */
-  readonly voidSignature?: Hex;
-  readonly settlement?: {
-    readonly txHash: Hex32;
-    readonly blockNumber: number;
-    /** Decimal; absent when the chain did not tell. */
-    readonly gasUsed?: string;
-  };
-  /** What is left of an allowance that a paid job gave and did not use, and what to do about it. */
-  readonly remainder?: string;
-  readonly result?: DisbursementResult;
-  readonly error?: ErrorBody;
-};
+export type {
+  DisbursementRecord,
+  ForeignSettlement,
+  RecordedApproval,
+  RecordedProof,
+} from './disbursement-record.ts';
 
 /** Batch attempts: one per key, ever (docs/decisions/0006, §1). */
 export const attempt = 1;
@@ -115,7 +36,7 @@ export const manifestName = `fund-manifest/${attempt}`;
 /** Name of the write-once value that holds the release record: one for each attempt. */
 export const releaseName = `fund-release/${attempt}`;
 
-/** Name of the write-once value that says: this job is to be cancelled. */
+/** Name of the write-once value that says that a cancellation was asked for. */
 export const cancellationName = 'cancellation';
 
 /** The record of a freshly accepted job. */
@@ -144,7 +65,10 @@ export function serializeRecord(record: DisbursementRecord): string {
   return JSON.stringify(record);
 }
 
-/** @throws PoolError `job_unreadable` for anything {@link serializeRecord} of this version did not write */
+/**
+ * @throws PoolError `job_unreadable` for a text that {@link serializeRecord} of this or an earlier version did not write,
+ *   and for a record that contradicts itself
+ */
 export function deserializeRecord(payload: string): DisbursementRecord {
   const value = parseStored(payload);
   if (typeof value !== 'object' || value === null || !('version' in value) || value.version !== 1) {
@@ -154,27 +78,42 @@ export function deserializeRecord(payload: string): DisbursementRecord {
     );
   }
   // Written by this module, under a lease, into a store that only this agent writes.
-  return upgradeRecord(value as StoredRecord);
+  const record = upgradeRecord(value as StoredRecord);
+  phaseOf(record);
+  return record;
 }
 
-/** A record as this version writes it, or as an earlier one did. */
-type StoredRecord = DisbursementRecord | EarlierRecord;
-
-/** Earlier versions stored the whole request, a second copy of every recipient. */
-type EarlierRecord = Omit<DisbursementRecord, 'requestDigest'> & {
-  readonly request: DisburseRequest;
+/** A record as this version or an earlier one wrote it. */
+type StoredRecord = Omit<
+  DisbursementRecord,
+  'requestDigest' | 'eligibilityLoss' | 'refusal' | 'blocked'
+> & {
+  readonly requestDigest?: Hex32;
+  /** Earlier versions stored the whole request, a second copy of every recipient. */
+  readonly request?: DisburseRequest;
+  /** The earlier name of `eligibilityLoss`. */
+  readonly lostPlace?: ErrorBody | null;
+  /** Earlier versions wrote null where this one leaves the field out. */
+  readonly eligibilityLoss?: DisbursementRecord['eligibilityLoss'] | null;
+  readonly refusal?: DisbursementRecord['refusal'] | null;
+  readonly blocked?: DisbursementRecord['blocked'] | null;
 };
 
-/** Drops what this version does not store. The next write of the record removes it from the disk. */
+/** Reads a record in the form of this version. The next write removes the earlier form from the disk. */
 function upgradeRecord(stored: StoredRecord): DisbursementRecord {
-  if (!('request' in stored)) {
-    return stored;
-  }
-  const { request, ...record } = stored;
-  return { ...record, requestDigest: canonicalDigest(request) };
+  const { request, requestDigest, lostPlace, eligibilityLoss, refusal, blocked, ...record } =
+    stored;
+  const loss = eligibilityLoss ?? lostPlace ?? undefined;
+  return {
+    ...record,
+    requestDigest: requestDigest ?? canonicalDigest(request),
+    ...(loss === undefined ? {} : { eligibilityLoss: loss }),
+    ...(refusal === undefined || refusal === null ? {} : { refusal }),
+    ...(blocked === undefined || blocked === null ? {} : { blocked }),
+  };
 }
 
-/** @throws PoolError `job_unreadable`; an error of the parser would quote the text */
+/** @throws PoolError `job_unreadable`. An error of the parser would quote the text. */
 function parseStored(payload: string): unknown {
   try {
     return JSON.parse(payload);
@@ -186,7 +125,7 @@ function parseStored(payload: string): unknown {
   }
 }
 
-/** Manifest and the seed everything random in the batch derives from. Secret. */
+/** The manifest, and the seed of everything random in the batch. Secret. */
 export type SeededManifest = { readonly manifest: FundManifest; readonly seed: Hex32 };
 
 export function serializeManifest(seeded: SeededManifest): string {

@@ -1,6 +1,6 @@
 /**
- * What platform and relayer say against a released batch. It decides nothing about the job: it is told while the job
- * waits, lets other batches of the funder have their turn, and explains an end without a payment.
+ * Why platform and relayer refuse a released batch. A refusal decides nothing about the job. It is shown while the job
+ * waits, it lets other batches of the funder have their turn, and it explains an end without a payment.
  *
  * @module
  */
@@ -14,13 +14,13 @@ const unknownRevert: ErrorBody = {
   message: 'The transaction reverted; no node tells why.',
 };
 
-/** The platform took nothing and may for hours: the batch is sent again, and others need not wait for it. */
+/** The platform may refuse for hours. The batch is sent again later, and other batches need not wait for it. */
 const budgetCode = 'gas_budget_exceeded';
 
 /**
- * Why the platform has nothing of this batch out; undefined: it does not say so.
- * @param row - the platform's row of the batch, `reverted`; undefined: it has none
- * @param postError - what the last post of the settlement was answered
+ * Why the platform has nothing of this batch out. Undefined: it does not say so.
+ * @param row - the platform's row of the batch, `reverted`. Undefined: it has none
+ * @param postError - the answer to the last post of the settlement
  */
 export function toRefusal(
   row: SettlementRecord | undefined,
@@ -37,12 +37,12 @@ export function toRefusal(
   return isRefusedPost ? { code, message: postError.message } : undefined;
 }
 
-/** Persists and announces a refusal when it is news. @param refusal - undefined: there is none any more */
-export async function setRefusal(run: Run, refusal: ErrorBody | undefined): Promise<void> {
-  const known = run.record().refusal ?? undefined;
+/** Stores and announces a refusal if it is new. @param refusal - undefined: there is none now */
+export async function updateRefusal(run: Run, refusal: ErrorBody | undefined): Promise<void> {
+  const known = run.record().refusal;
   if (refusal?.code !== known?.code) {
     await run.update({
-      refusal: refusal === undefined ? null : { code: refusal.code, message: refusal.message },
+      refusal: refusal === undefined ? undefined : { code: refusal.code, message: refusal.message },
     });
     if (refusal !== undefined) {
       run.deps.onEvent({ kind: 'refused', stage: run.record().stage, code: refusal.code });
@@ -53,10 +53,10 @@ export async function setRefusal(run: Run, refusal: ErrorBody | undefined): Prom
   }
 }
 
-/** A mined revert decides between `partial` and `failed` later, so it is kept once the chain confirms it. */
-export async function noteRevert(run: Run, batch: Batch, row: SettlementRecord): Promise<void> {
+/** A mined revert later decides between `partial` and `failed`, so it is stored once the chain confirms it. */
+export async function recordRevert(run: Run, batch: Batch, row: SettlementRecord): Promise<void> {
   if (row.error !== undefined) {
-    await rememberBody(run, row.error);
+    await recordRefusal(run, row.error);
   }
   const { txHash } = row;
   if (txHash === undefined || run.record().revert?.txHash === txHash) {
@@ -67,7 +67,7 @@ export async function noteRevert(run: Run, batch: Batch, row: SettlementRecord):
   if (receipt?.reverted !== true || !receipt.final) {
     return;
   }
-  // The row may name any reverted transaction: only one that carried our batch makes this job `partial`.
+  // The row may name any reverted transaction. Only one that carried this batch makes the job `partial`.
   const carried = await chain.fetchCarriedBatch(txHash);
   if (carried?.batchRoot !== batch.batchRoot || carried.batchNonce !== row.batch.batchNonce) {
     return;
@@ -78,19 +78,19 @@ export async function noteRevert(run: Run, batch: Batch, row: SettlementRecord):
   await run.update({ revert: { txHash, error } });
 }
 
-/** Keeps what was answered last for the message of `settlement_expired`, and announces it when it is news. */
-export async function remember(run: Run, error: unknown): Promise<void> {
+/** Stores the last error for the message of `settlement_expired`, and announces it if it is new. */
+export async function recordError(run: Run, error: unknown): Promise<void> {
   const body = isPoolError(error)
     ? { code: error.code, message: error.message }
     : { code: 'internal_error', message: 'an unexpected error; see the log of the agent' };
   if (run.record().lastRefusal?.code !== body.code) {
     run.deps.onEvent(createRetryEvent(run.record().stage, error));
   }
-  await rememberBody(run, body);
+  await recordRefusal(run, body);
 }
 
-/** Written only when it changes. */
-async function rememberBody(run: Run, body: ErrorBody): Promise<void> {
+/** Stores the refusal if its code is new. */
+async function recordRefusal(run: Run, body: ErrorBody): Promise<void> {
   if (run.record().lastRefusal?.code !== body.code) {
     await run.update({ lastRefusal: { code: body.code, message: body.message } });
   }

@@ -35,10 +35,10 @@ export async function ensureRelease(run: Run, batch: Batch): Promise<DatedBatch>
  */
 export async function storeRelease(run: Run, batch: Batch, deadline: number): Promise<DatedBatch> {
   const { manifestDigest } = batch.plan;
-  await run.reach('release.before-store');
+  await run.passFaultPoint('release.before-store');
   const record: ReleaseRecord = { manifestDigest, deadline };
   const winner = await run.journal.putOnce(releaseName, JSON.stringify(record));
-  await run.reach('release.after-store');
+  await run.passFaultPoint('release.after-store');
   return readRelease(winner, batch);
 }
 

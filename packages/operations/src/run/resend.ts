@@ -10,16 +10,16 @@ import { isProofCurrent, proveBatch, withAccelerator } from './prove-batch.ts';
 import type { DatedBatch } from './release-record.ts';
 import type { Run } from './run.ts';
 
-/** How long a chain may take to say what the funder has. */
-const lookTimeoutMs = 3_000;
+/** How long a chain may take to answer the balance of the funder. */
+const readTimeoutMs = 3_000;
 
-/** False: the funder holds less than the total. A chain that does not answer stops nothing. */
+/** False: the funder holds less than the total. True too if the chain does not answer. */
 export async function canCollect(run: Run): Promise<boolean> {
   const { chain } = run.context;
   try {
     const balance = await withinTime(
       chain.fetchTokenBalance(run.token, run.funder.address),
-      lookTimeoutMs,
+      readTimeoutMs,
     );
     return balance >= run.total;
   } catch {
@@ -27,25 +27,25 @@ export async function canCollect(run: Run): Promise<boolean> {
   }
 }
 
-/** A fresh proof of the same manifest when the chain no longer accepts the root of the one at hand. */
+/** Proves the same manifest again when the chain no longer accepts the root of the stored proof. */
 export async function renewReleasedProof(run: Run, batch: DatedBatch): Promise<'current'> {
   if (!(await isProofCurrent(run))) {
     const proved = await withAccelerator(run, async () =>
       proveBatch(run, batch, await refetchEligibility(run)),
     );
-    await run.update({ proved, lostPlace: null });
-    await run.reach('proving.after-store');
+    await run.update({ proved, eligibilityLoss: undefined });
+    await run.passFaultPoint('proving.after-store');
   }
   return 'current';
 }
 
-/** A wallet that lost its place since the release ends the job once the authorisation is dead. */
+/** A wallet that left the list since the release ends the job, but only once the authorisation is dead. */
 async function refetchEligibility(run: Run): Promise<Eligibility> {
   try {
     return await fetchEligibility(run);
   } catch (error) {
     if (isPoolError(error) && error.code === 'unregistered-recipient') {
-      await run.update({ lostPlace: { code: error.code, message: error.message } });
+      await run.update({ eligibilityLoss: { code: error.code, message: error.message } });
     }
     throw error;
   }

@@ -1,7 +1,8 @@
 /**
  * The disbursement pipeline (ARCHITECTURE.md): eligibility, allowance, proving, waiting for its turn, signing,
- * approving-allowance, settling. Every step is persisted before and after, so a run may end anywhere and
- * the next one goes on from the record; whatever happens, the contract sees one `fund()` per key.
+ * approving-allowance, settling. Every step is stored before and after, so a run may end anywhere and the next one
+ * continues from the phase of the record ({@link Phase}, with its transitions). Whatever happens, the contract sees one
+ * `fund()` per key.
  *
  * @module
  */
@@ -21,6 +22,7 @@ import { decideSettlement } from './decide-settlement.ts';
 import { type Eligibility, fetchEligibility } from './eligibility.ts';
 import { judgeRow } from './foreign-settlement.ts';
 import { BlockedRunError, InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
+import { hasLeft, phaseOf } from './phase.ts';
 import type { Batch } from './plan-batch.ts';
 import {
   assertRealProver,
@@ -47,7 +49,7 @@ import { isUnderNonce } from './settlement-request.ts';
  * @example
  * await runDisbursement({ record: deserializeRecord(job.payload), journal, signal: shutdown.signal }, deps);
  *
- * @throws InterruptedRunError when it stopped without an outcome; lease the job again to go on
+ * @throws InterruptedRunError when it stopped without an outcome. Lease the job again to continue
  */
 export async function runDisbursement(input: RunInput, deps: DisbursementDeps): Promise<void> {
   let base: RunBase;
@@ -58,8 +60,8 @@ export async function runDisbursement(input: RunInput, deps: DisbursementDeps): 
   }
   const run = createRun(input, base, deps);
   try {
-    await run.reach('started');
-    await workOn(run);
+    await run.passFaultPoint('started');
+    await advance(run);
   } finally {
     run.hold.end();
   }
@@ -78,8 +80,9 @@ function resolveBase(input: RunInput, deps: DisbursementDeps): RunBase {
 }
 
 /**
- * Configuration took away what the job needs. It fails if nothing of it was released here and the platform knows of no settlement
- * under its key either, of another agent or of this one before its store was restored; else it waits for its chain.
+ * The settings no longer have what the job needs. The job fails if this store released nothing of it and the platform has
+ * no settlement under its key, neither of another agent nor of this one before its store was restored. Otherwise it waits
+ * for the settings.
  */
 async function failUnroutable(
   { record, journal }: RunInput,
@@ -87,7 +90,7 @@ async function failUnroutable(
   cause: unknown,
 ): Promise<void> {
   const mayBeOut =
-    record.releasedAtMs !== undefined ||
+    hasLeft(phaseOf(record)) ||
     record.approvals.length > 0 ||
     (await platform.getSettlement(record.key).catch(() => 'unknown')) !== undefined;
   const error = toErrorBody(cause);
@@ -119,18 +122,34 @@ async function blockUnroutable(
   throw new BlockedRunError(error);
 }
 
-async function workOn(run: Run): Promise<void> {
+/** Takes the job from its phase to its end. */
+async function advance(run: Run): Promise<void> {
   const changed = await findChangedManifest(run);
   if (changed !== undefined) {
     return concludeChanged(run, changed);
   }
-  if (run.record().blocked !== undefined && run.record().blocked !== null) {
-    await run.update({ blocked: null });
+  if (run.record().blocked !== undefined) {
+    await run.update({ blocked: undefined });
   }
-  // A job that may have an allowance or an authorisation out comes before any that does not.
-  if (run.record().releasedAtMs !== undefined) {
-    return finishReleased(run);
+  const phase = run.phase();
+  switch (phase.kind) {
+    case 'accepted':
+    case 'proved':
+    case 'signed':
+      return payUnreleased(run);
+    case 'released':
+    case 'recovered':
+      return finishReleased(run);
+    case 'completed':
+    case 'reverted':
+    case 'failed':
+      throw new InterruptedRunError(`the job has ended: it is ${phase.kind}`);
   }
+}
+
+/** Nothing of the job has left this process: proves, signs and releases its batch, or ends the job. */
+async function payUnreleased(run: Run): Promise<void> {
+  // A job that may have an allowance or a deadline takes the lock before any job that has neither.
   const isUnderway =
     run.record().approvals.length > 0 || (await run.journal.getValue(releaseName)) !== undefined;
   if (isUnderway) {
@@ -160,53 +179,61 @@ async function workOn(run: Run): Promise<void> {
 }
 
 /**
- * Nothing of ours has left, but `failed` promises that this key has no effect on chain: another agent, or
- * this one before its store was restored, may have sent it. Chain and platform must both say no; while one
- * of them is silent the job waits, because a job that fails and is paid after all is paid twice.
+ * Nothing of this run has left, but `failed` promises that the key has no effect on chain, and another agent, or this one
+ * before its store was restored, may have sent it. Chain and platform must both say that it is unpaid. The job waits until
+ * they answer, because a job that fails and is paid after all would be paid twice.
  */
 async function concludeUnreleased(run: Run, error: ErrorBody): Promise<void> {
-  let past: Past | undefined;
+  let earlier: EarlierUse | undefined;
   try {
-    past = await reconcile(run);
+    earlier = await reconcile(run);
   } catch (cause) {
     rethrowInterruption(cause);
     throw new InterruptedRunError('chain and platform must say that nothing was paid', { cause });
   }
-  if (past === undefined || (past.kind === 'outcome' && past.outcome.kind === 'dead')) {
+  if (earlier === undefined || (earlier.kind === 'outcome' && earlier.outcome.kind === 'dead')) {
     return concludeFailed(run, error);
   }
-  if (past.kind === 'foreign') {
-    return concludeFailed(run, past.error);
+  if (earlier.kind === 'foreign') {
+    return concludeFailed(run, earlier.error);
   }
-  return past.kind === 'outcome' ? concludeRun(run, past.batch, past.outcome) : finishReleased(run);
+  return earlier.kind === 'outcome'
+    ? concludeRun(run, earlier.batch, earlier.outcome)
+    : finishReleased(run);
 }
 
-/** What became of this key before, here or elsewhere. */
-type Past =
+/** An earlier use of this key, by this agent or another one. */
+type EarlierUse =
   | { readonly kind: 'outcome'; readonly outcome: Outcome; readonly batch: Batch | undefined }
   /** A settlement on other terms has paid the key, or may. */
   | { readonly kind: 'foreign'; readonly error: ErrorBody }
-  /** Our own authorisation is out, although the record did not know. */
+  /** The authorisation of this job is out, although the record did not say so. */
   | { readonly kind: 'released' };
 
-type Prepared = Past | { readonly kind: 'ready'; readonly batch: Batch };
+type Prepared = EarlierUse | { readonly kind: 'ready'; readonly batch: Batch };
 
 /** Everything up to a proof. Nothing is signed. */
 async function prepareBatch(run: Run): Promise<Prepared> {
-  const past = await reconcile(run);
-  if (past !== undefined) {
-    return past;
+  const earlier = await reconcile(run);
+  if (earlier !== undefined) {
+    return earlier;
   }
   // The row may be on other terms (chain, pool, funder), under which this key may have been paid.
   const { key, requestDigest } = run.record();
   await run.retry(() => assertSameRequest(key, requestDigest, run.deps));
+  if (run.phase().kind !== 'accepted') {
+    return { kind: 'ready', batch: await ensureBatch(run) };
+  }
   const eligibility = await confirmEligibility(run);
-  await observe(run);
+  await readAllowanceOnce(run);
   return { kind: 'ready', batch: await prove(run, eligibility) };
 }
 
-/** Was this key paid already, or is it being paid elsewhere? Asked before anything is proved. */
-async function reconcile(run: Run): Promise<Past | undefined> {
+/**
+ * Finds an earlier use of the key. Asked before anything is proved, and before a job without a release fails.
+ * @returns undefined: the key is unused
+ */
+async function reconcile(run: Run): Promise<EarlierUse | undefined> {
   const { platform, pollMs } = run.deps;
   const { key, employerId } = run.record();
   const nonce = computeJobNonce(run, employerId, key);
@@ -231,7 +258,7 @@ async function reconcile(run: Run): Promise<Past | undefined> {
       return { kind: 'outcome', outcome: decision, batch };
     }
     if (live !== undefined && batch !== undefined && live.batchRoot === batch.batchRoot) {
-      // A store restored from a backup: what left before is what counts, and the late-landing rule holds.
+      // The store was restored from a backup. The authorisation that left counts, and the late-landing rule applies.
       await storeRelease(run, batch, live.deadline);
       await run.update({ releasedAtMs: run.deps.clock.nowMs() });
       return { kind: 'released' };
@@ -243,18 +270,16 @@ async function reconcile(run: Run): Promise<Past | undefined> {
   }
 }
 
-async function confirmEligibility(run: Run): Promise<Eligibility | undefined> {
-  if (run.record().proved !== undefined) {
-    return undefined;
-  }
+async function confirmEligibility(run: Run): Promise<Eligibility> {
   return run.within('eligibility', async () => {
     const eligibility = await run.retry(() => fetchEligibility(run));
-    await run.reach('eligibility.confirmed');
+    await run.passFaultPoint('eligibility.confirmed');
     return eligibility;
   });
 }
 
-async function observe(run: Run): Promise<void> {
+/** For the result only: it is reported as it was seen before proving. */
+async function readAllowanceOnce(run: Run): Promise<void> {
   if (run.record().allowanceState !== undefined) {
     return;
   }
@@ -266,28 +291,25 @@ async function observe(run: Run): Promise<void> {
       total: run.total,
     });
     await run.update({ allowanceState });
-    await run.reach('allowance.observed');
+    await run.passFaultPoint('allowance.observed');
   });
 }
 
-async function prove(run: Run, eligibility: Eligibility | undefined): Promise<Batch> {
-  if (run.record().proved !== undefined) {
-    return ensureBatch(run);
-  }
+async function prove(run: Run, eligibility: Eligibility): Promise<Batch> {
   assertRealProver(run);
   return run.within('proving', () =>
     withAccelerator(run, async () => {
       const batch = await ensureBatch(run);
       const proved = await proveBatch(run, batch, await currentEligibility(run, eligibility));
-      await run.reach('proving.proved');
+      await run.passFaultPoint('proving.proved');
       await run.update({ proved });
-      await run.reach('proving.after-store');
+      await run.passFaultPoint('proving.after-store');
       return batch;
     }),
   );
 }
 
-/** @param ready - what this run has just built; default: what an earlier one stored */
+/** @param ready - the batch that this run has just signed. Default: the one that is stored */
 async function finishReleased(run: Run, ready?: DatedBatch): Promise<void> {
   const batch = ready ?? (await loadReleased(run));
   if (batch === undefined) {
@@ -295,8 +317,8 @@ async function finishReleased(run: Run, ready?: DatedBatch): Promise<void> {
       'the manifest or the release record of a released batch is missing from the job store',
     );
   }
-  if (run.record().refusal === undefined || run.record().refusal === null) {
-    // In the queue before any batch that has not left yet; what the chain says is looked at meanwhile.
+  if (run.record().refusal === undefined) {
+    // Queues before any batch that has not left yet. The chain is read meanwhile.
     run.hold.claim();
   }
   const outcome = await run.within('settling', () => settleBatch(run, batch));

@@ -1,5 +1,5 @@
 /**
- * One run of one job: its record, its lease and the habits every stage shares (persist, announce, retry).
+ * One run of one job: its record, and what every stage needs: store, announce, retry, wait.
  *
  * @module
  */
@@ -20,10 +20,11 @@ import type { Fingerprinter } from './body-fingerprint.ts';
 import type { FaultPoint } from './fault-points.ts';
 import { InterruptedRunError } from './interrupted-run.ts';
 import type { KeyLock } from './key-lock.ts';
+import { assertTransition, type Phase, phaseOf } from './phase.ts';
 import type { Batch } from './plan-batch.ts';
 import { type DisbursementRecord, serializeRecord } from './record.ts';
 
-/** What happened, for logs, terminals and measurements. Never confidential. */
+/** Something that happened in a run, for logs, terminals and measurements. Never confidential. */
 export type RunEvent =
   | { readonly kind: 'stage'; readonly stage: JobStage }
   | { readonly kind: 'progress'; readonly stage: JobStage; readonly fraction: number }
@@ -31,20 +32,20 @@ export type RunEvent =
       readonly kind: 'retry';
       readonly stage: JobStage | undefined;
       readonly code: string;
-      /** Code of the underlying error, for whoever runs the agent. */
+      /** Code of the underlying error, for the operator. */
       readonly cause?: string;
     }
-  /** The settlement of a released batch was refused or reverted, or is not sent again because its key was used elsewhere. */
+  /** The settlement of a released batch was refused or reverted, or its key was used elsewhere. */
   | { readonly kind: 'refused'; readonly stage: JobStage | undefined; readonly code: string }
   | { readonly kind: 'outcome'; readonly state: 'done' | 'failed'; readonly code?: string };
 
 export type DisbursementDeps = {
   readonly clock: Clock;
-  /** Undefined: the chain is not routable (any more). */
+  /** Undefined: the chain is not routable. */
   readonly findChain: (key: string) => ChainContext | undefined;
   readonly platform: PlatformPort;
   readonly paidKeys: PaidKeys;
-  /** Tells whether another agent was given the same request under a key. */
+  /** For comparing this request with what another agent was given under the same key. */
   readonly fingerprints: Fingerprinter;
   /** Undefined: the deployment has no gate. */
   readonly gate: GatePort | undefined;
@@ -58,16 +59,16 @@ export type DisbursementDeps = {
   readonly randomBytes: (length: number) => Uint8Array;
   /** Window of an authorisation; {@link defaultBatchDeadlineSeconds} in production. */
   readonly batchDeadlineSeconds: number;
-  /** Pause between two looks at chain and platform. */
+  /** Pause between two readings of chain and platform. */
   readonly pollMs: number;
   /** How long one call may keep failing before an unreleased job fails with its error. */
   readonly patienceMs: number;
   readonly onEvent: (event: RunEvent) => void;
-  /** Announces a {@link FaultPoint}; tests end the run there. */
-  readonly reach: (point: FaultPoint) => Promise<void>;
+  /** Called at each {@link FaultPoint}. Tests end the run there. */
+  readonly onFaultPoint: (point: FaultPoint) => Promise<void>;
 };
 
-/** A stage in which something is done. The others name what a job waits for. */
+/** A stage in which the agent works. The other stages name what a job waits for. */
 export type WorkStage = Exclude<JobStage, WaitingStage>;
 type WaitingStage = 'awaiting-turn' | 'settlement-refused' | 'cancelling' | 'configuration-changed';
 
@@ -88,32 +89,35 @@ export type Run = {
   /** Sum of the recipients, base units. */
   readonly total: bigint;
   record(): DisbursementRecord;
+  /** How far the job is. */
+  phase(): Phase;
   /** The batch, if this run has built it. */
   builtBatch(): Batch | undefined;
   keepBatch(batch: Batch): void;
-  /** Persists changes; on disk when it resolves. */
+  /** Stores changes. They are on disk when it resolves. Refuses a way that {@link transitions} does not have. */
   update(changes: Partial<DisbursementRecord>): Promise<void>;
   finish(state: 'done' | 'failed', changes: Partial<DisbursementRecord>): Promise<void>;
-  /** Persists the stage, then works; its seconds are persisted with the next update. */
+  /** Stores the stage, then works. Its seconds are stored with the next update. */
   within<T>(stage: WorkStage, work: () => Promise<T>): Promise<T>;
-  /** Persists and announces what the job waits for. Changes nothing about whose time is counted. */
+  /** Stores and announces what the job waits for. The time still counts for the current work stage. */
   announce(stage: JobStage): Promise<void>;
-  reach(point: FaultPoint): Promise<void>;
+  /** @throws InterruptedRunError when a test ends the run there */
+  passFaultPoint(point: FaultPoint): Promise<void>;
   /** Waits for a lock of the process. @returns how to release it */
   acquire(name: string): Promise<() => void>;
-  /** The lock over this funder's tokens of one kind. Its holder alone decides about the allowance. */
+  /** The lock on this chain, token and funder. Only its holder changes the allowance. */
   readonly hold: AllowanceHold;
   progress(fraction: number): void;
   /** Tries again while the error is retryable, for `patienceMs`. */
   retry<T>(work: () => Promise<T>): Promise<T>;
   pause(milliseconds: number): Promise<void>;
-  /** To await between two pieces of computing. */
+  /** Awaited between two pieces of computing. */
   readonly pace: Pace;
   /** The later of our clock and the chain's newest block, Unix seconds. */
   now(): Promise<number>;
 };
 
-/** What a run needs that only a routable chain and a configured funder give. */
+/** What a run needs from a routable chain and a configured funder. */
 export type RunBase = {
   readonly context: ChainContext;
   readonly funder: FunderPort;
@@ -128,7 +132,7 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
   let announced: JobStage | undefined;
   let working: { readonly stage: WorkStage; readonly sinceMs: number } | undefined;
 
-  /** Adds what the current stage has taken since it was last counted. */
+  /** Adds the time of the current stage since it was last counted. */
   function countSeconds(): void {
     const nowMs = clock.nowMs();
     if (working !== undefined) {
@@ -139,15 +143,26 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
     }
   }
 
+  /** @throws InterruptedRunError for a way that the job cannot take: it then stays as it is stored */
+  function change(changes: Partial<DisbursementRecord>): DisbursementRecord {
+    const changed = { ...current, ...changes };
+    try {
+      assertTransition(phaseOf(current).kind, phaseOf(changed).kind);
+    } catch (cause) {
+      throw new InterruptedRunError('the job would contradict itself', { cause });
+    }
+    return changed;
+  }
+
   async function update(changes: Partial<DisbursementRecord>): Promise<void> {
     countSeconds();
-    current = { ...current, ...changes };
+    current = change(changes);
     await guard(() => journal.save('submitted', serializeRecord(current)));
   }
 
-  async function reach(point: FaultPoint): Promise<void> {
+  async function passFaultPoint(point: FaultPoint): Promise<void> {
     try {
-      await deps.reach(point);
+      await deps.onFaultPoint(point);
     } catch (cause) {
       throw new InterruptedRunError(`stopped at ${point}`, { cause });
     }
@@ -161,7 +176,7 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
     }
   }
 
-  /** A store that does not answer says nothing about the job: the run ends, the job stays. */
+  /** A store that does not answer ends the run. The job stays as it is stored. */
   async function guard<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -199,12 +214,13 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
     ...base,
     total: current.recipients.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
     record: () => current,
+    phase: () => phaseOf(current),
     builtBatch: () => batch,
     keepBatch(built) {
       batch = built;
     },
     update,
-    reach,
+    passFaultPoint,
     pause,
     pace: deps.computeQueue.createJobPace(),
     acquire,
@@ -213,18 +229,18 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
       { acquire, isTaken: deps.locks.isTaken },
     ),
     async finish(state, changes) {
-      const { stage: _stage, ...rest } = { ...current, ...changes };
+      const { stage: _stage, ...rest } = change(changes);
       current = rest;
-      await reach('result.before-store');
+      await passFaultPoint('result.before-store');
       await guard(() => journal.save(state, serializeRecord(current)));
-      await reach('result.after-store');
+      await passFaultPoint('result.after-store');
       const code = current.error?.code;
       deps.onEvent({ kind: 'outcome', state, ...(code === undefined ? {} : { code }) });
     },
     announce,
     async within(stage, work) {
       await announce(stage);
-      await reach(`${stage}.entered`);
+      await passFaultPoint(`${stage}.entered`);
       working = { stage, sinceMs: clock.nowMs() };
       try {
         return await work();
@@ -260,7 +276,7 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
   };
 }
 
-/** Codes only: the text of an unknown error may quote anything. */
+/** Holds codes only, because the text of an unknown error may quote confidential values. */
 export function createRetryEvent(stage: JobStage | undefined, error: unknown): RunEvent {
   const cause = error instanceof Error ? codeOf(error.cause) : undefined;
   return {

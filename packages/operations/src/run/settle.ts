@@ -1,7 +1,7 @@
 /**
- * Release, watch, resend or withdraw: from a signed authorisation to an outcome the chain has finalised (protocol §8,
- * "Late landing"). Nothing in here can fail the job but {@link decideSettlement}: once released, an
- * authorisation may land until it is dead, whatever platform, gate or relayer answer in between.
+ * Release, watch, resend or withdraw: from a signed authorisation to an outcome that the chain has finalised (protocol
+ * §8, "Late landing"). Only {@link decideSettlement} can end the job here. A released authorisation may land until it is
+ * dead, whatever platform, gate or relayer answer in between.
  *
  * @module
  */
@@ -11,16 +11,11 @@ import { computeJobNonce } from './batch.ts';
 import { isCancelled } from './cancellation.ts';
 import { decideSettlement, type SettlementDecision } from './decide-settlement.ts';
 import { keepDelivery } from './delivery.ts';
-import {
-  findForeign,
-  pickForeign,
-  rememberForeign,
-  settledElsewhere,
-} from './foreign-settlement.ts';
+import { findForeign, pickForeign, recordForeign, settledElsewhere } from './foreign-settlement.ts';
 import { grantAllowance } from './grant-allowance.ts';
 import { InterruptedRunError, rethrowInterruption } from './interrupted-run.ts';
 import { createPacer } from './pacer.ts';
-import { noteRevert, remember, setRefusal, toRefusal } from './refusal.ts';
+import { recordError, recordRevert, toRefusal, updateRefusal } from './refusal.ts';
 import type { DatedBatch } from './release-record.ts';
 import { canCollect, renewReleasedProof } from './resend.ts';
 import type { Run } from './run.ts';
@@ -29,43 +24,46 @@ import { postVoid } from './void-batch.ts';
 
 export type Outcome = Exclude<SettlementDecision, { readonly kind: 'wait' }>;
 
-/** @returns what the chain has finalised. Only interruptions end it otherwise. */
+/** @returns what the chain has finalised. Throws interruptions only */
 export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome> {
   const watch = createWatch(run, batch);
   await keepDelivery(run, batch);
-  if (run.record().releasedAtMs === undefined) {
+  if (run.phase().kind === 'signed') {
+    // Stored before it leaves: from here a crash must not call the job failed.
     await run.update({ releasedAtMs: run.deps.clock.nowMs() });
-    await run.reach('settling.released');
+    await run.passFaultPoint('settling.released');
     await watch.post();
   }
   for (;;) {
-    const decision = await watch.look();
+    const decision = await watch.readChain();
     if (decision.kind !== 'wait') {
-      await run.reach('settling.observed');
+      await run.passFaultPoint('settling.observed');
       return decision;
     }
-    await ((await isCancelled(run)) ? watch.withdraw() : watch.attend());
+    await ((await isCancelled(run)) ? watch.withdraw() : watch.resendIfRefused());
     await run.pause(run.deps.pollMs);
   }
 }
 
 /** What the platform shows under this key. */
 type RowView =
-  /** Something of our batch nonce may be out. */
+  /** A transaction with the batch nonce of this job may be out. */
   | 'out'
-  /** Nothing of ours is out. */
+  /** No transaction of this job is out. */
   | 'none'
-  /** A settlement on other terms is not known to be dead: ours must not be sent again. */
+  /** A settlement on other terms may be alive: the batch of this job must not be sent again. */
   | 'foreign'
+  /** The platform did not answer. */
   | 'unknown';
 
 type Watch = {
-  /** What the chain says now. */
-  look(): Promise<SettlementDecision>;
-  /** Reads the platform's row and sends again what can be sent again. */
-  attend(): Promise<void>;
-  /** Sends nothing but the funder's withdrawal. */
+  /** Decides by a fresh reading of the chain. */
+  readChain(): Promise<SettlementDecision>;
+  /** Reads the platform's row, and sends the batch again if the platform has nothing of it out. */
+  resendIfRefused(): Promise<void>;
+  /** Reads the platform's row, and sends the funder's withdrawal and nothing else. */
   withdraw(): Promise<void>;
+  /** Sends the settlement to the platform. */
   post(): Promise<void>;
 };
 
@@ -74,13 +72,13 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
   const { platform } = run.deps;
   const key = run.record().key;
   const nonce = computeJobNonce(run, run.record().employerId, key);
-  // The latest of any authorisation known under our nonce: another agent's lives until its own, and so does one of
-  // ours that a restored store has forgotten.
+  // The latest deadline of any authorisation known under this nonce. Another agent may have signed one, or this agent
+  // before its store was restored.
   let deadline = Math.max(batch.deadline, run.record().latestDeadline ?? 0);
-  // Used but not final, or not known: sending again could only spend another allowance.
+  // True if the nonce is used and not final, or not known. Sending again could only spend another allowance.
   let mayBeUsed = true;
-  // What the platform answered to the last post, when it refused it.
-  let postRefusal: unknown;
+  // The platform's answer to the last post, if it was an error.
+  let postError: unknown;
   let hasPosted = false;
   const resending = createPacer(run);
   const withdrawing = createPacer(run);
@@ -94,22 +92,22 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
       if (run.signal.aborted) {
         throw new InterruptedRunError('shutting down or lease lost', { cause: error });
       }
-      await remember(run, error);
+      await recordError(run, error);
       return undefined;
     }
   }
 
-  async function note(row: SettlementRecord): Promise<void> {
+  async function recordRow(row: SettlementRecord): Promise<void> {
     const foreign = pickForeign(run, row);
     if (foreign !== undefined) {
-      return rememberForeign(run, foreign);
+      return recordForeign(run, foreign);
     }
     if (row.batch.deadline > deadline) {
       deadline = row.batch.deadline;
       await run.update({ latestDeadline: deadline });
     }
     if (isRowOf(batch, row) && row.state === 'reverted') {
-      await noteRevert(run, batch, row);
+      await recordRevert(run, batch, row);
     }
   }
 
@@ -117,11 +115,11 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
     const answer = await attempt(async () => ({ row: await platform.getSettlement(key) }));
     const row = answer?.row;
     if (row !== undefined) {
-      await attempt(() => note(row));
+      await attempt(() => recordRow(row));
     }
     const foreign = await findForeign(run);
     if (foreign !== undefined) {
-      await setRefusal(run, foreign);
+      await updateRefusal(run, foreign);
       return 'foreign';
     }
     if (answer === undefined) {
@@ -129,47 +127,48 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
     }
     const own = row === undefined || pickForeign(run, row) !== undefined ? undefined : row;
     if (own !== undefined && (!isRowOf(batch, own) || own.state !== 'reverted')) {
-      await setRefusal(run, undefined);
+      await updateRefusal(run, undefined);
       return 'out';
     }
-    // A run that has posted nothing yet knows no better than the one before it.
+    // A run that has posted nothing yet keeps the refusal that an earlier run stored.
     const known = hasPosted ? undefined : knownRefusal(run);
-    await setRefusal(run, toRefusal(own, postRefusal) ?? known);
+    await updateRefusal(run, toRefusal(own, postError) ?? known);
     return 'none';
   }
 
   async function post(): Promise<void> {
-    resending.next();
-    postRefusal = undefined;
+    resending.markTried();
+    postError = undefined;
     hasPosted = true;
     await attempt(async () => {
-      const { proved, signature } = run.record();
-      if (proved === undefined || signature === undefined) {
+      const phase = run.phase();
+      if (phase.kind !== 'released') {
         return;
       }
-      const { fingerprints } = run.deps;
-      const request = createSettlementRequest(batch, proved, run.record(), signature, fingerprints);
+      const request = createSettlementRequest(batch, phase, run.record(), run.deps.fingerprints);
       try {
-        await note(await platform.postSettlement(key, request));
+        await recordRow(await platform.postSettlement(key, request));
       } catch (error) {
-        postRefusal = error;
+        postError = error;
         throw error;
       }
     });
-    await run.reach('settling.posted');
+    await run.passFaultPoint('settling.posted');
   }
 
   /**
-   * Sends the same authorisation again, with a proof and an allowance that are good now.
+   * Sends the same authorisation again, with a proof and an allowance that are valid now.
    * @returns whether it was sent
    */
   async function resend(): Promise<boolean> {
-    // What cannot be collected now is not worth a turn: others would wait for it.
+    // A store without the signature has nothing to send. A batch that cannot be collected now must not take a turn,
+    // because others would wait for it.
     const isReady =
+      run.phase().kind === 'released' &&
       (await canCollect(run)) &&
       (await attempt(() => renewReleasedProof(run, batch))) === 'current';
     if (!isReady) {
-      resending.next();
+      resending.markTried();
       return false;
     }
     if (!run.hold.claim()) {
@@ -180,9 +179,9 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
     return true;
   }
 
-  /** While the platform says that nothing of this batch is out, others of its funder and token need not wait. */
+  /** While the platform says that nothing of this batch is out, other batches of its funder and token may go first. */
   function shareTurn(): void {
-    if (isRefused(run)) {
+    if (run.record().refusal !== undefined) {
       run.hold.release();
     } else {
       run.hold.claim();
@@ -191,14 +190,14 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
 
   return {
     post,
-    async look() {
+    async readChain() {
       const state = await attempt(() => chain.fetchNonceState(run.funder.address, nonce));
       mayBeUsed = state === undefined || state.pending;
       return state === undefined
         ? { kind: 'wait' }
         : decideSettlement({ batchRoot: batch.batchRoot, deadline, nonce: state });
     },
-    async attend() {
+    async resendIfRefused() {
       const view = await readRow();
       const canResend =
         (view === 'none' || view === 'unknown') &&
@@ -216,21 +215,16 @@ function createWatch(run: Run, batch: DatedBatch): Watch {
       if (mayBeUsed || !withdrawing.isDue()) {
         return;
       }
-      withdrawing.next();
+      withdrawing.markTried();
       await attempt(() => postVoid(run, batch));
     },
   };
 }
 
-/** What an earlier run was told, unless it was about a settlement on other terms: that one is dead by now. */
+/** The refusal that an earlier run stored. A settlement on other terms is left out, because it is dead by now. */
 function knownRefusal(run: Run): ErrorBody | undefined {
   const { refusal } = run.record();
-  return refusal === null || refusal?.code === settledElsewhere ? undefined : refusal;
-}
-
-function isRefused(run: Run): boolean {
-  const { refusal } = run.record();
-  return refusal !== undefined && refusal !== null;
+  return refusal?.code === settledElsewhere ? undefined : refusal;
 }
 
 async function isPastDeadline(run: Run, batch: DatedBatch): Promise<boolean> {

@@ -6,16 +6,19 @@
 import type { SettlementRecord, SettlementRequest } from '@pool/api';
 import { type EvmAddress, fieldToHex, type Hex32 } from '@pool/core';
 import type { Fingerprinter } from './body-fingerprint.ts';
+import type { Phase } from './phase.ts';
 import type { Batch } from './plan-batch.ts';
 import type { DisbursementRecord } from './record.ts';
 import type { DatedBatch } from './release-record.ts';
 
-/** Everything the relayer needs; nothing that opens a note. */
+/** A phase in which proof and signature are stored. */
+export type SignedPhase = Extract<Phase, { readonly kind: 'signed' | 'released' }>;
+
+/** Everything the relayer needs, and nothing that opens a note. */
 export function createSettlementRequest(
   batch: DatedBatch,
-  proved: NonNullable<DisbursementRecord['proved']>,
+  { proved, signature }: SignedPhase,
   record: DisbursementRecord,
-  signature: string,
   fingerprints: Fingerprinter,
 ): SettlementRequest {
   const { manifest, plan } = batch;

@@ -20,7 +20,7 @@ export async function postVoid(run: Run, batch: DatedBatch): Promise<void> {
     batchNonce,
     signature,
   });
-  await run.reach('void.posted');
+  await run.passFaultPoint('void.posted');
 }
 
 async function signVoid(
@@ -37,8 +37,8 @@ async function signVoid(
     },
     run.signal,
   );
-  await run.reach('void.signed');
+  await run.passFaultPoint('void.signed');
   await run.update({ voidSignature });
-  await run.reach('void.after-store');
+  await run.passFaultPoint('void.after-store');
   return voidSignature;
 }

@@ -1,0 +1,101 @@
+/**
+ * The durable record of one disbursement: everything that a restarted agent needs to continue. Confidential: it holds
+ * recipients and amounts. The job store keeps manifest and seed, and later the release record, beside it as values that
+ * are written once (`manifestName`, `releaseName`).
+ *
+ * @module
+ */
+import type { PermitWire, SolidityProof } from '@pool/api';
+import type {
+  AllowanceState,
+  DisbursementResult,
+  ErrorBody,
+  Hex,
+  Hex32,
+  JobStage,
+  SkippedRecipient,
+} from '@pool/core';
+import type { CheckedRecipient } from '../check/checks.ts';
+
+/** A verified proof of the batch, and what it was made for. */
+export type RecordedProof = {
+  readonly eligibilityRoot: Hex32;
+  readonly digest: Hex32;
+  readonly proof: SolidityProof;
+};
+
+/** An approval transaction of this job. Stored signed, before it is sent. */
+export type RecordedApproval = {
+  /** Decimal base units; `0` takes an approval back. */
+  readonly value: string;
+  readonly rawTransaction: Hex;
+  readonly txHash: Hex32;
+  readonly nonce: number;
+  readonly mined: boolean;
+};
+
+/** What is kept of a settlement on other terms (foreign-settlement.ts). */
+export type ForeignSettlement = {
+  readonly chain: string;
+  /** As the platform spells it. */
+  readonly funder: string;
+  readonly batchNonce: Hex32;
+  /** Unix seconds. */
+  readonly deadline: number;
+  /** By the platform's word. */
+  readonly isSettled: boolean;
+};
+
+/** What is known about a job. How far it is follows from these facts: {@link phaseOf} in phase.ts. */
+export type DisbursementRecord = {
+  readonly version: 1;
+  readonly employerId: string;
+  readonly key: string;
+  /** Of the request it was accepted from, for the log. */
+  readonly requestId?: string;
+  readonly chain: string;
+  readonly tokenSymbol: string;
+  /** SHA-256 of the canonical request body. */
+  readonly requestDigest: Hex32;
+  readonly recipients: readonly CheckedRecipient[];
+  readonly skipped: readonly SkippedRecipient[];
+  readonly stage?: JobStage;
+  /** Seconds of work per stage so far, over all runs. */
+  readonly stageSeconds: Readonly<Partial<Record<JobStage, number>>>;
+  /** The allowance as read before proving. */
+  readonly allowanceState?: AllowanceState;
+  readonly proved?: RecordedProof;
+  /** The funder's authorisation. */
+  readonly signature?: Hex;
+  readonly permit?: { readonly nonce: string; readonly wire: PermitWire };
+  /** Newest last. */
+  readonly approvals: readonly RecordedApproval[];
+  /** Stored before the authorisation first leaves this process. From here the late-landing rule applies. */
+  readonly releasedAtMs?: number;
+  /** Unix seconds. The deadline of another authorisation under the same nonce, where it is later. */
+  readonly latestDeadline?: number;
+  /** Settlements of this key on other terms that the platform has shown. */
+  readonly foreign?: readonly ForeignSettlement[];
+  /** A final, reverted transaction that carried the batch. */
+  readonly revert?: { readonly txHash: Hex32; readonly error: ErrorBody };
+  /** Why the settlement was refused last. Part of the message if the authorisation expires. */
+  readonly lastRefusal?: ErrorBody;
+  /** A wallet left the eligibility list after the release, so the batch cannot be proved again now. */
+  readonly eligibilityLoss?: ErrorBody | undefined;
+  /** Why the platform has nothing of this batch out now. */
+  readonly refusal?: ErrorBody | undefined;
+  /** Why nothing can be done for the job with the current settings. */
+  readonly blocked?: (ErrorBody & { readonly isCancelled: boolean }) | undefined;
+  /** The funder's withdrawal of the authorisation. */
+  readonly voidSignature?: Hex;
+  readonly settlement?: {
+    readonly txHash: Hex32;
+    readonly blockNumber: number;
+    /** Decimal; absent when the chain did not tell. */
+    readonly gasUsed?: string;
+  };
+  /** An allowance that a paid job gave and did not use, and what to do about it. */
+  readonly remainder?: string;
+  readonly result?: DisbursementResult;
+  readonly error?: ErrorBody;
+};

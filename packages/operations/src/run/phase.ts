@@ -1,0 +1,133 @@
+/**
+ * The phase of a disbursement, computed from its record in one place. Every step that depends on how far a job is
+ * switches on it.
+ *
+ *     accepted ──► proved ──► signed ──► released ──► completed | reverted | failed
+ *
+ * A job may end without passing the phases in between: its key may turn out to be paid by another agent, or the job
+ * fails. `recovered` replaces `released` where the store was restored from a backup that is older than the signature.
+ *
+ * Two facts are not phases, because they can be true in several of them: that a cancellation was asked for
+ * (cancellation.ts), and that the settings of the agent do not fit the job (`blocked`).
+ *
+ * @module
+ */
+import { type DisbursementResult, type ErrorBody, type Hex, PoolError } from '@pool/core';
+import type { DisbursementRecord, RecordedProof } from './disbursement-record.ts';
+
+export type Phase =
+  /** Nothing is proved. */
+  | { readonly kind: 'accepted' }
+  /** The proof is stored. Nothing is signed. */
+  | { readonly kind: 'proved'; readonly proved: RecordedProof }
+  /** The funder's authorisation is stored and has not left this process. An allowance may have been given. */
+  | { readonly kind: 'signed'; readonly proved: RecordedProof; readonly signature: Hex }
+  /** The authorisation may have left: only the chain can say that it is dead (protocol §8, "Late landing"). */
+  | { readonly kind: 'released'; readonly proved: RecordedProof; readonly signature: Hex }
+  /** As `released`, but this store does not have the signature. Nothing can be sent again. */
+  | { readonly kind: 'recovered' }
+  /** The chain has paid the key. */
+  | { readonly kind: 'completed'; readonly result: DisbursementResult }
+  /** A transaction with the batch reverted, and the authorisation is dead. Nothing was paid. */
+  | { readonly kind: 'reverted'; readonly result: DisbursementResult }
+  /** Nothing of this job is or will be on chain. */
+  | { readonly kind: 'failed'; readonly error: ErrorBody };
+
+export type PhaseKind = Phase['kind'];
+
+/**
+ * The phases that may follow each phase. A job also stays in its phase while other facts of its record change. A write
+ * that would take another way is refused ({@link assertTransition}).
+ */
+export const transitions: Readonly<Record<PhaseKind, readonly PhaseKind[]>> = {
+  accepted: ['proved', 'recovered', 'completed', 'failed'],
+  proved: ['signed', 'recovered', 'completed', 'failed'],
+  signed: ['released', 'completed', 'failed'],
+  released: ['completed', 'reverted', 'failed'],
+  recovered: ['completed', 'reverted', 'failed'],
+  completed: [],
+  reverted: [],
+  failed: [],
+};
+
+/** Facts that only a released authorisation can have. */
+const afterRelease = [
+  'latestDeadline',
+  'revert',
+  'lastRefusal',
+  'eligibilityLoss',
+  'refusal',
+  'voidSignature',
+] as const satisfies readonly (keyof DisbursementRecord)[];
+
+/** Facts that exist only together with a result that says `completed`. */
+const afterPayment = [
+  'settlement',
+  'remainder',
+] as const satisfies readonly (keyof DisbursementRecord)[];
+
+/** @throws PoolError `job_unreadable` for a combination of facts that no run can have written */
+export function phaseOf(record: DisbursementRecord): Phase {
+  const { result, error, releasedAtMs, proved, signature } = record;
+  if (result !== undefined && error !== undefined) {
+    throw contradiction('it has a result and an error');
+  }
+  const isCompleted = result?.status === 'completed';
+  const early = isCompleted ? undefined : findPresent(record, afterPayment);
+  if (early !== undefined) {
+    throw contradiction(`it has "${early}" and was not paid`);
+  }
+  if (result !== undefined) {
+    return isCompleted ? { kind: 'completed', result } : { kind: 'reverted', result };
+  }
+  if (error !== undefined) {
+    return { kind: 'failed', error };
+  }
+  if (signature !== undefined && proved === undefined) {
+    throw contradiction('it has a signature and no proof');
+  }
+  if (releasedAtMs !== undefined) {
+    return proved === undefined || signature === undefined
+      ? { kind: 'recovered' }
+      : { kind: 'released', proved, signature };
+  }
+  const late = findPresent(record, afterRelease);
+  if (late !== undefined) {
+    throw contradiction(`it has "${late}" and was not released`);
+  }
+  if (proved !== undefined && signature !== undefined) {
+    return { kind: 'signed', proved, signature };
+  }
+  // The allowance is given after the signature.
+  if (record.permit !== undefined || record.approvals.length > 0) {
+    throw contradiction('it has an allowance and no signature');
+  }
+  return proved === undefined ? { kind: 'accepted' } : { kind: 'proved', proved };
+}
+
+/** True once the authorisation may have left this process and the job has not ended. */
+export function hasLeft({ kind }: Phase): boolean {
+  return kind === 'released' || kind === 'recovered';
+}
+
+/** @throws Error for a way that {@link transitions} does not have */
+export function assertTransition(from: PhaseKind, to: PhaseKind): void {
+  if (from !== to && !transitions[from].includes(to)) {
+    throw new Error(`a job cannot go from ${from} to ${to}`);
+  }
+}
+
+function findPresent<Name extends keyof DisbursementRecord>(
+  record: DisbursementRecord,
+  names: readonly Name[],
+): Name | undefined {
+  return names.find((name) => record[name] !== undefined);
+}
+
+function contradiction(what: string): PoolError {
+  return new PoolError(
+    'job_unreadable',
+    `the stored job contradicts itself: ${what}; restore the job store from a backup`,
+    { status: 500 },
+  );
+}
