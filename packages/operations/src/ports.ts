@@ -46,7 +46,7 @@ export type Clock = {
 
 export type FinalBlock = { readonly number: number; readonly timestampSeconds: number };
 
-/** A `fund()` as the chain's own event tells it. */
+/** A `fund()` call, from its event on chain. */
 export type FundedBatch = {
   /** Binds the funder (protocol §3). */
   readonly batchId: Hex32;
@@ -57,7 +57,7 @@ export type FundedBatch = {
   readonly blockNumber: number;
 };
 
-/** Everything the chain says about one batchNonce of one funder. */
+/** The state of one batchNonce of one funder on chain. */
 export type NonceState = {
   readonly finalBlock: FinalBlock;
   /** The final use, if any. */
@@ -110,7 +110,7 @@ export type ChainPort = {
   fetchPermitNonce(token: EvmAddress, funder: EvmAddress): Promise<bigint>;
   /** Undefined: not mined. */
   fetchReceipt(txHash: Hex32): Promise<Receipt | undefined>;
-  /** Which batch a transaction calls `fund()` with. Undefined: it is unknown, or no such call to the pool. */
+  /** The batch of a transaction that calls `fund()`. Undefined: it is unknown, or does not call `fund()` of the pool. */
   fetchCarriedBatch(
     txHash: Hex32,
   ): Promise<{ readonly batchNonce: Hex32; readonly batchRoot: Hex32 } | undefined>;
@@ -138,8 +138,8 @@ export type PlatformPort = {
   postSettlement(key: string, request: SettlementRequest): Promise<SettlementRecord>;
   getSettlement(key: string): Promise<SettlementRecord | undefined>;
   /**
-   * Hands over the funder's withdrawal of a batch. The answer says what the platform holds; only the chain says
-   * that the batch is void.
+   * Sends the funder's withdrawal of a batch. The answer is the platform's row. Only the chain shows that the batch is
+   * void.
    * @throws PoolError 404 `not_found` when the platform has no such settlement
    */
   postVoid(key: string, request: VoidRequest): Promise<SettlementRecord>;
@@ -176,22 +176,22 @@ export type ProverPort = {
   verify(size: BatchSize, proved: ProvedBatch): Promise<boolean>;
 };
 
-/** The funder's key, wherever it lives. It computes every digest itself. */
+/** The funder's key, local or remote. It computes every digest itself. */
 export type FunderPort = {
   readonly address: EvmAddress;
   /**
    * True: its signature takes a vote. It must then be asked before the allowance lock is taken, with a deadline that
-   * includes the vote, so that a vote holds nobody up.
+   * includes the vote, so that no other batch waits for the vote.
    */
   readonly needsVote: boolean;
   /** 65 bytes r ‖ s ‖ v. */
   signAuthorization(payload: FundAuthorizationPayload, signal: AbortSignal): Promise<Hex>;
   /** 65 bytes r ‖ s ‖ v. */
   signPermit(payload: PermitPayload, signal: AbortSignal): Promise<Hex>;
-  /** Withdraws an authorisation: the contract then never takes its batch. 65 bytes r ‖ s ‖ v. */
+  /** Withdraws an authorisation: the contract then never accepts its batch. 65 bytes r ‖ s ‖ v. */
   signVoid(payload: VoidPayload, signal: AbortSignal): Promise<Hex>;
   /**
-   * @param expected - what the approval must turn out to say
+   * @param expected - what the approval must say
    * @returns the raw signed transaction
    */
   signApproval(
@@ -204,8 +204,8 @@ export type FunderPort = {
 /** Newest sign-in evidence seen per wallet (protocol §2). Durable: a restart must not forget a rotation. */
 export type EvidencePins = {
   /**
-   * Records each piece of evidence that is the newest of its wallet, all of them in one write: a write is
-   * waited for until it is on disk.
+   * Records each piece of evidence that is the newest of its wallet. All are one write, because each write waits for the
+   * disk.
    * @returns in the order given; false when newer evidence of this wallet names another P
    */
   pinAll(evidence: readonly PinnedEvidence[]): Promise<readonly boolean[]>;
@@ -217,9 +217,9 @@ export type PinnedEvidence = {
   readonly issuedAtMs: number;
 };
 
-/** The encryption key that each wallet was last paid under. Durable: a change since then is told to the operator. */
+/** The encryption key that each wallet was last paid under. Durable, so that the operator is warned of a change. */
 export type PaidKeys = {
-  /** In the order given; undefined: this agent never paid the wallet. */
+  /** In the order given. Undefined: this agent never paid the wallet. */
   findAll(wallets: readonly WalletPub[]): Promise<readonly (PaidKey | undefined)[]>;
   /** Keeps the later payment of a wallet. Recording the same payment again changes nothing. */
   record(paid: readonly PaidWallet[], atMs: number): Promise<void>;
@@ -241,7 +241,7 @@ export type PaidKey = {
 export type JobJournal = {
   /** Must be on disk when it resolves. @throws when the lease was lost */
   save(state: 'submitted' | 'done' | 'failed', payload: string): Promise<void>;
-  /** Writes a named text unless there is one, and returns the one stored. */
+  /** Stores a named text if none is stored, and returns the stored one. */
   putOnce(name: string, value: string): Promise<string>;
   getValue(name: string): Promise<string | undefined>;
 };

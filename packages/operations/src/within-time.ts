@@ -1,6 +1,5 @@
 /**
- * A bound on how long somebody waits for a look at the outside world. The look itself is not ended; whoever
- * starts it bounds it too.
+ * A bound on how long a caller waits for a chain or a service. The work itself is not ended. Its author must bound it too.
  *
  * @module
  */

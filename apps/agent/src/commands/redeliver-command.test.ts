@@ -97,7 +97,11 @@ async function store(
   kept?: Delivery | string,
 ): Promise<void> {
   const jobs = openJobStore(`sqlite:${join(home, 'jobs.sqlite')}`);
-  const payload = JSON.stringify({ version: 1, result: { status, batches: [] } });
+  const payload = JSON.stringify({
+    version: 1,
+    requestDigest: '0x00',
+    result: { status, batches: [] },
+  });
   await jobs.claim({ scope, key, fingerprint: 'f', state: 'accepted', payload, nowMs: 1 });
   const lease = await jobs.lease({ workerId: 'w', states: ['accepted'], ttlMs: 9, nowMs: 1 });
   const fenced = { scope, key, fence: lease?.fence ?? 0 };

@@ -53,7 +53,7 @@ async function store(jobs: Readonly<Record<string, keyof typeof outcomes>>): Pro
   const jobStore = openJobStore(`sqlite:${join(home, 'jobs.sqlite')}`);
   for (const [key, outcome] of Object.entries(jobs)) {
     const [state, rest] = outcomes[outcome];
-    const payload = JSON.stringify({ version: 1, ...rest });
+    const payload = JSON.stringify({ version: 1, requestDigest: '0x00', ...rest });
     await jobStore.claim({ scope: own, key, fingerprint: 'f', state, payload, nowMs: 1_000 });
   }
   await jobStore.close();

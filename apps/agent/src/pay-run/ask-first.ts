@@ -1,6 +1,6 @@
 /**
- * What `--dry-run` asks, asked before a payment is sent: the running agent's own checks, and what would stop the
- * batch although nothing is wrong with the roster.
+ * The questions of `--dry-run`, asked before a payment is sent: the checks of the running agent, and what would prevent
+ * the batch although nothing is wrong with the roster.
  *
  * @module
  */
@@ -18,15 +18,15 @@ import {
 } from './roster-problems.ts';
 
 /**
- * A read that failed says nothing about the payment, and the agent waits for what it needs. So these do not stop it.
- * `platform_unavailable`: the submission asks the platform again, and is refused where that does not answer.
+ * Findings that do not prevent a payment: a read that failed says nothing about the payment, and the agent waits for what
+ * it needs. `platform_unavailable`: the submission asks the platform again, and is refused if that does not answer.
  */
 const unreadCodes: readonly string[] = ['chain_unavailable', 'platform_unavailable'];
 
 /**
  * @param entries - of the request, in its order
- * @returns who would be skipped
- * @throws PoolError `invalid_roster` with every problem of the roster; `payment_blocked` with every other one
+ * @returns the recipients that would be skipped
+ * @throws PoolError `invalid_roster` with every problem of the roster, `payment_blocked` with all other problems
  */
 export async function askFirst(
   entries: readonly RosterEntry[],

@@ -70,7 +70,7 @@ export async function checkParts(
   const issues: PartIssue[] = [];
   const warnings: PartIssue[] = [];
   const skipped: SkippedEntry[] = [];
-  const noteShared = (findings: readonly PartIssue[] = []): void => {
+  const keepShared = (findings: readonly PartIssue[] = []): void => {
     for (const finding of findings) {
       // A finding about all parts together comes first, and replaces the same finding about one part.
       shared.set(finding.code, shared.get(finding.code) ?? finding);
@@ -78,12 +78,12 @@ export async function checkParts(
   };
   if (parts.length > 1) {
     const report = await validate(joinRequests(parts));
-    noteShared(listObstacles(report));
-    noteShared(report.issues.filter(({ code }) => code === 'invalid-amount').map(describeSum));
+    keepShared(listObstacles(report));
+    keepShared(report.issues.filter(({ code }) => code === 'invalid-amount').map(describeSum));
   }
   for (const { part, entries, request } of parts) {
     const report = await validate(request);
-    noteShared(listObstacles(report));
+    keepShared(listObstacles(report));
     issues.push(...report.issues.map((issue) => ({ part, ...locateIssue(entries, issue) })));
     warnings.push(
       ...(report.preflight ?? [])

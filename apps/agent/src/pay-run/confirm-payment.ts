@@ -1,6 +1,6 @@
 /**
- * The last stop before money moves: says what is about to be paid, and asks where somebody can answer
- * (docs/decisions/0023). In a script nobody is asked, and nothing waits.
+ * The last step before money moves: prints what is about to be paid, and asks for confirmation on a terminal
+ * (docs/decisions/0023). A script is not asked and does not wait.
  *
  * @module
  */
@@ -13,8 +13,9 @@ import type { PayRun } from './pay-run-key.ts';
 import { describeSameRoster, findPaidSameRoster } from './same-roster.ts';
 
 /**
- * Lets a payment pass, or throws.
- * @param plan - the whole roster under its label; `pending` is what of it this run sends
+ * Confirms a payment, or throws.
+ * @param plan - the whole roster under its label
+ * @param pending - the part of it that this run sends
  */
 export type ApprovePayment = (plan: PayRun, pending: PendingPayment) => Promise<void>;
 
@@ -22,20 +23,20 @@ export type ApprovalDeps = ClaimDeps & {
   /** Of the token. */
   readonly decimals: number;
   readonly terminal: Terminal;
-  /** Undefined: nobody can answer, or `--yes` has answered. */
+  /** Undefined: there is no terminal to ask on, or `--yes` is given. */
   readonly ask: Ask | undefined;
 };
 
-/** @throws PoolError `payment_declined` from what it returns: nothing was sent */
+/** The returned function throws PoolError `payment_declined`. Nothing was sent then. */
 export function createApproval(deps: ApprovalDeps): ApprovePayment {
   const { decimals, terminal, ask } = deps;
-  const tell = (line: string): void => terminal.write(`${line}\n`);
+  const writeLine = (line: string): void => terminal.write(`${line}\n`);
   return async (plan, pending) => {
     for (const line of describePayment(pending, decimals)) {
-      tell(line);
+      writeLine(line);
     }
     for (const same of await findPaidSameRoster(plan, deps)) {
-      tell(describeSameRoster(same));
+      writeLine(describeSameRoster(same));
       await confirm(ask, `Pay everybody on it again, under ${pending.payRun}?`);
     }
     await confirm(ask, 'Send this payment?');

@@ -12,15 +12,15 @@ import { createProgressView, type Terminal } from '../terminal/progress-view.ts'
 const defaultPollMs = 500;
 
 export type FollowOptions = {
-  /** Ends the watch; the agent goes on with the job. */
+  /** Ends the watch. The agent continues the job. */
   readonly signal?: AbortSignal;
-  /** Pause between two looks. Default: half a second. */
+  /** Pause between two readings. Default: half a second. */
   readonly pollMs?: number | undefined;
 };
 
 export type FollowedJob = {
   readonly job: DisbursementJob;
-  /** Undefined: the watch was ended before the job. */
+  /** Undefined: the watch ended before the job did. */
   readonly trace: JobTrace | undefined;
 };
 
@@ -44,7 +44,7 @@ export async function followJob(
       view.end(undefined);
       return { job, trace: undefined };
     }
-    // An agent that is being restarted goes on with the job: keep asking.
+    // An agent that is being restarted continues the job, so keep asking.
     job = (await optional(() => client.job(key))) ?? job;
   }
   const trace = await untilAnswered(() => client.trace(key), options);
@@ -56,7 +56,7 @@ export function isTerminal({ state }: DisbursementJob): boolean {
   return state === 'done' || state === 'failed';
 }
 
-/** Undefined while the agent is away, or back but not told yet whose it is. */
+/** Undefined while the agent does not answer, or does not know its employer yet. */
 export async function optional<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -68,7 +68,7 @@ export async function optional<T>(work: () => Promise<T>): Promise<T | undefined
   }
 }
 
-/** Undefined: the signal came first. */
+/** Undefined: the signal was aborted first. */
 async function untilAnswered<T>(
   work: () => Promise<T>,
   options: FollowOptions,
@@ -85,7 +85,7 @@ async function untilAnswered<T>(
   }
 }
 
-/** Wakes early when the signal comes. */
+/** Returns early when the signal is aborted. */
 async function pause({ signal, pollMs = defaultPollMs }: FollowOptions): Promise<void> {
   await sleep(pollMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 }

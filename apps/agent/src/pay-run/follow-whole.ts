@@ -1,6 +1,6 @@
 /**
- * Follows the job of a roster that was paid in one call, and reports it. Ctrl-C ends the watching, not the payment, so it
- * says how to go on.
+ * Follows the job of a roster that was paid in one call, and reports it. Ctrl-C ends the watch and not the payment, so the
+ * command then says how to continue.
  *
  * @module
  */

@@ -16,7 +16,7 @@ import { describeSkipped, locateSkipped } from './pay-run-echo.ts';
 import { adviseOnUsedKey, hasNoEffect, isUsedElsewhere } from './pay-run-find.ts';
 import { skippedLine } from './split-report.ts';
 
-/** The document of `--json`. @param entries - of the roster, whose lines tell who was skipped */
+/** The document of `--json`. @param entries - of the roster: they give the lines of skipped recipients */
 export function createJobDocument(
   job: DisbursementJob,
   trace: JobTrace | undefined,
@@ -40,7 +40,7 @@ function pickTrace(trace: JobTrace | undefined): Partial<JobTrace> {
   };
 }
 
-/** @param entries - of the roster, whose lines tell who was skipped */
+/** @param entries - of the roster: they give the lines of skipped recipients */
 export function describeJob(
   job: DisbursementJob,
   trace: JobTrace | undefined,
@@ -71,7 +71,7 @@ export function describeJob(
     if (result.skipped.length > 0) {
       lines.push(skippedLine);
     }
-    // On a terminal the line already stands where the check happened.
+    // On a terminal the line was printed when the check happened.
     if (result.allowance.state === 'insufficient' && !isTty) {
       lines.push(insufficientAllowanceLine, allowanceNote);
     }
@@ -92,7 +92,7 @@ export function describeJob(
   return lines.join('\n');
 }
 
-/** The id in every log line of agent and platform about this key. */
+/** The id that every log line of agent and platform about this key has. */
 export function describeTraceId(key: string): string {
   return `trace id in all logs: ${deriveTraceId(key)}`;
 }

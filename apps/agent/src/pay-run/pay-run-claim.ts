@@ -1,6 +1,6 @@
 /**
- * Binds a label to one roster before anything is sent (docs/decisions/0009, §7). The danger it is here for: one line
- * added to a roster that was paid, and the same command run again.
+ * Binds a label to one roster before anything is sent (docs/decisions/0009, §7). Without it, adding one line to a roster
+ * that was paid and running the same command again would pay everybody twice.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import {
   type PayRunRecord,
 } from './pay-run-ledger.ts';
 
-/** After this long no request whose answer was not seen can still turn into a job. */
+/** After this time, a request whose answer was not seen can no longer become a job. */
 const unseenAnswerMs = 10 * 60_000;
 
 export type ClaimDeps = {
@@ -26,7 +26,7 @@ export type ClaimDeps = {
   readonly nowMs: () => number;
 };
 
-/** What the ledger holds of this roster, if it has been sent anywhere: then the cut stands. */
+/** The record of this roster if any part of it was sent. The number of parts is then fixed. */
 export function findSent(
   record: PayRunRecord | undefined,
   digest: string,
@@ -34,12 +34,12 @@ export function findSent(
   return record?.digest === digest && record.parts.some(isSent) ? record : undefined;
 }
 
-/** A roster under its label, as ledger and agent know it. */
+/** What ledger and agent know about a roster under its label. */
 export type KnownPayRun = {
   readonly digest: string;
-  /** Undefined: the ledger holds nothing that was sent. */
+  /** Undefined: the ledger knows of no part that was sent. */
   readonly sent: PayRunRecord | undefined;
-  /** Parts; undefined: still to be chosen. */
+  /** Number of parts. Undefined: not chosen yet. */
   readonly count: number | undefined;
 };
 
@@ -56,9 +56,9 @@ export async function findPayRun(plan: PayRun, deps: ClaimDeps): Promise<KnownPa
 }
 
 /**
- * A job that was accepted and is gone may have been paid. Under the same key it cannot be paid twice, as long as
- * employer, pool and funder are what they were; that is for a person to know.
- * @param lost - parts
+ * A job that was accepted and is no longer known may have been paid. The same key cannot be paid twice while employer,
+ * pool and funder are the same. Only the operator knows whether they are, so the command stops.
+ * @param lost - the parts whose jobs are missing
  * @throws PoolError `pay_run_job_lost`
  */
 export function assertNoneLost(lost: readonly number[]): void {
@@ -72,7 +72,7 @@ export function assertNoneLost(lost: readonly number[]): void {
 
 /**
  * The record of this roster under this label.
- * @param count - parts, if they are still to be chosen
+ * @param count - number of parts, if it is not chosen yet
  * @throws PoolError `pay_run_conflict`: something was, or may have been, paid to another roster under it
  */
 export async function claimPayRun(
@@ -92,7 +92,7 @@ export async function claimPayRun(
       }
       return createRecord(digest, count);
     }
-    // Only what was looked at may be replaced.
+    // Only the record that was checked may be replaced.
     if (JSON.stringify(current) !== JSON.stringify(seen)) {
       throw createConflict(
         'another command is paying another roster under this label at this moment',
@@ -131,8 +131,8 @@ export async function assertNothingPaid(
 }
 
 /**
- * Why a record keeps its label: a part of it was paid or may have been, or was sent and the answer was not seen.
- * Undefined: nothing can have been paid.
+ * Why a label cannot be used again: a part of its record was paid or may have been, or was sent and the answer was not
+ * seen. Undefined: nothing can have been paid.
  */
 export async function findHolder(
   name: PayRunName,
@@ -152,7 +152,7 @@ export async function findHolder(
 }
 
 /**
- * For a dry run, which asks no agent: what there is to say of a label that was used for the same roster.
+ * For a dry run, which asks no agent: the message about a label that was used for the same roster.
  * @throws PoolError `pay_run_conflict`
  */
 export function describeUse(
@@ -196,7 +196,7 @@ export function isSent({ sent }: PartRecord): boolean {
   return sent !== 'no';
 }
 
-/** An accepted part that the agent does not know is a lost job store, not a payment that never was. */
+/** An accepted part that the agent does not know means a lost job store. It may have been paid. */
 function isUnknown({ sent, sinceMs }: PartRecord, nowMs: number): boolean {
   return sent === 'no' || (sent === 'sending' && nowMs - sinceMs > unseenAnswerMs);
 }

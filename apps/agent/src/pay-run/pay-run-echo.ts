@@ -1,37 +1,37 @@
 /**
- * What a payment comes to, said before money moves: who is paid how much in all, the largest amount, and who is left
- * out (docs/decisions/0023). Amounts are in token units, because base units hide a wrong factor of a million.
+ * The summary of a payment before money moves: the number of recipients, the total, the largest amount, and who is skipped
+ * (docs/decisions/0023). Amounts are in token units, because a wrong factor of a million is hard to see in base units.
  *
  * @module
  */
 import { formatTokenUnits, type SkippedRecipient } from '@pool/core';
 import type { RosterEntry } from '../roster/roster-csv.ts';
 
-/** Somebody on the roster who is not paid. */
+/** A recipient of the roster who is not paid. */
 export type SkippedEntry = {
-  /** Of the file, from 1. Absent: it was not read from a file. */
+  /** Line of the file, from 1. Absent: it was not read from a file. */
   readonly line?: number;
   readonly recipientAddress: string;
   readonly code: string;
   readonly message: string;
 };
 
-/** What is about to be sent. */
+/** The payment that is about to be sent. */
 export type PendingPayment = {
   readonly chain: string;
   readonly token: string;
   readonly payRun: string;
-  /** Of this run: without those whom earlier runs sent. */
+  /** The recipients of this run, without those of earlier runs. */
   readonly entries: readonly RosterEntry[];
-  /** Those among `entries` who are left out under `--unregistered skip`. */
+  /** The recipients among `entries` that `--unregistered skip` leaves out. */
   readonly skipped: readonly SkippedEntry[];
-  /** Calls that it takes. */
+  /** Number of calls. */
   readonly parts: number;
 };
 
 /**
- * People whom the agent left out, or would leave out, by their lines in the file. They are found by address: the job
- * of an earlier run may have listed them in another order.
+ * The recipients that the agent skipped or would skip, with their lines in the file. They are found by address, because
+ * the job of an earlier run may have listed them in another order.
  */
 export function locateSkipped(
   entries: readonly RosterEntry[],
@@ -44,13 +44,13 @@ export function locateSkipped(
       ...(line === undefined ? {} : { line }),
       recipientAddress,
       code,
-      // Positions in the request mean nothing to whoever wrote the file.
+      // The author of the file does not know positions in the request.
       message: message.replace(/^recipients\[[0-9]+\]: /, ''),
     };
   });
 }
 
-/** For `--json`. Base units, and token units as people read them. */
+/** For `--json`. Amounts in base units and in token units. */
 export function summarizePayment(payment: PendingPayment, decimals: number): object {
   const { paid, total, largest } = sumUp(payment);
   return {
@@ -81,7 +81,7 @@ export function describePayment(payment: PendingPayment, decimals: number): read
   ];
 }
 
-/** One line per person. */
+/** One line per recipient. */
 export function describeSkipped(skipped: readonly SkippedEntry[]): readonly string[] {
   return skipped.map(
     ({ line, recipientAddress, message }) =>

@@ -1,6 +1,6 @@
 /**
- * What the agent still knows of a roster: the job of a part, and into how many parts it was cut. For a ledger
- * that was lost, or restored from an older copy, or is younger than the payment (docs/decisions/0009, §11).
+ * What the agent knows about a roster: the job of a part, and the number of parts. Needed when the ledger was lost, was
+ * restored from an older copy, or is newer than the payment (docs/decisions/0009, §11).
  *
  * @module
  */
@@ -18,22 +18,22 @@ export type PartJob = {
 /** No chain's settings allow more recipients in a call. */
 const highestCeiling = Math.max(...batchSizes);
 
-/** Another agent has paid the key, or may have. */
+/** Codes of jobs whose key another agent has paid, or may have paid. */
 const usedElsewhere: readonly unknown[] = ['settled_elsewhere', 'idempotency_conflict'];
 
-/** What to do about a job whose key has had an effect, or may have, that is not its own. */
+/** What to do about a job whose key was used by another settlement, or may have been. */
 export function adviseOnUsedKey(job: DisbursementJob): string {
   return codeOf(job) === 'idempotency_conflict'
     ? 'another agent was given this key for another payment: have somebody look before it is paid again'
     : 'it was paid, or may still be, as the message says: have somebody look before it is paid again';
 }
 
-/** True for a job whose key has had, and can have, no effect on chain. */
+/** True for a job whose key has no effect on chain and can have none. */
 export function hasNoEffect(job: DisbursementJob): boolean {
   return job.state === 'failed' && !isUsedElsewhere(job);
 }
 
-/** True for a job that paid nothing itself, and whose key is paid, or may be, by another settlement. */
+/** True for a job that paid nothing itself and whose key another settlement has paid, or may pay. */
 export function isUsedElsewhere(job: DisbursementJob): boolean {
   return usedElsewhere.includes(codeOf(job));
 }
@@ -43,7 +43,7 @@ function codeOf({ error, result }: DisbursementJob): string | undefined {
 }
 
 /**
- * The newest attempt at a part: a further one exists only where the one before had no effect.
+ * The newest attempt at a part. A further attempt exists only if the one before had no effect.
  * @param from - the attempt that the ledger knows, or 1
  */
 export async function findPart(
@@ -68,8 +68,8 @@ export async function findPart(
 }
 
 /**
- * Into how many parts a roster was cut before, for each ceiling that it can have been cut for. The first part
- * is the first to be sent, so it is the one to look for. Undefined: the agent knows of none.
+ * The number of parts into which a roster was cut before, found by trying each possible ceiling. The first part is sent
+ * first, so the agent is asked for that one. Undefined: the agent knows no part.
  */
 export async function findCut(
   { payRun, digest }: Pick<PartName, 'payRun' | 'digest'>,

@@ -1,20 +1,19 @@
 /**
- * Labels of pay runs (docs/decisions/0023). What looks like one label to a person is one label here, because two
- * labels are two payments.
+ * Labels of pay runs (docs/decisions/0023). Labels that look alike are one label, because two labels are two payments.
  *
  * @module
  */
 import { PoolError } from '@pool/core';
 
-/** In the normal form. Blanks stand between words only. */
+/** A label in the normal form. Blanks are between words only. */
 const labelPattern = /^[a-z0-9](?:[a-z0-9._ -]{0,62}[a-z0-9._-])?$/;
 
-/** What earlier versions accepted, as it was typed. Their keys derive from that spelling. */
+/** Labels that earlier versions accepted as typed. Their keys derive from that spelling. */
 const earlierPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /**
- * The normal form of a label: without upper case, accents, compatibility forms, invisible characters, and blanks
- * that nobody sees. ASCII alone is left, so that no two scripts can spell labels that look the same.
+ * The normal form of a label: without upper case, accents, compatibility forms, invisible characters, and leading, trailing
+ * or repeated blanks. Only ASCII is left, so that two scripts cannot spell labels that look the same.
  * @throws PoolError `invalid_pay_run`
  */
 export function parsePayRun(label: string): string {
@@ -48,8 +47,8 @@ function describeCharacter(character: string): string {
 }
 
 /**
- * Spellings under which an earlier version may have paid this label: as it is typed now, and as people usually
- * write it. Without the normal form itself.
+ * Spellings under which an earlier version may have paid this label: as it is typed now, and as it is usually written.
+ * Does not contain the normal form.
  * @param typed - as typed, before {@link parsePayRun}
  */
 export function listEarlierSpellings(label: string, typed: string = label): readonly string[] {

@@ -1,7 +1,7 @@
 /**
- * Which roster a pay-run label was used for, into how many parts it was cut, and which attempt each part is
- * at (docs/decisions/0009, §7, §9 and §14). With the keys alone, an edited roster would pay everybody again.
- * Holds digests and numbers, no names and no amounts.
+ * The pay-run ledger: for each label its roster, its number of parts, and the attempt of each part (docs/decisions/0009,
+ * §7, §9 and §14). With the keys alone, an edited roster would pay everybody again. The ledger holds digests and numbers,
+ * and no names or amounts.
  *
  * @module
  */
@@ -14,13 +14,13 @@ import * as v from 'valibot';
 export type PayRunName = {
   readonly chain: string;
   readonly token: string;
-  /** The label, as the keys of this payment spell it. */
+  /** The label as the keys of this payment spell it. */
   readonly payRun: string;
 };
 
-/** What was paid, or tried, under one label. */
+/** The payments and attempts under one label. */
 export type LedgerEntry = {
-  /** The label, as the keys of that payment spell it. */
+  /** The label as the keys of that payment spell it. */
   readonly spelling: string;
   readonly record: PayRunRecord;
 };
@@ -29,11 +29,11 @@ const partSchema = v.strictObject({
   /** From 1. */
   attempt: v.pipe(v.number(), v.integer(), v.minValue(1)),
   /**
-   * `no`: the agent has not got this attempt. `sending`: it may or may not have; the answer was not seen.
-   * `accepted`: it has a job for it.
+   * `no`: the agent does not have this attempt. `sending`: the answer was not seen, so it may have it. `accepted`: it has
+   * a job for it.
    */
   sent: v.picklist(['no', 'sending', 'accepted']),
-  /** When `sent` became what it is. */
+  /** When `sent` last changed. */
   sinceMs: v.number(),
 });
 const recordSchema = v.strictObject({
@@ -50,8 +50,8 @@ export type PayRunLedger = {
   /** All labels of a chain and a token. */
   list(place: Omit<PayRunName, 'payRun'>): readonly LedgerEntry[];
   /**
-   * Reads, decides and writes as one transaction, on disk when it returns; two commands at once come one
-   * after the other. What `decide` throws is thrown, and nothing is written.
+   * Reads, decides and writes in one transaction, which is on disk when it returns. Two commands at once run one after
+   * the other. An error of `decide` is thrown on, and nothing is written.
    */
   change(
     name: PayRunName,
@@ -66,8 +66,8 @@ export function payRunLedgerPath(home: string): string {
 
 /**
  * @param path - a file, made 0600, or `:memory:`
- * @throws PoolError `pay_run_ledger_unavailable` or `pay_run_ledger_damaged`, as everything here does: without the
- * ledger nothing is sent
+ * @throws PoolError `pay_run_ledger_unavailable` or `pay_run_ledger_damaged`, as every function of the ledger does.
+ *   Without the ledger nothing is sent
  */
 export function openPayRunLedger(path: string): PayRunLedger {
   const database = explain(path, () => openDatabase(path));
@@ -125,7 +125,7 @@ function openDatabase(path: string): DatabaseSync {
     closeSync(openSync(path, 'a', 0o600));
   }
   const database = new DatabaseSync(path, { timeout: 10_000 });
-  // A rollback journal, not WAL: one file to keep, and writes are few. FULL: it must survive a power cut.
+  // A rollback journal instead of WAL: one file to keep, and writes are rare. FULL: it must survive a power cut.
   database.exec(`
     PRAGMA synchronous = FULL;
     CREATE TABLE IF NOT EXISTS pay_run (
@@ -142,7 +142,7 @@ function openDatabase(path: string): DatabaseSync {
 /** Result codes of SQLite: CORRUPT and NOTADB. */
 const damageCodes: readonly unknown[] = [11, 26];
 
-/** What file system and SQLite throw, said so that whoever pays knows what to do. */
+/** Errors of file system and SQLite, with what the operator can do about them. */
 function explain<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -161,7 +161,7 @@ function explain<T>(path: string, work: () => T): T {
   }
 }
 
-/** Another payment has the label, or may have it. */
+/** Another payment uses the label, or may use it. */
 export function createConflict(message: string): PoolError {
   return new PoolError('pay_run_conflict', message);
 }
@@ -172,7 +172,7 @@ export function createCutConflict(): PoolError {
   );
 }
 
-/** For looks that must not leave a trace, not even an empty file. */
+/** For reading without creating anything, not even an empty file. */
 export function listPayRuns(
   home: string,
   place: Omit<PayRunName, 'payRun'>,

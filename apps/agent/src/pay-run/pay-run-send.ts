@@ -1,5 +1,5 @@
 /**
- * Hands parts of a pay run to the agent, and keeps the ledger true while it does (docs/decisions/0009, §8 and §13).
+ * Sends parts of a pay run to the agent, and keeps the ledger up to date (docs/decisions/0009, §8 and §13).
  *
  * @module
  */
@@ -28,10 +28,10 @@ type SendDeps = { readonly ledger: PayRunLedger; readonly nowMs: () => number };
 type Place = Omit<PartName, 'payRun'>;
 
 /**
- * Hands one part over. What is about to be sent is written down first, so that whoever comes later, after
- * whatever crash, knows that it may have been.
- * @throws what `submit` throws. A refusal leaves the ledger as if nothing had been sent; anything else carries
- * the detail `mayHaveArrived`
+ * Sends one part. The ledger is written first, so that a later command knows after any crash that the part may have been
+ * sent.
+ * @throws what `submit` throws. A refusal leaves the ledger as if nothing had been sent. Any other error has the detail
+ *   `mayHaveArrived`
  */
 export async function sendPart(
   name: PayRunName,
@@ -39,33 +39,33 @@ export async function sendPart(
   submit: () => Promise<DisbursementJob>,
   deps: SendDeps,
 ): Promise<DisbursementJob> {
-  const before = notePart(name, place, 'sending', deps);
+  const before = recordPart(name, place, 'sending', deps);
   try {
     const job = await submit();
-    notePart(name, place, 'accepted', deps);
+    recordPart(name, place, 'accepted', deps);
     return job;
   } catch (error) {
     if (!isRefusal(error)) {
-      // 503 comes from the agent itself, which took no job. A conflict is about another agent's job: it may be paid.
+      // 503 comes from the agent itself, which accepted no job. A conflict concerns another agent's job, which may be paid.
       const isKnown =
         isPoolError(error) && (error.status === 503 || error.code === 'idempotency_conflict');
       throw isPoolError(error) && !isKnown ? addDoubt(error) : error;
     }
-    // That this try was refused says nothing of an earlier one, whose answer was not seen.
+    // A refusal of this request says nothing about an earlier one whose answer was not seen.
     if (before.sent !== 'sending' || before.attempt !== place.attempt) {
-      notePart(name, place, 'no', deps);
+      recordPart(name, place, 'no', deps);
     }
     throw error;
   }
 }
 
-/** Notes what the agent turned out to know: after a lost ledger, or an answer that was not seen. */
-export function noteKnown(name: PayRunName, place: Place, deps: SendDeps): void {
-  notePart(name, place, 'accepted', deps);
+/** Records a job that the agent has and the ledger did not know, because it was lost or an answer was not seen. */
+export function recordKnownPart(name: PayRunName, place: Place, deps: SendDeps): void {
+  recordPart(name, place, 'accepted', deps);
 }
 
-/** @returns what stood there before */
-function notePart(
+/** @returns the record of the part before the change */
+function recordPart(
   name: PayRunName,
   { digest, part, count, attempt }: Place,
   sent: PartRecord['sent'],
@@ -81,7 +81,7 @@ function notePart(
       throw createCutConflict();
     }
     before = known;
-    // Another command may be ahead by an attempt, or know already that this one was accepted.
+    // Another command may have recorded a later attempt, or that this one was accepted.
     const isBehind =
       known.attempt > attempt || (known.attempt === attempt && known.sent === 'accepted');
     return isBehind ? current : replacePart(current, part, { attempt, sent, sinceMs: nowMs() });
@@ -96,7 +96,7 @@ function replacePart(record: PayRunRecord, part: number, changed: PartRecord): P
   };
 }
 
-/** The agent read the request and took no job. A conflict means that it has one. */
+/** The agent read the request and accepted no job. A conflict means that it has one. */
 function isRefusal(error: unknown): boolean {
   return (
     isPoolError(error) &&
@@ -116,8 +116,8 @@ function addDoubt(error: PoolError): PoolError {
 }
 
 /**
- * A key binds the roster, so a job that is there under another body was sent for the same people: with the
- * lines in another order, or another rule for the unregistered. It is the one to follow.
+ * A key binds the roster, so a job with another body under the same key pays the same recipients: with the lines in another
+ * order, or with another rule for the unregistered. The command follows that job.
  */
 export async function submitOrFind(
   client: Pick<AgentClient, 'submit' | 'find'>,
@@ -131,7 +131,7 @@ export async function submitOrFind(
     if (job !== undefined) {
       return job;
     }
-    // The agent has no job of this key: another agent of this employer has used it.
+    // This agent has no job with the key, so another agent of the employer has used it.
     throw error;
   }
 }

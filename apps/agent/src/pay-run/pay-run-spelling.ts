@@ -1,7 +1,7 @@
 /**
- * Which spelling of a label the keys of a payment derive from (docs/decisions/0023). It is the label's normal form,
- * unless an earlier version, which derived keys from the label as it was typed, paid this roster under another
- * spelling: then the payment keeps its keys, and nobody is paid again under new ones.
+ * The spelling of a label from which the keys of a payment derive (docs/decisions/0023). It is the normal form of the
+ * label. Earlier versions derived keys from the label as it was typed. A roster that they paid under another spelling keeps
+ * its keys, so that nobody is paid again under new ones.
  *
  * @module
  */
@@ -20,11 +20,11 @@ export type LabelledPayRun = PayRun & {
 };
 
 export type SpellingDeps = ClaimDeps & {
-  /** Keeps settlements that the agent's own job store may have lost. */
+  /** Has settlements that the job store of the agent may have lost. */
   readonly platform: Pick<EdgeClient, 'getSettlement'>;
 };
 
-/** The records of a label, however it was spelled. Its normal form comes first. */
+/** The records of all spellings of a label. Its normal form comes first. */
 export function findRecords(
   entries: readonly LedgerEntry[],
   label: string,
@@ -35,8 +35,8 @@ export function findRecords(
 }
 
 /**
- * The same roster, its label spelled as its keys spell it. Sends nothing.
- * @throws PoolError `pay_run_conflict`, and what agent or platform answer: without them nobody knows
+ * The same roster, with its label spelled as its keys spell it. Sends nothing.
+ * @throws PoolError `pay_run_conflict`, and the errors of agent and platform, because both must answer
  */
 export async function resolveSpelling<T extends LabelledPayRun>(
   plan: T,
@@ -60,11 +60,11 @@ async function findSpelling(plan: LabelledPayRun, deps: SpellingDeps): Promise<s
       await assertNothingPaid(nameOf(known), known.record, deps);
     }
   }
-  // Whatever is left had no effect, or the ledger does not know of it.
+  // The other records had no effect, or the ledger does not know them.
   return (await findForgotten(plan, deps)) ?? own.find(isSentEntry)?.spelling ?? plan.payRun;
 }
 
-/** For a dry run, which asks no agent: the record that this roster or, failing that, its label has. */
+/** For a dry run, which asks no agent: the record of this roster, or else of its label. */
 export function chooseRecord(
   records: readonly LedgerEntry[],
   plan: PayRun,
@@ -73,7 +73,7 @@ export function chooseRecord(
   return sent.find((known) => isOfRoster(known, plan)) ?? sent[0];
 }
 
-/** It was sent, or may have been. */
+/** True if a part was sent or may have been. */
 function isSentEntry({ record }: LedgerEntry): boolean {
   return record.parts.some(isSent);
 }
@@ -83,7 +83,7 @@ function isOfRoster({ spelling, record }: LedgerEntry, plan: PayRun): boolean {
 }
 
 /**
- * The spelling under which agent or platform know this roster, although the ledger does not. One whose job was paid
+ * The spelling under which agent or platform know this roster although the ledger does not. A spelling whose job was paid
  * comes before one whose job failed.
  */
 async function findForgotten(
@@ -133,7 +133,7 @@ async function findAtAgent(
   return 'failed';
 }
 
-/** For a job store that is gone: the platform settles a key once, as long as it is the same key. */
+/** For a job store that is lost: the platform settles each key once. */
 async function isSettling(
   plan: PayRun,
   spelling: string,

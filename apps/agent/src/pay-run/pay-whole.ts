@@ -11,25 +11,25 @@ import { createRequest } from './check-parts.ts';
 import type { ApprovePayment } from './confirm-payment.ts';
 import { assertNoneLost, assertWhole, claimPayRun, findPayRun } from './pay-run-claim.ts';
 import { findPart } from './pay-run-find.ts';
-import { noteKnown, sendPart, submitOrFind } from './pay-run-send.ts';
+import { recordKnownPart, sendPart, submitOrFind } from './pay-run-send.ts';
 import { type LabelledPayRun, resolveSpelling, type SpellingDeps } from './pay-run-spelling.ts';
 
 export type WholeDeps = SpellingDeps & {
   readonly client: AgentClient;
   readonly terminal: Terminal;
-  /** The last stop before anything is sent. Not asked where an earlier run sent it. */
+  /** Asked last, before anything is sent. Not asked if an earlier run sent the roster. */
   readonly approve: ApprovePayment;
 };
 
 export type WholeOutcome = {
   readonly job: DisbursementJob;
-  /** An earlier run submitted it; this one sent nothing. */
+  /** An earlier run submitted the roster. This one sent nothing. */
   readonly isRepeat: boolean;
 };
 
 /**
- * The job of this roster under this label: the one that is there, or a new one.
- * @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `payment_declined`, and what {@link askFirst} finds
+ * The job of this roster under this label: the existing one, or a new one.
+ * @throws PoolError `pay_run_conflict`, `pay_run_job_lost`, `payment_declined`, and the errors of {@link askFirst}
  */
 export async function payWhole(
   payRun: LabelledPayRun & { readonly unregistered?: 'fail' | 'skip' | undefined },
@@ -45,14 +45,14 @@ export async function payWhole(
   assertNoneLost(job === undefined && seen?.sent === 'accepted' ? [1] : []);
   const request = createRequest(plan, plan.entries, plan.unregistered);
   if (job === undefined) {
-    // A submission is refused for its first problem only; whoever mends the file needs all of them.
+    // A submission is refused with its first problem only. The operator needs all of them to correct the file.
     const skipped = await askFirst(plan.entries, request, deps);
     await deps.approve(plan, { ...plan, payRun: payRun.payRun, skipped, parts: 1 });
   }
   await claimPayRun(plan, { digest, count }, deps);
   const place = { digest, part: 1, count, attempt };
   if (job !== undefined) {
-    noteKnown(plan, place, deps);
+    recordKnownPart(plan, place, deps);
     return { job, isRepeat: true };
   }
   const submitted = await sendPart(plan, place, () => submitOrFind(client, key, request), deps);

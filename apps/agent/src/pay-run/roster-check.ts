@@ -1,5 +1,5 @@
 /**
- * Has the people of a roster checked before anything is sent: by the running agent, or in this process for a dry run.
+ * Checks the recipients of a roster before anything is sent: by the running agent, or in this process for a dry run.
  *
  * @module
  */
@@ -11,13 +11,13 @@ import { locateFinding, mergeProblems, type RosterProblem } from './roster-probl
 
 type Place = Pick<PayRun, 'chain' | 'token'> & {
   readonly unregistered?: 'fail' | 'skip' | undefined;
-  /** The roster is cut, so that it may be longer than one call takes. */
+  /** The roster is sent in parts, so it may be longer than one call allows. */
   readonly isSplit: boolean;
 };
 
 /**
- * Every problem of a roster whose file has mistakes. Who on it is not registered is said in the same list, so that
- * nobody has to mend a file twice.
+ * Every problem of a roster whose file has mistakes. The list includes the recipients who are not registered, so that the
+ * operator has to correct the file only once.
  */
 export async function explainMistakes(
   { entries, mistakes }: Roster,
@@ -32,7 +32,7 @@ export async function explainMistakes(
     const issues = place.isSplit
       ? report.issues.filter(({ code }) => code !== 'batch-too-large')
       : report.issues;
-    // A warning stops nothing, and is told by the run that has no problem.
+    // A warning prevents nothing. A run without problems prints it.
     const obstacles = (report.preflight ?? [])
       .filter(({ severity }) => severity !== 'warning')
       .map((finding) => locateFinding(entries, finding));

@@ -1,6 +1,6 @@
 /**
- * Everything that stands against paying a roster, in one list by line: the mistakes of the file, and what the agent
- * finds about its people (docs/decisions/0022).
+ * Everything that prevents the payment of a roster, in one list by line: the mistakes of the file, and what the agent finds
+ * about its recipients (docs/decisions/0022).
  *
  * @module
  */
@@ -21,7 +21,7 @@ export type RosterProblem = {
 type Issue = CheckedRequest['issues'][number];
 
 /**
- * One list, in the order of lines; what concerns the whole roster comes first.
+ * One list in the order of lines. Problems of the whole roster come first.
  * @param entries - as they were sent to be checked: an issue's `requestIndex` counts them
  */
 export function mergeProblems(
@@ -29,7 +29,7 @@ export function mergeProblems(
   mistakes: readonly RosterMistake[],
   issues: readonly Issue[],
 ): readonly RosterProblem[] {
-  // What the file's own reading refused was sent empty, and is refused again; its first message says more.
+  // A field that was refused when the file was read is sent empty and refused again. The first message says more.
   const known = new Set(mistakes.map(({ line, code }) => `${line} ${code}`));
   const found = issues.flatMap((issue): readonly RosterProblem[] => {
     const problem = nameSplit(locateIssue(entries, issue));
@@ -38,7 +38,7 @@ export function mergeProblems(
   return sortProblems([...mistakes, ...found]);
 }
 
-/** The agent advises whoever calls it over HTTP, who makes calls and keys; the command has an option for that. */
+/** The agent's message is for HTTP clients, which make their own calls and keys. The command has an option instead. */
 function nameSplit(problem: RosterProblem): RosterProblem {
   const { code, message } = problem;
   const ceiling = /^a call may list at most [^;]+/.exec(message)?.[0];
@@ -53,7 +53,7 @@ export function sortProblems<T extends { readonly line?: number }>(
   return [...problems].sort((left, right) => (left.line ?? 0) - (right.line ?? 0));
 }
 
-/** Where in the file an issue of the agent is. */
+/** The place in the file of an issue of the agent. */
 export function locateIssue(entries: readonly RosterEntry[], issue: Issue): RosterProblem {
   const { requestIndex, code, message } = issue;
   const entry = entries[requestIndex];
@@ -66,12 +66,12 @@ export function locateIssue(entries: readonly RosterEntry[], issue: Issue): Rost
     column: columnOf(code),
     ...(recipientAddress === '' ? {} : { address: recipientAddress }),
     code,
-    // Positions in the request mean nothing to whoever wrote the file.
+    // The author of the file does not know positions in the request.
     message: message.replace(/^recipients\[[0-9]+\]: /, ''),
   };
 }
 
-/** Where in the file something is that the agent says beside its issues. Most of it concerns no line. */
+/** The place in the file of a finding. Most findings concern no line. */
 export function locateFinding(
   entries: readonly RosterEntry[],
   { code, message }: Omit<Issue, 'requestIndex'>,
@@ -96,7 +96,7 @@ function columnOf(code: string): RosterColumn {
   }
 }
 
-/** One line for people: `line 6, amount: "1,500.00" is not … (0x8EF3…, invalid-amount)`. */
+/** One line of text: `line 6, amount: "1,500.00" is not … (0x8EF3…, invalid-amount)`. */
 export function describeProblem({ line, column, address, code, message }: RosterProblem): string {
   if (line === undefined) {
     return `${code}: ${message}${address === undefined ? '' : ` (${address})`}`;

@@ -1,6 +1,6 @@
 /**
- * The same roster, paid a short while ago under another label: most likely a mistake. It is said, and never refused:
- * a roster that is paid every month is the same every month (docs/decisions/0023).
+ * Finds the same roster paid shortly before under another label, which is most likely a mistake. The command warns and does
+ * not refuse, because a roster that is paid every month may stay the same (docs/decisions/0023).
  *
  * @module
  */
@@ -9,14 +9,14 @@ import { computePayRunDigest, type PayRun } from './pay-run-key.ts';
 import { isSpellingOf, parsePayRun } from './pay-run-label.ts';
 import type { LedgerEntry, PayRunName } from './pay-run-ledger.ts';
 
-/** For so long an identical roster is worth a word. Pay runs are a week or more apart. */
+/** The time in which an identical roster causes a warning. Pay runs are a week or more apart. */
 export const sameRosterHours = 72;
 
 export type SameRoster = { readonly label: string; readonly atMs: number };
 
 /**
  * Other labels under which this roster was sent in the last {@link sameRosterHours}. The newest comes first.
- * @param plan - whatever spelling of its label
+ * @param plan - in any spelling of its label
  */
 export function findSameRoster(
   entries: readonly LedgerEntry[],
@@ -27,7 +27,7 @@ export function findSameRoster(
   return entries
     .flatMap(({ spelling, record }) => {
       const atMs = Math.max(...record.parts.map((part) => (part.sent === 'no' ? 0 : part.sinceMs)));
-      // Digests bind the label, so they are only computed for the few labels that are young enough.
+      // Digests bind the label, so they are computed only for the few labels that are recent enough.
       const isYoung = nowMs - atMs <= sameRosterHours * 3_600_000;
       return isYoung &&
         !isSpellingOf(spelling, label) &&
@@ -38,7 +38,7 @@ export function findSameRoster(
     .sort((left, right) => right.atMs - left.atMs);
 }
 
-/** Those of them of which something was paid, or may have been. The agent knows. */
+/** Those of them that were paid or may have been, according to the agent. */
 export async function findPaidSameRoster(
   plan: PayRun,
   deps: ClaimDeps,

@@ -1,5 +1,5 @@
 /**
- * `disburse --dry-run --split`: the parts, their keys and people, and what stands against paying them.
+ * `disburse --dry-run --split`: the parts, their keys and recipients, and what prevents their payment.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export type DryPart = {
   readonly part: number;
   readonly of: number;
   readonly key: string;
-  /** Handed to the agent by an earlier run; what became of it, the agent knows. */
+  /** Sent to the agent by an earlier run. The agent knows its outcome. */
   readonly submitted: boolean;
   readonly amount: string;
   readonly recipients: readonly RosterEntry[];
@@ -32,15 +32,15 @@ export type DryPart = {
 
 export type SplitDryRun = {
   readonly ok: boolean;
-  /** Nothing is wrong with the roster. `ok` is false all the same where something else stops it now. */
+  /** Nothing is wrong with the roster. `ok` is still false if something else prevents the payment now. */
   readonly isPayable: boolean;
   readonly payRun: string;
   readonly parts: readonly DryPart[];
   /** Of the parts that were not submitted yet. */
   readonly issues: readonly PartIssue[];
-  /** Of the same parts: what stops nothing, and is worth a word. */
+  /** Of the same parts: what the operator should know and does not prevent the payment. */
   readonly warnings: readonly PartIssue[];
-  /** Of the same parts: who would not be paid. */
+  /** Of the same parts: the recipients who would not be paid. */
   readonly skipped: readonly SkippedEntry[];
 };
 
@@ -49,7 +49,7 @@ export async function dryRunSplit(
   deps: {
     readonly record: PayRunRecord | undefined;
     readonly readCeiling: () => number;
-    /** Why a key would end unpaid: it was used under other settings. */
+    /** Why a key would end unpaid, because it was used under other settings. */
     readonly findForeignUse: (key: string) => Promise<ErrorBody | undefined>;
     readonly validate: (request: ReturnType<typeof createRequest>) => Promise<CheckedRequest>;
   },

@@ -1,7 +1,7 @@
 /**
  * Pays a roster in parts, one after the other (README.md, "Rosters above the ceiling"; docs/decisions/0009, §9 and §10).
- * Whatever ends it in between, the same call later goes on: nothing is decided here that does not follow
- * from the roster, the ledger and what the agent says of its jobs.
+ * After any interruption the same call continues, because every decision follows from the roster, the ledger and the jobs
+ * of the agent.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { followJob, isTerminal } from './follow-job.ts';
 import { assertNoneLost, claimPayRun, findPayRun } from './pay-run-claim.ts';
 import { adviseOnUsedKey, findPart, hasNoEffect } from './pay-run-find.ts';
 import { computePartKey, cutRoster, type PartName } from './pay-run-key.ts';
-import { noteKnown, sendPart, submitOrFind } from './pay-run-send.ts';
+import { recordKnownPart, sendPart, submitOrFind } from './pay-run-send.ts';
 import { type LabelledPayRun, resolveSpelling, type SpellingDeps } from './pay-run-spelling.ts';
 
 export type SplitPlan = LabelledPayRun & {
@@ -37,36 +37,36 @@ export type PartOutcome = {
   readonly entries: readonly RosterEntry[];
   /** Undefined: the agent has no job for this attempt, unless `isUnseen`. */
   readonly job?: DisbursementJob;
-  /** It was sent and the answer was not seen. */
+  /** The part was sent and the answer was not seen. */
   readonly isUnseen?: boolean;
-  /** Present once the job was seen to end. */
+  /** Present once the job has ended. */
   readonly trace?: JobTrace;
 };
 
-/** What ended the run, other than a part that failed or reverted. */
+/** Why the run ended early, other than a part that failed or reverted. */
 export type Stop = { readonly code: string; readonly message: string; readonly exitCode: number };
 
 export type SplitOutcome = {
   readonly parts: readonly PartOutcome[];
   readonly stop?: Stop;
-  /** Earlier runs had submitted every part; this one sent nothing. */
+  /** Earlier runs submitted every part. This one sent nothing. */
   readonly isRepeat?: boolean;
 };
 
 export type SplitDeps = SpellingDeps & {
   readonly client: AgentClient;
-  /** Recipients a call may list; asked only while the cut is still open. */
+  /** Recipients that a call may list. Asked only if the number of parts is not fixed yet. */
   readonly readCeiling: () => Promise<number>;
   readonly terminal: Terminal;
-  /** The last stop before the first part is sent. Not asked where earlier runs sent every part. */
+  /** Asked last, before the first part is sent. Not asked if earlier runs sent every part. */
   readonly approve: ApprovePayment;
-  /** Ends the run between two looks. */
+  /** Ends the run between two readings of a job. */
   readonly signal: AbortSignal;
-  /** Pause between two looks at a job. */
+  /** Pause between two readings of a job. */
   readonly pollMs?: number;
 };
 
-/** How long a part waits for an agent that went away after the first look. */
+/** How long a part waits for an agent that stopped answering. */
 const patienceMs = 5 * 60_000;
 const restMs = 1_000;
 
@@ -103,7 +103,7 @@ export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<Spli
     })),
     (request) => deps.client.validate(request),
   );
-  // A read that failed says nothing about the payment, and the agent waits for what it needs.
+  // A failed read says nothing about the payment, and the agent waits for what it needs.
   const issues = found.filter(({ code }) => code !== 'chain_unavailable');
   const [first] = issues;
   if (first !== undefined) {
@@ -116,7 +116,7 @@ export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<Spli
           ]
         : []),
     ].join('\n');
-    // Not the retries: nothing of them was written down.
+    // `parts` without the retries, because the ledger knows nothing of them.
     const exitCode = issues.every(isFinding) ? exitCodes.notNow : exitCodes.refused;
     return { parts, stop: { code: first.code, message, exitCode } };
   }
@@ -131,7 +131,7 @@ export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<Spli
   await claimPayRun(plan, { digest, count }, deps);
   for (const found of ready) {
     if (found.job !== undefined) {
-      noteKnown(plan, placeOf(found, digest), deps);
+      recordKnownPart(plan, placeOf(found, digest), deps);
     }
   }
   const outcome = await payInOrder(ready, plan, digest, deps);
@@ -188,7 +188,7 @@ async function payInOrder(
   try {
     for (const [index, found] of ready.entries()) {
       if (found.job !== undefined && isTerminal(found.job)) {
-        // Its seconds and its gas are a help; a summary without them is one too.
+        // The summary is useful without seconds and gas too.
         const trace = await deps.client.trace(found.key).catch(() => undefined);
         parts[index] = { ...found, ...(trace === undefined ? {} : { trace }) };
         continue;
@@ -202,7 +202,7 @@ async function payInOrder(
       if (!isTerminal(followed.job)) {
         throw interrupted();
       }
-      tell(deps.terminal, found, isPaid(followed.job) ? 'paid' : describeEnd(followed.job));
+      writePart(deps.terminal, found, isPaid(followed.job) ? 'paid' : describeEnd(followed.job));
       if (!isPaid(followed.job)) {
         break;
       }
@@ -223,7 +223,7 @@ async function payInOrder(
   }
 }
 
-/** Waits for an agent that is away: the same key again is the same payment. */
+/** Waits for an agent that does not answer. Sending the same key again is the same payment. */
 async function submit(
   found: PartOutcome,
   plan: SplitPlan,
@@ -241,7 +241,7 @@ async function submit(
         () => submitOrFind(deps.client, key, request),
         deps,
       );
-      tell(deps.terminal, found, `submitted, ${entries.length} recipient(s)`);
+      writePart(deps.terminal, found, `submitted, ${entries.length} recipient(s)`);
       return job;
     } catch (error) {
       if (!isPoolError(error) || !error.retryable || deps.nowMs() > giveUpAtMs) {
@@ -259,7 +259,7 @@ function describeEnd(job: DisbursementJob): string {
   return job.state === 'done' ? 'reverted' : 'failed';
 }
 
-function tell(terminal: Terminal, { part, of }: PartOutcome, what: string): void {
+function writePart(terminal: Terminal, { part, of }: PartOutcome, what: string): void {
   terminal.write(`part ${part} of ${of}: ${what}\n`);
 }
 

@@ -15,7 +15,7 @@ import { isPaid, type PartOutcome, type SplitOutcome } from './split-pay-run.ts'
 
 type PartState = 'paid' | 'reverted' | 'failed' | 'running' | 'not-submitted' | 'unknown';
 
-/** @param isUnseen - it was sent and the answer was not seen */
+/** @param isUnseen - the part was sent and the answer was not seen */
 export function stateOf(job: DisbursementJob | undefined, isUnseen = false): PartState {
   if (job === undefined) {
     return isUnseen ? 'unknown' : 'not-submitted';
@@ -91,7 +91,7 @@ export function describeSplit(name: PayRunName, outcome: SplitOutcome): string {
   ].join('\n');
 }
 
-/** Whoever meant a new payment must see that there was none. */
+/** Tells an operator who expected a new payment that there was none. */
 export const repeatLine =
   'this run sent nothing: under this label all of it was submitted before. A new payment takes a label of its own';
 
@@ -118,7 +118,7 @@ function describePart({ part, job, entries, isUnseen }: PartOutcome): readonly s
   ];
 }
 
-/** What whoever reads the summary can do about a part. */
+/** What the operator can do about a part. */
 function adviseOn(part: number, job: DisbursementJob | undefined): string | undefined {
   if (job === undefined) {
     return undefined;
@@ -162,7 +162,7 @@ function sumUp(parts: readonly PartOutcome[]): {
   };
 }
 
-/** With their lines in the file. Undefined: nobody. */
+/** With their lines in the file. Undefined: none. */
 function listSkipped(
   entries: readonly RosterEntry[],
   job: DisbursementJob | undefined,

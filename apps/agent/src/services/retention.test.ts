@@ -11,7 +11,12 @@ import { startRetention } from './retention.ts';
 it('names a damaged job by trace id and code, counts it, and erases the others', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pool-retention-'));
   const store = openJobStore(`sqlite:${join(folder, 'jobs.sqlite')}`);
-  const payload = JSON.stringify({ version: 1, request: {}, recipients: ['salary-of-alice'] });
+  const payload = JSON.stringify({
+    version: 1,
+    request: {},
+    recipients: ['salary-of-alice'],
+    approvals: [],
+  });
   const jobs = { 'pay-bob': 'salary-of-bob, damaged', 'pay-alice': payload };
   for (const [key, text] of Object.entries(jobs)) {
     const job = { scope: 's', key, fingerprint: 'f', state: 'failed', payload: text, nowMs: 1 };

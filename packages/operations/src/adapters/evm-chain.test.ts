@@ -270,7 +270,7 @@ describe('the pipeline on a real chain', () => {
     await world.run(job, undefined, {
       ...deps,
       async onFaultPoint(point) {
-        // After the last look at the funder's balance.
+        // After the last read of the funder's balance.
         if (point === 'settling.released') {
           const all = await token.balanceOf(funderWallet().address);
           await (await token.transfer(testWallet(provider, 9).address, all)).wait();

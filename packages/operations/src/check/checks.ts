@@ -41,7 +41,7 @@ export type KeyRotation = {
   readonly paidAtMs: number;
 };
 
-/** A request that passed: everything the pipeline needs of it. */
+/** A request that passed: everything that the pipeline needs of it. */
 export type CheckedDisbursement = {
   /** SHA-256 of the canonical body. A second request under the same Idempotency-Key must have the same. */
   readonly requestDigest: Hex32;

@@ -1,7 +1,6 @@
 /**
- * Verifies that P belongs to W, once per piece of evidence, and pins the newest seen per wallet
- * (protocol §2). A platform that swaps W or P, or serves evidence from before a rotation, is caught here,
- * before a proof exists.
+ * Verifies that P belongs to W, once per piece of evidence, and pins the newest evidence of each wallet (protocol §2). It
+ * detects a platform that swaps W or P, or serves evidence from before a rotation, before a proof exists.
  *
  * @module
  */
@@ -19,7 +18,7 @@ import { decodeEncryptionPublicKey } from '@pool/notes';
 import { giveWay } from '../give-way.ts';
 import type { EvidencePins } from '../ports.ts';
 
-/** A recipient whose keys its own wallet vouches for. */
+/** A recipient whose keys were signed for by its own wallet. */
 export type VerifiedRecipient = {
   readonly address: EvmAddress;
   readonly walletPub: VerifiedEvidence['walletPub'];
@@ -33,7 +32,7 @@ export type EvidenceClaim = {
   readonly record: RecipientRecord;
 };
 
-/** `refused` says, for people, what is wrong. It never repeats what the platform sent. */
+/** `reason` says what is wrong. It never repeats what the platform sent. */
 export type EvidenceVerdict =
   | { readonly kind: 'verified'; readonly recipient: VerifiedRecipient }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -46,7 +45,7 @@ export type EvidenceVerifier = {
 /** How many verified signatures are remembered: recovering one costs about a millisecond. */
 const cacheSize = 10_000;
 
-/** What the signature says, before the pins are asked. */
+/** A verified signature, before the pins are checked. */
 type Signed = { readonly recipient: VerifiedRecipient; readonly verified: VerifiedEvidence };
 
 export function createEvidenceVerifier(deps: {
@@ -59,7 +58,7 @@ export function createEvidenceVerifier(deps: {
   const verify = deps.verify ?? verifyEvidence;
   const cache = new Map<string, VerifiedEvidence>();
 
-  /** What is remembered of a signature, else its verification, after which others get their turn. */
+  /** The cached result of a signature, or a new verification. Gives way after a verification. */
   async function verifyOnce(evidence: SignInEvidence): Promise<VerifiedEvidence> {
     const digest = computeEvidenceDigest(evidence);
     const known = cache.get(digest);
@@ -68,7 +67,7 @@ export function createEvidenceVerifier(deps: {
     }
     try {
       const verified = verify(evidence, deps.domain, deps.nowMs());
-      // A note sealed to something that is no key would be lost.
+      // A note that is sealed to an invalid key would be lost.
       decodeEncryptionPublicKey(verified.encryptionPublicKey);
       const oldest = cache.size >= cacheSize ? cache.keys().next().value : undefined;
       if (oldest !== undefined) {

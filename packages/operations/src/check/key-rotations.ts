@@ -1,6 +1,6 @@
 /**
- * Recipients whose encryption key changed since this agent last paid them (protocol §2). The change is signed by their
- * wallet, so it stops nothing; the operator is told, because whoever took a wallet over changes its key first.
+ * Recipients whose encryption key changed since this agent last paid them (protocol §2). Their wallet signed the change, so
+ * it prevents nothing. The operator is warned, because an attacker who takes over a wallet changes its key first.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { KeyRotation } from './checks.ts';
 import type { VerifiedRecipient } from './evidence-verifier.ts';
 import type { PreflightFinding } from './preflight.ts';
 
-/** The recipients whose key is not the one of their last payment. Nobody who was never paid is among them. */
+/** The recipients whose key is not the one of their last payment. Recipients without a payment are left out. */
 export async function findRotations(
   recipients: readonly (VerifiedRecipient & { readonly requestIndex: number })[],
   paidKeys: Pick<PaidKeys, 'findAll'>,
@@ -30,7 +30,7 @@ export async function findRotations(
   });
 }
 
-/** What the operator is told. Names the position, never the recipient. */
+/** The warning for the operator. Names the position, never the recipient. */
 export function describeRotation(rotation: KeyRotation): PreflightFinding {
   const { requestIndex, signedAtMs, paidAtMs } = rotation;
   return {

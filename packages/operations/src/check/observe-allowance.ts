@@ -1,5 +1,5 @@
 /**
- * The advisory look at the allowance before proving, reported as seen and never recomputed.
+ * Reads the allowance before proving. The result is advisory: it is reported as read and never read again.
  *
  * @module
  */
@@ -7,10 +7,10 @@ import type { AllowanceState, EvmAddress } from '@pool/core';
 import type { ChainPort } from '../ports.ts';
 import { withinTime } from '../within-time.ts';
 
-/** How long a chain may take for a look that only informs: a batch does not wait for it any longer. */
-const lookTimeoutMs = 3_000;
+/** How long a batch waits for this advisory read. */
+const readTimeoutMs = 3_000;
 
-/** Never throws: a chain that does not answer makes the state `unknown`, and the batch proves anyway. */
+/** Never throws. A chain that does not answer makes the state `unknown`, and the batch is proved anyway. */
 export async function observeAllowance(input: {
   readonly chain: Pick<ChainPort, 'fetchAllowance'>;
   readonly token: EvmAddress;
@@ -20,7 +20,7 @@ export async function observeAllowance(input: {
   try {
     const allowance = await withinTime(
       input.chain.fetchAllowance(input.token, input.funder),
-      lookTimeoutMs,
+      readTimeoutMs,
     );
     return allowance >= input.total ? 'sufficient' : 'insufficient';
   } catch {

@@ -1,6 +1,6 @@
 /**
- * What would stop a batch although nothing is wrong with its request: the funder's money, and services that
- * are down. A look at this moment, and a promise of nothing.
+ * What would prevent a batch although nothing is wrong with its request: the funder's money, and services that are down.
+ * It describes this moment only and guarantees nothing.
  *
  * @module
  */
@@ -32,14 +32,14 @@ export type PreflightCode = (typeof preflightCodes)[number];
 export type PreflightFinding = {
   readonly code: PreflightCode;
   readonly message: string;
-  /** Present: somebody should look, and the batch goes through all the same. Absent: it would stop the batch now. */
+  /** Present: the batch goes through, and the operator should know. Absent: it would prevent the batch now. */
   readonly severity?: 'warning';
 };
 
-/** How long a chain may take to say what the funder has. */
+/** How long a chain may take to answer the funds of the funder. */
 const chainTimeoutMs = 3_000;
 
-/** Never throws: a chain that does not answer makes the allowance `unknown`, and is a finding itself. */
+/** Never throws. A chain that does not answer makes the allowance `unknown`, and is a finding itself. */
 export async function observeFunds(
   target: PaymentTarget,
   funder: EvmAddress,
@@ -77,7 +77,7 @@ export async function observeFunds(
   return { allowanceState: 'insufficient', findings };
 }
 
-/** A permit travels in the relayer's transaction; an approval is the funder's own, and so is its gas. */
+/** A permit is part of the relayer's transaction. For an approval the funder sends a transaction and pays its gas. */
 async function checkGas(
   chain: ChainPort,
   input: {
@@ -111,7 +111,7 @@ async function checkGas(
   }
 }
 
-// Codes are the platform's; what is said about them is ours.
+// The codes come from the platform, the texts from the agent.
 const relayerTroubles: Readonly<Record<string, string>> = {
   rpc_unreachable: 'cannot reach the chain',
   insufficient_gas: 'has too little coin for the gas of a batch',
@@ -120,7 +120,7 @@ const relayerTroubles: Readonly<Record<string, string>> = {
   stalled: 'does not work',
 };
 
-/** What the relayer of a chain cannot do now, in a few words. Undefined: nothing is known against it. */
+/** What the relayer of a chain cannot do now, in a few words. Undefined: no trouble is known. */
 export function describeRelayerTrouble(health: RelayerHealth | undefined): string | undefined {
   if (health === undefined || health.ok) {
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * The dry run of a disbursement, for `POST /api/validate` and for the command: the checks of `disburse`, all
- * their issues, and what else would stop the batch now (docs/decisions/0009, §18). Proves and submits nothing.
+ * The dry run of a disbursement, for `POST /api/validate` and for the command: all issues of the checks of `disburse`, and
+ * what else would prevent the batch now (docs/decisions/0009, §18). Proves and submits nothing.
  *
  * @module
  */
@@ -19,13 +19,13 @@ import { observeFunds, type PreflightFinding } from './preflight.ts';
 export type ValidationIssue = Issue & { readonly severity: 'error' };
 
 export type ValidationReport = {
-  /** There is no issue, and nothing else that would stop the batch. */
+  /** There is no issue, and nothing else would prevent the batch. */
   readonly ok: boolean;
   readonly allowanceState: AllowanceState;
   readonly issues: readonly ValidationIssue[];
-  /** Absent: nothing. */
+  /** Absent: there is no finding. */
   readonly preflight?: readonly PreflightFinding[];
-  /** Who would not be paid under `unregistered: skip`. Absent: nobody. */
+  /** The recipients that `unregistered: skip` leaves out. Absent: none. */
   readonly skipped?: readonly SkippedRecipient[];
 };
 
@@ -34,13 +34,13 @@ export type ValidateDeps = {
   /** Undefined: no funder key is configured, so no chain is routable. */
   readonly funder: EvmAddress | undefined;
   /**
-   * Which of the services that a batch passes through cannot take it now. Never throws.
+   * The services that could not handle a batch now. Never throws.
    * @param chain - key of the chain it is for; undefined: the request names none that can be paid on
    */
   readonly findOutages: (chain: string | undefined) => Promise<readonly PreflightFinding[]>;
 };
 
-/** @param body - parsed JSON, nothing else is known of it */
+/** @param body - parsed JSON, otherwise unchecked */
 export async function validateDisbursement(
   body: unknown,
   deps: ValidateDeps,
@@ -64,7 +64,7 @@ export async function validateDisbursement(
     const { code, message } = interrupted;
     findings.push({ code: isPlatformFailure(code) ? code : 'platform_unavailable', message });
   }
-  // An amount that was refused is missing from the total: enough for the rest need not be enough.
+  // The total lacks amounts that were refused, so an allowance that covers it may still be too small.
   const isWhole = issues.every(
     ({ code }) => code !== 'invalid-amount' && code !== 'invalid_request',
   );
@@ -84,7 +84,7 @@ function isPlatformFailure(code: string): code is (typeof platformFailures)[numb
   return platformFailures.some((known) => known === code);
 }
 
-/** The report on a body that is not even JSON. @param message - says what to do, repeats nothing */
+/** The report on a body that is not JSON. @param message - says what to do, and does not quote the body */
 export function createMalformedReport(message: string): ValidationReport {
   const issue: Issue = { requestIndex: -1, code: 'invalid_request', message };
   return createReport({ issues: [issue], allowanceState: 'unknown', findings: [] });

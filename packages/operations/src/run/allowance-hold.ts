@@ -1,21 +1,21 @@
 /**
- * The (chain, token, funder) lock of one run. Who holds it decides about the funder's money: what its balance still
- * covers, what the pool may take. A batch holds it from that decision until it has ended, or until the relayer says
- * that nothing of it is out; before it is sent again, it takes it again (docs/decisions/0019).
+ * The lock of one run on its chain, token and funder. Only its holder decides what the balance of the funder still covers
+ * and what the pool may take. A batch holds it from that decision until it has ended, or until the relayer says that nothing
+ * of it is out. Before the batch is sent again, it takes the lock again (docs/decisions/0019).
  *
  * @module
  */
 
 export type AllowanceHold = {
-  /** True when somebody else holds it, so that {@link AllowanceHold.acquire} would wait. */
+  /** True if another run holds it, so that {@link AllowanceHold.acquire} would wait. */
   isTaken(): boolean;
   /** Waits for the lock. Does nothing when it is held. */
   acquire(): Promise<void>;
   /** Queues for the lock without waiting. @returns whether it is held now */
   claim(): boolean;
-  /** Lets others have their turn. The lock may be taken again. */
+  /** Releases the lock. It may be taken again. */
   release(): void;
-  /** Releases it for good, also a turn that is still to come. */
+  /** Releases the lock for good, and gives up a place in the queue. */
   end(): void;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The look at the funder's money before its key signs: what the pool could not collect is not authorised. An
- * authorisation that is out and cannot land holds its batch up until it is withdrawn or expires.
+ * Checks the funder's money before its key signs. An amount that the pool could not collect is not authorised, because an
+ * authorisation that is out and cannot land delays its batch until it is withdrawn or expires.
  *
  * @module
  */
@@ -9,8 +9,8 @@ import { observeFunds } from '../check/preflight.ts';
 import type { Run } from './run.ts';
 
 /**
- * Reads the funder's balance, and its coin where an approval transaction is needed. A chain that does not answer
- * stops nothing: the contract decides.
+ * Reads the balance of the funder, and its coin if an approval transaction is needed. A chain that does not answer prevents
+ * nothing: the contract decides.
  * @throws PoolError `insufficient_balance`, `insufficient_gas`
  */
 export async function assertCollectable(run: Run): Promise<void> {

@@ -1,17 +1,17 @@
 /**
- * Until when a batch authorisation can land (protocol §8, "Late landing").
+ * The deadline of a batch authorisation (protocol §8, "Late landing").
  *
  * @module
  */
 
-/** 60 minutes; an MPC signer's vote limit would come on top. */
+/** 60 minutes. A signer that takes a vote would add its time limit. */
 export const defaultBatchDeadlineSeconds = 3600;
 
 const roundingSeconds = 900;
 
 /**
- * The deadline in Unix seconds. Rounded up to a quarter of an hour, so that it does not tell when the
- * manifest was made; windows shorter than that (tests) are taken as they are.
+ * The deadline in Unix seconds. Rounded up to a quarter of an hour, so that it does not reveal when the manifest was made.
+ * Shorter windows (tests) are not rounded.
  *
  * @param nowSeconds - the later of our clock and the chain's newest block
  */
@@ -23,8 +23,8 @@ export function computeBatchDeadline(nowSeconds: number, windowSeconds: number):
 }
 
 /**
- * True when too little time is left for an authorisation to leave at all: one that cannot land in time
- * would only hold the job until it is dead.
+ * True when too little time is left for an authorisation to leave. One that cannot land in time would only delay the job
+ * until it is dead.
  */
 export function isTooLateToRelease(
   nowSeconds: number,

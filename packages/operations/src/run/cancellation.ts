@@ -1,9 +1,9 @@
 /**
- * The wish to cancel a job. It is stored beside the job by whoever asks, without the lease of the worker, and is never
- * taken back. Nothing is signed for a cancellation before the wish is on disk.
+ * The request to cancel a job. The route stores it beside the job without the lease of the worker. It is never taken back.
+ * Nothing is signed for a cancellation before the request is on disk.
  *
- * - Nothing has left: the job fails with `cancelled`.
- * - The authorisation is out: its funder withdraws it (`voidBatch`), and the job waits for the chain.
+ * - If nothing has left, the job fails with `cancelled`.
+ * - If the authorisation is out, its funder withdraws it (`voidBatch`), and the job waits for the chain.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { PoolError } from '@pool/core';
 import { cancellationName } from './record.ts';
 import type { Run } from './run.ts';
 
-/** What is stored. @param nowMs - when it was asked for */
+/** The stored text. @param nowMs - when the cancellation was requested */
 export function serializeCancellation(nowMs: number): string {
   return JSON.stringify({ askedAtMs: nowMs });
 }
@@ -30,7 +30,7 @@ export async function assertNotCancelled(run: Run): Promise<void> {
   }
 }
 
-/** Why a job ended whose authorisation can never land because somebody wanted that. */
+/** The message of a cancelled job whose authorisation can never land. */
 export function describeCancelled(cause: 'expired' | 'voided'): string {
   const how =
     cause === 'voided'

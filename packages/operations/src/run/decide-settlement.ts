@@ -1,7 +1,6 @@
 /**
- * The late-landing rule (protocol §8) as one pure decision: what a final view of the chain means for a
- * batch whose authorisation may have left this process. `failed` and `partial` need a dead authorisation;
- * everything uncertain waits.
+ * The late-landing rule (protocol §8) as one pure decision: what the final state of the chain means for a batch whose
+ * authorisation may have left this process. `failed` and `partial` require a dead authorisation. Everything uncertain waits.
  *
  * @module
  */
@@ -9,20 +8,20 @@ import type { Hex32 } from '@pool/core';
 import type { FundedBatch, NonceState } from '../ports.ts';
 
 export type SettlementDecision =
-  /** Our batch is on chain, whoever sent it. */
+  /** The batch of this job is on chain, no matter who sent it. */
   | { readonly kind: 'settled'; readonly funded: FundedBatch }
-  /** Another batch used this nonce: another agent paid this key. */
+  /** Another batch used this nonce, so another agent paid this key. */
   | { readonly kind: 'settled-elsewhere'; readonly funded: FundedBatch }
   /** The authorisation can never land. */
   | { readonly kind: 'dead'; readonly cause: 'expired' | 'voided' }
   | { readonly kind: 'wait' };
 
 export type SettlementView = {
-  /** Undefined: this process knows no batch of its own under the nonce. */
+  /** Undefined: this process knows no batch of this job. */
   readonly batchRoot: Hex32 | undefined;
   /**
-   * Unix seconds, the latest deadline of any authorisation known under this nonce; undefined: none is
-   * known to have left, so there is nothing to wait for.
+   * Unix seconds, the latest deadline of any authorisation known under this nonce. Undefined: none is known to have
+   * left, so there is nothing to wait for.
    */
   readonly deadline: number | undefined;
   readonly nonce: NonceState;
@@ -35,7 +34,7 @@ export function decideSettlement(view: SettlementView): SettlementDecision {
       ? { kind: 'settled', funded: nonce.funded }
       : { kind: 'settled-elsewhere', funded: nonce.funded };
   }
-  // Mined but not final: it may yet stay or go.
+  // Mined and not final: a reorganisation may still remove it.
   if (nonce.pending) {
     return { kind: 'wait' };
   }

@@ -1,17 +1,17 @@
 /**
- * The fingerprint of a request body: what tells the same payment from another under one Idempotency-Key.
+ * The fingerprint of a request body. It distinguishes the same payment from another one under one Idempotency-Key.
  *
  * @module
  */
 import { batchSizes, canonicalDigest, type Hex32, isPoolError, stepRequest } from '@pool/core';
 import { createPace } from '../give-way.ts';
 
-/** Nobody ever accepted more recipients in one call. */
+/** The most recipients that any call can list. */
 const maxRecipients = Math.max(...batchSizes);
 
 /**
- * SHA-256 of the canonical JSON; undefined for a body that no job can have been accepted for, whose size is
- * the caller's choice: hashing such a one would only keep the thread.
+ * SHA-256 of the canonical JSON. Undefined: no job can have been accepted for this body. Hashing such a body of any size
+ * would only block the thread.
  */
 export async function fingerprintRequest(body: unknown): Promise<Hex32 | undefined> {
   try {

@@ -30,7 +30,7 @@ import { isUnderNonce } from './settlement-request.ts';
 /** Code of a job, or of a dry run, whose key has such a settlement. */
 export const settledElsewhere = 'settled_elsewhere';
 
-/** No key has more in a job's record. A platform that names another one each time must not fill the disk. */
+/** The most that one record keeps. A platform that names another settlement each time must not fill the disk. */
 const maxKept = 16;
 
 export type KeyPlace = {
@@ -44,7 +44,7 @@ type Read = <T>(work: () => Promise<T>) => Promise<T>;
 /**
  * For the steps before the release.
  * @param row - the platform's, of this key
- * @returns why the job must end without paying; undefined: nothing is against it
+ * @returns why the job must end without paying. Undefined: it may pay
  */
 export async function judgeRow(
   run: Run,
@@ -56,7 +56,7 @@ export async function judgeRow(
     : judgeOther(run, row, read);
 }
 
-/** {@link judgeRow} for a row that is known to be under another nonce than the batch of this job. */
+/** {@link judgeRow} for a row whose nonce is known not to be the one of this job. */
 export async function judgeOther(
   run: Run,
   row: SettlementRecord,
@@ -125,8 +125,8 @@ export async function recordForeign(run: Run, seen: ForeignSettlement): Promise<
 }
 
 /**
- * Why this key must not be paid under another one; undefined: each settlement that was seen is dead.
- * @param read - how a chain is asked; default: once
+ * Why this key must not be paid again. Undefined: each settlement that was seen is dead.
+ * @param read - how a chain is asked. Default: once
  */
 export async function findForeign(run: Run, read?: Read): Promise<ErrorBody | undefined> {
   for (const foreign of run.record().foreign ?? []) {
@@ -138,7 +138,7 @@ export async function findForeign(run: Run, read?: Read): Promise<ErrorBody | un
   return undefined;
 }
 
-/** @returns what to tell the user; undefined: it is provably dead */
+/** @returns the error for the user. Undefined: the settlement is provably dead */
 async function judgeForeign(
   foreign: ForeignSettlement,
   place: KeyPlace,
@@ -185,7 +185,7 @@ function judgeState(foreign: ForeignSettlement, state: NonceState): ErrorBody | 
   return mayBePaid(foreign, `it can be paid until ${formatTime(foreign.deadline)}`);
 }
 
-/** What is told of a key that was paid by a batch on other terms. */
+/** The error for a key that was paid by a batch on other terms. */
 export function describePaid(txHash: Hex32, chain: string, funder: string): ErrorBody {
   return {
     code: settledElsewhere,
@@ -193,13 +193,13 @@ export function describePaid(txHash: Hex32, chain: string, funder: string): Erro
   };
 }
 
-/** The nonce binds the pool (protocol §3), so only one that is computed anew is known to be of the pool at hand. */
+/** The nonce binds the pool (protocol §3), so computing it again shows whether it belongs to the configured pool. */
 function isOfPool(
   { funder, batchNonce }: ForeignSettlement,
   { employerId, key }: KeyPlace,
   { settings }: ChainContext,
 ): boolean {
-  // A platform may name anything as the funder. What is no address is not known to be of this pool.
+  // A platform may send any text as the funder. A text that is not an address does not belong to this pool.
   return (
     isEvmAddress(funder) &&
     computeKeyNonce(settings, parseEvmAddress(funder), employerId, key) === batchNonce
@@ -213,7 +213,7 @@ function mayBePaid({ chain, funder }: ForeignSettlement, why: string): ErrorBody
   };
 }
 
-/** A platform may name any number. */
+/** A platform may send any number. */
 function formatTime(seconds: number): string {
   const milliseconds = seconds * 1000;
   return Math.abs(milliseconds) <= 8.64e15

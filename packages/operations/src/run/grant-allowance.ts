@@ -213,7 +213,7 @@ async function describePermit(run: Run): Promise<string | undefined> {
     if (nonce.toString() === permit.nonce) {
       return (await run.now()) > permit.wire.deadline
         ? undefined
-        : `its permit can still be used until ${new Date(permit.wire.deadline * 1000).toISOString()} by anybody who saw it, which gives the pool an allowance and pays nobody; check the allowance of the pool after that time, and set it to 0 if it is not`;
+        : `its permit can still be used until ${new Date(permit.wire.deadline * 1000).toISOString()} by anybody who saw it, which gives the pool an allowance and pays nobody; check it after that time, and set the allowance of the pool to 0 if it is not`;
     }
     const allowance = await chain.fetchAllowance(run.token, run.funder.address);
     return allowance === 0n
@@ -221,7 +221,7 @@ async function describePermit(run: Run): Promise<string | undefined> {
       : `the pool has an allowance of ${allowance} base units over the funder's tokens, which the permit of this batch may have left; if no other payment needs it, set the allowance of the pool to 0`;
   } catch (error) {
     rethrowInterruption(error);
-    return 'the chain did not answer whether the permit of this batch left an allowance; check the allowance of the pool, and set it to 0 if it is not';
+    return 'the chain did not answer whether the permit of this batch left an allowance; check it, and set the allowance of the pool to 0 if it is not';
   }
 }
 

@@ -1,13 +1,13 @@
 /**
- * A run that stopped without an outcome: the process is shutting down, the lease was lost, the store did
- * not answer. The job keeps its state and whoever leases it next goes on from the record.
+ * A run that stopped without an outcome: the process is shutting down, the lease was lost, or the store did not answer. The
+ * job keeps its state, and the next run continues from the record.
  *
  * @module
  */
 
 import type { ErrorBody } from '@pool/core';
 
-/** Never turned into a job's failure. */
+/** Never makes a job fail. */
 export class InterruptedRunError extends Error {
   readonly code = 'run_interrupted';
 
@@ -17,9 +17,9 @@ export class InterruptedRunError extends Error {
   }
 }
 
-/** A run that cannot go on with the settings of this agent. Trying again soon is of no use. */
+/** A run that cannot continue with the current settings. Trying again soon does not help. */
 export class BlockedRunError extends InterruptedRunError {
-  /** As it was persisted. `message` is for whoever may read the job, not for logs. */
+  /** As it was stored. `message` is for readers of the job and must not be logged. */
   readonly blocked: ErrorBody;
 
   constructor(blocked: ErrorBody, options: { readonly cause?: unknown } = {}) {
@@ -29,7 +29,7 @@ export class BlockedRunError extends InterruptedRunError {
   }
 }
 
-/** Passes interruptions on; everything else is the caller's to handle. */
+/** Throws interruptions again. The caller handles all other errors. */
 export function rethrowInterruption(error: unknown): void {
   if (error instanceof InterruptedRunError) {
     throw error;

@@ -1,6 +1,6 @@
 /**
- * The worker: takes jobs from the store under a lease, runs them, renews the lease while they run, and
- * starts over with whatever an earlier process left unfinished. Oldest jobs first.
+ * The worker: leases jobs from the store, oldest first, runs them, and renews their leases meanwhile. It continues jobs that
+ * an earlier process left unfinished.
  *
  * @module
  */
@@ -13,56 +13,56 @@ import { deserializeRecord } from './record.ts';
 import type { DisbursementDeps, RunEvent } from './run.ts';
 import { runDisbursement } from './run-disbursement.ts';
 
-/** Counts on when the wall clock steps. */
+/** A clock that does not step when the wall clock does. */
 function monotonicMs(): number {
   return performance.now();
 }
 
 export type JobEvent =
   | RunEvent
-  /** The run ended without an outcome; the job will be taken up again. */
+  /** The run ended without an outcome. The job will be run again. */
   | { readonly kind: 'interrupted'; readonly reason: string };
 
 export type JobRunnerOptions = {
   readonly store: JobStore;
   /**
-   * The employer whose jobs are run. The platform files a settlement under whoever's edge token brings it, so another employer's job,
-   * left in this store by an agent that served it before, waits for an agent of its own.
+   * The employer whose jobs are run. The platform assigns a settlement to the employer of the edge token. A job of another
+   * employer, left in this store by an earlier agent, therefore waits for an agent of its own.
    */
   readonly scope: string;
   readonly clock: Clock;
   readonly deps: Omit<DisbursementDeps, 'onEvent' | 'clock'>;
   /** Names this process in the store. */
   readonly workerId: string;
-  /** Jobs underway at once. Proofs still come one by one, and so do settlements of one allowance. */
+  /** Jobs that run at once. Proofs are still made one by one, and so are settlements of one allowance. */
   readonly concurrency: number;
   readonly leaseTtlMs: number;
-  /** Pause between two looks for work. */
+  /** Pause between two searches for work. */
   readonly idleMs: number;
-  /** @param requestId - of the request that the job was accepted from; undefined where its record does not tell */
+  /** @param requestId - of the request that the job was accepted from. Undefined: its record does not have it */
   readonly onEvent: (jobKey: string, event: JobEvent, requestId: string | undefined) => void;
 };
 
 export type JobRunner = {
-  /** Looks for work at once instead of after the pause. */
+  /** Searches for work at once instead of after the pause. */
   wake(): void;
   /**
-   * Takes up a job whose cancellation was stored, before all others: its run is broken off where it stands, as a crash
-   * would, and begins again with the wish. Waits for nothing.
+   * Runs a job whose cancellation was stored, before all others. A run that is underway ends where it is, as in a crash,
+   * and begins again with the cancellation. Returns at once.
    */
   cancel(key: string): void;
-  /** Ends all runs at their next safe point and gives their leases back. */
+  /** Ends all runs at their next safe point and releases their leases. */
   stop(): Promise<void>;
 };
 
-/** States in which a job still needs a worker. */
+/** States in which a job needs a worker. */
 const openStates = ['accepted', 'submitted'] as const;
 
-/** How long an interrupted job rests before anybody takes it up again: longer each time it happens. */
+/** How long an interrupted job rests before it is run again. The rest doubles each time. */
 const minRestMs = 3_000;
 const maxRestMs = 60_000;
 
-/** @throws Error when the store may wait so long for another process that a lease could not be renewed in time */
+/** @throws Error when the store may wait for another process for too long to renew a lease in time */
 export function startJobRunner(options: JobRunnerOptions): JobRunner {
   const { store, clock, leaseTtlMs } = options;
   if (renewalsPerLease * store.longestWaitMs > leaseTtlMs) {
@@ -72,14 +72,16 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
   }
   const stopping = new AbortController();
   const active = new Set<Promise<void>>();
-  /** How to break off the run of a key. */
+  /** Ends the run of a key. */
   const runs = new Map<string, () => void>();
   const resting = new Map<string, FencedName>();
-  /** Keys whose cancellation this process knows of, and those of them that no run has begun with yet. */
+  /** Keys whose cancellation this process knows. */
   const cancelled = new Set<string>();
-  const hurried = new Set<string>();
-  const rests = new Map<string, number>();
-  /** Why the last run of a key was interrupted: a job that is blocked is told once. */
+  /** Those of them whose run has not begun with the cancellation yet. They are leased before all others. */
+  const cancelledFirst = new Set<string>();
+  /** How long each interrupted key rests next, milliseconds. */
+  const restsMs = new Map<string, number>();
+  /** Why the last run of a key was interrupted. The event of a blocked job is sent once. */
   const blocked = new Map<string, string>();
   let wakeUp = (): void => undefined;
 
@@ -107,14 +109,14 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
   }
 
   async function takeNext(): Promise<JobLease | undefined> {
-    for (const key of hurried) {
+    for (const key of cancelledFirst) {
       const lease = runs.has(key) ? undefined : await takeJob(key);
       if (lease !== undefined) {
-        hurried.delete(key);
+        cancelledFirst.delete(key);
         return lease;
       }
       if (!(await isOpen(key))) {
-        hurried.delete(key);
+        cancelledFirst.delete(key);
         cancelled.delete(key);
       }
     }
@@ -138,7 +140,7 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
     return openStates.some((open) => open === state);
   }
 
-  /** @param takenAtMs - when the lease was asked for, on the clock that does not step */
+  /** @param takenAtMs - when the lease was requested, on the clock that does not step */
   async function runLeased(lease: JobLease, takenAtMs: number): Promise<void> {
     const { scope, key } = lease.job;
     const fenced = { scope, key, fence: lease.fence };
@@ -147,7 +149,7 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
     resting.delete(key);
     const signal = AbortSignal.any([lost.signal, stopping.signal]);
     let requestId: string | undefined;
-    const tell = (event: JobEvent): void => options.onEvent(key, event, requestId);
+    const emit = (event: JobEvent): void => options.onEvent(key, event, requestId);
     const held = keepLease({
       ...{ store, fenced, ttlMs: leaseTtlMs, takenAtMs, monotonicMs },
       nowMs: clock.nowMs,
@@ -158,40 +160,40 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
       ({ requestId } = record);
       await runDisbursement(
         { record, journal: createJournal(lease), signal },
-        { ...options.deps, clock, onEvent: tell },
+        { ...options.deps, clock, onEvent: emit },
       );
-      rests.delete(key);
+      restsMs.delete(key);
       blocked.delete(key);
       cancelled.delete(key);
       held.end();
       await store.release(fenced).catch(() => undefined);
     } catch (error) {
       held.end();
-      const isHurried = hurried.has(key);
-      const reason = isHurried ? 'it is cancelled' : describe(error);
+      const isCancelled = cancelledFirst.has(key);
+      const reason = isCancelled ? 'it is cancelled' : describe(error);
       if (error instanceof BlockedRunError) {
-        // It stays so until the agent is started again, or the chain tells more.
-        rests.set(key, maxRestMs);
+        // It stays blocked until the agent is restarted, or the chain shows more.
+        restsMs.set(key, maxRestMs);
       }
       if (!(error instanceof BlockedRunError) || blocked.get(key) !== reason) {
-        tell({ kind: 'interrupted', reason });
+        emit({ kind: 'interrupted', reason });
       }
       blocked.set(key, reason);
-      await (isHurried ? store.release(fenced).catch(() => undefined) : restJob(fenced));
+      await (isCancelled ? store.release(fenced).catch(() => undefined) : restJob(fenced));
     } finally {
       runs.delete(key);
     }
   }
 
-  /** The job keeps its lease for a while but no place among the active ones, so others get their turn. */
+  /** The job keeps its lease while it rests, but not its place among the active jobs, so other jobs can run. */
   async function restJob(fenced: FencedName): Promise<void> {
     if (stopping.signal.aborted) {
       await store.release(fenced).catch(() => undefined);
       return;
     }
     const { key } = fenced;
-    const ttlMs = rests.get(key) ?? minRestMs;
-    rests.set(key, Math.min(2 * ttlMs, maxRestMs));
+    const ttlMs = restsMs.get(key) ?? minRestMs;
+    restsMs.set(key, Math.min(2 * ttlMs, maxRestMs));
     resting.set(key, fenced);
     await store.renew({ ...fenced, ttlMs, nowMs: clock.nowMs() }).catch(() => undefined);
   }
@@ -217,10 +219,10 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
       if (rest !== undefined) {
         void store.release(rest).then(wakeUp, () => undefined);
       }
-      // Once: whoever asks again waits for the same end.
+      // Once only: a second request waits for the same end.
       if (!cancelled.has(key)) {
         cancelled.add(key);
-        hurried.add(key);
+        cancelledFirst.add(key);
         runs.get(key)?.();
       }
       wakeUp();
@@ -229,13 +231,13 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
       stopping.abort();
       await running;
       await Promise.allSettled(active);
-      // Else whoever is started next would wait for the rest of their leases.
+      // Otherwise the next process would wait for the rest of these leases.
       await Promise.allSettled([...resting.values()].map((rest) => store.release(rest)));
     },
   };
 }
 
-/** For logs: codes, and never the message of an unknown error, which may quote anything. */
+/** For logs: codes only, because the message of an unknown error may quote confidential values. */
 function describe(error: unknown): string {
   if (error instanceof InterruptedRunError) {
     const cause = errorCodeOf(error.cause);

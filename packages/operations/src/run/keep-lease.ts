@@ -1,13 +1,13 @@
 /**
- * Keeps one lease while its job is worked on. How long the lease is still held is counted on a clock that does not step:
- * the wall clock, by which other processes judge a lease, may jump. When it does, they may take the job over; the fence
- * of the store then shuts this worker out, and the next renewal tells it.
+ * Keeps one lease while its job runs. The remaining time of the lease is measured on a clock that does not step. Other
+ * processes judge a lease by the wall clock, which may jump. If they take the job over after a jump, the fence of the store
+ * refuses the writes of this worker, and its next renewal fails.
  *
  * @module
  */
 import type { FencedName, JobStore } from '@pool/idempotency';
 
-/** Renewals in the life of one lease, so that one that fails can be tried again. */
+/** Renewals in the life of one lease, so that a failed one can be tried again. */
 export const renewalsPerLease = 3;
 
 export type HeldLease = {
@@ -23,7 +23,7 @@ export function keepLease(input: {
   readonly nowMs: () => number;
   /** Milliseconds of a clock that does not step. */
   readonly monotonicMs: () => number;
-  /** When the lease was asked for, on that clock. */
+  /** When the lease was requested, on that clock. */
   readonly takenAtMs: number;
   /** The job was taken over, or the lease ran out before it could be renewed. */
   readonly onLost: () => void;
@@ -40,7 +40,7 @@ export function keepLease(input: {
       }
       onLost();
     } catch {
-      // A busy store is asked again at the next turn, as long as the lease lasts.
+      // A busy store is asked again at the next renewal, as long as the lease lasts.
       if (monotonicMs() >= heldUntilMs) {
         onLost();
       }

@@ -1,6 +1,6 @@
 /**
- * Mutual exclusion by name within this process, first come, first served. Held over the allowance decision
- * and the settlement of one (chain, token, funder): two batches must not both count on the same allowance.
+ * Mutual exclusion by name within this process, first come, first served. Held from the allowance decision to the
+ * settlement of one (chain, token, funder), so that two batches do not count on the same allowance.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 export type KeyLock = {
   /** @returns how to release; calling it twice is harmless */
   acquire(name: string, signal: AbortSignal): Promise<() => void>;
-  /** Somebody holds it or waits for it. */
+  /** True if a run holds it or waits for it. */
   isTaken(name: string): boolean;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The release record (protocol §3): the deadline of one authorisation, chosen when its batch is about to leave and
- * written once, before anything is signed. A restart signs under the same deadline or not at all.
+ * The release record (protocol §3): the deadline of one authorisation, chosen just before its batch leaves and stored once,
+ * before anything is signed. A restart signs under the same deadline or not at all.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export async function loadRelease(run: Run, batch: Batch): Promise<DatedBatch | 
   return text === undefined ? undefined : readRelease(text, batch);
 }
 
-/** The stored deadline, or one chosen and stored now. Two writers end up with the same one. */
+/** The stored deadline, or a new one that is stored now. Two writers end up with the same deadline. */
 export async function ensureRelease(run: Run, batch: Batch): Promise<DatedBatch> {
   const stored = await loadRelease(run, batch);
   if (stored !== undefined) {
@@ -30,7 +30,7 @@ export async function ensureRelease(run: Run, batch: Batch): Promise<DatedBatch>
 }
 
 /**
- * Stores the deadline of an authorisation unless there is one already, and returns the one stored.
+ * Stores the deadline of an authorisation if none is stored, and returns the stored one.
  * @param deadline - Unix seconds
  */
 export async function storeRelease(run: Run, batch: Batch, deadline: number): Promise<DatedBatch> {

@@ -1,11 +1,11 @@
 /**
- * The batchId of this job was used by a batch this agent did not build; it binds our funder, whose money has moved: a second agent, or this one before
- * its store was lost, has paid the key (protocol §8, case (c)). The platform's row for the key tells what
- * was paid; it counts only as far as the chain's own event and our request confirm it.
+ * The batchId of this job was used by a batch that this agent did not build (protocol §8, case (c)). The batchId binds the
+ * funder, so its money has moved: another agent has paid the key, or this one before its store was lost. The platform's row
+ * of the key says what was paid. It counts only as far as the event on chain and the request of this job confirm it.
  *
- * Amounts are not on chain one by one: they are taken from our request, whose sum the chain confirms, and only
- * when the keyed fingerprint in the row says that the other agent was given the same request. What stays the
- * platform's word is which commitment belongs to which P.
+ * The chain does not show single amounts. They are taken from the request, whose sum the chain confirms, and only if the
+ * keyed fingerprint in the row says that the other agent was given the same request. Which commitment belongs to which P
+ * rests on the platform's word alone.
  *
  * @module
  */
@@ -18,18 +18,18 @@ import { compareFingerprints } from './body-fingerprint.ts';
 
 export type ElsewhereInput = {
   readonly row: SettlementRecord | undefined;
-  /** Of our own request. */
+  /** Of the request of this job. */
   readonly fingerprint: BodyFingerprint;
-  /** What the chain has under the batchId of funder and batchNonce. */
+  /** The event on chain under the batchId of funder and batchNonce. */
   readonly funded: FundedBatch;
   /** Of this job. */
   readonly batchNonce: Hex32;
   readonly recipients: readonly CheckedRecipient[];
   readonly token: EvmAddress;
   readonly funder: EvmAddress;
-  /** Sum of our request, base units. */
+  /** Sum of the request, base units. */
   readonly total: bigint;
-  /** Base units the funder's tokens that transaction moved into the pool. */
+  /** Base units of the funder's tokens that the transaction moved into the pool. */
   readonly transferred: bigint;
 };
 
@@ -38,7 +38,7 @@ export type ElsewhereVerdict =
   | { readonly kind: 'same-payment'; readonly commitments: readonly Hex32[] }
   | { readonly kind: 'unproven'; readonly reason: string };
 
-/** Decides whether the batch on chain is the payment that was asked for here. */
+/** Decides whether the batch on chain is the payment that this job requests. */
 export function decideElsewhere(input: ElsewhereInput): ElsewhereVerdict {
   const { row, funded } = input;
   if (row === undefined) {
@@ -81,7 +81,7 @@ export function decideElsewhere(input: ElsewhereInput): ElsewhereVerdict {
   return mapCommitments(input.recipients, row, funded);
 }
 
-/** Every recipient's P must stand in a slot of its own. Other slots may be dummies. */
+/** Each recipient's P must be in a slot of its own. Other slots may be dummies. */
 function mapCommitments(
   recipients: readonly CheckedRecipient[],
   row: SettlementRecord,

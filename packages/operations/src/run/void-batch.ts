@@ -1,6 +1,6 @@
 /**
- * The funder's withdrawal of a released authorisation (protocol §8, `voidBatch`), through the platform. That it was
- * sent says nothing: the job ends when a final block shows it.
+ * The funder's withdrawal of a released authorisation (protocol §8, `voidBatch`), through the platform. Sending it decides
+ * nothing: the job ends when a final block shows it.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { computeJobNonce } from './batch.ts';
 import type { DatedBatch } from './release-record.ts';
 import type { Run } from './run.ts';
 
-/** Signs once, stores, sends. The wish to cancel is on disk before this is called. */
+/** Signs once, stores, sends. The request to cancel is on disk before this is called. */
 export async function postVoid(run: Run, batch: DatedBatch): Promise<void> {
   const { key, employerId } = run.record();
   const batchNonce = computeJobNonce(run, employerId, key);
