@@ -187,19 +187,19 @@ export const agentRoutes = {
     id: 'livez',
     method: 'GET',
     path: '/api/livez',
-    summary: 'Is the process alive?',
-    answers: { 200: { description: 'It is.', schema: livenessSchema } },
+    summary: 'Liveness of the process',
+    answers: { 200: { description: 'The process is alive.', schema: livenessSchema } },
     errors: { 403: ['forbidden_host'] },
   }),
   readyz: defineRoute({
     id: 'readyz',
     method: 'GET',
     path: '/api/readyz',
-    summary: 'Is everything there that a payment needs?',
+    summary: 'Readiness of every part that a payment needs',
     answers: {
-      200: { description: 'Everything is.', schema: readinessReportSchema },
+      200: { description: 'Every part is ready.', schema: readinessReportSchema },
       503: {
-        description: 'Something is not; the report says what.',
+        description: 'A part is not ready; the report names it.',
         schema: readinessReportSchema,
       },
     },
@@ -227,8 +227,8 @@ export const agentRoutes = {
     path: '/api/disburse',
     summary: 'Pay a batch of recipients',
     description:
-      'Stops at the first thing wrong. The same key with the same body answers the original job; with ' +
-      'another body 409. A key used before answers 200 once its job has ended, and 202 until then.',
+      'Stops at the first problem. The same key with the same body answers the original job, with another body 409. A key that was ' +
+      'used answers 200 once its job has ended, and 202 until then.',
     auth: bearer,
     headers: { 'idempotency-key': idempotencyKeyHeaderSchema },
     body: disburseRequestSchema,
@@ -252,8 +252,8 @@ export const agentRoutes = {
     path: '/api/validate',
     summary: 'Everything wrong with a disbursement, without paying',
     description:
-      'The checks of a disbursement, all of them; proves and submits nothing. A body that is malformed or ' +
-      'too large is an issue like any other.',
+      'Runs all checks of a disbursement; proves and submits nothing. A body that is malformed or too large is ' +
+      'reported as an issue.',
     auth: bearer,
     body: disburseRequestSchema,
     answers: { 200: { description: 'The report.', schema: validationReportSchema } },
@@ -271,7 +271,9 @@ export const agentRoutes = {
     summary: 'Read a disbursement by its Idempotency-Key',
     auth: bearer,
     params: { key: jobKeyParamSchema },
-    answers: { 200: { description: 'The job as it stands.', schema: disbursementJobSchema } },
+    answers: {
+      200: { description: 'The current state of the job.', schema: disbursementJobSchema },
+    },
     errors: {
       401: unauthorized,
       403: forbidden,
@@ -286,11 +288,11 @@ export const agentRoutes = {
     path: '/api/disburse/{key}',
     summary: 'Cancel a disbursement',
     description:
-      'Before the batch has left, the job fails with `cancelled` at once. After that its funder withdraws the ' +
-      'authorisation, and the answer waits for a final block, which may take minutes: allow for that in the read ' +
-      'time-out. Whoever hangs up may ask again; the cancellation goes on. A batch that settles first is answered as ' +
-      '`done`: it was paid. A job that had ended before is answered as it is. 409 `configuration_changed`: the job began ' +
-      'with another funder, pool, token or chain than the agent has now, so it cannot end it; the cancellation is kept.',
+      'Before the batch is released, the job fails with `cancelled` at once. After that the funder withdraws the ' +
+      'authorisation, and the answer waits for a final block. This can take minutes: set the read time-out accordingly. A ' +
+      'caller that disconnects can repeat the request; the cancellation continues. A batch that settles first is answered as ' +
+      '`done`: it was paid. A job that ended earlier is answered unchanged. 409 `configuration_changed`: the job began with ' +
+      'another funder, pool, token or chain than the agent has now, so the agent cannot end it; the cancellation is stored.',
     auth: bearer,
     params: { key: jobKeyParamSchema },
     answers: { 200: { description: 'The job, which has ended.', schema: disbursementJobSchema } },
@@ -309,7 +311,7 @@ export const agentApi: Api = {
   name: 'agent',
   title: 'Pool disbursement agent',
   description:
-    'The local process that proves, signs and settles disbursements. Listens on loopback unless told otherwise.',
+    'The local process that proves, signs and settles disbursements. Listens on loopback by default.',
   servers: [{ url: 'http://127.0.0.1:8787', description: 'The default address of an agent.' }],
   securitySchemes: {
     agentCredential: {

@@ -1,5 +1,5 @@
 /**
- * `/agent-edge`: what agents ask of the platform, and the notes a holder reads.
+ * `/agent-edge`: the routes that agents call, and the notes that a holder reads.
  *
  * @module
  */
@@ -41,7 +41,7 @@ export const edgeRoutes = {
     id: 'bootstrap',
     method: 'POST',
     path: '/agent-edge/bootstrap',
-    summary: 'Whose agent this is, and what the platform vends to it',
+    summary: 'The agent’s employer and the settings that the platform vends to it',
     auth: edgeToken,
     body: bootstrapRequestSchema,
     answers: { 200: { description: 'The deployment.', schema: bootstrapResponseSchema } },
@@ -58,7 +58,7 @@ export const edgeRoutes = {
     method: 'POST',
     path: '/agent-edge/recipients/lookup',
     summary: 'Keys, readiness and evidence of recipients by address',
-    description: 'One record an address, in the order asked, spelled as asked.',
+    description: 'One record per address, in the order and spelling of the request.',
     auth: edgeToken,
     body: recipientLookupRequestSchema,
     answers: { 200: { description: 'The records.', schema: recipientLookupResponseSchema } },
@@ -74,7 +74,7 @@ export const edgeRoutes = {
     id: 'postSettlement',
     method: 'POST',
     path: '/agent-edge/settlements',
-    summary: 'Hand over a proved and signed batch',
+    summary: 'Post a proved and signed batch for settlement',
     auth: edgeToken,
     headers: { 'idempotency-key': idempotencyKeyHeaderSchema },
     body: settlementRequestSchema,
@@ -121,8 +121,8 @@ export const edgeRoutes = {
     path: '/agent-edge/settlements/{key}/void',
     summary: 'Withdraw the batch of a settlement',
     description:
-      'From then on the platform sends voidBatch() and no fund(). The settlement ends reverted with the code ' +
-      'batch_voided, or settled when fund() landed first. Repeating the call changes nothing.',
+      'From then on the platform sends voidBatch() and no fund(). The settlement ends `reverted` with the code ' +
+      '`batch_voided`, or `settled` if fund() landed first. Repeating the call changes nothing.',
     auth: edgeToken,
     params: { key: jobKeyParamSchema },
     body: voidRequestSchema,
@@ -144,9 +144,10 @@ export const edgeRoutes = {
     id: 'redeliverNotes',
     method: 'POST',
     path: '/agent-edge/settlements/{key}/notes',
-    summary: 'Hand over the sealed notes of a settled batch once more',
+    summary: 'Deliver the sealed notes of a settled batch again',
     description:
-      'For a platform that lost them. Taken only when a final block has the batch and names the hash of exactly these notes. Doing it again changes nothing.',
+      'For a platform that lost them. Accepted only if a final block holds the batch with the hash of exactly these notes. Repeating ' +
+      'the call changes nothing.',
     auth: edgeToken,
     params: { key: jobKeyParamSchema },
     body: deliverySchema,
@@ -201,7 +202,7 @@ export const edgeRoutes = {
 export const edgeApi: Api = {
   name: 'edge',
   title: 'Pool agent edge',
-  description: 'What agents and holders ask of a platform under /agent-edge.',
+  description: 'The routes of a platform that agents and holders call, under /agent-edge.',
   servers: [{ url: '/', description: 'The platform that serves this document.' }],
   securitySchemes: {
     edgeToken: {

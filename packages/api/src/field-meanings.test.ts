@@ -158,7 +158,7 @@ describe('the meaning of a field', () => {
     });
   });
 
-  it('stands beside the reference to a named schema, which keeps its own', () => {
+  it('is beside the reference to a named schema, which keeps its own', () => {
     const named = v.pipe(v.strictObject({ id: v.string() }), v.description('in general'));
     const { paths, components } = createOpenApi(
       made({ own: named, other: v.optional(v.pipe(named, v.description('here'))) }, { named }),

@@ -68,7 +68,7 @@ const tokenResponseSchema = v.strictObject({
   scope: v.pipe(v.string(), v.description('Scopes that the token has, separated by spaces.')),
 });
 
-/** RFC 6749 §5.2 and the house's own form, both. */
+/** The error form of RFC 6749 §5.2 and that of this repository in one body. */
 function tokenErrorSchema(codes: readonly string[]) {
   return v.strictObject({
     error: v.pipe(
@@ -89,17 +89,18 @@ export const gateRoutes = {
     id: 'livez',
     method: 'GET',
     path: '/livez',
-    summary: 'Is the process alive?',
-    answers: { 200: { description: 'It is.', schema: okSchema } },
+    summary: 'Liveness of the process',
+    answers: { 200: { description: 'The process is alive.', schema: okSchema } },
     errors: { 403: foreign },
   }),
   readyz: defineRoute({
     id: 'readyz',
     method: 'GET',
     path: '/readyz',
-    summary: 'Can the process serve?',
-    description: 'It can while its database answers and no other process has taken it over.',
-    answers: { 200: { description: 'It can.', schema: okSchema } },
+    summary: 'Readiness of the process',
+    description:
+      'The process is ready while its database answers and no other process has taken that over.',
+    answers: { 200: { description: 'The process is ready.', schema: okSchema } },
     errors: { 403: foreign, 503: ['database_unavailable'] },
   }),
   grantToken: defineRoute({
@@ -116,7 +117,10 @@ export const gateRoutes = {
         description: 'The request cannot be granted.',
         schema: tokenErrorSchema(['unsupported_grant_type', 'invalid_scope']),
       },
-      401: { description: 'Not a client.', schema: tokenErrorSchema(['invalid_client']) },
+      401: {
+        description: 'The client is unknown, or its secret is wrong.',
+        schema: tokenErrorSchema(['invalid_client']),
+      },
     },
     errors: { 403: foreign, 413: tooLarge, 429: ['rate_limited'] },
   }),
@@ -150,7 +154,12 @@ export const gateRoutes = {
     path: '/v1/capacity',
     summary: 'How full the eligibility tree is',
     auth: read,
-    answers: { 200: { description: 'Its places.', schema: gateCapacityResponseSchema } },
+    answers: {
+      200: {
+        description: 'The number of leaves, and how many are used.',
+        schema: gateCapacityResponseSchema,
+      },
+    },
     errors: { 401: unauthorized, 403: ['forbidden', ...foreign] },
   }),
   putWallet: defineRoute({
@@ -162,7 +171,7 @@ export const gateRoutes = {
     auth: write,
     params: { walletId: walletIdSchema },
     body: gateWalletRequestSchema,
-    answers: { 200: { description: 'Where the wallet stands.', schema: gateWalletResponseSchema } },
+    answers: { 200: { description: 'The state of the wallet.', schema: gateWalletResponseSchema } },
     errors: {
       400: ['invalid_request', 'invalid_wallet_pub', ...badWord],
       401: unauthorized,
@@ -181,7 +190,7 @@ export const gateRoutes = {
     auth: write,
     params: { clientId: gateReaderIdSchema },
     body: gateReaderRequestSchema,
-    answers: { 200: { description: 'The state stands.', schema: gateReaderResponseSchema } },
+    answers: { 200: { description: 'The state is stored.', schema: gateReaderResponseSchema } },
     errors: {
       400: ['invalid_request'],
       401: unauthorized,

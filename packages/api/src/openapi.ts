@@ -23,7 +23,7 @@ export type OpenApiDocument = JsonObject & {
 /** Version of the contract, not of the software that serves it. */
 const contractVersion = '1';
 
-/** What any operation may be answered before its route is known, said once: it belongs to none of them. */
+/** Refusals of the server itself, before any route is known. They belong to no operation. */
 const serverRefusals = [
   'Before any route is asked, the server itself may refuse with {code, message} and end the connection:',
   '400 invalid_request (no HTTP, or a request that two readers could understand differently),',

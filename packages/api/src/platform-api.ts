@@ -48,17 +48,18 @@ export const platformRoutes = {
     id: 'livez',
     method: 'GET',
     path: '/livez',
-    summary: 'Is the process alive?',
-    answers: { 200: { description: 'It is.', schema: okSchema } },
+    summary: 'Liveness of the process',
+    answers: { 200: { description: 'The process is alive.', schema: okSchema } },
     errors: { 403: foreign },
   }),
   readyz: defineRoute({
     id: 'readyz',
     method: 'GET',
     path: '/readyz',
-    summary: 'Can the process serve?',
-    description: 'It can while its database answers and no other process has taken it over.',
-    answers: { 200: { description: 'It can.', schema: okSchema } },
+    summary: 'Readiness of the process',
+    description:
+      'The process is ready while its database answers and no other process has taken that over.',
+    answers: { 200: { description: 'The process is ready.', schema: okSchema } },
     errors: { 403: foreign, 503: ['database_unavailable'] },
   }),
   createNonce: defineRoute({
@@ -79,7 +80,7 @@ export const platformRoutes = {
     summary: 'Sign in with a signed EIP-4361 text',
     description:
       'Sets the cookie sessionId. To enrol or rotate, the text lists the one resource urn:pool:encryption-key:<P>. ' +
-      'A signature that is not of the address’s own key is put to the contract at the address, on the chain that ' +
+      'If the signature is not by the address’s own key, the contract at the address verifies it, on the chain that ' +
       'the text names (ERC-1271). A contract wallet’s session may register and mint disburse keys; having no ' +
       'public key of its own it cannot enrol. Its signature must not be wrapped (EIP-6492).',
     body: verifySessionRequestSchema,
@@ -105,7 +106,11 @@ export const platformRoutes = {
     path: '/api/auth/logout',
     summary: 'End the session of the cookie, if there is one',
     answers: {
-      200: { description: 'There is no session.', schema: successResponseSchema, setsCookie: true },
+      200: {
+        description: 'The session has ended.',
+        schema: successResponseSchema,
+        setsCookie: true,
+      },
     },
     errors: { 403: foreign, 413: tooLarge, 429: limited },
   }),
@@ -132,8 +137,8 @@ export const platformRoutes = {
     path: '/api/employers/holder/onboard',
     summary: 'Enrol the session’s wallet as a holder',
     description:
-      'Idempotent for the same pair of keys; asked again it drives the gate again. Where the deployment requires ' +
-      'invitations, an employer has invited the session’s address before.',
+      'Idempotent for the same pair of keys; repeating it retries the pool-gate. Where the deployment requires ' +
+      'invitations, an employer must have invited the session’s address.',
     auth: session,
     body: onboardRequestSchema,
     answers: { 200: { description: 'Enrolled.', schema: onboardResponseSchema } },
@@ -153,7 +158,7 @@ export const platformRoutes = {
     path: '/api/employers/holder/rotate-encryption-key',
     summary: 'Change the key that notes are sealed to from now on',
     description:
-      'Nothing sealed before is sealed again; the viewing key of the key before still opens it. The session’s ' +
+      'Earlier notes stay sealed to the previous key, and its viewing key still opens them. The session’s ' +
       'sign-in text lists the new key.',
     auth: session,
     body: rotateRequestSchema,
@@ -188,8 +193,8 @@ export const platformRoutes = {
     path: '/api/employers/invitations',
     summary: 'Invite wallets to enrol',
     description:
-      'Counts only where the deployment requires invitations. All addresses are invited or none; one that was ' +
-      'invited before is invited for longer. The wallet itself enrols by the same calls as ever.',
+      'Matters only where the deployment requires invitations. Either all addresses are invited or none. A repeated ' +
+      'invitation lasts longer. The wallet itself enrols by the same calls as without an invitation.',
     auth: session,
     body: inviteRequestSchema,
     answers: { 200: { description: 'They are invited.', schema: inviteResponseSchema } },
@@ -215,7 +220,7 @@ export const platformRoutes = {
     id: 'cancelInvitation',
     method: 'DELETE',
     path: '/api/employers/invitations/{address}',
-    summary: 'Take back an invitation that nobody has used',
+    summary: 'Cancel an unused invitation',
     auth: session,
     params: {
       address: v.pipe(
@@ -224,7 +229,9 @@ export const platformRoutes = {
         v.description('EVM address of the invited wallet: 0x and 40 hex digits.'),
       ),
     },
-    answers: { 200: { description: 'It is taken back.', schema: successResponseSchema } },
+    answers: {
+      200: { description: 'The invitation is cancelled.', schema: successResponseSchema },
+    },
     errors: {
       400: ['invalid-address'],
       401: unauthorized,
@@ -241,7 +248,7 @@ export const platformRoutes = {
     path: '/api/employers/keys',
     summary: 'Mint an API key for one capability',
     description:
-      'The plaintext is answered this once. Minting revokes nothing. A contract wallet may mint disburse keys only.',
+      'Only this answer contains the plaintext. Minting revokes no other key. A contract wallet may mint disburse keys only.',
     auth: session,
     body: mintKeyRequestSchema,
     answers: { 201: { description: 'The key.', schema: mintKeyResponseSchema } },
@@ -292,7 +299,7 @@ export const platformRoutes = {
     id: 'verifyKey',
     method: 'POST',
     path: '/api/employers/verify-key',
-    summary: 'What an API key is good for; asked by agents',
+    summary: 'Capability and employer of an API key, for agents',
     auth: { scheme: 'edgeToken' },
     body: verifyKeyRequestSchema,
     answers: { 200: { description: 'The verdict.', schema: verifyKeyResponseSchema } },

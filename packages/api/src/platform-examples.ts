@@ -12,7 +12,7 @@ const nextKey = '0x2a6e3f9011223344556677889900aabbccddeeff112233445566778899aab
 const employerId = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
 const time = '2026-11-21T10:00:00.000Z';
 const nonce = 'kq2Zr8mB0xWf41Ls';
-// Of nobody: a key of this form was never minted.
+// An example of the form; this key was never minted.
 const apiKey = 'pool_live_EXAMPLE0_ThisIsTheFormOfAKeyAndNoneThatWasEverMinted';
 const keyMetadata = {
   id: 7,

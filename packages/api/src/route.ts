@@ -35,7 +35,7 @@ export type Route = {
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
-  /** Absent: anybody may ask. */
+  /** Absent: the route needs no credential. */
   readonly auth?: RouteAuth;
   readonly params?: v.ObjectEntries;
   readonly query?: v.ObjectEntries;
@@ -90,7 +90,7 @@ type Part<R, Name extends keyof Route> = R extends { readonly [K in Name]: infer
     : unknown
   : unknown;
 
-/** What a caller of the route has to give. */
+/** The input of a caller of the route. */
 export type RouteInput<R extends Route> = Part<R, 'params'> &
   Part<R, 'query'> &
   Part<R, 'headers'> &
@@ -98,7 +98,7 @@ export type RouteInput<R extends Route> = Part<R, 'params'> &
     ? { readonly body: v.InferInput<T> }
     : unknown);
 
-/** Every documented answer, told apart by `status`. */
+/** Every documented answer, distinguished by `status`. */
 export type RouteAnswer<R extends Route> =
   | {
       [S in keyof R['answers'] & number]: {

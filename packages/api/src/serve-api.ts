@@ -1,6 +1,6 @@
 /**
  * The two texts a service serves about itself, made once: the document, and its page with the headers that
- * keep it harmless. Both are for everybody: they hold nothing of a deployment.
+ * keep it harmless. Both need no credential: they contain nothing of a deployment.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export type ServedText = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** @param prefix - what stands before `/openapi.json` and `/docs`; empty for a service of its own */
+/** @param prefix - path before `/openapi.json` and `/docs`; empty for a service of its own */
 export function createApiPages(api: Api, prefix = ''): readonly ServedText[] {
   const document = createOpenApi(api);
   const documentPath = `${prefix}/openapi.json`;

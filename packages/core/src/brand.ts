@@ -1,6 +1,6 @@
 /**
  * Brands: types that no plain string or bigint has. Only the parser beside each brand gives it, so a function that takes
- * a branded value need not check it again, and `tsc` refuses a value that nobody has checked.
+ * a branded value need not check it again, and `tsc` refuses an unchecked value.
  *
  * @module
  */

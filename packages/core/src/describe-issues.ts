@@ -1,5 +1,5 @@
 /**
- * What a schema found wrong with a value, for whoever sent it: where, and what the value must be. In words of the
+ * What a schema found wrong with a value, for its sender: where, and what the value must be. In words of the
  * body, not of the schema library, and without the value: valibot's own messages repeat it.
  *
  * @module

@@ -44,7 +44,7 @@ export type BatchNonceParts = {
 };
 
 /**
- * The nonce by which the contract pays one job once, whoever asks and however often: a lost job store or a
+ * The nonce by which the contract pays one job once, for any caller and any number of calls: a lost job store or a
  * second agent computes the same value and is refused. Spelling does not matter: addresses are hashed in
  * checksum form and the UUID in lower case, or one job could be paid once per spelling.
  *
@@ -67,7 +67,7 @@ export function computeBatchNonce(parts: BatchNonceParts): Field {
 
 /**
  * The name of a batch in the proof, in the contract's set of used batches and in its event:
- * `keccak256(abi.encode(funder, batchNonce)) mod r`. It binds the funder, so whoever learns a batch nonce before it is on
+ * `keccak256(abi.encode(funder, batchNonce)) mod r`. It binds the funder, so a party that learns a batch nonce before it is on
  * chain can use it only under another funder's address, which makes another batch.
  *
  * @throws PoolError `invalid-address`, `invalid_field_element`

@@ -8,7 +8,7 @@
 import { PoolError } from './errors/pool-error.ts';
 
 /**
- * True for 1–255 printable ASCII characters without a space at either end. `.` and `..` are no keys:
+ * True for 1–255 printable ASCII characters without a space at either end. `.` and `..` are refused:
  * a key is also a segment of a URL's path, where they would mean something else.
  */
 export function isIdempotencyKey(key: string): boolean {
@@ -27,8 +27,8 @@ export function parseIdempotencyKey(headerValue: string | undefined): string {
   const key = headerValue.startsWith('"') ? unquote(headerValue) : headerValue;
   if (key === undefined || !isIdempotencyKey(key)) {
     throw refused(
-      'Idempotency-Key must be 1 to 255 printable ASCII characters, with no space at either end, ' +
-        'and neither . nor ..',
+      'Idempotency-Key must be 1 to 255 printable ASCII characters, without a space at either end, ' +
+        'and not . or ..',
     );
   }
   return key;
@@ -36,11 +36,11 @@ export function parseIdempotencyKey(headerValue: string | undefined): string {
 
 /**
  * The header value to send for a key: the quoted form, the one spelling that is right for every key.
- * @throws PoolError `invalid_request` when it is no key
+ * @throws PoolError `invalid_request` for a malformed key
  */
 export function formatIdempotencyKey(key: string): string {
   if (!isIdempotencyKey(key)) {
-    throw refused('this is no Idempotency-Key: 1 to 255 printable ASCII characters are required');
+    throw refused('the Idempotency-Key is malformed: use 1 to 255 printable ASCII characters');
   }
   return `"${key.replace(/["\\]/g, '\\$&')}"`;
 }

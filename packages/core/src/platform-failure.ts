@@ -1,6 +1,6 @@
 /**
- * What a failed call of the platform means for whoever waits for it. A dead edge token and an answer that is not
- * understood do not pass by themselves, so neither is called an outage.
+ * What a failed call of the platform means for the agent's caller. A dead edge token and an answer that does not fit
+ * this version do not pass by themselves, so neither is reported as an outage.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { errorCodeOf, isPoolError, PoolError } from './errors/pool-error.ts';
 /** The edge token is revoked or unknown. */
 export const edgeTokenRefused = 'edge_token_refused';
 
-/** The platform answers, and agent and platform do not understand each other. */
+/** The platform answers, but its answer does not fit this agent's version. */
 export const platformInvalidResponse = 'platform_invalid_response';
 
 /**

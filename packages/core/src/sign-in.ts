@@ -16,8 +16,8 @@ import { type Hex, hexToBytes, parseHex } from './hex.ts';
 import { computeWalletAddress, encodeWalletPub, type WalletPub } from './wallet-pub.ts';
 
 /**
- * P, 32 bytes of hex: a packed Baby Jubjub point for EVM wallets. Public. The brand speaks of the spelling; that it is a point
- * of the subgroup is checked by whoever decodes it.
+ * P, 32 bytes of hex: a packed Baby Jubjub point for EVM wallets. Public. The brand covers the spelling; the code that decodes
+ * it checks that it is a point of the subgroup.
  */
 export type EncryptionPublicKey = Brand<Hex, 'EncryptionPublicKey'>;
 

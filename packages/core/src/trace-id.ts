@@ -1,6 +1,6 @@
 /**
- * An id by which log lines of one job are found, in agent and platform alike, without telling its key. It is no
- * secret and no proof: whoever guesses a key can compute it.
+ * An id that finds the log lines of one job, in agent and platform alike, without revealing its key. It is neither a
+ * secret nor a proof: anyone who guesses a key can compute it.
  *
  * @module
  */

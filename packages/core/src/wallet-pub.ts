@@ -44,7 +44,7 @@ export function encodeWalletPub({ x, y }: WalletPoint): WalletPub {
     point.assertValidity();
     return bytesToHex(point.toBytes(true)) as WalletPub;
   } catch (cause) {
-    throw new PoolError('invalid_wallet_pub', 'x and y are no point on secp256k1', { cause });
+    throw new PoolError('invalid_wallet_pub', 'x and y are not a point on secp256k1', { cause });
   }
 }
 
