@@ -1,12 +1,12 @@
 /**
- * What proves, as told to people and to readiness checks.
+ * Description of what proves, for people and for readiness checks.
  *
  * @module
  */
 
-/** What the proofs run on; for a readiness route. */
+/** The device or processor that makes the proofs; for a readiness route. */
 export type AcceleratorDescription = {
-  /** `none` before the first proof decides, and for dry runs. */
+  /** `none` before the first proof starts an engine, and for dry runs. */
   readonly kind: 'cpu' | 'webgpu' | 'none';
   readonly detail: string;
 };

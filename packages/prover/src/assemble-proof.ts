@@ -1,6 +1,6 @@
 /**
- * From the five sums to a Groth16 proof: A = α + Σa + rδ, B = β + Σb + sδ, C = Σc + Σh + sA + r(β + Σb) with B's sum in G1, for
- * random r and s, which make the proof independent of the witness (J. Groth, "On the size of pairing-based non-interactive
+ * Assembles a Groth16 proof from the five sums: A = α + Σa + rδ, B = β + Σb + sδ, C = Σc + Σh + sA + r(β + Σb) with B's sum in
+ * G1. The random r and s make the proof independent of the witness (J. Groth, "On the size of pairing-based non-interactive
  * arguments", EUROCRYPT 2016, eprint 2016/260, §3.2).
  *
  * @module
@@ -14,7 +14,7 @@ import type { Groth16Proof } from './groth16.ts';
 type G1Point = typeof bn254.G1.Point.BASE;
 type G2Point = typeof bn254.G2.Point.BASE;
 
-/** The fixed points that blind a proof, as they lie in a proving key. */
+/** The fixed points that blind a proof, in the encoding of a proving key. */
 export type BlindingPoints = {
   readonly alpha1: Uint8Array;
   readonly beta1: Uint8Array;
@@ -36,14 +36,14 @@ function toG2(point: G2Affine): G2Point {
       });
 }
 
-/** A point of G1 as it lies in a proving key; all zeros is infinity. */
+/** Decodes a point of G1 of a proving key. All zeros is infinity. */
 export function decodeG1(bytes: Uint8Array, start = 0): G1Affine {
   const x = readCoordinate(bytes, start);
   const y = readCoordinate(bytes, start + 32);
   return x === 0n && y === 0n ? undefined : { x, y };
 }
 
-/** A point of G2 as it lies in a proving key; all zeros is infinity. */
+/** Decodes a point of G2 of a proving key. All zeros is infinity. */
 export function decodeG2(bytes: Uint8Array): G2Affine {
   const x = [readCoordinate(bytes, 0), readCoordinate(bytes, 32)] as const;
   const y = [readCoordinate(bytes, 64), readCoordinate(bytes, 96)] as const;
@@ -80,7 +80,7 @@ export function assembleProof(
   const b1 = toG1(decodeG1(points.beta1)).add(toG1(sums.b1));
   const a = toG1(decodeG1(points.alpha1)).add(toG1(sums.a)).add(delta1.multiply(r));
   const b = toG2(decodeG2(points.beta2)).add(toG2(sums.b2)).add(delta2.multiply(s));
-  // With B's sum still unblinded, r(β + Σb) = r B₁ - r s δ.
+  // Here B's sum is not blinded yet: r(β + Σb) = r B₁ - r s δ.
   const c = toG1(sums.c)
     .add(toG1(sums.h))
     .add(a.multiply(s))

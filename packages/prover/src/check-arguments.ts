@@ -1,12 +1,12 @@
 /**
- * Checks of what callers pass in, so that a wrong argument is a ProverError as every other error of the package is.
+ * Checks of the callers' arguments. A wrong argument is a ProverError, like every other error of the package.
  *
  * @module
  */
 import { ProverError } from './errors.ts';
 import type { ProveRequest, ProvingArtifact } from './prover.ts';
 
-/** Node's timers take no longer delay. */
+/** Node's timers do not accept a longer delay, in milliseconds. */
 export const maximumTimeoutMs = 2 ** 31 - 1;
 
 /** The error for an option or argument that has the wrong type or is out of range. `message` never contains a secret. */
@@ -24,7 +24,7 @@ export function assertWithin(name: string, value: number | undefined, maximum: n
   }
 }
 
-/** @throws ProverError `argument_invalid` unless both paths are text */
+/** @throws ProverError `argument_invalid` unless both paths are strings */
 export function assertArtifact(artifact: ProvingArtifact): void {
   const { wasmPath, zkeyPath }: Record<keyof ProvingArtifact, unknown> = artifact ?? {};
   if (typeof wasmPath !== 'string' || typeof zkeyPath !== 'string') {
@@ -35,7 +35,7 @@ export function assertArtifact(artifact: ProvingArtifact): void {
 }
 
 /**
- * Checks the shape of a request. The input is checked later, by the witness program's own signals.
+ * Checks the shape of a request. The witness program checks the input later.
  * @throws ProverError `argument_invalid`
  */
 export function assertProveRequest<C extends string>(request: ProveRequest<C>): void {

@@ -13,10 +13,10 @@ import { createSmallCircuit, endSnarkjsThreads, squaresSource } from '../test/sm
 const proofs = process.env['POOL_TEST_FULL'] === '1' ? 1_000 : 200;
 const atOnce = 10;
 
-/** In a process of its own: here, Vitest and snarkjs would be measured too. */
+/** It runs in its own process. Here, the memory of Vitest and snarkjs would be measured too. */
 async function proveMany(task: ManyProofsTask): Promise<ManyProofsReport> {
   const program = join(import.meta.dirname, '../test/many-proofs.ts');
-  // V8 lets the young generation of a busy process grow to some 100 MB, which would hide what is looked for here.
+  // V8 lets the young generation of a busy process grow to about 100 MB, which would hide a leak.
   const flags = ['--expose-gc', '--max-semi-space-size=2', '--conditions=@pool/source'];
   const args = [...flags, program];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -33,7 +33,10 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** By how much the last quarter lies above the second: the first one still warms up. Single values go up and down with collections. */
+/**
+ * The growth of the mean from the second quarter to the last. The first quarter is warm-up, and single values vary with garbage
+ * collections.
+ */
 function growth(series: readonly number[]): number {
   const quarter = Math.floor(series.length / 4);
   return inMegabytes(mean(series.slice(-quarter)) - mean(series.slice(quarter, 2 * quarter)));
@@ -59,7 +62,8 @@ it(`${proofs} proofs of two circuits, ${atOnce} at once, do not let memory grow`
       `resident memory, MB: ${shown.join(', ')}; growth ${growth(rss)}, of the heap ${growth(heapBytes)}`,
     );
     expect(counts).toEqual({ proofs: proofs, failures: 0 });
-    // The memories of witness programs wait for the collector, so single values lie up to 60 MB apart; over many that evens out.
+    // The memory of witness programs waits for the garbage collector, so single values differ by up to 60 MB. The average over
+    // many does not.
     expect(growth(rss)).toBeLessThan(proofs < 1000 ? 64 : 32);
     expect(growth(heapBytes)).toBeLessThan(3);
     expect(residentBytes[0]).toBe(residentBytes[1]);

@@ -30,7 +30,7 @@ function failure(code: string, retryable = false) {
 }
 
 describe('a proof', () => {
-  it('verifies here and under snarkjs, and tells its progress', async () => {
+  it('verifies here and under snarkjs, and reports its progress', async () => {
     const onProgress = vi.fn();
     const { proof, publicSignals } = await prover.prove({ circuit, input, onProgress });
     expect(publicSignals).toEqual(['391']);
@@ -41,7 +41,7 @@ describe('a proof', () => {
     expect(onProgress).toHaveBeenLastCalledWith('verify', 1);
   });
 
-  it('is asked for by name when there is an artifact source', async () => {
+  it('can be requested by name if there is an artifact source', async () => {
     const ensureArtifacts = vi.fn(async () => circuit);
     const named = createProver<'small'>({ artifacts: { ensureArtifacts } });
     const { publicSignals } = await named.prove({ circuit: 'small', input });
@@ -54,14 +54,14 @@ describe('a proof', () => {
     ['an input that does not satisfy the circuit', { product: 391n, a: 17n, b: 24n }],
     ['an input without a signal', { product: 391n, a: 17n }],
     ['an input with an unknown signal', { ...input, c: 1n }],
-  ])('is refused for %s, and the next one is made', async (_, wrong) => {
+  ])('is refused for %s, and the next proof succeeds', async (_, wrong) => {
     await expect(prover.prove({ circuit, input: wrong })).rejects.toEqual(
       failure('witness_refused'),
     );
     expect((await prover.prove({ circuit, input })).publicSignals).toEqual(['391']);
   });
 
-  it('under a key of something else is refused', async () => {
+  it('is refused with the verification key of another circuit', async () => {
     const { IC } = circuit.verificationKey;
     const [first, second] = IC;
     const other = { ...circuit.verificationKey, IC: [second, first] } as never;
@@ -70,7 +70,7 @@ describe('a proof', () => {
     ).rejects.toEqual(failure('artifacts_mismatch'));
   });
 
-  it('of missing files fails with a code', async () => {
+  it('fails with a code if files are missing', async () => {
     await expect(
       prover.prove({ circuit: { ...circuit, zkeyPath: '/nowhere.zkey' }, input }),
     ).rejects.toEqual(failure('proof_failed', true));
@@ -93,7 +93,7 @@ describe('a proof', () => {
 });
 
 describe('ending', () => {
-  it('an abort ends the running proof and not the next', async () => {
+  it('an abort ends the running proof and not the next one', async () => {
     const abort = new AbortController();
     const aborted = prover.prove({
       circuit,
@@ -108,7 +108,7 @@ describe('ending', () => {
     expect((await next).publicSignals).toEqual(['391']);
   });
 
-  it('an abort beforehand starts nothing', async () => {
+  it('an abort before the start starts nothing', async () => {
     const onProgress = vi.fn();
     const signal = AbortSignal.abort();
     await expect(prover.prove({ circuit, input, signal, onProgress })).rejects.toEqual(
@@ -117,7 +117,7 @@ describe('ending', () => {
     expect(onProgress).not.toHaveBeenCalledWith('witness', expect.anything());
   });
 
-  it('close ends what runs and what waits, and further calls', async () => {
+  it('close fails running, waiting and later calls', async () => {
     const closing = createProver();
     const running = closing.prove({ circuit, input });
     const waiting = closing.prove({ circuit, input });
@@ -131,7 +131,7 @@ describe('ending', () => {
 
   it.each([
     ['closed', 'await prover.close();'],
-    ['left its prover idle', ''],
+    ['did not close its idle prover', ''],
   ])('a process that proved and %s exits by itself', async (_, end) => {
     const index = new URL('./index.ts', import.meta.url).href;
     const { wasmPath, zkeyPath, verificationKey } = circuit;
@@ -157,11 +157,11 @@ it.each([
   ['memoryBudgetBytes', Number.NaN],
   ['deviceMemoryBudgetBytes', -1],
   ['witnessTimeoutMs', 2 ** 31],
-])('the option %s does not take %d', (name, value) => {
+])('the option %s refuses %d', (name, value) => {
   expect(() => createProver({ [name]: value })).toThrow(failure('argument_invalid'));
 });
 
-it('the budget stays within what the kernels address', async () => {
+it('the budget is limited to what the kernels can address', async () => {
   const rich = createProver({ accelerator: 'cpu', memoryBudgetBytes: 2 ** 40 });
   expect(rich.metrics().memoryBudgetBytes).toBe(2 ** 32);
   await rich.close();
@@ -181,7 +181,7 @@ describe('the accelerator', () => {
     await expect(described.ready()).rejects.toEqual(failure('prover_closed'));
   });
 
-  it('webgpu is a real device, or missed; auto takes the processor then', async () => {
+  it('webgpu is a real device or an error; auto then uses the processor', async () => {
     const demanding = createProver({ accelerator: 'webgpu' });
     const auto = createProver();
     const found = await demanding.ready().catch((error: unknown) => error);

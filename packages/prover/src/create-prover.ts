@@ -1,5 +1,5 @@
 /**
- * A prover on this machine: its graphics device where there is one, else all cores of its processor.
+ * A prover on this machine: on its graphics device if there is one, and otherwise on all cores of its processor.
  *
  * @module
  */
@@ -14,33 +14,38 @@ import type { ArtifactSource, Prover } from './prover.ts';
 import { defaultWitnessLimits } from './witness/witness-runner.ts';
 
 export type ProverOptions<C extends string = string> = {
-  /** Needed only to prove by a circuit's name. */
+  /** Needed only to prove by the name of a circuit. */
   readonly artifacts?: ArtifactSource<C> | undefined;
   /** Default: `auto`. */
   readonly accelerator?: AcceleratorChoice | undefined;
-  /** Threads of the processor. Default: all cores. */
+  /** Threads on the processor. Default: all cores. */
   readonly threads?: number | undefined;
   /**
-   * Memory for proving keys and work, in bytes: the most that a key and its proofs, and a witness program, may take. Default: half of
-   * what this process may use. The processor's kernels address 4 GiB, so more than that is of no use.
+   * Memory for proving keys and proofs in bytes: the maximum that a key and its proofs, and a witness program, may use. Default:
+   * half of the memory that this process may use. The processor's kernels cannot address more than 4 GiB.
    */
   readonly memoryBudgetBytes?: number | undefined;
-  /** Memory of the graphics device, likewise. Default: 4 GiB. */
+  /** The same for the memory of the graphics device, in bytes. Default: 4 GiB. */
   readonly deviceMemoryBudgetBytes?: number | undefined;
-  /** How long a witness program may run, in milliseconds: one that never ends would hold up all others. Default: 10 minutes. */
+  /**
+   * How long a witness program may run, in milliseconds. A program that never ends would block all others. Default: 10 minutes.
+   */
   readonly witnessTimeoutMs?: number | undefined;
   /**
-   * Folder, made if need be, that keeps what was measured of a graphics device between starts. Default: none, and the first start of
-   * each process measures. Several processes may share it.
+   * Folder that keeps measurements of the graphics device between starts. It is created if it is missing. Default: none, so that
+   * each process measures at its first start. Several processes may share it.
    */
   readonly cacheDir?: string | undefined;
-  /** Accept a renderer that runs on the processor as a device. For tests: it is slower than the processor itself. */
+  /** Accept a graphics driver that runs on the processor. For tests: it is slower than the processor engine. */
   readonly allowSoftwareAdapter?: boolean | undefined;
-  /** Told what went wrong without failing a proof: a device that went away, reported an error, computed wrongly, or is not used any more. */
+  /**
+   * Called for problems that did not fail the proof: a device went away, reported an error, computed a wrong result, or is no
+   * longer used.
+   */
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
 };
 
-/** The limit of the container, if there is one, else the machine's memory. */
+/** The memory limit of the container if there is one, else the machine's memory. */
 function findMemory(): number {
   const limit = constrainedMemory();
   return limit > 0 && limit < totalmem() ? limit : totalmem();
@@ -48,14 +53,14 @@ function findMemory(): number {
 
 const defaultDeviceBytes = 4 * 2 ** 30;
 
-/** WebAssembly of 32 bits addresses no more. */
+/** 32-bit WebAssembly cannot address more. */
 const maximumKernelBytes = 2 ** 32;
 
 const accelerators: readonly unknown[] = ['auto', 'webgpu', 'cpu'] satisfies AcceleratorChoice[];
 
 /**
- * Creates a prover; starts nothing until the first proof, or until it is asked to be `ready`. Several provers in one process do not
- * know of each other: divide threads and memory between them.
+ * Creates a prover. It starts nothing before the first proof or the first call of `ready`. Several provers in one process share
+ * nothing: divide threads and memory between them.
  *
  * @example
  * const prover = createProver();
@@ -93,7 +98,7 @@ export function createProver<C extends string = string>(options: ProverOptions<C
           threads: options.threads,
           maximumBytes: memoryBudgetBytes,
         }),
-      // Loaded only where it is used: the package webgpu is optional, and large.
+      // Loaded only when it is used: the package webgpu is optional and large.
       webgpu: async () => {
         const { createWebGpuEngine } = await import('./webgpu/index.ts');
         return await createWebGpuEngine({

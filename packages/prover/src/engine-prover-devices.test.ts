@@ -1,4 +1,4 @@
-// A graphics device that fails again and again: how often it is opened, how often the key is loaded, and what the operator is told.
+// A graphics device that fails repeatedly: how often it is opened, how often the key is loaded, and what the operator sees.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OracleOptions, oracleKeyBytes } from '../test/oracle-engine.ts';
@@ -57,7 +57,7 @@ describe('a device that always goes away', () => {
     await prover.close();
   });
 
-  it('is told in the description and in the metrics, and being asked does not open it again', async () => {
+  it('is shown in the description and in the metrics, and later calls do not open it again', async () => {
     const { prover, countOpened } = setUp({ everyDevice: fails('accelerator_lost') });
     await prover.prove({ circuit: factors, input });
     expect(prover.metrics()).toMatchObject({ acceleratorLosses: 2, acceleratorRetired: 0 });
@@ -75,7 +75,7 @@ describe('a device that always goes away', () => {
     await prover.close();
   });
 
-  it('is missed when it was demanded, without being opened again', async () => {
+  it('fails proofs if webgpu is required, and is not opened again', async () => {
     const { prover, cpu, countOpened } = setUp({
       accelerator: 'webgpu',
       everyDevice: fails('accelerator_lost'),
@@ -96,7 +96,7 @@ describe('a device that always goes away', () => {
     await prover.close();
   });
 
-  it('is used on when it finishes a proof in between', async () => {
+  it('is still used if it finishes a proof in between', async () => {
     const lost = fails('accelerator_lost');
     /** Proves once, then goes away. */
     const once: OracleOptions = {
@@ -114,7 +114,7 @@ describe('a device that always goes away', () => {
     await prover.close();
   });
 
-  it('and then is not found any more is named as well', async () => {
+  it('and that cannot be opened again is reported too', async () => {
     const { prover, onIncident } = setUp({ devices: [fails('accelerator_lost')] });
     await prover.prove({ circuit: factors, input });
     expect(codesOf(onIncident)).toEqual(['accelerator_lost', 'accelerator_retired']);
@@ -124,7 +124,7 @@ describe('a device that always goes away', () => {
 });
 
 describe('a device that refuses the work', () => {
-  it('is no loss: the processor makes this proof, and after three times all of them', async () => {
+  it('is not lost: the processor makes this proof, and all proofs after three failures', async () => {
     const { prover, cpu, countOpened, onIncident } = setUp({
       everyDevice: fails('accelerator_refused'),
     });
@@ -146,7 +146,7 @@ describe('a device that refuses the work', () => {
     await prover.close();
   });
 
-  it('fails the proof with its words when it was demanded', async () => {
+  it('fails the proof with its message if webgpu is required', async () => {
     const { prover } = setUp({ accelerator: 'webgpu', devices: [fails('accelerator_refused')] });
     await expect(prover.prove({ circuit: factors, input })).rejects.toEqual(
       failure('accelerator_refused'),
@@ -155,9 +155,9 @@ describe('a device that refuses the work', () => {
   });
 });
 
-describe('a device that a key does not fit into', () => {
+describe('a device that is too small for a key', () => {
   it.each(['memory_budget_exceeded', 'accelerator_limit_exceeded'] as const)(
-    '(%s) stays open, and is not asked for that key without end',
+    '(%s) stays open, and is not tried for that key more than three times',
     async (code) => {
       const { prover, cpu, devices, countOpened, onIncident } = setUp({
         everyDevice: fails(code),
@@ -175,7 +175,7 @@ describe('a device that a key does not fit into', () => {
     },
   );
 
-  it('is missed when it was demanded', async () => {
+  it('fails the proof if webgpu is required', async () => {
     const { prover, countOpened } = setUp({
       accelerator: 'webgpu',
       everyDevice: fails('accelerator_limit_exceeded'),

@@ -1,4 +1,4 @@
-// What others do wrong: callbacks, artifact sources, devices, files.
+// Faults outside of the prover: callbacks, artifact sources, devices, files.
 import { copyFile, rename, rm, stat, truncate, utimes } from 'node:fs/promises';
 import { groth16 } from 'snarkjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -31,8 +31,8 @@ function failure(code: string, retryable = false) {
   return expect.objectContaining({ code, retryable });
 }
 
-describe('what goes wrong outside', () => {
-  it('an error of the progress callback fails that proof with it, and no other', async () => {
+describe('faults outside of the prover', () => {
+  it('an error of the progress callback fails only that proof, with that error', async () => {
     for (const at of ['queued', 'witness', 'proof', 'verify']) {
       const { prover } = setUp();
       const onProgress = (stage: string) => {
@@ -47,7 +47,7 @@ describe('what goes wrong outside', () => {
     }
   });
 
-  it('a verification key of another shape is refused by code', async () => {
+  it('a verification key of another shape is refused with its code', async () => {
     const { prover } = setUp();
     const { verificationKey } = factors;
     for (const wrong of [undefined, {}, { ...verificationKey, IC: [[1n, 2n, 1n]] }]) {
@@ -87,7 +87,7 @@ describe('what goes wrong outside', () => {
     ]);
   });
 
-  it('a device that answers after the end starts nothing', async () => {
+  it('a device that opens after close starts nothing', async () => {
     const cpu = createOracleEngine();
     const late = createOracleEngine({ kind: 'webgpu' });
     for (const answer of [{ reason: 'none' }, { engine: late }]) {
@@ -135,7 +135,7 @@ describe('a proving key', () => {
     return { prover, cpu };
   };
 
-  it('that changes while it is read is refused, and not kept', async () => {
+  it('that changes while it is read is refused and not kept', async () => {
     const zkeyPath = `${factors.folder}/changing.zkey`;
     await copyFile(factors.zkeyPath, zkeyPath);
     let isChanging = true;
@@ -183,7 +183,7 @@ describe('a proving key', () => {
     await prover.close();
   });
 
-  it('that does not fit beside others drives them out, and is refused alone', async () => {
+  it('that does not fit beside others removes them, and is refused if it does not fit alone', async () => {
     const full = () =>
       Promise.reject(new ProverError('memory_budget_exceeded', 'no room in one piece'));
     let alone = 0;

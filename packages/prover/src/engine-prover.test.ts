@@ -44,7 +44,7 @@ describe('proofs', () => {
     await prover.close();
   });
 
-  it('of the same input differ: they are blinded', async () => {
+  it('of the same input differ, because they are blinded', async () => {
     const { prover } = setUp();
     const [first, second] = await Promise.all([
       prover.prove({ circuit: factors, input }),
@@ -56,7 +56,7 @@ describe('proofs', () => {
     await prover.close();
   });
 
-  it('tell a progress that only grows, stage after stage', async () => {
+  it('report a progress that never decreases, stage after stage', async () => {
     const { prover } = setUp();
     const said: [string, number][] = [];
     const onProgress = (stage: string, fraction: number) => said.push([stage, fraction]);
@@ -69,7 +69,7 @@ describe('proofs', () => {
     await prover.close();
   });
 
-  it('are refused when the files are not of one circuit', async () => {
+  it('are refused if the files belong to different circuits', async () => {
     const { prover } = setUp();
     const other = { ...factors, zkeyPath: squares.zkeyPath };
     await expect(prover.prove({ circuit: other, input })).rejects.toEqual(
@@ -82,18 +82,21 @@ describe('proofs', () => {
     await prover.close();
   });
 
-  it.each(['a', 'b1', 'b2', 'c', 'h'] as const)('never leave with a wrong sum %s', async (name) => {
-    const { prover } = setUp({ cpu: { change: (sums) => ({ ...sums, [name]: undefined }) } });
-    const start = { start: 3, offsets: [1, 2] };
-    await expect(prover.prove({ circuit: squares, input: start })).rejects.toEqual(
-      failure('proof_failed', true),
-    );
-    await prover.close();
-  });
+  it.each(['a', 'b1', 'b2', 'c', 'h'] as const)(
+    'are never returned with a wrong sum %s',
+    async (name) => {
+      const { prover } = setUp({ cpu: { change: (sums) => ({ ...sums, [name]: undefined }) } });
+      const start = { start: 3, offsets: [1, 2] };
+      await expect(prover.prove({ circuit: squares, input: start })).rejects.toEqual(
+        failure('proof_failed', true),
+      );
+      await prover.close();
+    },
+  );
 });
 
 describe('memory', () => {
-  it('holds keys between proofs, and lets go of the one unused longest', async () => {
+  it('keeps keys between proofs, and removes the one that was not used for the longest time', async () => {
     const { prover, cpu } = setUp({ budget: 1.5 * oracleKeyBytes });
     const prove = (circuit: SmallCircuit) =>
       prover.prove({ circuit, input: circuit === factors ? input : { start: 1, offsets: [2, 3] } });
@@ -116,7 +119,7 @@ describe('memory', () => {
     expect(prover.metrics()).toMatchObject({ residentKeys: 0, residentBytes: 0 });
   });
 
-  it('refuses a key beyond the budget and says how much it needs', async () => {
+  it('refuses a key beyond the budget and says how much memory it needs', async () => {
     const { prover, cpu } = setUp({ budget: oracleKeyBytes - 1 });
     await expect(prover.prove({ circuit: factors, input })).rejects.toEqual(
       expect.objectContaining({
@@ -134,7 +137,7 @@ describe('a device', () => {
     throw new ProverError('accelerator_lost', 'gone', { retryable: true });
   };
 
-  it('proves when there is one, and is described', async () => {
+  it('makes the proof if there is one, and is described', async () => {
     const { prover, cpu } = setUp({ devices: [{}] });
     expect(prover.accelerator.kind).toBe('none');
     expect(await prover.ready()).toEqual({ kind: 'webgpu', detail: 'oracle webgpu' });
@@ -144,7 +147,7 @@ describe('a device', () => {
     await prover.close();
   });
 
-  it('that is not there leaves the work to the processor, or is missed when demanded', async () => {
+  it('that is missing leaves the work to the processor, or fails the proof if webgpu is required', async () => {
     const auto = setUp().prover;
     await auto.prove({ circuit: factors, input });
     expect(auto.accelerator).toEqual({ kind: 'cpu', detail: 'oracle cpu' });
@@ -156,7 +159,7 @@ describe('a device', () => {
     await prover.close();
   });
 
-  it('that goes away is opened again, with the keys', async () => {
+  it('that goes away is opened again, and its keys are loaded again', async () => {
     const { prover, cpu, devices, onIncident } = setUp({ devices: [{ change: lost }, {}] });
     await prover.prove({ circuit: factors, input });
     expect(devices.map(({ counts }) => counts)).toMatchObject([
@@ -168,7 +171,7 @@ describe('a device', () => {
     await prover.close();
   });
 
-  it('that goes away twice leaves the proof to the processor, unless it was demanded', async () => {
+  it('that goes away twice leaves the proof to the processor, unless webgpu is required', async () => {
     const devices = [{ change: lost }, { change: lost }];
     const { prover, cpu } = setUp({ devices });
     await prover.prove({ circuit: factors, input });
@@ -182,14 +185,14 @@ describe('a device', () => {
     await demanded.prover.close();
   });
 
-  it('that a key does not fit into leaves it to the processor', async () => {
+  it('that is too small for a key leaves it to the processor', async () => {
     const { prover, cpu, devices } = setUp({ devices: [{}], deviceBudget: oracleKeyBytes - 1 });
     await prover.prove({ circuit: factors, input });
     expect([devices[0]?.counts.loads, cpu.counts.calls]).toEqual([0, 1]);
     await prover.close();
   });
 
-  it('whose result is wrong is checked by the processor and reported', async () => {
+  it('with a wrong result is checked by the processor and reported', async () => {
     const wrong: OracleOptions = { change: (sums) => ({ ...sums, h: sums.a }) };
     const { prover, cpu, onIncident } = setUp({ devices: [wrong, wrong, {}] });
     for (const made of [1, 2, 3]) {
@@ -197,7 +200,7 @@ describe('a device', () => {
       expect(await groth16.verify(factors.verificationKey, publicSignals, proof)).toBe(true);
       expect(cpu.counts.calls).toBe(made);
     }
-    // After the second time the device is not asked again.
+    // After the second wrong result the device is not used again.
     expect(onIncident.mock.calls).toMatchObject([
       [{ code: 'accelerator_wrong_result' }],
       [{ code: 'accelerator_wrong_result' }],
@@ -209,7 +212,7 @@ describe('a device', () => {
 });
 
 describe('the queue', () => {
-  it('proves one circuit after the other, not to and fro', async () => {
+  it('proves one circuit after another, without switching back and forth', async () => {
     const { prover, cpu } = setUp({ budget: 1.5 * oracleKeyBytes });
     const order: string[] = [];
     const prove = async (name: string) => {
@@ -229,7 +232,7 @@ describe('the queue', () => {
     await prover.close();
   });
 
-  it('gives a place away at once when its owner aborts', async () => {
+  it('removes a job immediately when its caller aborts', async () => {
     const { prover, cpu } = setUp();
     const abort = new AbortController();
     const first = prover.prove({ circuit: factors, input });
@@ -245,7 +248,7 @@ describe('the queue', () => {
   });
 });
 
-it('the numbers are rendered for Prometheus', async () => {
+it('the metrics are rendered for Prometheus', async () => {
   const { prover } = setUp();
   await prover.prove({ circuit: factors, input });
   await expect(prover.prove({ circuit: factors, input: {} })).rejects.toThrow();

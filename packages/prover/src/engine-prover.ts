@@ -1,5 +1,5 @@
 /**
- * A prover over engines: takes requests, orders them, keeps count, and ends everything when told.
+ * A prover on top of engines: it accepts requests, orders them, counts them, and ends them on close.
  *
  * @module
  */
@@ -39,7 +39,7 @@ export type EngineProverOptions<C extends string> = {
   readonly artifacts?: ArtifactSource<C> | undefined;
   readonly accelerator: AcceleratorChoice;
   readonly factories: EngineFactories;
-  /** Memory for keys, in bytes: of the process, and of the device. */
+  /** Memory for keys, in bytes: in the process, and on the device. */
   readonly memoryBudgetBytes: number;
   readonly deviceMemoryBudgetBytes: number;
   readonly witness?: WitnessLimits | undefined;
@@ -52,7 +52,7 @@ function closed(): ProverError {
   return new ProverError('prover_closed', 'The prover is closed.');
 }
 
-/** The signals of the caller and of the prover's end as one, whose reason is a ProverError. */
+/** Joins the caller's signal and the prover's closing. The reason is always a ProverError, except for an Error of a callback. */
 function joinCaller(caller: AbortSignal | undefined, closing: AbortSignal) {
   const joined = new AbortController();
   const onAbort = () => {
@@ -87,7 +87,10 @@ function joinCaller(caller: AbortSignal | undefined, closing: AbortSignal) {
   };
 }
 
-/** What the work gives, unless the signal comes first: the artifact source is not ours and may not heed it. */
+/**
+ * Resolves with the work's result unless the signal is aborted first. The artifact source is the caller's code and may ignore the
+ * signal.
+ */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let leave = () => {};
@@ -178,7 +181,7 @@ export function createEngineProver<C extends string>(options: EngineProverOption
     return artifact;
   };
 
-  /** Waits for its turn and proves. An abort while waiting gives the place away. */
+  /** Waits for its turn and proves. An abort while waiting removes the job from the queue. */
   const takeTurn = (task: ProofTask, timer: ProofTimer): Promise<ProofResult> =>
     new Promise((resolve, reject) => {
       const { artifact, signal } = task;
@@ -217,7 +220,7 @@ export function createEngineProver<C extends string>(options: EngineProverOption
   const prove = async ({ circuit, input, ...request }: ProveRequest<C>): Promise<ProofResult> => {
     const { signal, fail, release } = joinCaller(request.signal, closing.signal);
     const timer = statistics.open(circuit);
-    /** Called from the midst of the work, where nobody expects it to throw. */
+    /** The engine calls this in the middle of its work, so it must not throw. */
     const onProgress: ProofProgress = (stage, fraction) => {
       try {
         request.onProgress?.(stage, fraction);

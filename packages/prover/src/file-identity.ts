@@ -1,5 +1,5 @@
 /**
- * Which file a path names right now: what was made of it is good as long as this stays the same.
+ * Identifies the file that a path names now. Data derived from the file is valid as long as the identity stays the same.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * The shapes of Groth16 (J. Groth, EUROCRYPT 2016, eprint 2016/260) over BN254 as snarkjs writes them: coordinates and public signals are decimal strings.
+ * The data types of Groth16 (J. Groth, EUROCRYPT 2016, eprint 2016/260) over BN254 in the form of snarkjs: coordinates and
+ * public signals are decimal strings.
  *
  * @module
  */
@@ -14,7 +15,7 @@ export type Groth16Proof = {
   readonly curve: 'bn128';
 };
 
-/** A proof with the public signals it is about, decimal strings in the circuit's order. */
+/** A proof with its public signals, decimal strings in the circuit's order. */
 export type ProofResult = {
   readonly proof: Groth16Proof;
   readonly publicSignals: readonly string[];

@@ -1,11 +1,11 @@
 /**
- * Several abort signals as one. AbortSignal.any does the same and leaves something behind in each of its sources; ours live as long as
- * the prover, and serve a call each.
+ * Joins several abort signals into one. AbortSignal.any leaves memory behind in each of its sources. Our sources live as long as
+ * the prover, and each call joins them.
  *
  * @module
  */
 
-/** `release` once the work is over: it takes the joined signal off its sources. */
+/** Call `release` when the work is done: it removes the listeners from the sources. */
 export function joinSignals(...sources: readonly (AbortSignal | undefined)[]): {
   readonly signal: AbortSignal;
   readonly release: () => void;

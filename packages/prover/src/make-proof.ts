@@ -1,6 +1,6 @@
 /**
- * One proof from beginning to end: key and witness, sums, blinding, verification; again on another device or on the processor when the
- * first goes away or is wrong.
+ * Makes one proof: key and witness, sums, blinding, verification. If the device goes away or computes a wrong result, it starts
+ * again on another device or on the processor.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export type ProofParts = {
   readonly keeper: EngineKeeper;
   readonly witnesses: WitnessRunner;
   readonly assembler: WorkerLink<AssembleProofRequest, AssembleProofResult>;
-  /** Told which engine made the proof. */
+  /** Called with the engine that made the proof. */
   readonly onProved: (engine: Engine) => void;
 };
 
@@ -33,20 +33,20 @@ export type ProofTask = {
   readonly onProgress: ProofProgress;
 };
 
-/** Where each phase lies within the stage `proof`: start and length, with the loading of the key and without. */
+/** The start and length of each phase within the stage `proof`, including the loading of the key. */
 const spans: Readonly<Record<EnginePhase, readonly [number, number]>> = {
   load: [0, 0.4],
   quotient: [0.4, 0.12],
   sums: [0.52, 0.48],
 };
 
-/** Fractions that only grow, whatever order the phases report in. */
+/** Fractions that never decrease, whatever order the phases report in. */
 function createPhases(onProgress: ProofProgress) {
   const reached: Record<EnginePhase, number> = { load: 0, quotient: 0, sums: 0 };
   let base = 0;
   let last = 0;
   return {
-    /** The key was ready: what loading would have taken is no part of this proof. */
+    /** The key was in memory already, so the phase of loading is not counted. */
     skipLoading: () => {
       base = spans.quotient[0];
       reached.load = 1;
@@ -66,7 +66,7 @@ function createPhases(onProgress: ProofProgress) {
   };
 }
 
-/** A key that does not fit onto the device may fit into the processor's memory. */
+/** A key that does not fit on the device may fit into the processor's memory. */
 const tooSmall: ReadonlySet<ProverErrorCode> = new Set([
   'memory_budget_exceeded',
   'accelerator_limit_exceeded',
@@ -82,13 +82,13 @@ function checkParts(key: HeldKey, witness: Uint8Array, { verificationKey }: Prov
   if (!matchesVerificationKey(key.header, key.ic, verificationKey)) {
     throw new ProverError(
       'artifacts_mismatch',
-      'The verification key does not belong to the proving key. Export it from the same key.',
+      'The verification key does not belong to the proving key. Export it from that proving key.',
     );
   }
   if (witness.length !== 32 * key.header.wires) {
     throw new ProverError(
       'artifacts_mismatch',
-      `The witness program makes ${witness.length / 32} wires and the proving key takes ${key.header.wires}: they are not of the same circuit.`,
+      `The witness program makes ${witness.length / 32} wires and the proving key takes ${key.header.wires}: they do not belong to the same circuit.`,
     );
   }
 }
@@ -106,7 +106,7 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
     onProgress('witness', 1);
     onProgress('proof', 0);
 
-    /** undefined if what came out does not verify. */
+    /** Undefined if the proof does not verify. */
     const proveOn = async ({ engine, keys }: EngineSlot): Promise<ProofResult | undefined> => {
       const phases = createPhases(onProgress);
       const options = { signal, onProgress: phases.report };
@@ -137,7 +137,7 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
       if (proof === undefined && engine.kind === 'cpu') {
         throw new ProverError(
           'proof_failed',
-          'The proof does not verify under its verification key: the input may satisfy the assertions of the circuit and not its constraints, or the artifacts do not belong together.',
+          'The proof does not verify under its verification key. Either the input satisfies the assertions of the circuit but not its constraints, or the artifacts do not belong together.',
           { retryable: true },
         );
       }
@@ -186,7 +186,7 @@ export async function makeProof(parts: ProofParts, task: ProofTask): Promise<Pro
     if (accelerator === 'webgpu') {
       throw new ProverError(
         'accelerator_lost',
-        'The graphics device went away or computed wrongly. Try again, or choose the accelerator auto.',
+        'The graphics device went away or computed a wrong result. Try again, or set accelerator to auto.',
         { retryable: true },
       );
     }

@@ -1,5 +1,5 @@
 /**
- * A prover for dry runs: it verifies, and refuses to prove.
+ * A prover for dry runs: it verifies and refuses to prove.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export function createMockProver<C extends string = string>(): Prover<C> {
     ready: () => Promise.resolve(mock),
     prove: () =>
       Promise.reject(
-        new ProverError('prover_mock', 'This prover is for dry runs only and makes no proofs.'),
+        new ProverError('prover_mock', 'This prover is for dry runs and makes no proofs.'),
       ),
     verify: (verificationKey, publicSignals, proof) =>
       Promise.resolve().then(() => verifyProof(verificationKey, publicSignals, proof)),

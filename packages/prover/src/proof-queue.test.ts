@@ -8,19 +8,19 @@ function takeAll(queue: { take: () => string | undefined }): string[] {
   return taken;
 }
 
-it('keeps to one circuit, for so long', () => {
+it('stays with one circuit, up to the maximum row', () => {
   const queue = createProofQueue<string>(2);
   for (const job of ['a1', 'b1', 'a2', 'b2', 'a3', 'c1', 'a4']) queue.push(job.slice(0, 1), job);
   expect(takeAll(queue)).toEqual(['a1', 'a2', 'b1', 'b2', 'a3', 'a4', 'c1']);
 });
 
-it('keeps the order of a single circuit and goes on without limit while nobody else waits', () => {
+it('keeps the order of a single circuit, without limit while no other circuit waits', () => {
   const queue = createProofQueue<string>(2);
   for (const job of ['a1', 'a2', 'a3', 'a4', 'a5']) queue.push('a', job);
   expect(takeAll(queue)).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
 });
 
-it('forgets a job that is removed', () => {
+it('does not return a removed job', () => {
   const queue = createProofQueue<string>();
   queue.push('a', 'a1');
   queue.push('a', 'a2');
@@ -31,7 +31,7 @@ it('forgets a job that is removed', () => {
   expect(queue.size()).toBe(0);
 });
 
-it('lets nobody wait for ever: at most a full row for each job before it', () => {
+it('never starves a job: at most a full row per job comes before it', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 60 }), (rest) => {
       const queue = createProofQueue<string>(3);

@@ -1,21 +1,22 @@
 /**
- * Who proves next: proofs of one circuit follow each other, because changing the key costs more than waiting, but only so many while
- * another circuit waits; then it is the turn of whoever waits longest. Pure bookkeeping.
+ * The order of proofs. Proofs of one circuit run one after another, because changing the key costs more than waiting. While
+ * another circuit waits, their number in a row is limited; then the job that waits longest is next. This module only keeps the
+ * order.
  *
  * @module
  */
 
 export type ProofQueue<Job> = {
   readonly push: (circuit: string, job: Job) => void;
-  /** Takes the next job out; undefined if none waits. */
+  /** Removes and returns the next job. Undefined if none waits. */
   readonly take: () => Job | undefined;
-  /** Takes a job out of turn; does nothing if it does not wait. */
+  /** Removes a waiting job. Does nothing if it does not wait. */
   readonly remove: (job: Job) => void;
-  /** Jobs that wait. */
+  /** Number of waiting jobs. */
   readonly size: () => number;
 };
 
-/** Proofs of one circuit in a row while another circuit waits. */
+/** Maximum number of proofs of one circuit in a row while another circuit waits. */
 const longestRow = 8;
 
 export function createProofQueue<Job>(maximumRow = longestRow): ProofQueue<Job> {

@@ -1,5 +1,5 @@
 /**
- * Counts proofs by circuit and outcome, and how long they took.
+ * Counts proofs by circuit and outcome, and measures their durations.
  *
  * @module
  */
@@ -11,18 +11,18 @@ import type { CircuitMetrics } from './prover-metrics.ts';
 /** Upper bounds of the histogram, in seconds. */
 const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
 
-/** Names kept apart; whatever comes later counts as `other`. Each is a series in somebody's monitoring. */
+/** Circuits counted by name. Later ones count as `other`, because each name is a time series in the operator's monitoring. */
 const maximumCircuits = 100;
 
 export type ProofTimer = {
-  /** Its turn has come. */
+  /** The proof starts. */
   readonly start: () => void;
   readonly finish: () => void;
   readonly fail: (error: unknown) => void;
 };
 
 export type ProofStatistics = {
-  /** A proof is asked for. */
+  /** A proof is requested. */
   readonly open: (circuit: string | ProvingArtifact) => ProofTimer;
   readonly circuits: () => CircuitMetrics[];
 };
@@ -39,7 +39,7 @@ type Counts = {
   waitSeconds: number;
 };
 
-/** @param nowMs - a clock that only goes forward */
+/** @param nowMs - a monotonic clock */
 export function createProofStatistics(nowMs: () => number): ProofStatistics {
   const circuits = new Map<string, Counts>();
 

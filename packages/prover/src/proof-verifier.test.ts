@@ -35,7 +35,7 @@ describe('a verifier with a thread of its own', () => {
     return verifier;
   };
 
-  it('tells a valid proof from others', async () => {
+  it('distinguishes a valid proof from others', async () => {
     const { verify } = open();
     const key = circuit.verificationKey;
     const answers = await Promise.all([
@@ -54,7 +54,7 @@ describe('a verifier with a thread of its own', () => {
     });
   });
 
-  it('leaves the caller’s thread free while it works', async () => {
+  it('leaves the caller’s thread free while it verifies', async () => {
     const { verify } = open();
     await verify(circuit.verificationKey, ['391'], proof);
     let turns = 0;
@@ -114,7 +114,7 @@ describe('a verifier in trouble', () => {
     expect(await ask('true')).toBe(true);
   });
 
-  it('refuses more calls than may wait, and takes them again afterwards', async () => {
+  it('refuses more calls than the maximum, and accepts calls again afterwards', async () => {
     const ask = open({ maximumCalls: 2 });
     const asked = await Promise.allSettled([ask('true'), ask('true'), ask('true')]);
     expect(asked.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);

@@ -1,6 +1,6 @@
 /**
- * Verifies proofs in a thread of its own, for a server that must answer others in the meantime. It says "valid", "not valid" or
- * "could not tell"; it never guesses.
+ * Verifies proofs in its own thread, for a server that must answer other requests meanwhile. The result is "valid", "not valid",
+ * or an error if neither can be decided.
  *
  * @module
  */
@@ -13,24 +13,24 @@ import type { VerifyRequest } from './verify-worker.ts';
 import { createWorkerLink } from './worker-link.ts';
 
 export type ProofVerifierOptions = {
-  /** Calls that may be unanswered at once; one more is refused. Default: 64. */
+  /** Maximum number of unanswered calls. Further calls are refused. Default: 64. */
   readonly maximumCalls?: number | undefined;
-  /** How long one call may take, its turn included, in milliseconds. Default: 10 seconds. */
+  /** Time limit of one call in milliseconds, including waiting. Default: 10 seconds. */
   readonly timeoutMs?: number | undefined;
 };
 
 export type ProofVerifier = {
   /**
-   * As `verifyProof`, one call after the other in one thread.
-   * @throws ProverError `verifier_unavailable` (retryable): too many calls, too slow, or the thread ended, and the next call starts
-   *   another; `verification_key_malformed`; `prover_closed`
+   * Like `verifyProof`, one call after another in one thread.
+   * @throws ProverError `verifier_unavailable` (retryable): too many calls, too slow, or the thread ended (the next call starts
+   *   another one); `verification_key_malformed`; `argument_invalid`; `prover_closed`
    */
   readonly verify: (
     verificationKey: VerificationKey,
     publicSignals: readonly string[],
     proof: Groth16Proof,
   ) => Promise<boolean>;
-  /** Ends the thread, and fails what runs and what waits. */
+  /** Ends the thread. Running and waiting calls fail. */
   readonly close: () => Promise<void>;
 };
 
@@ -49,8 +49,15 @@ function toVerifierError(error: unknown): unknown {
 }
 
 /**
- * Starts nothing until the first call. An idle verifier does not keep the process alive.
- * @param program the thread's module. For tests only.
+ * Creates a verifier. It starts nothing before the first call. An idle verifier does not keep the process alive.
+ *
+ * @example
+ * const verifier = createProofVerifier();
+ * const isValid = await verifier.verify(verificationKey, publicSignals, proof);
+ * await verifier.close();
+ *
+ * @param program the thread's module. For tests only
+ * @throws ProverError `argument_invalid` for an option out of range
  */
 export function createProofVerifier(
   { maximumCalls = 64, timeoutMs = 10_000 }: ProofVerifierOptions = {},
@@ -63,7 +70,7 @@ export function createProofVerifier(
   return {
     verify: async (verificationKey, publicSignals, proof) => {
       if (calls >= maximumCalls) {
-        throw unavailable('too many proofs wait');
+        throw unavailable('too many calls are waiting');
       }
       calls += 1;
       try {

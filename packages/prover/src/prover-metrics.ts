@@ -1,5 +1,5 @@
 /**
- * What a prover tells about itself, as numbers and as the text that Prometheus reads. Public: holds no input and no witness.
+ * The metrics of a prover, as numbers and as Prometheus text. Public: they contain no input and no witness.
  *
  * @module
  */
@@ -7,13 +7,13 @@ import type { AcceleratorDescription } from './accelerator.ts';
 
 /** The proofs of one circuit since the start. */
 export type CircuitMetrics = {
-  /** The circuit's name, or that of its proving key's file; `other` for the 101st and further. */
+  /** The circuit's name, or the name of its proving key's file; `other` from the 101st on. */
   readonly circuit: string;
-  /** How often each ending was met: `proved`, the code of a ProverError, or `failed` for any other error. */
+  /** Number of proofs by outcome: `proved`, the code of a ProverError, or `failed` for any other error. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Pairs of a bound in seconds and the number of proofs made within it, the waiting for their turn not included. */
+  /** Pairs of a bound in seconds and the number of proofs made within it, without the waiting time. */
   readonly durations: readonly (readonly [bound: number, proofs: number])[];
-  /** Seconds that all proofs made took together, and seconds spent before their turn (artifacts included). */
+  /** Total seconds of all successful proofs, and total seconds of waiting before their start (including artifacts). */
   readonly seconds: number;
   readonly waitSeconds: number;
 };
@@ -23,26 +23,26 @@ export type ProverMetrics = {
   readonly circuits: readonly CircuitMetrics[];
   /** Proofs that wait for their turn. */
   readonly queued: number;
-  /** Proofs under way: 0 or 1. */
+  /** Running proofs: 0 or 1. */
   readonly running: number;
-  /** Proofs handed out since the start. */
+  /** Successful proofs since the start. */
   readonly proofs: number;
-  /** Calls that ended in an error, aborts included. */
+  /** Calls that ended in an error, including aborts. */
   readonly failures: number;
-  /** Seconds during which a proof was under way; its rate is the utilisation. */
+  /** Seconds during which a proof was running. Its rate is the utilisation. */
   readonly secondsBusy: number;
-  /** Proving keys held ready, and the memory they take in bytes. */
+  /** Proving keys in memory, and their memory in bytes. */
   readonly residentKeys: number;
   readonly residentBytes: number;
-  /** Memory that keys and work may take, in bytes. */
+  /** Memory that keys and proofs may use, in bytes. */
   readonly memoryBudgetBytes: number;
-  /** Keys that made room for others. */
+  /** Keys that were removed to free memory. */
   readonly evictions: number;
-  /** Times that the accelerator went away, that it reported an error, and that it gave a proof which did not verify. */
+  /** How often the accelerator went away, reported an error, and made a proof that does not verify. */
   readonly acceleratorLosses: number;
   readonly acceleratorRefusals: number;
   readonly wrongResults: number;
-  /** 1 once the accelerator failed too often and is not used until a restart. */
+  /** 1 if the accelerator failed too often and is not used until a restart. */
   readonly acceleratorRetired: 0 | 1;
 };
 

@@ -1,5 +1,5 @@
 /**
- * The interface of a prover: what callers hold, whatever engine is behind it.
+ * The interface of a prover, which is the same for every engine.
  *
  * @module
  */
@@ -9,20 +9,20 @@ import type { AcceleratorDescription } from './accelerator.ts';
 import type { Groth16Proof, ProofResult } from './groth16.ts';
 import type { ProverMetrics } from './prover-metrics.ts';
 
-/** Files of one circuit; any snarkjs-compatible pair. */
+/** The files of one circuit, in the formats of snarkjs. */
 export type ProvingArtifact = {
   readonly wasmPath: string;
   readonly zkeyPath: string;
   readonly verificationKey: VerificationKey;
 };
 
-/** `artifacts` only while an artifact source fetches or builds what is missing. */
+/** `artifacts` is reported only while an artifact source fetches or builds missing files. */
 export type ProofStage = 'artifacts' | 'queued' | 'witness' | 'proof' | 'verify';
 
 /** fraction: of this stage, 0..1. */
 export type ProofProgress = (stage: ProofStage, fraction: number) => void;
 
-/** Where a prover gets a circuit's files from, by name. */
+/** Finds a circuit's files by its name. */
 export type ArtifactSource<C extends string = string> = {
   readonly ensureArtifacts: (
     circuit: C,
@@ -34,7 +34,7 @@ export type ArtifactSource<C extends string = string> = {
 };
 
 export type ProveRequest<C extends string = string> = {
-  /** Name of a circuit, if the prover has an artifact source; or the files themselves. */
+  /** Name of a circuit, if the prover has an artifact source, or the files themselves. */
   readonly circuit: C | ProvingArtifact;
   /** Signals by name: BigInts, decimal strings, or nested arrays of them. Secret. */
   readonly input: Readonly<Record<string, unknown>>;
@@ -43,20 +43,21 @@ export type ProveRequest<C extends string = string> = {
 };
 
 export type Prover<C extends string = string> = {
-  /** What proves now; can change when a device goes away. */
+  /** What the prover runs on now. It can change when a device goes away. */
   readonly accelerator: AcceleratorDescription;
   /**
-   * Starts the engine, so that the first proof need not, and says what it is.
+   * Starts the engine, so that the first proof is faster, and describes it.
    * @throws ProverError `accelerator_unavailable`, `proof_failed`, `prover_closed`
    */
   readonly ready: () => Promise<AcceleratorDescription>;
   /**
-   * Makes a proof and verifies it before it hands it out. One at a time; further calls wait their turn, those of one circuit together.
-   * @throws ProverError, by `code`; whatever the artifact source throws
+   * Makes a proof and verifies it before returning it. One proof runs at a time. Further calls wait; those of one circuit run
+   * together.
+   * @throws ProverError, by `code`; errors of the artifact source, and an `Error` that a callback throws
    */
   readonly prove: (request: ProveRequest<C>) => Promise<ProofResult>;
   /**
-   * @returns false for anything malformed, out of range or wrong in proof and public signals
+   * @returns false if the proof or a public signal is malformed, out of range or wrong
    * @throws ProverError `verification_key_malformed`
    */
   readonly verify: (
@@ -66,6 +67,6 @@ export type Prover<C extends string = string> = {
   ) => Promise<boolean>;
   /** Numbers for monitoring; see `renderProverMetrics`. */
   readonly metrics: () => ProverMetrics;
-  /** Ends everything that runs, failing it with `prover_closed`. Afterwards nothing keeps the process alive. */
+  /** Ends all work. Running and waiting calls fail with `prover_closed`. Afterwards nothing keeps the process alive. */
   readonly close: () => Promise<void>;
 };

@@ -28,7 +28,7 @@ function toDecimal(word: string): string {
   return BigInt(word).toString();
 }
 
-/** A proof without one of its points makes the conversion throw a TypeError. */
+/** Turns the TypeError for a proof without one of its points into a ProverError. */
 function convert<T>(work: () => T): T {
   try {
     return work();

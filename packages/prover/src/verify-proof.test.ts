@@ -44,7 +44,7 @@ describe('verification of a proof made by snarkjs', () => {
     expect(verify(signals)).toBe(false);
   });
 
-  it('refuses points that are other, off the curve, aliased, at infinity or missing', () => {
+  it('refuses points that are wrong, off the curve, aliased, at infinity or missing', () => {
     const { pi_a, pi_b, pi_c } = proof;
     const [x, y] = pi_a;
     const wrong = [
@@ -90,7 +90,7 @@ describe('verification of a proof made by snarkjs', () => {
     }
   });
 
-  it('throws for a key that is none', () => {
+  it('throws for an invalid verification key', () => {
     const malformed = expect.objectContaining({ code: 'verification_key_malformed' });
     const key = circuit.verificationKey;
     for (const wrong of [
@@ -105,7 +105,7 @@ describe('verification of a proof made by snarkjs', () => {
 });
 
 describe('calldata', () => {
-  it('is what snarkjs exports for a Solidity verifier, and can be read back', async () => {
+  it('equals what snarkjs exports for a Solidity verifier, and can be converted back', async () => {
     const theirs = JSON.parse(`[${await groth16.exportSolidityCallData(proof, ['391'])}]`);
     const { a, b, c } = toSolidityProof(proof);
     expect([a, b, c]).toEqual(theirs.slice(0, 3));

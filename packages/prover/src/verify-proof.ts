@@ -1,6 +1,6 @@
 /**
- * Groth16 verification (J. Groth, EUROCRYPT 2016, eprint 2016/260, §3.2) on @noble/curves: a second opinion, independent of the engine that makes the proofs, and the only one of the
- * two that checks that points lie on the curve and in the right subgroup.
+ * Groth16 verification (J. Groth, EUROCRYPT 2016, eprint 2016/260, §3.2) on @noble/curves. It is independent of the engines
+ * that make the proofs, and it is the only place that checks that points are on the curve and in the right subgroup.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { Groth16Proof } from './groth16.ts';
 type G1Point = typeof bn254.G1.Point.BASE;
 type G2Point = typeof bn254.G2.Point.BASE;
 
-/** A canonical decimal integer below `limit`; a value + limit would be another spelling of the same field element. */
+/** A canonical decimal integer below `limit`. A value + limit would be a second encoding of the same field element. */
 function parseDecimal(text: unknown, limit: bigint): bigint {
   if (typeof text !== 'string' || !/^(0|[1-9][0-9]{0,77})$/.test(text) || BigInt(text) >= limit) {
     throw new RangeError('not a field element');
@@ -25,7 +25,7 @@ function parseCoordinate(text: unknown): bigint {
   return parseDecimal(text, baseFieldOrder);
 }
 
-/** On the curve, in the subgroup of order r, and not at infinity (where no honest proof or key has a point). */
+/** On the curve, in the subgroup of order r, and not at infinity (no honest proof or key has a point at infinity). */
 function assertUsable(point: G1Point | G2Point): void {
   if (point.is0()) {
     throw new RangeError('the point at infinity');
@@ -54,7 +54,7 @@ function parseG2([x, y, z]: G2Json): G2Point {
   return point;
 }
 
-/** undefined if parsing throws: in what a stranger sent, malformed means invalid. */
+/** Undefined if parsing throws: malformed data from another party means invalid. */
 function attempt<T>(parse: () => T): T | undefined {
   try {
     return parse();
@@ -63,11 +63,11 @@ function attempt<T>(parse: () => T): T | undefined {
   }
 }
 
-/** A parsed verification key with what every verification under it repeats. */
+/** A parsed verification key, with the computations that every verification under it shares. */
 type PreparedKey = {
   readonly constant: G1Point;
   readonly bases: readonly G1Point[];
-  /** Lines of the Miller loops over gamma and delta, and the value of the one over (alpha, beta). */
+  /** Lines of the Miller loops over gamma and delta, and the result of the loop over (alpha, beta). */
   readonly gamma: MillerLines;
   readonly delta: MillerLines;
   readonly alphaBeta: Fp12;
@@ -111,7 +111,7 @@ function prepareKey(verificationKey: VerificationKey): PreparedKey {
   };
 }
 
-/** The last few keys, by their text: checking one takes as long as the verification itself. */
+/** The last keys, by their text: checking a key takes as long as a verification. */
 const prepared = new Map<string, PreparedKey>();
 const maximumPrepared = 16;
 
@@ -134,7 +134,7 @@ function findPrepared(verificationKey: VerificationKey): PreparedKey {
 }
 
 /**
- * Checks e(A, B) = e(alpha, beta) e(IC(x), gamma) e(C, delta). Takes some tens of milliseconds of this thread.
+ * Checks e(A, B) = e(alpha, beta) e(IC(x), gamma) e(C, delta). It blocks this thread for some tens of milliseconds.
  * @returns false for any proof or public signal that is malformed, out of range or wrong
  * @throws ProverError `verification_key_malformed`
  */

@@ -1,5 +1,5 @@
 /**
- * Thread that verifies proofs: tens of milliseconds that the caller's thread need not wait.
+ * Thread that verifies proofs. This takes tens of milliseconds, in which the caller's thread stays free.
  *
  * @module
  */

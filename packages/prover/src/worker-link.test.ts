@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 it.each(['exit when idle', 'throw when idle'] as const)(
-  'a thread that ends by "%s" harms nobody, and another one takes the next call',
+  'a thread that ends by "%s" fails no call, and another one takes the next call',
   async (end) => {
     const link = createLink();
     expect(await link.call(end)).toBe(end);
@@ -25,13 +25,13 @@ it.each(['exit when idle', 'throw when idle'] as const)(
   },
 );
 
-it('a thread that dies fails its call, retryably, and the next one is answered', async () => {
+it('a thread that dies fails its call with a retryable error, and the next call is answered', async () => {
   const link = createLink();
   await expect(link.call('exit')).rejects.toMatchObject({ code: 'proof_failed', retryable: true });
   expect(await link.call('answer')).toBe('answer');
 });
 
-it('an abort is felt by a call that waits for its turn, and leaves the others alone', async () => {
+it('an abort ends a waiting call immediately and does not affect the others', async () => {
   const link = createLink();
   const first = new AbortController();
   const second = new AbortController();
@@ -52,7 +52,7 @@ it('a thread that cannot start fails its call', async () => {
   await link.close();
 });
 
-it('close fails what runs and what waits, twice if asked twice', async () => {
+it('close fails running and waiting calls, and may be called twice', async () => {
   const link = createLink();
   const calls = [link.call('wait'), link.call('answer')];
   const outcomes = Promise.allSettled(calls);

@@ -1,6 +1,7 @@
 /**
- * Calls into a worker thread of ours, one at a time: the thread starts with the first call, stays for the next, and is ended at once when
- * a call is aborted. A thread that dies is replaced by the next call, whenever it died. An idle thread does not keep the process alive.
+ * Calls into a worker thread, one at a time. The thread starts with the first call and stays for the next ones. When a call is
+ * aborted, the thread is ended at once. If the thread died, the next call starts another. An idle thread does not keep the
+ * process alive.
  *
  * @module
  */
@@ -21,10 +22,11 @@ type Answer =
 
 export type WorkerLink<Request, Result> = {
   /**
-   * @throws the signal's reason; ProverError as the thread threw it; `proof_failed` if the thread dies; `prover_closed`
+   * @throws the signal's reason; the ProverError that the thread threw; `proof_failed` if the thread cannot start or dies;
+   *   `argument_invalid` if the request cannot be cloned; `prover_closed`
    */
   readonly call: (request: Request, signal?: AbortSignal) => Promise<Result>;
-  /** Ends the thread, and fails what it does. */
+  /** Ends the thread. Running and waiting calls fail. */
   readonly close: () => Promise<void>;
 };
 
@@ -65,7 +67,8 @@ export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Requ
         worker = undefined;
       }
     };
-    // For its whole life: a thread that dies between two calls must not end the process, nor be asked again.
+    // The listeners stay for the thread's whole life: a thread that dies between two calls must not end the process, and must not
+    // receive another call.
     thread.on('error', forget);
     thread.on('exit', forget);
     return thread;
@@ -126,7 +129,7 @@ export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Requ
       if (answer.type === 'error') {
         throw toError(answer);
       }
-      // The thread is our own program; nobody else can write into this channel.
+      // The thread runs our own program, and no other code can write to this channel.
       return answer.result as Result;
     } catch (error) {
       stop();
@@ -149,7 +152,7 @@ export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Requ
         return callNow(request, either);
       });
       turn = answer.catch(() => undefined);
-      // Once it runs, a call settles when its thread has ended.
+      // Once a call runs, it settles when its thread has ended.
       const left = new Promise<never>((_, reject) => {
         const leave = () => {
           if (isWaiting) {
@@ -172,7 +175,7 @@ export function createWorkerLink<Request, Result>(program: URL): WorkerLink<Requ
   };
 }
 
-/** In the thread: answers each request with what `work` returns, handing over the buffers it names. */
+/** In the thread: answers each request with the result of `work` and transfers the buffers that it names. */
 export function serveCalls<Request, Result>(
   work: (request: Request) => {
     readonly result: Result;

@@ -1,4 +1,4 @@
-/** The check of a graphics card, as it is carried to a machine that has one: its bundle, run small on a renderer of the processor. */
+/** The check of a graphics card: its bundle, run with small sizes on a graphics driver that runs on the processor. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
@@ -26,23 +26,26 @@ const tsup = join(
 afterAll(endSnarkjsThreads);
 
 describe('a made-up circuit', () => {
-  it.each([8, 64])('of %i rows has a key that makes proofs, which snarkjs takes', async (rows) => {
-    const kernels = await createKernels({ threads: 1 });
-    const { zkey, witness, publicSignals, verificationKey } = await createMadeUpCircuit(
-      kernels,
-      rows,
-    );
-    await kernels.close();
-    const engine = await createCpuEngine({ threads: 1 });
-    const key = await engine.load(zkey);
-    const proof = assembleProof(await key.computeSums(witness), zkey.header, 5n, 6n);
-    expect(await groth16.verify(verificationKey, publicSignals, proof)).toBe(true);
-    // Row 0 says that wire 4 is a bit.
-    witness.set([2], 32 * 4);
-    const wrong = assembleProof(await key.computeSums(witness), zkey.header, 5n, 6n);
-    expect(await groth16.verify(verificationKey, publicSignals, wrong)).toBe(false);
-    await engine.close();
-  });
+  it.each([8, 64])(
+    'of %i rows has a key that makes proofs, which snarkjs accepts',
+    async (rows) => {
+      const kernels = await createKernels({ threads: 1 });
+      const { zkey, witness, publicSignals, verificationKey } = await createMadeUpCircuit(
+        kernels,
+        rows,
+      );
+      await kernels.close();
+      const engine = await createCpuEngine({ threads: 1 });
+      const key = await engine.load(zkey);
+      const proof = assembleProof(await key.computeSums(witness), zkey.header, 5n, 6n);
+      expect(await groth16.verify(verificationKey, publicSignals, proof)).toBe(true);
+      // Row 0 constrains wire 4 to be a bit.
+      witness.set([2], 32 * 4);
+      const wrong = assembleProof(await key.computeSums(witness), zkey.header, 5n, 6n);
+      expect(await groth16.verify(verificationKey, publicSignals, wrong)).toBe(false);
+      await engine.close();
+    },
+  );
 });
 
 const probe = await openTestDevice();
@@ -58,9 +61,9 @@ describe.skipIf(probe === undefined)('the bundle of gpu-check', () => {
   });
   afterAll(() => rm(json, { force: true }));
 
-  it('runs where there is nothing but Node, and makes a proof that verifies', async () => {
+  it('runs with nothing but Node, and makes a proof that verifies', async () => {
     expect(existsSync(join(output, 'kernel-worker.js'))).toBe(true);
-    // The other parts compile for long on a renderer of the processor; msm.test.ts and engine.test.ts have what they call.
+    // The other parts take long to compile on such a driver. msm.test.ts and engine.test.ts test what they call.
     const only = ['--only', 'transforms,processor'];
     const size = ['--software', '--max-log', '3', '--budget-gb', '1'];
     const { stdout } = await run(

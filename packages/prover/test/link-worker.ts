@@ -1,6 +1,4 @@
-/**
- * A thread that dies when told: right away, or while nobody waits for it. For tests only.
- */
+/** A thread that dies on request: immediately, or while it is idle. For tests only. */
 import { serveCalls } from '../src/worker-link.ts';
 
 export type LinkRequest = 'answer' | 'exit' | 'exit when idle' | 'throw when idle' | 'wait';

@@ -9,7 +9,7 @@ import { createProver, type ProofResult, type ProvingArtifact } from '../src/ind
 export type ManyProofsTask = {
   readonly proofs: number;
   readonly atOnce: number;
-  /** Used in turn. Inputs as JSON. */
+  /** Used in turn. Inputs are JSON. */
   readonly circuits: readonly {
     readonly circuit: ProvingArtifact;
     readonly input: Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export type ManyProofsReport = {
   readonly rss: readonly number[];
   /** Memory of the keys after the first round and after the last. */
   readonly residentBytes: readonly number[];
-  /** Of the main thread, after collection. */
+  /** Of the main thread, after garbage collection. */
   readonly heapBytes: readonly number[];
   readonly proofs: number;
   readonly failures: number;

@@ -1,6 +1,6 @@
 /**
- * Points and scalars for tests of multi-scalar multiplication, as a zkey has them, with sums computed by @noble/curves: all points are
- * known multiples of the generator, so that the expected sum is one multiplication.
+ * Points and scalars for tests of multi-scalar multiplication, in the encoding of a zkey. @noble/curves computes the sums. All
+ * points are known multiples of the generator, so an expected sum is one multiplication.
  */
 import { bn254 } from '@noble/curves/bn254.js';
 import type { G1Affine, G2Affine } from '../src/engine/engine.ts';
@@ -11,7 +11,7 @@ const G1 = bn254.G1.Point;
 const G2 = bn254.G2.Point;
 const R = Fr.ORDER;
 
-/** Numbers that look random and are the same in every run. */
+/** Numbers that look random and are equal in every run. */
 export function createRandom(seed: bigint) {
   let state = seed;
   const next = (): bigint => {
@@ -62,7 +62,7 @@ function multipleG2(factor: number): Uint8Array {
   return g2Multiples[factor - 1] ?? new Uint8Array(128);
 }
 
-/** The file's y with its sign turned. */
+/** The file's y with its sign changed. */
 function negate(point: Uint8Array): Uint8Array {
   const half = point.length / 2;
   const negated = point.slice();
@@ -74,7 +74,7 @@ function negate(point: Uint8Array): Uint8Array {
   return negated;
 }
 
-/** Point i is factors[i] times the generator; 0 is infinity, negative factors are opposite points. */
+/** Point i is factors[i] times the generator. 0 is infinity; negative factors are opposite points. */
 export function encodePoints(group: 'g1' | 'g2', factors: readonly number[]): Uint8Array {
   const size = group === 'g1' ? 64 : 128;
   const bytes = new Uint8Array(factors.length * size);
@@ -104,7 +104,7 @@ export function expectG2(factors: readonly number[], scalars: readonly bigint[])
   return { x: [x.c0, x.c1], y: [y.c0, y.c1] };
 }
 
-/** Scalars and points of every structure that has broken a multi-scalar multiplication somewhere. */
+/** Scalars and points of every structure that has broken a multi-scalar multiplication before. */
 export function listCases(size: number) {
   const random = createRandom(BigInt(size) + 7n);
   const all = <T>(of: (index: number) => T): T[] => Array.from({ length: size }, (_, k) => of(k));

@@ -1,6 +1,4 @@
-/**
- * An engine on BigInt and noble-curves, slow and plain: an independent opinion on what an engine computes. For tests only.
- */
+/** A slow and plain engine on BigInt and noble-curves, independent of the real engines. For tests only. */
 import { bn254 } from '@noble/curves/bn254.js';
 import { decodeG1, decodeG2 } from '../src/assemble-proof.ts';
 import type { Engine, G1Affine, G2Affine, ProofSums } from '../src/engine/engine.ts';
@@ -21,7 +19,7 @@ function invert(value: bigint): bigint {
   return power(value, R - 2n);
 }
 
-/** 5 is the smallest non-residue. */
+/** 5 is the smallest quadratic non-residue. */
 function rootOfUnity(size: number): bigint {
   return power(5n, (R - 1n) / BigInt(size));
 }
@@ -116,12 +114,12 @@ async function readG2(zkey: Zkey, section: PointSection): Promise<G2Affine[]> {
   return Array.from({ length: count }, (_, i) => decodeG2(bytes.subarray(128 * i, 128 * i + 128)));
 }
 
-/** Memory that the oracle says a key takes. */
+/** The memory that the oracle reports for a key. */
 export const oracleKeyBytes = 1_000;
 
 export type OracleOptions = {
   readonly kind?: Engine['kind'];
-  /** What to make of the sums before they leave; may throw. */
+  /** Changes the sums before they are returned. May throw. */
   readonly change?: (sums: ProofSums, call: number) => ProofSums | Promise<ProofSums>;
 };
 

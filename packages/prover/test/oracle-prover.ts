@@ -16,7 +16,7 @@ export function setUp(
     readonly cpu?: OracleOptions;
     /** One entry for each time a device is opened. */
     readonly devices?: readonly OracleOptions[];
-    /** Opened whenever `devices` are used up: such a device can be opened without end. */
+    /** Used when `devices` is exhausted. Such a device can be opened any number of times. */
     readonly everyDevice?: OracleOptions;
   } = {},
 ) {

@@ -41,7 +41,7 @@ export const service = section('What the service does', [
     'service.prover-on-accelerator',
     'The agent proves on a graphics device where there is one.',
     shown(
-      prover('the accelerator > webgpu is a real device, or missed; auto takes the processor then'),
+      prover('the accelerator > webgpu is a real device or an error; auto then uses the processor'),
     ),
   ],
   [

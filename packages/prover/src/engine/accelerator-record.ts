@@ -1,47 +1,50 @@
 /**
- * What a graphics device did wrong since the start, and when it is not asked any more: a device that always fails must not be opened,
- * with its keys loaded again, in every proof.
+ * Counts the failures of a graphics device since the start, and decides when it is no longer used. Without this, a device that
+ * always fails would be opened, and its keys loaded again, for every proof.
  *
  * @module
  */
 import { basename } from 'node:path';
 
-/** Something an operator should know, although the proof may have been made all the same. */
+/** Something that an operator should know. The proof may still have succeeded. */
 export type ProverIncident = {
   readonly code:
     | 'accelerator_lost'
     | 'accelerator_refused'
     | 'accelerator_wrong_result'
-    /** A key needs more than the device has; the processor proves under it. Told once for each key. */
+    /** A key needs more than the device has. The processor uses it instead. Reported once for each key. */
     | 'accelerator_too_small'
-    /** The device is not used any more until the process restarts. */
+    /** The device is not used again until the process restarts. */
     | 'accelerator_retired';
   readonly message: string;
 };
 
-/** `lost`: the device is gone. `refused`: it is there and reported an error. `wrong`: its proof does not verify. */
+/** `lost`: the device is gone. `refused`: the device reported an error. `wrong`: its proof does not verify. */
 export type AcceleratorFailure = 'lost' | 'refused' | 'wrong';
 
 export type AcceleratorRecord = {
-  /** @param detail - the device, for people */
+  /** @param detail - name of the device, for people */
   readonly noteFailure: (failure: AcceleratorFailure, detail: string, words?: string) => void;
-  /** It made a proof that verifies. */
+  /** The device made a proof that verifies. */
   readonly noteProof: () => void;
-  /** A device that was open before does not open again. */
+  /** A device that was open before cannot be opened again. */
   readonly noteAbsence: (reason: string) => void;
   /** A key needs more memory, or larger bindings, than the device has. */
   readonly noteTooSmall: (zkeyPath: string, words: string) => void;
   readonly isTooSmall: (zkeyPath: string) => boolean;
-  /** Why the device is not used any more; undefined while it is. */
+  /** The reason why the device is no longer used. Undefined while it is used. */
   readonly retired: () => string | undefined;
   readonly counts: () => Readonly<Record<AcceleratorFailure, number>>;
 };
 
-/** Failures in a row, without a finished proof in between. Three, so that a driver may be reset in the middle of a proof and of its repetition. */
+/**
+ * Failures in a row, without a successful proof in between. Three, so that a driver may be reset during a proof and during its
+ * repetition.
+ */
 const maximumFailuresInARow = 3;
-/** In all: a device that computes wrongly now and then is broken. */
+/** In total. A device that computes wrong results from time to time is broken. */
 const maximumWrongResults = 2;
-/** How often a key is tried on a device that is too small for it: another program may have held the memory. */
+/** How often a key is tried on a device that is too small for it. Another program may have used the memory. */
 const maximumTriesOfAKey = 3;
 
 const incidents = {
@@ -68,7 +71,7 @@ export function createAcceleratorRecord(
     retired = reason;
     tell(
       'accelerator_retired',
-      `${reason}. It is not used any more, and the processor proves unless the device is demanded. Check its driver, then restart.`,
+      `${reason}. It is no longer used. The processor proves instead, unless accelerator is webgpu. Check the driver, then restart.`,
     );
   };
 
@@ -96,7 +99,7 @@ export function createAcceleratorRecord(
       if (before === 0) {
         tell(
           'accelerator_too_small',
-          `The graphics device is too small for ${basename(zkeyPath)}; the processor proves under it. ${words}`,
+          `The graphics device is too small for ${basename(zkeyPath)}. The processor uses this key instead. ${words}`,
         );
       }
     },

@@ -43,7 +43,7 @@ async function compute(by: Engine, circuit: SmallCircuit, input: unknown) {
 }
 
 describe('the sums', () => {
-  it('are those of the plain engine, point by point', async () => {
+  it('equal those of the plain engine, point by point', async () => {
     const cases: [SmallCircuit, unknown][] = [
       [factors, { product: 391, a: 17, b: 23 }],
       [factors, { product: 0, a: 0, b: 0 }],
@@ -58,7 +58,7 @@ describe('the sums', () => {
     }
   });
 
-  it('can be asked for several times at once from one key', async () => {
+  it('can be computed several times at once with one key', async () => {
     const zkey = await openZkey(squares.zkeyPath);
     const key = await engine.load(zkey);
     await zkey.close();
@@ -72,7 +72,7 @@ describe('the sums', () => {
     key.release();
   });
 
-  it('report each part from nothing to the whole, never backwards', async () => {
+  it('report each part from 0 to 1, never decreasing', async () => {
     const zkey = await openZkey(squares.zkeyPath);
     const key = await engine.load(zkey);
     await zkey.close();
@@ -88,7 +88,7 @@ describe('the sums', () => {
     key.release();
   });
 
-  it('end with an abort, and the engine goes on', async () => {
+  it('end with an abort, and the engine continues', async () => {
     const zkey = await openZkey(squares.zkeyPath);
     const key = await engine.load(zkey);
     await zkey.close();
@@ -100,7 +100,7 @@ describe('the sums', () => {
     key.release();
   });
 
-  it('fail with a code once the engine is closed', async () => {
+  it('fail with a code after the engine is closed', async () => {
     const closing = await createCpuEngine({ threads: 1 });
     const zkey = await openZkey(factors.zkeyPath);
     const key = await closing.load(zkey);
@@ -113,7 +113,7 @@ describe('the sums', () => {
   });
 });
 
-it('says what it runs on, and how much memory a key takes', async () => {
+it('describes what it runs on, and how much memory a key needs', async () => {
   expect(engine.kind).toBe('cpu');
   expect(engine.detail).toMatch(/WebAssembly, 2 threads/);
   const zkey = await openZkey(squares.zkeyPath);
@@ -126,7 +126,7 @@ it('says what it runs on, and how much memory a key takes', async () => {
   await zkey.close();
 });
 
-it('refuses a key beyond its memory, with a code', async () => {
+it('refuses a key beyond its memory with a code', async () => {
   const small = await createCpuEngine({ threads: 1, maximumBytes: 2 ** 17 });
   const large = await createSmallCircuit(squaresSource(200), 8);
   const zkey = await openZkey(large.zkeyPath);
@@ -138,7 +138,7 @@ it('refuses a key beyond its memory, with a code', async () => {
   await rm(large.folder, { recursive: true, force: true });
 });
 
-it('a key that becomes shorter while it is loaded is refused, and its memory is free for the next', async () => {
+it('a key that becomes shorter while it is loaded is refused, and its memory is free for the next key', async () => {
   const path = `${squares.folder}/shorter.zkey`;
   await copyFile(squares.zkeyPath, path);
   const zkey = await openZkey(path);

@@ -10,9 +10,9 @@ import type { PointSection, Zkey, ZkeyHeader } from '../zkey/zkey.ts';
 import type { Engine, EngineOptions, ResidentKey } from './engine.ts';
 
 export type CpuEngineOptions = {
-  /** Default: all there are. */
+  /** Default: all cores. */
   readonly threads?: number | undefined;
-  /** Memory for keys and work together. */
+  /** Memory for keys and proofs together, in bytes. */
   readonly maximumBytes?: number | undefined;
 };
 
@@ -20,19 +20,19 @@ export type CpuEngineOptions = {
 const sections = ['a', 'b1', 'b2', 'c', 'h'] as const satisfies readonly PointSection[];
 type SumSection = (typeof sections)[number];
 
-/** Bytes of a point in the kernels' own form, limbs of 51 bits in 8 bytes. */
+/** Bytes of a point in the kernels' format, with limbs of 51 bits in 8 bytes. */
 const pointBytes = { g1: 80, g2: 160 } as const;
 /** A point of G2 costs about as much as three of G1. */
 const weight = { g1: 1, g2: 3 } as const;
 
-/** As the kernels write it; long enough for both groups. */
+/** The kernels' encoding of infinity, long enough for both groups. */
 const infinity = new Uint8Array(128);
 
 function groupOf(section: SumSection) {
   return section === 'b2' ? 'g2' : 'g1';
 }
 
-/** Errors of the kernels become the prover's; the caller's own abort stays what it is. */
+/** Converts errors of the kernels into the prover's. The caller's own abort is not changed. */
 async function translate<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
     return await work;
@@ -44,7 +44,7 @@ async function translate<T>(work: Promise<T>, signal: AbortSignal | undefined): 
     if (code === 'out_of_memory') {
       throw new ProverError(
         'memory_budget_exceeded',
-        'The proving key and its work do not fit into the memory the prover may use. Raise memoryBudgetBytes.',
+        'The proving key and its proof do not fit into the memory that the prover may use. Raise memoryBudgetBytes.',
         { cause: error },
       );
     }
@@ -58,7 +58,7 @@ async function translate<T>(work: Promise<T>, signal: AbortSignal | undefined): 
   }
 }
 
-/** Collects the fractions of several parts into one. */
+/** Combines the fractions of several parts. */
 function createProgress(report: ((fraction: number) => void) | undefined) {
   const parts: { weight: number; fraction: number }[] = [];
   return (weight: number) => {
@@ -73,13 +73,13 @@ function createProgress(report: ((fraction: number) => void) | undefined) {
   };
 }
 
-/** Memory for a key and one proof under it, in bytes: what must be free before it is loaded. */
+/** Memory for a key and one proof with it, in bytes. It must be free before the key is loaded. */
 function estimateCpuBytes(header: ZkeyHeader): number {
   return (
     header.wires * (3 * pointBytes.g1 + pointBytes.g2) +
     header.domainSize * pointBytes.g1 +
     header.coefficients * 16 +
-    // Scalars of the witness and the quotient, and the polynomials on the way to it.
+    // Scalars of the witness and the quotient, and the polynomials in between.
     header.wires * 80 +
     header.domainSize * 200
   );
@@ -96,7 +96,7 @@ async function loadKey(kernels: Kernels, zkey: Zkey, options: EngineOptions): Pr
   };
   const progressOf = createProgress((fraction) => options.onProgress?.('load', fraction));
   try {
-    /** None for a section without points: `c` of a circuit whose wires are all public. */
+    /** Undefined for a section without points: `c` of a circuit whose wires are all public. */
     const tables: Partial<Record<SumSection, PointTable>> = {};
     const reports = new Map(
       sections.map((section) => [
@@ -133,7 +133,7 @@ async function loadKey(kernels: Kernels, zkey: Zkey, options: EngineOptions): Pr
       const scalars = await kernels.loadScalars(header.wires, witness);
       const onQuotient = (fraction: number) => sumOptions.onProgress?.('quotient', fraction);
       const sumProgress = createProgress((fraction) => sumOptions.onProgress?.('sums', fraction));
-      // Announced before the first begins, or the whole would go backwards as others join.
+      // All parts are announced before the first begins. Otherwise the total would go backwards when others join.
       const reports = new Map(
         sections.map((section) => {
           const points = tables[section]?.count ?? 0;
@@ -147,8 +147,8 @@ async function loadKey(kernels: Kernels, zkey: Zkey, options: EngineOptions): Pr
           ? Promise.resolve(infinity)
           : kernels.computeMsm(table, vector, { signal: stop, firstScalar, onProgress });
       };
-      // Two lanes: while the last tasks of one step run out, the other's keep all cores busy; more at once would only hold more
-      // memory. Both end before memory is freed, whatever failed.
+      // Two lanes: while the last tasks of one step finish, the other lane keeps all cores busy. More lanes would only use more
+      // memory. Both must end before memory is freed, also after a failure.
       const first = (async () => {
         const quotient = await kernels.computeQuotient(rows, scalars, {
           signal: stop,

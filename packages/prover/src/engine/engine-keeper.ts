@@ -1,5 +1,5 @@
 /**
- * Which engine proves: the graphics device until its record says that it is not used any more, then the processor.
+ * Chooses the engine: the graphics device until its record says that it is no longer used, then the processor.
  *
  * @module
  */
@@ -12,35 +12,35 @@ import {
 import type { Engine } from './engine.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
 
-/** `auto`: the graphics device if there is a real one, else the processor. */
+/** `auto`: the graphics device if there is a real one, otherwise the processor. */
 export type AcceleratorChoice = 'auto' | 'webgpu' | 'cpu';
 
 export type EngineFactories = {
   readonly cpu: () => Promise<Engine>;
-  /** reason: why there is no device to use. */
+  /** reason: why no device can be used. */
   readonly webgpu: () => Promise<{ readonly engine: Engine } | { readonly reason: string }>;
 };
 
 export type EngineSlot = { readonly engine: Engine; readonly keys: KeyCache };
 
 export type EngineKeeper = {
-  /** The engine to use now, started if need be. A key that the device is too small for goes to the processor. */
+  /** The engine to use now. It is started if necessary. For a key that is too large for the device, the processor. */
   readonly current: (zkeyPath?: string) => Promise<EngineSlot>;
-  /** The processor, beside the current engine. */
+  /** The processor, in addition to the current engine. */
   readonly processor: () => Promise<EngineSlot>;
-  /** Takes note of a failure and gives the slot up; the next `current` opens another device, if there is to be one. */
+  /** Records a failure and closes the slot. The next `current` opens another device, if devices are still used. */
   readonly reportFailure: (
     slot: EngineSlot,
     failure: AcceleratorFailure,
     words?: string,
   ) => Promise<void>;
-  /** Takes note that a key does not fit onto the device. The slot stays. */
+  /** Records that a key does not fit on the device. The slot stays open. */
   readonly reportTooSmall: (zkeyPath: string, words: string) => void;
-  /** Takes note of a proof that verifies. */
+  /** Records a proof that verifies. */
   readonly reportProof: (slot: EngineSlot) => void;
-  /** Slots that are open. */
+  /** All open slots. */
   readonly slots: () => readonly EngineSlot[];
-  /** Why the device is not used any more; undefined while it is. */
+  /** The reason why the device is no longer used. Undefined while it is used. */
   readonly retired: () => string | undefined;
   readonly failures: () => Readonly<Record<AcceleratorFailure, number>>;
   readonly close: () => Promise<void>;
@@ -49,7 +49,7 @@ export type EngineKeeper = {
 export type EngineKeeperOptions = {
   readonly accelerator: AcceleratorChoice;
   readonly factories: EngineFactories;
-  /** Memory for keys, in bytes: of the process, and of the device. */
+  /** Memory for keys, in bytes: in the process, and on the device. */
   readonly memoryBudgetBytes: number;
   readonly deviceMemoryBudgetBytes: number;
   readonly onIncident?: ((incident: ProverIncident) => void) | undefined;
@@ -70,7 +70,7 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
 
   const keep = async (engine: Engine): Promise<EngineSlot> => {
     if (isClosed) {
-      // It started while the prover was being closed.
+      // The engine started while the prover was closing.
       await engine.close().catch(() => undefined);
       throw closed();
     }
@@ -86,14 +86,14 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
       throw closed();
     }
     processor ??= factories.cpu().then(keep);
-    // A start that failed is tried again the next time.
+    // After a failed start, the next call tries again.
     processor.catch(() => {
       processor = undefined;
     });
     return await processor;
   };
 
-  /** Or why there is none. */
+  /** Returns the reason if there is no device. */
   const startDevice = async (): Promise<EngineSlot | string> => {
     device ??= factories
       .webgpu()
@@ -125,7 +125,7 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
     if (retired !== undefined) {
       throw new ProverError(
         'accelerator_unavailable',
-        `The graphics device is not used any more: ${retired}. Check its driver and restart, or choose the accelerator auto or cpu.`,
+        `The graphics device is no longer used: ${retired}. Check its driver and restart, or set accelerator to auto or cpu.`,
       );
     }
     const slot = await startDevice();
@@ -138,11 +138,11 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
     if (accelerator === 'auto') {
       return await startProcessor();
     }
-    // A demanded device is looked for again with the next proof.
+    // With webgpu, the next proof looks for a device again.
     device = undefined;
     throw new ProverError(
       'accelerator_unavailable',
-      `There is no graphics device to prove on (${slot}). Install a driver and the package webgpu, or choose the accelerator auto or cpu.`,
+      `There is no graphics device to prove on (${slot}). Install a driver and the package webgpu, or set accelerator to auto or cpu.`,
     );
   };
 
@@ -152,7 +152,7 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
       device = undefined;
     }
     slot.keys.release();
-    // What is gone may not even close.
+    // A lost device may not even close.
     await slot.engine.close().catch(() => undefined);
   };
 
@@ -180,7 +180,7 @@ export function createEngineKeeper(options: EngineKeeperOptions): EngineKeeper {
       for (const { keys } of slots) {
         keys.release();
       }
-      // One that cannot close must not keep the others open.
+      // An engine that cannot close must not keep the others open.
       await Promise.allSettled(slots.map(({ engine }) => engine.close()));
     },
   };

@@ -1,7 +1,7 @@
 /**
- * What a proving engine does, whatever it runs on: the five sums of a Groth16 proof, which depend on the key and the witness and on
- * nothing random. Two engines given the same key and witness return the same sums, bit for bit. Blinding, assembly and verification
- * are the prover's own and happen outside.
+ * The interface of a proving engine: it computes the five sums of a Groth16 proof. They depend only on the key and the witness,
+ * and on nothing random. Two engines with the same key and witness return the same sums, bit for bit. The prover does blinding,
+ * assembly and verification outside of the engine.
  *
  * @module
  */
@@ -14,7 +14,9 @@ export type G2Affine =
   | { readonly x: readonly [bigint, bigint]; readonly y: readonly [bigint, bigint] }
   | undefined;
 
-/** The sums over the witness (a, b1, b2, c) and over the quotient polynomial (h), without alpha, beta, delta or blinding. Secret. */
+/**
+ * The sums over the witness (a, b1, b2, c) and over the quotient polynomial (h), without alpha, beta, delta and blinding. Secret.
+ */
 export type ProofSums = {
   readonly a: G1Affine;
   readonly b1: G1Affine;
@@ -23,7 +25,7 @@ export type ProofSums = {
   readonly h: G1Affine;
 };
 
-/** Parts of the work, as reported. */
+/** Parts of the work, for progress reports. */
 export type EnginePhase = 'load' | 'quotient' | 'sums';
 
 export type EngineOptions = {
@@ -32,25 +34,25 @@ export type EngineOptions = {
   readonly onProgress?: ((phase: EnginePhase, fraction: number) => void) | undefined;
 };
 
-/** A proving key held ready by an engine. */
+/** A proving key in the memory of an engine. */
 export type ResidentKey = {
   /** Memory it occupies, in bytes. */
   readonly bytes: number;
   /**
-   * @param witness - all wires, 32 bytes little-endian each, below r. Secret; not kept.
+   * @param witness - all wires, 32 bytes little-endian each, below r. Secret; not kept
    * @throws the signal's reason; ProverError `proof_failed`, `accelerator_lost`
    */
   readonly computeSums: (witness: Uint8Array, options?: EngineOptions) => Promise<ProofSums>;
-  /** Frees its memory; sums under way fail. */
+  /** Frees its memory. Running sums fail. */
   readonly release: () => void;
 };
 
 export type Engine = {
   readonly kind: 'cpu' | 'webgpu';
-  /** What it runs on, for people: processor or adapter, threads, the multiplier chosen. */
+  /** Description of what it runs on, for people: processor or adapter, threads, multiplier. */
   readonly detail: string;
   readonly load: (zkey: Zkey, options?: EngineOptions) => Promise<ResidentKey>;
-  /** Memory that a key of this size and one proof under it take, in bytes; asked before anything is loaded. */
+  /** Memory in bytes that a key of this size and one proof with it need. Called before anything is loaded. */
   readonly estimateBytes?: (header: ZkeyHeader) => number;
   /** Frees everything: memory, threads, device. Afterwards nothing keeps the process alive. */
   readonly close: () => Promise<void>;

@@ -1,5 +1,6 @@
 /**
- * The proving keys that one engine holds ready, within a memory budget: the one unused longest makes room.
+ * The proving keys that one engine keeps in memory, within a budget. The key that was not used for the longest time is removed
+ * first.
  *
  * @module
  */
@@ -10,32 +11,33 @@ import type { Zkey, ZkeyHeader } from '../zkey/zkey.ts';
 import { unreadable } from '../zkey/zkey-errors.ts';
 import type { Engine, EngineOptions, ResidentKey } from './engine.ts';
 
-/** A key with what else a proof needs of its file. */
+/** A key, and the other data of its file that a proof needs. */
 export type HeldKey = {
   readonly resident: ResidentKey;
   readonly header: ZkeyHeader;
-  /** The points for the public signals, as they lie in the file. */
+  /** The points for the public signals, in the encoding of the file. */
   readonly ic: Uint8Array;
-  /** Memory charged to the budget, in bytes. */
+  /** Memory counted towards the budget, in bytes. */
   readonly charge: number;
 };
 
 export type KeyCache = {
   /**
-   * The key in a file, loaded if need be. One call at a time.
-   * @throws ProverError `zkey_malformed`, `memory_budget_exceeded`, `proof_failed` if the file cannot be read; the engine's errors
+   * Returns the key in a file, and loads it if necessary. One call at a time.
+   * @throws ProverError `zkey_malformed`, `memory_budget_exceeded`, `proof_failed` if the file cannot be read; the engine's
+   *   errors
    */
   readonly take: (zkeyPath: string, options: EngineOptions) => Promise<HeldKey>;
   readonly count: () => number;
-  /** Memory of all keys held, in bytes. */
+  /** Memory of all keys, in bytes. */
   readonly bytes: () => number;
-  /** Keys loaded, and keys that made room, since the start. */
+  /** Number of keys loaded, and of keys removed to free memory, since the start. */
   readonly loads: () => number;
   readonly evictions: () => number;
   readonly release: () => void;
 };
 
-/** What a key takes in an engine that does not say: each point and each coefficient twice over. */
+/** The estimate for an engine without its own: twice the size of each point and each coefficient. */
 function estimateBytes(header: ZkeyHeader): number {
   return 2 * (header.wires * 320 + header.domainSize * 64 + header.coefficients * 16);
 }
@@ -56,7 +58,7 @@ export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
     if (needed > budgetBytes) {
       throw new ProverError(
         'memory_budget_exceeded',
-        `A proof under this key needs about ${inMegabytes(needed)}; the prover may use ${inMegabytes(budgetBytes)}. Raise memoryBudgetBytes.`,
+        `A proof with this key needs about ${inMegabytes(needed)}; the prover may use ${inMegabytes(budgetBytes)}. Raise memoryBudgetBytes.`,
       );
     }
     for (const [name, key] of held) {
@@ -76,7 +78,7 @@ export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
     held.clear();
   };
 
-  /** Estimates are not exact and free memory lies in pieces: where a key does not fit beside others, it may fit alone. */
+  /** Estimates are not exact, and free memory is fragmented. A key that does not fit beside others may fit alone. */
   const loadAlone = async (zkey: Zkey, options: EngineOptions): Promise<ResidentKey> => {
     try {
       return await engine.load(zkey, options);
@@ -110,7 +112,7 @@ export function createKeyCache(engine: Engine, budgetBytes: number): KeyCache {
         resident.release();
         throw new ProverError(
           'zkey_malformed',
-          'The proving key changed while it was read. Write it elsewhere and move it into its place.',
+          'The proving key changed while it was read. Write the new key to another path and move it into place.',
           { retryable: true },
         );
       }

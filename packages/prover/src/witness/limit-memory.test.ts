@@ -20,7 +20,7 @@ afterAll(async () => {
   await rm(circuit.folder, { recursive: true, force: true });
 });
 
-/** A module that takes all the memory it gets and says how many pages that is. */
+/** A module that takes all the memory it can and returns the number of pages. */
 function greedy(...limits: number[]): Uint8Array<ArrayBuffer> {
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
@@ -41,7 +41,7 @@ function grow(bytes: Uint8Array<ArrayBuffer>): unknown {
 
 const kib64 = 65_536;
 
-it('a program gets no more memory than the limit, whatever it declares', () => {
+it('a program gets at most the memory of the limit, whatever it declares', () => {
   const noMaximum = greedy(0, 1);
   expect(grow(limitMemory(noMaximum, 200 * kib64))).toBe(200);
   expect(grow(limitMemory(noMaximum, 200 * kib64 + 1))).toBe(200);
@@ -50,11 +50,11 @@ it('a program gets no more memory than the limit, whatever it declares', () => {
   expect(grow(limitMemory(higher, 300 * kib64))).toBe(300);
   const lower = greedy(1, 1, 3);
   expect(grow(limitMemory(lower, 300 * kib64))).toBe(3);
-  // The same number in more bytes than it needs.
+  // The same number, encoded in more bytes than necessary.
   expect(grow(limitMemory(greedy(0, 0x81, 0x80, 0x00), 5 * kib64))).toBe(5);
 });
 
-it('a program that starts with more is refused with what it needs', () => {
+it('a program that starts with more memory is refused, with the amount it needs', () => {
   expect(() => limitMemory(greedy(0, 32), 31 * kib64)).toThrow(
     expect.objectContaining({
       code: 'memory_budget_exceeded',
@@ -74,7 +74,7 @@ it.each([
   );
 });
 
-it('a program of circom computes as before, and a witness beyond the limit is refused', async () => {
+it('a circom program computes the same within the limit, and a witness beyond the limit is refused', async () => {
   const bytes = new Uint8Array(await readFile(circuit.wasmPath));
   const plain = new WebAssembly.Module(bytes);
   const limited = new WebAssembly.Module(limitMemory(bytes, 2 ** 30));

@@ -1,6 +1,7 @@
 /**
- * Sets a limit to the memory of a witness program: circom declares none, and a program is somebody else's code. Rewrites the memory
- * section of the WebAssembly binary (WebAssembly core specification, section 5.5.8); the engine enforces the rest.
+ * Limits the memory of a witness program. circom declares no limit, and the program is another party's code. This module rewrites
+ * the memory section of the WebAssembly binary (WebAssembly core specification, section 5.5.8), and the engine enforces the
+ * limit.
  *
  * @module
  */
@@ -15,11 +16,11 @@ const hasMaximum = 1;
 function malformed(): ProverError {
   return new ProverError(
     'witness_program_malformed',
-    'The witness program is no WebAssembly, or declares a memory that programs of circom 2 do not have. Fetch or build it again.',
+    'The witness program is not WebAssembly, or declares a memory that programs of circom 2 do not have. Fetch or build it again.',
   );
 }
 
-/** An unsigned LEB128 integer of at most 32 bits, and where it ends. */
+/** An unsigned LEB128 integer of at most 32 bits, and the position of its end. */
 function readInteger(bytes: Uint8Array, start: number): { value: number; end: number } {
   let value = 0;
   for (let i = 0; i < 5; i++) {
@@ -46,7 +47,7 @@ function encodeInteger(value: number): number[] {
   return bytes;
 }
 
-/** Start and end of a section with its head, and where its contents begin. */
+/** Start and end of the memory section with its head, and the start of its contents. */
 function findMemorySection(bytes: Uint8Array) {
   for (let start = preambleBytes; start < bytes.length; ) {
     const { value: length, end: contents } = readInteger(bytes, start + 1);
@@ -59,8 +60,8 @@ function findMemorySection(bytes: Uint8Array) {
 }
 
 /**
- * @param bytes - a WebAssembly module; one without a memory of its own stays as it is
- * @param maximumBytes - what its memory may grow to
+ * @param bytes - a WebAssembly module; a module without its own memory is not changed
+ * @param maximumBytes - the limit for its memory
  * @throws ProverError `memory_budget_exceeded` if it starts with more; `witness_program_malformed`
  */
 export function limitMemory(

@@ -1,5 +1,5 @@
 /**
- * What callers write as the input of a circuit, as the list of signals that a witness program takes.
+ * Converts a caller's input of a circuit into the list of signals that a witness program takes.
  *
  * @module
  */
@@ -14,9 +14,9 @@ function refuse(message: string): never {
 }
 
 /**
- * A value: a BigInt, a safe integer, a boolean, or a string (decimal, or hexadecimal with `0x`), of magnitude below r. A negative one
- * means r minus its magnitude, as in snarkjs. A magnitude of r or more is refused where snarkjs would reduce it: an amount that wraps
- * around is a mistake.
+ * A value: a BigInt, a safe integer, a boolean, or a string (decimal, or hexadecimal with `0x`), of magnitude below r. A negative
+ * value means r minus its magnitude, as in snarkjs. A magnitude of r or more is refused, where snarkjs would reduce it: an amount
+ * that wraps around is a mistake.
  */
 function parseValue(name: string, value: unknown): bigint {
   let integer: bigint | undefined;
@@ -31,7 +31,7 @@ function parseValue(name: string, value: unknown): bigint {
   }
   if (integer === undefined) {
     return refuse(
-      `A value of the signal ${name} is not an integer: give BigInts, safe integers, or decimal or 0x strings.`,
+      `A value of the signal ${name} is not an integer: use BigInts, safe integers, or decimal or 0x strings.`,
     );
   }
   if (integer >= scalarFieldOrder || integer <= -scalarFieldOrder) {
@@ -44,13 +44,13 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Deeper nesting than any circuit has; a bound against cycles. */
+/** Deeper than the nesting of any circuit. Stops cycles. */
 const maximumDepth = 64;
 
-/** More values than any witness program takes; a bound against arrays that hold one another many times over. */
+/** More values than any witness program takes. Stops arrays that contain one another many times. */
 const maximumValues = 2 ** 24;
 
-/** Whether an array leads to objects: by its first items, because signals and buses do not mix in one array. */
+/** Whether an array contains objects. The first items decide, because signals and buses do not mix in one array. */
 function holdsRecord(value: unknown, depth = 0): boolean {
   return Array.isArray(value) && depth <= maximumDepth
     ? holdsRecord(value[0], depth + 1)
@@ -58,7 +58,7 @@ function holdsRecord(value: unknown, depth = 0): boolean {
 }
 
 /**
- * Flattens an input. Nested arrays are one signal; objects are buses, whose fields are signals of their own: `bus.x`, `buses[0].x`.
+ * Flattens an input. Nested arrays are one signal. Objects are buses, whose fields are separate signals: `bus.x`, `buses[0].x`.
  * @throws ProverError `witness_refused`, which names the signal and never a value
  */
 export function parseWitnessInput(input: unknown): SignalValues[] {
@@ -114,7 +114,7 @@ export function parseWitnessInput(input: unknown): SignalValues[] {
 const fnvOffset = 0xcbf29ce484222325n;
 const fnvPrime = 0x100000001b3n;
 
-/** FNV-1a of 64 bits, by which witness programs know their signals, as its upper and lower 32 bits. */
+/** FNV-1a of 64 bits, as its upper and lower 32 bits. Witness programs identify their signals by it. */
 export function hashSignalName(name: string): readonly [number, number] {
   let hash = fnvOffset;
   for (const byte of new TextEncoder().encode(name)) {

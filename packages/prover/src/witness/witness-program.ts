@@ -1,8 +1,8 @@
 /**
- * Runs a witness program: the WebAssembly that circom 2 makes of a circuit. Its interface, as the compiler's own JavaScript uses it:
- * values pass through a small shared area of eight 32-bit words, the lowest first; signals are named by hash; the program computes when
- * the last input arrives; a failed assertion calls `runtime.exceptionHandler` with a number, after texts that name templates and
- * signals and never values.
+ * Runs a witness program: the WebAssembly that circom 2 compiles a circuit to. Its interface is the one that the compiler's own
+ * JavaScript uses. Values are passed through a small shared area of eight 32-bit words, the lowest first. Signals are identified
+ * by hash. The program computes when the last input arrives. A failed assertion calls `runtime.exceptionHandler` with a number,
+ * after texts that name templates and signals and never values.
  *
  * @module
  */
@@ -41,7 +41,7 @@ const functions = [
   'getWitness',
 ] as const;
 
-/** What the numbers of `exceptionHandler` mean. */
+/** Meanings of the numbers of `exceptionHandler`. */
 const exceptions: Readonly<Record<number, string>> = {
   1: 'A signal was not found.',
   2: 'Too many signals were set.',
@@ -55,7 +55,7 @@ const exceptions: Readonly<Record<number, string>> = {
 /** Field elements in eight words. */
 const wordCount = 8;
 const mask = 0xffffffffn;
-/** A text that does not end is cut here. */
+/** A longer text is cut off here. */
 const maximumMessage = 4_096;
 
 function malformed(message: string): ProverError {
@@ -69,7 +69,7 @@ function refused(message: string, cause?: unknown): ProverError {
   return new ProverError('witness_refused', message, { cause });
 }
 
-/** Thrown out of the program by its own report. */
+/** Thrown when the program reports an exception. */
 class ProgramExceptionError extends Error {
   readonly number: number;
   constructor(number: number, details: string) {
@@ -124,12 +124,12 @@ function instantiate(program: WebAssembly.Module): Exports {
     printErrorMessage: () => {
       details = `${details}${takeMessage()}\n`.slice(-maximumMessage);
     },
-    // What a circuit logs may be secret: it is taken, as the program expects, and goes nowhere.
+    // The log of a circuit may be secret. It is read, as the program expects, and discarded.
     writeBufferMessage: () => {
       takeMessage();
     },
     showSharedRWMemory: () => {},
-    // Circuits of circom before 2.0.7 log through this one.
+    // Circuits of circom before 2.0.7 use this function to log.
     log: () => {},
   };
   try {
@@ -137,7 +137,7 @@ function instantiate(program: WebAssembly.Module): Exports {
   } catch (error) {
     throw new ProverError(
       'witness_program_malformed',
-      'The witness program asks for what a program of circom 2 does not. Compile the circuit with circom 2.',
+      'The witness program imports functions that a program of circom 2 does not. Compile the circuit with circom 2.',
       { cause: error },
     );
   }
@@ -150,7 +150,7 @@ function instantiate(program: WebAssembly.Module): Exports {
 function checkField(program: Exports): void {
   const version = program.getVersion();
   if (version !== 2) {
-    throw malformed(`The witness program is of circom ${version}.`);
+    throw malformed(`The witness program was made by circom ${version}.`);
   }
   let prime = 0n;
   if (program.getFieldNumLen32() === wordCount) {
@@ -169,7 +169,7 @@ function setInputs(program: Exports, signals: readonly SignalValues[]): void {
   const sized = signals.map(({ name, values }) => {
     const [high, low] = hashSignalName(name);
     const size = program.getInputSignalSize(high, low);
-    // The program answers 0 or -1 for a name it does not know, depending on its version.
+    // Depending on its version, the program returns 0 or -1 for an unknown name.
     if (size < 0 || (size === 0 && values.length > 0)) {
       throw refused(`The circuit has no input signal ${name}.`);
     }
@@ -180,7 +180,7 @@ function setInputs(program: Exports, signals: readonly SignalValues[]): void {
     }
     return { name, values, high, low };
   });
-  // Before anything is set: the program computes as soon as it has its last input.
+  // Checked before anything is set: the program computes as soon as it has its last input.
   const given = sized.reduce((sum, { values }) => sum + values.length, 0);
   if (given !== expected) {
     throw refused(
@@ -207,16 +207,16 @@ function setInputs(program: Exports, signals: readonly SignalValues[]): void {
   }
 }
 
-/** All wires, read out of the program's memory where it exports the place of its shared area. */
+/** All wires. They are read from the program's memory if it exports the address of its shared area. */
 function readWires(program: Exports, maximumBytes: number): Uint8Array<ArrayBuffer> {
   const wires = program.getWitnessSize();
   if (wires < 1) {
-    throw malformed('The witness program gives no wires.');
+    throw malformed('The witness program returns no wires.');
   }
   if (wires * 4 * wordCount > maximumBytes) {
     throw new ProverError(
       'memory_budget_exceeded',
-      `A witness of ${wires} wires is more than the prover may hold. Raise memoryBudgetBytes.`,
+      `A witness of ${wires} wires needs more memory than the prover may use. Raise memoryBudgetBytes.`,
     );
   }
   const bytes = new Uint8Array(wires * 4 * wordCount);
@@ -235,22 +235,22 @@ function readWires(program: Exports, maximumBytes: number): Uint8Array<ArrayBuff
       }
     } else {
       if (shared.length === 0) {
-        // The memory grew and took its old view with it.
+        // The memory grew, which detached the old view.
         shared = new Uint32Array(program.memory.buffer, start, wordCount);
       }
       words.set(shared, wordCount * wire);
     }
     if (!isBelowOrder(words, wordCount * wire)) {
-      throw malformed(`The witness program gave wire ${wire} a value outside the field.`);
+      throw malformed(`The witness program returned a value outside the field for wire ${wire}.`);
     }
   }
   return bytes;
 }
 
 /**
- * @param program - what circom made, compiled; nothing of a run stays in it
- * @param maximumBytes - of the witness
- * @returns all wires, 32 bytes little-endian each, below r. Secret.
+ * @param program - the compiled witness program; a run leaves no data in it
+ * @param maximumBytes - limit of the witness
+ * @returns all wires, 32 bytes little-endian each, below r. Secret
  * @throws ProverError `witness_refused`, `witness_program_malformed`, `memory_budget_exceeded`
  */
 export function computeWitness(
@@ -258,7 +258,7 @@ export function computeWitness(
   signals: readonly SignalValues[],
   maximumBytes: number,
 ): Uint8Array<ArrayBuffer> {
-  // A fresh instance each time: after a failed assertion the old one is in no defined state.
+  // A fresh instance for each run: after a failed assertion, the state of the old one is undefined.
   const exports = instantiate(program);
   try {
     checkField(exports);
@@ -266,7 +266,7 @@ export function computeWitness(
     setInputs(exports, signals);
     return readWires(exports, maximumBytes);
   } finally {
-    // The memory waits for the collector; the secrets in it should not.
+    // The secrets must not stay in memory until the garbage collector frees it.
     new Uint8Array(exports.memory.buffer).fill(0);
   }
 }

@@ -144,13 +144,13 @@ function cyclic(): unknown {
   return array;
 }
 
-/** 2^power values in as many arrays as power. */
+/** 2^power values in nested arrays with only `power` distinct arrays. */
 function multiplied(power: number): unknown {
   return Array.from({ length: power }).reduce<unknown>((inner) => [inner, inner], 1);
 }
 
 describe('a witness', () => {
-  it("has the wires that snarkjs' runner finds", async () => {
+  it("has the wires of snarkjs' runner", async () => {
     const cases: [CompiledCircuit, unknown][] = [
       [arrays, { grid, scale: 7 }],
       [arrays, { grid: grid.flat().map(String), scale: '0x1f' }],
@@ -173,7 +173,7 @@ describe('a witness', () => {
     }
   });
 
-  it('takes buses as objects', async () => {
+  it('accepts buses as objects', async () => {
     const objects = {
       points: [
         { x: 3, y: 4 },
@@ -181,7 +181,7 @@ describe('a witness', () => {
       ],
       last: { x: '7', y: -8 },
     };
-    // snarkjs' runner knows no buses, but passes names on as they are.
+    // snarkjs' runner does not support buses, but passes names on unchanged.
     const names = {
       'points[0].x': 3,
       'points[0].y': 4,
@@ -193,7 +193,7 @@ describe('a witness', () => {
     expect(await computed(buses, objects)).toEqual(await expected(buses, names));
   });
 
-  it('does not depend on the one before it, not even on a refused one', async () => {
+  it('does not depend on the previous one, even if that was refused', async () => {
     const first = await computed(arrays, { grid, scale: 7 });
     await expect(
       runner.compute(arrays.wasmPath, { grid: [[70_000, 0, 0, 0, 0, 0]], scale: 7 }),
@@ -216,9 +216,13 @@ describe('a witness', () => {
     ['a value of r', { grid, scale: scalarFieldOrder }, /scale does not fit/],
     ['a value of -r', { grid, scale: String(-scalarFieldOrder) }, /scale does not fit/],
     ['a function', { grid, scale: () => 1 }, /something that is not a value/],
-    ['no object', [1], /not an object/],
-    ['an array within itself', { grid: cyclic(), scale: 1 }, /grid is nested too deeply/],
-    ['arrays that multiply', { grid: multiplied(40), scale: 1 }, /more values than any circuit/],
+    ['a value that is not an object', [1], /not an object/],
+    ['an array that contains itself', { grid: cyclic(), scale: 1 }, /grid is nested too deeply/],
+    [
+      'arrays that contain each other many times',
+      { grid: multiplied(40), scale: 1 },
+      /more values than any circuit/,
+    ],
     ['a number in an array of objects', { grid: [{ x: 1 }, 2], scale: 1 }, /signal grid\[0\]\.x/],
     ['an object in an array of numbers', { grid: [2, { x: 1 }], scale: 1 }, /is not an integer/],
   ])('is refused for %s', async (_, input, message) => {
@@ -250,7 +254,7 @@ describe('a witness', () => {
   });
 });
 
-it('a program that does not end in time is ended, and the next one computes', async () => {
+it('a program that does not end in time is ended, and the next one runs', async () => {
   const hasty = createWitnessRunner({ maximumBytes: 2 ** 30, timeoutMs: 2_000 });
   await expect(hasty.compute(endless.wasmPath, { value: 1 })).rejects.toMatchObject({
     code: 'witness_timeout',
@@ -260,7 +264,7 @@ it('a program that does not end in time is ended, and the next one computes', as
   await hasty.close();
 });
 
-it('a program that needs more memory than there is for it is refused', async () => {
+it('a program that needs more memory than the limit is refused', async () => {
   const poor = createWitnessRunner({ maximumBytes: 60_000, timeoutMs: 60_000 });
   await expect(poor.compute(inverse.wasmPath, { value: 5 })).rejects.toMatchObject({
     code: 'memory_budget_exceeded',
@@ -271,7 +275,7 @@ it('a program that needs more memory than there is for it is refused', async () 
 describe('a witness program', () => {
   const malformed = expect.objectContaining({ code: 'witness_program_malformed' });
 
-  it('is refused when it is none', async () => {
+  it('is refused if it is not WebAssembly of circom', async () => {
     const text = join(arrays.folder, 'text.wasm');
     await writeFile(text, 'no program');
     await expect(runner.compute(text, {})).rejects.toEqual(malformed);
@@ -280,7 +284,7 @@ describe('a witness program', () => {
     await expect(runner.compute(empty, {})).rejects.toEqual(malformed);
   });
 
-  it('is refused when it computes in another field', async () => {
+  it('is refused if it computes in another field', async () => {
     const other = await compileCircuit(inverseCircuit, ['--prime', 'bls12381']);
     await expect(runner.compute(other.wasmPath, { value: 5 })).rejects.toEqual(malformed);
     await rm(other.folder, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Witnesses by circom's programs, in a thread of their own, within limits of memory and time. Programs are compiled once and the last
- * few are kept.
+ * Computes witnesses with circom's programs in a separate thread, within limits of memory and time. Programs are compiled once,
+ * and the last ones are kept.
  *
  * @module
  */
@@ -29,16 +29,16 @@ export type WitnessRunner = {
 };
 
 export type WitnessLimits = {
-  /** Memory that a program may take, and a witness. In bytes. */
+  /** Memory that a program, and a witness, may use. In bytes. */
   readonly maximumBytes: number;
-  /** How long a program may run. */
+  /** How long a program may run, in milliseconds. */
   readonly timeoutMs: number;
 };
 
-/** All that a program of 32-bit addresses can take, and ten minutes. */
+/** The maximum for a program with 32-bit addresses, and ten minutes. */
 export const defaultWitnessLimits: WitnessLimits = { maximumBytes: 2 ** 32, timeoutMs: 600_000 };
 
-/** Compiled programs kept: a few hundred KB to a few MB each. */
+/** Number of compiled programs that are kept: a few hundred KB to a few MB each. */
 const maximumPrograms = 16;
 
 function unreadable(cause: unknown): ProverError {
@@ -64,7 +64,7 @@ async function compile(wasmPath: string, maximumBytes: number): Promise<WebAssem
     }
     throw new ProverError(
       'witness_program_malformed',
-      'The witness program is no WebAssembly. Fetch or build it again.',
+      'The witness program is not WebAssembly. Fetch or build it again.',
       { cause: error },
     );
   }

@@ -1,5 +1,5 @@
 /**
- * A file as a source of bytes, read where it lies.
+ * A file as a source of bytes that is read in pieces.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { type ByteSource, ZkeyFormatError } from '@pool/kernels';
 
 export type FileSource = ByteSource & { readonly close: () => Promise<void> };
 
-/** One read call takes less than 2 GiB. */
+/** A single read call takes less than 2 GiB. */
 const maximumRead = 1 << 30;
 
 async function fill(file: FileHandle, position: number, into: Uint8Array): Promise<void> {
@@ -23,7 +23,7 @@ async function fill(file: FileHandle, position: number, into: Uint8Array): Promi
   }
 }
 
-/** Opens a file for reading. Its length is the one it has now. */
+/** Opens a file for reading. The size is the current size of the file. */
 export async function openFileSource(path: string): Promise<FileSource> {
   const file = await open(path, 'r');
   try {
@@ -31,7 +31,7 @@ export async function openFileSource(path: string): Promise<FileSource> {
     return {
       size,
       read: (position, into) => fill(file, position, into),
-      // Nothing was written: an error of closing loses nothing.
+      // The file was only read, so an error on close loses no data.
       close: () => file.close().catch(() => undefined),
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * Whether points of a proving key lie on their curve: y² = x³ + 3 over F_q, or y² = x³ + 3 / (9 + i) over F_q².
+ * Checks that points of a proving key are on their curve: y² = x³ + 3 over F_q, or y² = x³ + 3 / (9 + i) over F_q².
  *
  * @module
  */
@@ -15,7 +15,7 @@ const orderWords = [
   0xd87cfd47, 0x3c208c16, 0x6871ca8d, 0x97816a91, 0x8181585d, 0xb85045b6, 0xe131a029, 0x30644e72,
 ] as const;
 
-/** Whether every run of 32 bytes is below q. Cheap: nearly always one word decides. */
+/** Whether every group of 32 bytes is below q. Fast: almost always, one word decides. */
 export function areCoordinatesBelowOrder(bytes: Uint8Array): boolean {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let end = 28; end < bytes.length; end += 32) {
@@ -49,10 +49,10 @@ function multiply(a: Fp2, b: Fp2): Fp2 {
   return [reduce(a[0] * b[0] - a[1] * b[1]), reduce(a[0] * b[1] + a[1] * b[0])];
 }
 
-/** 9 + i: the twist's b is 3 divided by it. */
+/** 9 + i. The b of the twist is 3 divided by it. */
 const twist: Fp2 = [9n, 1n];
 
-/** A point on the twist, not at infinity. Says nothing about the subgroup: a proof that is verified needs no more. */
+/** A point on the twist, not at infinity. It may be outside the subgroup, which is sufficient because every proof is verified. */
 export function isOnG2(bytes: Uint8Array, start = 0): boolean {
   const x: Fp2 = [readCoordinate(bytes, start), readCoordinate(bytes, start + 32)];
   const y: Fp2 = [readCoordinate(bytes, start + 64), readCoordinate(bytes, start + 96)];

@@ -1,5 +1,5 @@
 /**
- * Whether a verification key belongs to a proving key: its points are the same.
+ * Checks that a verification key belongs to a proving key: their points are equal.
  *
  * @module
  */
@@ -26,7 +26,7 @@ function isNested(value: unknown, depth = 0): boolean {
   );
 }
 
-/** Whether it has the fields of a verification key, points as nested arrays of text; their values are another matter. */
+/** Whether it has the fields of a verification key, with points as nested arrays of strings. The values are not checked. */
 export function isVerificationKey(key: unknown): key is VerificationKey {
   if (typeof key !== 'object' || key === null) {
     return false;
@@ -39,7 +39,7 @@ export function isVerificationKey(key: unknown): key is VerificationKey {
   );
 }
 
-/** @param ic - the proving key's section of points for the public signals, as it lies in the file */
+/** @param ic - the proving key's section of points for the public signals, in the encoding of the file */
 export function matchesVerificationKey(
   header: ZkeyHeader,
   ic: Uint8Array,

@@ -39,7 +39,7 @@ function malformed(message: RegExp) {
   });
 }
 
-/** A copy with other bytes at an offset within a section. */
+/** A copy with changed bytes at an offset within a section. */
 function change(section: number, offset: number, ...values: number[]): Buffer {
   const copy = Buffer.from(bytes);
   copy.set(values, (starts.get(section) ?? 0) + offset);
@@ -61,7 +61,7 @@ describe("a key of snarkjs' ceremony", () => {
     }
   });
 
-  it('has points that noble finds on the curve, read in any pieces', async () => {
+  it('has points that are on the curve for noble, read in pieces of any size', async () => {
     const zkey = await openZkey(circuit.zkeyPath);
     for (const section of ['ic', 'a', 'b1', 'c', 'h'] as const) {
       const count = zkey.countPoints(section);
@@ -88,7 +88,7 @@ describe("a key of snarkjs' ceremony", () => {
     await zkey.close();
   });
 
-  it('says the same in its compact form', async () => {
+  it('has equal contents in its compact form', async () => {
     const parts: Buffer[] = [];
     for await (const part of convertZkey(createMemorySource(bytes), 'compact')) {
       parts.push(Buffer.from(part));
@@ -98,7 +98,7 @@ describe("a key of snarkjs' ceremony", () => {
     expect(await compact.readCoefficients()).toEqual(await standard.readCoefficients());
   });
 
-  it('exports the verification key that snarkjs exports', async () => {
+  it('exports the same verification key as snarkjs', async () => {
     const { protocol, curve, nPublic, vk_alpha_1, vk_beta_2, vk_gamma_2, vk_delta_2, IC } =
       circuit.verificationKey;
     const fields = { protocol, curve, nPublic, vk_alpha_1, vk_beta_2, vk_gamma_2, vk_delta_2, IC };
@@ -106,7 +106,7 @@ describe("a key of snarkjs' ceremony", () => {
     expect(await readVerificationKey(bytes)).toEqual(fields);
   });
 
-  it('belongs to its verification key and to no other', async () => {
+  it('belongs to its verification key and to no other key', async () => {
     const zkey = await openZkey(bytes);
     const ic = new Uint8Array(64 * 4);
     await zkey.readPoints('ic', 0, 4, ic);
@@ -137,7 +137,7 @@ describe('a key is refused', () => {
     ['with a fixed coordinate not below q', () => change(2, 84 + 31, 255), /does not lie/],
     ['that is cut off', () => bytes.subarray(0, -100), /cut off/],
     ['without a section', () => change(1, -12 + 0, 99), /no section 1/],
-    ['that is something else', () => Buffer.from('{"not": "a key"}'), /not a proving key/],
+    ['that is not a key at all', () => Buffer.from('{"not": "a key"}'), /not a proving key/],
   ])('%s', async (_, make, message) => {
     await expect(openZkey(make())).rejects.toEqual(malformed(message));
     const path = join(circuit.folder, 'wrong.zkey');
@@ -145,7 +145,7 @@ describe('a key is refused', () => {
     await expect(openZkey(path)).rejects.toEqual(malformed(message));
   });
 
-  it('when a coordinate is not below q, as soon as it is read', async () => {
+  it('if a coordinate is not below q, as soon as it is read', async () => {
     const zkey = await openZkey(change(zkeySection.h, 64 + 31, 0xff));
     const into = new Uint8Array(128);
     await zkey.readPoints('h', 0, 1, into);
@@ -158,7 +158,7 @@ describe('a key is refused', () => {
     await below.readPoints('h', 0, 1, into);
   });
 
-  it('when its file becomes shorter while it is open', async () => {
+  it('if its file becomes shorter while it is open', async () => {
     const path = join(circuit.folder, 'shrinking.zkey');
     await writeFile(path, bytes);
     const zkey = await openZkey(path);
@@ -171,7 +171,7 @@ describe('a key is refused', () => {
 });
 
 describe('the curve check', () => {
-  it("agrees with noble on multiples of the generators, and on points that aren't", () => {
+  it('agrees with noble on multiples of the generators, and on points off the curve', () => {
     const encode = (...coordinates: bigint[]) =>
       Buffer.concat(
         coordinates.map((value) =>

@@ -1,7 +1,7 @@
 /**
- * Opens a Groth16 proving key over BN254, standard (snarkjs' `.zkey`) or compact, and checks all of it that does not need every point:
- * container, protocol, fields, counts against lengths, the fixed points on their curves. Sections are then read where they lie, piece
- * by piece; a file is never held whole.
+ * Opens a Groth16 proving key over BN254, standard (snarkjs' `.zkey`) or compact. It checks everything that does not need every
+ * point: container, protocol, fields, counts against lengths, and the fixed points on their curves. Sections are then read piece
+ * by piece. A file is never loaded as a whole.
  *
  * @module
  */
@@ -75,7 +75,7 @@ async function readProtocol(source: ByteSource, table: ZkeyTable): Promise<void>
 
 async function readHeader(source: ByteSource, table: ZkeyTable): Promise<ZkeyHeaderFields> {
   const place = findSection(table, 'header');
-  // Length is checked again by the decoder, which tells another curve from damage; this bounds what is read.
+  // The decoder checks the length again and distinguishes another curve from damage. This check bounds the read.
   if (place.length > 16 * zkeyHeaderBytes) {
     throw malformed('The header of the proving key is too long. Fetch or build it again.');
   }

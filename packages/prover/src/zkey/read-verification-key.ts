@@ -1,5 +1,5 @@
 /**
- * The verification key inside a proving key, in the JSON shape of snarkjs.
+ * Reads the verification key from a proving key, in the JSON form of snarkjs.
  *
  * @module
  */

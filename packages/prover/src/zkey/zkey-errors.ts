@@ -1,5 +1,5 @@
 /**
- * What fails while a proving key is read, as errors of the prover.
+ * Errors of the prover for failures while a proving key is read.
  *
  * @module
  */
@@ -10,7 +10,7 @@ export function malformed(message: string): ProverError {
   return new ProverError('zkey_malformed', message);
 }
 
-/** The error for a file that the file system does not let us read. */
+/** The error for a file that cannot be read. */
 export function unreadable(cause: unknown): ProverError {
   return new ProverError(
     'proof_failed',
@@ -20,8 +20,8 @@ export function unreadable(cause: unknown): ProverError {
 }
 
 /**
- * Waits for work on a key. Errors of the format become `zkey_malformed`, arrays that cannot be allocated `memory_budget_exceeded`, and
- * all others, which come from the file system, `proof_failed`.
+ * Waits for work on a key and converts its errors: errors of the format become `zkey_malformed`, arrays that cannot be allocated
+ * `memory_budget_exceeded`, and all others, which come from the file system, `proof_failed`.
  */
 export async function translate<T>(work: Promise<T>): Promise<T> {
   try {

@@ -1,5 +1,5 @@
 /**
- * A Groth16 proving key as an engine reads it: a checked header, and sections that are read piece by piece from where they lie.
+ * A Groth16 proving key for an engine: a checked header, and sections that are read piece by piece.
  *
  * @module
  */
@@ -7,18 +7,20 @@ import type { ZkeyCoefficients } from '@pool/kernels';
 
 export type { ZkeyCoefficients } from '@pool/kernels';
 
-/** Sections of points. `a`, `b1` (G1), `b2` (G2): one point a wire; `c`: one a private wire; `h`: one a row of the domain. */
+/**
+ * Sections of points. `a`, `b1` (G1), `b2` (G2): one point per wire; `c`: one per private wire; `h`: one per row of the domain.
+ */
 export type PointSection = 'ic' | 'a' | 'b1' | 'b2' | 'c' | 'h';
 
 export type ZkeyHeader = {
-  /** Wires, the constant one included. */
+  /** Number of wires, including the constant one. */
   readonly wires: number;
   readonly publicSignals: number;
-  /** Rows, a power of two. */
+  /** Number of rows, a power of two. */
   readonly domainSize: number;
-  /** Non-zero entries of the matrices A and B, the rows for public signals included. */
+  /** Non-zero entries of the matrices A and B, including the rows for public signals. */
   readonly coefficients: number;
-  /** Points as they lie in the file: coordinates times 2^256 mod q, 32 bytes little-endian each. */
+  /** Points in the encoding of the file: coordinates times 2^256 mod q, 32 bytes little-endian each. */
   readonly alpha1: Uint8Array;
   readonly beta1: Uint8Array;
   readonly beta2: Uint8Array;
@@ -32,8 +34,8 @@ export type Zkey = {
   /** Number of points in a section. */
   readonly countPoints: (section: PointSection) => number;
   /**
-   * Reads points start … start+count-1 as they lie in the file: 64 bytes each in G1, 128 in G2 (x.c0, x.c1, y.c0, y.c1); coordinates
-   * times 2^256 mod q, little-endian; all zeros is the point at infinity. Fills the beginning of `into`.
+   * Reads points start … start+count-1 in the encoding of the file: 64 bytes each in G1, 128 in G2 (x.c0, x.c1, y.c0, y.c1);
+   * coordinates times 2^256 mod q, little-endian; all zeros is the point at infinity. Writes to the beginning of `into`.
    * @throws ProverError `zkey_malformed` if the file ended or a coordinate is not below q
    */
   readonly readPoints: (
@@ -43,8 +45,8 @@ export type Zkey = {
     into: Uint8Array,
   ) => Promise<void>;
   /**
-   * The entries of A and B in one pass, in the order of the file: `matrix` 0 is A, 1 is B; values come from a dictionary because
-   * circuits use few different ones.
+   * The entries of A and B in one pass, in the order of the file: `matrix` 0 is A, 1 is B. Values are indices into a dictionary,
+   * because circuits use few different ones.
    */
   readonly readCoefficients: () => Promise<ZkeyCoefficients>;
   readonly close: () => Promise<void>;
