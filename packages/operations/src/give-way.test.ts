@@ -21,7 +21,7 @@ function countTurns(): () => number {
   };
 }
 
-it('lets others have their turn all along a batch of sixty-four', async () => {
+it('gives way all along a batch of sixty-four', async () => {
   const world = await createWorld({ permit: true });
   const holders = Array.from({ length: 64 }, (_, index) => createFakeHolder(index + 10));
   for (const holder of holders) {
@@ -62,7 +62,7 @@ it('returns the result of a computation, and throws what it throws', async () =>
   await expect(computeInTurns(compute(true), createPace())).rejects.toThrow('no');
 });
 
-it('gives way no more often than every few milliseconds', async () => {
+it('gives way every few milliseconds at most', async () => {
   const stop = countTurns();
   await computeInTurns(
     (function* (): Generator<undefined, void, undefined> {
@@ -76,7 +76,7 @@ it('gives way no more often than every few milliseconds', async () => {
   expect(stop()).toBeLessThan(100);
 });
 
-it('has one job compute in a turn, and first the one that began first', async () => {
+it('lets one job compute per turn, the oldest first', async () => {
   let slices = 0;
   const finished: number[] = [];
   const compute = function* (job: number): Generator<undefined, void, undefined> {

@@ -206,7 +206,7 @@ export const result = section('Result of a job', [
         'proves and pays although nothing could be read of the allowance, and says unknown',
       ),
       pipeline(
-        'approves nothing more for a batch that is mined, though the platform has forgotten it',
+        'approves nothing more for a batch that is mined, although the platform has lost it',
       ),
     ),
   ],

@@ -148,8 +148,8 @@ export const jobFailures = section('Failures of a job', [
     'A settlement that is refused is told while the job is `submitted`, and holds up no other batch.',
     shown(
       sharedTurn(
-        'is told while the job waits: in its stage, its record and an event',
-        'holds up no other batch of its funder and token',
+        'is reported while the job waits: in its stage, its record and an event',
+        'delays no other batch of its funder and token',
       ),
     ),
   ],
@@ -163,7 +163,7 @@ export const jobFailures = section('Failures of a job', [
         'is not paid again on a second chain, and the first need not be known here',
         'is not called dead by a deadline alone: another pool or an unread chain may have it',
         'ends the job as settled_elsewhere once its own batch is dead, and sends it no second time',
-        'is told by a partial job too',
+        'is reported by a partial job too',
       ),
       tenancy('tells an agent with a rotated funder key that a key was paid under the earlier one'),
     ),

@@ -346,7 +346,7 @@ describe('registration', () => {
     ).toBe('unregistered-recipient');
   });
 
-  it('finds nobody fundable in a deployment without a gate, and asks nobody', async () => {
+  it('finds no recipient fundable in a deployment without a gate, and asks no service', async () => {
     const world = await createWorld();
     const checks = { ...world.checks, hasGate: false };
     expect(await codeOf(checkDisbursement(world.createRequest(), checks))).toBe(

@@ -67,7 +67,7 @@ describe('before the funder signs', () => {
     expect(world.chain.approvals).toEqual([]);
   });
 
-  it('needs no coin where a permit will do', async () => {
+  it('needs no coin if the token has a permit', async () => {
     const world = await createWorld({ permit: true });
     world.chain.coin = 0n;
     const job = await world.accept();
@@ -75,7 +75,7 @@ describe('before the funder signs', () => {
     expect(job.state()).toBe('done');
   });
 
-  it('goes on when the balance cannot be read', async () => {
+  it('continues when the balance cannot be read', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     await world.run(job, undefined, {
@@ -87,7 +87,7 @@ describe('before the funder signs', () => {
     expect(job.state()).toBe('done');
   });
 
-  it('looks again in a run that died after signing: nothing has left yet', async () => {
+  it('checks again in a run that continues after a crash behind the signature', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     await expect(

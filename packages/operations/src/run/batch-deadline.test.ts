@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { computeBatchDeadline, isTooLateToRelease } from './batch-deadline.ts';
 
 describe('computeBatchDeadline', () => {
-  it('lies on a quarter of an hour, at least the window and less than a quarter more ahead', () => {
+  it('rounds up to a quarter of an hour, at least the window ahead', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 40 }), (now) => {
         const deadline = computeBatchDeadline(now, 3600);
@@ -15,13 +15,13 @@ describe('computeBatchDeadline', () => {
     );
   });
 
-  it('takes windows below a quarter of an hour as they are', () => {
+  it('does not round windows shorter than a quarter of an hour', () => {
     expect(computeBatchDeadline(1_000, 30)).toBe(1_030);
   });
 });
 
 describe('isTooLateToRelease', () => {
-  it('keeps a minute in hand, or a tenth of a short window', () => {
+  it('requires a minute before the deadline, or a tenth of a short window', () => {
     expect(isTooLateToRelease(3_539, 3_600, 3_600)).toBe(false);
     expect(isTooLateToRelease(3_540, 3_600, 3_600)).toBe(true);
     expect(isTooLateToRelease(26, 30, 30)).toBe(false);

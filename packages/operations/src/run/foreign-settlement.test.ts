@@ -120,7 +120,7 @@ describe('a key that was paid on other terms', () => {
     expect(viewOf(job).error).toEqual(doNotResubmit);
   });
 
-  it('says so to whoever cancels the job before its batch has left', async () => {
+  it('is reported to a client that cancels the job before its batch has left', async () => {
     const world = await createWorld({ permit: true });
     await settleUnder(world, { funder: await createOtherFunder(world) }, true);
     const job = await world.accept('june');
@@ -258,7 +258,7 @@ describe('a settlement on other terms that is seen after the release', () => {
     expect(world.platform.posts).toBe(posts);
   });
 
-  it('is told to whoever cancels the job', async () => {
+  it('is reported to a client that cancels the job', async () => {
     const { world, job, meet } = await meetAfterRelease(true);
     await world.run(job, (point) => {
       meet(point);
@@ -269,7 +269,7 @@ describe('a settlement on other terms that is seen after the release', () => {
     expect(viewOf(job).error).toEqual(doNotResubmit);
   });
 
-  it('is told by a partial job too', async () => {
+  it('is reported by a partial job too', async () => {
     const { world, row, job } = await meetAfterRelease(true);
     world.platform.beforeInclusion = () => {
       world.chain.balance = 0n;

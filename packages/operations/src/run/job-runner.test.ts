@@ -77,7 +77,7 @@ async function untilDone(store: JobStore, ...keys: string[]): Promise<void> {
 }
 
 describe('startJobRunner', () => {
-  it('tells with every event of a job which request it was accepted from', async () => {
+  it('names the request of a job with each of its events', async () => {
     const world = await createWorld({ permit: true });
     const store = createMemoryStore();
     await claim(world, store, 'one');
@@ -87,7 +87,7 @@ describe('startJobRunner', () => {
     expect(new Set(requestIds)).toEqual(new Set(['request of one']));
   });
 
-  it('works through what it finds, each job once', async () => {
+  it('runs each job that it finds once', async () => {
     const world = await createWorld({ permit: true });
     const store = createMemoryStore();
     await claim(world, store, 'one');
@@ -97,7 +97,7 @@ describe('startJobRunner', () => {
     expect(world.chain.funds).toBe(2);
   });
 
-  it('leaves the jobs of another employer alone', async () => {
+  it('does not run the jobs of another employer', async () => {
     const world = await createWorld({ permit: true });
     const store = createMemoryStore();
     const other = { scope: 'another employer', key: 'theirs' };
@@ -112,7 +112,7 @@ describe('startJobRunner', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('lets others work while a job that cannot go on rests', async () => {
+  it('runs other jobs while a job that cannot continue rests', async () => {
     const world = await createWorld({ permit: true });
     const store = createMemoryStore();
     const stuck = { scope, key: 'stuck', fingerprint: 'stuck', state: 'accepted' };
@@ -125,7 +125,7 @@ describe('startJobRunner', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('goes on with a job whose run was interrupted', async () => {
+  it('continues a job whose run was interrupted', async () => {
     const world = await createWorld({ permit: true });
     const store = createMemoryStore();
     await claim(world, store, 'one');
@@ -171,7 +171,7 @@ describe('a job that is cancelled', () => {
     return deserializeRecord((await store.get(scope, key))?.payload ?? '').error?.code;
   }
 
-  it('is broken off while it waits for its turn, and ends at once', async () => {
+  it('ends at once while it waits for its turn', async () => {
     const world = await createWorld({ permit: true });
     world.platform.holdBack = true;
     const store = createMemoryStore();
@@ -191,7 +191,7 @@ describe('a job that is cancelled', () => {
     expect(events).toContainEqual({ kind: 'interrupted', reason: 'it is cancelled' });
   });
 
-  it('is taken up before all others, though every place is taken', async () => {
+  it('runs before all others, even if every place is taken', async () => {
     const world = await createWorld({ permit: true });
     world.platform.holdBack = true;
     const store = createMemoryStore();

@@ -5,7 +5,7 @@ import { createKeyLock } from './key-lock.ts';
 const never = new AbortController().signal;
 
 describe('createKeyLock', () => {
-  it('lets one in at a time, in order, and other names pass', async () => {
+  it('admits one holder per name, in order', async () => {
     const lock = createKeyLock();
     const seen: string[] = [];
     const first = await lock.acquire('a', never);

@@ -82,7 +82,7 @@ describe('a wall clock that steps', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('lets another process take the job over, of which the first one hears, and pays once', async () => {
+  it('lets another process take the job over, which the first one notices, and pays once', async () => {
     const world = await createWorld({ permit: true });
     world.platform.holdBack = true;
     const store = createMemoryStore();

@@ -155,7 +155,7 @@ describe('a disbursement', () => {
     expect(world.platform.posts).toBe(0);
   });
 
-  it('outlasts a platform, a gate and an RPC that fail for a while', async () => {
+  it('waits for a platform, a gate and an RPC that fail for a while', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     world.platform.failCalls(3);
@@ -165,7 +165,7 @@ describe('a disbursement', () => {
     expect(viewOf(job).state).toBe('done');
   });
 
-  it('gives up on a gate that stays away, with nothing signed', async () => {
+  it('fails with nothing signed when the gate does not answer for too long', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     world.gate.failCalls(1_000_000);
@@ -200,7 +200,7 @@ describe('a disbursement', () => {
     expect(world.prover.proofs).toBe(0);
   });
 
-  it('passes over a job store that does not answer: the job stays', async () => {
+  it('leaves the job as it is when the job store does not answer', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     job.failWrites(1);
@@ -381,7 +381,7 @@ describe('late landing', () => {
     expect(world.chain.allowance).toBe(0n);
   });
 
-  it('says so when an approval could not be taken back', async () => {
+  it('reports an approval that could not be taken back', async () => {
     const world = await createWorld();
     const job = await hold(world);
     await world.run(job, (point) => {
@@ -392,7 +392,7 @@ describe('late landing', () => {
     expect(viewOf(job).error?.message).toContain('set the allowance of the pool to 0');
   });
 
-  it('approves nothing more for a batch that is mined, though the platform has forgotten it', async () => {
+  it('approves nothing more for a batch that is mined, although the platform has lost it', async () => {
     const world = await createWorld({ finalityBlocks: 20 });
     const job = await world.accept();
     await world.run(job, (point) => {

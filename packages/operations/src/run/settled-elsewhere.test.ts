@@ -91,7 +91,7 @@ describe('a key that another agent has paid', () => {
     });
   });
 
-  it('believes the chain about the total, not a row that agrees with the request', async () => {
+  it('takes the total from the chain, not from a row that agrees with the request', async () => {
     const world = await createWorld({ permit: true });
     await world.run(await world.accept('shared'));
     const row = world.platform.rows.get('shared');

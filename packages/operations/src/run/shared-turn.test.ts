@@ -67,7 +67,7 @@ function topUp(world: World): void {
 }
 
 describe('a settlement that is refused', () => {
-  it('is told while the job waits: in its stage, its record and an event', async () => {
+  it('is reported while the job waits: in its stage, its record and an event', async () => {
     const { world, large, events, running } = await createUnderfunded({ permit: true });
     expect(large.state()).toBe('submitted');
     expect(large.record().refusal).toMatchObject({ code: 'erc20-insufficient-balance' });
@@ -79,7 +79,7 @@ describe('a settlement that is refused', () => {
     expect(viewOf(large).state).toBe('done');
   });
 
-  it('is told of a reverted transaction too', async () => {
+  it('is reported for a reverted transaction too', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     world.platform.beforeInclusion = () => {
@@ -95,7 +95,7 @@ describe('a settlement that is refused', () => {
     expect(viewOf(job).result?.status).toBe('partial');
   });
 
-  it('is told when the platform does not even take it', async () => {
+  it('is reported when the platform refuses to store it', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     const stages = new Set<string | undefined>();
@@ -121,7 +121,7 @@ describe('a settlement for which the platform has no gas left today', () => {
     return new PoolError('gas_budget_exceeded', 'later');
   };
 
-  it('is told as refused, sent again, and paid when the platform has gas again', async () => {
+  it('is reported as refused, sent again, and paid when the platform has gas again', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     const stages = new Set<string | undefined>();
@@ -165,7 +165,7 @@ describe('a settlement for which the platform has no gas left today', () => {
 });
 
 describe('a settlement that the platform never took', () => {
-  it('holds up no other batch once it is to be cancelled by a run that has posted nothing', async () => {
+  it('delays no other batch once a run that has posted nothing cancels it', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 5 });
     const { PoolError } = await import('@pool/core');
     const refuse = (code: ErrorCode, status: number) => (): Promise<never> =>
@@ -205,7 +205,7 @@ describe('a settlement that the platform never took', () => {
 });
 
 describe.each(allowances)('a batch that cannot be collected, %s', (_, options) => {
-  it('holds up no other batch of its funder and token', async () => {
+  it('delays no other batch of its funder and token', async () => {
     const { world, large, running, payOne } = await createUnderfunded(options);
     const small = await payOne();
     expect(viewOf(small).result?.status).toBe('completed');
@@ -227,7 +227,7 @@ describe.each(allowances)('a batch that cannot be collected, %s', (_, options) =
     expect(world.chain.allowance).toBe(0n);
   });
 
-  it('holds up nobody after a restart either', async () => {
+  it('delays no other batch after a restart either', async () => {
     const { world, large, running, kill, locks, payOne } = await createUnderfunded(options);
     kill();
     await expect(running).rejects.toMatchObject({ code: 'run_interrupted' });

@@ -59,7 +59,7 @@ describe('a job that would fail', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('remembers what it released, though the platform has forgotten it and time is short', async () => {
+  it('keeps its release, although the platform has lost it and time is short', async () => {
     const { world, first, row, nowSeconds } = await createLiveAuthorization();
     world.platform.rows.delete('shared');
     // Too late to send anything new, and early enough for what is out to land.
