@@ -3,7 +3,12 @@
 // summary are written. `pnpm check format types` runs only those two. `pnpm fix` mends what can be mended.
 import { join, resolve } from 'node:path';
 import { findForge } from '../src/foundry.ts';
-import { checkAllLicences, checkBannedWords, checkPackageFiles } from '../src/house-checks.ts';
+import {
+  checkAllLicences,
+  checkBannedWords,
+  checkPackageFiles,
+  checkPlainEnglish,
+} from '../src/house-checks.ts';
 import { run } from '../src/processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -76,6 +81,7 @@ const checks: readonly Check[] = [
   { name: 'licences', what: 'the production tree', run: house(checkAllLicences) },
   { name: 'packages', what: 'what every package carries', run: house(checkPackageFiles) },
   { name: 'words', what: 'no word that names one machine', run: house(checkBannedWords) },
+  { name: 'english', what: 'no phrase that must be translated', run: house(checkPlainEnglish) },
   {
     name: 'solidity',
     what: 'forge fmt',
