@@ -27,7 +27,7 @@ export function findProblems({ statements, allowedUnshown, readFile }: MapInput)
   return [
     ...ids
       .filter((id, index) => ids.indexOf(id) !== index)
-      .map((id) => `${id} stands in the map twice`),
+      .map((id) => `${id} is in the map twice`),
     ...ids
       .filter((id) => !/^[a-z0-9-]+\.[a-z0-9-]+$/.test(id))
       .map((id) => `${id} is not written like job.replay-same-body`),

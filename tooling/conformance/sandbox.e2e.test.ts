@@ -138,7 +138,7 @@ describe('the sandbox from outside', () => {
     ].join(' ');
     const total = payment.paid.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
     const word = (value: bigint): string => value.toString(16).padStart(64, '0');
-    // What stands there is found: otherwise the rest would prove nothing.
+    // The search finds what is there. Otherwise the rest would prove nothing.
     expect(text).toContain(word(total));
     for (const { recipientAddress, amount } of payment.paid) {
       expect(text).not.toContain(recipientAddress.slice(2).toLowerCase());

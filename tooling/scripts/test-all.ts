@@ -31,7 +31,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** What stands in for a report that is not there: one failure with its reason. */
+/** Replaces a report that is missing: one failure with its reason. */
 function crashed(reason: string): RunnerReport {
   return {
     totals: { passed: 0, failed: 1, skipped: 0 },

@@ -41,8 +41,8 @@ export function checkBannedWords(root: string): string[] {
   });
 }
 
-/** What people read: documents, sources with their comments and messages, and changesets. */
-const prose = /\.(?:md|ts|mjs|js|sol|circom)$/;
+/** What people read. Circuits are not among them: a key belongs to the exact bytes of its sources. */
+const prose = /\.(?:md|ts|mjs|js|sol)$/;
 /** The list of phrases, its test, and the page that shows them as examples. */
 const mayQuotePhrases =
   /^(?:tooling\/src\/plain-english(?:\.test)?\.ts|CONTRIBUTING\.md|tooling\/test-titles\/.*)$/;

@@ -9,12 +9,11 @@ interface Phrase {
 
 const phrases: readonly Phrase[] = [
   { pattern: /\bstands? (?:in|against|nowhere|there|on)\b/i, instead: '"is in", "prevents"' },
-  { pattern: /\bwants\b/i, instead: '"requires", "asks for"' },
+  // EIP-4361 texts say "wants you to sign in".
+  { pattern: /\bwants (?!you to sign in)/i, instead: '"requires", "asks for"' },
   { pattern: /\bnone of (?:ours|its business)\b/i, instead: '"unknown"' },
   { pattern: /\b(?:tells?|told) of\b/i, instead: '"reports"' },
   { pattern: /\bone an? (?!(?:time|day|hour|minute|second)\b)[a-z]+/i, instead: '"one per"' },
-  { pattern: /\bwhoever\b/i, instead: 'the person or program that is meant' },
-  { pattern: /\bsays? (?:no|yes)\b/i, instead: '"refuses", "accepts"' },
   { pattern: /\bwould else\b/i, instead: '"otherwise"' },
   { pattern: /\bhalf a character\b/i, instead: '"an unpaired surrogate"' },
   { pattern: /\b(?:hands?|handed) over\b/i, instead: '"sends", "passes"' },

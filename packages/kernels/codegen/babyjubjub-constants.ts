@@ -92,7 +92,7 @@ function findPointOfOrderEight(): Point {
  *   f = t(T)^4 · t(2T)^2 / ((u-1)^4 · u)
  *
  * Each tangent has the form v - v' - s·(u-u'). In x and y, with (1+y)·(1-y) = x²·(a - d·y²) and up to 8th powers (a factor
- * counts modulo 8, so a power of 4 in the denominator may stand in the numerator, and f may be replaced by 1/f):
+ * counts modulo 8, so a power of 4 in the denominator may move to the numerator, and f may be replaced by 1/f):
  *
  *   1/f ~ (a - d·y²) · (L2³ · (L1 · 2y)²)²
  *   L2 = (1+y) · (1 - tateSlope·x)            from t(2T)

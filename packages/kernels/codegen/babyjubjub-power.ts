@@ -1,6 +1,6 @@
 // Powers for unpacking points: everything is put together from w^((m-1)/2), r - 1 = 2^28·m, and from a discrete logarithm
 // to a base of order 2^28 (P. Sarkar, "Computing square roots faster than the Tonelli–Shanks/Bernstein algorithm", eprint
-// 2020/1407): four bits at a time, by tables. Public values only: the ephemeral point stands in the sealed note.
+// 2020/1407): four bits at a time, by tables. Public values only: the ephemeral point is in the sealed note.
 
 import {
   oddPart,

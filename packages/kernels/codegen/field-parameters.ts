@@ -23,7 +23,7 @@ export type Field = FieldParameters & {
   readonly tight: { readonly limb: bigint; readonly value: bigint };
   /** The bounds after `norm`. */
   readonly normal: { readonly limb: bigint; readonly value: bigint };
-  /** The limbs of an element as they stand in memory: bits of five doubles. Input: an integer; `raw`: no factor R. */
+  /** The limbs of an element as they are in memory: bits of five doubles. Input: an integer; `raw`: no factor R. */
   encode(value: bigint, raw?: boolean): bigint[];
 };
 

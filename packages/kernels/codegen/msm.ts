@@ -95,7 +95,7 @@ function writePrepare(module: ModuleWriter): void {
     f.push(`(if (i32.and (i32.gt_u (i32.add ${get('bit')} ${get('bits')}) (i32.const 64))
         (i32.lt_u ${get(at)} (i32.add ${get('scalar')} (i32.const 24))))
       (then (local.set $${high} (i64.or ${get(high)} (i64.shl (i64.load offset=8 ${get(at)}) (i64.extend_i32_u (i32.sub (i32.const 64) ${get('bit')})))))))`);
-    // The sign stands in bit 255, above every digit but perhaps the last, which is cut to what it may have.
+    // The sign is bit 255, above every digit but perhaps the last, which is cut to what it may have.
     f.push(
       `(local.set $${high} (i64.and ${get(high)} (i64.sub (i64.shl (i64.const 1) (i64.extend_i32_u ${get('bits')})) (i64.const 1))))`,
     );

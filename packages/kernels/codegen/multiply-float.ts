@@ -154,7 +154,7 @@ export function multiplyFloat(
           accumulate(limb(a, i), y, i + j, true);
         }
       }
-      // The digit of column i, complete now. The column's low 51 bits stand in a double as 2^52 + a0; the surplus
+      // The digit of column i, complete now. The column's low 51 bits are in a double as 2^52 + a0; the surplus
       // 2^52·n' is in the constants (multiples of 2^51, so the sums stay exact).
       const column = columns[i] ?? '';
       const surplus = 2 ** 52 * Number(n);

@@ -118,7 +118,7 @@ export const disbursementErrors = section('Errors of a disbursement', [
   ],
   [
     'error.validate-lists-instead',
-    'Validating answers none of these statuses: they stand in `issues`, under 200.',
+    'Validating answers none of these statuses: they are in `issues`, under 200.',
     shown(
       agentErrors('is one issue of a report with 200 on validate'),
       sandbox('is told five mistakes of five kinds at once, and stopped at the first'),

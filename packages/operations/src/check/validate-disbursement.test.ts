@@ -259,10 +259,10 @@ describe('preflight', () => {
   const gas = 60_000n * 10n ** 9n;
   it.each([
     ['an approval', {}, 0n, gas],
-    ['two, where the token wants zero first', { zeroFirst: true }, 1n, 2n * gas],
+    ['two, where the token requires zero first', { zeroFirst: true }, 1n, 2n * gas],
     ['none, where the allowance suffices', {}, total, 0n],
     ['none, where the token has a permit', { permit: true }, 0n, 0n],
-  ])('wants gas for %s', async (_what, options, allowance, needed) => {
+  ])('requires gas for %s', async (_what, options, allowance, needed) => {
     const { validate, world } = await createValidation(options);
     world.chain.allowance = allowance;
     world.chain.coin = needed;

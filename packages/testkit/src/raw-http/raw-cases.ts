@@ -33,7 +33,7 @@ export type RawCase = {
   readonly isCut?: boolean;
 };
 
-/** Stands in every request where a value can stand; no answer may hold it. */
+/** Every request contains it wherever a value is possible. No answer may contain it. */
 export const rawCanary = 'canary7f3e';
 
 const badRequest = [[400]] as const;
