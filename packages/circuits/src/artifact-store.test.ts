@@ -217,7 +217,7 @@ describe('the standard form of the key', () => {
     expect(convert).toHaveBeenCalledTimes(2);
   });
 
-  it('is written to the caller's path and replaces an older one', async () => {
+  it('is written to the path of the caller and replaces an older one', async () => {
     const { store } = createTestStore();
     const path = join(cacheDir, 'mine.zkey');
     await writeFile(path, 'older');
