@@ -1,5 +1,5 @@
-// What a skipped test means for a run. By itself a skip fails nothing: whoever runs `npm test` on a machine without a
-// graphics driver gets the count and the reason. A run that must show everything (`.ci/run`) sets
+// What a skipped test means for a run. By itself a skip fails nothing: `npm test` on a machine without a graphics
+// driver reports the count and the reason. A run that must show everything (`.ci/run`) sets
 // POOL_TEST_FORBID_SKIPS, and then a skip is a failure unless it is left to `pnpm test:full`.
 import type { SkippedTest } from './totals.ts';
 

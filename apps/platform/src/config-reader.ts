@@ -1,6 +1,6 @@
 /**
  * Reads variables of the environment: each problem is kept with the variable's name, never with its value, and all are
- * told at once.
+ * reported at once.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export function createReader(env: Environment) {
       return undefined;
     }
   };
-  // Every secret has a `_FILE` form, which wins over the inline one.
+  // Every secret has a `_FILE` form, which takes precedence over the inline one.
   const secret = (name: string): Secret => {
     const path = optional(`${name}_FILE`);
     if (path === undefined) {

@@ -375,7 +375,7 @@ describe('configuration', () => {
     expect(() => parseGateConfig({ ...gate, GATE_HOST: '0.0.0.0' })).toThrow('GATE_HOST');
   });
 
-  it('wants two different clients', () => {
+  it('requires two different clients', () => {
     expect(() => parseGateConfig({ ...gate, GATE_WRITE_CLIENT_ID: 'r' })).toThrow(
       'GATE_WRITE_CLIENT_ID',
     );

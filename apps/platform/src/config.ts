@@ -24,7 +24,7 @@ export type ListenConfig = {
 };
 
 export type GateAccessConfig = {
-  /** Whether each employer gets a reader of its own. Not with a shared one, nor where tokens come from elsewhere. */
+  /** Whether each employer gets a reader of its own. False with a shared reader, and where tokens come from elsewhere. */
   readonly makesReaders: boolean;
   readonly url: string;
   readonly tokenUrl: string;
@@ -37,7 +37,7 @@ export type GateAccessConfig = {
 export type KeyFolder = { readonly folder: string; readonly manifest: string };
 
 export type PlatformConfig = {
-  /** `NODE_ENV=production`: what is meant for development alone is refused. */
+  /** `NODE_ENV=production`: settings for development only are refused. */
   readonly isProduction: boolean;
   readonly listen: ListenConfig;
   /** Of `control.json`, and of the embedded database. */
@@ -53,7 +53,7 @@ export type PlatformConfig = {
   readonly allowedOrigins: readonly string[];
   /** Values of `Host` besides loopback names that requests may carry. */
   readonly allowedHosts: readonly string[];
-  /** Proxies of our own in front: where `X-Forwarded-For` is believed. */
+  /** The number of own proxies in front, whose `X-Forwarded-For` is trusted. */
   readonly proxyHops: number;
   readonly rateLimits: RateLimitConfig;
   readonly signInChainIds: readonly number[];
@@ -62,17 +62,17 @@ export type PlatformConfig = {
   /** How long one onboard request waits for the gate before it answers `eligibility_pending`. */
   readonly gateWaitMs: number;
   readonly admission: AdmissionConfig;
-  /** How long a transaction waits to be mined before one of higher fees takes its place. */
+  /** How long a transaction waits to be mined before one with higher fees replaces it. */
   readonly replaceAfterMs: number;
-  /** How long one waits before agents are told that the relayer is stuck. */
+  /** How long one waits before agents learn that the relayer is stuck. */
   readonly stuckAfterMs: number;
-  /** Wei for each unit of gas that the relayer never offers more than, by chain key; not there: no cap. */
+  /** The most wei per unit of gas that the relayer offers, by chain key; absent: no cap. */
   readonly maxFeePerGas: FeeCaps;
-  /** Wei that a transaction of the relayer may cost at most, by chain key; not there: no cap. */
+  /** The most wei that a transaction of the relayer may cost, by chain key; absent: no cap. */
   readonly maxCost: FeeCaps;
-  /** Gas of each chain's relayer that one employer may take in 24 hours. */
+  /** Gas of each chain's relayer that one employer may use in 24 hours. */
   readonly employerDailyGas: number;
-  /** How long a signer may need to agree: an authorisation may live so much longer. */
+  /** How long a signer may take to agree: an authorisation may live this much longer. */
   readonly voteLimitSeconds: number;
   /** How long after its deadline the sealed notes of a batch that never landed are kept. */
   readonly keepDeadNotesSeconds: number;
@@ -81,25 +81,25 @@ export type PlatformConfig = {
 };
 
 export type GateConfig = {
-  /** `NODE_ENV=production`: what is meant for development alone is refused. */
+  /** `NODE_ENV=production`: settings for development only are refused. */
   readonly isProduction: boolean;
   readonly listen: ListenConfig;
   readonly database: DatabaseConfig;
   readonly chain: EvmChainSettings;
   readonly publisherKey: Secret;
-  /** What a publication may cost at most. */
+  /** The most that a publication may cost. */
   readonly publisherCaps: TransactionCaps;
-  /** One that the gate is configured with, for agents that bring their own access; employers' readers come and go. */
+  /** The configured reader, for agents with their own access. The readers of employers are created while the gate runs. */
   readonly reader: { readonly clientId: string; readonly clientSecret: Secret } | undefined;
   readonly writer: { readonly clientId: string; readonly clientSecret: Secret };
   /** JSON `{mode, wallets}`; absent: every wallet passes. */
   readonly screeningFile: string | undefined;
   readonly allowedHosts: readonly string[];
-  /** Proxies of our own in front: where `X-Forwarded-For` is believed. */
+  /** The number of own proxies in front, whose `X-Forwarded-For` is trusted. */
   readonly proxyHops: number;
   readonly tokenTtlSeconds: number;
   readonly tokenLimits: TokenLimits;
-  /** How long a publication waits to be mined before one of higher fees takes its place. */
+  /** How long a publication waits to be mined before one with higher fees replaces it. */
   readonly replaceAfterMs: number;
   readonly pollIntervalMs: number;
   readonly logLevel: string;
@@ -207,7 +207,7 @@ export function parseGateConfig(env: Environment): GateConfig {
 
 export type OperatorConfig = Pick<PlatformConfig, 'dataDirectory' | 'database'>;
 
-/** Where the operator's commands find the platform and its data. @throws PoolError `invalid_config` */
+/** The settings with which the operator's commands find the platform and its data. @throws PoolError `invalid_config` */
 export function parseOperatorConfig(env: Environment): OperatorConfig {
   const read = createReader(env);
   const dataDirectory = read.text('PLATFORM_DATA_DIR');
@@ -224,11 +224,11 @@ function readListen(read: Reader, prefix: string, port: number): ListenConfig {
   ) {
     read.problem(
       `${prefix}_HOST`,
-      `is not loopback: set ${prefix}_ALLOW_PUBLIC_BIND=behind-tls-proxy once TLS stands in front`,
+      `is not loopback: set ${prefix}_ALLOW_PUBLIC_BIND=behind-tls-proxy once a TLS proxy is in front`,
     );
   }
   const maxConnections = read.integer(`${prefix}_MAX_CONNECTIONS`, 512, 1, 65_535);
-  // On loopback and behind a proxy, everybody comes from one address: a cap would be one for all of them together.
+  // On loopback and behind a proxy, all callers have one address: a cap per address would apply to all of them together.
   const isOnePeer = isLoopbackHost(host) || (read.optional(`${prefix}_PROXY_HOPS`) ?? '0') !== '0';
   const fallback = isOnePeer ? 0 : Math.ceil(maxConnections / 2);
   return {
@@ -281,7 +281,7 @@ function readAdmission(read: Reader, isProduction: boolean): AdmissionConfig {
     read.problem(
       name,
       'must be `required`, or `screened` where the GATE_SCREENING_FILE of the gate is an allow-list: ' +
-        'else anybody can fill the eligibility tree',
+        'otherwise anyone can fill the eligibility tree',
     );
   }
   return {

@@ -1,5 +1,5 @@
 /**
- * Logs: one JSON line an event on standard error (standard output carries the `listening` line). Callers
+ * Logs: one JSON line per event on standard error (standard output carries the `listening` line). Callers
  * pass ids, codes and counts; never bodies, headers, keys or signed texts.
  *
  * @module
@@ -13,11 +13,11 @@ export function createLog(level: string, name: string): Log {
   return pino({ level, name, base: { name } }, destination({ dest: 2, sync: true }));
 }
 
-/** What a log line may say of an unexpected error: its class, code, and where it came from. */
+/** The parts of an unexpected error that a log line may contain: its class, code and stack frames. */
 export function describeFailure(error: unknown): Record<string, string> {
   const code = errorCodeOf(error) ?? libraryCodeOf(error);
   const stack = error instanceof Error ? (error.stack ?? '') : '';
-  // Frames only: an error's message can quote what it was given.
+  // Frames only: an error's message can quote its input.
   const frames = stack
     .split('\n')
     .filter((line) => /^\s+at /.test(line))
@@ -31,7 +31,7 @@ export function describeFailure(error: unknown): Record<string, string> {
   };
 }
 
-// Codes of ethers, of Node and of PostgreSQL, such as INSUFFICIENT_FUNDS or 23505: words of theirs, never of a caller.
+// Codes of ethers, of Node and of PostgreSQL, such as INSUFFICIENT_FUNDS or 23505: fixed words, never input of a caller.
 function libraryCodeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^([A-Z][A-Z0-9_]{1,40}|[0-9A-Z]{5})$/.test(code)

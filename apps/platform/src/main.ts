@@ -48,7 +48,7 @@ edgeToken
   .description('create a token for a registered employer and print it once')
   .requiredOption('--address <address>', "the employer's wallet address")
   .option('--name <name>', 'a label', 'agent')
-  .option('--contract-chain-id <id>', 'for a contract wallet: the chain it is on')
+  .option('--contract-chain-id <id>', 'for a contract wallet: the chain of the contract')
   .action(async (options: { address: string; name: string; contractChainId?: string }) => {
     const { address, name, contractChainId } = options;
     const onChain =
@@ -85,7 +85,7 @@ gateReader
 gateReader
   .command('rotate')
   .description(
-    'give a reader a new secret, a revoked one too; agents get it at their next bootstrap',
+    'give a reader a new secret, also a revoked one; agents get it at their next bootstrap',
   )
   .argument('<employerId>')
   .action(async (employerId: string) => {
@@ -94,7 +94,9 @@ gateReader
 
 gateReader
   .command('revoke')
-  .description('revoke a reader; the gate refuses it, and its tokens, as soon as it is told')
+  .description(
+    'revoke a reader; the gate refuses it and its tokens once it receives the revocation',
+  )
   .argument('<employerId>')
   .action(async (employerId: string) => {
     await print((call) => call('DELETE', `/gate-readers/${encodeURIComponent(employerId)}`));
@@ -102,9 +104,11 @@ gateReader
 
 program
   .command('indexer')
-  .description('the reading of the chain; uses PLATFORM_DATA_DIR')
+  .description('the indexer of a chain; uses PLATFORM_DATA_DIR')
   .command('resume')
-  .description('lift a halt after its reason was found out; it halts again when the reason stands')
+  .description(
+    'lift a halt after its reason was found; the indexer halts again if the reason remains',
+  )
   .requiredOption('--chain <key>', 'chain key')
   .action(async ({ chain }: { chain: string }) => {
     await print((call) => call('POST', '/indexer/resume', { chain }));

@@ -1,5 +1,5 @@
 /**
- * The life of a service once it listens: it says where, and ends on a signal or with its database.
+ * The life of a service once it listens: it prints its address, and ends on a signal or with its database.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export function runUntilStopped(served: Served, log: Log): void {
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  // Another process is at work on the database: whatever is under way here ends at once.
+  // Another process works on the database: all work in progress here ends at once.
   served.lost.then(
     () => process.exit(1),
     () => process.exit(1),

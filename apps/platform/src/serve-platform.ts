@@ -29,19 +29,19 @@ import { authorisationSeconds } from './relayer/settlement-limits.ts';
 import { loadVerificationKeys } from './relayer/verification-keys.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
-/** Longest that one status request waits for the index. */
+/** The longest time that one status request waits for the index. */
 const refreshMs = 3_000;
 
-/** How often the notes of batches that can never land are looked for. */
+/** How often the platform looks for notes of batches that can never land. */
 const eraseIntervalMs = 60_000;
-/** How often the gate is told of readers that it does not know yet. */
+/** How often unacknowledged states of readers are sent to the gate. */
 const readersIntervalMs = 10_000;
-/** Longest that an operator's command waits for the gate. */
+/** The longest time that an operator's command waits for the gate. */
 const tellMs = 5_000;
 
 export type Served = {
   readonly url: string;
-  /** Resolves when another process has taken over the database: this one has to end. */
+  /** Resolves when another process has taken over the database: this one must end. */
   readonly lost: Promise<PoolError>;
   close(): Promise<void>;
 };
@@ -187,7 +187,7 @@ function createPoolChains(config: PlatformConfig): PoolChain[] {
   );
 }
 
-// A chain's fees have no limit of their own; without one of ours, what a settlement may cost has none.
+// A chain's fees have no upper limit. Without a cap, the cost of a settlement has none either.
 function warnOfUncapped({ chains, maxFeePerGas, maxCost }: PlatformConfig, log: Log): void {
   const uncapped = Object.keys(chains.chains).filter(
     (name) => !maxFeePerGas.has(name) && !maxCost.has(name),
@@ -210,7 +210,7 @@ function createEnrolmentGate({ gate }: PlatformConfig) {
   });
 }
 
-/** Of each employer its own reader of the gate, where this platform makes them. */
+/** Vends each employer its own reader of the gate, where this platform makes readers. */
 function createReaders(
   { gate: access }: PlatformConfig,
   deps: Pick<ReaderVendorDeps, 'db' | 'log' | 'nowMs'> & { readonly gate: GateClient | undefined },
@@ -241,7 +241,7 @@ function createReaders(
   };
 }
 
-// A chain that is down now may come back; one that is another chain never becomes ours.
+// A chain that is down may come back; a wrong chain stays wrong.
 async function assertChain(chain: Pick<PoolChain, 'assertChain'>, log: Log): Promise<void> {
   try {
     await chain.assertChain();

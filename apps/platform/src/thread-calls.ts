@@ -1,6 +1,6 @@
 /**
- * Calls into a thread of our own, one at a time. The thread stays for the next call. One that dies, or takes too long and
- * is ended, fails the call that it was busy with, and the next call starts another. An idle thread does not keep the
+ * Calls into a thread, one at a time. The thread stays for the next call. When it dies, or is ended because it took too
+ * long, its current call fails, and the next call starts another thread. An idle thread does not keep the
  * process alive.
  *
  * @module
@@ -10,11 +10,11 @@ import { parentPort, Worker } from 'node:worker_threads';
 type Answer<Result> = { readonly result: Result } | { readonly failure: string };
 
 export type ThreadCalls<Request, Result> = {
-  /** Starts the thread, so that the first call need not wait for it. */
+  /** Starts the thread, so that the first call does not wait for it. */
   start(): void;
   /** @throws Error when the thread failed, ended, took too long, or is closed */
   call(request: Request): Promise<Result>;
-  /** Ends the thread, and fails what it does and what waits. */
+  /** Ends the thread. The current call and all waiting calls fail. */
   close(): Promise<void>;
 };
 
@@ -31,14 +31,14 @@ export function createThreadCalls<Request, Result>(
   let turn: Promise<unknown> = Promise.resolve();
 
   function start(): Worker {
-    // Nothing of the environment: the relayer's key may be in it.
+    // Without the environment: the relayer's key may be in it.
     const thread = new Worker(program, { env: {} });
     const forget = (): void => {
       if (worker === thread) {
         worker = undefined;
       }
     };
-    // For its whole life: a thread that dies between two calls must not end the process, nor be asked again.
+    // For its whole life: a thread that dies between two calls must not end the process, and must get no further call.
     thread.on('error', forget);
     thread.on('exit', forget);
     thread.unref();
@@ -59,7 +59,7 @@ export function createThreadCalls<Request, Result>(
       }
       return answer.result;
     } catch (error) {
-      // What it was busy with may still run, and what it left behind is not known.
+      // Its work may still run, and its state is unknown.
       if (worker === thread) {
         worker = undefined;
       }

@@ -8,16 +8,16 @@ import { describeFailure, type Log } from './log.ts';
 export type WorkerLoop = {
   /** Runs a pass soon; while one is running, one more follows it. */
   kick(): void;
-  /** Runs a pass and resolves when one that began after this call has ended, well or not. */
+  /** Runs a pass, and resolves when a pass that began after this call has ended, with or without an error. */
   passNow(): Promise<void>;
-  /** Resolves when the pass under way has ended. */
+  /** Resolves when the pass in progress has ended. */
   stop(): Promise<void>;
 };
 
 export function startWorkerLoop(options: {
   readonly name: string;
   readonly intervalMs: number;
-  /** One pass. What it throws is logged, and the next pass comes as usual. */
+  /** One pass. An error is logged, and the next pass follows as usual. */
   readonly pass: () => Promise<void>;
   readonly log: Log;
 }): WorkerLoop {

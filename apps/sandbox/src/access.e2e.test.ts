@@ -40,7 +40,7 @@ describe('a deployment', () => {
     return { status: response.status, body: (await response.json()) as Answer['body'] };
   }
 
-  /** Each route of the agent that takes a credential, and what whoever is let in gets there. */
+  /** Each route of the agent that takes a credential, and the answer to a caller that is let in. */
   const routes: readonly (readonly [
     string,
     (bearer: string | undefined) => Promise<Answer>,
@@ -153,7 +153,7 @@ describe('a deployment', () => {
   it('listens on loopback alone', async () => {
     const { port } = new URL(stack.agent.url);
     expect((await fetch(`http://127.0.0.1:${port}/api/livez`)).status).toBe(200);
-    // Whoever listens everywhere is reached here too.
+    // A server that listens on all addresses would answer here too.
     await expect(fetch(`http://127.0.0.2:${port}/api/livez`)).rejects.toThrow();
   });
 

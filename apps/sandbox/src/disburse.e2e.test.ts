@@ -205,7 +205,7 @@ describe('a deployment', () => {
     for (const message of [
       'disbursement accepted',
       'job ended',
-      'settlement handed over',
+      'settlement taken',
       'settlement sent',
       'settled',
     ]) {

@@ -12,7 +12,7 @@ const stranger = '0x000000000000000000000000000000000000dEaD';
 
 type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-describe('disburse-agent, for whoever runs a payroll', () => {
+describe('disburse-agent for payroll staff', () => {
   let stack: TestStack;
   let roster: string;
   beforeAll(async () => {
@@ -105,7 +105,7 @@ describe('disburse-agent, for whoever runs a payroll', () => {
     expect(await countFundedBatches(stack.place)).toBe(0);
   });
 
-  it('names whoever is skipped by line, before and after, and ends with 5', async () => {
+  it('names skipped recipients by line, before and after the run, and ends with 5', async () => {
     const paid = await disburse('may', '--unregistered', 'skip');
     expect(paid.code).toBe(5);
     expect(paid.stderr).toContain('2 recipient(s), 3.500001 USDC in total');

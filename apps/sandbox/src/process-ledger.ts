@@ -45,7 +45,7 @@ export function openProcessLedger(directory: string): ProcessLedger {
     listRunning: () => list().filter((entry) => isRunning(entry)),
     add(name, { pid, startedAt }) {
       if (isEnding) {
-        // Whoever starts things has not noticed the interruption yet.
+        // The caller has not noticed the interruption yet.
         process.kill(-pid, 'SIGKILL');
         throw new PoolError('sandbox_stopping', 'the sandbox is being stopped');
       }

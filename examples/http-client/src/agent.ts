@@ -16,7 +16,7 @@ export type Report = {
     readonly code: string;
     readonly message: string;
   }[];
-  /** What stands in the way besides: too little money, a service that is down. */
+  /** Other obstacles: too little money, a service that is down. */
   readonly preflight?: readonly { readonly code: string; readonly message: string }[];
 };
 

@@ -104,7 +104,7 @@ async function pay(agent: Agent, payment: string, batch: Batch): Promise<Job> {
   say(`disbursing ${batch.recipients.length} amounts under the key ${payment}`);
   const job = await waitForJob(agent, payment, (stage) => say(`  ${stage}`));
   if (job.result?.status !== 'completed') {
-    // Failed for good: whoever mends the cause pays under a new key.
+    // Failed for good: after the cause is fixed, pay under a new key.
     throw new Error(`the job ended ${job.state}: ${JSON.stringify(job.result ?? job.error)}`);
   }
   say(`paid in ${job.result.batches[0]?.txHash ?? 'no transaction'}`);

@@ -60,7 +60,7 @@ type Document = {
   };
 };
 
-/** Statuses by operation id, and a note of the seed for whoever expects something of them. */
+/** Statuses by operation id, and a note of the seed for failed assertions about them. */
 export type SeenStatuses = ReadonlyMap<string, ReadonlySet<number>> & { readonly note: string };
 
 /**

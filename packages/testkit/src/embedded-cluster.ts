@@ -1,7 +1,7 @@
 /**
  * Empty PGlite clusters, copied from a template. Initialising a cluster takes seconds, a copy takes a fraction of
- * one. The template is made once for each version of PGlite, in `node_modules/.cache`. It holds no table: whoever opens a
- * copy migrates it as it would migrate a new one.
+ * one. The template is made once for each version of PGlite, in `node_modules/.cache`. It holds no table: the program
+ * that opens a copy migrates it like a new one.
  */
 import {
   cpSync,

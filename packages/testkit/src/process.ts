@@ -1,6 +1,6 @@
 /**
  * Starts real processes for tests and for the sandbox, each the leader of its own group, with its output in
- * a file: they can outlive whoever started them, and are ended by pid and start time.
+ * a file: they can outlive the process that started them, and are ended by pid and start time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';

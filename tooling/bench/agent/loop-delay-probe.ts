@@ -44,7 +44,7 @@ if (isMainThread && file !== undefined && program !== undefined && process.argv[
     };
     delay.reset();
     busy.reset();
-    // Whoever waits for the file reads it whole.
+    // Renamed into place, so that a waiting reader never reads a part of the file.
     writeFileSync(`${file}.new`, JSON.stringify(found));
     renameSync(`${file}.new`, file);
   });

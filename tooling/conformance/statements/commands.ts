@@ -57,7 +57,9 @@ export const commands = section('Commands of the agent', [
   [
     'command.disburse-skipped',
     'A run of `disburse` that skipped somebody names them and has an exit code of its own.',
-    shown(payRunCommand('names whoever is skipped by line, before and after, and ends with 5')),
+    shown(
+      payRunCommand('names skipped recipients by line, before and after the run, and ends with 5'),
+    ),
   ],
   [
     'command.disburse-asks-first',

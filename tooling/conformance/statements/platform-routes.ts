@@ -59,9 +59,9 @@ export const platformRoutes = section('Platform routes', [
     'Rotation names W, the present P and the next.',
     shown(
       keyRotation(
-        'wants the present key to be named, and the wallet to be the session’s',
-        'wants a sign-in that lists the new key',
-        'wants a text newer than the registered one: of one instant, agents believe the first they saw',
+        'requires the current key to be named, and the wallet to be the session’s',
+        'requires a sign-in that lists the new key',
+        'requires a text newer than the registered one: of one instant, agents believe the first they saw',
       ),
     ),
   ],

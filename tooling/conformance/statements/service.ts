@@ -87,7 +87,7 @@ export const service = section('What the service does', [
         'is verified for a request that came through HTTP',
       ),
       hostileSettlements(
-        'that its funder did not sign is not stored, and the batch stays free for whoever has its signature',
+        'that its funder did not sign is not stored, and the batch stays free for a settlement with the signature',
       ),
       settlementFlow(
         'sends nothing that the simulation refuses, and accepts a fresh proof for the same authorisation',
@@ -139,7 +139,7 @@ export const service = section('What the service does', [
   [
     'service.employer-first',
     'An employer account is a precondition: enrolment makes none.',
-    shown(employerRoutes('onboard > wants an employer account first')),
+    shown(employerRoutes('onboard > requires an employer account first')),
   ],
   [
     'service.recipients-are-listed',

@@ -108,7 +108,7 @@ describe('employer routes', () => {
       });
     });
 
-    it('wants a sign-in that lists the key, and names the resource', async () => {
+    it('requires a sign-in that lists the key, and names the resource', async () => {
       const session = await registered(a, false);
       await expect(session.onboard(a.walletPub, a.encryptionPublicKey)).rejects.toMatchObject({
         code: 'evidence_required',
@@ -170,7 +170,7 @@ describe('employer routes', () => {
       expect(refused.map(({ reason }) => errorCodeOf(reason))).toEqual(['use_rotate']);
     });
 
-    it('wants an employer account first', async () => {
+    it('requires an employer account first', async () => {
       const session = await platform.signIn(a);
       await expect(session.onboard(a.walletPub, a.encryptionPublicKey)).rejects.toMatchObject({
         code: 'employer_not_found',
@@ -369,7 +369,7 @@ describe('employer routes', () => {
     it.each([
       ['a NUL', 'a\u0000b'],
       ['a line break', 'a\nb'],
-      ['half a character', '\ud800'],
+      ['an unpaired surrogate', '\ud800'],
       ['nothing', ''],
     ])('refuses a name with %s', async (_name, label) => {
       const session = await registered(a);
@@ -392,7 +392,7 @@ describe('employer routes', () => {
       expect(response.status).toBe(401);
     });
 
-    it('wants an employer account first', async () => {
+    it('requires an employer account first', async () => {
       const session = await platform.signIn(a);
       await expect(session.mintKey('disburse', 'x')).rejects.toMatchObject({
         code: 'employer_not_found',

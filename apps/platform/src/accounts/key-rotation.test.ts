@@ -95,7 +95,7 @@ describe('rotate-encryption-key', () => {
     expect(whitelisting.asked).toHaveLength(before);
   });
 
-  it('wants a sign-in that lists the new key', async () => {
+  it('requires a sign-in that lists the new key', async () => {
     const session = await enrolled(a);
     await expect(
       session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey),
@@ -107,7 +107,7 @@ describe('rotate-encryption-key', () => {
     expect((await subjectOf(a)).encryption_public_key).toBe(a.encryptionPublicKey);
   });
 
-  it('wants the present key to be named, and the wallet to be the session’s', async () => {
+  it('requires the current key to be named, and the wallet to be the session’s', async () => {
     await enrolled(a);
     const session = await platform.signIn(withKeyOf(b));
     await expect(
@@ -129,7 +129,7 @@ describe('rotate-encryption-key', () => {
     expect((await subjectOf(a)).encryption_public_key).toBe(a.encryptionPublicKey);
   });
 
-  it('wants an employer account and an enrolment first', async () => {
+  it('requires an employer account and an enrolment first', async () => {
     const session = await platform.signIn(withKeyOf(b));
     const rotate = () =>
       session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey);
@@ -178,7 +178,7 @@ describe('rotate-encryption-key', () => {
     ).rejects.toMatchObject({ code: 'evidence_required', status: 409 });
   });
 
-  it('wants a text newer than the registered one: of one instant, agents believe the first they saw', async () => {
+  it('requires a text newer than the registered one: of one instant, agents believe the first they saw', async () => {
     const at = (nowMs: number, holder: TestHolder) => platform.signInAt(nowMs, holder);
     const { nowMs } = platform.clock;
     const first = await at(nowMs, a);

@@ -307,7 +307,7 @@ describe('every route', () => {
     expect((await from('192.0.2.1')).status).toBe(200);
   });
 
-  it('makes room for a newcomer among the nonces of whoever holds the most', async () => {
+  it('makes room for a new address among the nonces of the address with the most', async () => {
     await database.reset();
     const { db } = database;
     const late = new Date(platform.clock.nowMs + 300_000).toISOString();

@@ -61,7 +61,7 @@ export async function createSignInNonce(
 
 /**
  * The address with the most nonces loses its oldest one, so that ten addresses cannot prevent all others from signing in.
- * @param own - of who wants the room: nobody is left with fewer than he then has
+ * @param own - nonces of the requesting address. No address is left with fewer than the requesting one then has
  * @returns whether there was somebody
  */
 async function makeRoom(trx: PlatformDatabase, own: number): Promise<boolean> {

@@ -1,5 +1,5 @@
 /**
- * Which database the environment asks for: `DATABASE_URL`, or the embedded one of the data directory.
+ * The database that the environment selects: `DATABASE_URL`, or the embedded one of the data directory.
  *
  * @module
  */
@@ -63,7 +63,7 @@ function assertEncrypted(
     if (read.optional('DATABASE_ALLOW_PLAINTEXT') !== 'private-network') {
       read.problem(
         'DATABASE_URL',
-        'switches TLS off for a server on another machine: take sslmode=disable away, or set DATABASE_ALLOW_PLAINTEXT=private-network where nobody else can read that network',
+        'switches TLS off for a server on another machine: remove sslmode=disable, or set DATABASE_ALLOW_PLAINTEXT=private-network where nobody else can read that network',
       );
     }
   }

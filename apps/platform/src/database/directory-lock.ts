@@ -1,7 +1,7 @@
 /**
  * One process per data directory. PGlite takes no lock of its own, and two writers would destroy the
  * database. The lock is SQLite's: the operating system drops it with the process, so a killed platform
- * leaves nothing to clean up and there is no stale lock to guess about.
+ * leaves nothing to clean up and no stale lock.
  *
  * @module
  */
@@ -13,12 +13,12 @@ import { PoolError } from '@pool/core';
 export type DirectoryLock = { release(): void };
 
 /**
- * Creates the directory when missing, takes everybody else's rights on it away and locks it.
+ * Creates the directory when missing, removes the rights of other users and locks it.
  * @throws PoolError `data_directory_locked` when another process, or another part of this one, holds it
  */
 export function lockDirectory(directory: string): DirectoryLock {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  // It may have been made beforehand by something that did not know what goes in here.
+  // The directory may exist already, with rights that are too wide for its content.
   const { mode } = statSync(directory);
   if ((mode & 0o077) !== 0) {
     chmodSync(directory, mode & 0o700);

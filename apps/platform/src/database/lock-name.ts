@@ -1,11 +1,11 @@
 /**
- * A lock on a name, for what no row stands for: a count that must not be passed, say.
+ * A lock on a name, for a rule that no single row represents, such as a limit on a count.
  *
  * @module
  */
 import { type QueryExecutorProvider, sql } from 'kysely';
 
-/** Apart from the process's own lock, which has another first number. */
+/** Differs from the first number of the process's own lock. */
 const lockClass = 0x6e61_6d65;
 
 /** Waits until no other transaction holds the name, and holds it until this one ends. */

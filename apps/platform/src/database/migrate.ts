@@ -11,7 +11,7 @@ export type Migration = { readonly number: number; readonly statements: readonly
 
 /**
  * Each migration and the record that it ran are one transaction: a crash leaves all of it or nothing.
- * Two processes must not do this at once; both kinds of database have a lock against that.
+ * Two processes must not migrate at once; the lock of either kind of database prevents it.
  * @throws PoolError `database_newer` when the tables are of a later version of this program
  */
 export async function migrate<T>(db: Kysely<T>, migrations: readonly Migration[]): Promise<void> {

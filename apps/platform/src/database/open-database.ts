@@ -32,9 +32,9 @@ export type DatabaseConfig =
   | {
       readonly kind: 'postgres';
       readonly settings: PostgresSettings;
-      /** Connections at most, besides the one that holds the lock. */
+      /** The most connections, besides the one that holds the lock. */
       readonly poolSize: number;
-      /** Locked as well, where there is one: the operator's commands meet the process there. */
+      /** Locked as well, when given: the operator's commands find the process there. */
       readonly directory: string | undefined;
       /** A server that may lose what it has answered is refused. */
       readonly mustBeDurable: boolean;
@@ -95,7 +95,7 @@ function embeddedFolder(directory: string): string {
   return join(directory, 'database');
 }
 
-/** The lock of a directory goes with the process, and not before. */
+/** The lock of a directory lasts until the process ends. */
 const ownedForLife: Ownership = {
   isHeld: () => true,
   assertOwner: () => Promise.resolve(),
@@ -147,12 +147,12 @@ async function openPostgres<T>(
   }
 }
 
-// A server that took over from the embedded database unnoticed would know no account and no settlement.
+// A server that silently replaced the embedded database would have no account and no settlement.
 function assertNoEmbedded(directory: string | undefined): void {
   if (directory !== undefined && existsSync(embeddedFolder(directory))) {
     throw new PoolError(
       'embedded_database_unused',
-      'the data directory has an embedded database, which DATABASE_URL would leave aside; name another data directory, or take DATABASE_URL away',
+      'the data directory has an embedded database, which DATABASE_URL would ignore; name another data directory, or remove DATABASE_URL',
     );
   }
 }

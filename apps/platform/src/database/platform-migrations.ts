@@ -108,8 +108,8 @@ export const platformMigrations: readonly Migration[] = [
     ],
   },
   {
-    // One encryption key, one wallet (docs/decisions/0005). It fails where two wallets share a key: which
-    // of them may keep it is for the operator to decide.
+    // One encryption key, one wallet (docs/decisions/0005). It fails where two wallets share a key: the
+    // operator must decide which of them keeps it.
     number: 2,
     statements: [`create unique index subjects_encryption_key on subjects (encryption_public_key)`],
   },
@@ -132,7 +132,7 @@ export const platformMigrations: readonly Migration[] = [
     ],
   },
   {
-    // Sign-ins of contract wallets, and what the code holds held by the database as well.
+    // Sign-ins of contract wallets, and constraints that repeat the rules of the code.
     number: 5,
     statements: [
       `alter table sessions alter column wallet_pub drop not null`,
@@ -157,7 +157,7 @@ export const platformMigrations: readonly Migration[] = [
     statements: [`alter table edge_tokens add column refused_proofs integer not null default 0`],
   },
   {
-    // A batch is known by its batchId, which binds the funder. A pool of before knew it by the nonce itself.
+    // A batch is identified by its batchId, which binds the funder. Earlier pools identified it by the nonce itself.
     number: 8,
     statements: [
       `alter table settlements add column batch_id text`,
@@ -179,12 +179,12 @@ export const platformMigrations: readonly Migration[] = [
     ],
   },
   {
-    // Cookies carry a tag from here on. One without is refused: its wallet signs in once more.
+    // From here on cookies carry a tag. A cookie without one is refused, and its wallet signs in again.
     number: 11,
     statements: [`create table platform_keys (name text primary key, value text not null)`],
   },
   {
-    // Who may take a leaf of the eligibility tree. Wallets that were written to a gate before are in.
+    // The wallets that may take a leaf of the eligibility tree. Wallets that were written to a gate before are admitted.
     number: 12,
     statements: [
       `alter table employers add column wallet_limit integer`,
@@ -206,7 +206,7 @@ export const platformMigrations: readonly Migration[] = [
     ],
   },
   {
-    // What an employer's settlements take of the relayer's gas (docs/decisions/0027). Rows of before count once mined.
+    // What an employer's settlements take of the relayer's gas (docs/decisions/0027). Earlier rows count once they are mined.
     number: 13,
     statements: [
       `alter table relayer_transactions add column gas_limit integer`,

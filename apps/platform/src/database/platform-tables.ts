@@ -1,6 +1,6 @@
 /**
- * The platform's tables. Times are ISO text in UTC and amounts decimal text, so that no driver's
- * conversion stands between the wire and the row; hashes and keys are 0x hex text.
+ * The platform's tables. Times are ISO text in UTC and amounts decimal text, so that no driver
+ * converts them between the wire and the row; hashes and keys are 0x hex text.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export type PlatformTables = {
     address: string;
     /** W; null for a contract wallet, which has none. */
     wallet_pub: string | null;
-    /** Chain whose contract vouched for the sign-in; null for a wallet with a key. */
+    /** Chain whose contract accepted the sign-in; null for a wallet with a key. */
     contract_chain_id: number | null;
     /** The signed text and its signature: the evidence that P belongs to W. */
     message: string;
@@ -28,9 +28,9 @@ export type PlatformTables = {
     address: string;
     name: string | null;
     created_at: string;
-    /** Of a contract wallet: the chain it is on. Another chain may have another contract at its address. */
+    /** For a contract wallet: the chain of the contract. Another chain may have another contract at its address. */
     contract_chain_id: Generated<number | null>;
-    /** Wallets it may have invited and enrolled; null: what the configuration says. */
+    /** How many wallets it may have invited and enrolled; null: the limit of the configuration. */
     wallet_limit: Generated<number | null>;
   };
   /** Wallets that employers let enrol. */
@@ -57,10 +57,10 @@ export type PlatformTables = {
     /** Gate writes begun for this wallet, and the highest of them that the gate has answered. */
     gate_attempts: Generated<number>;
     gate_answered: Generated<number>;
-    /** When it was let into the eligibility tree; null: never, or the operator removed it. */
+    /** When it was admitted to the eligibility tree; null: never, or the operator removed it. */
     admitted_at: string | null;
   };
-  /** Whose each encryption key is, for good: a key that was rotated away is not free for another wallet. */
+  /** The permanent owner of each encryption key: after a rotation the old key stays closed to other wallets. */
   encryption_keys: { encryption_public_key: string; address: string; created_at: string };
   api_keys: {
     id: Generated<number>;
@@ -72,14 +72,14 @@ export type PlatformTables = {
     created_at: string;
     revoked_at: string | null;
   };
-  /** Keys that this platform made for itself, hex, and that are backed up with what was made with them. */
+  /** Keys that this platform made for itself, hex. A backup has them together with what was made with them. */
   platform_keys: { name: string; value: string };
   /** The client with which an employer's agents read the pool-gate. Its secret is derived, not stored. */
   gate_readers: {
     employer_id: string;
     client_id: string;
     generation: number;
-    /** The state that the gate has acknowledged last. */
+    /** The last state that the gate acknowledged. */
     acknowledged: string | null;
     revoked_at: string | null;
     created_at: string;
@@ -92,7 +92,7 @@ export type PlatformTables = {
     name: string;
     created_at: string;
     revoked_at: string | null;
-    /** Settlements that came with this token and whose proof did not hold. */
+    /** Settlements sent with this token whose proof did not verify. */
     refused_proofs: Generated<number>;
   };
   settlements: SettlementTable;
@@ -111,8 +111,8 @@ export type PlatformTables = {
     tx_hash: string;
     raw_transaction: string;
     /**
-     * `void`: withdraws the batch. `cancel`: pays 0 to the relayer itself, so that the nonce of a batch that can
-     * no longer land gets free.
+     * `void`: withdraws the batch. `cancel`: pays 0 to the relayer itself, to free the nonce of a batch that can
+     * no longer land.
      */
     purpose: 'fund' | 'void' | 'cancel';
     /**
@@ -121,9 +121,9 @@ export type PlatformTables = {
      */
     state: 'open' | 'succeeded' | 'reverted' | 'cancelled' | 'dropped';
     created_at: string;
-    /** Null: signed by a version that did not write it down. */
+    /** Null: signed by a version that did not record it. */
     gas_limit: Generated<number | null>;
-    /** Once it is mined and final. */
+    /** Set once it is mined and final. */
     gas_used: Generated<number | null>;
   };
   batches: {
@@ -141,7 +141,7 @@ export type PlatformTables = {
     chain: string;
     block_number: number;
     block_hash: string;
-    /** Why indexing stopped for good; while set, no notes are served. */
+    /** Why the indexer halted; while set, no notes are served. */
     halted: string | null;
   };
 };
@@ -152,7 +152,7 @@ export type SettlementTable = {
   key: string;
   chain: string;
   batch_nonce: string;
-  /** What the contract makes of funder and batch nonce, and knows the batch by. */
+  /** The id that the contract derives from funder and batch nonce. It identifies the batch. */
   batch_id: string;
   batch_root: string;
   sealed_notes_hash: string;
@@ -163,7 +163,7 @@ export type SettlementTable = {
   /** The request without its sealed notes, JSON. */
   request: string;
   state: 'accepted' | 'submitted' | 'settled' | 'reverted';
-  /** The funder's signature under `voidBatch`. While it is there, no `fund()` is signed or sent for this row. */
+  /** The funder's signature under `voidBatch`. While it is set, no `fund()` is signed or sent for this row. */
   void_signature: Generated<string | null>;
   /** Gas that a `fund()` of this row may take; counted while the row is `accepted` (gas-budget.ts). */
   gas_reserved: Generated<number>;
@@ -175,9 +175,9 @@ export type SettlementTable = {
   /** Of the request that the batch pays, and the name of the key it was made with: from the first post. */
   body_fingerprint: string | null;
   body_fingerprint_key: string | null;
-  /** Set when a later attempt took over the key: the row is history then. */
+  /** Set when a later attempt took the key: the row is history then. */
   superseded_at: string | null;
-  /** Set when its sealed notes were erased, because its batch can never land; null again once they are stored anew. */
+  /** Set when its sealed notes were erased, because its batch can never land; null again once they are stored again. */
   notes_erased_at: Generated<string | null>;
   created_at: string;
 };

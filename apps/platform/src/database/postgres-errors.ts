@@ -1,7 +1,7 @@
 /**
- * What a failure of the PostgreSQL server is for whoever asked. A server that is away, restarting, full or busy is
- * 503 `database_unavailable`, to be tried again; everything else is a defect of ours and passes as it is.
- * A COMMIT that fails so may have been done: whoever repeats it must look first, as every money path does.
+ * Maps failures of the PostgreSQL server to errors of the API. A server that is down, restarting, full or busy is
+ * 503 `database_unavailable`, to be tried again; every other error is a defect of Pool and passes unchanged.
+ * A COMMIT that fails like this may have happened: a repetition must first read the state, as every money path does.
  *
  * @module
  */
@@ -19,7 +19,7 @@ const unavailableStates = /^(28...|3D000|25006|40001|40P01|55P03)$/;
 const networkCodes =
   /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|ENOENT|EACCES|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/;
 
-/** What `pg` throws without a code. */
+/** Messages that `pg` throws without a code. */
 const driverMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|The server does not support SSL|Client network socket disconnected)/;
 
@@ -47,7 +47,7 @@ function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** SQLSTATE, or the code of Node, of an error or its cause: names of theirs, never a value. */
+/** SQLSTATE, or the code of Node, of an error or its cause: a fixed name, never a value. */
 export function codeOf(error: unknown): string | undefined {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const code = 'code' in at && !isPoolError(at) ? at.code : undefined;
@@ -58,7 +58,7 @@ export function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Why the first connection failed, in words that help whoever set `DATABASE_URL`. */
+/** Why the first connection failed, and what to change in `DATABASE_URL` or on the server. */
 export function explainFirstFailure(error: unknown): string {
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : '';

@@ -1,5 +1,5 @@
 /**
- * Connections to a PostgreSQL server: their limits, their types, and errors that say whether trying again helps.
+ * Connections to a PostgreSQL server: their limits, their types, and errors that show whether a retry helps.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { PostgresSettings } from './postgres-url.ts';
 
 export type PoolOptions = {
   readonly settings: PostgresSettings;
-  /** What the server's own lists call us. */
+  /** The name of this client in the server's own lists. */
   readonly name: string;
   readonly size: number;
   /** For migrations, which may take their time. */
@@ -20,13 +20,13 @@ export type PoolOptions = {
 
 const connectTimeoutMs = 5_000;
 
-/** Longest statement; nothing that a request or a worker asks takes a tenth of it. */
+/** The longest statement. No query of a request or a worker takes a tenth of it. */
 const statementTimeoutMs = 15_000;
 
-/** A server that went away without a word is found out by the client: later than by itself. */
+/** The client's own limit, for a server that vanished. Longer than the statement timeout of the server. */
 const answerTimeoutMs = 20_000;
 
-/** What every connection has in common. */
+/** Settings of every connection. */
 export function describeClient(settings: PostgresSettings, name: string): pg.ClientConfig {
   const { host, port, database, user, password, tls, caFile } = settings;
   return {
@@ -34,14 +34,14 @@ export function describeClient(settings: PostgresSettings, name: string): pg.Cli
     port,
     database,
     user,
-    // A function, so that neither PGPASSWORD nor a file in the home directory takes the place of an absent one.
+    // A function, so that neither PGPASSWORD nor a file in the home directory replaces an absent password.
     password: () => password?.reveal() ?? '',
     ssl: tls ? { rejectUnauthorized: true, ...readAuthority(caFile) } : false,
     application_name: name,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // Settings of the server or of the role must not weaken what the code counts on.
+    // Settings of the server or of the role must not weaken what the code relies on.
     options: '-c default_transaction_isolation=read\\ committed -c timezone=UTC',
     types,
   };
@@ -68,7 +68,7 @@ export function createPostgresPool(options: PoolOptions): PostgresPool {
     max: size,
     idleTimeoutMillis: 60_000,
   });
-  // An idle connection that breaks is replaced; unheard, its error would end the process.
+  // An idle connection that breaks is replaced; without a listener its error would end the process.
   pool.on('error', () => undefined);
   return {
     options: {},
@@ -101,7 +101,7 @@ function wrap(client: pg.PoolClient): PostgresPoolClient {
         return await client.query(text, [...parameters]);
       } catch (error) {
         const translated = toDatabaseError(error);
-        // After a time-out the answer may still come, for whoever asks next on this connection.
+        // After a timeout the answer may still arrive, and the next query on this connection would receive it.
         isBroken ||= translated !== error;
         throw translated;
       }
@@ -110,7 +110,7 @@ function wrap(client: pg.PoolClient): PostgresPoolClient {
       client.release(isBroken || destroy === true);
     },
   };
-  // Kysely's type has a second form, for cursors, which it uses for streams alone.
+  // Kysely's type has a second form, for cursors, which it uses only for streams.
   const own = wrapper as unknown as PostgresPoolClient;
   wrapped.set(client, own);
   return own;

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server as `DATABASE_URL` names it. Of libpq's `sslmode` there are two values: between `disable`
- * and `verify-full` nobody checks who answers, and whoever answers gets the salted password and every row.
+ * A PostgreSQL server as `DATABASE_URL` names it. Two values of libpq's `sslmode` are accepted: the modes between `disable`
+ * and `verify-full` do not authenticate the server, so an impostor would receive the salted password and every row.
  *
  * @module
  */
@@ -15,15 +15,15 @@ export type PostgresSettings = {
   readonly password: Secret | undefined;
   /** Whether the connection is encrypted, and the server's certificate and name are checked. */
   readonly tls: boolean;
-  /** File with the certificates that may have signed the server's; undefined: the usual authorities. */
+  /** File with the certificates of the accepted authorities; undefined: the usual authorities. */
   readonly caFile: string | undefined;
-  /** Nobody outside this machine can read the connection. */
+  /** The connection does not leave this machine. */
   readonly isLocal: boolean;
 };
 
 const form = 'must be postgres://user:password@host:5432/database';
 
-/** @returns the settings, or what is wrong with the text. That never repeats any part of it. */
+/** @returns the settings, or what is wrong with the text. The message never repeats any part of the text. */
 export function parsePostgresUrl(text: string): PostgresSettings | string {
   let url: URL;
   try {

@@ -1,8 +1,8 @@
 /**
- * One process to a PostgreSQL database (docs/decisions/0028). A session of its own holds an advisory lock for the
- * life of the process. A lock can be lost with its session while this process lives: then it may not send, and two
- * things keep it from doing so. It notices within seconds and its workers rest; and each owner of the lock has a number
- * (the epoch), which every transaction that stores signed bytes compares, so that a process that has not noticed yet
+ * One process per PostgreSQL database (docs/decisions/0028). A session of its own holds an advisory lock for the
+ * life of the process. The lock can be lost with its session while this process lives. The process must then
+ * send nothing, and two rules ensure it. It notices within seconds and its workers pause. Each owner of the lock has a
+ * number (the epoch), which every transaction that stores signed bytes compares: a process that has not noticed yet
  * stores nothing, and what is not stored is not sent.
  *
  * @module
@@ -19,23 +19,23 @@ import { claimStore, type StorePart } from './store-claim.ts';
 
 /** A process's right to work on its database. */
 export type Ownership = {
-  /** False while the right is in doubt: workers rest then. */
+  /** False while the right is in doubt: workers pause then. */
   isHeld(): boolean;
   /**
    * Call it in each transaction that stores what is sent afterwards.
    * @throws PoolError `database_lock_lost` (503)
    */
   assertOwner(trx: QueryExecutorProvider): Promise<void>;
-  /** Resolves when another process has taken over: this one has to end. */
+  /** Resolves when another process has taken over: this one must end. */
   readonly lost: Promise<PoolError>;
 };
 
 export type ProcessLock = Ownership & { release(): Promise<void> };
 
-/** The numbers of the advisory lock: "pool", and the first of ours. */
+/** The numbers of the advisory lock: "pool", and the first lock of Pool. */
 export const ownerLock: readonly [number, number] = [0x706f_6f6c, 1];
 
-/** How long a start waits for the process before to be gone, and for a server that starts as well. */
+/** How long a start waits for the previous process to end, and for a server that is starting. */
 const waitForOwnerMs = 5_000;
 const waitForServerMs = 30_000;
 
@@ -129,14 +129,14 @@ async function openSession(settings: PostgresSettings, part: StorePart): Promise
     });
   });
   await client.connect();
-  // A machine that loses its power says no farewell: the server gives the lock back after half a minute.
+  // A machine that loses power closes no connection: the server releases the lock after half a minute.
   await client.query(
     'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3',
   );
   return { client, ended };
 }
 
-/** @throws PoolError `database_unavailable` that says what to look at */
+/** @throws PoolError `database_unavailable`, which names what to check */
 async function openFirst(settings: PostgresSettings, part: StorePart, log: Log): Promise<Session> {
   const deadline = performance.now() + waitForServerMs;
   for (let attempt = 1; ; attempt += 1) {
@@ -144,7 +144,7 @@ async function openFirst(settings: PostgresSettings, part: StorePart, log: Log):
       return await openSession(settings, part);
     } catch (error) {
       const code = codeOf(error) ?? '';
-      // Starting (57P03) or not yet there: a moment later it may be.
+      // The server is starting (57P03) or not reachable yet: a retry may succeed.
       const mayCome = /^(ECONN|57P03|EAI_AGAIN|ENOTFOUND|ENOENT|ETIMEDOUT)/.test(code);
       if (!mayCome || performance.now() > deadline) {
         throw new PoolError('database_unavailable', `DATABASE_URL: ${explainFirstFailure(error)}`, {
@@ -199,7 +199,7 @@ async function watch({ client, ended }: Session, signal: AbortSignal): Promise<v
   }
 }
 
-/** A session that has the lock again, if nobody had it in between. Undefined when stopped. */
+/** A session that has the lock again, if no other process had it in between. Undefined when stopped. */
 async function takeAgain(
   settings: PostgresSettings,
   part: StorePart,
@@ -222,7 +222,7 @@ async function takeAgain(
         return session;
       }
     } catch {
-      // Still away.
+      // Still unreachable.
     }
     await session?.client.end().catch(() => undefined);
     await delay(1_000, undefined, { signal }).catch(() => undefined);

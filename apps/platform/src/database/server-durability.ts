@@ -1,6 +1,6 @@
 /**
- * Whether a PostgreSQL server keeps what it has answered through a power cut. What was acknowledged (sealed notes,
- * settlements, revocations) cannot be asked for again.
+ * Whether a PostgreSQL server keeps acknowledged writes through a power cut. Acknowledged data (sealed notes,
+ * settlements, revocations) cannot be requested again.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { PoolError } from '@pool/core';
 import { type Kysely, sql } from 'kysely';
 import type { Log } from '../log.ts';
 
-/** @throws PoolError `database_not_durable`, when it must be */
+/** @throws PoolError `database_not_durable`, when durability is required */
 export async function assertDurable<T>(db: Kysely<T>, must: boolean, log: Log): Promise<void> {
   const wrong = await findWeakSettings(db);
   if (wrong.length === 0) {

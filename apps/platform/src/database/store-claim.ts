@@ -1,5 +1,5 @@
 /**
- * Whether a PostgreSQL database may be ours, and whose: empty, or made by the same part of Pool before.
+ * Whether this process may use a PostgreSQL database: it is empty, or the same part of Pool made it.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type pg from 'pg';
 
 export type StorePart = 'platform' | 'gate';
 
-/** The oldest release that the tests run on. */
+/** The oldest release that the tests cover. */
 const oldestServer = 150_000;
 
 /**

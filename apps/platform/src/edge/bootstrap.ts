@@ -1,6 +1,6 @@
 /**
- * `POST /agent-edge/bootstrap`: what an agent may take over from its platform. The chain settings are
- * repeated for comparison only; an agent's own decide (ARCHITECTURE.md, "The authority for each fact").
+ * `POST /agent-edge/bootstrap`: the settings that an agent may take from its platform. The chain settings are
+ * repeated for comparison only; the agent's own settings decide (ARCHITECTURE.md, "The authority for each fact").
  *
  * @module
  */
@@ -14,15 +14,15 @@ export type BootstrapSettings = {
   readonly defaultChain: string;
   readonly chains: Readonly<Record<string, EvmChainSettings>>;
   readonly gate: GateAccessConfig | undefined;
-  /** The employer's own reader of the gate; undefined: nothing to vend now. Absent: readers are not made here. */
+  /** The employer's own reader of the gate; undefined: none can be vended now. Absent: this platform makes no readers. */
   readonly vendReader?: (employerId: string) => Promise<VendedReader | undefined>;
-  /** What the relayer's worker saw last, for a chain key; undefined: nothing yet. Asks nobody. */
+  /** The last findings of the relayer's worker for a chain key; undefined: none yet. Sends no request. */
   readonly readRelayerHealth: (chain: string) => RelayerHealth | undefined;
 };
 
 const largestBatch = Math.max(...batchSizes);
 
-/** @param own - the employer's reader of the gate; a shared one that is configured goes before it */
+/** @param own - the employer's reader of the gate; a configured shared one takes precedence */
 export function describeBootstrap(
   employer: Employer,
   settings: BootstrapSettings,

@@ -1,6 +1,6 @@
 /**
- * `/agent-edge/…` (ARCHITECTURE.md): what agents call, with an edge token bound to one employer, and the
- * notes a holder reads with a `holder.read` key.
+ * `/agent-edge/…` (ARCHITECTURE.md): the routes for agents, with an edge token bound to one employer, and the
+ * notes that a holder reads with a `holder.read` key.
  *
  * @module
  */
@@ -33,11 +33,11 @@ import { listServedNotes } from './served-notes.ts';
 export type EdgeDeps = AcceptDeps &
   CallerDeps & {
     readonly bootstrap: BootstrapSettings;
-    /** Whether this deployment has a gate to be confirmed by. */
+    /** Whether this deployment has a gate, which confirms wallets. */
     readonly hasGate: boolean;
     /** Tells the relayer that there is something to send. */
     readonly onAccepted: () => void;
-    /** Brings the index up to the chain's final block, as far as that takes a moment only. */
+    /** Brings the index up to the chain's final block, within a short time limit. */
     readonly refreshIndex: (chain: string) => Promise<void>;
   };
 
@@ -83,7 +83,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
       }
       throw error;
     });
-    c.get('log').info({ settlement: row.id, state: row.state }, 'settlement handed over');
+    c.get('log').info({ settlement: row.id, state: row.state }, 'settlement taken');
     if (row.state === 'accepted') {
       deps.onAccepted();
     }
@@ -92,7 +92,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
 
   app.get('/agent-edge/settlements/:key', async (c) => {
     const { id } = await identifyAgent(deps, c);
-    // In the path the key stands as it is: quotes are part of it there.
+    // The path has the key without quoting: a quote character there is part of the key.
     const key = c.req.param('key');
     traceJob(c, key);
     const row = isIdempotencyKey(key) ? await findSettlement(db, id, key) : undefined;
@@ -102,7 +102,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     if (!isUnfinished(row)) {
       return await answerSettlement(c, row);
     }
-    // Whoever asks may have seen the batch on chain already: answer no older than the chain.
+    // The caller may have seen the batch on chain already, so the answer must not be older than the chain.
     await deps.refreshIndex(row.chain);
     return await answerSettlement(c, (await findSettlement(db, id, key)) ?? row);
   });
@@ -113,7 +113,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     const key = c.req.param('key');
     traceJob(c, key);
     const row = await acceptVoid(deps, id, key, await readJson(c, voidRequestSchema));
-    c.get('log').info({ settlement: row.id, state: row.state }, 'withdrawal handed over');
+    c.get('log').info({ settlement: row.id, state: row.state }, 'withdrawal taken');
     if (isUnfinished(row)) {
       deps.onAccepted();
     }
@@ -160,7 +160,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
   });
 }
 
-/** From here on every line of the request carries the id by which the job is found in all logs. */
+/** From here on every log line of the request carries the id that finds the job in all logs. */
 function traceJob(c: ShellContext, key: string): void {
   c.set('log', c.get('log').child({ trace: deriveTraceId(key) }));
 }

@@ -1,6 +1,6 @@
 /**
  * Recipient look-up (protocol §2): W, P, readiness and evidence by address. The agent verifies the
- * evidence itself; nothing here needs to be believed.
+ * evidence itself and need not trust this answer.
  *
  * @module
  */
@@ -10,8 +10,8 @@ import type { Subject } from '../accounts/enrolment.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 
 /**
- * One record an address, in the order asked, each with the address as it was spelled.
- * @param hasGate - without one nobody is fundable, whatever a gate that was there before has confirmed
+ * One record per address, in the order of the request, each with the address as it was spelled.
+ * @param hasGate - without a gate no wallet is fundable, even if an earlier gate confirmed it
  */
 export async function lookupRecipients(
   db: PlatformDatabase,

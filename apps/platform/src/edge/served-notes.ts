@@ -18,7 +18,7 @@ export type NotesQuery = {
 
 const pageSize = 200;
 
-/** @throws PoolError `notes_unavailable` (503) after the indexer found the tree wrong, `invalid_request` */
+/** @throws PoolError `notes_unavailable` (503) after the indexer halted on a wrong tree, `invalid_request` */
 export async function listServedNotes(
   db: PlatformDatabase,
   query: NotesQuery,

@@ -1,7 +1,7 @@
 /**
- * Vends each employer its reader of the pool-gate, and tells the gate of readers that it does not know yet, that have
- * another secret, or that are revoked. A reader is vended once the gate has acknowledged it: an agent that came before
- * would be refused, and would take that for a wrong configuration.
+ * Vends each employer its reader of the pool-gate, and reports new, changed and revoked readers to the gate. A reader
+ * is vended only after the gate acknowledged it: before that the gate would refuse the agent, and the agent would take
+ * this for a wrong configuration.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import {
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import { describeFailure, type Log } from '../log.ts';
 
-/** The gate as it is needed here; a `GateClient` of @pool/platform-client is one. */
+/** The part of the gate that is needed here. A `GateClient` of @pool/platform-client implements it. */
 export type ReaderGate = {
   putReader(clientId: string, state: GateReaderState): Promise<void>;
 };
@@ -28,9 +28,9 @@ export type VendedReader = { readonly clientId: string; readonly clientSecret: S
 export type ReaderVendor = {
   /** The employer's reader; undefined while it is revoked, or while the gate does not know it. */
   vend(employerId: string): Promise<VendedReader | undefined>;
-  /** Tells the gate every state that it has not acknowledged, or was not told of lately. */
+  /** Sends the gate every state that it has not acknowledged, or that was not sent to it recently. */
   pass(): Promise<void>;
-  /** Whether the gate has acknowledged the present state of the employer's reader. */
+  /** Whether the gate has acknowledged the current state of the employer's reader. */
   knows(employerId: string): Promise<boolean>;
 };
 
@@ -41,16 +41,16 @@ export type ReaderVendorDeps = {
   readonly platformSecret: Secret;
   readonly log: Log;
   readonly nowMs: () => number;
-  /** Longest that one bootstrap waits for the gate. Default 3 s. */
+  /** The longest time that one bootstrap waits for the gate. Default 3 s. */
   readonly waitMs?: number;
 };
 
-/** A gate may have been restored from a backup since it acknowledged: it is told again after this time. */
+/** A gate may have been restored from a backup since it acknowledged, so the state is sent again after this time. */
 const tellAgainAfterMs = 10 * 60_000;
 
 export function createReaderVendor(deps: ReaderVendorDeps): ReaderVendor {
   const { db, gate, platformSecret, log, nowMs, waitMs = 3_000 } = deps;
-  /** When the gate was told of a client last, with success. */
+  /** When the gate last acknowledged a client. */
   const toldAtMs = new Map<string, number>();
 
   async function tell(row: GateReaderRow): Promise<'acknowledged' | 'refused' | 'unreachable'> {
@@ -64,12 +64,12 @@ export function createReaderVendor(deps: ReaderVendorDeps): ReaderVendor {
         { employer: row.employer_id, ...describeFailure(error) },
         isLater
           ? 'the gate has a later state of this reader: was the platform restored? rotate the reader'
-          : 'the gate could not be told of a reader; it is told again',
+          : 'the gate did not take the state of a reader; it is sent again',
       );
       return code === 'gate_unreachable' ? 'unreachable' : 'refused';
     }
     toldAtMs.set(row.client_id, nowMs());
-    // Another state may have been written meanwhile: this one is acknowledged then, and that one is not.
+    // Another state may have been written meanwhile: only the one that was sent is acknowledged.
     await db
       .updateTable('gate_readers')
       .set({ acknowledged: nameState(state) })
@@ -106,7 +106,7 @@ export function createReaderVendor(deps: ReaderVendorDeps): ReaderVendor {
         if (isAcknowledged(row) && isLatelyTold(row)) {
           continue;
         }
-        // A gate that is down would let each of them wait in vain.
+        // While the gate is down, each further request would only wait for its timeout.
         if ((await tell(row)) === 'unreachable') {
           return;
         }

@@ -1,6 +1,6 @@
 /**
- * Access tokens that were granted, found by their hash. All live equally long, so the map is in the order in which
- * they expire: the oldest stand in front, and each grant deletes a few of those that are over.
+ * Granted access tokens, found by their hash. All have the same lifetime, so the map is in the order of expiry: the
+ * oldest come first, and each grant deletes a few expired ones.
  *
  * @module
  */
@@ -13,11 +13,11 @@ export type AccessTokens<T> = {
     grant: T,
     times: { readonly nowMs: number; readonly expiresAtMs: number },
   ): void;
-  /** What the token was granted; undefined for one that is unknown or over. */
+  /** The grant of the token; undefined for an unknown or expired one. */
   find(token: string, nowMs: number): T | undefined;
 };
 
-/** More than one, so that they become fewer; few, so that no grant waits for many. */
+/** More than one, so that the number of expired tokens falls; few, so that no grant takes long. */
 export const deletedPerGrant = 16;
 
 export function createAccessTokens<T>(): AccessTokens<T> {

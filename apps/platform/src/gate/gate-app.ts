@@ -47,7 +47,7 @@ export type GateAppDeps = {
   readonly leaves: Leaves;
   /** Whether this process holds the database and the database answers. Absent: always. */
   readonly isReady?: () => boolean;
-  /** Own proxies in front, whose `X-Forwarded-For` counts. Default: none. */
+  /** The number of own proxies in front, whose `X-Forwarded-For` is trusted. Default: none. */
   readonly proxyHops?: number;
 };
 

@@ -1,5 +1,5 @@
 /**
- * The gate's own store: which wallets should be on the list, which are on the published one, and every
+ * The gate's own store: the wallets that should be on the list, those on the published list, and every
  * publication.
  *
  * @module
@@ -11,11 +11,11 @@ export type GateTables = {
   wallets: {
     wallet_id: string;
     wallet_pub: string;
-    /** Position in the tree, as long as this row is there. */
+    /** Position in the tree, as long as this row exists. */
     leaf_index: number;
     /** Whether it should be on the list. */
     wanted: boolean;
-    /** Whether it is under the root that was final on chain last. */
+    /** Whether it is under the last root that was final on chain. */
     published: boolean;
     whitelisted_at: string | null;
   };
@@ -37,7 +37,7 @@ export type GateTables = {
     nonce: number;
     tx_hash: string;
     raw_transaction: string;
-    /** JSON list of the hashes that the newest transaction was sent to replace, same nonce and same root. */
+    /** JSON list of the hashes that the newest transaction replaces, with the same nonce and the same root. */
     replaced_hashes: string;
     /** When the newest transaction was signed. */
     sent_at: string;

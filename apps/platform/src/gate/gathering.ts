@@ -8,9 +8,9 @@
 const longestMs = 2_000;
 
 export type Gathering = {
-  /** A wallet arrived. @returns true: the root that is gathered for now will contain it */
+  /** A wallet arrived. @returns true: the root that is now being gathered will contain it */
   join(): boolean;
-  /** Resolves when no wallet arrived during one pause, and after the longest time in any case. */
+  /** Resolves when no wallet arrived during one pause, or at the latest after the longest time. */
   untilQuiet(): Promise<void>;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Which wallet has which leaf of the eligibility tree (decision 31). A leaf belongs to a wallet's row: a removed
- * wallet keeps its leaf until the root without it is final, and its row and its leaf go in one transaction. So a
+ * The assignment of leaves of the eligibility tree to wallets (decision 31). A leaf belongs to a wallet's row: a removed
+ * wallet keeps its leaf until the root without it is final, and one transaction removes its row and frees its leaf. So a
  * leaf never has two wallets, in the database or in any published root.
  *
  * @module
@@ -17,19 +17,19 @@ const nearlyFullPercent = 80;
 export type LeafCount = {
   /** Leaves of the tree. */
   readonly capacity: number;
-  /** Leaves that a wallet has: listed, about to be listed, or about to be removed. */
+  /** Leaves that belong to a wallet: listed, about to be listed, or about to be removed. */
   readonly used: number;
   /** Whether {@link nearlyFullPercent} of them are used. */
   readonly nearlyFull: boolean;
 };
 
-/** First statement of each transaction that gives leaves away or frees them: two must not find the same one. */
+/** First statement of each transaction that assigns or frees leaves: two must not find the same leaf. */
 export async function lockLeaves(trx: GateDatabase): Promise<void> {
   await sql`lock table free_leaves in exclusive mode`.execute(trx);
 }
 
 /**
- * Takes the lowest leaf that nobody has, after {@link lockLeaves}, in the transaction that stores the wallet.
+ * Takes the lowest free leaf, after {@link lockLeaves}, in the transaction that stores the wallet.
  * @throws PoolError `tree_full` (503)
  */
 export async function takeLowestLeaf(trx: GateDatabase, capacity: number): Promise<number> {
@@ -50,7 +50,7 @@ export async function takeLowestLeaf(trx: GateDatabase, capacity: number): Promi
 }
 
 /**
- * Forgets wallets that are neither wanted nor published, and frees their leaves, after {@link lockLeaves}. Only
+ * Deletes wallets that are neither wanted nor published, and frees their leaves, after {@link lockLeaves}. Only
  * while no publication is open: one that was sent may still put such a wallet under a root.
  */
 export async function releaseLeaves(trx: GateDatabase): Promise<void> {
@@ -62,7 +62,7 @@ export async function releaseLeaves(trx: GateDatabase): Promise<void> {
 export type Leaves = {
   readonly capacity: number;
   count(): Promise<LeafCount>;
-  /** Counts, and warns in the log once for each percent from {@link nearlyFullPercent} on. */
+  /** Counts, and logs a warning once for each percent from {@link nearlyFullPercent} on. */
   watch(): Promise<void>;
 };
 
@@ -93,7 +93,7 @@ export function createLeaves(
           'the eligibility tree is filling up: see "The eligibility tree fills up" in docs/operations',
         );
       }
-      // Emptied below the limit, it warns anew when it fills again.
+      // After it falls below the limit, it warns again when it fills again.
       warnedPercent = nearlyFull ? Math.max(warnedPercent, percent) : 0;
     },
   };

@@ -1,6 +1,6 @@
 /**
  * OAuth 2.0 client credentials (RFC 6749 §4.4) of the gate. Access tokens are random and
- * live in memory: a restart ends them, and clients ask anew.
+ * live in memory: a restart ends them, and clients request new ones.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export type GateScope = 'gate.read' | 'gate.write';
 export type OAuthClient = {
   readonly clientId: string;
   readonly clientSecret: Secret;
-  /** What it may ask for; what it gets when it asks for nothing. */
+  /** The scopes that it may request; it gets all of them when it requests none. */
   readonly scopes: readonly GateScope[];
 };
 
@@ -25,11 +25,11 @@ export type GrantedToken = {
   readonly scope: string;
 };
 
-/** Requests for tokens a second that are allowed for long; ten seconds' worth may come at once. */
+/** Sustained requests for tokens per second; ten seconds' worth may arrive at once. */
 export type TokenLimits = {
-  /** Of one address, whose credentials are not good. */
+  /** Per address, for requests whose credentials are not valid. */
   readonly addressPerSecond: number;
-  /** Of one client, from wherever. */
+  /** Per client, from any address. */
   readonly clientPerSecond: number;
 };
 
@@ -44,14 +44,14 @@ export type TokenService = {
     readonly clientSecret: string;
     readonly grantType: string | undefined;
     readonly scope: string | undefined;
-    /** Where the request comes from, for limits. */
+    /** The source of the request, for limits. */
     readonly address: string;
   }): GrantedToken;
   /** @throws PoolError `unauthorized` (401), `forbidden` (403) when the token lacks the scope */
   assertScope(token: string, scope: GateScope): void;
 };
 
-/** A client as its credentials are compared. */
+/** A client, prepared for the comparison of credentials. */
 export type KnownClient = {
   readonly secretHash: string;
   readonly scopes: readonly GateScope[];
@@ -59,17 +59,17 @@ export type KnownClient = {
   readonly isGuessable: boolean;
 };
 
-/** Nobody guesses a random secret of that many characters. */
+/** A random secret of this many characters cannot be guessed. */
 const unguessableLength = 32;
 
-/** @throws PoolError `invalid_config` for a client without id or secret: an empty secret lets everybody in */
+/** @throws PoolError `invalid_config` for a client without id or secret: an empty secret would admit every caller */
 export function createTokenService(
   clients: readonly OAuthClient[],
   ttlSeconds: number,
   nowMs: () => number,
   options: {
     readonly limits?: TokenLimits;
-    /** Clients besides the configured ones, which come and go. */
+    /** Clients besides the configured ones; they change while the gate runs. */
     readonly readers?: { find(clientId: string): KnownClient | undefined };
   } = {},
 ): TokenService {
@@ -89,7 +89,7 @@ export function createTokenService(
       },
     ]),
   );
-  // Who is no client takes as long to refuse as a wrong secret.
+  // An unknown client takes as long to refuse as a wrong secret.
   const nobody = hashCredential(randomBytes(32).toString('base64url'));
   const tokens = createAccessTokens<{
     readonly scopes: ReadonlySet<string>;
@@ -100,8 +100,8 @@ export function createTokenService(
     known.get(clientId) ?? options.readers?.find(clientId);
 
   /**
-   * The limit of the address comes first, or an address over its limit would still learn by the answer whether it
-   * guessed right. A secret beyond guessing is compared first, so that others behind one address cannot lock it out.
+   * The limit of the address is checked first: otherwise an address over its limit would still learn from the answer
+   * whether its guess was right. A long secret is compared before that, so that others behind the address cannot lock it out.
    */
   function authenticate(clientId: string, clientSecret: string, address: string): KnownClient {
     const client = findClient(clientId);
@@ -148,7 +148,7 @@ export function createTokenService(
     },
     assertScope(token, scope) {
       const granted = tokens.find(token, nowMs());
-      // A token is worth no more than the client it was granted to: one that was revoked, or has another secret, ends it.
+      // A token is valid only as long as its client: it ends when the client is revoked or gets another secret.
       if (granted === undefined || findClient(granted.clientId) !== granted.client) {
         throw new PoolError('unauthorized', 'a valid access token is required');
       }

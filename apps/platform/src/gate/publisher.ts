@@ -2,7 +2,7 @@
  * The publisher: makes the root of the wanted list final on chain. Changes that arrive while a publication
  * is under way share the next one, so fifty enrolments cost one or two waits for finality. A publication waits until no
  * wallet has arrived for a moment, and contains each wallet that arrived until then. The published
- * tree in memory always belongs to a root that was final: that is the one paths are served from.
+ * tree in memory always belongs to a root that was final. Paths are served from it.
  *
  * @module
  */
@@ -26,13 +26,13 @@ export type PublisherDeps = {
   readonly log: Log;
   readonly nowMs: () => number;
   readonly pollIntervalMs: number;
-  /** How long a publication's first transaction waits to be mined before another one takes its place. */
+  /** How long a publication's first transaction waits to be mined before another one replaces it. */
   readonly replaceAfterMs: number;
-  /** How long no wallet must arrive before a root is computed. Default: 200 ms. */
+  /** A root is computed once no wallet has arrived for this time. Default: 200 ms. */
   readonly quietMs?: number;
-  /** Called in each transaction that stores signed bytes, as by the relayer. */
+  /** Called in each transaction that stores signed bytes, as in the relayer. */
   readonly assertOwner?: Ownership['assertOwner'];
-  /** Aborted at shutdown: a wait for finality ends then, and is taken up again at the next start. */
+  /** Aborted at shutdown: a wait for finality ends then, and continues at the next start. */
   readonly signal: AbortSignal;
 };
 
@@ -40,13 +40,13 @@ export type Publisher = {
   /** The list under the last final root. Read only. */
   readonly tree: EligibilityTree;
   /**
-   * Publishes what is wanted now and waits until it is final.
+   * Publishes the wanted list and waits until its root is final.
    * @throws PoolError `publication_failed` (503, retryable)
    */
   publishWanted(): Promise<void>;
   /** Transaction of the last final publication. */
   fetchLastTxHash(): Promise<string | undefined>;
-  /** Resolves when no publication is under way. */
+  /** Resolves when no publication is in progress. */
   idle(): Promise<void>;
 };
 
@@ -55,11 +55,11 @@ type Change = { readonly walletId: string; readonly leafIndex: number; readonly 
 
 const defaultQuietMs = 200;
 
-/** Takes up an unfinished publication, and publishes again when the chain's root is not the stored one. */
+/** Continues an unfinished publication, and publishes again when the chain's root is not the stored one. */
 export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
   const { db, chain, log } = deps;
   const tree = createEligibilityTree();
-  // Before anything can be published: later, only the publication under way knows what may still land.
+  // Before the first publication: later, only the publication in progress knows what may still land.
   if ((await selectOpen(db)) === undefined) {
     await releaseUnused(db);
   }
@@ -86,7 +86,7 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
       });
       return running;
     }
-    // The publication under way may have read the list before this change: the next one has it for sure.
+    // The publication in progress may have read the list before this change. The next one contains it.
     queued ??= running
       .catch(() => undefined)
       .then(() => {
@@ -106,7 +106,7 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
       await publishWanted();
     }
   }
-  // The gate serves meanwhile: what it serves is what was final before.
+  // Meanwhile the gate serves the last final root.
   const recovery = recover().catch((error: unknown) => {
     log.warn({ ...describeFailure(error) }, 'publication at start failed');
   });
@@ -151,7 +151,7 @@ async function publishOnce(
   await finish(deps, tree, await sendPublication(deps, root, changes));
 }
 
-/** Signs, stores and sends: the bytes are stored before they leave, so a crash repeats the same ones. */
+/** Signs, stores and sends: the bytes are stored before they are sent, so after a crash the same ones are sent again. */
 async function sendPublication(
   deps: PublisherDeps,
   root: string,
@@ -186,7 +186,7 @@ async function sendPublication(
   }
 }
 
-/** Waits until a publication is final and takes its changes over, or finds that it never will be. */
+/** Waits until a publication is final and applies its changes, or finds that it never will be final. */
 async function finish(
   deps: PublisherDeps,
   tree: EligibilityTree,
@@ -238,7 +238,7 @@ async function waitUntilFinal(deps: PublisherDeps, publication: Publication): Pr
   let sent = publication;
   for (;;) {
     if (signal.aborted) {
-      throw publicationFailed('is still under way: the gate is stopping');
+      throw publicationFailed('is still in progress: the gate is stopping');
     }
     try {
       const outcome = await fetchOutcome(deps, sent);
@@ -274,8 +274,8 @@ async function fetchOutcome(
 }
 
 /**
- * The stored bytes once more; after long waiting the same root at the same nonce with higher fees, stored first. The
- * replacement gets a gas limit within the ceiling, so bytes that no node takes are replaced like those that none mines.
+ * Sends the stored bytes again. After a long wait it sends the same root at the same nonce with higher fees, stored first.
+ * The replacement has a gas limit within the ceiling, so bytes that every node rejects are replaced too.
  */
 async function sendAgain(deps: PublisherDeps, sent: Publication): Promise<Publication> {
   const { db, chain, log, nowMs, replaceAfterMs } = deps;
@@ -287,7 +287,7 @@ async function sendAgain(deps: PublisherDeps, sent: Publication): Promise<Public
   }
   const signed = await signBetter(deps, sent);
   if (signed === undefined) {
-    // The cap forbids a better offer: what is out may still be mined when the chain asks for less.
+    // The cap forbids a higher offer. The sent transaction may still be mined when the chain's fees fall.
     await chain.broadcast(sent.raw_transaction);
     return sent;
   }
@@ -305,8 +305,11 @@ async function sendAgain(deps: PublisherDeps, sent: Publication): Promise<Public
       .returningAll()
       .executeTakeFirstOrThrow();
   });
-  log.warn({ txHash: signed.txHash }, 'not mined for long: publishing again at higher fees');
-  // It is stored: whether or not it leaves now, the next round sends it and looks for its receipt.
+  log.warn(
+    { txHash: signed.txHash },
+    'the transaction was not mined in time: publishing again with higher fees',
+  );
+  // It is stored: if sending fails now, the next round sends it again and looks for its receipt.
   await chain.broadcast(signed.rawTransaction).catch((error: unknown) => {
     log.warn({ ...describeFailure(error) }, 'waiting for a publication');
   });
@@ -367,7 +370,7 @@ function applyChanges(tree: EligibilityTree, changes: readonly Change[]): void {
   }
 }
 
-// The published tree is changed and changed back within one turn, so no request sees it in between.
+// The published tree is changed and restored in one turn of the event loop, so no request sees it in between.
 function computeRootWith(tree: EligibilityTree, changes: readonly Change[]) {
   applyChanges(tree, changes);
   const { root } = tree;

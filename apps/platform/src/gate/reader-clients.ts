@@ -1,9 +1,9 @@
 /**
- * Clients of the gate that may read, each of one employer, put here by the platform. Kept in memory beside the rows,
- * so that a guessed client id asks the database nothing; changed in the rows first.
+ * Clients of the gate that may read. The platform writes them, one per employer. They are kept in memory beside the rows,
+ * so that a guessed client id causes no query; a change is written to the rows first.
  *
- * A state has a generation. A lower one is never taken over a higher one, and a revoked generation stays revoked:
- * a write that was under way while an operator revoked cannot bring the client back.
+ * A state has a generation. A lower one never replaces a higher one, and a revoked generation stays revoked: a write
+ * that was in progress while an operator revoked the client cannot restore it.
  *
  * @module
  */
@@ -68,7 +68,7 @@ export async function openReaderClients(
             ),
         )
         .execute();
-      // Read anew, not taken from the request: of two writes at once, the row says which one stands.
+      // Read again, not taken from the request: after two concurrent writes the row has the valid state.
       const row = await db
         .selectFrom('reader_clients')
         .selectAll()

@@ -1,6 +1,6 @@
 /**
- * Screening: decides whether a wallet may be on the list. A hook: this one reads a deny list or an allow
- * list from a file, anew each time, so that an edit takes effect at once.
+ * Screening: decides whether a wallet may be on the list. This one reads a deny list or an allow list from a
+ * file at each call, so that an edit takes effect at once. Another implementation can replace it.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export function passEverybody(): Promise<boolean> {
   return Promise.resolve(true);
 }
 
-/** @throws PoolError (on use) `screening_unavailable` (503): an unreadable list lets nobody in */
+/** @throws PoolError (on use) `screening_unavailable` (503): an unreadable list admits no wallet */
 export function createFileScreening(path: string): Screening {
   return async (walletPub) => {
     const list = await readList(path);

@@ -1,5 +1,5 @@
 /**
- * Composes and runs the pool-gate: a process of its own, with its own store and key.
+ * Composes and runs the pool-gate: a separate process with its own store and key.
  *
  * @module
  */

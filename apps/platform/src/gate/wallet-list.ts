@@ -1,5 +1,5 @@
 /**
- * The list of wallets as the gate wants it; the publisher makes it so on chain.
+ * The wanted list of wallets. The publisher puts its root on chain.
  *
  * @module
  */

@@ -2,7 +2,7 @@
  * The indexer: one worker per chain. It reads `BatchFunded` events up to the final block, rebuilds the note tree from them
  * and compares its root with the contract's after every range (ARCHITECTURE.md, "The authority for each fact"). It reads a mismatch again
  * on fresh state for a while, since one RPC node behind the others is enough to cause one. When the mismatch stays, the
- * indexer halts and no notes are served: a wrong tree would give out unspendable paths.
+ * indexer halts and no notes are served: a wrong tree would yield unspendable paths.
  *
  * @module
  */
@@ -35,7 +35,7 @@ const believedAfterMs = 30_000;
 type Cursor = { readonly blockNumber: number; readonly blockHash: string };
 
 export function createIndexer(deps: IndexerDeps): Indexer {
-  // In memory beside the rows; dropped when a pass fails, so that the two can never drift apart.
+  // In memory beside the rows; dropped when a pass fails, so that the two never differ.
   let tree: LeanImt | undefined;
   let doubt: { readonly sinceMs: number; readonly passes: number } | undefined;
 
@@ -96,7 +96,7 @@ async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<string | undef
 
 /**
  * Lifts a halt, for an operator who has found the cause. The next pass checks everything again and may halt again.
- * @returns the reason it had stopped for; undefined when it had not
+ * @returns the reason of the halt; undefined when there was none
  */
 export async function resumeIndexer(
   db: PlatformDatabase,
@@ -221,8 +221,8 @@ async function halt({ db, chain, log }: IndexerDeps, reason: string): Promise<vo
 }
 
 /**
- * Settles every settlement whose batch is in a final block, whichever transaction carried it, and makes its notes
- * servable when the chain has the hash of exactly these sealed notes.
+ * Settles every settlement whose batch is in a final block, through any transaction. Its notes become servable when
+ * the chain has the hash of exactly these sealed notes.
  */
 async function settleLandedBatches({ db, chain, log }: IndexerDeps): Promise<void> {
   const landed = await db

@@ -1,7 +1,7 @@
 /**
- * The operator's way to a running platform: the listener that `control.json` names. A killed platform leaves that
- * file behind, and its port may belong to another process by now. So whoever listens there has to prove first that it
- * wrote the file: it is sent nothing but a random challenge, and nothing it answers is believed.
+ * Connects operator commands to a running platform, through the listener that `control.json` names. A killed platform
+ * leaves that file behind, and its port may belong to another process by now. So the listener must first prove that it
+ * wrote the file: until then it receives only a random challenge, and its answers are not trusted.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export const controlFileName = 'control.json';
 const controlFileSchema = v.object({
   url: v.pipe(v.string(), v.check(isLoopbackUrl)),
   token: v.string(),
-  /** Of the process that wrote the file. For people; the token is what identifies it. */
+  /** Of the process that wrote the file. Informative only: the token identifies the process. */
   pid: v.optional(v.number()),
 });
 
@@ -29,18 +29,18 @@ export type ControlCall = (
   body?: unknown,
 ) => Promise<unknown>;
 
-/** What became of the file of a data directory. */
+/** The state of the file of a data directory. */
 export type ControlConnection =
   | { readonly kind: 'running'; readonly call: ControlCall }
-  /** There is none, or nobody listens where it leads. */
+  /** There is no file, or no process listens at its address. */
   | { readonly kind: 'none' }
-  /** Somebody listens there, and is not who wrote the file. */
+  /** A process listens there, and it did not write the file. */
   | { readonly kind: 'stranger' };
 
 const proofTimeoutMs = 2_000;
 const longestProof = 256;
 
-/** @param challenge - hex, made by whoever asks */
+/** @param challenge - hex, made by the caller */
 export function computeControlProof(token: string, challenge: string): string {
   return createHmac('sha256', token).update(`pool/control/v1 ${challenge}`).digest('hex');
 }
@@ -78,7 +78,7 @@ function isLoopbackUrl(text: string): boolean {
   return url?.protocol === 'http:' && isLoopbackHost(url.hostname) && url.pathname === '/';
 }
 
-/** @returns what whoever listens there answers, cut off; undefined: nobody listens */
+/** @returns the listener's answer, cut to a limit; undefined: no process listens */
 async function askForProof(url: string): Promise<string | undefined> {
   let response: Response;
   try {
@@ -87,7 +87,7 @@ async function askForProof(url: string): Promise<string | undefined> {
       signal: AbortSignal.timeout(proofTimeoutMs),
     });
   } catch (error) {
-    // A connection that was refused: nobody is there. Anything else was somebody's answer.
+    // A refused connection: no process listens. Any other error comes from a listener.
     const cause = error instanceof Error ? error.cause : undefined;
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     return code === 'ECONNREFUSED' ? undefined : '';

@@ -1,6 +1,6 @@
 /**
- * How operator commands reach a running platform: a listener on loopback whose address and token stand in
- * a file only the operator can read (mode 0600 in the data directory). The database itself is locked while
+ * How operator commands reach a running platform: a listener on loopback whose address and token are in
+ * a file that only the operator can read (mode 0600 in the data directory). The database itself is locked while
  * the platform runs.
  *
  * @module
@@ -29,16 +29,16 @@ export type ControlDeps = {
   readonly credentials: CredentialMint;
   readonly log: Log;
   readonly nowMs: () => number;
-  /** Only of a running platform. */
+  /** Set only for a running platform. */
   readonly eligibility?: EligibilityControl;
-  /** Tells the gate what is new of its readers, soon. Resolves to whether it has acknowledged. Absent: it is told at the next start. */
+  /** Sends new states of readers to the gate soon. Resolves to whether it acknowledged. Absent: they are sent at the next start. */
   readonly tellGate?: (employerId: string) => Promise<boolean>;
 };
 
 const createRequestSchema = v.strictObject({
   address: v.pipe(v.string(), v.maxLength(64)),
   name: labelSchema,
-  /** Of a contract wallet: the chain it is on. */
+  /** For a contract wallet: the chain of the contract. */
   contractChainId: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
 });
 
@@ -71,7 +71,7 @@ export async function startControl(
   };
 }
 
-/** The routes of the control listener: edge tokens, readers of the gate, the eligibility list, and the lifting of an indexer's halt. */
+/** The routes of the control listener: edge tokens, readers of the gate, the eligibility list, and lifting the halt of an indexer. */
 export function createControlApp(deps: ControlDeps, token: Secret) {
   const { db, credentials, log, nowMs, tellGate } = deps;
   const app = createShell({
@@ -82,7 +82,7 @@ export function createControlApp(deps: ControlDeps, token: Secret) {
     describeFailure,
   });
   const expected = hashCredential(token.reveal());
-  // Before the token is asked for: whoever has the file learns here whether this is the process that wrote it.
+  // Needs no token: a reader of the file learns here whether this process wrote it.
   app.get('/identity/:challenge{[0-9a-f]{64}}', (c) =>
     c.text(computeControlProof(token.reveal(), c.req.param('challenge'))),
   );

@@ -1,5 +1,5 @@
 /**
- * `platform edge-token create|list|revoke` and `platform indexer resume`: through the running platform when there is one, else on the
+ * `platform edge-token create|list|revoke` and `platform indexer resume`: through the running platform when there is one, otherwise on the
  * data directory itself.
  *
  * @module
@@ -42,7 +42,7 @@ export async function withControl<T>(
       throw new PoolError(
         'control_file_stale',
         `${controlFileName} in this data directory leads to a process that is not the platform using it; nothing was sent there. ` +
-          'If the platform is starting, try again; otherwise restart the platform, which writes the file anew',
+          'If the platform is starting, try again; otherwise restart the platform, which writes the file again',
         { cause: error },
       );
     }

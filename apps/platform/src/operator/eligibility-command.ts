@@ -8,7 +8,7 @@ import type { ControlCall } from './control-client.ts';
 
 type Print = (work: (call: ControlCall) => Promise<unknown>) => Promise<void>;
 
-// What one call of the control listener takes.
+// The most addresses in one call to the control listener.
 const addressesPerCall = 200;
 
 export function addEligibilityCommands(program: Command, print: Print): void {
@@ -18,7 +18,7 @@ export function addEligibilityCommands(program: Command, print: Print): void {
 
   eligibility
     .command('capacity')
-    .description('how full the eligibility tree is')
+    .description('show how many places of the eligibility tree are used')
     .action(() => print((call) => call('GET', '/eligibility/capacity')));
 
   eligibility
@@ -31,10 +31,10 @@ export function addEligibilityCommands(program: Command, print: Print): void {
 
   eligibility
     .command('limit')
-    .description('how many wallets an employer may have invited and enrolled')
+    .description('set how many wallets an employer may have invited and enrolled')
     .requiredOption('--address <address>', "the employer's wallet address")
     .requiredOption('--wallets <number>', 'or `default` for PLATFORM_WALLETS_PER_EMPLOYER')
-    .option('--contract-chain-id <id>', 'for a contract wallet: the chain it is on')
+    .option('--contract-chain-id <id>', 'for a contract wallet: the chain of the contract')
     .action((options: { address: string; wallets: string; contractChainId?: string }) =>
       print((call) =>
         call('POST', '/eligibility/limit', {
@@ -49,7 +49,7 @@ export function addEligibilityCommands(program: Command, print: Print): void {
     .description('invite wallets for an employer')
     .argument('<wallets...>', 'addresses of wallets')
     .requiredOption('--address <address>', "the employer's wallet address")
-    .option('--contract-chain-id <id>', 'for a contract wallet: the chain it is on')
+    .option('--contract-chain-id <id>', 'for a contract wallet: the chain of the contract')
     .action((wallets: string[], options: { address: string; contractChainId?: string }) =>
       print(async (call) => {
         let answer: unknown;

@@ -1,6 +1,6 @@
 /**
- * The operator's routes about the eligibility list (decision 31): how full its tree is, who is removed from it, and
- * which employer may invite whom. They need the running platform: its gate, and its configuration.
+ * The operator's routes for the eligibility list (decision 31): the use of its tree, removal of wallets, the limit of
+ * an employer, and invitations. They need the running platform: its gate and its configuration.
  *
  * @module
  */
@@ -31,7 +31,7 @@ const contractChainId = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValu
 const limitRequestSchema = v.strictObject({
   address: addressText,
   contractChainId,
-  /** Null: what the configuration says. */
+  /** Null: the limit of the configuration. */
   wallets: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1_000_000))),
 });
 const inviteRequestSchema = v.strictObject({
@@ -75,7 +75,7 @@ export function addEligibilityControl(app: Shell, deps: EligibilityControlDeps):
     const gate = getGate(deps);
     const walletId = await withdrawAdmission(db, address);
     const removal = gate.deleteWallet(walletId).then(async () => {
-      // Only now: an invitation that is free while its leaf is not would let the employer take another leaf.
+      // Only now: if the invitation were free before its leaf, the employer could take another leaf.
       await db
         .deleteFrom('invitations')
         .where('address', '=', address)
@@ -89,8 +89,8 @@ export function addEligibilityControl(app: Shell, deps: EligibilityControlDeps):
 }
 
 /**
- * Takes the right to a leaf away, before the gate is asked: whatever happens then, the wallet is not fundable and
- * has to be admitted again, and answers of gate writes that are under way count no more.
+ * Withdraws the right to a leaf, before the gate is called. Even if that call fails, the wallet is not fundable and
+ * must be admitted again. Answers of gate writes in progress no longer count.
  * @returns the wallet's id at the gate
  */
 async function withdrawAdmission(db: PlatformDatabase, address: string): Promise<string> {

@@ -267,7 +267,7 @@ describe('settlement flow', () => {
     expect(receipt?.status).toBe(0);
     expect(record.gasUsed).toBe(receipt?.gasUsed.toString());
     expect(await batchCount()).toBe(0n);
-    // The same authorisation may be sent again; nothing of the reverted transaction is told of this attempt.
+    // The same authorisation may be sent again; nothing of the reverted transaction is reported for this attempt.
     await (await chain.registry('gate').publish(fieldToHex(eligibilityRoot))).wait();
     expect((await accept(request)).state).toBe('accepted');
     const reopened = await recordOf();

@@ -9,7 +9,7 @@ import { type EvmChainSettings, parseEvmAddress } from '@pool/core';
 import { computeSealedNotesHash } from '@pool/notes';
 import { attempt, refuse } from './refuse-settlement.ts';
 
-/** Suite byte of a note sealed to a Baby Jubjub key, the only one an EVM pool carries. */
+/** Suite byte of a note sealed to a Baby Jubjub key, the only suite of an EVM pool. */
 const evmSuite = '0x01';
 
 /** @throws PoolError `invalid_settlement` naming the first field that does not fit */
