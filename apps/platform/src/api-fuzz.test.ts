@@ -228,7 +228,7 @@ describe('the platform and its documents', () => {
     }
   });
 
-  it('answers what is too much as documented', async () => {
+  it('answers requests over a limit as documented', async () => {
     const cookie = await openSession();
     platform = startPlatform(1);
     const seen = await fuzzPlatform(cookie, { runs: 30 });

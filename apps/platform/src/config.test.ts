@@ -56,7 +56,7 @@ describe('configuration', () => {
     expect(limitsOf({ ...configured, PLATFORM_MAX_CONNECTIONS_PER_PEER: '0' })).toEqual([99, 0]);
   });
 
-  it('takes defaults for what is not said', () => {
+  it('uses defaults for absent variables', () => {
     expect(parsePlatformConfig(platform)).toMatchObject({
       listen: { host: '127.0.0.1', port: 8080 },
       gate: undefined,
@@ -162,7 +162,7 @@ describe('configuration', () => {
     }
   });
 
-  it('knows a production environment by NODE_ENV alone', () => {
+  it('recognises a production environment by NODE_ENV alone', () => {
     const keys = {
       PLATFORM_ARTIFACTS_DIR: '/keys',
       PLATFORM_ARTIFACTS_MANIFEST: '/keys.json',
@@ -201,7 +201,7 @@ describe('configuration', () => {
     }
   });
 
-  it('starts no production gate without a screening list, and says what to set', () => {
+  it('refuses to start a production gate without a screening list, and names the variable', () => {
     const parse = (more: Environment) => () =>
       parseGateConfig({ ...gate, databaseUrl, NODE_ENV: 'production', ...more });
     expect(parse({})).toThrow('GATE_SCREENING_FILE must name a screening list');
@@ -209,7 +209,7 @@ describe('configuration', () => {
     expect(parse({ NODE_ENV: 'test' })().screeningFile).toBeUndefined();
   });
 
-  it('starts no production platform that lets everybody enrol, and says what to set', () => {
+  it('refuses to start a production platform with open enrolment, and names the variable', () => {
     const parse = (more: Environment) => () =>
       parsePlatformConfig({
         ...platform,
@@ -331,7 +331,7 @@ describe('configuration', () => {
     expect(parse).not.toThrow('CANARY');
   });
 
-  it('says what is wrong with the chains file, and repeats nothing of it', () => {
+  it('reports what is wrong with the chains file, without its content', () => {
     const parse = () =>
       parsePlatformConfig({ ...platform, PLATFORM_CHAINS_FILE: join(directory, 'broken.json') });
     expect(parse).toThrow('PLATFORM_CHAINS_FILE is malformed');
@@ -341,7 +341,7 @@ describe('configuration', () => {
     );
   });
 
-  it('lets a secret’s file win over its inline value', () => {
+  it('prefers a secret’s file to its inline value', () => {
     const config = parseGateConfig({
       ...gate,
       GATE_READ_CLIENT_SECRET_FILE: join(directory, 'secret'),

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => services.stop());
 
-it('lands every honest settlement, and lets everybody honest sign in', () => {
+it('lands every honest settlement, and every honest sign-in succeeds', () => {
   expect(report.honest).toMatchObject({ sent: 2, settled: 2, states: { settled: 2 } });
   expect(Object.keys(report.signIns)).toEqual(['ok']);
 });

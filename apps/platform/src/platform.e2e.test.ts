@@ -244,7 +244,7 @@ describe('platform and gate as processes', () => {
     });
   });
 
-  it('lets a contract wallet sign in by its contract, mint a key to pay with, and hold nothing', async () => {
+  it('lets a contract wallet sign in through its contract and mint a key to pay with, but not enrol as a holder', async () => {
     const owner = await createTestHolder('owner of a treasury');
     const treasury = await deployOwnedWallet(chain.wallet('stranger'), owner.address);
     const client = createSessionClient({ url: platformUrl });

@@ -202,7 +202,7 @@ describe('platform and gate on a PostgreSQL server', () => {
     expect((await reader.root()).wallets).toBe(2);
   });
 
-  it('refuses a second platform, and a gate on the platform’s database, and says why', async () => {
+  it('refuses a second platform, and a gate on the platform’s database, with the reason', async () => {
     const second = start('second', ['serve'], serving('elsewhere'));
     expect((await second.exited).code).toBe(1);
     expect(second.output()).toContain('database_locked');

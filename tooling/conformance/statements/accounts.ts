@@ -89,7 +89,7 @@ export const enrolment = section('Enrolment', [
     shown(
       employerRoutes('is disabled in a deployment without a gate, and driven once there is one'),
       edgeRoutes(
-        'calls nobody fundable once the deployment has no gate any more, whatever was written before',
+        'reports no wallet as fundable once the deployment has no gate, whatever was written before',
       ),
     ),
   ],

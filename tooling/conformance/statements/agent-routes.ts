@@ -360,7 +360,7 @@ export const holderRoutes = section('Balance, transfer, send', [
     'The platform serves a holder the notes sealed to its registered P, and nobody else’s.',
     shown(
       edgeRoutes(
-        'serves a holder its own notes once the batch is final, and nobody else’s',
+        'serves a holder only its own notes, once the batch is final',
         'serves by the key registered now: those sealed before a rotation are served no more',
       ),
     ),

@@ -31,7 +31,7 @@ export const service = section('What the service does', [
     'The agent reaches the platform through `/agent-edge` alone, and nobody passes there without a live edge token.',
     shown(
       edgeRoutes(
-        'lets nobody in without a live edge token',
+        'refuses a caller without a live edge token',
         'gives a %s key nothing of what agents call',
       ),
       access('checks the capability again at the edge'),

@@ -50,7 +50,7 @@ describe('openDatabase', () => {
   });
 
   // Why it is refused in production (docs/decisions/0028). Should a later PGlite sync, this test says so.
-  it('never waits for the disk: a power cut can lose what it has answered', async () => {
+  it('never waits for the disk: a power cut can lose acknowledged data', async () => {
     const calls: string[] = [];
     const spies = (['fsyncSync', 'fdatasyncSync', 'fsync', 'fdatasync'] as const).map((name) =>
       vi.spyOn(fs, name).mockImplementation(() => {
@@ -81,7 +81,7 @@ describe('openDatabase', () => {
     return stat(directory).then(({ mode }) => expect(mode & 0o777).toBe(0o700));
   });
 
-  it('takes everybody else’s rights away on a directory that was there before', async () => {
+  it('removes the rights of other users on an existing directory', async () => {
     await mkdir(directory);
     await chmod(directory, 0o755);
     lockDirectory(directory).release();
@@ -90,7 +90,7 @@ describe('openDatabase', () => {
 });
 
 describe('platformMigrations', () => {
-  it('keep whose each encryption key is, of wallets enrolled before that was written down', async () => {
+  it('keep the owner of each encryption key, also for wallets enrolled before owners were recorded', async () => {
     const directory = await createEmptyData();
     const before = await openDatabase<PlatformTables>(directory, platformMigrations.slice(0, 3));
     await sql`insert into subjects values

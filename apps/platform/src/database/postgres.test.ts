@@ -79,7 +79,7 @@ describe('a database on a PostgreSQL server', () => {
     await embedded.close();
   });
 
-  it('belongs to one process: of two that start at once, one is told why it may not', async () => {
+  it('belongs to one process: of two concurrent starts, one fails with the reason', async () => {
     const started = await Promise.allSettled([openPlatform(), openPlatform()]);
     const refused = started.filter(({ status }) => status === 'rejected');
     expect(refused).toMatchObject([{ reason: { code: 'database_locked' } }]);
@@ -175,7 +175,7 @@ describe('a PostgreSQL server that goes away', () => {
     await db.transaction().execute((trx) => ownership.assertOwner(trx));
   });
 
-  it('lets nobody send whose lock was lost, from the moment another process has it', async () => {
+  it('stops a process without the lock from sending, from the moment another process has the lock', async () => {
     const first = await openPlatform();
     await storeSigned(first);
     const next = await takeLockFrom(first);
@@ -195,7 +195,7 @@ describe('a PostgreSQL server that goes away', () => {
     await storeSigned(second);
   });
 
-  it('does not let the next process in while the one before stores what it will send', async () => {
+  it('does not admit the next process while the previous one stores what it will send', async () => {
     const first = await openPlatform();
     const inside = Promise.withResolvers<undefined>();
     const mayFinish = Promise.withResolvers<undefined>();

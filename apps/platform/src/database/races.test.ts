@@ -95,7 +95,7 @@ describe('at the same moment', () => {
     expect((await times(20, ask)).filter(isDone)).toHaveLength(5);
   });
 
-  it('a nonce is used ten times: it is good once', async () => {
+  it('a nonce is used ten times: it is valid once', async () => {
     const { nonce } = await createSignInNonce(database.db, nowMs, 300, 'somebody');
     const claims = await Promise.all(
       Array.from({ length: 10 }, () => claimSignInNonce(database.db, nonce, nowMs)),

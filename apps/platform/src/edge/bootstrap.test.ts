@@ -46,6 +46,6 @@ it('vends the address of the gate alone where agents bring their own client, and
   expect(describeBootstrap(employer, { ...settings, gate: undefined })).not.toHaveProperty('gate');
 });
 
-it('names no ceiling above what the largest circuit holds', () => {
+it('names no ceiling above the slots of the largest circuit', () => {
   expect(describeBootstrap(employer, settings).maxRecipients).toEqual({ anvil: 256 });
 });

@@ -88,7 +88,7 @@ describe('agent edge', () => {
     },
   );
 
-  it('lets nobody in without a live edge token', async () => {
+  it('refuses a caller without a live edge token', async () => {
     const { client, id, edgeToken } = await edgeOf(a);
     await client.bootstrap();
     await revokeEdgeToken(database.db, id, platform.clock.nowMs);
@@ -130,7 +130,7 @@ describe('agent edge', () => {
     });
   });
 
-  it('calls nobody fundable once the deployment has no gate any more, whatever was written before', async () => {
+  it('reports no wallet as fundable once the deployment has no gate, whatever was written before', async () => {
     const session = await enrolled(b);
     platform = createTestPlatform(database);
     const { client } = await edgeOf(a);
@@ -225,7 +225,7 @@ describe('agent edge', () => {
       expect(notes).toHaveLength(16);
     });
 
-    it('refuses what does not fit together before anything is stored', async () => {
+    it('refuses inconsistent requests before anything is stored', async () => {
       const { client } = await edgeOf(a);
       const altered = { ...request, sealedNotes: request.sealedNotes.toReversed() };
       await expect(client.postSettlement('job', altered)).rejects.toMatchObject({
@@ -306,7 +306,7 @@ describe('agent edge', () => {
     }
     const query = { chain: 'anvil', token: 'USDC' };
 
-    it('serves a holder its own notes once the batch is final, and nobody else’s', async () => {
+    it('serves a holder only its own notes, once the batch is final', async () => {
       await (await edgeOf(a)).client.postSettlement('job', request);
       const reader = await readerOf(a);
       expect(await reader.getNotes(query)).toEqual({ notes: [] });

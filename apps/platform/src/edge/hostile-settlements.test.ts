@@ -132,7 +132,7 @@ describe('settlements of a hostile tenant', () => {
     expect((await edge.postSettlement('job', request)).state).toBe('accepted');
   });
 
-  it('repeated is answered with what is stored, without a look at its keys, its proof or its signature', async () => {
+  it('repeated is answered with the stored record, without a check of its keys, its proof or its signature', async () => {
     const { edge } = await employer('a');
     const stored = await edge.postSettlement('job', request);
     usedFor = () => Promise.reject(new Error('not to be asked'));

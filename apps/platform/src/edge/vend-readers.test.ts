@@ -149,7 +149,7 @@ describe('readers that bootstrap vends', () => {
     expect(await operate('DELETE', '/nobody')).toMatchObject({ code: 'not_found' });
   });
 
-  it('wait for a gate that is down, and are vended once it knows them', async () => {
+  it('wait for a gate that is down, and are vended once it has acknowledged them', async () => {
     isGateDown = true;
     expect(await vended(a)).toBeUndefined();
     isGateDown = false;

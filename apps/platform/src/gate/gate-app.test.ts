@@ -153,7 +153,7 @@ describe('pool-gate', () => {
       expect(fake.state.signed.size).toBe(1);
     });
 
-    it('shares one or two publications among fifty wallets that come together', async () => {
+    it('shares one or two publications among fifty wallets that arrive together', async () => {
       const client = clientOf(appOf());
       const holders = await Promise.all(
         Array.from({ length: 50 }, (_, index) => createTestHolder(`crowd ${index}`)),
@@ -346,7 +346,7 @@ describe('pool-gate', () => {
       expect((await put(client, b)).status).toBe('denied');
     });
 
-    it('admits nobody when the list cannot be read', async () => {
+    it('admits no wallet when the list cannot be read', async () => {
       await writeFile(path(), '{');
       const client = clientOf(appOf(createFileScreening(path())));
       await expect(put(client, a)).rejects.toMatchObject({

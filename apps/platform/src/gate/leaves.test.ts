@@ -42,7 +42,7 @@ describe('leaves of the eligibility tree', () => {
   }
   const wallets = () => database.db.selectFrom('wallets').selectAll().execute();
 
-  it('go to the next wallets once their own are removed, the lowest first', async () => {
+  it('go to the next wallets once their wallets are removed, the lowest first', async () => {
     for (const holder of [a, b, c]) await gate.put(holder);
     await gate.remove(b);
     await gate.remove(a);

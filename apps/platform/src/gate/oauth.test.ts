@@ -50,7 +50,7 @@ describe('tokens of the gate', () => {
   const statusOf = async (...parameters: Parameters<typeof ask>): Promise<number> =>
     (await ask(...parameters)).status;
 
-  it('limits guesses by address, and says when to come back', async () => {
+  it('limits guesses per address, and answers when to try again', async () => {
     const statuses = [];
     for (let i = 0; i < 12; i += 1) {
       statuses.push(await statusOf(['short', 'long', 'nobody'][i % 3] ?? '', `guess ${i}`));

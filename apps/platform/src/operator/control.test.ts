@@ -38,7 +38,7 @@ describe('createControlApp', () => {
   const cursor = () =>
     database.db.selectFrom('indexer_cursors').selectAll().executeTakeFirstOrThrow();
 
-  it('lifts the halt of one chain, says what it was for, and keeps the position', async () => {
+  it('lifts the halt of one chain, reports its reason, and keeps the position', async () => {
     expect(await resume('base')).toEqual([200, { resumed: false }]);
     expect((await cursor()).halted).toBe('a root differs');
     expect(await resume('anvil')).toEqual([200, { resumed: true, reason: 'a root differs' }]);
@@ -132,7 +132,7 @@ describe('createControlApp', () => {
     expect(await edgeTokens('POST', '', body)).toEqual([status, expect.objectContaining({ code })]);
   });
 
-  it('revokes none that is not there', async () => {
+  it('refuses to revoke an unknown token', async () => {
     for (const id of ['7', '0', '1e3', '99999999999']) {
       expect(await edgeTokens('DELETE', `/${id}`)).toMatchObject([404, { code: 'not_found' }]);
     }

@@ -82,7 +82,7 @@ describe('a control file', () => {
     await expect(revoke()).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('says what to do when the directory is in use and its file leads to a stranger', async () => {
+  it('names the remedy when the directory is in use and its file leads to another process', async () => {
     await leaveFile();
     const lock = lockDirectory(directory);
     await expect(list()).rejects.toMatchObject({
@@ -101,10 +101,13 @@ describe('a control file', () => {
     },
   );
 
-  it.each(['', '{', '{"url":1}', 'null'])('that holds %j is as good as none', async (content) => {
-    await writeFile(join(directory, 'control.json'), content);
-    expect(await list()).toEqual({ edgeTokens: [] });
-  });
+  it.each(['', '{', '{"url":1}', 'null'])(
+    'with the content %j counts as missing',
+    async (content) => {
+      await writeFile(join(directory, 'control.json'), content);
+      expect(await list()).toEqual({ edgeTokens: [] });
+    },
+  );
 
   it('leads to the platform that wrote it', async () => {
     const control = await startControl(directory, {
