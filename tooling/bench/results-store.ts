@@ -53,28 +53,28 @@ function write(
   writePages();
 }
 
-/** Keeps the rates and writes the pages anew. */
+/** Keeps the rates and writes the pages again. */
 export function saveRates(results: RateResults): void {
   write('rates', results);
 }
 
-/** Keeps what was measured beside a hostile tenant and writes the pages anew. */
+/** Keeps what was measured beside a hostile tenant and writes the pages again. */
 export function saveHostileResults(results: HostileResults): void {
   write('platform-hostile', results);
 }
 
-/** Keeps what was measured of the agent and writes the pages anew. */
+/** Keeps what was measured of the agent and writes the pages again. */
 export function saveAgentResults(results: AgentResults): void {
   write('agent', results);
 }
 
-/** Keeps what was measured of the platform and writes the pages anew. */
+/** Keeps what was measured of the platform and writes the pages again. */
 export function savePlatformResults(results: PlatformResults): void {
   write('platform', results);
 }
 
 /**
- * Keeps what was measured of some sizes and writes the pages anew. Sizes measured before on the same machine and day stay; results of
+ * Keeps what was measured of some sizes and writes the pages again. Sizes measured before on the same machine and day stay; results of
  * another machine or day give way.
  */
 export function saveProverResults(accelerator: string, results: ProverResults): void {

@@ -16,7 +16,7 @@ function baseName(expression: ts.Expression): string | undefined {
   return undefined;
 }
 
-/** Every test of the source, `it.each` once; what a template fills in is written `%s`. A title that is no text is left out: nobody can name it. */
+/** Every test of the source, `it.each` once; what a template fills in is written `%s`. A title that is not a string literal is left out: no statement can name it. */
 export function listTestTitles(source: string): readonly TitlePath[] {
   const textOf = (node: ts.Node | undefined): string | undefined => {
     if (node === undefined) return undefined;

@@ -109,7 +109,7 @@ async function runAll(args: readonly string[]): Promise<number> {
   const filters = args.filter((arg) => arg !== '--full' && arg !== '--');
   const isFiltered = filters.length > 0;
   const env: Record<string, string> = {
-    // Tests start many processes of ours, and each would compile the same modules again.
+    // Tests start many processes of Pool, and each would compile the same modules again.
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
     ...(isFullRun ? { [fullRunVariable]: '1' } : {}),
   };

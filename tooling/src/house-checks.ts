@@ -8,7 +8,7 @@ import { checkLicences } from './licences.ts';
 import { findCrookedPhrases } from './plain-english.ts';
 import { listWorkspacePackages, type PackageJson, readManifest } from './workspace.ts';
 
-/** Licences of everything that any package or app of ours installs in production. */
+/** Licences of everything that any package or app of this repository installs in production. */
 export function checkAllLicences(root: string): string[] {
   const complaints = new Set<string>();
   for (const { dir } of listWorkspacePackages(root)) {

@@ -1,5 +1,5 @@
 /**
- * Agents of a sandbox: each a process with a home of its own, which it can be killed in and started in again.
+ * Agents of a sandbox: each is a process with its own home. An agent can be killed and started again with the same home.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What the chain itself says after a payment; nobody's word is taken for it.
+ * Reads the result of a payment from the chain itself, without trust in any service.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * `npm start`: start a deployment, pay a roster with the real agent, show what everybody received and what
+ * `npm start`: start a deployment, pay a roster with the real agent, show what every recipient received and what
  * the chain says, stop everything.
  *
  * @module
@@ -28,7 +28,7 @@ export type DemoOptions = {
 
 const payRun = 'demo';
 
-/** @returns the exit code: 0 only when everybody received exactly what the roster says */
+/** @returns the exit code: 0 only when every recipient received exactly the amount of the roster */
 export async function runDemo(options: DemoOptions): Promise<number> {
   const progress = createProgress({ stream: process.stdout, plainLines: true });
   mkdirSync(options.parent, { recursive: true, mode: 0o700 });
@@ -138,7 +138,7 @@ function parsePayment(stdout: string): Payment | undefined {
   }
 }
 
-// A demo that was killed left its processes running; its lock tells that nobody will end them.
+// A demo that was killed left its processes running. Its stale lock shows that no process will end them.
 async function endAbandonedDemos(parent: string): Promise<void> {
   const names = readdirSync(parent).filter((name) => name.startsWith('demo-'));
   for (const directory of names.map((name) => join(parent, name))) {

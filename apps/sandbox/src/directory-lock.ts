@@ -21,7 +21,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   const own = join(directory, `command.lock.${process.pid}`);
   writeFileSync(own, JSON.stringify(readProcessIdentity(process.pid)), { mode: 0o600 });
   try {
-    // Linking a complete file fails when the name exists: nobody ever reads half a lock.
+    // Linking a complete file fails when the name exists: no reader ever sees a part of a lock.
     if (!tryLink(own, path)) {
       if (isHeld(path)) {
         throw new PoolError(

@@ -54,7 +54,7 @@ export async function readChainId(rpcUrl: string): Promise<number | undefined> {
 export async function deployChain(rpcUrl: string): Promise<DeployedChain> {
   const provider = createEvmProvider({ rpcUrl, chainId });
   provider.pollingInterval = 25;
-  // A block for each transaction while nobody else watches: deployment in a second instead of ten.
+  // One block per transaction while no service reads the chain yet: deployment in a second instead of ten.
   await provider.send('evm_setAutomine', [true]);
   try {
     const signer = new NonceManager(new Wallet(deriveRoleKey('deployer').reveal(), provider));

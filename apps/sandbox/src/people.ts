@@ -1,6 +1,6 @@
 /**
  * The people of the sandbox: one employer and its recipients, each signed in and enrolled over the
- * platform's own routes, as anybody outside would do it.
+ * platform's own routes, as any outside client does.
  *
  * @module
  */

@@ -68,7 +68,7 @@ export async function createDemoReport(input: {
   };
 }
 
-/** @returns true when everybody received exactly the roster's amount, and the pool holds exactly the total */
+/** @returns true when every recipient received exactly the amount of the roster, and the pool holds exactly the total */
 export function printDemoReport(report: DemoReport, say: (line: string) => void): boolean {
   const { stages, received, gasUsed, total, poolBalance, token, decimals } = report;
   const money = (amount: bigint): string => `${formatUnits(amount, decimals)} ${token}`;
@@ -131,7 +131,7 @@ function group(value: bigint | number | string): string {
   return String(value).replace(/\B(?=(?:[0-9]{3})+$)/g, ',');
 }
 
-// A memo is somebody else's text: control characters must not reach the terminal.
+// A memo is text of another party: control characters must not reach the terminal.
 function printable(text: string): string {
   return text.replace(/\p{C}/gu, '�');
 }

@@ -1,5 +1,5 @@
 /**
- * What each process of the sandbox is told: its whole environment, nothing inherited.
+ * The whole environment of each process of the sandbox. Nothing is inherited.
  *
  * @module
  */

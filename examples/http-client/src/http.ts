@@ -19,7 +19,7 @@ const patienceMs = 120_000;
 
 /**
  * The answer, whatever its status. Waits as `Retry-After` says and sends again: after 429 always, because it was
- * refused before anything was done; after 503 or silence only what is repeatable, because nobody knows.
+ * refused before anything was done; after 503 or silence only repeatable requests, because the outcome is unknown.
  * @throws Error when there is no answer
  */
 export async function call(url: string, request: Call = {}): Promise<Answer> {
@@ -80,7 +80,7 @@ export function expectRefusal(what: string, answer: Answer, status: number, code
   }
 }
 
-/** What an error says. An answer that holds a key has no code, and nothing of it is told. */
+/** The message of an error. An answer that contains a key has no code, and no part of it is reported. */
 function tell({ status, headers, body }: Answer): string {
   const { code, message } = body;
   const request = headers.get('x-request-id') ?? 'unnamed';

@@ -1,8 +1,8 @@
 /**
  * Usage: node src/main.ts [sandbox.json [pay run]]
  *
- * Pays a roster in a running sandbox over HTTP alone, and shows what is refused. Says on standard error what it
- * does, and prints one JSON document at the end. The same pay run again is the same payment, and pays nobody twice.
+ * Pays a roster in a running sandbox over HTTP alone, and shows what is refused. Reports its steps on standard
+ * error, and prints one JSON document at the end. The same pay run again is the same payment, and pays nobody twice.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -99,7 +99,7 @@ async function pay(agent: Agent, payment: string, batch: Batch): Promise<Job> {
   if (!report.ok) {
     throw new Error(`the roster cannot be paid: ${JSON.stringify(report)}`);
   }
-  // 202: accepted, or still under way. 200: this payment ended before, and this is its job.
+  // 202: accepted, or still in progress. 200: this payment ended before, and this is its job.
   expectStatus('disbursing', await agent.disburse(payment, batch), 202, 200);
   say(`disbursing ${batch.recipients.length} amounts under the key ${payment}`);
   const job = await waitForJob(agent, payment, (stage) => say(`  ${stage}`));

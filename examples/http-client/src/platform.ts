@@ -4,7 +4,7 @@ import { call, expectStatus } from './http.ts';
 
 export type Session = {
   readonly address: string;
-  /** `apiKey` is told this once; `keyPrefix` is its part that is no secret. */
+  /** `apiKey` is returned only once; `keyPrefix` is its public part. */
   mintKey(capability: string, name: string): Promise<MintedKey>;
   revokeKey(id: number): Promise<void>;
 };

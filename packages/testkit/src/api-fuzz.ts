@@ -27,7 +27,7 @@ export type FuzzTarget = {
   readonly maxBodyBytes: number;
   /** Requests an operation. */
   readonly runs: number;
-  /** Decides every request. Default: `POOL_FUZZ_SEED` of the environment, else another one each time. */
+  /** Decides every request. Default: `POOL_FUZZ_SEED` of the environment, otherwise a new one for each run. */
   readonly seed?: number;
 };
 

@@ -1,5 +1,5 @@
 /**
- * Values for fuzzing, from a document's own JSON Schemas: ones that fit, and ones that nobody expects.
+ * Values for fuzzing, from a document's own JSON Schemas: valid ones and unexpected ones.
  *
  * @module
  */

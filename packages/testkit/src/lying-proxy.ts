@@ -22,7 +22,7 @@ export type Lie = {
 
 export type LyingProxy = {
   readonly url: string;
-  /** How many times each lie was told, in the order given. A lie nobody heard proves nothing. */
+  /** How many times each lie was told, in the order given. A lie that reached no client proves nothing. */
   readonly told: readonly number[];
   /** Replaces the lies; none: an honest proxy. */
   tell(lies: readonly Lie[]): void;
@@ -100,7 +100,7 @@ export async function startLyingProxy(
   };
 }
 
-// Headers that describe one connection or one body, which the next one has of its own.
+// Headers of one connection or one body. The next connection sets its own.
 const dropped = new Set([
   'connection',
   'content-encoding',

@@ -80,7 +80,7 @@ export function preparePostgres(
   return { programs, env: { [name]: `${linked}:${lib}` } };
 }
 
-/** Whether everybody may enter each folder above the file. */
+/** Whether every user may enter each folder above the file. */
 function isReachable(path: string): boolean {
   for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
     if ((statSync(folder).mode & 0o001) === 0) return false;
@@ -88,7 +88,7 @@ function isReachable(path: string): boolean {
   return true;
 }
 
-/** What the postgres program says of itself, such as `postgres (PostgreSQL) 17.10`; empty when it does not run. */
+/** The version line of the postgres program, such as `postgres (PostgreSQL) 17.10`; empty when it does not run. */
 export function readPostgresVersion(
   { postgres }: PostgresBinaries,
   env: Readonly<Record<string, string>>,

@@ -186,7 +186,7 @@ async function killAll(child: ChildProcess): Promise<void> {
   }
 }
 
-/** A process that has ended and that nobody has asked about yet (state Z) does not run. */
+/** A zombie, which has ended and whose parent has not collected it yet (state Z), does not run. */
 function isRunning(pid: number): boolean {
   try {
     return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');

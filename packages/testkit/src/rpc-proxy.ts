@@ -1,7 +1,7 @@
 /**
  * A proxy in front of a chain's JSON-RPC that can be cut: it closes connections, keeps callers waiting for
  * ever, or does so to chosen calls alone. So an RPC that is down, or hangs, can be played to one process
- * while everybody else goes on using the chain.
+ * while all other clients keep using the chain.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ export type RpcFault = 'drop' | 'hang';
 
 export type RpcProxy = {
   readonly url: string;
-  /** Methods of the calls that met the fault told last, in order. A fault that nobody met proves nothing. */
+  /** Methods of the calls that met the last fault that was set, in order. A fault that no call met proves nothing. */
   readonly struck: readonly string[];
   /** How many calls were answered since the last change of fault. */
   readonly answered: number;

@@ -64,7 +64,7 @@ export async function measureNodeProver(
 }
 
 /**
- * rapidsnark's commands, which start anew for each proof: the witness by circom's program in a process of its own, then `prover`,
+ * rapidsnark's commands, which start again for each proof: the witness by circom's program in a process of its own, then `prover`,
  * then `verifier` beside it.
  */
 export async function measureRapidsnark(

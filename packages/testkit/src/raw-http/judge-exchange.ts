@@ -1,5 +1,5 @@
 /**
- * Whether a server answered a strange request as every server of ours must.
+ * Whether a server answered a malformed request as every server of Pool must.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Requests as no honest client sends them, one list for every server of ours: framing that two readers
+ * Requests that no honest client sends, one list for every server of Pool: framing that two readers
  * understand differently, headers twice, targets and hosts with something in them, bytes that are no text.
  *
  * @module
@@ -8,7 +8,7 @@
 /** What a server under test is asked for. */
 export type RawTarget = {
   readonly port: number;
-  /** Answers 200 to anybody. */
+  /** Answers 200 to every caller. */
   readonly alivePath: string;
   /** Reads its body, and says so by its status. */
   readonly post: {

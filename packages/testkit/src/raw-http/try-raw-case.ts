@@ -29,7 +29,7 @@ export function listRawCases(post: RawTarget['post']): readonly string[] {
 }
 
 /**
- * Sends what the case says, and judges what comes.
+ * Sends the request of the case, and judges the answer.
  *
  * @returns what is wrong, in words; nothing: all is well
  * @throws Error where no case has the name
