@@ -153,10 +153,7 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
     'cancel.before-release',
     'Before its batch has left, a job that is cancelled fails with `cancelled` and sends nothing.',
     shown(
-      cancellation(
-        'ends before anything is done for it when it had not begun',
-        'at %s sends nothing',
-      ),
+      cancellation('ends without any work when it had not begun', 'at %s sends nothing'),
       cancelled('before its batch has left ends at once, and moves nothing'),
     ),
   ],
@@ -182,7 +179,7 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
         'is withdrawn by its funder, and ends when a final block shows that',
         'ends done when the batch settles first',
         'waits for the deadline while %s',
-        'and dies at %s, goes on cancelling when it is started again',
+        'and dies at %s, continues cancelling after a restart',
       ),
       cancelled(
         'after it was refused for want of tokens is withdrawn by its funder, and never paid',

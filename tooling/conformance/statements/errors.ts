@@ -160,9 +160,9 @@ export const jobFailures = section('Failures of a job', [
       foreignSettlement(
         'is not paid again by an agent whose funder key was rotated',
         'is not paid again by an agent that lost its store and has another pool now',
-        'is not paid again on a second chain, and the first need not be known here',
+        'is not paid again on a second chain, even if the first is not configured here',
         'is not called dead by a deadline alone: another pool or an unread chain may have it',
-        'ends the job as settled_elsewhere once its own batch is dead, and sends it no second time',
+        'ends the job as settled_elsewhere once its own batch is dead, and does not send it again',
         'is reported by a partial job too',
       ),
       tenancy('tells an agent with a rotated funder key that a key was paid under the earlier one'),

@@ -1,11 +1,11 @@
-// A job that somebody wants to cancel: it ends at once while nothing has left, and else when the chain shows that its
-// authorisation can never land. It is never called cancelled before.
+// Cancelling a job. While nothing has left the agent, it ends at once. Otherwise it ends when the chain shows that its
+// authorisation can never land, and is not called cancelled before that.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
 import type { FaultPoint } from './fault-points.ts';
 import { cancellationName, releaseName } from './record.ts';
 
-/** What the store holds once somebody has asked. */
+/** The cancellation, as the store keeps it. */
 function cancel(job: FakeJob): void {
   job.values.set(cancellationName, '{"askedAtMs":1}');
 }
@@ -30,7 +30,7 @@ const beforeRelease: FaultPoint[] = [
 ];
 
 describe('a job that is cancelled before its batch has left', () => {
-  it('ends before anything is done for it when it had not begun', async () => {
+  it('ends without any work when it had not begun', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     cancel(job);
@@ -130,7 +130,7 @@ describe('a job that is cancelled after its batch has left', () => {
         cancel(job);
       }
       if (point === 'void.posted') {
-        // Topped up, and the platform has forgotten its row: what was withdrawn stays withdrawn.
+        // The funder is topped up and the platform has lost its row. What was withdrawn stays withdrawn.
         world.chain.balance = 10n ** 30n;
         world.platform.rows.clear();
       }
@@ -162,7 +162,7 @@ describe('a job that is cancelled after its batch has left', () => {
         world.platform.failCalls(outages);
       }
       if (point === 'settling.observed') {
-        // Before the end, the platform has to say what it holds.
+        // Before the job ends, the platform must report what it holds.
         world.platform.failCalls(0);
       }
     });
@@ -184,7 +184,7 @@ describe('a job that is cancelled after its batch has left', () => {
     expect(world.chain.allowance).toBe(0n);
   });
 
-  it('is partial when a transaction of ours had reverted: an attempt was made', async () => {
+  it('is partial when a transaction of this job had reverted', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     world.platform.beforeInclusion = () => {
@@ -206,7 +206,7 @@ describe('a job that is cancelled after its batch has left', () => {
     'void.posted',
     'settling.observed',
     'result.before-store',
-  ] as const)('and dies at %s, goes on cancelling when it is started again', async (where) => {
+  ] as const)('and dies at %s, continues cancelling after a restart', async (where) => {
     const world = await createWorld({ permit: true, finalityBlocks: 5 });
     world.platform.holdBack = true;
     const job = await world.accept();

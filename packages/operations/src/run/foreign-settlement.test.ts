@@ -1,5 +1,5 @@
-// A key for which the platform holds a settlement on other terms: another funder, pool or chain. Its batch nonce is
-// another one, so the contract would take this batch too. A job must not call such a key unpaid.
+// A key for which the platform holds a settlement on other terms: another funder, pool or chain. Its batch nonce
+// differs, so the contract would accept this batch too. A job must not call such a key unpaid.
 import type { SettlementRecord } from '@pool/api';
 import { type EvmAddress, parseEvmAddress, Secret } from '@pool/core';
 import { createLocalKeySigner } from '@pool/signers';
@@ -27,7 +27,7 @@ function withPool(world: World, pool: EvmAddress): ChainContext {
   return { ...world.context, settings: { ...world.context.settings, pool } };
 }
 
-/** The settlement that an agent with these settings brings, and whether it lands. */
+/** The settlement that an agent with these settings posts, and whether it lands. */
 async function settleUnder(
   world: World,
   changes: Partial<DisbursementDeps>,
@@ -84,7 +84,7 @@ describe('a key that was paid on other terms', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('is not paid again on a second chain, and the first need not be known here', async () => {
+  it('is not paid again on a second chain, even if the first is not configured here', async () => {
     const world = await createWorld({ permit: true });
     const row = await settleUnder(world, { funder: await createOtherFunder(world) }, true);
     world.platform.rows.set('june', { ...row, chain: 'base' });
@@ -106,7 +106,7 @@ describe('a key that was paid on other terms', () => {
     expect(world.prover.proofs).toBe(1);
   });
 
-  it('says so although something else would have failed the job', async () => {
+  it('is reported although something else would have failed the job', async () => {
     const world = await createWorld({ permit: true });
     const row = await settleUnder(world, { funder: await createOtherFunder(world) }, true);
     world.platform.rows.delete('june');
@@ -145,7 +145,7 @@ describe('a key that was paid on other terms', () => {
 });
 
 describe('a key that may still be paid on other terms', () => {
-  it('ends as settled_elsewhere, and names until when', async () => {
+  it('ends as settled_elsewhere, and states until when', async () => {
     const world = await createWorld({ permit: true });
     const row = await settleUnder(world, { funder: await createOtherFunder(world) }, false);
     const job = await runJune(world);
@@ -201,7 +201,7 @@ function withTick(world: World, onTick: () => void): DisbursementDeps['clock'] {
 }
 
 describe('a settlement on other terms that is seen after the release', () => {
-  /** The job has left when another agent's settlement stands under its key. */
+  /** The batch has left when another agent's settlement appears under its key. */
   async function meetAfterRelease(lands: boolean) {
     const world = await createWorld({ permit: true, finalityBlocks: 3 });
     const row = await settleUnder(world, { funder: await createOtherFunder(world) }, lands);
@@ -215,7 +215,7 @@ describe('a settlement on other terms that is seen after the release', () => {
     return { world, row, job, meet };
   }
 
-  it('ends the job as settled_elsewhere once its own batch is dead, and sends it no second time', async () => {
+  it('ends the job as settled_elsewhere once its own batch is dead, and does not send it again', async () => {
     const { world, job, meet } = await meetAfterRelease(true);
     const posts = world.platform.posts;
     await world.run(job, meet);
@@ -306,7 +306,7 @@ describe('a settlement on other terms that is seen after the release', () => {
     });
     expect(asked).toBe(1);
     expect(viewOf(job).error?.code).toBe('settlement_expired');
-    // The outage was sat out.
+    // The job waited until the outage ended.
     await expect(world.platform.getSettlement('june')).resolves.toBeDefined();
   });
 });

@@ -1,5 +1,5 @@
 // The worker's leases while clocks step and the store is blocked: no job is worked on twice by one process, and no run
-// goes on under a lease that it has lost.
+// continues under a lease that it has lost.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ async function untilDone(store: JobStore, key: string): Promise<void> {
   await vi.waitFor(ended, { timeout: 20_000, interval: 5 });
 }
 
-/** A store that counts how often each job is handed out. */
+/** A store that counts how often each job is leased. */
 function countLeases(store: JobStore) {
   const leases: string[] = [];
   const counting: JobStore = {
@@ -63,7 +63,7 @@ function countLeases(store: JobStore) {
 }
 
 describe('a wall clock that steps', () => {
-  it('makes no worker lease the job that it is working on', async () => {
+  it('does not let a worker lease the job that it is working on', async () => {
     const world = await createWorld({ permit: true });
     world.platform.holdBack = true;
     const { counting, leases } = countLeases(createMemoryStore());
@@ -82,7 +82,7 @@ describe('a wall clock that steps', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('lets another process take the job over, which the first one notices, and pays once', async () => {
+  it('lets another process take over the job; the first one notices, and the job is paid once', async () => {
     const world = await createWorld({ permit: true });
     world.platform.holdBack = true;
     const store = createMemoryStore();
@@ -140,7 +140,7 @@ describe('a store that is blocked', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('by another writer for longer than the lease, pays once when it is free again', async () => {
+  it('pays once after another writer blocked it for longer than the lease', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pool-blocked-'));
     const path = join(folder, 'jobs.sqlite');
     const store = createSqliteStore({ path, busyTimeoutMs: 100 });
@@ -174,7 +174,7 @@ describe('a store that is blocked', () => {
     }
   });
 
-  it('for longer than a third of a lease is refused when the worker starts', async () => {
+  it('is refused when the worker starts if it can block longer than a third of a lease', async () => {
     const world = await createWorld();
     const store: JobStore = { ...createMemoryStore(), longestWaitMs: 2_001 };
     expect(() => start(world, store, { leaseTtlMs: 6_000 })).toThrow(/lease of 6000 ms.*2001 ms/);

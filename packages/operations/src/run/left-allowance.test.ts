@@ -1,5 +1,5 @@
-// What a batch that was not paid may leave behind: an allowance of the pool over the funder's tokens. The user is told,
-// with what to do about it.
+// What a batch that was not paid may leave behind: an allowance of the pool over the funder's tokens. The job reports
+// it, with what to do about it.
 import { describe, expect, it } from 'vitest';
 import { createWorld, viewOf } from '../fixtures/fake-world.ts';
 import { cancellationName } from './record.ts';
@@ -37,7 +37,7 @@ describe('the permit of a batch that was cancelled after its release', () => {
     expect(message).toMatch(/allowance of 6000 base units.*set the allowance of the pool to 0/);
   });
 
-  it('is not mentioned when nothing is left of it', async () => {
+  it('is not reported when nothing is left of it', async () => {
     const { message } = await cancelReleased(({ chain }) => {
       chain.permitNonce += 1n;
     });
@@ -58,7 +58,7 @@ it('reports an approval that could not be taken back although another agent made
           throw new Error('power cut');
         }
       },
-      // Another batch than the first agent's.
+      // A batch other than the first agent's.
       { randomBytes: (length) => new Uint8Array(length).fill(7) },
     ),
   ).rejects.toMatchObject({ code: 'run_interrupted' });

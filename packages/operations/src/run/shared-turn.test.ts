@@ -1,4 +1,4 @@
-// A released batch that the relayer refuses: what is told about it, and that nobody waits behind it.
+// A released batch that the relayer refuses is reported, and no other batch waits behind it.
 import type { ErrorCode } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import {
@@ -17,7 +17,7 @@ const allowances: [string, WorldOptions][] = [
   ['with an approval', { finalityBlocks: 5 }],
 ];
 
-/** A batch of 6000 is out and its funder has 100 left; another batch of one unit is to be paid. */
+/** A batch of 6000 has left and its funder has 100 left; another batch of one unit is to be paid. */
 async function createUnderfunded(options: WorldOptions) {
   const world = await createWorld(options);
   const locks = createKeyLock();
