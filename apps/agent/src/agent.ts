@@ -78,7 +78,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
   );
   const prover = createConfiguredProver(config, keys, log);
   const progress = createJobProgress(systemClock.nowMs);
-  const reach = createFault(config.fault);
+  const onFaultPoint = createFaultHandler(config.fault);
   // One for the process: the runner is replaced when the employer changes.
   const computeQueue = createComputeQueue();
   const stopping = new AbortController();
@@ -101,7 +101,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     onAnswer: ({ gate }) => parts.gates.update(gate),
     onReady: ({ employerId: scope }) => {
       const work = { config, parts, store, scope, prover, keys, paidKeys, fingerprints };
-      runner = startRunner({ ...work, computeQueue, reach, onEvent });
+      runner = startRunner({ ...work, computeQueue, onFaultPoint, onEvent });
     },
     onRefused: () => {
       const refused = runner;
@@ -172,7 +172,7 @@ export async function startAgent(config: Config, log: ShellLog): Promise<Agent> 
     wake: () => runner?.wake(),
     cancel: (key) => runner?.cancel(key),
     stopping: stopping.signal,
-    reach,
+    onFaultPoint,
   });
 
   return {
@@ -220,7 +220,7 @@ function startRunner(input: {
   readonly keys: ProductionKeys | undefined;
   readonly paidKeys: PaidKeys;
   readonly computeQueue: ComputeQueue;
-  readonly reach: ReturnType<typeof createFault>;
+  readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
   readonly onEvent: JobRunnerOptions['onEvent'];
 }): JobRunner {
   const { config, parts } = input;
@@ -252,7 +252,7 @@ function startRunner(input: {
       batchDeadlineSeconds: config.batchDeadlineSeconds,
       pollMs: 1_000,
       patienceMs: 5 * 60_000,
-      onFaultPoint: input.reach,
+      onFaultPoint: input.onFaultPoint,
     },
   });
 }
@@ -292,7 +292,7 @@ function logJobEvent(log: AgentLog, event: JobEvent, ids: LogFields): void {
  *
  * @returns a function to call at each point; at the chosen point it does not return
  */
-function createFault(
+function createFaultHandler(
   chosen: AgentFaultPoint | undefined,
 ): (point: AgentFaultPoint) => Promise<void> {
   return async (point) => {

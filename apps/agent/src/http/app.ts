@@ -76,7 +76,7 @@ export type AppDeps = {
   readonly wake: () => void;
   readonly cancel: CancelDeps['cancel'];
   readonly stopping: CancelDeps['stopping'];
-  readonly reach: (point: AgentFaultPoint) => Promise<void>;
+  readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
 };
 
 /** Holds 10,000 recipients with memos. */
@@ -147,7 +147,7 @@ export function createApp(deps: AppDeps): Shell {
     const checked = await checkDisbursement(body, deps.validation.checks);
     const fingerprint = checked.requestDigest;
     await refuseOtherRequest(key, fingerprint, deps.settlements);
-    await deps.reach('claim.before-store');
+    await deps.onFaultPoint('claim.before-store');
     const claim = await store.claim({
       scope,
       key,
@@ -156,7 +156,7 @@ export function createApp(deps: AppDeps): Shell {
       payload: serializeRecord(createRecord(checked, scope, key, context.get('requestId'))),
       nowMs: deps.nowMs(),
     });
-    await deps.reach('claim.after-store');
+    await deps.onFaultPoint('claim.after-store');
     // Another request may have claimed the key while this one was checked.
     if (claim.outcome !== 'created') {
       return answerReplay(claim.job, fingerprint);

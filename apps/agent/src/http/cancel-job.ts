@@ -18,7 +18,7 @@ export type CancelDeps = {
   readonly cancel: (key: string) => void;
   /** Aborted when the agent stops. The cancellation continues after a restart. */
   readonly stopping: AbortSignal;
-  readonly reach: (point: AgentFaultPoint) => Promise<void>;
+  readonly onFaultPoint: (point: AgentFaultPoint) => Promise<void>;
 };
 
 /** Pause between two reads of the job. */
@@ -39,10 +39,10 @@ export async function cancelJob(
   if (hasEnded(job)) {
     return job;
   }
-  await deps.reach('cancel.before-store');
+  await deps.onFaultPoint('cancel.before-store');
   const value = serializeCancellation(deps.nowMs());
   await deps.store.ask({ scope, key, name: cancellationName, value });
-  await deps.reach('cancel.after-store');
+  await deps.onFaultPoint('cancel.after-store');
   deps.cancel(key);
   const signal = AbortSignal.any([caller, deps.stopping]);
   for (;;) {
