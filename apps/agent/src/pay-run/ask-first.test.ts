@@ -1,4 +1,5 @@
-// What stops a payment before it is sent, and what does not (README.md, "The command"; docs/decisions/0023).
+// What prevents a payment before it is sent, and what does not (README.md, "The command"; docs/decisions/0023, §9 to
+// §12).
 import { PoolError } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';
@@ -48,7 +49,7 @@ describe('a roster that is paid whole', () => {
     },
   );
 
-  it('shows what was sent before, whatever would stop it now, and asks nobody', async () => {
+  it('shows what was sent before and asks nothing, even if something would prevent it now', async () => {
     const test = create();
     const first = await test.whole();
     test.chain.balance = 0n;
@@ -68,7 +69,7 @@ describe('a roster that is paid whole', () => {
 });
 
 describe('a roster that is paid in parts', () => {
-  it('is not sent while something stops it, with an exit code of its own', async () => {
+  it('is not sent while something prevents it, and ends with exit code 6', async () => {
     const test = createTestPayRun();
     test.chain.balance = 1n;
     const outcome = await test.split();
@@ -101,7 +102,7 @@ describe('a roster that is paid in parts', () => {
   });
 });
 
-describe('somebody who is not enrolled, under --unregistered skip', () => {
+describe('a recipient who is not enrolled, under --unregistered skip', () => {
   const stranger = {
     recipientAddress: '0xffffFFFfFFffffffffffffffFfFFFfffFFFfFFfE',
     amount: '9',
@@ -126,7 +127,7 @@ describe('somebody who is not enrolled, under --unregistered skip', () => {
     expect(seen).toEqual([skipped, skipped]);
   });
 
-  it('gives a run that paid everybody else an exit code of its own', async () => {
+  it('makes a run that paid everybody else end with exit code 5', async () => {
     const test = createTestPayRun({ people: 3 });
     const outcome = await test.split({
       entries: [...test.entries, stranger],
@@ -138,7 +139,7 @@ describe('somebody who is not enrolled, under --unregistered skip', () => {
 });
 
 it.each(['whole', 'split', 'dry run'] as const)(
-  'tells of a changed key once for each payee it concerns, %s, and stops nothing',
+  'warns of a changed key once per payee and prevents nothing, %s',
   async (how) => {
     const test = createTestPayRun({ people: how === 'whole' ? 2 : 5 });
     const message = 'recipients[0]: the encryption key changed';

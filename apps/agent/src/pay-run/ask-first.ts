@@ -1,6 +1,6 @@
 /**
  * The questions of `--dry-run`, asked before a payment is sent: the checks of the running agent, and what would prevent
- * the batch although nothing is wrong with the roster.
+ * the batch although nothing is wrong with the roster (docs/decisions/0023, §9).
  *
  * @module
  */
@@ -59,7 +59,7 @@ function createBlocked(findings: readonly RosterProblem[]): PoolError {
     [
       'nothing was sent: the roster can be paid, but not now',
       ...findings.map(describeProblem),
-      'run the same command again when this is mended',
+      'run the same command again when this is corrected',
     ].join('\n'),
   );
 }

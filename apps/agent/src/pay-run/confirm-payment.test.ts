@@ -1,4 +1,4 @@
-// The last stop before money moves (docs/decisions/0023).
+// The last step before money moves (docs/decisions/0023, §6 to §10).
 import { describe, expect, it } from 'vitest';
 import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';
 import { createApproval } from './confirm-payment.ts';
@@ -6,7 +6,7 @@ import { sameRosterHours } from './same-roster.ts';
 
 const hourMs = 3_600_000;
 
-/** @param answers - of whoever sits at the terminal; undefined: nobody does */
+/** @param answers - of the person at the terminal; undefined: there is no terminal */
 function createDesk(test: TestPayRun, answers?: readonly (string | undefined)[]) {
   const questions: string[] = [];
   const lines: string[] = [];
@@ -35,7 +35,7 @@ function createDesk(test: TestPayRun, answers?: readonly (string | undefined)[])
 }
 
 describe('a payment that is about to be sent', () => {
-  it('is told in token units, and is confirmed by a yes alone', async () => {
+  it('is printed in token units, and only a yes confirms it', async () => {
     for (const yes of ['y', 'Y', 'yes', ' Yes ']) {
       const desk = createDesk(createTestPayRun(), [yes]);
       await desk.approve();
@@ -48,7 +48,7 @@ describe('a payment that is about to be sent', () => {
     }
   });
 
-  it('is told and not asked about where nobody can answer', async () => {
+  it('is printed without a question where nobody can answer', async () => {
     const desk = createDesk(createTestPayRun());
     await desk.approve();
     expect(desk.lines).toHaveLength(2);
@@ -56,7 +56,7 @@ describe('a payment that is about to be sent', () => {
 });
 
 describe('a roster that was paid under another label', () => {
-  it('is named with that label and its time for 72 hours, and needs a yes of its own', async () => {
+  it('is named with that label and its time for 72 hours, and needs a separate yes', async () => {
     const test = createTestPayRun({ people: 2 });
     test.state.nowMs = Date.UTC(2026, 10, 20, 9, 30);
     await test.whole({ payRun: 'may' });
@@ -71,7 +71,7 @@ describe('a roster that was paid under another label', () => {
     await script.approve();
     expect(script.lines.at(-1)).toContain('under the label may at');
 
-    // Next month it is the same roster, as ever.
+    // Next month the roster is usually the same.
     test.state.nowMs += 1;
     const later = createDesk(test, ['y']);
     await later.approve();

@@ -1,4 +1,4 @@
-// Ctrl-C while a payment is followed: the payment goes on, and the command says so.
+// Ctrl-C while a payment is followed: the payment continues, and the command says so.
 import { expect, it } from 'vitest';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { followWhole } from './follow-whole.ts';
@@ -24,7 +24,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)('says on %s how to follow the job', asyn
   process.emit(name);
   expect(await followed).toBe(exitCodes.interrupted);
   expect(printed).toEqual([]);
-  expect(told.join('')).toContain('the agent goes on with this payment');
+  expect(told.join('')).toContain('the agent continues this payment');
   expect(told.join('')).toContain('Run the same command again');
   expect(told.join('')).toContain('disburse-agent cancel june-1');
   expect(process.listenerCount(name)).toBe(listeners);

@@ -29,7 +29,7 @@ export async function followWhole(
   );
   if (trace === undefined) {
     terminal.write(
-      `interrupted: the agent goes on with this payment. Run the same command again to follow it, or "disburse-agent cancel ${job.key}" to stop it\n`,
+      `interrupted: the agent continues this payment. Run the same command again to follow it, or "disburse-agent cancel ${job.key}" to stop it\n`,
     );
     return exitCodes.interrupted;
   }

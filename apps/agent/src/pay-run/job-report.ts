@@ -51,7 +51,7 @@ export function describeJob(
   if (job.state === 'failed') {
     lines.push(`failed: ${job.error?.code ?? 'unknown'}: ${job.error?.message ?? ''}`);
     if (hasNoEffect(job)) {
-      lines.push('nothing was paid: mend the cause, then run again with --split --retry 1');
+      lines.push('nothing was paid: correct the cause, then run again with --split --retry 1');
     } else {
       lines.push(adviseOnUsedKey(job));
     }
@@ -65,7 +65,7 @@ export function describeJob(
       lines.push(adviseOnUsedKey(job));
     } else if (batch?.error !== undefined) {
       lines.push(`nothing was paid: ${batch.error.code}: ${batch.error.message}`);
-      lines.push('its key is used up: find the cause, then pay under a label of its own');
+      lines.push('its key is used up: find the cause, then pay under a new label');
     }
     lines.push(...describeSkipped(locateSkipped(entries, result.skipped)));
     if (result.skipped.length > 0) {

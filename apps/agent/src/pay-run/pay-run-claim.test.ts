@@ -15,7 +15,7 @@ describe.each(['whole', 'split'] as const)('a label that was used, %s', (how) =>
   const create = (): TestPayRun =>
     createTestPayRun(how === 'whole' ? { people: 2 } : { people: 5 });
 
-  it('is refused to an edited roster before anything is sent', async () => {
+  it('is refused for an edited roster before anything is sent', async () => {
     const test = create();
     await test[how]();
     const before = [...test.state.submitted];
@@ -25,7 +25,7 @@ describe.each(['whole', 'split'] as const)('a label that was used, %s', (how) =>
       await expect(test.split({ entries })).rejects.toThrow(conflict);
     }
     expect(test.state.submitted).toEqual(before);
-    // The same roster, and another label, go on as ever.
+    // The same roster and another label are still accepted.
     await test[how]();
     await test[how]({ payRun: 'other', entries: edit(test) });
     expect(test.state.submitted.length).toBe(2 * before.length);
@@ -51,7 +51,7 @@ describe.each(['whole', 'split'] as const)('a label that was used, %s', (how) =>
     const entries = edit(test);
     await test[how]({ entries });
     expect(test.state.paid.size).toBe(entries.length);
-    // And from then on it is the other roster's.
+    // From then on the label belongs to the other roster.
     await expect(test[how]()).rejects.toThrow(conflict);
   });
 
@@ -72,7 +72,7 @@ describe.each(['whole', 'split'] as const)('a label that was used, %s', (how) =>
     const test = create();
     let calls = 0;
     const submit = test.state;
-    // Dies at its submission, before the agent has it.
+    // The command dies at its submission, before the agent has the request.
     for (calls = 1; ; calls += 1) {
       submit.calls = 0;
       submit.killAt = { call: calls, when: 'before' };
@@ -103,14 +103,14 @@ describe('the label of a roster that is paid whole', () => {
     expect(await test.whole()).toMatchObject({ state: 'accepted' });
   });
 
-  it('shows the original job whatever the order of lines', async () => {
+  it('shows the original job for any order of lines', async () => {
     const test = createTestPayRun({ people: 2 });
     const first = await test.whole();
     const again = await test.whole({ entries: [...test.entries].reverse() });
     expect(again).toMatchObject({ key: first.key, state: 'done' });
   });
 
-  it('is paid by a further attempt once its job failed, and shows that one from then on', async () => {
+  it('is paid by a further attempt after its job failed, and then shows that attempt', async () => {
     const test = createTestPayRun({ people: 2 });
     test.state.verdict = (job) => (job === 1 ? 'failed' : 'completed');
     const failed = await test.whole();
@@ -120,7 +120,7 @@ describe('the label of a roster that is paid whole', () => {
     expect(test.state.submitted).toHaveLength(2);
   });
 
-  it('does not pay whole what was begun in parts', async () => {
+  it('does not pay whole what was started in parts', async () => {
     const test = createTestPayRun({ people: 3 });
     await test.split();
     await expect(test.whole()).rejects.toThrow('--split');
@@ -136,7 +136,7 @@ describe('the label of a roster that is paid whole', () => {
     expect(test.state.submitted).toHaveLength(1);
   });
 
-  it('is told apart in a dry run too, which asks no agent', async () => {
+  it('is recognised in a dry run too, which asks no agent', async () => {
     const test = createTestPayRun({ people: 2 });
     const base = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
     await test.whole();

@@ -65,7 +65,7 @@ export function assertNoneLost(lost: readonly number[]): void {
   if (lost.length > 0) {
     throw new PoolError(
       'pay_run_job_lost',
-      `this run submitted nothing: the agent had accepted part ${lost.join(', ')} of this pay run and does not know it any more, so it may have been paid. Start the agent with the job store and for the employer it had then. If that store is lost, but employer, pool and funder are the same: run with --split ${lost.map((part) => `--retry ${part}`).join(' ')}, which sends it under the same key, and what was paid is not paid again`,
+      `this run submitted nothing: the agent had accepted part ${lost.join(', ')} of this pay run and no longer knows it, so it may have been paid. Start the agent with the job store and for the employer it had then. If that store is lost, but employer, pool and funder are the same: run with --split ${lost.map((part) => `--retry ${part}`).join(' ')}, which sends it under the same key, and what was paid is not paid again`,
     );
   }
 }
@@ -125,7 +125,7 @@ export async function assertNothingPaid(
     throw createConflict(
       holder === 'unseen'
         ? 'this label was used for another roster a moment ago and the answer was not seen; run again in ten minutes'
-        : 'this label was used for another roster, which was paid or may have been; paying this one under it could pay people twice. Give the new payment a label of its own, with only the people who are still to be paid',
+        : 'this label was used for another roster, which was paid or may have been; paying this one under it could pay people twice. Use a new label for the new payment, with only the people who are still to be paid',
     );
   }
 }
@@ -165,14 +165,14 @@ export function describeUse(
   }
   if (record.digest !== digest) {
     throw createConflict(
-      'this label was used for another roster: unless all of that failed, this one will be refused. Give the new payment a label of its own',
+      'this label was used for another roster: unless all payments of that roster failed, this one will be refused. Use a new label for the new payment',
     );
   }
   if (!isSplit) {
     assertWhole(record.parts.length);
   }
   return record.parts.every(isSent)
-    ? 'under this label this roster was submitted before: running it shows what became of it and pays nobody again'
+    ? 'this roster was submitted before under this label: running it shows the outcome and pays nobody again'
     : undefined;
 }
 
@@ -180,7 +180,7 @@ export function describeUse(
 export function assertWhole(count: number): void {
   if (count > 1) {
     throw createConflict(
-      'this pay run was begun with --split; run it again with --split, or it would be paid twice',
+      'this pay run was started with --split; run it again with --split, because people would be paid twice without it',
     );
   }
 }

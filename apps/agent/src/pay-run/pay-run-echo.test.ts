@@ -1,4 +1,4 @@
-// What is said before money moves (docs/decisions/0023).
+// The summary before money moves (docs/decisions/0023, §8 and §11).
 import { describe, expect, it } from 'vitest';
 import { describePayment, locateSkipped, summarizePayment } from './pay-run-echo.ts';
 
@@ -30,14 +30,14 @@ const payment = {
 };
 
 describe('describePayment', () => {
-  it('tells count, total and largest amount in token units', () => {
+  it('prints count, total and largest amount in token units', () => {
     expect(describePayment(payment, 6)).toEqual([
       'pay run 2026-11 on anvil: 3 recipient(s), 16001.5 USDC in total',
       `  largest: 9000 USDC to ${three} (line 5)`,
     ]);
   });
 
-  it('counts nobody who is skipped, and names them by line', () => {
+  it('does not count people who are skipped, and names them by line', () => {
     const skipped = locateSkipped(entries, reported);
     expect(describePayment({ ...payment, skipped, parts: 2 }, 6)).toEqual([
       'pay run 2026-11 on anvil: 2 recipient(s) in 2 parts, 7001.5 USDC in total',
@@ -46,7 +46,7 @@ describe('describePayment', () => {
     ]);
   });
 
-  it('tells programs the same, in both units', () => {
+  it('gives programs the same facts, in both units', () => {
     expect(summarizePayment(payment, 6)).toEqual({
       recipients: 3,
       total: '16001500000',
@@ -56,7 +56,7 @@ describe('describePayment', () => {
   });
 });
 
-it('finds the line of somebody who was skipped by address, whatever the order was', () => {
+it('finds the line of a skipped recipient by address, in any order', () => {
   const job = [{ ...reported[0]!, requestIndex: 2, recipientAddress: two.toLowerCase() }];
   expect(locateSkipped(entries, job)).toMatchObject([{ line: 3 }]);
 });

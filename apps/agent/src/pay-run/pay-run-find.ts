@@ -24,8 +24,8 @@ const usedElsewhere: readonly unknown[] = ['settled_elsewhere', 'idempotency_con
 /** What to do about a job whose key was used by another settlement, or may have been. */
 export function adviseOnUsedKey(job: DisbursementJob): string {
   return codeOf(job) === 'idempotency_conflict'
-    ? 'another agent was given this key for another payment: have somebody look before it is paid again'
-    : 'it was paid, or may still be, as the message says: have somebody look before it is paid again';
+    ? 'another agent received this key for another payment: check what was paid before you pay again'
+    : 'it was paid, or may still be paid, as the message says: check what was paid before you pay again';
 }
 
 /** True for a job whose key has no effect on chain and can have none. */

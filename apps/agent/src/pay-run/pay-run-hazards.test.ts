@@ -20,8 +20,8 @@ function edit({ entries }: TestPayRun): TestPayRun['entries'] {
   return entries.map((entry, index) => (index === 0 ? { ...entry, amount: '7' } : entry));
 }
 
-describe('a ledger that does not know', () => {
-  it('is told by the agent that the roster was paid whole, although the ceiling has fallen', async () => {
+describe('a ledger without the record', () => {
+  it('learns from the agent that the roster was paid whole, although the ceiling has fallen', async () => {
     const test = createTestPayRun({ people: 4, maxRecipients: 4 });
     await test.whole();
     test.loseLedger();
@@ -32,7 +32,7 @@ describe('a ledger that does not know', () => {
     expectPaidOnce(test);
   });
 
-  it('is told by the agent into how many parts the roster was cut', async () => {
+  it('learns from the agent into how many parts the roster was cut', async () => {
     for (const ceiling of [1, 2, 3, 4]) {
       const test = createTestPayRun({ people: 5, maxRecipients: 5 });
       test.state.ceiling = ceiling;
@@ -67,8 +67,8 @@ describe('a ledger that does not know', () => {
   });
 });
 
-describe('a label that is forgotten in the file of next month', () => {
-  it('is told as one that paid nobody now', async () => {
+describe('a label that was not changed for the next month', () => {
+  it('is reported as a run that paid nobody', async () => {
     const test = createTestPayRun();
     expect((await test.split()).isRepeat).toBe(false);
     expect((await test.split()).isRepeat).toBe(true);
@@ -88,11 +88,11 @@ describe('two commands at once', () => {
 });
 
 describe('a job that the agent had accepted and no longer knows', () => {
-  it('is not sent again before somebody says so, and then under the same key', async () => {
+  it('is sent again only with --retry, and then under the same key', async () => {
     for (const people of [2, 5]) {
       const test = createTestPayRun({ people });
       const { parts } = await test.split();
-      // The same directory before another job store, or an agent of another employer.
+      // The same directory with another job store, or with an agent of another employer.
       const bare = createTestPayRun({ people });
       bare.ledger().change(name, () => test.ledger().read(name)!);
       await expect(bare.split()).rejects.toThrow('--retry 1');
@@ -125,7 +125,7 @@ describe('a request whose answer was not seen', () => {
     }
   });
 
-  it('is told as one that may have arrived', async () => {
+  it('is reported as one that may have arrived', async () => {
     const { ledger } = createTestPayRun();
     const deps = { ledger: ledger(), nowMs: () => 1, client: { find: async () => undefined } };
     await claimPayRun(name, { digest: '0x01', count: 1 }, deps);
@@ -133,11 +133,11 @@ describe('a request whose answer was not seen', () => {
     await expect(sendPart(name, place, () => Promise.reject(error), deps)).rejects.toMatchObject({
       code: 'agent_unreachable',
       retryable: true,
-      message: expect.stringContaining('may have it all the same'),
+      message: expect.stringContaining('may have received it nevertheless'),
     });
   });
 
-  it('is no part that was not submitted, in the summary', async () => {
+  it('is listed as sent in the summary', async () => {
     const test = createTestPayRun();
     const { submit } = test.client;
     test.client.submit = async (key, request) => {

@@ -33,7 +33,7 @@ function read(lines: readonly Line[]): readonly RosterEntry[] {
   return read.kind === 'roster' ? read.entries : [];
 }
 
-/** Who is paid what, wherever it is in the file. */
+/** Each recipient with its amount, in any order of lines. */
 function stripLines(parts: readonly (readonly RosterEntry[])[]): object {
   return parts.map((part) => part.map(({ line: _line, ...payment }) => payment));
 }
@@ -121,7 +121,7 @@ describe('computePartKey', () => {
     expect(keys.map((key) => parseIdempotencyKey(key))).toEqual(keys);
   });
 
-  it('is label and digest for a single part, until that failed and is tried again', () => {
+  it('is label and digest for the first attempt at a single part, and not for a further one', () => {
     const entries = read([{ address: `0x${'ab'.repeat(20)}`, amount: 1n, memo: '' }]);
     const digest = computePayRunDigest({ ...base, entries });
     const name = { payRun: base.payRun, digest, part: 1, count: 1 };

@@ -22,7 +22,7 @@ function computeWholeKey(run: PayRun): string {
 }
 
 describe('the key of a roster that is paid whole', () => {
-  it('is the same whatever the order of lines', () => {
+  it('is the same for any order of lines', () => {
     expect(computeWholeKey({ ...base, entries: [...entries].reverse() })).toBe(
       computeWholeKey(base),
     );
@@ -50,7 +50,7 @@ describe('the key of a roster that is paid whole', () => {
 });
 
 describe('the keys of payments of earlier versions', () => {
-  // Computed by the version before docs/decisions/0023. A key that changes pays everybody again.
+  // Computed by the version before docs/decisions/0023, §3. A key that changes pays everybody again.
   it.each([
     [
       '2026-11',

@@ -1,4 +1,4 @@
-// One label for everything that looks like one label (docs/decisions/0023), for any text.
+// Spellings that look alike are one label (docs/decisions/0023, §1 and §2), for any text.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSpellingOf, listEarlierSpellings, parsePayRun } from './pay-run-label.ts';
@@ -6,7 +6,7 @@ import { isSpellingOf, listEarlierSpellings, parsePayRun } from './pay-run-label
 /** A label in the normal form. */
 const label = fc.stringMatching(/^[a-z0-9](?: ?[a-z0-9._-]){1,20}$/);
 
-/** Characters that nobody sees, and what stands for a blank. */
+/** Invisible characters, and other forms of a blank. */
 const invisible = fc.constantFrom('', '\u200b', '\u00ad', '\u2060', '\ufeff', '\u202e', '\ufe0f');
 const blank = fc.constantFrom(' ', '\t', '\n', '\u00a0', '\u3000', '\u2009');
 const blanks = fc.array(blank, { maxLength: 3 }).map((list) => list.join(''));
@@ -21,7 +21,7 @@ function respell(character: string, how: number): string {
       // Full width, as an East Asian keyboard writes it.
       return isBasic ? String.fromCodePoint(character.charCodeAt(0) + 0xfee0) : character;
     case 3:
-      // An accent of its own, and composed.
+      // With a separate accent, and composed.
       return /[aeiou]/.test(character) ? `${character}\u0301` : character;
     case 4:
       return /[aeiou]/.test(character) ? `${character}\u0301`.normalize('NFC') : character;

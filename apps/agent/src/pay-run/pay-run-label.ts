@@ -1,5 +1,6 @@
 /**
- * Labels of pay runs (docs/decisions/0023). Labels that look alike are one label, because two labels are two payments.
+ * Labels of pay runs (docs/decisions/0023, §1 and §2). Labels that look alike are one label, because two labels are two
+ * payments.
  *
  * @module
  */

@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 describe('the ledger of pay runs', () => {
-  it('keeps a record for its owner alone, through being opened again', () => {
+  it('keeps a record after it is reopened, in a file that only its owner can read', () => {
     const ledger = openPayRunLedger(payRunLedgerPath(home));
     expect(ledger.read(name)).toBeUndefined();
     expect(ledger.change(name, () => record)).toEqual(record);
@@ -35,7 +35,7 @@ describe('the ledger of pay runs', () => {
     expect(listPayRuns(home, name)).toEqual([{ spelling: name.payRun, record }]);
   });
 
-  it('tells labels, tokens and chains apart', () => {
+  it('distinguishes labels, tokens and chains', () => {
     const ledger = openPayRunLedger(':memory:');
     ledger.change(name, () => record);
     for (const other of [{ payRun: '2026-12' }, { token: 'EURC' }, { chain: 'base' }]) {
@@ -68,14 +68,14 @@ describe('the ledger of pay runs', () => {
     );
   });
 
-  it('leaves no file behind when it is only looked for', () => {
+  it('creates no file when it is only read', () => {
     expect(listPayRuns(home, name)).toEqual([]);
     expect(existsSync(payRunLedgerPath(home))).toBe(false);
   });
 
-  it('says what is the matter with a file that it cannot use, and what to do', () => {
+  it('names the problem of a file that it cannot use', () => {
     const path = payRunLedgerPath(home);
-    writeFileSync(path, 'no database, however long one looks at it'.repeat(100));
+    writeFileSync(path, 'this is not a database'.repeat(100));
     expect(() => openPayRunLedger(path)).toThrow(
       expect.objectContaining({ code: 'pay_run_ledger_damaged' }),
     );

@@ -155,7 +155,7 @@ function explain<T>(path: string, work: () => T): T {
     }
     throw new PoolError(
       'pay_run_ledger_unavailable',
-      `${path}, which remembers what was paid under a label, cannot be opened, read or written: ${error.message}. Mend that and run the same command again; nothing is sent without it`,
+      `${path} cannot be opened, read or written: ${error.message}. It records what was paid under each label, and nothing is sent without it. Correct this and run the same command again`,
       { cause: error },
     );
   }
@@ -172,7 +172,7 @@ export function createCutConflict(): PoolError {
   );
 }
 
-/** For reading without creating anything, not even an empty file. */
+/** Reads without creating anything, not even an empty file. */
 export function listPayRuns(
   home: string,
   place: Omit<PayRunName, 'payRun'>,
@@ -200,7 +200,7 @@ function parseRecord(text: unknown, path: string): PayRunRecord {
 function createDamaged(path: string, cause: unknown): PoolError {
   return new PoolError(
     'pay_run_ledger_damaged',
-    `${path} is damaged, so nobody can tell what was paid under this label; restore it from a copy. Without one, move it away: the agent still knows the rosters it has paid, but an edited roster under a label that was used would pay people twice`,
+    `${path} is damaged, so it is unknown what was paid under this label; restore it from a copy. Without one, move it away: the agent still knows the rosters it has paid, but an edited roster under a label that was used would pay people twice`,
     { cause },
   );
 }

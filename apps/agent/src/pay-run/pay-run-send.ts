@@ -110,7 +110,7 @@ function addDoubt(error: PoolError): PoolError {
   const { code, message, status, retryable } = error;
   return new PoolError(
     peerCode(code),
-    `${message}. The agent may have it all the same: run the same command again, which follows what arrived and pays nobody twice`,
+    `${message}. The agent may have received it nevertheless: run the same command again, which follows what arrived and pays nobody twice`,
     { status, retryable, details: { mayHaveArrived: true }, cause: error },
   );
 }

@@ -1,5 +1,5 @@
 // One label, however it is spelled, and the payments that earlier versions made under other spellings of it
-// (docs/decisions/0023). Earlier versions derived the key from the label as it was typed.
+// (docs/decisions/0023, §3 to §5). Earlier versions derived the key from the label as it was typed.
 import { describe, expect, it } from 'vitest';
 import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';
 
@@ -70,7 +70,7 @@ describe.each(['whole', 'split'] as const)('a payment of an earlier version, %s'
     }
   });
 
-  it('goes on under its own keys after a job that failed', async () => {
+  it('continues under its own keys after a job that failed', async () => {
     const test = create();
     test.state.verdict = (job) => (job === 1 ? 'failed' : 'completed');
     await test.payAsBefore('MAY', count);
@@ -134,7 +134,7 @@ describe('a payment of an earlier version that only the platform knows', () => {
   });
 });
 
-it('asks the platform nothing about a label that has one spelling', async () => {
+it('does not ask the platform about a label that has one spelling', async () => {
   const test = createTestPayRun({ people: 2 });
   await test.whole({ payRun: '2026-11' });
   expectPaidOnce(test);

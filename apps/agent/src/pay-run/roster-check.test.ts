@@ -1,4 +1,5 @@
-// Every problem of a roster in one list by line, registration included, before anything is sent (docs/decisions/0022).
+// Every problem of a roster in one list by line, registration included, before anything is sent (docs/decisions/0022, §7
+// to §10).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +18,7 @@ import { describeProblem } from './roster-problems.ts';
 const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
 const strangers = [90, 91, 92].map((index) => createFakeHolder(index).address);
 
-/** Lines from 2: stranger, good, a bad amount of a stranger, a bad memo, somebody twice, a stranger. */
+/** Lines from 2: stranger, good, a bad amount of a stranger, a bad memo, a duplicate, a stranger. */
 function writeRoster({ entries }: TestPayRun): string {
   const [first, second] = entries.map(({ recipientAddress }) => recipientAddress);
   return [
@@ -42,7 +43,7 @@ const expected = [
 const expectedLines = [2, 4, 4, 5, 6, 7];
 
 describe('explainMistakes', () => {
-  it('finds who is not registered beside the mistakes of the file, in the order of lines', async () => {
+  it('lists unregistered recipients and the mistakes of the file in the order of lines', async () => {
     const test = createTestPayRun({ maxRecipients: 2 });
     const problems = await explainMistakes(
       parseRoster(writeRoster(test)),
@@ -63,7 +64,7 @@ describe('explainMistakes', () => {
     expect(problems.map(({ code }) => code)).not.toContain('batch-too-large');
   });
 
-  it('says of a roster above the ceiling that it is, and all the rest', async () => {
+  it('reports that a roster is above the ceiling, with all other problems', async () => {
     const test = createTestPayRun({ maxRecipients: 2 });
     const roster = parseRoster(writeRoster(test));
     const problems = await explainMistakes(roster, { ...name, isSplit: false }, (request) =>
@@ -76,7 +77,7 @@ describe('explainMistakes', () => {
     expect(problems.filter(({ line }) => line !== undefined)).toHaveLength(6);
   });
 
-  it('shows the mistakes of the file where nobody can be asked, and says so', async () => {
+  it('shows the mistakes of the file when no agent answers, and says so', async () => {
     const roster = parseRoster('address,amount\nme,0\n');
     const mistakes = [
       'line 2, address: "me" is not an address: an address is 0x and 40 hex digits (invalid-address)',
@@ -87,7 +88,7 @@ describe('explainMistakes', () => {
     const alone = await explainMistakes(roster, place, () => Promise.reject(away));
     expect(alone.map(describeProblem)).toEqual([
       ...mistakes,
-      'agent_unreachable: who is registered was not checked: no agent answers',
+      'agent_unreachable: registration was not checked: no agent answers',
     ]);
 
     const test = createTestPayRun({ bootstrap: undefined });
@@ -119,7 +120,7 @@ describe('a roster that is paid whole', () => {
     expect(test.state.submitted).toHaveLength(1);
   });
 
-  it('shows its job later on, whoever is registered by then', async () => {
+  it('shows its job later, even if a recipient is no longer registered', async () => {
     const test = createTestPayRun();
     const entries = test.entries.slice(0, 2);
     await test.whole({ entries });
@@ -210,7 +211,7 @@ describe('disburse', () => {
     return { code, ...said };
   }
 
-  it('tells all problems of a roster at once, before anything is sent', async () => {
+  it('reports all problems of a roster at once, before anything is sent', async () => {
     const { code, err } = await disburse(writeRoster(test));
     expect(code).toBe(2);
     const lines = err.split('\n').filter((line) => line.startsWith('line '));
@@ -219,7 +220,7 @@ describe('disburse', () => {
     expect(test.state.submitted).toEqual([]);
   });
 
-  it('tells them as JSON where asked to', async () => {
+  it('reports them as JSON with --json', async () => {
     const { code, out } = await disburse(writeRoster(test), '--json', '--split');
     expect(code).toBe(2);
     const document = JSON.parse(out) as { ok: boolean; problems: readonly { line?: number }[] };
@@ -227,13 +228,13 @@ describe('disburse', () => {
     expect(document.problems.flatMap(({ line }) => line ?? [])).toEqual(expectedLines);
   });
 
-  it('warns of amounts that look like token units, and does not stop for it', async () => {
+  it('warns of amounts that look like token units, and continues', async () => {
     const [first] = test.entries;
     const { terminal, code } = await disburse(
       `address,amount\n${first?.recipientAddress},1500\n${strangers[0]},20\n`,
     );
     expect(terminal).toContain('use --decimal if the amounts are in USDC');
-    // It went on to the platform, which this test has not.
+    // The command continued to the platform, which does not exist in this test.
     expect(code).toBe(1);
   });
 });

@@ -1,5 +1,6 @@
 /**
- * Checks the recipients of a roster before anything is sent: by the running agent, or in this process for a dry run.
+ * Checks the recipients of a roster before anything is sent: by the running agent, or in this process for a dry run
+ * (docs/decisions/0022, §8 and §9).
  *
  * @module
  */
@@ -42,6 +43,6 @@ export async function explainMistakes(
       throw error;
     }
     const { code, message } = error;
-    return [...mistakes, { code, message: `who is registered was not checked: ${message}` }];
+    return [...mistakes, { code, message: `registration was not checked: ${message}` }];
   }
 }

@@ -24,7 +24,7 @@ function dryRun(
 }
 
 describe('dryRunSplit', () => {
-  it('shows parts, keys and people as they are then paid, and submits nothing', async () => {
+  it('shows the parts, keys and people that are then paid, and submits nothing', async () => {
     const test = createTestPayRun();
     const report = await dryRun(test);
     expect(test.state.submitted).toEqual([]);
@@ -37,7 +37,7 @@ describe('dryRunSplit', () => {
     expect(describeSplitDryRun(report).join('\n')).toContain('part 3 of 3: 1 recipient(s)');
   });
 
-  it('tells every issue of every part by its address', async () => {
+  it('reports every issue of every part with its address', async () => {
     const test = createTestPayRun({ people: 2 });
     const report = await dryRun(test, [...test.entries, stranger]);
     expect(report.ok).toBe(false);
@@ -81,7 +81,7 @@ describe('disburse --retry', () => {
     return { code, error: errors.join('') };
   };
 
-  it('takes the numbers of parts, and only with --split', async () => {
+  it('accepts part numbers, and only with --split', async () => {
     const alone = await run('--retry', '2');
     expect(alone.code).toBe(2);
     expect(alone.error).toContain('--split');

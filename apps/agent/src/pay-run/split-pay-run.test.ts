@@ -35,7 +35,7 @@ describe('paySplit', () => {
     ]);
   });
 
-  it('submits nothing the second time, whatever the order of lines and the ceiling', async () => {
+  it('submits nothing the second time, for any order of lines and any ceiling', async () => {
     const test = createTestPayRun();
     const first = await test.split();
     test.state.ceiling = 4;
@@ -59,11 +59,11 @@ describe('paySplit', () => {
     expect(outcome.stop?.message).toContain(
       'part 3, line 7, address: the recipient has not signed in and enrolled (0xffffFFFfFFffffffffffffffFfFFFfffFFFfFFfE, unregistered-recipient)',
     );
-    // Nothing was sent, so the label is still free for the mended roster.
+    // Nothing was sent, so the label is still free for the corrected roster.
     expect(statesOf(await test.split())).toEqual(['paid', 'paid', 'paid']);
   });
 
-  it('holds the funder’s balance against what all parts need together', async () => {
+  it('compares the funder’s balance with what all parts need together', async () => {
     const test = createTestPayRun();
     test.chain.balance = 4_500n;
     const outcome = await test.split();
@@ -72,7 +72,7 @@ describe('paySplit', () => {
     expect(test.state.submitted).toEqual([]);
   });
 
-  it('stops at a part that fails; running it again goes on behind it', async () => {
+  it('stops at a part that fails, and sends the parts after it when run again', async () => {
     const test = createTestPayRun();
     test.state.verdict = (job) => (job === 2 ? 'failed' : 'completed');
     const first = await test.split();
@@ -84,7 +84,7 @@ describe('paySplit', () => {
     expect(test.state.submitted).toHaveLength(3);
   });
 
-  it('sends a failed part once more under a fresh key when told to, and only then', async () => {
+  it('sends a failed part again under a new key, only with --retry', async () => {
     const test = createTestPayRun();
     test.state.verdict = (job) => (job === 2 ? 'failed' : 'completed');
     const failed = (await test.split()).parts[1]!;
@@ -92,7 +92,7 @@ describe('paySplit', () => {
     expect(statesOf(retried)).toEqual(['paid', 'paid', 'paid']);
     expect(retried.parts[1]).toMatchObject({ attempt: 2, entries: failed.entries });
     expect(retried.parts[1]!.key).not.toBe(failed.key);
-    // Without the option the attempt is remembered; with it a paid part is left alone.
+    // Without the option the attempt is kept. With the option a paid part is not sent again.
     for (const retry of [[], [2], [1, 2, 3]]) {
       expect(statesOf(await test.split({ retry }))).toEqual(['paid', 'paid', 'paid']);
     }
@@ -103,7 +103,7 @@ describe('paySplit', () => {
   it.each([
     ['a part that reverted', 'partial', 2],
     ['a part that was paid elsewhere', 'settled_elsewhere', 2],
-    ['a part that is not there', 'failed', 4],
+    ['a part that does not exist', 'failed', 4],
   ] as const)('refuses to send %s once more', async (_what, verdict, part) => {
     const test = createTestPayRun();
     test.state.verdict = (job) => (job === 2 ? verdict : 'completed');
@@ -125,7 +125,7 @@ describe('paySplit', () => {
     expectPaidOnce(test);
   });
 
-  it('says what to do when a part no longer fits under a ceiling that fell', async () => {
+  it('says what to do when a part no longer fits under a lowered ceiling', async () => {
     const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
     const test = createTestPayRun({ people: 6, maxRecipients: 3 });
     test.state.verdict = (job) => (job === 1 ? 'failed' : 'completed');
@@ -139,7 +139,7 @@ describe('paySplit', () => {
     expect(lower.state.submitted).toEqual([]);
   });
 
-  it('ends between two looks when it is interrupted, and goes on later', async () => {
+  it('ends between two readings when it is interrupted, and continues later', async () => {
     const test = createTestPayRun();
     test.state.verdict = (job) => {
       if (job === 2) {
@@ -202,7 +202,7 @@ describe('paySplit', () => {
     expectPaidOnce(test);
   });
 
-  it('repeats the attempts it was at, and no earlier ones, after the job store was lost', async () => {
+  it('repeats the latest attempts, and no earlier ones, after the job store was lost', async () => {
     const name = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
     const test = createTestPayRun();
     test.state.verdict = (job) => (job === 2 ? 'failed' : 'completed');
@@ -215,7 +215,7 @@ describe('paySplit', () => {
     expect(bare.state.submitted).toEqual(parts.map(({ key }) => key));
   });
 
-  it('leaves a roster that fits the key it has without --split', async () => {
+  it('keeps the key that a roster of one part has without --split', async () => {
     const test = createTestPayRun({ people: 2 });
     const [part] = (await test.split()).parts;
     expect(await test.whole()).toMatchObject({ key: part!.key, state: 'done' });

@@ -112,11 +112,11 @@ export async function paySplit(payRun: SplitPlan, deps: SplitDeps): Promise<Spli
       ...issues.map(describeIssue),
       ...(known !== undefined && issues.some(({ code }) => code === 'batch-too-large')
         ? [
-            'the ceiling is lower than when this pay run was cut: raise it again to go on, or pay those who are not paid yet, whom --dry-run --split --json lists by part, under a label of their own',
+            'the ceiling is lower than when this pay run was cut: raise it again to continue, or use a new label for the people who are not paid yet; --dry-run --split --json lists them by part',
           ]
         : []),
     ].join('\n');
-    // `parts` without the retries, because the ledger knows nothing of them.
+    // `parts` without the retries, because the ledger does not contain them.
     const exitCode = issues.every(isFinding) ? exitCodes.notNow : exitCodes.refused;
     return { parts, stop: { code: first.code, message, exitCode } };
   }
@@ -153,7 +153,9 @@ function prepareRetries(
   digest: string,
 ): readonly PartOutcome[] {
   if (retry.some((part) => part > parts.length)) {
-    throw invalidRetry(`--retry names a part that is not there; this pay run has ${parts.length}`);
+    throw invalidRetry(
+      `--retry names a part that does not exist; this pay run has ${parts.length} part(s)`,
+    );
   }
   return parts.map((found) => {
     const { part, of, job, entries } = found;
@@ -162,7 +164,7 @@ function prepareRetries(
     }
     if (job.state === 'done') {
       throw invalidRetry(
-        `part ${part} reverted on chain, which uses up its key; pay its people under a label of their own`,
+        `part ${part} reverted on chain, which uses up its key; pay its people under a new label`,
       );
     }
     if (!hasNoEffect(job)) {
@@ -274,7 +276,7 @@ function interrupted(during?: PoolError): PoolError {
   const { details } = during ?? {};
   return new PoolError(
     'interrupted',
-    'interrupted; the agent goes on with what it has accepted: run the same command again to follow it and to send the rest, or "disburse-agent cancel <key>" to stop a part',
+    'interrupted; the agent continues what it has accepted: run the same command again to follow it and to send the rest, or "disburse-agent cancel <key>" to stop a part',
     details === undefined ? {} : { details },
   );
 }

@@ -75,9 +75,9 @@ describe('describeSplit', () => {
       'pay run 2026-11: 1 of 3 parts paid, 2 of 5 recipients, 20 of 50 base units of USDC',
       'part 1: paid: 2 recipient(s) in 0x5c',
       'part 2: failed: unregistered-recipient: why',
-      '  nothing of it was paid: mend the cause, then run the same command with --retry 2',
+      '  nothing of it was paid: correct the cause, then run the same command with --retry 2',
       'part 3: not submitted, 1 recipient(s)',
-      '  run the same command again to go on',
+      '  run the same command again to continue',
     ]);
   });
 
@@ -89,10 +89,10 @@ describe('describeSplit', () => {
     expect(text).not.toContain('--retry');
     expect(text).toContain('part 1: reverted: 2 recipient(s) in 0x5c: reverted: BatchNonceUsed');
     expect(text).toContain('0 of 3 parts paid, 0 of 5 recipients, 0 of 50');
-    expect(text).toContain('have somebody look before it is paid again');
+    expect(text).toContain('check what was paid before you pay again');
   });
 
-  it('says when a run paid nobody, since a payment of the same people needs another label', () => {
+  it('says when a run paid nobody, because a new payment of the same people needs another label', () => {
     const outcome = createOutcome(paid, paid, createDone('completed', ['0xe']));
     expect(describeSplit(name, outcome)).not.toContain('this run sent nothing');
     expect(describeSplit(name, { ...outcome, isRepeat: true })).toContain('this run sent nothing');
@@ -112,13 +112,15 @@ describe('describeSplit', () => {
     const stop = { code: 'interrupted', message: 'm', exitCode: 130 };
     const text = describeSplit(name, { ...createOutcome(job, running), stop });
     expect(text).toContain('1 of 4 recipients, 10 of 40');
-    expect(text).toContain('  skipped 0xb: not enrolled\n  whoever was skipped was not paid');
+    expect(text).toContain(
+      '  skipped 0xb: not enrolled\n  the people who were skipped were not paid',
+    );
     expect(text).toContain('stopped: interrupted: m');
   });
 });
 
 describe('createSplitDocument', () => {
-  it('holds the same facts for programs', () => {
+  it('contains the same facts for programs', () => {
     const document = createSplitDocument(name, createOutcome(paid, failed, undefined));
     expect(JSON.parse(JSON.stringify(document))).toMatchObject({
       ...name,
@@ -144,7 +146,7 @@ describe('exitCodeOfSplit', () => {
     expect(exitCodeOfSplit(createOutcome(...jobs))).toBe(code);
   });
 
-  it('is that of what stopped the run, before anything else', () => {
+  it('is the code of what stopped the run, if something did', () => {
     const stop = { code: 'interrupted', message: 'm', exitCode: 130 };
     expect(exitCodeOfSplit({ ...createOutcome(failed, undefined), stop })).toBe(130);
   });

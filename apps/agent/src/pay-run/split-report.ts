@@ -87,16 +87,16 @@ export function describeSplit(name: PayRunName, outcome: SplitOutcome): string {
     ...parts.flatMap(describePart),
     ...(outcome.isRepeat === true ? [repeatLine] : []),
     ...(stop === undefined ? [] : [`stopped: ${stop.code}: ${stop.message}`]),
-    ...(isUnfinished ? ['  run the same command again to go on'] : []),
+    ...(isUnfinished ? ['  run the same command again to continue'] : []),
   ].join('\n');
 }
 
-/** Tells an operator who expected a new payment that there was none. */
+/** For an operator who expected a new payment: there was none. */
 export const repeatLine =
-  'this run sent nothing: under this label all of it was submitted before. A new payment takes a label of its own';
+  'this run sent nothing: all of it was submitted before under this label. A new payment needs a new label';
 
 export const skippedLine =
-  'whoever was skipped was not paid: once they are enrolled, pay them under a label of their own';
+  'the people who were skipped were not paid: when they are enrolled, pay them under a new label';
 
 function describePart({ part, job, entries, isUnseen }: PartOutcome): readonly string[] {
   const head = `part ${part}: ${isUnseen === true ? 'sent, and the answer was not seen' : stateOf(job).replace('-', ' ')}`;
@@ -126,15 +126,15 @@ function adviseOn(part: number, job: DisbursementJob | undefined): string | unde
   switch (stateOf(job)) {
     case 'failed':
       return hasNoEffect(job)
-        ? `nothing of it was paid: mend the cause, then run the same command with --retry ${part}`
+        ? `nothing of it was paid: correct the cause, then run the same command with --retry ${part}`
         : adviseOnUsedKey(job);
     case 'reverted':
       if (isUsedElsewhere(job)) {
         return adviseOnUsedKey(job);
       }
-      return 'nothing of it was paid, and its key is used up: find the cause, then pay its people, whom --dry-run --split --json lists, under a label of their own';
+      return 'nothing of it was paid, and its key is used up: find the cause, then pay its people under a new label; --dry-run --split --json lists them';
     case 'running':
-      return 'the agent goes on with it: run the same command again to follow it';
+      return 'the agent continues it: run the same command again to follow it';
     case 'paid':
     case 'not-submitted':
     case 'unknown':

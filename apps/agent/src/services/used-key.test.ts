@@ -54,7 +54,7 @@ describe.each([
       async (_, say) => {
         const text = await say();
         expect(text).toContain('settled_elsewhere: the key is paid or may be; do not resubmit');
-        expect(text).toContain('have somebody look before it is paid again');
+        expect(text).toContain('check what was paid before you pay again');
         expect(text).not.toMatch(
           /nothing (of it )?was paid|--retry|under a(?: \w+)* label|can never land/,
         );
