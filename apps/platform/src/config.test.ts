@@ -166,7 +166,7 @@ describe('configuration', () => {
     const keys = {
       PLATFORM_ARTIFACTS_DIR: '/keys',
       PLATFORM_ARTIFACTS_MANIFEST: '/keys.json',
-      databaseUrl,
+      DATABASE_URL: databaseUrl,
     };
     for (const [NODE_ENV, isProduction] of [
       [undefined, false],
@@ -178,7 +178,7 @@ describe('configuration', () => {
         isProduction,
       });
       const screened = { ...gate, GATE_SCREENING_FILE: '/screening.json' };
-      expect(parseGateConfig({ ...screened, databaseUrl, NODE_ENV })).toMatchObject({
+      expect(parseGateConfig({ ...screened, DATABASE_URL: databaseUrl, NODE_ENV })).toMatchObject({
         isProduction,
       });
     }
@@ -188,8 +188,12 @@ describe('configuration', () => {
     const keys = { PLATFORM_ARTIFACTS_DIR: '/keys', PLATFORM_ARTIFACTS_MANIFEST: '/keys.json' };
     expect(parsePlatformConfig(platform).productionKeys).toBeUndefined();
     expect(
-      parsePlatformConfig({ ...platform, ...keys, databaseUrl, NODE_ENV: 'production' })
-        .productionKeys,
+      parsePlatformConfig({
+        ...platform,
+        ...keys,
+        DATABASE_URL: databaseUrl,
+        NODE_ENV: 'production',
+      }).productionKeys,
     ).toEqual({ folder: '/keys', manifest: '/keys.json' });
     const { PLATFORM_ARTIFACTS_DIR, PLATFORM_ARTIFACTS_MANIFEST } = keys;
     for (const [wrong, problem] of [
@@ -203,7 +207,7 @@ describe('configuration', () => {
 
   it('refuses to start a production gate without a screening list, and names the variable', () => {
     const parse = (more: Environment) => () =>
-      parseGateConfig({ ...gate, databaseUrl, NODE_ENV: 'production', ...more });
+      parseGateConfig({ ...gate, DATABASE_URL: databaseUrl, NODE_ENV: 'production', ...more });
     expect(parse({})).toThrow('GATE_SCREENING_FILE must name a screening list');
     expect(parse({ GATE_SCREENING_FILE: '/list.json' })().screeningFile).toBe('/list.json');
     expect(parse({ NODE_ENV: 'test' })().screeningFile).toBeUndefined();
@@ -218,7 +222,7 @@ describe('configuration', () => {
         PLATFORM_GATE_URL: 'http://127.0.0.1:8090',
         PLATFORM_GATE_WRITE_CLIENT_ID: 'w',
         PLATFORM_GATE_WRITE_CLIENT_SECRET: 's',
-        databaseUrl,
+        DATABASE_URL: databaseUrl,
         NODE_ENV: 'production',
         ...more,
       });
@@ -261,7 +265,7 @@ describe('configuration', () => {
       poolSize: 10,
       mustBeDurable: false,
     };
-    const { database } = parseGateConfig({ ...bareGate, databaseUrl });
+    const { database } = parseGateConfig({ ...bareGate, DATABASE_URL: databaseUrl });
     expect(database).toMatchObject({ ...expected, directory: undefined });
     expect(JSON.stringify(database)).not.toContain('CANARY');
     const file = join(directory, 'database-url');
@@ -271,7 +275,7 @@ describe('configuration', () => {
     ).toMatchObject({ database: { ...expected, poolSize: 4, directory } });
     for (const [wrong, problem] of [
       [{ DATABASE_URL: 'postgres://CANARY' }, 'DATABASE_URL must be'],
-      [{ databaseUrl, DATABASE_POOL_SIZE: '1' }, 'DATABASE_POOL_SIZE'],
+      [{ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '1' }, 'DATABASE_POOL_SIZE'],
       [{ DATABASE_URL_FILE: join(directory, 'none') }, 'DATABASE_URL_FILE names a file'],
       [
         { DATABASE_URL: 'postgres://u:CANARY@db/d?sslrootcert=/none' },
