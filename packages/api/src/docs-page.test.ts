@@ -24,7 +24,7 @@ describe.each(apis)('the page of $name', (api) => {
     }
   });
 
-  it('names each place once, and leads to every operation and schema', () => {
+  it('uses each id once, and links to every operation and schema', () => {
     const ids = all(/ id="([^"]+)"/g);
     expect(new Set(ids).size).toBe(ids.length);
     const targets = all(/ href="#([^"]+)"/g);

@@ -320,7 +320,7 @@ describe.each(schemas)('%s', (name, schema, good, optional) => {
     }
   });
 
-  it('refuses an unknown field, and what is no object', () => {
+  it('refuses an unknown field, and a value that is not an object', () => {
     expect(v.is(schema, { ...good, unknownField: 1 })).toBe(openSchemas.includes(name));
     for (const value of [null, undefined, 'x', 5, ['x']]) {
       expect(v.is(schema, value)).toBe(false);

@@ -176,7 +176,7 @@ describe('the artifact store', () => {
     });
   });
 
-  it('tells its stages', async () => {
+  it('reports its stages', async () => {
     const stages: string[] = [];
     await createTestStore().store.ensureArtifacts('fund-16', {
       onProgress: (stage) => stages.push(stage),

@@ -86,7 +86,7 @@ describe('pool-circuits', () => {
     });
   });
 
-  it('begins no key from powers of tau that are not pinned and record nobody', async () => {
+  it('refuses powers of tau that are not pinned and record no contribution', async () => {
     const files = ['--r1cs', 'c.r1cs', '--ptau', 'p.ptau', '--out', 'never.zkey'];
     expect(await run('ceremony', 'init', ...files)).toMatchObject({
       code: 1,
@@ -111,7 +111,7 @@ describe('pool-circuits', () => {
     expect(err).toContain('pool-circuits ceremony verify');
   });
 
-  it('says what could not be done', async () => {
+  it('reports what failed', async () => {
     const missing = await run('ceremony', 'verify', '--r1cs', 'x', '--ptau', 'x', '--zkey', 'x');
     expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('file_missing') });
     const nowhere = await run('fetch', '--from', 'nowhere', '--out', 'o', '--circuit', 'fund-16');

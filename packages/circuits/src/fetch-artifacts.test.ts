@@ -141,7 +141,7 @@ describe('fetching', () => {
     }
   });
 
-  it('begins again when what lay there was something else', async () => {
+  it('begins again when the partial file differs', async () => {
     await leavePart(Buffer.alloc(1234, 7));
     await run(url);
     await expectAllThere();

@@ -51,7 +51,7 @@ export async function createCeremonyFolder(arithmetic: PointArithmetic) {
   const folder = await mkdtemp(join(tmpdir(), 'pool-ceremony-test-'));
   const path = (name: string) => join(folder, name);
   const options = { arithmetic };
-  // Powers of tau made from known values record nobody; a pinned digest says that they are meant.
+  // Powers of tau made from known values record no contribution; a pinned digest accepts them.
   const pin = async (ptau: string) => ({
     ...options,
     ptauSha256: await computeFileDigest(path(ptau)),

@@ -1,5 +1,5 @@
 /**
- * Test batches for fund-N, built from poseidon-lite and nothing of ours, so that the circuit is compared with an independent
+ * Test batches for fund-N, built from poseidon-lite without our own code, so that the circuit is compared with an independent
  * implementation of protocol §3 to §6.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';

@@ -91,7 +91,7 @@ export function sumOfUnusedPower(exponent: number, odd: (j: number) => G1): G1 {
 }
 
 /**
- * The poison that lets whoever made the file take `wanted`/delta out of any key begun from it: the sum above becomes `wanted`, and
+ * The poison that lets the maker of the file take `wanted`/delta out of any key begun from it: the sum above becomes `wanted`, and
  * only the file's maker needs to know how.
  */
 export function choosePoison(exponent: number, section: Buffer, wanted: G1): G1 {

@@ -59,7 +59,7 @@ describe('computeBatchNonce', () => {
     expect(computeBatchNonce({ ...example, ...change })).not.toBe(parseField(example.batchNonce));
   });
 
-  it('refuses what is no address', () => {
+  it('refuses a value that is not an address', () => {
     const wrong = { ...example, pool: '0x00' };
     expect(() => Reflect.apply(computeBatchNonce, undefined, [wrong])).toThrow(
       expect.objectContaining({ code: 'invalid-address' }),
@@ -81,7 +81,7 @@ describe('computeBatchId', () => {
     expect(one?.batchId).not.toBe(two?.batchId);
   });
 
-  it('refuses a nonce outside the field, and what is no address', () => {
+  it('refuses a nonce outside the field, and a value that is not an address', () => {
     const funder = example.funder;
     const compute = (...parts: unknown[]) => Reflect.apply(computeBatchId, undefined, parts);
     expect(() => compute(funder, fieldModulus)).toThrow(

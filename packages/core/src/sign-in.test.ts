@@ -137,7 +137,7 @@ describe('recoverWalletPub', () => {
     ['r = n', `0x${word(n)}${signature.slice(66)}`],
     ['s = 0', `${signature.slice(0, 66)}${word(0n)}1b`],
     ['upper case', `0x${signature.slice(2).toUpperCase()}`],
-    ['an r that is no abscissa', `0x${word(5n)}${word(1n)}1b`],
+    ['an r that is not an x-coordinate of the curve', `0x${word(5n)}${word(1n)}1b`],
     ['nothing', '0x'],
   ])('refuses %s', (_, changed) => {
     expect(() => recoverWalletPub(text, changed)).toThrow(

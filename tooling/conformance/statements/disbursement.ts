@@ -29,7 +29,7 @@ export const request = section('Disbursement request', [
     shown(
       wire(
         'without %s: only where it may be left out',
-        'refuses an unknown field, and what is no object',
+        'refuses an unknown field, and a value that is not an object',
       ),
     ),
   ],

@@ -96,7 +96,7 @@ async function readBeaconFactor(name: string): Promise<bigint> {
 const invented = ['1000000000000000000', '42'];
 
 describe('a key with only a beacon', () => {
-  it('is forged by whoever reads its transcript', async () => {
+  it('can be forged by any reader of its transcript', async () => {
     const key = (await zKey.exportVerificationKey(at.path('beacon.zkey'))) as VerificationKey;
     const delta = await readBeaconFactor('beacon.zkey');
     expect(await groth16.verify(key, invented, forge(key, invented, delta))).toBe(true);
@@ -151,7 +151,7 @@ describe('secret contributions that hide nothing', () => {
     });
   });
 
-  it('are told from one that does', async () => {
+  it('are distinguished from one that hides its factor', async () => {
     await at.write('crafted.zkey', craftKey(await at.read('0.zkey'), [sample('x')]));
     expect(await at.problemsOf('crafted.zkey')).toEqual([]);
     expect(sectionOf(await at.read('crafted.zkey'), 10).readUInt32LE(64)).toBe(1);

@@ -22,7 +22,7 @@ describe('the Solidity verifier', () => {
     expect(ours).not.toContain('constructor');
   });
 
-  it('is refused for other shapes and for names that are no names', () => {
+  it('is refused for other shapes and for invalid contract names', () => {
     const names = { circuit: 'x', contract: 'X' };
     expect(() =>
       renderSolidityVerifier({ ...key, nPublic: 2, IC: key.IC.slice(1) }, names),

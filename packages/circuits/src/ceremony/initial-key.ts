@@ -1,6 +1,6 @@
 /**
  * The key before any contribution, as it follows from a circuit and a powers-of-tau file alone: gamma = delta = 1, and every
- * section in the order and with the bytes that snarkjs gives it. Whoever has both files computes the same key, so a verifier
+ * section in the order and with the bytes that snarkjs gives it. Anyone with both files computes the same key, so a verifier
  * compares instead of trusting the party that began the ceremony.
  *
  * Source of the key's form: J. Groth, "On the size of pairing-based non-interactive arguments", EUROCRYPT 2016 (eprint

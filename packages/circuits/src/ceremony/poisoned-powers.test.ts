@@ -67,7 +67,7 @@ describe.each([
   });
   afterAll(() => at.remove());
 
-  it('lets its maker forge proofs, while honest ones verify', async () => {
+  it('lets its maker forge proofs, while correct proofs verify', async () => {
     const key = await exportVerificationKey(at.path('bad.zkey'));
     const witness = { type: 'mem' as const };
     await wtns.calculate(input, at.path('c.wasm'), witness);

@@ -1,4 +1,4 @@
-/** Where powers of tau come from: files that snarkjs made, and records that somebody spoilt or copied. */
+/** Where powers of tau come from: files that snarkjs made, and records that were changed or copied. */
 import { createHash } from 'node:crypto';
 import { bn254 } from '@noble/curves/bn254.js';
 import * as snarkjs from 'snarkjs';
@@ -106,7 +106,7 @@ describe('powers of tau are refused', () => {
     expect(await codeOf(name)).toBe('ptau_no_secret_contribution');
   });
 
-  it('when the pinned digest is another, whoever contributed', async () => {
+  it('when the pinned digest differs, with any contributor', async () => {
     expect(await codeOf('one.ptau', await computeFileDigest(at.path('ended.ptau')))).toBe(
       'ptau_digest_mismatch',
     );
@@ -172,7 +172,7 @@ describe('powers of tau are refused', () => {
     await expect(codeOf('longer.ptau')).rejects.toMatchObject({ code: 'ptau_malformed' });
   });
 
-  it('by whoever begins or verifies a key', async () => {
+  it('when a key is begun or verified', async () => {
     const paths = { r1cs: at.path('c.r1cs'), ptau: at.path('beacon.ptau') };
     const options = { arithmetic: kernels };
     await expect(

@@ -1,4 +1,4 @@
-/** Keys that somebody spoilt, each with its own answer: the record, delta, beacons, other files. Points: verify-sections.test.ts. */
+/** Changed keys, each with its own error: the record, delta, beacons, other files. Points: verify-sections.test.ts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { other, small } from '../../test/ceremony-circuits.ts';
 import {
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 describe('a key', () => {
-  it('is sound when nobody spoilt it', async () => {
+  it('is sound when it was not changed', async () => {
     const verdict = await at.verify('three.zkey');
     expect(verdict).toMatchObject({ isValid: true, problems: [] });
     expect(verdict.contributions.map(({ name }) => name)).toEqual([
@@ -170,7 +170,7 @@ describe('the record', () => {
     ]);
   });
 
-  it('may not have another beacon, nor another number of iterations', async () => {
+  it('may not have another beacon or another number of iterations', async () => {
     await at.end('one.zkey', 'b.zkey');
     expect(await at.problemsOf('b.zkey')).toEqual([]);
     const length = sectionOf(await at.read('b.zkey'), 10).length;

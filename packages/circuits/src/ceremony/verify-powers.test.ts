@@ -1,4 +1,4 @@
-/** Powers of tau that somebody spoilt. */
+/** Powers of tau that were changed. */
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { small } from '../../test/ceremony-circuits.ts';
@@ -95,7 +95,7 @@ describe('powers of tau are refused', () => {
     expect(wrong).toEqual([13]);
   });
 
-  it('by whoever verifies a key begun from them', async () => {
+  it('when a key begun from them is verified', async () => {
     await at.spoil('p.ptau', 'begun.ptau', 14, negateAt(64 * (7 + 1)));
     await at.init('c.r1cs', 'begun.ptau', 'begun-0.zkey');
     await at.contribute('begun-0.zkey', 'begun.zkey');

@@ -1,4 +1,4 @@
-/** Sections of a key in which somebody spoilt any one point or coefficient. */
+/** Sections of a key in which one point or coefficient was changed. */
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { small } from '../../test/ceremony-circuits.ts';
@@ -70,7 +70,7 @@ describe('sound sections', () => {
     expect(await problemsOf('two.zkey', createNobleArithmetic())).toEqual([]);
   });
 
-  it('are told from wrong ones', async () => {
+  it('are distinguished from wrong sections', async () => {
     const b1 = await at.spoil('two.zkey', 'b1.zkey', 6, (section) => section.fill(0));
     const both = await at.spoil(b1, 'both.zkey', 8, flipAt(0));
     expect(await problemsOf(both)).toEqual(['private_points_mismatch', 'b1_points_mismatch']);

@@ -36,7 +36,7 @@ function sha256(bytes: Uint8Array): string {
 }
 
 describe('the dev setup in its worker', () => {
-  it('writes both forms of one key, and says what it wrote', async () => {
+  it('writes both forms of one key, and reports what it wrote', async () => {
     const fractions: number[] = [];
     const job = { r1csPath: path('test.r1cs'), seed: 'test' };
     const { digests, shape } = await computeKeyInWorker(

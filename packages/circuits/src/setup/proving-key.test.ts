@@ -205,7 +205,7 @@ describe('the proving key', () => {
     expect([fractions.at(0), fractions.at(-1)]).toEqual([0, 1]);
   });
 
-  it('is given up when aborted', async () => {
+  it('stops when aborted', async () => {
     const abort = new AbortController();
     const toxic = { ...powers, gamma: 3n, delta: 5n };
     const parts = computeProvingKey(kernels, circuit.r1cs, toxic, { signal: abort.signal });

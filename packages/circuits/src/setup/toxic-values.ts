@@ -1,6 +1,6 @@
 /**
- * The secrets of the dev setup (protocol §9), which are no secrets: anybody can derive them from a public seed and forge proofs
- * with them. That is the point: every machine regenerates the same key, and no large key is committed.
+ * The secrets of the dev setup (protocol §9), which are not secret: anyone can derive them from a public seed and forge proofs
+ * with them. This is intended: every machine regenerates the same key, and no large key is committed.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * A circuit of any size that nobody wrote, with a key that proves it and an honest witness: what a machine needs to time whole proofs
+ * A generated circuit of any size, with a key that proves it and a valid witness: what a machine needs to time whole proofs
  * without carrying a key to it. Half of the rows say that a wire is a bit, the others multiply two wires: zeros, ones and full values
  * in the proportion that circuits of hashes have.
  *

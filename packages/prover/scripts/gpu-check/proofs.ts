@@ -20,7 +20,7 @@ type Snarkjs = {
   };
 };
 
-/** Undefined where it is not installed: it is no part of the bundle. */
+/** Undefined where it is not installed: it is not part of the bundle. */
 async function loadSnarkjs(): Promise<Snarkjs | undefined> {
   // A name that no bundler follows.
   const name = ['snark', 'js'].join('');

@@ -20,7 +20,7 @@ describe('a binding', () => {
   const limited = limitGpu(gpu, { maxStorageBufferBindingSize: 1024 });
   const buffer = buffers.take(2048, { label: 'something large' });
 
-  it('beyond the limit is refused by name and size before the device hears of it', async () => {
+  it('is refused beyond the limit, by name and size, before any call to the device', async () => {
     expect(() => createBindGroup(limited, layout, [[0, buffer]])).toThrow(
       expect.objectContaining({
         code: 'accelerator_limit_exceeded',
@@ -35,7 +35,7 @@ describe('a binding', () => {
     gpu.assertHealthy();
   });
 
-  it('of a part within the limit is made, and of one that is not there is not', async () => {
+  it('of a part inside the buffer is made, and of a part outside it is refused', async () => {
     await limited.guard(() =>
       createBindGroup(limited, layout, [[0, { buffer, offset: 1024, size: 1024 }]]),
     );

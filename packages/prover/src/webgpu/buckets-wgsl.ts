@@ -9,7 +9,7 @@
  * 4. `weigh_chunks`: running sums over a few buckets: R = sum of (i+1) S_i and D = chunk * sum of S_i.
  * 5. Merging chunks (`add_parts`), a level at a time: R = R_left + R_right + D_right, D = 2 (D_left + D_right). The last R is the group's sum.
  *
- * Every kernel has its addition once, in a loop: unrolled, the code would outgrow instruction caches and compilers' patience.
+ * Every kernel has its addition once, in a loop: unrolled, the code would exceed instruction caches and compile slowly.
  *
  * @module
  */

@@ -83,7 +83,7 @@ function decodeParts<T extends Addable<T>>(
   return total;
 }
 
-/** @throws Error (of the curve library) if the device returned something that is no point */
+/** @throws Error (of the curve library) if the device returned something that is not a point */
 export function decodeG1Result(
   bytes: Uint8Array,
   parts: readonly PartResult[],
@@ -94,7 +94,7 @@ export function decodeG1Result(
   return total.is0() ? undefined : total.toAffine();
 }
 
-/** @throws Error (of the curve library) if the device returned something that is no point */
+/** @throws Error (of the curve library) if the device returned something that is not a point */
 export function decodeG2Result(
   bytes: Uint8Array,
   parts: readonly PartResult[],

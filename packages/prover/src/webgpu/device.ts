@@ -81,7 +81,7 @@ function exhaustedError(message: string): ProverError {
   );
 }
 
-/** Dawn reports a loss a little after the calls that fail of it. */
+/** Dawn reports a loss a little after the calls that fail because of it. */
 const lossReportMs = 250;
 
 function watch(device: GPUDevice, adapter: GPUAdapter): Gpu {

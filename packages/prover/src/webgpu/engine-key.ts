@@ -148,7 +148,7 @@ export async function loadDeviceKey(
           else onProgress?.('sums', index / sums.length);
           return value;
         });
-        // Should one before it fail, this one's failure is not left unheard.
+        // If an earlier one fails, this one's rejection is still handled.
         running.catch(() => undefined);
         pending.push(running);
         if (pending.length >= pendingMost) await pending.shift();
@@ -159,7 +159,7 @@ export async function loadDeviceKey(
       }
     };
 
-    /** Whatever happened, nothing of the witness stays. */
+    /** Wipes the witness and everything derived from it, after success and after failure. */
     const wipe = (): void => {
       const encoder = device.createCommandEncoder();
       quotient.recordClear(encoder);

@@ -1,4 +1,4 @@
-/** The WebGPU engine on a device: its sums against arithmetic on known multiples, and what it does when things go wrong. */
+/** The WebGPU engine on a device: its sums against arithmetic on known multiples, and its behaviour on failure. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,7 +89,7 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
     key.release();
   }, 300_000);
 
-  it('refuses a key that no parts make small enough before it is read, and goes on', async () => {
+  it('refuses a key that cannot be divided far enough before it reads the key, and continues', async () => {
     await expect(engine.load(tooLarge.zkey)).rejects.toMatchObject({
       code: 'accelerator_limit_exceeded',
       message: expect.stringMatching(/a polynomial needs 262144 bytes.*takes 131072/),
@@ -97,7 +97,7 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
     expect(await resident.computeSums(encodeElements(witness))).toEqual(key.expectSums(witness));
   });
 
-  it('ends by the signal, and proves on', async () => {
+  it('stops at the signal, and makes later proofs', async () => {
     const controller = new AbortController();
     const ended = resident.computeSums(encodeElements(witness), {
       signal: controller.signal,
@@ -128,7 +128,7 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
 });
 
 describe.skipIf(!hasDevice)('a WebGPU engine without a key', () => {
-  it('fails of an error that the device reports of its own accord, and does not call it a loss', async () => {
+  it('fails after an error that the device reports unprompted, and does not report a lost device', async () => {
     const { engine, gpu } = await open();
     // A buffer that the host maps for writing and shaders read does not exist.
     gpu.device.createBuffer({ size: 16, usage: 0x0002 | 0x0080 });
@@ -143,7 +143,7 @@ describe.skipIf(!hasDevice)('a WebGPU engine without a key', () => {
     await engine.close();
   });
 
-  it('takes memory that the device reports missing for what it is, once', async () => {
+  it('reports missing device memory as memory_budget_exceeded, once', async () => {
     const { engine, gpu } = await open();
     // SwiftShader has no gigabyte in one piece, whatever its limits say.
     gpu.device.createBuffer({ size: gpu.device.limits.maxBufferSize, usage: 0x0080 }).destroy();
@@ -163,14 +163,14 @@ describe.skipIf(!hasDevice)('a WebGPU engine without a key', () => {
     await engine.close();
   });
 
-  it('fails what waits when it is closed', async () => {
+  it('rejects waiting calls when it is closed', async () => {
     const { engine } = await open();
     const failed = expect(engine.load(key.zkey)).rejects.toMatchObject({ code: 'prover_closed' });
     await engine.close();
     await failed;
   });
 
-  it('does nothing for a caller who has left', async () => {
+  it('does nothing for an aborted call', async () => {
     const { engine } = await open();
     const signal = AbortSignal.abort(new Error('not now'));
     await expect(engine.load(key.zkey, { signal })).rejects.toThrow('not now');
@@ -183,7 +183,7 @@ describe.skipIf(!hasDevice)('finding a graphics device', () => {
     expect(await createWebGpuEngine()).toEqual({
       reason: expect.stringContaining('runs on the processor'),
     });
-    // As an earlier start left it: what is not measured again is read, and tested.
+    // The folder is as an earlier start left it: the layout is read and tested, not measured again.
     const gpu = await openTestDevice();
     if (gpu === undefined) throw new Error('no device');
     const cacheDir = await mkdtemp(join(tmpdir(), 'webgpu-engine-'));

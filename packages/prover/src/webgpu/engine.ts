@@ -26,7 +26,7 @@ export type DeviceEngineOptions = {
   readonly memoryBudgetBytes?: number | undefined;
   /** Share of it that ready multiples of one key's points may take, 0..1; none on a renderer of the processor, which makes them slowly. */
   readonly tableShare?: number | undefined;
-  /** What stands behind the device's name: the layout's measured speed. */
+  /** The text after the device's name: the layout's measured speed. */
   readonly detail?: string | undefined;
 };
 

@@ -49,7 +49,7 @@ describe.skipIf(gpu === undefined)('field arithmetic on a graphics device', () =
     });
   });
 
-  it('uses the fastest layout of those that compute right, and none other', async () => {
+  it('uses the fastest layout among those that compute correctly', async () => {
     const wrong = {
       ...findLimbLayout('words-32'),
       // Claims another R than it computes with.

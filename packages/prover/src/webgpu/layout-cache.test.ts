@@ -1,4 +1,4 @@
-/** Measured layouts between starts: what is kept, what is not believed, and many processes on one folder. Needs no device. */
+/** Measured layouts between starts: what is kept, what is rejected, and many processes on one folder. Needs no device. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -66,7 +66,7 @@ describe('measured layouts', () => {
     expect((await start()).measured).toBe(1);
   });
 
-  it('of two cards lie beside each other', async () => {
+  it('of two cards are kept in separate files', async () => {
     const other = { ...key, adapter: { ...key.adapter, device: 'another card' } };
     await start();
     await start(other);
@@ -88,7 +88,7 @@ describe('measured layouts', () => {
     await expect(readdir(folder)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('cost a start its time, and no more, where the folder cannot be written', async () => {
+  it('are measured at each start, without an error, where the folder cannot be written', async () => {
     await writeFile(folder, 'a file');
     expect(await start()).toMatchObject({ measured: 1, used: measurements });
     expect(await readFile(folder, 'utf8')).toBe('a file');

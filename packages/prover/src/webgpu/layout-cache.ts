@@ -30,12 +30,12 @@ export type LayoutKey = {
 export type LayoutCache = {
   /** Undefined if there is nothing for this key that can be used. */
   readonly read: (key: LayoutKey) => Promise<readonly LayoutMeasurement[] | undefined>;
-  /** Best effort: a folder that cannot be written costs the next start its time, and no more. */
+  /** Best effort: if the folder cannot be written, the next start measures again. */
   readonly write: (key: LayoutKey, measurements: readonly LayoutMeasurement[]) => Promise<void>;
 };
 
 const format = 1;
-/** Ten times what a file has. */
+/** Ten times the size of a file. */
 const mostBytes = 16_384;
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -97,7 +97,7 @@ export function openLayoutCache(folder: string): LayoutCache {
         } finally {
           await file.close();
         }
-        // Whoever reads at this moment has the old file or the new one, each whole.
+        // A reader at this moment sees the whole old file or the whole new one.
         await rename(fresh, path);
       } catch {
         await rm(fresh, { force: true }).catch(() => undefined);

@@ -70,7 +70,7 @@ export const msmBindings = {
   indices: '@group(0) @binding(3) var<storage, read> indices: array<u32>;',
   /** Affine points, table after table. */
   points: '@group(0) @binding(4) var<storage, read> points: array<vec4<u32>>;',
-  /** One word a bucket: its count, then its first free place among the entries, at last its end. */
+  /** One word per bucket: its count, then its first free place among the entries, at last its end. */
   atomicKeys: '@group(0) @binding(5) var<storage, read_write> keys: array<atomic<u32>>;',
   keys: '@group(0) @binding(5) var<storage, read_write> keys: array<u32>;',
   /** Bucket and point (twice its place, plus one to subtract it), by bucket. */

@@ -226,7 +226,7 @@ export type CosetTransform = {
 
 /** 1024 elements: two passes up to 2^20. */
 const hardwareTileBytes = 32_768;
-/** Threads that wait for each other are dear where they are emulated. */
+/** Synchronising threads is slow where they are emulated. */
 const softwareTileBytes = 2_048;
 
 type BoundTransform = { readonly groups: readonly GPUBindGroup[] };

@@ -23,7 +23,7 @@ describe('the plan of the rows', () => {
   const coefficients = (rows: readonly number[]) =>
     encodeEntries(rows.map((row) => ({ matrix: 0, row, wire: 0, value: 1n })));
 
-  it('gives one thread no more terms than a segment has, however long a row is', () => {
+  it('gives one thread at most one segment of terms, for rows of any length', () => {
     const long = Array<number>(segmentTerms ** 2 + 1).fill(1);
     const { levels } = planRows(coefficients([...long, 0, 3]), 4, 1);
     expect(levels).toHaveLength(3);

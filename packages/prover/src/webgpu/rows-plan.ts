@@ -1,6 +1,6 @@
 /**
- * The matrices A and B of a circuit, laid out for a device: entries in the order of their rows, and rows longer than a thread should
- * have to bear cut into segments whose sums are summed again, level by level. Pure arithmetic on indexes.
+ * The matrices A and B of a circuit, laid out for a device: entries in the order of their rows, and rows too long for one
+ * thread cut into segments whose sums are summed again, level by level. Pure arithmetic on indexes.
  *
  * @module
  */

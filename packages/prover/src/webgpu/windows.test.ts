@@ -12,7 +12,7 @@ describe('windows of signed digits', () => {
     expect([groups, tables, buckets]).toEqual([windows, 1, 2 ** (bits - 1)]);
   });
 
-  test('tables share the digits, and none is kept that no digit needs', () => {
+  test('tables share the digits, and no unneeded table is kept', () => {
     for (let tables = 1; tables <= 20; tables++) {
       const plan = computeWindowPlan(16, tables);
       expect(plan.tables).toBeLessThanOrEqual(tables);
