@@ -170,7 +170,10 @@ export const apiKeys = section('API keys', [
   [
     'key.response',
     'Minting answers success, id, apiKey, keyPrefix, capability, name and an ISO 8601 createdAt.',
-    shown(employerRoutes(shownOnce), wire('refuses an unknown field, and a value that is not an object')),
+    shown(
+      employerRoutes(shownOnce),
+      wire('refuses an unknown field, and a value that is not an object'),
+    ),
   ],
   [
     'key.prefix',
