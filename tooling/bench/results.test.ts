@@ -58,15 +58,22 @@ it('puts newer figures in the place of those of the same size and keeps the othe
     oursMs,
     snarkjsMs: 1,
   });
-  const common = { machine: 'a machine', date: '2026-11-21', versions: {} };
+  const common = { machine: 'a machine', date: '2026-11-21' };
   const merged = mergeProverResults(
     {
       ...common,
+      versions: { ours: '1', gone: '7' },
       provers: { ours: [of(12, 1), of(14, 3)], gone: [of(12, 7)] },
       phases: [phase(12, 1), phase(14, 3)],
     },
-    { ...common, provers: { ours: [of(13, 2), of(12, 5)] }, phases: [phase(12, 5)] },
+    {
+      ...common,
+      versions: { ours: '2' },
+      provers: { ours: [of(13, 2), of(12, 5)] },
+      phases: [phase(12, 5)],
+    },
   );
   expect(merged.provers).toEqual({ ours: [of(12, 5), of(13, 2), of(14, 3)], gone: [of(12, 7)] });
+  expect(merged.versions).toEqual({ ours: '2', gone: '7' });
   expect(merged.phases).toEqual([phase(12, 5), phase(14, 3)]);
 });

@@ -29,6 +29,7 @@ export function mergeProverResults(before: ProverResults, after: ProverResults):
   const names = [...new Set([...Object.keys(before.provers), ...Object.keys(after.provers)])];
   return {
     ...after,
+    versions: { ...before.versions, ...after.versions },
     provers: Object.fromEntries(
       names.map((name) => [
         name,
