@@ -7,7 +7,7 @@ export {
   parseAmount,
   parseTokenUnits,
 } from './amount.ts';
-export type { Brand } from './brand.ts';
+export type { Brand, Mark } from './brand.ts';
 export { canonicalDigest, canonicalJson } from './canonical-json.ts';
 export type { ChainFamily, ChainFamilyName, Curve } from './chain-families/chain-family.ts';
 export { chainFamilies, findChainFamily } from './chain-families/families.ts';
