@@ -19,7 +19,7 @@ import { run } from '../src/processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = join(root, 'tooling/changes');
-const leftOut = new Set(['.git', '.cache', 'dist', '.sandbox', 'bench', 'out', 'cache']);
+const leftOut = new Set(['.git', '.cache', 'dist', '.sandbox', 'out', 'cache']);
 
 /** The repository with its workspace links, which point into the copy, and the installed packages of the original. */
 function copyRepository(): string {

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { bigintToHex32 } from '@pool/core';
 import { type JobStore, openJobStore } from '@pool/idempotency';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createWorld } from '../fixtures/fake-world.ts';
 import { eraseExpired } from './erase-expired.ts';
 import { serializeRecord } from './record.ts';
 
@@ -64,6 +65,36 @@ async function listKept(keys: readonly string[]): Promise<readonly string[]> {
     job?.payload.includes('salary-of-alice') === true ? [job.key] : [],
   );
 }
+
+it.each([
+  ['a permit', true],
+  ['an approval', false],
+])('erases recipients, proof and signatures of a job that was paid with %s', async (_, permit) => {
+  const world = await createWorld({ permit });
+  const job = await world.accept();
+  await world.run(job);
+  const before = job.record();
+  await store.claim({
+    scope,
+    key: 'paid',
+    fingerprint: 'paid',
+    state: 'done',
+    payload: job.payload(),
+    nowMs: 0,
+  });
+  expect(await eraseExpired(store, 30, 31 * dayMs)).toEqual({ erased: 1, failed: [] });
+  const payload = (await store.get(scope, 'paid'))?.payload ?? '';
+  const after: unknown = JSON.parse(payload);
+  expect(after).toMatchObject({ recipients: [], skipped: [], approvals: [] });
+  expect(after).toMatchObject({ key: before.key, result: before.result });
+  for (const name of ['proved', 'signature', 'permit']) {
+    expect(after).not.toHaveProperty(name);
+  }
+  expect(before.proved).toBeDefined();
+  expect(before.signature).toBeDefined();
+  expect(before.permit !== undefined).toBe(permit);
+  expect(before.approvals.length > 0).toBe(!permit);
+});
 
 it('erases 299 of 300 jobs when the oldest is damaged, and names that one', async () => {
   const keys = await fill(300);
