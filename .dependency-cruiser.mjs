@@ -154,16 +154,23 @@ export default {
     },
     {
       name: 'agent-config-imports-no-room',
-      comment: 'The rooms of the agent: config <- services <- {http, roster, terminal} <- pay-run.',
+      comment:
+        'The rooms of the agent: config <- state <- services <- {http, roster, terminal} <- pay-run.',
       severity: 'error',
       from: { path: '^apps/agent/src/config/', pathNot: TEST },
       to: { path: '^apps/agent/src/', pathNot: '^apps/agent/src/config/' },
     },
     {
-      name: 'agent-services-import-config-only',
+      name: 'agent-state-imports-config-only',
+      severity: 'error',
+      from: { path: '^apps/agent/src/state/', pathNot: TEST },
+      to: { path: '^apps/agent/src/', pathNot: '^apps/agent/src/(config|state)/' },
+    },
+    {
+      name: 'agent-services-import-config-and-state-only',
       severity: 'error',
       from: { path: '^apps/agent/src/services/', pathNot: TEST },
-      to: { path: '^apps/agent/src/', pathNot: '^apps/agent/src/(config|services)/' },
+      to: { path: '^apps/agent/src/', pathNot: '^apps/agent/src/(config|state|services)/' },
     },
     {
       name: 'agent-http-roster-and-terminal-import-services-only',
@@ -172,7 +179,7 @@ export default {
       from: { path: '^apps/agent/src/(http|roster|terminal)/', pathNot: TEST },
       to: {
         path: '^apps/agent/src/[^/]+/',
-        pathNot: '^apps/agent/src/(config|services|$1)/',
+        pathNot: '^apps/agent/src/(config|state|services|$1)/',
       },
     },
     {

@@ -2,7 +2,7 @@
 // every failure is shown at the end. On a terminal each check reports as it ends; in a pipe only failures and the
 // summary are written. `pnpm check format types` runs only those two. `pnpm fix` mends what can be mended.
 import { join, resolve } from 'node:path';
-import { findForge } from '../src/foundry.ts';
+import { findForge } from '../../packages/contracts/scripts/forge.ts';
 import {
   checkAllLicences,
   checkBannedWords,
@@ -85,8 +85,7 @@ const checks: readonly Check[] = [
   {
     name: 'solidity',
     what: 'forge fmt',
-    run: async () =>
-      program(findForge(root), ['fmt', '--check'], join(root, 'packages/contracts'))(),
+    run: async () => program(findForge(), ['fmt', '--check'], join(root, 'packages/contracts'))(),
   },
   {
     name: 'generated',

@@ -1,6 +1,6 @@
 // `pnpm fix`: mends everything that `pnpm check` complains about and that a tool can mend.
 import { join, resolve } from 'node:path';
-import { findForge } from '../src/foundry.ts';
+import { findForge } from '../../packages/contracts/scripts/forge.ts';
 import { run } from '../src/processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -21,7 +21,7 @@ const steps: readonly { readonly name: string; readonly run: () => Promise<{ sta
     },
     {
       name: 'forge fmt',
-      run: () => run(findForge(root), ['fmt'], { cwd: contracts, output: 'inherit' }),
+      run: () => run(findForge(), ['fmt'], { cwd: contracts, output: 'inherit' }),
     },
     {
       name: 'generated files',

@@ -9,7 +9,7 @@
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { findForge } from '../src/foundry.ts';
+import { findForge } from '../../packages/contracts/scripts/forge.ts';
 import { run } from '../src/processes.ts';
 import {
   explainSkips,
@@ -85,7 +85,7 @@ async function runVitest(filters: readonly string[], env: Record<string, string>
 }
 
 async function runForge(env: Record<string, string>): Promise<RunnerReport> {
-  const forge = findForge(root);
+  const forge = findForge();
   const { status, stdout, combined } = await run(forge, ['test', '--json'], {
     cwd: join(root, 'packages/contracts'),
     env,

@@ -53,7 +53,12 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
   ['apps-do-not-import-apps', 'apps/agent/src/a.ts', 'apps/platform/src/b.ts'],
   ['agent-config-imports-no-room', 'apps/agent/src/config/a.ts', 'apps/agent/src/services/b.ts'],
   ['agent-config-imports-no-room', 'apps/agent/src/config/a.ts', 'apps/agent/src/b.ts'],
-  ['agent-services-import-config-only', 'apps/agent/src/services/a.ts', 'apps/agent/src/http/b.ts'],
+  ['agent-state-imports-config-only', 'apps/agent/src/state/a.ts', 'apps/agent/src/services/b.ts'],
+  [
+    'agent-services-import-config-and-state-only',
+    'apps/agent/src/services/a.ts',
+    'apps/agent/src/http/b.ts',
+  ],
   [
     'agent-http-roster-and-terminal-import-services-only',
     'apps/agent/src/http/a.ts',
@@ -123,6 +128,8 @@ const allowed: readonly (readonly [from: string, to: string])[] = [
   ['apps/agent/src/fixtures/a.ts', 'packages/testkit/src/b.ts'],
   ['apps/agent/src/config/a.ts', 'apps/agent/src/config/b.ts'],
   ['apps/agent/src/services/a.ts', 'apps/agent/src/config/b.ts'],
+  ['apps/agent/src/services/a.ts', 'apps/agent/src/state/b.ts'],
+  ['apps/agent/src/state/a.ts', 'apps/agent/src/config/b.ts'],
   ['apps/agent/src/http/a.ts', 'apps/agent/src/services/b.ts'],
   ['apps/agent/src/roster/a.ts', 'apps/agent/src/roster/b.ts'],
   ['apps/agent/src/terminal/a.ts', 'apps/agent/src/services/b.ts'],

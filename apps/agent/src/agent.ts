@@ -32,19 +32,19 @@ import { createApp } from './http/app.ts';
 import { createCredentialLimiter } from './http/bearer.ts';
 import { createKeyGate } from './http/key-gate.ts';
 import { type ProcessUsage, renderAgentMetrics } from './http/metrics.ts';
-import { ensureAgentHome, ensureLoopbackToken } from './services/agent-home.ts';
 import type { AgentLog } from './services/agent-log.ts';
 import { type AgentParts, createParts, systemClock } from './services/agent-parts.ts';
 import { createAcceleratorProbe, createConfiguredProver } from './services/agent-prover.ts';
-import { openEvidencePins } from './services/evidence-pins.ts';
-import { ensureFingerprintKey } from './services/fingerprint-key.ts';
 import { createJobProgress } from './services/job-progress.ts';
-import { openPaidKeys, paidKeysPath } from './services/paid-keys.ts';
 import { createReadiness } from './services/readiness.ts';
 import { startRetention } from './services/retention.ts';
-import { listEmployersOf } from './services/stored-keys.ts';
 import { createTenancy, withTenancy } from './services/tenancy.ts';
 import { startTenant, type Tenant } from './services/tenant.ts';
+import { ensureAgentHome, ensureLoopbackToken } from './state/agent-home.ts';
+import { openEvidencePins } from './state/evidence-pins.ts';
+import { ensureFingerprintKey } from './state/fingerprint-key.ts';
+import { openPaidKeys, paidKeysPath } from './state/paid-keys.ts';
+import { listEmployersOf } from './state/stored-keys.ts';
 import { version } from './version.ts';
 
 export type Agent = {

@@ -19,7 +19,7 @@ import {
 import { type Origin, readVariable } from '../config/reader.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import { allVariables, families, variables } from '../config/variables.ts';
-import { readTenancyPin, tenancyPinPath } from '../services/tenancy-pin.ts';
+import { readTenancyPin, tenancyPinPath } from '../state/tenancy-pin.ts';
 
 export type VariableReport = {
   readonly variable: string;

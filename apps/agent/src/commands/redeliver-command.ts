@@ -10,7 +10,7 @@ import { isPoolError, PoolError, parseHex } from '@pool/core';
 import { parseDelivery } from '@pool/operations';
 import { createEdgeClient } from '@pool/platform-client';
 import { type Config, readConfig } from '../config/config.ts';
-import { listDeliveries, type StoredDelivery } from '../services/stored-keys.ts';
+import { listDeliveries, type StoredDelivery } from '../state/stored-keys.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 
 export type RedeliverOptions = {

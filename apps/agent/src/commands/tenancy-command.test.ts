@@ -10,7 +10,7 @@ import {
   startStubPlatform,
   writeAgentFiles,
 } from '../fixtures/stub-platform.ts';
-import { pinFirstEmployer, readTenancyPin, tenancyPinPath } from '../services/tenancy-pin.ts';
+import { pinFirstEmployer, readTenancyPin, tenancyPinPath } from '../state/tenancy-pin.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 
 const own = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';

@@ -8,17 +8,17 @@ import { errorCodeOf, PoolError } from '@pool/core';
 import { createFingerprinter } from '@pool/operations';
 import { createEdgeClient } from '@pool/platform-client';
 import { type Config, readConfig } from '../config/config.ts';
-import { findFingerprintKey } from '../services/fingerprint-key.ts';
 import { probeTimeoutMs } from '../services/readiness.ts';
-import { isAtRisk, listStoredKeys, type StoredKey } from '../services/stored-keys.ts';
 import { createTenancy } from '../services/tenancy.ts';
+import { findFingerprintKey } from '../state/fingerprint-key.ts';
+import { isAtRisk, listStoredKeys, type StoredKey } from '../state/stored-keys.ts';
 import {
   normalizeEmployerId,
   readTenancyPin,
   replacePinnedEmployer,
   type TenancyPin,
   tenancyPinPath,
-} from '../services/tenancy-pin.ts';
+} from '../state/tenancy-pin.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 
 export type TenancyOptions = { readonly envFile?: string };

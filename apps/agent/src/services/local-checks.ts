@@ -24,12 +24,12 @@ import {
   validateDisbursement,
 } from '@pool/operations';
 import type { Config } from '../config/config.ts';
+import { openEvidencePins } from '../state/evidence-pins.ts';
+import { openRecordedPaidKeys } from '../state/paid-keys.ts';
+import { listStoredEmployers } from '../state/stored-keys.ts';
 import { type AgentParts, createParts, systemClock } from './agent-parts.ts';
 import { readChainsFile, routeChain } from './chains.ts';
-import { openEvidencePins } from './evidence-pins.ts';
-import { openRecordedPaidKeys } from './paid-keys.ts';
 import { createReadiness } from './readiness.ts';
-import { listStoredEmployers } from './stored-keys.ts';
 import { createTenancy, withTenancy } from './tenancy.ts';
 
 export type LocalChecks = {

@@ -5,8 +5,8 @@
  * @module
  */
 import { PoolError } from '@pool/core';
+import { normalizeEmployerId, pinFirstEmployer, readTenancyPin } from '../state/tenancy-pin.ts';
 import type { Probe } from './readiness.ts';
-import { normalizeEmployerId, pinFirstEmployer, readTenancyPin } from './tenancy-pin.ts';
 
 /** The code of each refusal, in HTTP answers, in readiness and in a dry run. */
 export const employerMismatch = 'employer_mismatch' as const;

@@ -6,8 +6,8 @@ import type { Bootstrap } from '@pool/api';
 import { PoolError } from '@pool/core';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { bootstrap } from '../fixtures/test-app.ts';
+import { replacePinnedEmployer } from '../state/tenancy-pin.ts';
 import { createTenancy } from './tenancy.ts';
-import { replacePinnedEmployer } from './tenancy-pin.ts';
 import { startTenant } from './tenant.ts';
 
 let home: string;

@@ -4,16 +4,13 @@
  *
  * @module
  */
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { parseEncryptionPublicKey } from '@pool/core';
 import type { PaidKeys } from '@pool/operations';
+import { openPrivateDatabase } from './private-database.ts';
 
 export type PaidKeyStore = PaidKeys & { close(): void };
-
-/** Maximum wait of a statement for another agent's write to the same file. The wait also blocks the renewal of leases. */
-const busyTimeoutMs = 1_500;
 
 /** Name of the file in the agent directory. */
 const fileName = 'paid-keys.sqlite';
@@ -30,20 +27,16 @@ export function openRecordedPaidKeys(home: string): PaidKeyStore {
 
 /** @param path - a file, made 0600, or `:memory:` */
 export function openPaidKeys(path: string): PaidKeyStore {
-  if (path !== ':memory:') {
-    // The file lists who was paid, and SQLite itself would create it readable by every user.
-    closeSync(openSync(path, 'a', 0o600));
-  }
-  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
-  database.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
+  const { database, inTransaction } = openPrivateDatabase(
+    path,
+    `
     CREATE TABLE IF NOT EXISTS paid_keys (
       wallet_pub TEXT PRIMARY KEY,
       encryption_public_key TEXT NOT NULL,
       paid_at_ms INTEGER NOT NULL
     ) STRICT;
-  `);
+    `,
+  );
   const read = database.prepare(
     'SELECT encryption_public_key AS key, paid_at_ms AS at FROM paid_keys WHERE wallet_pub = ?',
   );
@@ -67,16 +60,11 @@ export function openPaidKeys(path: string): PaidKeyStore {
       });
     },
     async record(paid, atMs) {
-      database.exec('BEGIN IMMEDIATE');
-      try {
+      inTransaction(() => {
         for (const { walletPub, encryptionPublicKey } of paid) {
           write.run(walletPub, encryptionPublicKey, atMs);
         }
-        database.exec('COMMIT');
-      } catch (error) {
-        database.exec('ROLLBACK');
-        throw error;
-      }
+      });
     },
     close: () => database.close(),
   };

@@ -4,33 +4,25 @@
  *
  * @module
  */
-import { closeSync, openSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import type { EvidencePins, PinnedEvidence } from '@pool/operations';
+import { openPrivateDatabase } from './private-database.ts';
 
 export type PinStore = EvidencePins & { close(): void };
 
 type Verdict = { readonly isAccepted: boolean; readonly isNewest: boolean };
 
-/** Maximum wait of a statement for another agent's write to the same file. The wait also blocks the renewal of leases. */
-const busyTimeoutMs = 1_500;
-
 /** @param path - a file, made 0600, or `:memory:` */
 export function openEvidencePins(path: string): PinStore {
-  if (path !== ':memory:') {
-    // The file lists the people of a payroll, and SQLite itself would create it readable by every user.
-    closeSync(openSync(path, 'a', 0o600));
-  }
-  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
-  database.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
+  const { database, inTransaction } = openPrivateDatabase(
+    path,
+    `
     CREATE TABLE IF NOT EXISTS evidence_pins (
       wallet_pub TEXT PRIMARY KEY,
       encryption_public_key TEXT NOT NULL,
       issued_at_ms INTEGER NOT NULL
     ) STRICT;
-  `);
+    `,
+  );
   const read = database.prepare(
     'SELECT encryption_public_key AS key, issued_at_ms AS at FROM evidence_pins WHERE wallet_pub = ?',
   );
@@ -51,27 +43,20 @@ export function openEvidencePins(path: string): PinStore {
   }
 
   return {
-    // One synchronous block, so that no other request runs between reading and writing. One transaction, so that the
-    // wait for the disk happens once and not per wallet.
+    // Nothing here awaits between reading and writing, so that no other request runs in between.
     async pinAll(evidence) {
       if (!evidence.some((one) => judge(one).isNewest)) {
         return evidence.map((one) => judge(one).isAccepted);
       }
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        const accepted = evidence.map((one) => {
+      return inTransaction(() =>
+        evidence.map((one) => {
           const verdict = judge(one);
           if (verdict.isNewest) {
             write.run(one.walletPub, one.encryptionPublicKey, one.issuedAtMs);
           }
           return verdict.isAccepted;
-        });
-        database.exec('COMMIT');
-        return accepted;
-      } catch (error) {
-        database.exec('ROLLBACK');
-        throw error;
-      }
+        }),
+      );
     },
     close: () => database.close(),
   };

@@ -1,0 +1,43 @@
+/**
+ * A small SQLite file in the agent's directory that only its owner can read.
+ *
+ * @module
+ */
+import { closeSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Maximum wait of a statement for another agent's write to the same file. The wait also blocks the renewal of leases. */
+const busyTimeoutMs = 1_500;
+
+export type PrivateDatabase = {
+  readonly database: DatabaseSync;
+  /** All writes of `work`, or none. One transaction waits for the disk once, however many rows it writes. */
+  inTransaction<T>(work: () => T): T;
+};
+
+/**
+ * @param path - a file, made 0600, or `:memory:`
+ * @param schema - `CREATE TABLE IF NOT EXISTS` statements
+ */
+export function openPrivateDatabase(path: string, schema: string): PrivateDatabase {
+  if (path !== ':memory:') {
+    // These files name the people of a payroll, and SQLite itself would create them readable by every user.
+    closeSync(openSync(path, 'a', 0o600));
+  }
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${schema}`);
+  return {
+    database,
+    inTransaction(work) {
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        const result = work();
+        database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        database.exec('ROLLBACK');
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,12 @@
+/** The exit codes of the commands and their table in README.md. */
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { exitCodes } from './exit-codes.ts';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+
+it('are the rows of the table in README.md, in order, each with a meaning', () => {
+  const [, section = ''] = /### Exit codes\n([\s\S]*?)\n###/.exec(readme) ?? [];
+  const rows = [...section.matchAll(/^\| (\d+) \| (.{10,}) \|$/gm)];
+  expect(rows.map(([, code]) => Number(code))).toEqual(Object.values(exitCodes));
+});
