@@ -49,7 +49,7 @@ it('compares provers of one size by their fastest runs, warm with warm and cold 
   expect(page).toContain('| 2^16 | 150 ms (10.0×) | 50.0 ms (4.0×) |');
 });
 
-it('puts newer figures in the place of those of the same size and keeps the others', () => {
+it('replaces figures of the same size by newer ones and keeps the others', () => {
   const measured = { coldMs: [9], phasesMs: {}, peakBytes: 1 };
   const of = (power: number, ms: number) => ({ ...measured, power, warmMs: [ms] });
   const phase = (power: number, oursMs: number) => ({

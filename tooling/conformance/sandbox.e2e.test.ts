@@ -107,7 +107,7 @@ describe('the sandbox from outside', () => {
     expect(result.stdout + result.stderr).not.toMatch(/pool_live_[A-Za-z0-9]{8}_/);
   });
 
-  it('is told five mistakes of five kinds at once, and stopped at the first', () => {
+  it('gets five mistakes of five kinds from validation, and the first from disburse', () => {
     expect(
       payment.issues.map(({ requestIndex, code }) => `${requestIndex} ${code}`).sort(),
     ).toEqual([
@@ -149,7 +149,7 @@ describe('the sandbox from outside', () => {
     }
   });
 
-  it('pays once, however often it has to ask, and the same pay run again pays nobody', async () => {
+  it('pays once with repeated requests, and the same pay run again pays nobody', async () => {
     const proxy = await startStumblingProxy(place.agentUrl, {
       // The mistaken roster comes first.
       'POST disburse': ['none', 'down', 'busy', 'lost'],
@@ -175,7 +175,7 @@ describe('the sandbox from outside', () => {
     expect(await findPoolTransactions()).toHaveLength(before.length + 1);
   });
 
-  it('ends with what was not as described', async () => {
+  it('ends with the difference from the description', async () => {
     const elsewhere = join(directory, 'elsewhere.json');
     const [holder] = (JSON.parse(readFileSync(path, 'utf8')) as { holders: object[] }).holders;
     // A wallet that is no funder of this agent: its key is another employer's.
@@ -189,7 +189,7 @@ describe('the sandbox from outside', () => {
     });
   });
 
-  it('pays a roster by the agent’s own command too, and says how it found the allowance', async () => {
+  it('also pays a roster by the agent’s own command, and reports the allowance', async () => {
     const roster = join(directory, 'roster.csv');
     writeFileSync(roster, `address,amount\n${place.holders[0]?.address},25\n`);
     const args = ['disburse', '--file', roster, '--pay-run', 'bonus'];

@@ -62,7 +62,7 @@ describe('renderMermaid and replaceGraph', () => {
     ]);
   });
 
-  it('replaces what stands between the markers and nothing else', () => {
+  it('replaces the text between the markers and nothing else', () => {
     const start = '<!-- dependency-graph:start (pnpm generate) -->';
     const end = '<!-- dependency-graph:end -->';
     const before = `# A\n${start}\nold\n${end}\nrest\n`;

@@ -213,11 +213,11 @@ describe('a dependency rule', () => {
       to,
       file: breaking[index]?.from ?? '',
     })),
-  )('$rule bites when $from imports $to', ({ rule, file }) => {
+  )('$rule fails if $from imports $to', ({ rule, file }) => {
     expect(brokenBy.get(file)).toContain(rule);
   });
 
-  it('no-cycles bites', () => {
+  it('no-cycles fails on a cycle', () => {
     expect(cycle.flatMap((file) => brokenBy.get(file) ?? [])).toContain('no-cycles');
   });
 

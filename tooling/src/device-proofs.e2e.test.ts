@@ -145,7 +145,7 @@ describe.skipIf(!hasDevice)('whole proofs on a graphics device', () => {
     expect(sums).toEqual(await computeOnProcessor(note, witness));
   }, 600_000);
 
-  it('run several at once on one device, whose keys make room for each other', async () => {
+  it('run several at once on one device that has no memory for all keys', async () => {
     await Promise.all([
       proveAndVerify(squares, squaresInput),
       proveAndVerify(squares, { start: 0, offsets: [0, 0] }),
@@ -176,7 +176,7 @@ describe.skipIf(!hasDevice)('whole proofs on a graphics device', () => {
     });
   }, 600_000);
 
-  it('go on on another device when one goes away in the middle', async () => {
+  it('continue on another device if one is lost during a proof', async () => {
     device(0).state.loseAt = 'quotient';
     await proveAndVerify(squares, squaresInput);
     expect(kind()).toBe('webgpu');
@@ -188,7 +188,7 @@ describe.skipIf(!hasDevice)('whole proofs on a graphics device', () => {
     expect(onIncident.mock.calls).toMatchObject([[{ code: 'accelerator_lost' }]]);
   }, 600_000);
 
-  it('go on on the processor when that one goes away too', async () => {
+  it('continue on the processor if that device is also lost', async () => {
     device(1).state.loseAt = 'sums';
     await proveAndVerify(squares, squaresInput);
     expect(kind()).toBe('cpu');

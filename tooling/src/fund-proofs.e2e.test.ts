@@ -23,7 +23,7 @@ function signalsOf({ D, z, y }: typeof input16): string[] {
   return [D, z, y].map(String);
 }
 
-it('proofs of both sizes, asked for at once, pass snarkjs with their own public signals only', async () => {
+it('proofs of both sizes, requested at once, pass snarkjs with their own public signals only', async () => {
   const batches = [
     [16, 11],
     [64, 17],
@@ -47,7 +47,7 @@ it('proofs of both sizes, asked for at once, pass snarkjs with their own public 
   }
 });
 
-it('a batch that does not add up is refused before it is proved', async () => {
+it('a batch with a wrong total is refused before it is proved', async () => {
   const input = { ...input16, total: input16.total + 1n };
   await expect(prover.prove({ circuit: 'fund-16', input })).rejects.toMatchObject({
     code: 'witness_refused',
@@ -90,7 +90,7 @@ it('an abort in each phase ends that proof and leaves the prover usable', async 
   await own.close();
 });
 
-it('a key beyond the budget is refused with what it needs, before it is loaded', async () => {
+it('a key beyond the budget is refused with the memory that it requires, before it is loaded', async () => {
   const memoryBudgetBytes = 32 * 2 ** 20;
   const poor = createProver({ artifacts: store, accelerator: 'cpu', memoryBudgetBytes });
   await expect(poor.prove({ circuit: 'fund-16', input: input16 })).rejects.toMatchObject({

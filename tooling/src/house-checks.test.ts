@@ -21,7 +21,7 @@ function write(path: string, text: string | object): void {
 }
 
 describe('checkAllLicences', () => {
-  it('is content with this repository', () => {
+  it('finds no problem in this repository', () => {
     expect(checkAllLicences(resolve(import.meta.dirname, '../..'))).toEqual([]);
   });
 
@@ -33,7 +33,7 @@ describe('checkAllLicences', () => {
 });
 
 describe('checkBannedWords', () => {
-  it('looks at tracked files only, at their names and at their lines', () => {
+  it('reads tracked files only, their names and their lines', () => {
     const [word = ''] = bannedWords;
     write('fine.txt', 'nothing here\n');
     write('note.txt', `one\n${word}two\n`);
@@ -66,16 +66,16 @@ describe('checkPackageFiles', () => {
     write('packages/a/README.md', '# a');
   });
 
-  it('is content with this repository', () => {
+  it('finds no problem in this repository', () => {
     expect(checkPackageFiles(resolve(import.meta.dirname, '../..'))).toEqual([]);
   });
 
-  it('is content with a private package that has a README and the licence', () => {
+  it('accepts a private package that has a README and the licence', () => {
     write('packages/a/package.json', { name: 'a', private: true, license: 'MIT' });
     expect(checkPackageFiles(root)).toEqual([]);
   });
 
-  it('asks every package for a README and the licence', () => {
+  it('requires a README and the licence in every package', () => {
     write('packages/b/package.json', { name: 'b', private: true });
     expect(checkPackageFiles(root)).toEqual([
       'packages/b: has no README.md',
@@ -96,7 +96,7 @@ describe('checkPackageFiles', () => {
       { type: 'git', url, directory: 'packages/b' },
       `repository is not ${url} with the directory packages/a`,
     ],
-  ])('asks a published package for %s', (field, value, complaint) => {
+  ])('requires %s of a published package', (field, value, complaint) => {
     write('packages/a/package.json', published);
     expect(checkPackageFiles(root)).toEqual([]);
     write('packages/a/package.json', { ...published, [field]: value });

@@ -44,7 +44,7 @@ describe('readLicence', () => {
     );
   });
 
-  it('answers undefined where nothing is stated', () => {
+  it('returns undefined if no licence is stated', () => {
     expect(readLicence({})).toBeUndefined();
     expect(readLicence({ license: '' })).toBeUndefined();
     expect(readLicence({ licenses: [] })).toBeUndefined();

@@ -33,7 +33,7 @@ describe('checkLicences', () => {
     expect(checkLicences(app)).toEqual({ problems: [], visited: 3 });
   });
 
-  it('finds a GPL package deep in the tree and names the way to it', () => {
+  it('finds a GPL package deep in the tree and names its path', () => {
     const app = install('app', { name: 'app', license: 'MIT', dependencies: { a: '1' } });
     install('app/node_modules/a', { name: 'a', license: 'MIT', dependencies: { b: '1' } });
     install('app/node_modules/a/node_modules/b', { name: 'b', license: 'GPL-3.0' });
@@ -54,7 +54,7 @@ describe('checkLicences', () => {
     expect(dirname(a)).toContain('store');
   });
 
-  it('does not look at development dependencies, nor at a package twice', () => {
+  it('ignores development dependencies, and reads a package once', () => {
     const app = install('app', {
       name: 'app',
       license: 'MIT',
@@ -67,7 +67,7 @@ describe('checkLicences', () => {
     expect(checkLicences(app)).toEqual({ problems: [], visited: 2 });
   });
 
-  it('looks at optional and peer dependencies when they are installed', () => {
+  it('reads optional and peer dependencies if they are installed', () => {
     const app = install('app', {
       name: 'app',
       license: 'MIT',

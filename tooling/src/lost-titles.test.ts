@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { findLostTitles, parseRenamedTitles } from './lost-titles.ts';
 
-it('finds a title that is gone, and one that is there less often', () => {
+it('finds a title that is missing, and one that occurs less often', () => {
   expect(findLostTitles(['a', 'b', 'b', 'c'], ['b', 'c', 'd'], [])).toEqual(['a', 'b']);
 });
 
-it('follows renamed titles, twice renamed ones too', () => {
+it('follows renamed titles, also renamed twice', () => {
   const renamed = parseRenamedTitles('# why\n\na\tb\nb\tc\nloop\tloop\nx\t\n');
   expect(findLostTitles(['a', 'b'], ['c', 'c'], renamed)).toEqual([]);
   expect(findLostTitles(['a', 'b'], ['c'], renamed)).toEqual(['b']);

@@ -6,7 +6,7 @@ function node(script: string) {
 }
 
 describe('run', () => {
-  it('answers status and output', async () => {
+  it('returns status and output', async () => {
     const result = await node('console.log("out"); console.error("err"); process.exitCode = 3');
     expect(result.status).toBe(3);
     expect(result.stdout).toBe('out\n');

@@ -105,7 +105,7 @@ it('fetched keys prove in production, where development keys do not', async () =
 });
 
 it.each(['circuit.wasm', 'proving-key.zkey', 'verification-key.json'])(
-  'nothing is proved with another %s than the manifest pins',
+  'refuses to prove with a %s that differs from the manifest',
   async (name) => {
     const file = path('fetched', circuit, name);
     const bytes = await readFile(file);

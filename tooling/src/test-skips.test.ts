@@ -25,7 +25,7 @@ const unknown: readonly SkippedTest[] = [
   },
 ];
 
-it('lets a run that forbids skips leave out the long tests alone, and a full run none', () => {
+it('allows a run that forbids skips to skip the long tests only, and a full run to skip none', () => {
   const all = [...long, ...graphics, ...unknown];
   expect(findForbiddenSkips(all, false)).toEqual([...graphics, ...unknown]);
   expect(findForbiddenSkips(all, true)).toEqual(all);
@@ -69,7 +69,7 @@ function runOnSkippedTest(env: Record<string, string>): { status: number | null;
   }
 }
 
-it('counts a skip in anybody’s CI, and fails for it only when the run forbids skips', () => {
+it('counts a skip in any CI, and fails only if the run forbids skips', () => {
   const inCi = runOnSkippedTest({ CI: 'true' });
   expect(inCi.out).toMatch(/\n1 passed, 0 failed, 1 skipped\n$/);
   expect(inCi.out).toContain('skipped: 1 for a reason that');

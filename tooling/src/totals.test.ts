@@ -58,13 +58,13 @@ describe('parseVitestReport', () => {
     });
   });
 
-  it('refuses what is not a report', () => {
+  it('refuses text that is not a report', () => {
     expect(() => parseVitestReport({})).toThrow('testResults');
     expect(() => parseVitestReport([])).toThrow('not an object');
     expect(() => parseVitestReport({ ...vitestReport, numPassedTests: 3 })).toThrow('contradicts');
   });
 
-  it('refuses a status it does not know, rather than miscount', () => {
+  it('refuses an unknown status', () => {
     const report = {
       numPassedTests: 0,
       testResults: [{ name: 'x', status: 'passed', assertionResults: [test('x', 'dreamt')] }],
@@ -96,7 +96,7 @@ describe('parseForgeReport', () => {
     expect(report.skipped).toEqual([{ runner: 'forge', name: 'test/B.t.sol:BTest > test_skip()' }]);
   });
 
-  it('refuses what is not a report', () => {
+  it('refuses text that is not a report', () => {
     expect(() => parseForgeReport('Error: Compiler run failed')).toThrow('not an object');
     expect(() => parseForgeReport({ x: {} })).toThrow('test_results');
     expect(() => parseForgeReport({ x: { test_results: { t: { status: 'Odd' } } } })).toThrow(
@@ -117,7 +117,7 @@ describe('the closing line', () => {
     expect(parseTotalsLine('7 passed, 0 failed')).toEqual({ passed: 7, failed: 0, skipped: 0 });
   });
 
-  it('is not seen in other text', () => {
+  it('is not found in other text', () => {
     expect(parseTotalsLine('Tests  7 passed, 0 failed')).toBeUndefined();
     expect(parseTotalsLine('7 passed')).toBeUndefined();
     expect(parseTotalsLine('')).toBeUndefined();

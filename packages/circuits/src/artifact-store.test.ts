@@ -140,7 +140,7 @@ describe('the artifact store', () => {
   });
 
   it.each(['r1cs', 'zkey'] as const)(
-    'refuses a build with another %s, though it is not kept',
+    'refuses a build with another %s, even if that file is not stored',
     async (kind) => {
       const reported = { ...entry.sha256, [kind]: computeDigest('other') };
       const { store } = createTestStore({ reported });
@@ -151,7 +151,7 @@ describe('the artifact store', () => {
     },
   );
 
-  it('keeps artifacts of other recipes apart', async () => {
+  it('stores the artifacts of each recipe separately', async () => {
     const first = await createTestStore().store.ensureArtifacts('fund-16');
     const { store, build } = createTestStore({ recipe: 'b'.repeat(64) });
     const second = await store.ensureArtifacts('fund-16');
@@ -186,7 +186,7 @@ describe('the artifact store', () => {
 });
 
 describe('the constraint file', () => {
-  it('is compiled when it is asked for, checked, and kept apart', async () => {
+  it('is compiled on request, checked, and stored separately', async () => {
     const { store, build, buildConstraints } = createTestStore();
     const path = await store.ensureConstraints('fund-16');
     expect(await readFile(path, 'utf8')).toBe(contents.r1cs);
@@ -205,7 +205,7 @@ describe('the constraint file', () => {
 });
 
 describe('the standard form of the key', () => {
-  it('is what a store for standard keys names, made once and checked at every use', async () => {
+  it('is the key that a store for standard keys returns, made once and checked at every use', async () => {
     const { store, build, convert } = createTestStore({ keyForm: 'standard' });
     const { zkeyPath } = await store.ensureArtifacts('fund-16');
     await store.ensureArtifacts('fund-16');
@@ -226,7 +226,7 @@ describe('the standard form of the key', () => {
     expect((await readdir(cacheDir)).sort()).toEqual([`fund-16-${'a'.repeat(16)}`, 'mine.zkey']);
   });
 
-  it('is not written when it is not the pinned one', async () => {
+  it('is not written if it differs from the pinned one', async () => {
     const { store } = createTestStore({
       files: { ...contents, zkey: 'other' },
       reported: entry.sha256,

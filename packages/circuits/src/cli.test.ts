@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 describe('pool-circuits', () => {
-  it('leads through a ceremony', async () => {
+  it('runs a whole ceremony', async () => {
     const digest = await computeFileDigest(join(folder, 'p.ptau'));
     const files = ['--r1cs', 'c.r1cs', '--ptau', 'p.ptau', '--ptau-sha256', digest];
     const begun = await run('ceremony', 'init', ...files, '--out', '0.zkey', '--json');
@@ -105,7 +105,7 @@ describe('pool-circuits', () => {
     [['ceremony', 'verify', '--r1cs', 'a', '--ptau', 'b', '--zkey', 'c', '--ptau-sha256', 'x']],
     [['fetch', '--from', 'x']],
     [['build']],
-  ])('answers %j with its usage and 2', async (args) => {
+  ])('prints its usage and exits with 2 for %j', async (args) => {
     const { code, out, err } = await run(...args);
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain('pool-circuits ceremony verify');

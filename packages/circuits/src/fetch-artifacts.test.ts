@@ -95,7 +95,7 @@ async function leavePart(bytes: Buffer) {
 }
 
 describe('fetching', () => {
-  it('brings every file from a folder or a server, once', async () => {
+  it('fetches every file from a folder or a server once', async () => {
     for (const from of [join(folder, 'from'), url]) {
       await rm(join(folder, 'out'), { recursive: true, force: true });
       expect((await run(from)).map(({ wasFetched }) => wasFetched)).toEqual([
@@ -111,7 +111,7 @@ describe('fetching', () => {
     expect(requests).toEqual([]);
   });
 
-  it('resumes where it broke off', async () => {
+  it('resumes an interrupted download at its end', async () => {
     manner = 'breaks off';
     await expect(run(url)).rejects.toMatchObject({ code: 'artifact_unavailable', retryable: true });
     const kept = (await readFile(keyPart())).length;
@@ -141,7 +141,7 @@ describe('fetching', () => {
     }
   });
 
-  it('begins again when the partial file differs', async () => {
+  it('starts again if the partial file differs', async () => {
     await leavePart(Buffer.alloc(1234, 7));
     await run(url);
     await expectAllThere();
@@ -154,14 +154,14 @@ describe('fetching', () => {
     await expectAllThere();
   });
 
-  it('refuses another file and keeps nothing of it', async () => {
+  it('refuses a file with another digest and stores nothing of it', async () => {
     manner = 'lies';
     await expect(run(url)).rejects.toMatchObject({ code: 'artifact_refused' });
     const left = await readdir(join(folder, 'out', 'fund-16'));
     expect(left.filter((name) => name.startsWith(artifactFiles.zkey))).toEqual([]);
   });
 
-  it('says what is missing, and that a failing server may be tried again', async () => {
+  it('names missing files, and reports a failing server as retryable', async () => {
     manner = 'has none';
     await expect(run(url)).rejects.toMatchObject({ code: 'artifact_missing', retryable: false });
     manner = 'fails';
@@ -171,7 +171,7 @@ describe('fetching', () => {
 });
 
 describe('the manifest of production keys', () => {
-  it('may leave circuits out, but not digests', () => {
+  it('can omit circuits, but no digest of a circuit', () => {
     const pinned = parsePinnedDigests(JSON.stringify({ circuits: { 'fund-16': { sha256 } } }));
     expect([...pinned]).toEqual([['fund-16', sha256]]);
     const { zkey: _, ...rest } = sha256;

@@ -78,7 +78,7 @@ async function openFetched(zkey: string, verificationKeyOf = zkey) {
 }
 
 describe('fetched keys of a ceremony', () => {
-  it.each(['one.zkey', 'ended.zkey'])('are handed out when it is sound: %s', async (name) => {
+  it.each(['one.zkey', 'ended.zkey'])('are returned if it is valid: %s', async (name) => {
     const keys = await openFetched(name);
     await keys.checkKeys();
     expect(await keys.ensureArtifacts('fund-16')).toMatchObject({ circuit: 'fund-16' });
@@ -109,7 +109,7 @@ describe('fetched keys of a ceremony', () => {
     await expect(keys.checkKeys()).rejects.toMatchObject({ code: 'zkey_malformed' });
   });
 
-  it('are refused when the verification key is another one’s', async () => {
+  it('are refused with a verification key of another proving key', async () => {
     const keys = await openFetched('one.zkey', 'ended.zkey');
     await expect(keys.ensureArtifacts('fund-16')).rejects.toMatchObject({
       code: 'key_pair_mismatch',

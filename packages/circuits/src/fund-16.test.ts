@@ -53,7 +53,7 @@ describe('the pinned artifacts', () => {
 describe('the shared vectors', () => {
   const batches = vectors.batches.filter(({ slots }) => slots.length === 16);
 
-  it('hold at least one batch of 16', () => {
+  it('contain at least one batch of 16', () => {
     expect(batches.length).toBeGreaterThan(0);
   });
 
@@ -89,7 +89,7 @@ describe('the shared vectors', () => {
 describe('fund-16', () => {
   const honest = toInput(createBatch(16, 11));
 
-  it('makes a proof that snarkjs verifies, and no other public signals pass', async () => {
+  it('makes a proof that snarkjs verifies with its own public signals only', async () => {
     const witness = { type: 'mem' as const };
     const { wtns } = await import('snarkjs');
     await wtns.calculate(honest, artifacts.wasmPath, witness);

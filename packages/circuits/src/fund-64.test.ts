@@ -19,7 +19,7 @@ describe.skipIf(!isFullRun)('fund-64 and fund-256', () => {
     ['fund-64', 64, 17],
     ['fund-256', 256, 200],
   ] as const)(
-    '%s makes the pinned key, and of %i slots with %i recipients a proof that snarkjs verifies',
+    '%s has the pinned key, and makes a proof of %i slots with %i recipients that snarkjs verifies',
     async (circuit, size, recipients) => {
       const store = createArtifactStore({ keyForm: 'standard' });
       const artifacts = await store.ensureArtifacts(circuit);

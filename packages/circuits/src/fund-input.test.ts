@@ -12,7 +12,7 @@ function refused(signal: string) {
 }
 
 describe('the input of a fund circuit', () => {
-  it('is read from BigInts and from decimal strings alike', () => {
+  it('is read from BigInts and from decimal strings', () => {
     const text = JSON.parse(
       JSON.stringify(input, (_, value: unknown) =>
         typeof value === 'bigint' ? value.toString() : value,
@@ -53,7 +53,7 @@ describe('the input of a fund circuit', () => {
     );
   });
 
-  it('never names a value', () => {
+  it('repeats no value in an error', () => {
     try {
       parseFundCircuitInput({ ...input, secret: R + 4_711n }, 2);
       expect.unreachable();

@@ -223,7 +223,7 @@ describe('each element of x is bound by D and y (protocol §5)', () => {
   });
 });
 
-describe('every wire is held by some constraint', () => {
+describe('every wire has a constraint that fixes it', () => {
   it('a change of any single wire of an honest witness is refused', async () => {
     const witness = await computeWitness(circuit.wasm, toInput(createBatch(size, 1)));
     const { r1cs } = circuit;

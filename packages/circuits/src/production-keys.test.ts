@@ -62,7 +62,7 @@ function fileOf(kind: FetchedKind) {
 }
 
 describe('fetched keys', () => {
-  it('are handed out as the manifest pins them', async () => {
+  it('are returned if they match the manifest', async () => {
     const keys = await openWith(foreign);
     expect(keys.circuits).toEqual(['fund-16']);
     expect(await keys.ensureArtifacts('fund-16')).toEqual({
@@ -79,7 +79,7 @@ describe('fetched keys', () => {
   });
 
   it.each(['wasm', 'zkey', 'verificationKey'] as const)(
-    'are refused when the file %s is missing or another',
+    'are refused if the file %s is missing or differs',
     async (kind) => {
       const keys = await openWith(foreign);
       await writeFile(fileOf(kind), 'other');
@@ -93,20 +93,20 @@ describe('fetched keys', () => {
     },
   );
 
-  it('are only those of the circuits that the manifest pins', async () => {
+  it('are limited to the circuits that the manifest pins', async () => {
     const keys = await openWith(foreign);
     for (const call of [keys.ensureArtifacts, keys.readVerificationKey]) {
       await expect(call('fund-64')).rejects.toMatchObject({ code: 'circuit_not_pinned' });
     }
   });
 
-  it('end with the signal', async () => {
+  it('stop loading at the abort signal', async () => {
     const keys = await openWith(foreign);
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(keys.ensureArtifacts('fund-16', { signal })).rejects.toThrow('enough');
   });
 
-  it('need a manifest that can be read', async () => {
+  it('require a readable manifest', async () => {
     const missing = { folder, manifest: join(folder, 'nothing.json') };
     expect(() => openProductionKeys(missing)).toThrow('cannot be read');
     await writeFile(missing.manifest, '{}');
@@ -129,7 +129,7 @@ describe('keys whose secrets are known', () => {
     expect(await keys.readVerificationKey('fund-16')).toEqual(key);
   });
 
-  it('are refused everywhere when nobody contributed', async () => {
+  it('are refused everywhere without a contribution', async () => {
     vi.stubEnv('NODE_ENV', 'development');
     const keys = await openWith({ ...foreign, vk_delta_2: generator });
     await expect(keys.ensureArtifacts('fund-16')).rejects.toMatchObject({

@@ -37,7 +37,7 @@ describe('the constraint file of x * x = y, y + 3 = z', () => {
     expect(() => findBrokenConstraints(compiled.r1cs, [2n, 0n, 0n, 0n])).toThrow(refused);
   });
 
-  it('is refused when cut off or not a constraint file', () => {
+  it('is refused if it is cut off or not a constraint file', () => {
     const refused = expect.objectContaining({ code: 'r1cs_malformed' });
     const { r1csBytes } = compiled;
     for (const length of [0, 11, 20, 60, 130, r1csBytes.length - 1]) {
@@ -52,7 +52,7 @@ describe('the constraint file of x * x = y, y + 3 = z', () => {
 });
 
 describe('a constraint file larger than the window it is read through', () => {
-  it('is read as a whole, from memory and from disk alike', async () => {
+  it('is read completely, from memory and from disk', async () => {
     // Rows of 1, 2 and 0 terms, written here by hand: 60,000 rows are 6.5 MB, so terms and counts straddle the windows of 4 MB.
     const ROWS = 60_000;
     const WIRES = 101;

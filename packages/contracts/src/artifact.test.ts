@@ -14,18 +14,18 @@ describe('linkBytecode', () => {
     ],
   };
 
-  it('puts the address into every place and touches nothing else', () => {
+  it('writes the address into every placeholder and changes nothing else', () => {
     const bare = library.slice(2);
     expect(linkBytecode(artifact, { Lib: library })).toBe(`0x60${bare}61${bare}62`);
   });
 
-  it('refuses to leave a place empty', () => {
+  it('refuses a placeholder without an address', () => {
     expect(() => linkBytecode(artifact)).toThrow(
       expect.objectContaining({ code: 'library_not_given' }),
     );
   });
 
-  it('finds the tree library in the pool, and no other', () => {
+  it('finds the tree library, and no other, in the pool', () => {
     expect(shieldedPoolArtifact.links.length).toBeGreaterThan(0);
     expect(new Set(shieldedPoolArtifact.links.map((link) => link.library))).toEqual(
       new Set(['NoteTree']),

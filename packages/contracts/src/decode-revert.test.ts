@@ -39,7 +39,7 @@ describe('decodeRevert', () => {
     expect(errors.length).toBeGreaterThan(20);
   });
 
-  it('finds the data wherever a provider put it', () => {
+  it('finds the data in each place where providers put it', () => {
     const data = shieldedPoolInterface.encodeErrorResult('InvalidProof', []);
     const expected = { code: 'invalid-proof', message: 'The proof does not hold for this batch.' };
     expect(decodeRevert(data)).toEqual(expected);
@@ -69,7 +69,7 @@ describe('decodeRevert', () => {
     expect(message.length).toBeLessThan(260);
   });
 
-  it('answers reverted when it knows nothing', () => {
+  it('returns reverted for unknown data', () => {
     for (const unknown of [
       undefined,
       null,

@@ -55,7 +55,7 @@ describe('deployPool', () => {
     await anvil.stop();
   });
 
-  it('puts code at every address it returns, in the block it names', async () => {
+  it('deploys code at every address that it returns, in the block that it names', async () => {
     const { deploymentBlock, ...contracts } = addresses;
     for (const address of Object.values(contracts)) {
       const codeBytes = ((await provider.getCode(address)).length - 2) / 2;

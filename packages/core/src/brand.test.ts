@@ -128,7 +128,7 @@ describe('the constructors', () => {
     },
   );
 
-  it('of 32-byte hex take 32 bytes and the integers that fit', () => {
+  it('of 32-byte hex accept 32 bytes and integers that fit', () => {
     expect(parseHex32(word)).toBe(word);
     expect(parseEncryptionPublicKey(word)).toBe(word);
     expect(bytesToHex32(new Uint8Array(32).fill(11))).toBe(word);
@@ -138,7 +138,7 @@ describe('the constructors', () => {
     expect(() => bigintToHex32(1n << 256n)).toThrow(refused('invalid_integer'));
   });
 
-  it('of amounts take 0 to 2^128-1 for a sum', () => {
+  it('of amounts accept 0 to 2^128-1 for a sum', () => {
     expect([assertAmount(0n), assertAmount(maxAmount)]).toEqual([0n, maxAmount]);
     expect(() => assertAmount(-1n)).toThrow(refused('invalid-amount'));
     expect(() => assertAmount(maxAmount + 1n)).toThrow(refused('invalid-amount'));

@@ -25,7 +25,7 @@ function parse(chains: unknown) {
 }
 
 describe('chainsFileSchema', () => {
-  it('reads chains without a pool apart from those with one', () => {
+  it('separates chains with a pool from chains without one', () => {
     const chains = { anvil, solana: { family: 'solana' }, base: { family: 'evm' } };
     expect(parse(chains)).toEqual({
       evidence: { domain: 'd', uri: 'https://d' },
@@ -66,7 +66,7 @@ describe('chainsFileSchema', () => {
     ['a family that is no name', { family: 'So lana' }, 'chains.a.family'],
     ['no object', 'solana', 'chains.a'],
     ['null', null, 'chains.a'],
-  ])('refuses %s, naming it', (_, chain, path) => {
+  ])('refuses %s by name', (_, chain, path) => {
     const settings = JSON.parse(JSON.stringify(chain));
     expect(() => parse({ a: settings })).toThrow(
       expect.objectContaining({ message: expect.stringContaining(`${path}: `) }),

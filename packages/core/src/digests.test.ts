@@ -36,7 +36,7 @@ describe('computeBatchNonce', () => {
     expect(computeBatchNonce(partsOf(vector))).toBe(hexToBigint(vector.batchNonce));
   });
 
-  it('is one for one job, however it is spelled', () => {
+  it('is equal for every spelling of a job', () => {
     const spelled = {
       ...example,
       pool: example.pool.toLowerCase(),
@@ -55,7 +55,7 @@ describe('computeBatchNonce', () => {
     ['funder', { funder: example.pool }],
     ['jobKey', { jobKey: `${example.jobKey} ` }],
     ['attempt', { attempt: 2 }],
-  ])('is another for another %s', (_, change) => {
+  ])('differs for another %s', (_, change) => {
     expect(computeBatchNonce({ ...example, ...change })).not.toBe(parseField(example.batchNonce));
   });
 
@@ -75,7 +75,7 @@ describe('computeBatchId', () => {
     expect(Reflect.apply(computeBatchId, undefined, [spelled, nonce])).toBe(parseField(batchId));
   });
 
-  it('is another for another funder with the same nonce', () => {
+  it('differs for another funder with the same nonce', () => {
     const [one, two] = vectors.batchIds;
     expect(one?.batchNonce).toBe(two?.batchNonce);
     expect(one?.batchId).not.toBe(two?.batchId);

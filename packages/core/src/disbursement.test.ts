@@ -101,7 +101,7 @@ describe('stepRequest', () => {
     expect(stepRequest(bad).next()).toMatchObject({ value: { requestIndex: 0 } });
   });
 
-  it('takes only the strings of a malformed recipient', () => {
+  it('reads only the strings of a malformed recipient', () => {
     const [first] = read(listOf(1, { recipientAddress: 'a', amount: 1, extra: {} })).read
       .recipients;
     expect(first).toEqual({ recipientAddress: 'a', amount: undefined, memo: undefined });

@@ -68,7 +68,7 @@ describe('hex', () => {
     expect(() => parseHex(value)).toThrow(expect.objectContaining({ code: 'invalid_hex' }));
   });
 
-  it.each(['0x', '0x00', '0x000000'])('refuses %s where two bytes are wanted', (value) => {
+  it.each(['0x', '0x00', '0x000000'])('refuses %s if two bytes are expected', (value) => {
     expect(() => parseHex(value, 2)).toThrow(expect.objectContaining({ code: 'invalid_hex' }));
     expect(() => hexToBytes(value, 2)).toThrow(expect.objectContaining({ code: 'invalid_hex' }));
   });

@@ -55,7 +55,7 @@ describe('formatIdempotencyKey', () => {
     expect(formatIdempotencyKey(String.raw`a"b\c`)).toBe(String.raw`"a\"b\\c"`);
   });
 
-  it('is read back as the same key, whatever the key', () => {
+  it('is read back as the same key, for any key', () => {
     const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(0x20 + index));
     const keys = [...printable.map((character) => `a${character}z`), '"x"', '\\', '"', '\\"'];
     for (const key of keys) {

@@ -21,7 +21,7 @@ describe('findMemoProblem', () => {
   });
 
   it.each(['', 'November', 'Grüße 👩‍👩‍👧', 'راتب نوفمبر', 'שכר', '\u00a0', 'x'.repeat(111)])(
-    'takes %j',
+    'accepts %j',
     (memo) => {
       expect(findMemoProblem(memo)).toBeUndefined();
     },

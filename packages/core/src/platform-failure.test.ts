@@ -10,7 +10,7 @@ function explain(cause: unknown) {
 it.each([
   [401, 'unauthorized'],
   [403, 'forbidden'],
-] as const)('says for %s %s that the edge token is refused, and what to do', (status, code) => {
+] as const)('reports for %s %s that the edge token is refused, and what to do', (status, code) => {
   const error = explain(new PoolError(code, 'canary', { status }));
   expect(error).toMatchObject({ code: 'edge_token_refused', status: 503, retryable: false });
   expect(error.message).toContain('platform edge-token create');
@@ -18,7 +18,7 @@ it.each([
   expect(error.message).not.toContain('canary');
 });
 
-it('says what is wrong with an answer', () => {
+it('names the problem of an answer', () => {
   const message = "the platform's answer is malformed: recipients[0].address: missing";
   const error = explain(new PoolError('platform_invalid_response', message));
   expect(error).toMatchObject({ code: 'platform_invalid_response', status: 503 });
@@ -29,7 +29,7 @@ it.each([
   [400, 'invalid_request'],
   [403, 'forbidden_host'],
   [404, 'not_found'],
-] as const)('says for %s %s that the platform refuses what was asked', (status, code) => {
+] as const)('reports for %s %s that the platform refuses the request', (status, code) => {
   const error = explain(new PoolError(code, 'canary', { status }));
   expect(error).toMatchObject({ code: 'platform_invalid_response', status: 503 });
   expect(error.message).toContain(`refuses the look-up of this agent with ${code}`);
@@ -40,7 +40,7 @@ it.each([
   new PoolError('platform_unreachable', 'canary'),
   new PoolError('rate_limited', 'canary'),
   new Error('canary'),
-])('calls everything else an outage', (cause) => {
+])('treats every other failure as an outage', (cause) => {
   expect(explain(cause)).toMatchObject({
     code: 'platform_unavailable',
     message: 'no answer',

@@ -52,7 +52,7 @@ describe.each<[string, v.GenericSchema, unknown[], unknown[]]>([
     ['file:///etc/passwd', 'javascript:alert(1)', 'pool.example', '', 5],
   ],
 ])('%s', (_, schema, good, bad) => {
-  it.each(good.map((value) => ({ value })))('takes $value', ({ value }) => {
+  it.each(good.map((value) => ({ value })))('accepts $value', ({ value }) => {
     expect(v.is(schema, value)).toBe(true);
   });
   it.each(bad.map((value) => ({ value })))('refuses $value', ({ value }) => {
@@ -66,7 +66,7 @@ describe('parseWire', () => {
     list: v.optional(v.array(v.strictObject({ amount: amountSchema }))),
   });
 
-  it('gives the value', () => {
+  it('returns the value', () => {
     expect(parseWire(schema, { name: 'a', list: [{ amount: '5' }] }, 'body')).toEqual({
       name: 'a',
       list: [{ amount: '5' }],
@@ -88,7 +88,7 @@ describe('parseWire', () => {
     ],
     ['no object', 'canary', 'body is malformed: (body): must be an object'],
     ['null', null, 'body is malformed: (body): must be an object'],
-  ])('says in words of the body what is wrong with %s', (_, value, message) => {
+  ])('names the problem of %s in words of the body', (_, value, message) => {
     expect(() => parseWire(schema, value, 'body')).toThrow(
       expect.objectContaining({ code: 'invalid_request', status: 400, message }),
     );

@@ -5,7 +5,7 @@ import { Secret } from './secret.ts';
 const text = 'correct horse battery staple';
 
 describe('Secret', () => {
-  it('gives the value to who asks for it', () => {
+  it('returns the value when it is requested', () => {
     expect(new Secret(text).reveal()).toBe(text);
     expect(new Secret(5n).reveal()).toBe(5n);
   });
@@ -28,7 +28,7 @@ describe('Secret', () => {
     expect(print()).not.toContain('horse');
   });
 
-  it('says that something is hidden', () => {
+  it('prints that a value is hidden', () => {
     expect(`${secret} ${JSON.stringify(secret)} ${inspect(secret)}`).toBe(
       '[redacted] "[redacted]" [redacted]',
     );

@@ -2,6 +2,6 @@ import { expect, it } from 'vitest';
 import { sourceDigest } from '../src/generated/wasm.ts';
 import { computeSourceDigest } from './assemble.ts';
 
-it('the generated kernels belong to these sources (else run `pnpm --filter @pool/kernels build:wasm`)', () => {
+it('the generated kernels match these sources (if not, run `pnpm --filter @pool/kernels build:wasm`)', () => {
   expect(sourceDigest).toBe(computeSourceDigest());
 });

@@ -21,7 +21,7 @@ function countTurns(): () => number {
   };
 }
 
-it('gives way all along a batch of sixty-four', async () => {
+it('yields throughout a batch of 64', async () => {
   const world = await createWorld({ permit: true });
   const holders = Array.from({ length: 64 }, (_, index) => createFakeHolder(index + 10));
   for (const holder of holders) {
@@ -62,7 +62,7 @@ it('returns the result of a computation, and throws what it throws', async () =>
   await expect(computeInTurns(compute(true), createPace())).rejects.toThrow('no');
 });
 
-it('gives way every few milliseconds at most', async () => {
+it('yields at most every few milliseconds', async () => {
   const stop = countTurns();
   await computeInTurns(
     (function* (): Generator<undefined, void, undefined> {

@@ -114,7 +114,7 @@ describe('a device that always goes away', () => {
     await prover.close();
   });
 
-  it('and that cannot be opened again is reported too', async () => {
+  it('that cannot be opened again is also reported', async () => {
     const { prover, onIncident } = setUp({ devices: [fails('accelerator_lost')] });
     await prover.prove({ circuit: factors, input });
     expect(codesOf(onIncident)).toEqual(['accelerator_lost', 'accelerator_retired']);

@@ -62,7 +62,7 @@ describe('faults outside of the prover', () => {
     await prover.close();
   });
 
-  it('an artifact source that heeds no signal holds up neither an abort nor the end', async () => {
+  it('an artifact source that ignores the signal delays neither an abort nor close', async () => {
     const prover = createEngineProver<string>({
       accelerator: 'cpu',
       memoryBudgetBytes: 1,
@@ -183,7 +183,7 @@ describe('a proving key', () => {
     await prover.close();
   });
 
-  it('that does not fit beside others removes them, and is refused if it does not fit alone', async () => {
+  it('that does not fit with others removes them, and is refused if it does not fit alone', async () => {
     const full = () =>
       Promise.reject(new ProverError('memory_budget_exceeded', 'no room in one piece'));
     let alone = 0;

@@ -52,7 +52,7 @@ it('a thread that cannot start fails its call', async () => {
   await link.close();
 });
 
-it('close fails running and waiting calls, and may be called twice', async () => {
+it('close fails running and waiting calls, and can be called twice', async () => {
   const link = createLink();
   const calls = [link.call('wait'), link.call('answer')];
   const outcomes = Promise.allSettled(calls);

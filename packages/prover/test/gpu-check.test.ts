@@ -61,7 +61,7 @@ describe.skipIf(probe === undefined)('the bundle of gpu-check', () => {
   });
   afterAll(() => rm(json, { force: true }));
 
-  it('runs with nothing but Node, and makes a proof that verifies', async () => {
+  it('requires Node only, and makes a proof that verifies', async () => {
     expect(existsSync(join(output, 'kernel-worker.js'))).toBe(true);
     // The other parts take long to compile on such a driver. msm.test.ts and engine.test.ts test what they call.
     const only = ['--only', 'transforms,processor'];

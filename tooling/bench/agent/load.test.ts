@@ -35,7 +35,7 @@ describe.each([
 });
 
 describe('callAtRate', () => {
-  it('makes its calls whether or not answers come', async () => {
+  it('makes its calls without waiting for answers', async () => {
     let calls = 0;
     let answer = (): void => {};
     const late = new Promise<void>((resolve) => {

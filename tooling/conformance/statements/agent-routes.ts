@@ -39,7 +39,7 @@ export const disburseRoute = section('POST /api/disburse', [
     'disburse.json',
     'It takes JSON by its content type.',
     shown(
-      agentApp('refuses %s without repeating it', 'takes a good request as JSON only, not as %s'),
+      agentApp('refuses %s without repeating it', 'accepts a good request as JSON only, not as %s'),
     ),
   ],
   [
@@ -58,10 +58,10 @@ export const disburseRoute = section('POST /api/disburse', [
     shown(
       agentApp(
         'answers the same key and body with the original job, without checking again',
-        'takes fields in another order as the same body, and a quoted key as the same key',
+        'treats fields in another order as the same body, and a quoted key as the same key',
         'creates one job for many requests at once',
       ),
-      sandbox('pays once, however often it has to ask, and the same pay run again pays nobody'),
+      sandbox('pays once with repeated requests, and the same pay run again pays nobody'),
     ),
   ],
   [
@@ -73,7 +73,7 @@ export const disburseRoute = section('POST /api/disburse', [
     'disburse.first-issue-alone',
     'It stops at the first issue and answers code and message alone.',
     shown(
-      sandbox('is told five mistakes of five kinds at once, and stopped at the first'),
+      sandbox('gets five mistakes of five kinds from validation, and the first from disburse'),
       agentErrors(
         'is 400 %s on disburse, code and message alone, and leaves no job',
         'is body, chain, token, size, amount, address, duplicate, registration',
@@ -146,14 +146,14 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
         'answers a job that has ended unchanged, and stores nothing',
         'answers 404 to an unknown key, and to a key of another employer',
       ),
-      agentAccess('meets a %s key'),
+      agentAccess('gives a %s key the access of its capability'),
     ),
   ],
   [
     'cancel.before-release',
     'Before its batch has left, a job that is cancelled fails with `cancelled` and sends nothing.',
     shown(
-      cancellation('ends without any work when it had not begun', 'at %s sends nothing'),
+      cancellation('ends without any work if it had not started', 'at %s sends nothing'),
       cancelled('before its batch has left ends at once, and moves nothing'),
     ),
   ],
@@ -165,8 +165,8 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
         'answers 409 when the job cannot be ended with the settings of this agent, and keeps the request',
       ),
       changedConfiguration(
-        'is cancelled when nothing of it was ever signed',
-        'is not called cancelled while its authorisation can land, and notes that it was asked',
+        'is cancelled if nothing of it was signed',
+        'is not reported as cancelled while its authorisation can still settle, and records the request',
         'is finished when the setting is restored, and paid once',
       ),
     ),
@@ -179,7 +179,7 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
         'is withdrawn by its funder, and ends when a final block shows that',
         'ends done when the batch settles first',
         'waits for the deadline while %s',
-        'and dies at %s, continues cancelling after a restart',
+        'and crashes at %s, continues to cancel after a restart',
       ),
       cancelled(
         'after it was refused for want of tokens is withdrawn by its funder, and never paid',
@@ -218,9 +218,9 @@ export const validateRoute = section('POST /api/validate', [
     shown(
       agentValidate(
         'lists different problems at once',
-        'hides nothing behind one bad memo or a list that is too long',
+        'reports all issues next to a bad memo and in a list that is too long',
       ),
-      sandbox('is told five mistakes of five kinds at once, and stopped at the first'),
+      sandbox('gets five mistakes of five kinds from validation, and the first from disburse'),
     ),
   ],
   [
@@ -228,7 +228,7 @@ export const validateRoute = section('POST /api/validate', [
     'It takes a bearer credential.',
     shown(
       agentValidate(
-        'tells a caller without a good credential nothing, not even that a body is malformed',
+        'reports nothing to a caller without a valid credential, not even a malformed body',
       ),
       access(onlyDisburse),
     ),
@@ -265,7 +265,7 @@ export const healthRoutes = section('Health', [
   [
     'health.livez',
     '`/api/livez` tells that the agent lives and asks for no credential.',
-    shown(agentApp('learns from livez that the agent is alive, without a credential')),
+    shown(agentApp('can read livez without a credential')),
   ],
 ]);
 

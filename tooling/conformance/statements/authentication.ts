@@ -42,9 +42,7 @@ export const authentication = section('Authentication', [
   [
     'auth.agent-bearer',
     'Every agent route but readyz and livez asks for a bearer.',
-    shown(
-      agentApp('bearer > %s', 'learns from livez that the agent is alive, without a credential'),
-    ),
+    shown(agentApp('bearer > %s', 'can read livez without a credential')),
   ],
   [
     'auth.api-key-or-loopback',
@@ -66,7 +64,7 @@ export const authentication = section('Authentication', [
   [
     'auth.verify-url-needed',
     'Without `DISBURSE_PLATFORM_VERIFY_URL` no API key is taken.',
-    shown(agentBearer('takes no API key where the platform’s verify-key is not configured')),
+    shown(agentBearer('accepts no API key if the platform’s verify-key is not configured')),
   ],
   [
     'auth.loopback-by-default',
@@ -94,7 +92,7 @@ export const capabilities = section('Capabilities', [
     'capability.one-only',
     'A key reaches the routes of its own capability and no others.',
     shown(
-      agentAccess('meets a %s key'),
+      agentAccess('gives a %s key the access of its capability'),
       edgeRoutes('notes > refuses a %s key', 'gives a %s key nothing of what agents call'),
       access('takes a disburse key and no other at %s', 'checks the capability again at the edge'),
       deployment(onlyItsKeys),
@@ -104,7 +102,7 @@ export const capabilities = section('Capabilities', [
     'capability.holder-not-disburse',
     'No holder’s key disburses, validates or reads a job, and only `holder.read` reads notes at the edge.',
     shown(
-      agentAccess('meets a %s key'),
+      agentAccess('gives a %s key the access of its capability'),
       access('takes a disburse key and no other at %s', 'checks the capability again at the edge'),
     ),
   ],

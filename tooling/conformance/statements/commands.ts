@@ -50,9 +50,7 @@ export const commands = section('Commands of the agent', [
   [
     'command.disburse-allowance-line',
     '`disburse` renders an allowance seen insufficient as `allowance: insufficient at the pre-proof check`.',
-    shown(
-      sandbox('pays a roster by the agent’s own command too, and says how it found the allowance'),
-    ),
+    shown(sandbox('also pays a roster by the agent’s own command, and reports the allowance')),
   ],
   [
     'command.disburse-skipped',

@@ -76,8 +76,8 @@ export const request = section('Disbursement request', [
     'request.unregistered-skip',
     'Under `skip` such a recipient is left out and reported in `skipped`.',
     shown(
-      checks('skips strangers on request and says why, but never everybody'),
-      validation('lists who would be skipped, whatever else is wrong'),
+      checks('skips unregistered recipients on request, with a reason, but never all recipients'),
+      validation('lists who would be skipped, also with other issues'),
       deployment('skips and reports that recipient where the request says so'),
     ),
   ],
@@ -129,7 +129,7 @@ export const result = section('Result of a job', [
   [
     'result.completed',
     '`completed`: `fund()` is confirmed on chain.',
-    shown(pipeline(paysThree, 'waits for finality before it calls a batch settled')),
+    shown(pipeline(paysThree, 'reports a batch as settled only after finality')),
   ],
   [
     'result.partial',
@@ -205,9 +205,7 @@ export const result = section('Result of a job', [
       rpcOutage(
         'proves and pays although nothing could be read of the allowance, and says unknown',
       ),
-      pipeline(
-        'approves nothing more for a batch that is mined, although the platform has lost it',
-      ),
+      pipeline('approves nothing more for a mined batch, even if the platform has lost it'),
     ),
   ],
 ]);
@@ -221,7 +219,7 @@ export const report = section('Validation report', [
     '`ok` is true when nothing is found and the batch would go through.',
     shown(
       validation('passes a good request, without a preflight field'),
-      agentValidate('reports what would stop the batch besides its issues'),
+      agentValidate('reports what would stop the batch in addition to its issues'),
       relayerHealth(relayerDown),
     ),
   ],
@@ -231,7 +229,7 @@ export const report = section('Validation report', [
     shown(
       validation(
         'passes a good request, without a preflight field',
-        'says sufficient, insufficient or unknown, as the chain tells it',
+        'reports sufficient, insufficient or unknown from the chain',
       ),
       rpcOutage('says unknown in a dry run while its RPC %s'),
     ),
@@ -240,9 +238,7 @@ export const report = section('Validation report', [
     'report.issues',
     'An issue has requestIndex, code, message and severity.',
     shown(
-      validation(
-        'lists every issue with its index and severity, those behind a bad amount included',
-      ),
+      validation('lists every issue with its index and severity, also after a bad amount'),
       agentErrors('is one issue of a report with 200 on validate'),
     ),
   ],
@@ -277,7 +273,7 @@ export const jobStates = section('States of a job', [
         'late landing > fails with settlement_expired only after a final block past the deadline',
       ),
       unreleased(
-        'waits until the authorisation of another agent, met on the way, is dead',
+        'waits until a newly found authorisation of another agent is dead',
         'ends done when another agent has paid the key in the meantime',
         'stays unfinished while the platform cannot say whether the key was posted',
         'stays unfinished while the chain cannot say whether the key was paid',

@@ -81,7 +81,7 @@ export const disbursementErrors = section('Errors of a disbursement', [
     shown(
       agentErrors(on400),
       checks(refusals),
-      solana('is refused wherever @solana/addresses refuses it or finds it off the curve'),
+      solana('is refused if @solana/addresses refuses it or finds it off the curve'),
       stellar('with one character changed is refused, as by stellar-base'),
     ),
   ],
@@ -107,7 +107,7 @@ export const disbursementErrors = section('Errors of a disbursement', [
         'a key that another agent of the employer has used > is a conflict for another body, before anything is accepted',
       ),
       paidElsewhere(
-        'fails with settled_elsewhere when other amounts were paid to the same people, total and all',
+        'fails with settled_elsewhere if the same people were paid other amounts with the same total',
       ),
     ),
   ],
@@ -121,7 +121,7 @@ export const disbursementErrors = section('Errors of a disbursement', [
     'Validating answers none of these statuses: they are in `issues`, under 200.',
     shown(
       agentErrors('is one issue of a report with 200 on validate'),
-      sandbox('is told five mistakes of five kinds at once, and stopped at the first'),
+      sandbox('gets five mistakes of five kinds from validation, and the first from disburse'),
     ),
   ],
 ]);
@@ -161,9 +161,9 @@ export const jobFailures = section('Failures of a job', [
         'is not paid again by an agent whose funder key was rotated',
         'is not paid again by an agent that lost its store and has another pool now',
         'is not paid again on a second chain, even if the first is not configured here',
-        'is not called dead by a deadline alone: another pool or an unread chain may have it',
+        'is not treated as dead by its deadline alone, because another pool or an unread chain may have paid it',
         'ends the job as settled_elsewhere once its own batch is dead, and does not send it again',
-        'is reported by a partial job too',
+        'is also reported by a partial job',
       ),
       tenancy('tells an agent with a rotated funder key that a key was paid under the earlier one'),
     ),

@@ -53,7 +53,7 @@ export const service = section('What the service does', [
     'service.roles-as-commands-and-routes',
     'The disbursement role runs as a command and as HTTP routes of one process.',
     shown(
-      sandbox('pays a roster by the agent’s own command too, and says how it found the allowance'),
+      sandbox('also pays a roster by the agent’s own command, and reports the allowance'),
       deployment('pays a roster, and every recipient opens exactly its own note'),
     ),
   ],
@@ -115,8 +115,8 @@ export const service = section('What the service does', [
     'Where the pool’s allowance does not suffice, the agent grants exactly what the batch needs, unasked.',
     shown(
       pipeline(
-        'approves exactly the total where the token has no permit',
-        'sets the allowance to zero first where the token demands it',
+        'approves exactly the total if the token has no permit',
+        'sets the allowance to zero first if the token requires it',
       ),
       deployment('approves a token without permit for exactly the total, zero first'),
     ),

@@ -24,7 +24,7 @@ const notDescribed = new Set([
 ]);
 
 describe('the agent and its document', () => {
-  it('serves the document and its page to everybody', async () => {
+  it('serves the document and its page without a credential', async () => {
     const { app } = createTestApp();
     const headers = { host: '127.0.0.1:8787' };
     const document = await app.request('http://127.0.0.1/openapi.json', { headers });

@@ -32,7 +32,7 @@ const routes: [
 ];
 
 describe.each(routes)('%s', (_route, ask, allowed) => {
-  it.each(capabilities)('meets a %s key', async (capability) => {
+  it.each(capabilities)('gives a %s key the access of its capability', async (capability) => {
     const test = createTestApp();
     const answer = await ask(test, bearer(apiKey(keyOf[capability])));
     expect(answer.status).toBe(capability === 'disburse' ? allowed : 403);
@@ -59,7 +59,7 @@ describe.each(routes)('%s', (_route, ask, allowed) => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('counts the requests of each credential apart', async () => {
+  it('counts the requests of each credential separately', async () => {
     const test = createTestApp({ rateLimit: 1 });
     const headers = bearer(loopbackToken);
     const statuses: number[] = [];
@@ -102,7 +102,7 @@ describe('a rate limit', () => {
     expect(state.verifications).toBe(1);
   });
 
-  it('counts each made-up key apart, and none against a good key', async () => {
+  it('counts each invalid key separately, and none for a valid key', async () => {
     const { get, state } = createTestApp({ rateLimit: 1 });
     for (const name of ['aaa', 'aaa', 'bbb', 'ccc', 'ddd']) {
       expect((await get('/api/disburse/june', bearer(apiKey(name)))).status).toBe(401);
@@ -158,7 +158,7 @@ describe('the request id', () => {
     ['a credential', loopbackToken],
     ['an API key', apiKey('disburse')],
     ['nothing', ''],
-  ])('is new where the caller sent %s', async (_what, sent) => {
+  ])('is new if the caller sent %s', async (_what, sent) => {
     const { get, logged } = createTestApp();
     const id = (await get('/api/livez', { 'x-request-id': sent })).headers.get('x-request-id');
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);

@@ -45,12 +45,12 @@ it.each([
   ['colons, quotes and backslashes in strings', '"amount":"5","memo":"a:b \\"c\\":\\\\"'],
   ['a memo outside ASCII', '"amount":"5","memo":"Café 🙂"'],
   ['spaces around colons', '"amount" : "5"'],
-])('takes %s', async (_what, entry) => {
+])('accepts %s', async (_what, entry) => {
   const { post } = createTestApp();
   expect((await post('june', bodyWith(entry))).status).toBe(202);
 });
 
-it('takes the same fields in each of several objects', async () => {
+it('accepts the same fields in each of several objects', async () => {
   const { post, request } = createTestApp();
   expect((await post('june', request)).status).toBe(202);
 });

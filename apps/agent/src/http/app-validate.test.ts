@@ -36,7 +36,7 @@ it('lists different problems at once', async () => {
   ]);
 });
 
-it('hides nothing behind one bad memo or a list that is too long', async () => {
+it('reports all issues next to a bad memo and in a list that is too long', async () => {
   const { validate, post, holders, platform } = createTestApp({ maxRecipients: 2 });
   const [first] = holders;
   const stranger = createFakeHolder(99).address;
@@ -74,7 +74,7 @@ it('hides nothing behind one bad memo or a list that is too long', async () => {
   });
 });
 
-it('reports what would stop the batch besides its issues', async () => {
+it('reports what would stop the batch in addition to its issues', async () => {
   const { validate, chain, request, state } = createTestApp();
   chain.balance = 0n;
   state.outages = [{ code: 'gate_unavailable', message: 'the pool-gate is down' }];
@@ -115,7 +115,7 @@ it.each([
   });
 });
 
-it('reports an address with an unpaired surrogate beside a good recipient', async () => {
+it('reports an address with an unpaired surrogate next to a valid recipient', async () => {
   const { validate, request } = createTestApp();
   const recipients = [{ recipientAddress: 'x\ud800', amount: '5' }, ...request.recipients];
   const answer = await validate({ ...request, recipients });
@@ -145,7 +145,7 @@ it('reports a platform that does not answer, before bootstrap and after', async 
   expect(await second.json()).toMatchObject({ ...expected, allowanceState: 'sufficient' });
 });
 
-it('tells a caller without a good credential nothing, not even that a body is malformed', async () => {
+it('reports nothing to a caller without a valid credential, not even a malformed body', async () => {
   const { validate } = createTestApp();
   for (const [token, status] of [
     ['', 401],

@@ -39,7 +39,7 @@ describe('POST /api/disburse', () => {
     expect(test.state.wakes).toBe(1);
   });
 
-  it('takes fields in another order as the same body, and a quoted key as the same key', async () => {
+  it('treats fields in another order as the same body, and a quoted key as the same key', async () => {
     const { post, request } = createTestApp();
     await post('june', request);
     const reordered = { recipients: request.recipients, token: request.token };
@@ -97,7 +97,7 @@ describe('POST /api/disburse', () => {
     expect(await answer.json()).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('takes a key of 255 characters, and finds its job', async () => {
+  it('accepts a key of 255 characters, and finds its job', async () => {
     const { post, get, request } = createTestApp();
     const key = `%2F/?#"\\ é`.replace('é', '').padEnd(255, '~');
     const quoted = `"${key.replace(/(["\\])/g, '\\$1')}"`;
@@ -125,7 +125,7 @@ describe('POST /api/disburse', () => {
     ['a form', 'application/x-www-form-urlencoded'],
     ['another JSON', 'application/jsonp'],
     ['nothing', ''],
-  ])('takes a good request as JSON only, not as %s', async (_what, type) => {
+  ])('accepts a good request as JSON only, not as %s', async (_what, type) => {
     const { post, get, request } = createTestApp();
     const answer = await post('june', request, { 'content-type': type });
     expect(answer.status).toBe(400);
@@ -220,7 +220,7 @@ describe('GET /api/disburse/:key', () => {
     expect(await unknown.json()).toMatchObject({ code: 'not_found' });
   });
 
-  it('keeps one employer from the jobs of another', async () => {
+  it('shows no job of another employer', async () => {
     const { get, store } = createTestApp();
     const foreign = { scope: 'another', key: 'june', fingerprint: 'f', state: 'accepted' };
     await store.claim({ ...foreign, payload: '{}', nowMs: 0 });
@@ -306,7 +306,7 @@ describe('GET /metrics', () => {
 });
 
 describe('every request', () => {
-  it('learns from livez that the agent is alive, without a credential', async () => {
+  it('can read livez without a credential', async () => {
     const { get } = createTestApp();
     const answer = await get('/api/livez', { authorization: '' });
     expect(answer.status).toBe(200);

@@ -16,7 +16,7 @@ function createDeps(verifier: BearerDeps['verifier']): BearerDeps {
   };
 }
 
-it('takes no API key where the platform’s verify-key is not configured', async () => {
+it('accepts no API key if the platform’s verify-key is not configured', async () => {
   const deps = createDeps(undefined);
   await expect(authenticate(`Bearer ${apiKey}`, 'disburse', deps)).rejects.toMatchObject({
     code: 'verification_unavailable',
@@ -34,7 +34,7 @@ it('takes no API key where the platform’s verify-key is not configured', async
   });
 });
 
-it('tells the verifier when the caller disconnects', async () => {
+it('notifies the verifier when the caller disconnects', async () => {
   const { signal } = new AbortController();
   const heard: unknown[] = [];
   const deps = createDeps({

@@ -95,7 +95,7 @@ describe('a flood of made-up keys', () => {
     expect(await call).toEqual({ answer: good, ms: 20 });
   });
 
-  it('of a caller who disconnected before it queued is not in the queue', async () => {
+  it('of a caller who disconnected before it queued is not queued', async () => {
     const { gate, time, askedAbout } = createWorld(20);
     for (let index = 0; index < 8; index += 1) void time(`made up ${index}`);
     const gone = gate.verify('gone', AbortSignal.abort()).catch((error: unknown) => error);

@@ -39,7 +39,7 @@ describe('a roster that is paid whole', () => {
   );
 
   it.each(['chain_unavailable', 'platform_unavailable'] as const)(
-    'is sent with a warning where a read failed: %s',
+    'is sent with a warning if a read failed: %s',
     async (code) => {
       const test = create();
       test.outages.push({ code, message: 'why' });
@@ -78,7 +78,7 @@ describe('a roster that is paid in parts', () => {
     expect(test.state.submitted).toEqual([]);
   });
 
-  it('is sent with a warning where a read of the chain failed', async () => {
+  it('is sent with a warning if a read of the chain failed', async () => {
     const test = createTestPayRun();
     test.outages.push({ code: 'chain_unavailable', message: 'why' });
     const outcome = await test.split();

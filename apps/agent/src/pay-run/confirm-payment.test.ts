@@ -48,7 +48,7 @@ describe('a payment that is about to be sent', () => {
     }
   });
 
-  it('is printed without a question where nobody can answer', async () => {
+  it('is printed without a question if nobody can answer', async () => {
     const desk = createDesk(createTestPayRun());
     await desk.approve();
     expect(desk.lines).toHaveLength(2);
@@ -78,7 +78,7 @@ describe('a roster that was paid under another label', () => {
     expect(later.questions).toEqual(['Send this payment? [y/N] ']);
   });
 
-  it('is not named under its own label, in another amount, or where nothing was paid', async () => {
+  it('is not named under its own label, in another amount, or if nothing was paid', async () => {
     const test = createTestPayRun({ people: 2 });
     await test.whole({ payRun: 'may' });
     for (const [payRun, entries] of [
@@ -97,7 +97,7 @@ describe('a roster that was paid under another label', () => {
     expect(desk.questions).toHaveLength(1);
   });
 
-  it('is found where it was paid in parts', async () => {
+  it('is found if it was paid in parts', async () => {
     const test = createTestPayRun({ people: 5 });
     await test.split({ payRun: 'may' });
     const desk = createDesk(test);

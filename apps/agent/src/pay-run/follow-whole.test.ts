@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import { followWhole } from './follow-whole.ts';
 
-it.each(['SIGINT', 'SIGTERM'] as const)('says on %s how to follow the job', async (name) => {
+it.each(['SIGINT', 'SIGTERM'] as const)('prints on %s how to follow the job', async (name) => {
   const job = { key: 'june-1', state: 'submitted' } as const;
   const told: string[] = [];
   const printed: string[] = [];

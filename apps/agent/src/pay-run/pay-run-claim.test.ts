@@ -55,7 +55,7 @@ describe.each(['whole', 'split'] as const)('a label that was used, %s', (how) =>
     await expect(test[how]()).rejects.toThrow(conflict);
   });
 
-  it('stays taken where the agent has lost the job that it had accepted', async () => {
+  it('stays taken if the agent has lost the job that it had accepted', async () => {
     const test = create();
     await test[how]();
     const lost = createTestPayRun({ people: test.entries.length });
@@ -120,7 +120,7 @@ describe('the label of a roster that is paid whole', () => {
     expect(test.state.submitted).toHaveLength(2);
   });
 
-  it('does not pay whole what was started in parts', async () => {
+  it('does not pay a roster whole that was started in parts', async () => {
     const test = createTestPayRun({ people: 3 });
     await test.split();
     await expect(test.whole()).rejects.toThrow('--split');
@@ -136,7 +136,7 @@ describe('the label of a roster that is paid whole', () => {
     expect(test.state.submitted).toHaveLength(1);
   });
 
-  it('is recognised in a dry run too, which asks no agent', async () => {
+  it('is also recognised in a dry run, which asks no agent', async () => {
     const test = createTestPayRun({ people: 2 });
     const base = { chain: 'anvil', token: 'USDC', payRun: '2026-11' };
     await test.whole();

@@ -112,7 +112,7 @@ describe('a request whose answer was not seen', () => {
   it.each([
     ['agent_unreachable', 504],
     ['agent_invalid_response', 502],
-  ] as const)('keeps the label, though one more try is refused: %s', async (code, status) => {
+  ] as const)('keeps the label, even if one more try is refused: %s', async (code, status) => {
     const { ledger } = createTestPayRun();
     const deps = { ledger: ledger(), nowMs: () => 1, client: { find: async () => undefined } };
     await claimPayRun(name, { digest: '0x01', count: 1 }, deps);

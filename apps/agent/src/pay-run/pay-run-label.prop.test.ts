@@ -77,7 +77,7 @@ describe('parsePayRun', () => {
     );
   });
 
-  it('reads every spelling that people take for one label as that label', () => {
+  it('reads every common spelling of a label as that label', () => {
     fc.assert(
       fc.property(respelled, ({ original, spelling }) => {
         expect(parsePayRun(spelling)).toBe(original);

@@ -53,7 +53,7 @@ describe.each(['whole', 'split'] as const)('a payment of an earlier version, %s'
     await expect(test[how]({ payRun: 'may', entries: edit(test) })).rejects.toThrow(conflict);
   });
 
-  it('is found at the agent where the ledger was lost', async () => {
+  it('is found at the agent if the ledger was lost', async () => {
     for (const [before, now] of [
       ['MAY', 'may'],
       ['May', 'MAY'],
@@ -79,7 +79,7 @@ describe.each(['whole', 'split'] as const)('a payment of an earlier version, %s'
     expectPaidOnce(test);
   });
 
-  it('is not paid again where another spelling of it failed', async () => {
+  it('is not paid again if another spelling of it failed', async () => {
     for (const isLost of [false, true]) {
       const test = create();
       test.state.verdict = (job) => (job <= count ? 'failed' : 'completed');

@@ -18,7 +18,7 @@ function expectPaidOnce({ state, entries }: TestPayRun): void {
 }
 
 describe('paySplit', () => {
-  it('pays every part, one after the other, and says so', async () => {
+  it('pays the parts one after the other, and reports each', async () => {
     const test = createTestPayRun();
     const outcome = await test.split();
     expect(outcome.parts.map(({ entries }) => entries.length)).toEqual([2, 2, 1]);
@@ -158,7 +158,7 @@ describe('paySplit', () => {
     expectPaidOnce(test);
   });
 
-  it('pays everybody once wherever the process is killed, with and without a retry', async () => {
+  it('pays everybody once if the process is killed at any point, with and without a retry', async () => {
     for (const when of ['before', 'after'] as const) {
       for (let call = 1; ; call += 1) {
         const test = createTestPayRun();

@@ -110,7 +110,7 @@ describe('a key with only a beacon', () => {
     });
   });
 
-  it('is not made', async () => {
+  it('is refused before the file is written', async () => {
     await expect(at.end('0.zkey', 'never.zkey')).rejects.toMatchObject({ code: 'no_contribution' });
   });
 });
@@ -125,12 +125,15 @@ describe('a key with anything after a beacon', () => {
     await expect(exportVerificationKey(at.path(name))).rejects.toMatchObject({ code: codes[0] });
   });
 
-  it.each(['ended.zkey', 'late.zkey', 'beacons.zkey'])('gets no more: %s', async (name) => {
-    await expect(at.contribute(name, 'never.zkey')).rejects.toMatchObject({
-      code: 'ceremony_closed',
-    });
-    await expect(at.end(name, 'never.zkey')).rejects.toMatchObject({ code: 'ceremony_closed' });
-  });
+  it.each(['ended.zkey', 'late.zkey', 'beacons.zkey'])(
+    'accepts no further contribution or beacon: %s',
+    async (name) => {
+      await expect(at.contribute(name, 'never.zkey')).rejects.toMatchObject({
+        code: 'ceremony_closed',
+      });
+      await expect(at.end(name, 'never.zkey')).rejects.toMatchObject({ code: 'ceremony_closed' });
+    },
+  );
 
   it('is accepted when the beacon is the last', async () => {
     expect(await at.problemsOf('ended.zkey')).toEqual([]);
@@ -151,7 +154,7 @@ describe('secret contributions that hide nothing', () => {
     });
   });
 
-  it('are distinguished from one that hides its factor', async () => {
+  it('are distinguished from a contribution that hides its factor', async () => {
     await at.write('crafted.zkey', craftKey(await at.read('0.zkey'), [sample('x')]));
     expect(await at.problemsOf('crafted.zkey')).toEqual([]);
     expect(sectionOf(await at.read('crafted.zkey'), 10).readUInt32LE(64)).toBe(1);
@@ -177,7 +180,7 @@ describe('the parameters of a contribution', () => {
     ['out of order', (p) => Buffer.concat([p.subarray(NAME), p.subarray(0, NAME)])],
     ['without a value', (p) => p.subarray(0, NAME + 2)],
     ['without an exponent', (p) => Buffer.concat([p.subarray(0, NAME), p.subarray(NAME + 2)])],
-  ])('are not read %s', async (_what, change) => {
+  ])('are refused %s', async (_what, change) => {
     const name = await spoil(change);
     await expect(at.verify(name)).rejects.toMatchObject({ code: 'zkey_malformed' });
   });

@@ -34,14 +34,14 @@ async function listed() {
 }
 
 describe('files', () => {
-  it('are the same whichever arithmetic made them', async () => {
+  it('are equal with either arithmetic', async () => {
     const paths = { r1cs: at.path('c.r1cs'), ptau: at.path('p.ptau'), out: at.path('noble.zkey') };
     const ptauSha256 = await computeFileDigest(paths.ptau);
     await initialiseKey(paths, { arithmetic: createNobleArithmetic(), ptauSha256 });
     expect(await at.read('noble.zkey')).toEqual(await at.read('0.zkey'));
   });
 
-  it('are not replaced unless that is asked for', async () => {
+  it('are not replaced without the option to replace', async () => {
     const [before, names] = [await at.read('one.zkey'), await listed()];
     await expect(at.contribute('0.zkey', 'one.zkey')).rejects.toMatchObject({
       code: 'file_exists',
@@ -50,7 +50,7 @@ describe('files', () => {
     expect(await listed()).toEqual(names);
   });
 
-  it('are not left half made by an abort, wherever it comes', async () => {
+  it('are not left incomplete by an abort at any point', async () => {
     const names = await listed();
     const steps: number[] = [];
     const paths = { in: at.path('one.zkey'), out: at.path('never.zkey') };
@@ -81,7 +81,7 @@ describe('files', () => {
 });
 
 describe('a contribution', () => {
-  it('reports how far it is', async () => {
+  it('reports its progress', async () => {
     const fractions: number[] = [];
     await contributeToKey(
       { in: at.path('0.zkey'), out: at.path('progress.zkey') },

@@ -7,7 +7,7 @@ import { renderSolidityVerifier } from './export-verifier.ts';
 const key = verificationKeys['fund-16'];
 
 describe('the Solidity verifier', () => {
-  it('is the one packages/contracts generates, without what ties development keys to their chains', async () => {
+  it('equals the one that packages/contracts generates, except for the chain check of development keys', async () => {
     const ours = renderSolidityVerifier(key, { circuit: 'fund-16', contract: 'Fund16Verifier' });
     const theirs = await readFile(
       new URL('../../../contracts/solidity/verifiers/Fund16Verifier.sol', import.meta.url),

@@ -41,14 +41,14 @@ describe.each(['g1', 'g2'] as const)('in %s', (group) => {
     expect(Buffer.from(sum)).toEqual(Buffer.from(await noble.computeMsm(group, points, scalars)));
   });
 
-  it('sums nothing to infinity', async () => {
+  it('returns infinity as the sum of no points', async () => {
     const none = new Uint8Array(0);
     const sum = await kernels.computeMsm(group, none, none);
     expect([...sum].every((byte) => byte === 0)).toBe(true);
     expect(sum).toHaveLength(group === 'g1' ? 64 : 128);
   });
 
-  it('multiplies points by a scalar each, and by one for all', async () => {
+  it('multiplies each point by its own scalar, and all points by one scalar', async () => {
     const points = pointsOf(group, 12);
     for (const scalars of [scalarsOf(12), encodeInteger(sample('one for all'))]) {
       const products = await kernels.multiplyPoints(group, points, scalars);
@@ -57,7 +57,7 @@ describe.each(['g1', 'g2'] as const)('in %s', (group) => {
     }
   });
 
-  it('ends when aborted', async () => {
+  it('stops when aborted', async () => {
     const points = pointsOf(group, 33);
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(kernels.multiplyPoints(group, points, scalarsOf(33), { signal })).rejects.toThrow(

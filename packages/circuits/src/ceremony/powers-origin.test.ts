@@ -89,30 +89,30 @@ async function codeOf(name: string, pinned?: string): Promise<string | undefined
 
 describe('powers of tau are accepted', () => {
   it.each(['one.ptau', 'ended.ptau', 'late.ptau', 'large.ptau', 'cut-03.ptau'])(
-    'when somebody contributed in secret: %s',
+    'with a secret contribution: %s',
     async (name) => {
       expect(await codeOf(name)).toBeUndefined();
       expect(await powersOfTau.verify(at.path(name))).toBe(true);
     },
   );
 
-  it.each(['new.ptau', 'beacon.ptau'])('when their digest is pinned: %s', async (name) => {
+  it.each(['new.ptau', 'beacon.ptau'])('with a pinned digest: %s', async (name) => {
     expect(await codeOf(name, await computeFileDigest(at.path(name)))).toBeUndefined();
   });
 });
 
 describe('powers of tau are refused', () => {
-  it.each(['new.ptau', 'beacon.ptau'])('when everybody can know tau: %s', async (name) => {
+  it.each(['new.ptau', 'beacon.ptau'])('if tau is public: %s', async (name) => {
     expect(await codeOf(name)).toBe('ptau_no_secret_contribution');
   });
 
-  it('when the pinned digest differs, with any contributor', async () => {
+  it('if the pinned digest differs, with any contributor', async () => {
     expect(await codeOf('one.ptau', await computeFileDigest(at.path('ended.ptau')))).toBe(
       'ptau_digest_mismatch',
     );
   });
 
-  it('when the record is that of another file', async () => {
+  it('if the record belongs to another file', async () => {
     const powers = { tau: sample('tau'), alpha: sample('alpha'), beta: sample('beta') };
     await at.write('known.ptau', createPowersOfTau(powers, power));
     const record = sectionOf(await at.read('one.ptau'), 7);
@@ -121,7 +121,7 @@ describe('powers of tau are refused', () => {
     expect(await codeOf('copied.ptau')).toBe('ptau_contribution_invalid');
   });
 
-  it('when a contribution proves nothing, does not follow, or is missing', async () => {
+  it('if a contribution has an invalid proof, does not follow the previous one, or is missing', async () => {
     const record = sectionOf(await at.read('ended.ptau'), 7);
     const one = sectionOf(await at.read('one.ptau'), 7);
     // A point of each kind, and the challenge of the first contribution, from which the second one's points follow.
@@ -138,7 +138,7 @@ describe('powers of tau are refused', () => {
     expect(await codeOf('shortened.ptau')).toBe('ptau_contribution_invalid');
   });
 
-  it('when the secret contribution has factors that everybody sees', async () => {
+  it('if the factors of the secret contribution are public', async () => {
     const record = sectionOf(await at.read('beacon.ptau'), 7);
     const challenge = record.subarray(4 + fixed - 8 - 64, 4 + fixed - 8);
     const base = encodeG1(bn254.G1.Point.BASE.multiply(7n));
@@ -164,7 +164,7 @@ describe('powers of tau are refused', () => {
     expect(await codeOf('trivial.ptau')).toBe('ptau_no_secret_contribution');
   });
 
-  it('when their record cannot be read', async () => {
+  it('if their record cannot be read', async () => {
     const record = sectionOf(await at.read('one.ptau'), 7);
     await withRecord('one.ptau', 'cut.ptau', record.subarray(0, record.length - 1));
     await expect(codeOf('cut.ptau')).rejects.toMatchObject({ code: 'ptau_malformed' });
@@ -172,7 +172,7 @@ describe('powers of tau are refused', () => {
     await expect(codeOf('longer.ptau')).rejects.toMatchObject({ code: 'ptau_malformed' });
   });
 
-  it('when a key is begun or verified', async () => {
+  it('when an initial key is made, and when a key is verified', async () => {
     const paths = { r1cs: at.path('c.r1cs'), ptau: at.path('beacon.ptau') };
     const options = { arithmetic: kernels };
     await expect(

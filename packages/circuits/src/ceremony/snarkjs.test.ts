@@ -54,7 +54,7 @@ describe('with snarkjs', () => {
     await at.contribute('ours-0.zkey', 'one.zkey');
   });
 
-  it('begins with the same bytes', async () => {
+  it('writes the same initial key, byte for byte', async () => {
     expect(await at.read('ours-0.zkey')).toEqual(await at.read('theirs-0.zkey'));
   });
 
@@ -121,7 +121,7 @@ describe.each([
   [60, 6],
   [1000, 10],
 ])('with snarkjs, a circuit of %i rows', (rows, power) => {
-  it('takes turns in one chain, whose key proves', async () => {
+  it('contributes in turn with snarkjs to one chain, whose key makes valid proofs', async () => {
     const ptau = await createLargePowersOfTau(powers, power, (group, scalars) =>
       fast.multiplyGenerator(group, scalars),
     );

@@ -52,7 +52,7 @@ describe.each(['noble-curves', 'kernels'])('membership in G2 with %s', (name) =>
     expect(await areMembers(many)).toBe(true);
   });
 
-  it('fails for one other point of the twist, wherever it is', async () => {
+  it('fails for one point outside the subgroup, at any position', async () => {
     const outside = pointOutsideSubgroup(100n);
     expect(timesOrder(outside).is0()).toBe(false);
     expect(findInvalidPoint('g2', encodeG2(outside), 'refused')).toBeUndefined();
@@ -75,7 +75,7 @@ describe.each(['noble-curves', 'kernels'])('membership in G2 with %s', (name) =>
 });
 
 describe('points of files', () => {
-  it('are refused off the curve, with a coordinate not below q, and at infinity where that means nothing', () => {
+  it('are refused off the curve, with a coordinate not below q, and at infinity where infinity is invalid', () => {
     const bytes = encodeG2(Point.BASE);
     for (let at = 0; at < pointBytes.g2; at += 32) {
       const changed = Buffer.from(bytes);

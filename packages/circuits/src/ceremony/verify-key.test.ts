@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 describe('a key', () => {
-  it('is sound when it was not changed', async () => {
+  it('is valid if it was not changed', async () => {
     const verdict = await at.verify('three.zkey');
     expect(verdict).toMatchObject({ isValid: true, problems: [] });
     expect(verdict.contributions.map(({ name }) => name)).toEqual([
@@ -47,7 +47,7 @@ describe('a key', () => {
     ]);
   });
 
-  it('is refused when nobody contributed', async () => {
+  it('is refused without a contribution', async () => {
     expect(await at.problemsOf('0.zkey')).toEqual(['no_contribution']);
     await expect(exportVerificationKey(at.path('0.zkey'))).rejects.toMatchObject({
       code: 'no_contribution',
@@ -62,7 +62,7 @@ describe('a key', () => {
     expect(await at.problemsOf('two.zkey', 'c.r1cs', 'q.ptau')).toEqual(['powers_mismatch']);
   });
 
-  it('cannot be read when it is cut off anywhere', async () => {
+  it('is unreadable if it is cut off at any point', async () => {
     const file = await at.read('two.zkey');
     for (const length of [0, 11, 20, 300, file.length - 1]) {
       await at.write('cut.zkey', file.subarray(0, length));
@@ -106,12 +106,12 @@ describe('the record', () => {
       (s: Buffer) => s.fill(0, firstOffset + 192, firstOffset + 320),
       ['contribution_point_invalid', 'contribution_transcript_mismatch'],
     ],
-  ])('may not have another %s', async (what, change, codes) => {
+  ])('is refused with another %s', async (what, change, codes) => {
     const name = await at.spoil('two.zkey', `record-${what}.zkey`, 10, change);
     expect(await at.problemsOf(name)).toEqual(codes);
   });
 
-  it('may not have the proof of knowledge of another factor', async () => {
+  it('is refused with the proof of knowledge of another factor', async () => {
     await at.contribute('0.zkey', 'elsewhere.zkey');
     const elsewhere = sectionOf(await at.read('elsewhere.zkey'), 10).subarray(
       firstOffset + 192,
@@ -123,7 +123,7 @@ describe('the record', () => {
     expect(await at.problemsOf(name)).toEqual(['contribution_proof_invalid']);
   });
 
-  it('may not lack its last contribution', async () => {
+  it('is refused without its last contribution', async () => {
     const [one, two] = [await at.read('one.zkey'), await at.read('two.zkey')];
     // The points of two contributions under the record of one.
     const start = placesOf(two).get(10)?.start ?? 0;
@@ -134,7 +134,7 @@ describe('the record', () => {
     expect(await at.problemsOf('left-out.zkey')).toEqual(['delta_mismatch']);
   });
 
-  it('may not lack one in the middle, or have two change places', async () => {
+  it('is refused without a middle contribution, or with two contributions exchanged', async () => {
     const file = await at.read('three.zkey');
     const { start, length } = placesOf(file).get(10) ?? { start: 0, length: 0 };
     const record = file.subarray(start, start + length);
@@ -170,7 +170,7 @@ describe('the record', () => {
     ]);
   });
 
-  it('may not have another beacon or another number of iterations', async () => {
+  it('is refused with another beacon or another number of iterations', async () => {
     await at.end('one.zkey', 'b.zkey');
     expect(await at.problemsOf('b.zkey')).toEqual([]);
     const length = sectionOf(await at.read('b.zkey'), 10).length;
@@ -185,7 +185,7 @@ describe('the record', () => {
 describe('delta', () => {
   const DELTA1 = 84 + 64 + 64 + 128 + 128;
 
-  it('must be what the contributions say, in both groups', async () => {
+  it('must match the contributions, in both groups', async () => {
     const one = sectionOf(await at.read('one.zkey'), 2).subarray(DELTA1, DELTA1 + 192);
     const name = await at.spoil('two.zkey', 'old-delta.zkey', 2, (section) =>
       one.copy(section, DELTA1),
@@ -207,7 +207,7 @@ describe('delta', () => {
     expect(await at.problemsOf(name)).toEqual(['delta_invalid']);
   });
 
-  it('must be that of the sections, when alpha, beta and gamma are another key’s', async () => {
+  it('is refused with alpha, beta or gamma of another key', async () => {
     for (const place of [84, 84 + 64, 84 + 128, 84 + 256]) {
       const name = await at.spoil('two.zkey', `header-${place}.zkey`, 2, flipAt(place));
       expect(await at.problemsOf(name)).toEqual(['powers_mismatch']);

@@ -65,7 +65,7 @@ const sections = [
 ] as const;
 
 describe('sound sections', () => {
-  it('are accepted, with either arithmetic', async () => {
+  it('are accepted with either arithmetic', async () => {
     expect(await problemsOf('two.zkey')).toEqual([]);
     expect(await problemsOf('two.zkey', createNobleArithmetic())).toEqual([]);
   });
@@ -92,7 +92,7 @@ describe.each(sections)('section %i', (id, size, code) => {
     expect(await problemsOf(name)).toEqual([code]);
   };
 
-  it('may not have another point, anywhere', async () => {
+  it('is refused with another point at any place', async () => {
     const points = await pointsOf();
     const other = Buffer.from(
       size === 64
@@ -104,7 +104,7 @@ describe.each(sections)('section %i', (id, size, code) => {
     }
   });
 
-  it('may not have the negative of a point, or infinity in its place', async () => {
+  it('is refused with a point negated, or replaced by infinity', async () => {
     const points = await pointsOf();
     const place = points.findIndex((point) => !point.equals(infinity));
     const point = points[place] ?? infinity;
@@ -118,7 +118,7 @@ describe.each(sections)('section %i', (id, size, code) => {
     await refuse(points.with(place, infinity));
   });
 
-  it('may not have two points change places', async () => {
+  it('is refused with two points exchanged', async () => {
     const points = await pointsOf();
     const first = points.findIndex((point) => !point.equals(infinity));
     const second = points.findIndex(
@@ -130,7 +130,7 @@ describe.each(sections)('section %i', (id, size, code) => {
     );
   });
 
-  it('may not have one bit flipped, so that a point leaves the curve', async () => {
+  it('is refused with one bit flipped, so that a point is off the curve', async () => {
     const points = await pointsOf();
     const last = Buffer.from(points.at(-1) ?? infinity);
     flipAt(size - 1)(last);
@@ -139,14 +139,14 @@ describe.each(sections)('section %i', (id, size, code) => {
 });
 
 describe('section 7', () => {
-  it('may not have a point outside the subgroup', async () => {
+  it('is refused with a point outside the subgroup', async () => {
     const name = await at.spoil('two.zkey', 'outside.zkey', 7, (section) =>
       encodeG2(pointOutsideSubgroup(1n)).copy(section, section.length - 128),
     );
     expect(await problemsOf(name)).toEqual(['b2_points_mismatch']);
   });
 
-  it('may not have one either when its part outside happens to vanish from the weighted sum', async () => {
+  it('is refused with such a point even if its part outside the subgroup cancels in the weighted sum', async () => {
     const { h, n } = bn254.G2.Point.CURVE();
     const projection = h * bn254.fields.Fr.inv(h % n);
     const project = (point: G2Point): G2Point => {
@@ -180,7 +180,7 @@ describe('section 7', () => {
 });
 
 describe('section 4', () => {
-  it('may not have another coefficient, row, wire or matrix', async () => {
+  it('is refused with another coefficient, row, wire or matrix', async () => {
     const length = sectionOf(await at.read('two.zkey'), 4).length;
     // The last entry's matrix, row, wire and value; and the first entry's value.
     for (const place of [length - 44, length - 40, length - 36, length - 1, 4 + 12]) {

@@ -55,19 +55,19 @@ describe('the dev setup in its worker', () => {
     expect(fractions.at(-1)).toBe(1);
   });
 
-  it('writes and digests only what is asked for', async () => {
+  it('writes and digests the requested files only', async () => {
     const job = { r1csPath: path('test.r1cs'), seed: 'test' };
     const { digests } = await computeKeyInWorker({ ...job, compactPath: path('only.pzky') });
     expect(digests.zkey).toBeUndefined();
     expect(digests.compactKey).toBe(sha256(await readFile(path('key.pzky'))));
   });
 
-  it('fails when the file is there already', async () => {
+  it('fails if the file exists', async () => {
     const job = { r1csPath: path('test.r1cs'), seed: 'test', compactPath: path('key.pzky') };
     await expect(computeKeyInWorker(job)).rejects.toMatchObject({ code: 'EEXIST' });
   });
 
-  it('is stopped by its signal, at once and on the way', async () => {
+  it('stops at the abort signal, before and during its work', async () => {
     const job = { r1csPath: path('test.r1cs'), seed: 'test', compactPath: path('aborted.pzky') };
     const before = AbortSignal.abort(new Error('never begun'));
     await expect(computeKeyInWorker(job, { signal: before })).rejects.toThrow('never begun');

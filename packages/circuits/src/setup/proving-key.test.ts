@@ -110,7 +110,7 @@ afterAll(async () => {
 });
 
 describe('the proving key', () => {
-  it('is, byte for byte, the one snarkjs makes from the same values', async () => {
+  it('equals the key of snarkjs for the same values, byte for byte', async () => {
     const hash = await zKey.newZKey(path('test.r1cs'), path('test.ptau'), path('theirs.zkey'));
     const ours = toFile(await compute({ ...powers, gamma: 1n, delta: 1n }, hash));
     const theirSections = readSections(await readFile(path('theirs.zkey')));
@@ -181,7 +181,7 @@ describe('the proving key', () => {
     }
   });
 
-  it('has one compact form: the one that the standard form converts into, and back', async () => {
+  it('has one compact form, which converts to the standard form and back', async () => {
     const key = await compute({ ...powers, gamma: sample('gamma'), delta: sample('delta') });
     const convert = async (file: Buffer, form: ZkeyForm) => {
       const pieces: Buffer[] = [];
@@ -195,7 +195,7 @@ describe('the proving key', () => {
     expect((await convert(compact, 'standard')).equals(toFile(key))).toBe(true);
   });
 
-  it('reports its progress, from nothing to the whole', async () => {
+  it('reports its progress, from 0 to 1', async () => {
     const fractions: number[] = [];
     const report = (fraction: number) => {
       fractions.push(fraction);

@@ -18,7 +18,7 @@ describe('the public trapdoor of the dev setup', () => {
     expect(power(values.tau, 2048n, scalarFieldOrder)).not.toBe(1n);
   });
 
-  it('moves on from a refused value', () => {
+  it('skips a refused value and derives the next one', () => {
     const first = hashToField('a seed', 'delta', () => false);
     const second = hashToField('a seed', 'delta', (value) => value === first);
     expect(second).not.toBe(first);

@@ -35,7 +35,7 @@ function render(
 }
 
 describe('renderVerifier', () => {
-  it('puts the imaginary part of G2 first (EIP-197) and everything else in its order', () => {
+  it('writes the imaginary part of G2 first (EIP-197) and everything else in order', () => {
     const words = [...render().matchAll(/key\[\d+\] = (0x[0-9a-f]{64});/g)].map(([, w]) =>
       Number(w),
     );
@@ -48,7 +48,7 @@ describe('renderVerifier', () => {
     ]);
   });
 
-  it('guards the constructor of development keys, and of no others', () => {
+  it('guards the constructor for development keys only', () => {
     expect(render({}, true)).toContain('revert DevelopmentKeyOnPublicChain(block.chainid)');
     expect(render({}, false)).not.toContain('constructor');
   });

@@ -4,11 +4,11 @@ import { askChain } from './ask-chain.ts';
 
 const unreachable = { code: 'chain_unreachable', status: 503, retryable: true };
 
-it('answers what the chain answers', async () => {
+it('returns the answer of the chain', async () => {
   expect(await askChain(() => Promise.resolve(7), 1_000)).toBe(7);
 });
 
-it('makes every failure of the RPC chain_unreachable', async () => {
+it('reports every failure of the RPC as chain_unreachable', async () => {
   const cause = new Error('connection refused');
   await expect(askChain(() => Promise.reject(cause))).rejects.toMatchObject({
     ...unreachable,
@@ -16,7 +16,7 @@ it('makes every failure of the RPC chain_unreachable', async () => {
   });
 });
 
-it('gives up when the chain does not answer in time', async () => {
+it('fails if the chain does not answer in time', async () => {
   await expect(askChain(() => new Promise(() => undefined), 1)).rejects.toMatchObject(unreachable);
 });
 

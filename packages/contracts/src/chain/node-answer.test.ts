@@ -33,7 +33,7 @@ describe('readBroadcastAnswer', () => {
   });
 
   it.each(['already known', 'nonce too low: next nonce 7, tx nonce 6', 'OldNonce'])(
-    'reads "%s" as bytes that the node has',
+    'reads "%s" as a transaction that the node already has',
     (message) => {
       expect(readBroadcastAnswer(answered(message))).toBe('already-there');
     },
@@ -52,7 +52,7 @@ describe('readBroadcastAnswer', () => {
     expect(readBroadcastAnswer(answered(message))).toBe('unknown');
   });
 
-  it('tries again after silence', () => {
+  it('tries again after no answer', () => {
     expect(readBroadcastAnswer(new Error('request timeout'))).toBe('unknown');
     expect(readBroadcastAnswer(undefined)).toBe('unknown');
   });

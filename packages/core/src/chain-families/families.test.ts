@@ -4,7 +4,7 @@ import type { ChainFamilyName } from './chain-family.ts';
 import { chainFamilies, findChainFamily } from './families.ts';
 
 describe('chain families', () => {
-  it('are found by name, each under its own', () => {
+  it('are found by their own names', () => {
     for (const [name, family] of Object.entries(chainFamilies)) {
       expect(findChainFamily(name)).toBe(family);
     }
@@ -15,7 +15,7 @@ describe('chain families', () => {
     ]);
   });
 
-  it.each(['aptos', 'EVM', '', 'constructor'])('have none named %j', (name) => {
+  it.each(['aptos', 'EVM', '', 'constructor'])('contain no family %j', (name) => {
     expect(findChainFamily(name)).toBeUndefined();
   });
 

@@ -45,7 +45,7 @@ describe('a Solana address', () => {
     expect(parseAddress(address)).toBe(address);
   });
 
-  it('is what @solana/addresses makes of any wallet, and back', () => {
+  it('equals that of @solana/addresses for any wallet, in both directions', () => {
     fc.assert(
       fc.property(walletKeys, (key) => {
         const address = formatAddress(bytesToHex(key));
@@ -57,7 +57,7 @@ describe('a Solana address', () => {
     );
   });
 
-  it('is refused wherever @solana/addresses refuses it or finds it off the curve', () => {
+  it('is refused if @solana/addresses refuses it or finds it off the curve', () => {
     const digit = fc.constantFrom(
       ...'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0OIl',
     );
@@ -79,7 +79,7 @@ describe('a Solana address', () => {
     expect(refused).toBeGreaterThan(50);
   });
 
-  it('of a program, derived from seeds, is refused as nobody can sign for it', async () => {
+  it('of a program, derived from seeds, is refused because it has no private key', async () => {
     const [derived] = await getProgramDerivedAddress({
       programAddress: 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address,
       seeds: ['payroll'],

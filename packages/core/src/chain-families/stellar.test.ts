@@ -23,7 +23,7 @@ describe('a Stellar address', () => {
     expect(parseAddress(account.address)).toBe(account.address);
   });
 
-  it('is what stellar-base makes of any wallet, and back', () => {
+  it('equals that of stellar-base for any wallet, in both directions', () => {
     fc.assert(
       fc.property(keypairs, (keypair) => {
         const address = formatAddress(bytesToHex(new Uint8Array(keypair.rawPublicKey())));
@@ -86,7 +86,7 @@ describe('a Stellar address', () => {
       /contract cannot sign in/,
       'CA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJUWDA',
     ],
-  ])('that is %s is refused with what to give instead', (_, message, text) => {
+  ])('that is %s is refused with advice', (_, message, text) => {
     expect(() => parseAddress(text)).toThrow(
       expect.objectContaining({ code: 'invalid-address', message: expect.stringMatching(message) }),
     );

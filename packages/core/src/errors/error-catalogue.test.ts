@@ -11,7 +11,7 @@ describe('the catalogue of error codes', () => {
     expect(rows.map(([code]) => code).sort()).toEqual(codes.sort());
   });
 
-  it('says of each code what happened and what to do, and no meaning twice in a group', () => {
+  it('states for each code what happened and what to do, with no meaning twice in a group', () => {
     for (const [code, { meaning }] of rows) {
       expect(meaning, code).toMatch(/^[A-Z-].{15,}[.;] [A-Za-z].{6,}\.$/s);
     }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { errorCodeOf, isPoolError, PoolError, peerCode } from './pool-error.ts';
 
 describe('PoolError', () => {
-  it('takes status and retry from the catalogue', () => {
+  it('reads status and retry from the catalogue', () => {
     expect(new PoolError('rate_limited', 'x')).toMatchObject({ status: 429, retryable: true });
     expect(new PoolError('not_found', 'x')).toMatchObject({ status: 404, retryable: false });
   });
@@ -19,13 +19,13 @@ describe('PoolError', () => {
     expect('cause' in error).toBe(false);
   });
 
-  it('keeps the given options over the catalogue', () => {
+  it('prefers the given options to the catalogue', () => {
     const cause = new Error('inner');
     const options = { retryable: true, status: 503, details: { limit: 64 }, cause };
     expect(new PoolError('cancelled', 'message', options)).toMatchObject(options);
   });
 
-  it('is recognised by shape, whichever copy of the package made it', () => {
+  it('is recognised by its shape, also from another copy of the package', () => {
     const foreign = Object.assign(new Error('x'), { code: 'c', retryable: false, status: 400 });
     expect(isPoolError(foreign)).toBe(true);
     expect(errorCodeOf(foreign)).toBe('c');

@@ -20,7 +20,7 @@ const proved: ProvedBatch = {
   publicSignals: [1n, 2n, 3n],
 };
 
-it('verifies under the pinned development keys unless it is given others', async () => {
+it('verifies with the pinned development keys by default', async () => {
   const seen: unknown[] = [];
   const prover = {
     ...createMockProver(),
@@ -38,7 +38,7 @@ it('verifies under the pinned development keys unless it is given others', async
   expect(seen).toEqual([verificationKeys['fund-64'], other]);
 });
 
-it('passes on why a key cannot be read', async () => {
+it('reports why a key cannot be read', async () => {
   const port = createProverPort(createMockProver(), 'real', async () => {
     throw new Error('no such key');
   });

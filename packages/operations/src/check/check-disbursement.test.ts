@@ -26,7 +26,7 @@ describe('checkDisbursement', () => {
     expect(checked.requestDigest).toBe(canonicalDigest(world.createRequest()));
   });
 
-  it('takes a lower-case address for the checksummed one', async () => {
+  it('treats a lower-case address as the checksummed one', async () => {
     const world = await createWorld();
     const recipientAddress = world.holders[0]!.address.toLowerCase();
     const request = { token: 'USDC', recipients: [{ recipientAddress, amount: '1' }] };
@@ -34,7 +34,7 @@ describe('checkDisbursement', () => {
     expect(checked.recipients[0]?.address).toBe(world.holders[0]!.address);
   });
 
-  it('refuses what no circuit holds, whatever the ceiling', async () => {
+  it('refuses a batch above the largest circuit, with any ceiling', async () => {
     const world = await createWorld({ maxRecipients: 300 });
     const recipients = Array.from({ length: 257 }, () => entry);
     const refused = checkDisbursement({ token: 'USDC', recipients }, world.checks);
@@ -157,7 +157,7 @@ describe('checkDisbursement', () => {
     expect(world.platform.lookups).toBe(0);
   });
 
-  it('blames the recipient at which the batch total reaches 2^128', async () => {
+  it('names the recipient at which the batch total reaches 2^128', async () => {
     const world = await createWorld();
     const half = (2n ** 127n).toString();
     const request = world.createRequest();
@@ -175,7 +175,7 @@ describe('checkDisbursement', () => {
     ]);
   });
 
-  it('reports an address with an unpaired surrogate beside a good recipient', async () => {
+  it('reports an address with an unpaired surrogate next to a valid recipient', async () => {
     const world = await createWorld();
     const recipients = [{ ...entry, recipientAddress: 'x\ud800' }, entry];
     const { issues } = await collectIssues({ token: 'USDC', recipients }, world.checks);
@@ -184,7 +184,7 @@ describe('checkDisbursement', () => {
     ]);
   });
 
-  it('never repeats what was sent', async () => {
+  it('repeats nothing of the request in an error', async () => {
     const world = await createWorld();
     const secret = 'canary-7f3a';
     const bodies = [
@@ -291,12 +291,12 @@ describe('registration', () => {
     ]);
   });
 
-  it('takes evidence up to five minutes ahead of its clock', async () => {
+  it('accepts evidence up to five minutes ahead of its clock', async () => {
     const { evidence } = createFakeHolder(2, { issuedAtMs: Date.UTC(2026, 10, 21, 9, 5) });
     expect((await check({ evidence: { ...evidence } })).issues).toEqual([]);
   });
 
-  it('refuses older evidence that names another P, and takes older evidence of the same P', async () => {
+  it('refuses older evidence that names another P, and accepts older evidence of the same P', async () => {
     const world = await createWorld();
     const [first] = world.holders;
     const request = {
@@ -324,7 +324,7 @@ describe('registration', () => {
     expect(await codes()).toEqual([]);
   });
 
-  it('skips strangers on request and says why, but never everybody', async () => {
+  it('skips unregistered recipients on request, with a reason, but never all recipients', async () => {
     const world = await createWorld();
     const request = world.createRequest({ unregistered: 'skip' });
     const recipients = [{ recipientAddress: stranger, amount: '5' }, ...request.recipients];
@@ -355,7 +355,7 @@ describe('registration', () => {
     expect(world.platform.lookups).toBe(0);
   });
 
-  it('answers 503 when the platform does not, so that nothing is decided without it', async () => {
+  it('answers 503 while the platform does not answer', async () => {
     const world = await createWorld();
     world.platform.failCalls(1);
     await expect(checkDisbursement(world.createRequest(), world.checks)).rejects.toMatchObject({
@@ -369,7 +369,7 @@ describe('registration', () => {
     ['edge_token_refused', new PoolError('unauthorized', 'm')],
     ['platform_invalid_response', new PoolError('invalid_request', 'm')],
     ['platform_invalid_response', new PoolError('platform_invalid_response', 'm')],
-  ])('says %s where the platform answers, and not as it should', async (code, error) => {
+  ])('reports %s if the platform answers incorrectly', async (code, error) => {
     const world = await createWorld();
     const platform = { lookupRecipients: () => Promise.reject(error) };
     await expect(

@@ -46,7 +46,7 @@ it('verifies each signature once, however often it is served', async () => {
   expect(seen.verified).toBe(3);
 });
 
-it('takes another text or another signature for other evidence', async () => {
+it('treats another text or another signature as other evidence', async () => {
   const { verifier, seen } = createVerifier();
   await verifier.verifyAll(claims);
   const [first, second] = claims;
@@ -59,7 +59,7 @@ it('takes another text or another signature for other evidence', async () => {
   expect(seen.verified).toBe(4);
 });
 
-it('pins everybody in one write, and nobody whose evidence does not hold', async () => {
+it('pins all valid evidence in one write, and no invalid evidence', async () => {
   const { verifier, writes } = createVerifier();
   const [first, second, third] = claims;
   const swapped = { ...second!, record: { ...second!.record, walletPub: holders[0]!.walletPub } };
@@ -70,7 +70,7 @@ it('pins everybody in one write, and nobody whose evidence does not hold', async
   ]);
 });
 
-it('lets others have their turn between two signatures', async () => {
+it('yields to other work between two signatures', async () => {
   const { verifier, seen } = createVerifier();
   let isOver = false;
   const count = (): void => {

@@ -27,7 +27,7 @@ async function createInspection(changes: { readonly hasGate?: boolean } = {}) {
 const stranger = createFakeHolder(99);
 
 describe('inspectRecipients', () => {
-  it('tells who is ready, who is not, why, and when they signed in', async () => {
+  it('reports who is ready, who is not, why, and when they signed in', async () => {
     const { world, inspect } = await createInspection();
     const [first, second, third] = world.holders;
     world.platform.enroll(second!, { readiness: 'eligibility_pending' });
@@ -70,7 +70,7 @@ describe('inspectRecipients', () => {
     expect(world.platform.posts).toBe(0);
   });
 
-  it('looks up more people than one look-up takes', async () => {
+  it('divides a long list into several look-ups', async () => {
     const { world, inspect } = await createInspection();
     const people = Array.from({ length: 300 }, (_, index) => createFakeHolder(index + 1));
     const standings = await inspect(people.map(({ address }) => address));
@@ -79,13 +79,13 @@ describe('inspectRecipients', () => {
     expect(world.platform.lookups).toBe(2);
   });
 
-  it('calls nobody ready in a deployment without a gate', async () => {
+  it('reports nobody as ready in a deployment without a gate', async () => {
     const { world, inspect } = await createInspection({ hasGate: false });
     const [standing] = await inspect([world.holders[0]!.address]);
     expect(standing).toMatchObject({ isReady: false, readiness: 'eligibility_disabled' });
   });
 
-  it('says nothing about anybody while the platform does not answer', async () => {
+  it('reports no recipient while the platform does not answer', async () => {
     const { world, inspect } = await createInspection();
     world.platform.failCalls(1);
     await expect(inspect([world.holders[0]!.address])).rejects.toMatchObject({

@@ -19,7 +19,7 @@ async function settle() {
   return { world, validate };
 }
 
-it('warns of a key that changed since the last payment, until it was paid under', async () => {
+it('warns of a key that changed since the last payment, until the new key is paid', async () => {
   const { world, validate } = await settle();
   const [, second] = world.holders;
   if (second === undefined) {
@@ -51,7 +51,7 @@ it('warns of a key that changed since the last payment, until it was paid under'
   expect((await validate()).preflight).toBeUndefined();
 });
 
-it('does not warn of new evidence for the same key, nor of somebody who was never paid', async () => {
+it('does not warn of new evidence for the same key, or of a payee without an earlier payment', async () => {
   const { world, validate } = await settle();
   const [first] = world.holders;
   if (first === undefined) {

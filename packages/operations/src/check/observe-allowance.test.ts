@@ -27,7 +27,7 @@ describe('observeAllowance', () => {
     expect(await look(() => Promise.resolve(allowance))).toBe(state);
   });
 
-  it('is unknown when the chain cannot be read', async () => {
+  it('is unknown if the chain cannot be read', async () => {
     expect(await look(() => Promise.reject(new Error('unreachable')))).toBe('unknown');
   });
 

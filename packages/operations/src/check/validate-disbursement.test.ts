@@ -40,7 +40,7 @@ describe('validateDisbursement', () => {
     expect(world.prover.proofs).toBe(0);
   });
 
-  it('does not call an allowance sufficient for a total in which an amount is missing', async () => {
+  it('does not report an allowance as sufficient if an amount is missing from the total', async () => {
     const { validate, world } = await createValidation();
     const [first] = world.createRequest().recipients;
     const withAmounts = (...amounts: string[]) => ({
@@ -60,7 +60,7 @@ describe('validateDisbursement', () => {
     }
   });
 
-  it('lists every issue with its index and severity, those behind a bad amount included', async () => {
+  it('lists every issue with its index and severity, also after a bad amount', async () => {
     const { validate } = await createValidation();
     const report = await validate({
       token: 'DOGE',
@@ -82,7 +82,7 @@ describe('validateDisbursement', () => {
     expect(new Set(report.issues.map(({ severity }) => severity))).toEqual(new Set(['error']));
   });
 
-  it('lists who would be skipped, whatever else is wrong', async () => {
+  it('lists who would be skipped, also with other issues', async () => {
     const { validate, world } = await createValidation();
     const request = world.createRequest({ unregistered: 'skip' });
     const skipped = [
@@ -105,7 +105,7 @@ describe('validateDisbursement', () => {
     expect(await validate(request)).not.toHaveProperty('skipped');
   });
 
-  it('goes on behind a batch that is too large and a chain that is unknown', async () => {
+  it('continues after a batch that is too large and an unknown chain', async () => {
     const { validate, world } = await createValidation({ maxRecipients: 2 });
     const bad = { recipientAddress: 'me', amount: '0' };
     const codes = async (body: unknown) => (await validate(body)).issues.map(({ code }) => code);
@@ -125,7 +125,7 @@ describe('validateDisbursement', () => {
   const listPeople = (count: number) =>
     manyHolders.slice(0, count).map(({ address }) => ({ recipientAddress: address, amount: '1' }));
 
-  it('looks up everybody of a batch that is too large, 256 at a time', async () => {
+  it('looks up all recipients of a batch that is too large, 256 at a time', async () => {
     const { validate, world } = await createValidation({ maxRecipients: 2 });
     for (const holder of manyHolders.filter((_, index) => index !== 590)) {
       world.platform.enroll(holder);
@@ -138,7 +138,7 @@ describe('validateDisbursement', () => {
     expect(world.platform.lookups).toBe(3);
   });
 
-  it('says what it found before a look-up got no answer', async () => {
+  it('reports the issues that it found before a look-up failed', async () => {
     const { validate, world } = await createValidation();
     const body = { token: 'USDC', recipients: listPeople(300) };
     const lookUp = world.platform.lookupRecipients;
@@ -151,7 +151,7 @@ describe('validateDisbursement', () => {
     expect(preflight?.map(({ code }) => code)).toContain('platform_unavailable');
   });
 
-  it('looks up 10,000 people at most, and says so', async () => {
+  it('looks up 10,000 people at most, and reports this limit', async () => {
     const { validate, world } = await createValidation();
     const recipients = Array.from({ length: 10_001 }, (_, index) => ({
       recipientAddress: `0x${(index + 1).toString(16).padStart(40, '0')}`,
@@ -165,7 +165,7 @@ describe('validateDisbursement', () => {
     );
   });
 
-  it('goes on behind malformed recipients, each an issue of its own', async () => {
+  it('continues after malformed recipients, with one issue for each', async () => {
     const { validate, world } = await createValidation();
     const [first, second] = world.createRequest().recipients;
     const report = await validate({
@@ -190,7 +190,7 @@ describe('validateDisbursement', () => {
     expect(report).toMatchObject({ ok: false, allowanceState: 'unknown' });
   });
 
-  it('has one issue for a malformed body, and asks nobody about it', async () => {
+  it('has one issue for a malformed body, and asks no service', async () => {
     const { validate, outages, world } = await createValidation();
     outages.push({ code: 'gate_unavailable', message: 'm' });
     world.chain.failReads(10);
@@ -213,7 +213,7 @@ describe('validateDisbursement', () => {
     });
   });
 
-  it('says sufficient, insufficient or unknown, as the chain tells it', async () => {
+  it('reports sufficient, insufficient or unknown from the chain', async () => {
     const { validate, world } = await createValidation({ permit: true });
     world.chain.allowance = total - 1n;
     expect(await validate()).toEqual({ ok: true, allowanceState: 'insufficient', issues: [] });
@@ -273,7 +273,7 @@ describe('preflight', () => {
     }
   });
 
-  it('passes on what is down, and names a platform that does not answer look-ups once', async () => {
+  it('reports each outage, and a platform that does not answer look-ups once', async () => {
     const { validate, outages, world } = await createValidation();
     const [first] = world.createRequest().recipients;
     const body = { token: 'USDC', recipients: [first, { recipientAddress: 'me', amount: '1' }] };
@@ -292,7 +292,7 @@ describe('preflight', () => {
     ]);
   });
 
-  it('asks for the outages of the chain that the batch is for', async () => {
+  it('asks for the outages of the chain of the batch', async () => {
     const { validate, asked, outages, world } = await createValidation();
     outages.push({ code: 'relayer_unavailable', message: 'm' });
     expect(codesOf((await validate()).preflight)).toEqual(['relayer_unavailable']);
@@ -310,7 +310,7 @@ describe('preflight', () => {
     ['something_new', 'cannot send a batch'],
     ['constructor', 'cannot send a batch'],
     [undefined, 'cannot send a batch'],
-  ])('says of a relayer that is down (%s) what is wrong and what to do', (code, words) => {
+  ])('reports for a relayer that is down (%s) the problem and what to do', (code, words) => {
     const health = { ok: false, ...(code === undefined ? {} : { code }) };
     const finding = findRelayerOutage('anvil', health);
     expect(finding?.code).toBe('relayer_unavailable');
@@ -319,12 +319,12 @@ describe('preflight', () => {
     expect(finding?.message).toContain('try again later');
   });
 
-  it('holds nothing against a relayer of which nothing is known', () => {
+  it('reports no issue for a relayer whose state is unknown', () => {
     expect(findRelayerOutage('anvil', undefined)).toBeUndefined();
     expect(findRelayerOutage('anvil', { ok: true })).toBeUndefined();
   });
 
-  it('reports before bootstrap, and lets no other error pass for an answer', async () => {
+  it('reports before bootstrap, and treats no other error as an answer', async () => {
     const { validate, world } = await createValidation();
     const failing = (status: number) => ({
       checks: {

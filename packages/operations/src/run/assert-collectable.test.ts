@@ -43,7 +43,7 @@ describe('before the funder signs', () => {
     expect(world.clock.nowMs() - startedAtMs).toBeLessThan(60_000);
   });
 
-  it('counts what an earlier batch of its queue has taken', async () => {
+  it('counts the amount that an earlier batch of its queue has taken', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 20 });
     world.chain.balance = 10_000n;
     const locks = createKeyLock();
@@ -87,7 +87,7 @@ describe('before the funder signs', () => {
     expect(job.state()).toBe('done');
   });
 
-  it('checks again in a run that continues after a crash behind the signature', async () => {
+  it('checks again in a run that continues after a crash after the signature', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     await expect(

@@ -18,7 +18,7 @@ it.each([
   [17, 64],
   [64, 64],
   [65, 256],
-])('takes the smallest circuit that holds %i recipients: fund-%i', async (count, size) => {
+])('uses the smallest circuit for %i recipients: fund-%i', async (count, size) => {
   const world = await createWorld({ maxRecipients: 256 });
   const holders = Array.from({ length: count }, (_, index) => createFakeHolder(100 + index));
   for (const holder of holders) {

@@ -29,8 +29,8 @@ const beforeRelease: FaultPoint[] = [
   'signing.after-store',
 ];
 
-describe('a job that is cancelled before its batch has left', () => {
-  it('ends without any work when it had not begun', async () => {
+describe('a job that is cancelled before its batch is released', () => {
+  it('ends without any work if it had not started', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     cancel(job);
@@ -89,7 +89,7 @@ describe('a job that is cancelled before its batch has left', () => {
   });
 });
 
-describe('a job that is cancelled after its batch has left', () => {
+describe('a job that is cancelled after its batch is released', () => {
   it('is withdrawn by its funder, and ends when a final block shows that', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 30 });
     world.platform.holdBack = true;
@@ -120,7 +120,7 @@ describe('a job that is cancelled after its batch has left', () => {
     expect(world.chain.funds).toBe(0);
   });
 
-  it('sends nothing again that could be paid', async () => {
+  it('does not resend a batch that could be paid', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     world.platform.holdBackVoids = true;
@@ -206,7 +206,7 @@ describe('a job that is cancelled after its batch has left', () => {
     'void.posted',
     'settling.observed',
     'result.before-store',
-  ] as const)('and dies at %s, continues cancelling after a restart', async (where) => {
+  ] as const)('and crashes at %s, continues to cancel after a restart', async (where) => {
     const world = await createWorld({ permit: true, finalityBlocks: 5 });
     world.platform.holdBack = true;
     const job = await world.accept();

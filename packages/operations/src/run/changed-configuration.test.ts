@@ -49,7 +49,7 @@ function passDeadline(world: World): void {
 
 describe('a job that began with another funder', () => {
   it.each(['manifest.after-store', 'signing.after-store', 'settling.posted'] as const)(
-    'broken off at %s, says what differs and what to do, and sends nothing',
+    'and was interrupted at %s reports what differs and what to do, and sends nothing',
     async (where) => {
       const { world, job, rotated } = await createRotated(where);
       const posts = world.platform.posts;
@@ -74,7 +74,7 @@ describe('a job that began with another funder', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('is done when the batch landed meanwhile', async () => {
+  it('is done if the batch was mined meanwhile', async () => {
     const { world, job, rotated } = await createRotated('settling.posted');
     const row = world.platform.rows.get('june')!;
     world.chain.mineFund(row.batch, job.record().permit?.wire);
@@ -118,7 +118,7 @@ describe('a job that began with another funder', () => {
     });
   });
 
-  it('is cancelled when nothing of it was ever signed', async () => {
+  it('is cancelled if nothing of it was signed', async () => {
     const { world, job, rotated } = await createRotated('manifest.after-store');
     cancel(job);
     await world.run(job, undefined, rotated);
@@ -126,7 +126,7 @@ describe('a job that began with another funder', () => {
     expect(world.chain.funds).toBe(0);
   });
 
-  it('is not called cancelled while its authorisation can land, and notes that it was asked', async () => {
+  it('is not reported as cancelled while its authorisation can still settle, and records the request', async () => {
     const { world, job, rotated } = await createRotated('settling.posted');
     await runBlocked(world, job, rotated);
     expect(job.record().blocked?.isCancelled).toBe(false);
@@ -138,7 +138,7 @@ describe('a job that began with another funder', () => {
     expect(viewOf(job).error).toMatchObject({ code: 'cancelled' });
   });
 
-  it('waits while the chain does not tell', async () => {
+  it('waits while the chain does not answer', async () => {
     const { world, job, rotated } = await createRotated('settling.posted');
     passDeadline(world);
     world.chain.failReads(1_000_000);
@@ -148,7 +148,7 @@ describe('a job that began with another funder', () => {
 
 describe('a job that began with another pool', () => {
   it.each([false, true])(
-    'is not called over by a look at the new pool (cancelled: %s)',
+    'is not ended by the state of the new pool (cancelled: %s)',
     async (isCancelled) => {
       const { world, job } = await createRotated('settling.posted');
       const settings = { ...world.context.settings, pool: otherPool };
@@ -162,7 +162,7 @@ describe('a job that began with another pool', () => {
     },
   );
 
-  it('says so too when the chain is gone from the configuration', async () => {
+  it('reports the same if the chain was removed from the configuration', async () => {
     const { world, job } = await createRotated('settling.posted');
     await runBlocked(world, job, { findChain: () => undefined });
     expect(job.record().blocked?.message).toMatch(/chain anvil/);
@@ -170,7 +170,7 @@ describe('a job that began with another pool', () => {
   });
 });
 
-it('is told once by the worker, with its code, and taken up again only now and then', async () => {
+it('is reported once by the worker, with its code, and retried at intervals only', async () => {
   const { world, rotated } = await createRotated('started');
   const scope = '5b1d1f0e-6f55-4d3a-9d53-6f1f2c1a7e01';
   const store = createMemoryStore();

@@ -48,7 +48,7 @@ describe.each(variants)('a crash %s', (_name, options) => {
     expect(world.chain.approvals).toEqual(options.permit === true ? [] : [6_000n]);
   });
 
-  it('pays once when the store refuses any one write', async () => {
+  it('pays once if the store refuses any one write', async () => {
     for (let refused = 0; refused < 20; refused += 1) {
       const world = await createWorld(options);
       const job = await world.accept();
@@ -82,7 +82,7 @@ describe.each(variants)('a crash %s', (_name, options) => {
     throw new Error('a run never got through');
   });
 
-  it('pays once when every life ends one point later than the last', async () => {
+  it('pays once if each run crashes one point later than the previous run', async () => {
     const world = await createWorld(options);
     const job = await world.accept();
     for (let life = 1; life < 60 && job.state() !== 'done'; life += 1) {
@@ -112,7 +112,7 @@ describe('two workers on one key', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('pay once with two stores, whichever comes first', async () => {
+  it('pay once with two stores, in either order', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 3 });
     const jobs = [await world.accept('shared'), await world.accept('shared')] as const;
     await Promise.all(jobs.map((job) => world.run(job)));

@@ -36,17 +36,17 @@ describe('decideSettlement', () => {
   const decide = (nonce: NonceState, batchRoot: Hex32 | undefined = ours) =>
     decideSettlement({ batchRoot, deadline, nonce }).kind;
 
-  it('is settled by our root, whatever the time', () => {
+  it('returns settled for our root, at any time', () => {
     expect(decide(state({ funded: funded(ours) }, deadline + 1_000))).toBe('settled');
   });
 
-  it('is settled elsewhere by another root, voided or late as it may be', () => {
+  it('returns settled elsewhere for another root, even if voided or late', () => {
     expect(decide(state({ funded: funded(theirs), voided: true }, deadline + 1))).toBe(
       'settled-elsewhere',
     );
   });
 
-  it('never takes a use for ours when no batch of ours is known', () => {
+  it('never treats a use as ours if no batch of ours is known', () => {
     expect(
       decideSettlement({ batchRoot: undefined, deadline, nonce: state({ funded: funded(ours) }) })
         .kind,
@@ -58,7 +58,7 @@ describe('decideSettlement', () => {
     expect(decide(state({ pending: true, voided: true }))).toBe('wait');
   });
 
-  it('is alive in the very second of the deadline, and dead in the next final one', () => {
+  it('is alive in the second of the deadline, and dead in the next final second', () => {
     expect(decide(state({}, deadline))).toBe('wait');
     expect(decide(state({}, deadline + 1))).toBe('dead');
   });
@@ -72,7 +72,7 @@ describe('decideSettlement', () => {
     });
   });
 
-  it('does not expire when no authorisation is known to be out', () => {
+  it('does not expire if no authorisation is known to be released', () => {
     expect(
       decideSettlement({ batchRoot: undefined, deadline: undefined, nonce: state({}, 9_999) }).kind,
     ).toBe('wait');

@@ -106,7 +106,7 @@ it('erases 299 of 300 jobs when the oldest is damaged, and names that one', asyn
   expect(await listKept(keys)).toEqual(['job-0']);
 });
 
-it('passes over more damaged jobs than it takes at one go, tries each once, and tries again next time', async () => {
+it('skips more damaged jobs than one read returns, tries each once, and tries again at the next run', async () => {
   const keys = await fill(300);
   const damaged = keys.slice(0, 150);
   damage(damaged, '{"version": 2, "of": "salary-of-alice"}');
@@ -118,7 +118,7 @@ it('passes over more damaged jobs than it takes at one go, tries each once, and 
   expect([second.erased, second.failed.length]).toEqual([0, 150]);
 });
 
-it('ends when the store is busy: that says nothing about a job', async () => {
+it('ends with the error of a busy store, and reports no job as damaged', async () => {
   await fill(3);
   const busy = Object.assign(new Error('busy'), {
     code: 'store_busy',

@@ -41,7 +41,7 @@ describe('a funder signer', () => {
   it.each<[string, Outcome]>([
     ['signer_refused', { state: 'refused', reason: 'denied', message: 'denied by policy' }],
     ['signer_expired', { state: 'expired', providerId: '1' }],
-  ])('that answers no signature fails the job with %s', async (code, outcome) => {
+  ])('that returns no signature fails the job with %s', async (code, outcome) => {
     const world = await createWorld();
     const job = await world.accept();
     const signer = {

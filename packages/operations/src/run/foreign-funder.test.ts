@@ -56,7 +56,7 @@ describe("a batch nonce used under another funder's address", () => {
     expect(viewOf(job).error?.code).toBe('settlement_expired');
   });
 
-  it('does not call the key unpaid while the platform holds a row of another funder under the same nonce', async () => {
+  it('does not report the key as unpaid while the platform has a row of another funder under the same nonce', async () => {
     const world = await createWorld({ permit: true });
     const other = await world.accept();
     world.platform.holdBack = true;
@@ -74,8 +74,8 @@ describe("a batch nonce used under another funder's address", () => {
   });
 });
 
-describe('a key that the chain calls paid', () => {
-  it('does not end as settled_elsewhere while the transaction shows no money of our funder', async () => {
+describe('a key that is paid according to the chain', () => {
+  it('does not end as settled_elsewhere while the transaction moves no tokens of our funder', async () => {
     const world = await createWorld({ permit: true });
     await world.run(await world.accept());
     const job = await world.accept('run-1', {

@@ -97,7 +97,7 @@ describe('a key that was paid on other terms', () => {
   it.each([
     ['a wrong checksum', '0x5fbDB2315678afecb367f032d93F642f64180aa3'],
     ['nothing but zeros', `0x${'00'.repeat(20)}`],
-  ])('is not called unpaid because the platform names a funder with %s', async (_what, funder) => {
+  ])('is not reported as unpaid if the platform names a funder with %s', async (_what, funder) => {
     const world = await createWorld({ permit: true });
     const row = await settleUnder(world, { funder: await createOtherFunder(world) }, true);
     world.platform.rows.set('june', { ...row, batch: { ...row.batch, funder } });
@@ -106,7 +106,7 @@ describe('a key that was paid on other terms', () => {
     expect(world.prover.proofs).toBe(1);
   });
 
-  it('is reported although something else would have failed the job', async () => {
+  it('is reported even if another error would fail the job', async () => {
     const world = await createWorld({ permit: true });
     const row = await settleUnder(world, { funder: await createOtherFunder(world) }, true);
     world.platform.rows.delete('june');
@@ -120,7 +120,7 @@ describe('a key that was paid on other terms', () => {
     expect(viewOf(job).error).toEqual(doNotResubmit);
   });
 
-  it('is reported to a client that cancels the job before its batch has left', async () => {
+  it('is reported to a client that cancels the job before its batch is released', async () => {
     const world = await createWorld({ permit: true });
     await settleUnder(world, { funder: await createOtherFunder(world) }, true);
     const job = await world.accept('june');
@@ -171,7 +171,7 @@ describe('a key that may still be paid on other terms', () => {
     expect(viewOf(job).result?.status).toBe('completed');
   });
 
-  it('is not called dead by a deadline alone: another pool or an unread chain may have it', async () => {
+  it('is not treated as dead by its deadline alone, because another pool or an unread chain may have paid it', async () => {
     const world = await createWorld({ permit: true });
     const row = await settleUnder(world, {}, false);
     world.clock.advanceSeconds(row.batch.deadline - Math.floor(world.clock.nowMs() / 1000) + 1);
@@ -179,7 +179,7 @@ describe('a key that may still be paid on other terms', () => {
     expect(viewOf(job).error).toEqual(doNotResubmit);
   });
 
-  it('is not called dead while the platform calls it settled', async () => {
+  it('is not treated as dead while the platform reports it as settled', async () => {
     const world = await createWorld({ permit: true });
     const row = await settleUnder(world, { funder: await createOtherFunder(world) }, false);
     world.platform.rows.set('june', { ...row, state: 'settled' });
@@ -269,7 +269,7 @@ describe('a settlement on other terms that is seen after the release', () => {
     expect(viewOf(job).error).toEqual(doNotResubmit);
   });
 
-  it('is reported by a partial job too', async () => {
+  it('is also reported by a partial job', async () => {
     const { world, row, job } = await meetAfterRelease(true);
     world.platform.beforeInclusion = () => {
       world.chain.balance = 0n;
@@ -284,7 +284,7 @@ describe('a settlement on other terms that is seen after the release', () => {
     expect(result?.batches[0]?.error).toEqual(doNotResubmit);
   });
 
-  it('ends as any unpaid job does when that settlement is dead too', async () => {
+  it('ends like any unpaid job if that settlement is also dead', async () => {
     const { world, job, meet } = await meetAfterRelease(false);
     await world.run(job, meet);
     expect(viewOf(job).error).toEqual({
@@ -294,7 +294,7 @@ describe('a settlement on other terms that is seen after the release', () => {
     expect(world.chain.funds).toBe(0);
   });
 
-  it('waits at the end while the platform does not say what it holds', async () => {
+  it('waits at the end while the platform does not answer', async () => {
     const { world, job } = await meetAfterRelease(true);
     world.platform.holdBack = true;
     let asked = 0;

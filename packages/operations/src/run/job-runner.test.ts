@@ -112,7 +112,7 @@ describe('startJobRunner', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('runs other jobs while a job that cannot continue rests', async () => {
+  it('runs other jobs while a job that cannot continue waits for its retry', async () => {
     const world = await createWorld({ permit: true });
     const store = createMemoryStore();
     const stuck = { scope, key: 'stuck', fingerprint: 'stuck', state: 'accepted' };
@@ -209,7 +209,7 @@ describe('a job that is cancelled', () => {
     expect((await store.get(scope, 'one'))?.state).toBe('submitted');
   });
 
-  it('does not rest any longer when its run had been interrupted', async () => {
+  it('does not wait for its retry if its run was interrupted', async () => {
     const world = await createWorld({ permit: true });
     const store = createMemoryStore();
     await claim(world, store, 'one');
@@ -227,7 +227,7 @@ describe('a job that is cancelled', () => {
     expect(await errorOf(store, 'one')).toBe('cancelled');
   });
 
-  it('is forgotten by the runner when it had ended, or was never there', async () => {
+  it('is forgotten by the runner if it has ended or does not exist', async () => {
     const world = await createWorld({ permit: true });
     const store = createMemoryStore();
     const { runner } = start(world, store);
@@ -239,7 +239,7 @@ describe('a job that is cancelled', () => {
 });
 
 describe('eraseExpired', () => {
-  it('erases recipients and seed after the days, and keeps the result and the key', async () => {
+  it('erases recipients and seed after the retention days, and keeps the result and the key', async () => {
     const world = await createWorld({ permit: true });
     const store = createMemoryStore();
     await claim(world, store, 'one');
@@ -309,7 +309,7 @@ describe('eraseExpired', () => {
     expect(await addressesIn()).toBe(0);
   });
 
-  it('gives way after each job: every one is waited for until it is on disk', async () => {
+  it('yields after each job, because each write waits for the disk', async () => {
     const world = await createWorld({ proverMode: 'mock' });
     const store = createMemoryStore();
     const keys = ['one', 'two', 'three', 'four'];

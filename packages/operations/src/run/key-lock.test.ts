@@ -25,7 +25,7 @@ describe('createKeyLock', () => {
     expect(seen).toEqual(['second', 'third']);
   });
 
-  it('is unharmed by a waiter that gives up, and by a second release', async () => {
+  it('continues after a waiter gives up, and after a second release', async () => {
     const lock = createKeyLock();
     const first = await lock.acquire('a', never);
     const giving = new AbortController();

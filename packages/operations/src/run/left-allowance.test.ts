@@ -21,7 +21,7 @@ async function cancelReleased(onVoid: (world: Awaited<ReturnType<typeof createWo
 }
 
 describe('the permit of a batch that was cancelled after its release', () => {
-  it('is reported while anybody who saw it can still use it', async () => {
+  it('is reported while anyone who saw it can still use it', async () => {
     const { job, message } = await cancelReleased(() => undefined);
     const { deadline = 0 } = job.record().permit?.wire ?? {};
     expect(message).toContain('nothing was paid');
@@ -29,7 +29,7 @@ describe('the permit of a batch that was cancelled after its release', () => {
     expect(message).toContain('set the allowance of the pool to 0');
   });
 
-  it('is reported when it was used, with the allowance that is left', async () => {
+  it('is reported after its use, with the remaining allowance', async () => {
     const { message } = await cancelReleased(({ chain }) => {
       chain.permitNonce += 1n;
       chain.allowance = 6_000n;
@@ -37,7 +37,7 @@ describe('the permit of a batch that was cancelled after its release', () => {
     expect(message).toMatch(/allowance of 6000 base units.*set the allowance of the pool to 0/);
   });
 
-  it('is not reported when nothing is left of it', async () => {
+  it('is not reported if no allowance remains', async () => {
     const { message } = await cancelReleased(({ chain }) => {
       chain.permitNonce += 1n;
     });
@@ -45,7 +45,7 @@ describe('the permit of a batch that was cancelled after its release', () => {
   });
 });
 
-it('reports an approval that could not be taken back although another agent made the payment', async () => {
+it('reports an approval that could not be taken back, even if another agent made the payment', async () => {
   const world = await createWorld({ permit: true });
   await world.run(await world.accept());
   const approving = await createWorld();

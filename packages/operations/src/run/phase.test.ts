@@ -155,7 +155,7 @@ describe('the phase of a record', () => {
 });
 
 describe('the transitions', () => {
-  it('reach every phase from accepted, and leave no phase that is an end', () => {
+  it('reach every phase from accepted, and start from no final phase', () => {
     const reached = new Set<PhaseKind>(['accepted']);
     for (const kind of reached) {
       for (const next of transitions[kind]) {
@@ -167,7 +167,7 @@ describe('the transitions', () => {
     expect(ends).toEqual(['completed', 'reverted', 'failed']);
   });
 
-  it('are the only ways that a write may take', () => {
+  it('are the only changes that a write accepts', () => {
     for (const from of kinds) {
       for (const to of kinds) {
         const isAllowed = from === to || transitions[from].includes(to);

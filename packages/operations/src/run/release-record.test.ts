@@ -25,7 +25,7 @@ function deadlineOf(job: FakeJob): number {
 }
 
 describe('a queue of one funder and token', () => {
-  it('pays every batch though the queue outlasts the life of an authorisation, and proves each once', async () => {
+  it('pays every batch and proves each once, even if the queue takes longer than an authorisation is valid', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: slowFinality });
     const locks = createKeyLock();
     const keys = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
@@ -43,7 +43,7 @@ describe('a queue of one funder and token', () => {
     expect(waits).toHaveLength(keys.length - 1);
   });
 
-  it('proves again before it signs when the root was replaced while a batch waited', async () => {
+  it('proves again before it signs if the root was replaced while a batch waited', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 60 });
     const locks = createKeyLock();
     const jobs = [await world.accept('one'), await world.accept('two')] as const;
@@ -95,7 +95,7 @@ describe('the release record', () => {
   });
 
   it.each(['release.after-store', 'signing.after-store'])(
-    'gives a run that died at %s the deadline it had chosen',
+    'keeps the deadline of a run that crashed at %s',
     async (point) => {
       const world = await createWorld({ permit: true });
       const job = await world.accept();
@@ -108,7 +108,7 @@ describe('the release record', () => {
     },
   );
 
-  it('fails a run whose deadline passed before anything left, and signs no second one', async () => {
+  it('fails a run whose deadline passed before its release, and signs no second authorisation', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     await dieAt(world, job, 'release.after-store');
@@ -119,7 +119,7 @@ describe('the release record', () => {
     expect(world.platform.posts).toBe(0);
   });
 
-  it('takes over the deadline of what left before its store was restored', async () => {
+  it('keeps the deadline of the batch that was released before its store was restored', async () => {
     const world = await createWorld({ permit: true });
     world.platform.holdBack = true;
     const job = await world.accept();
@@ -170,7 +170,7 @@ describe('the release record', () => {
     expect(world.clock.nowMs() / 1000).toBeGreaterThan(later);
   });
 
-  it('is not made for a signer that needs a vote', async () => {
+  it('is not made for a signer that requires a vote', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     await world.run(job, undefined, { funder: { ...world.funder, needsVote: true } });

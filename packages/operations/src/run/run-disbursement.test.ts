@@ -72,7 +72,7 @@ describe('a disbursement', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('approves exactly the total where the token has no permit', async () => {
+  it('approves exactly the total if the token has no permit', async () => {
     const world = await createWorld();
     world.chain.allowance = 5n;
     const job = await world.accept();
@@ -81,14 +81,14 @@ describe('a disbursement', () => {
     expect(world.chain.allowance).toBe(0n);
   });
 
-  it('sets the allowance to zero first where the token demands it', async () => {
+  it('sets the allowance to zero first if the token requires it', async () => {
     const world = await createWorld({ zeroFirst: true });
     world.chain.allowance = 5n;
     await world.run(await world.accept());
     expect(world.chain.approvals).toEqual([0n, 6_000n]);
   });
 
-  it('signs a stale permit again, and only that', async () => {
+  it('signs only a stale permit again', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     await expect(
@@ -107,7 +107,7 @@ describe('a disbursement', () => {
     expect(viewOf(job).state).toBe('done');
   });
 
-  it('waits for finality before it calls a batch settled', async () => {
+  it('reports a batch as settled only after finality', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 30 });
     const startedAtMs = world.clock.nowMs();
     const job = await world.accept();
@@ -356,7 +356,7 @@ describe('late landing', () => {
     expect(world.clock.nowMs() - startedAtMs).toBeLessThan(60_000);
   });
 
-  it('never lets an authorisation leave that could not land in time any more', async () => {
+  it('never releases an authorisation that can no longer settle in time', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     await expect(
@@ -392,7 +392,7 @@ describe('late landing', () => {
     expect(viewOf(job).error?.message).toContain('set the allowance of the pool to 0');
   });
 
-  it('approves nothing more for a batch that is mined, although the platform has lost it', async () => {
+  it('approves nothing more for a mined batch, even if the platform has lost it', async () => {
     const world = await createWorld({ finalityBlocks: 20 });
     const job = await world.accept();
     await world.run(job, (point) => {
@@ -406,7 +406,7 @@ describe('late landing', () => {
     expect(world.platform.posts).toBe(1);
   });
 
-  it('learns of a settlement whose answer was lost', async () => {
+  it('finds a settlement whose answer was lost', async () => {
     const world = await createWorld({ permit: true });
     world.platform.loseAnswers = 1;
     const job = await world.accept();

@@ -67,19 +67,16 @@ describe('a key that another agent has paid', () => {
       }),
     ],
   ];
-  it.each(lies)(
-    'fails with settled_elsewhere when the row lies about the %s',
-    async (_what, lie) => {
-      const { second, world } = await payTwice(lie);
-      expect(viewOf(second).error).toMatchObject({
-        code: 'settled_elsewhere',
-        message: expect.stringContaining('do not resubmit'),
-      });
-      expect(world.chain.funds).toBe(1);
-    },
-  );
+  it.each(lies)('fails with settled_elsewhere if the row has another %s', async (_what, lie) => {
+    const { second, world } = await payTwice(lie);
+    expect(viewOf(second).error).toMatchObject({
+      code: 'settled_elsewhere',
+      message: expect.stringContaining('do not resubmit'),
+    });
+    expect(world.chain.funds).toBe(1);
+  });
 
-  it('takes the transaction from the chain, whatever the row says about it', async () => {
+  it('reads the transaction from the chain, not from the row', async () => {
     const { first, second } = await payTwice(({ txHash: _txHash, ...row }) => ({
       ...row,
       state: 'submitted',
@@ -91,7 +88,7 @@ describe('a key that another agent has paid', () => {
     });
   });
 
-  it('takes the total from the chain, not from a row that agrees with the request', async () => {
+  it('reads the total from the chain, not from a row that agrees with the request', async () => {
     const world = await createWorld({ permit: true });
     await world.run(await world.accept('shared'));
     const row = world.platform.rows.get('shared');
@@ -102,7 +99,7 @@ describe('a key that another agent has paid', () => {
     expect(viewOf(second).error?.code).toBe('settled_elsewhere');
   });
 
-  it('fails with settled_elsewhere when it was asked for another total', async () => {
+  it('fails with settled_elsewhere if the request has another total', async () => {
     const world = await createWorld({ permit: true });
     await world.run(await world.accept('shared'));
     const [one, two] = world.createRequest().recipients;
@@ -118,7 +115,7 @@ describe('a key that another agent has paid', () => {
     };
   };
 
-  it('fails with settled_elsewhere when other amounts were paid to the same people, total and all', async () => {
+  it('fails with settled_elsewhere if the same people were paid other amounts with the same total', async () => {
     const world = await createWorld({ permit: true });
     await world.run(await world.accept('shared'));
     const second = await world.accept('shared', swapAmounts(world));
@@ -131,7 +128,7 @@ describe('a key that another agent has paid', () => {
     expect(world.prover.proofs).toBe(1);
   });
 
-  it('waits for the other agent and ends alike when that one is still underway', async () => {
+  it('waits for another agent that is underway, and ends with its result', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 20 });
     const first = await world.accept('shared');
     await expect(
@@ -152,7 +149,7 @@ describe('a key that another agent has paid', () => {
     ['has another fingerprint key', (row) => withKeyId(row, `0x${'0c'.repeat(8)}`)],
     ['sent no fingerprint', ({ bodyFingerprint: _none, ...row }) => row],
   ])(
-    'fails with settled_elsewhere when the agent that paid %s, although the body is the same',
+    'fails with settled_elsewhere if the agent that paid %s, even with the same body',
     async (_what, change) => {
       const { second, world } = await payTwice(change);
       expect(viewOf(second).error).toMatchObject({

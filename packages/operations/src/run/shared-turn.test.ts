@@ -79,7 +79,7 @@ describe('a settlement that is refused', () => {
     expect(viewOf(large).state).toBe('done');
   });
 
-  it('is reported for a reverted transaction too', async () => {
+  it('is also reported for a reverted transaction', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     world.platform.beforeInclusion = () => {
@@ -95,7 +95,7 @@ describe('a settlement that is refused', () => {
     expect(viewOf(job).result?.status).toBe('partial');
   });
 
-  it('is reported when the platform refuses to store it', async () => {
+  it('is reported if the platform refuses to store it', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     const stages = new Set<string | undefined>();
@@ -146,7 +146,7 @@ describe('a settlement for which the platform has no gas left today', () => {
     expect(viewOf(job).result?.status).toBe('completed');
   });
 
-  it('fails after its deadline when that never happens, and says what was missing', async () => {
+  it('fails after its deadline otherwise, and names what was missing', async () => {
     const world = await createWorld({ permit: true });
     const job = await world.accept();
     await world.run(job, undefined, {
@@ -164,7 +164,7 @@ describe('a settlement for which the platform has no gas left today', () => {
   });
 });
 
-describe('a settlement that the platform never took', () => {
+describe('a settlement that the platform never accepted', () => {
   it('delays no other batch once a run that has posted nothing cancels it', async () => {
     const world = await createWorld({ permit: true, finalityBlocks: 5 });
     const { PoolError } = await import('@pool/core');
@@ -227,7 +227,7 @@ describe.each(allowances)('a batch that cannot be collected, %s', (_, options) =
     expect(world.chain.allowance).toBe(0n);
   });
 
-  it('delays no other batch after a restart either', async () => {
+  it('also delays no other batch after a restart', async () => {
     const { world, large, running, kill, locks, payOne } = await createUnderfunded(options);
     kill();
     await expect(running).rejects.toMatchObject({ code: 'run_interrupted' });

@@ -28,7 +28,7 @@ async function createLiveAuthorization() {
 }
 
 describe('a job that would fail', () => {
-  it('waits until the authorisation of another agent, met on the way, is dead', async () => {
+  it('waits until a newly found authorisation of another agent is dead', async () => {
     const { world, row, nowSeconds } = await createLiveAuthorization();
     const second = await world.accept('shared');
     world.platform.rows.delete('shared');
@@ -59,7 +59,7 @@ describe('a job that would fail', () => {
     expect(world.chain.funds).toBe(1);
   });
 
-  it('keeps its release, although the platform has lost it and time is short', async () => {
+  it('keeps its release, even if the platform has lost it and little time is left', async () => {
     const { world, first, row, nowSeconds } = await createLiveAuthorization();
     world.platform.rows.delete('shared');
     // Too late to send anything new, and early enough for what is out to land.
@@ -99,7 +99,7 @@ describe('a job that would fail', () => {
     expect(job.state()).not.toBe('failed');
   });
 
-  it('knows its own authorisation again after its store was restored from a backup', async () => {
+  it('recognises its own authorisation after its store was restored from a backup', async () => {
     const world = await createWorld({ permit: true });
     world.platform.holdBack = true;
     const job = await world.accept();

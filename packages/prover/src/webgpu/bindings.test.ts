@@ -82,7 +82,7 @@ describe('parts of rows', () => {
     ['entries', 8, false, []],
     ['sums of sums', 32, true, []],
     ['sums of sums for two buffers', 32, true, [0, 96, 192]],
-  ] as const)('hold all of them once and fit: %s', (_, termBytes, areTermsInPlace, cuts) => {
+  ] as const)('contain every row once and fit: %s', (_, termBytes, areTermsInPlace, cuts) => {
     for (const bindingBytes of [10_240, 16_384, 100_000]) {
       const parts = divideRows(starts, { bindingBytes, termBytes, areTermsInPlace, cuts });
       let next = 0;
@@ -113,7 +113,7 @@ describe('parts of rows', () => {
     }
   });
 
-  it('that no division makes small enough are refused', () => {
+  it('that are too large in every division are refused', () => {
     const limits = { termBytes: 32, areTermsInPlace: true, cuts: [] };
     expect(() =>
       divideRows(startsOf(Array(16).fill(32)), { ...limits, bindingBytes: 8191 }),

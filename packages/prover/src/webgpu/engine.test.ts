@@ -83,7 +83,7 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
     });
   });
 
-  it('computes them in parts where a key is beyond what the device binds at once', async () => {
+  it('computes them in parts if a key exceeds the binding limit of the device', async () => {
     const key = await engine.load(divided.zkey);
     expect(await key.computeSums(encodeElements(witness))).toEqual(divided.expectSums(witness));
     key.release();
@@ -114,7 +114,7 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
     expect(phases).toEqual(['quotient', 'sums', 'sums', 'sums', 'sums', 'sums']);
   });
 
-  it('says that the device is lost, in the middle and afterwards, so that the caller opens another', async () => {
+  it('reports a lost device, during a call and afterwards', async () => {
     await expect(
       resident.computeSums(encodeElements(witness), {
         onProgress: () => {
@@ -179,7 +179,7 @@ describe.skipIf(!hasDevice)('a WebGPU engine without a key', () => {
 });
 
 describe.skipIf(!hasDevice)('finding a graphics device', () => {
-  it('makes an engine on a renderer of the processor only when allowed to', async () => {
+  it('accepts a software renderer only if that is allowed', async () => {
     expect(await createWebGpuEngine()).toEqual({
       reason: expect.stringContaining('runs on the processor'),
     });
@@ -203,7 +203,7 @@ describe.skipIf(!hasDevice)('finding a graphics device', () => {
     await rm(cacheDir, { recursive: true, force: true });
   });
 
-  it('does not use a layout that the device computes wrong', async () => {
+  it('does not use a layout that the device computes incorrectly', async () => {
     expect(await createWebGpuEngine({ allowSoftwareAdapter: true, layout: 'floats-22' })).toEqual({
       reason: expect.stringContaining('wrong products'),
     });

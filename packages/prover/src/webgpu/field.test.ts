@@ -63,7 +63,7 @@ describe.skipIf(gpu === undefined)('field arithmetic on a graphics device', () =
     expect(chooseLayout(measured).name).toBe('digits-13-loop');
   });
 
-  it('gives back all memory', () => {
+  it('releases all memory', () => {
     expect(context.buffers.bytesInUse()).toBe(0);
   });
 });
@@ -75,12 +75,12 @@ describe('the choice of a layout', () => {
     multiplicationsPerSecond: speed,
   });
 
-  it('prefers speed among the right ones', () => {
+  it('prefers the fastest of the correct layouts', () => {
     const best = chooseLayout([measured('words-32', true, 1), measured('digits-15', true, 2)]);
     expect(best.name).toBe('digits-15');
   });
 
-  it('refuses a device on which none is right', () => {
+  it('refuses a device without a correct layout', () => {
     expect(() => chooseLayout([measured('words-32', false, 9)])).toThrow(
       expect.objectContaining({ code: 'accelerator_unavailable' }),
     );

@@ -46,7 +46,7 @@ async function start(
 }
 
 describe('measured layouts', () => {
-  it('are measured at the first start and taken from the folder at the second, after a test of the best one', async () => {
+  it('are measured at the first start and read from the folder at the second, after a test of the best one', async () => {
     expect(await start()).toEqual({ measured: 1, tested: [], used: measurements });
     expect(await start()).toEqual({ measured: 0, tested: ['words-16'], used: measurements });
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
@@ -57,7 +57,7 @@ describe('measured layouts', () => {
     ['the driver', { adapter: { ...key.adapter, description: 'driver 2' } }],
     ['Dawn', { dawn: '0.7.0' }],
     ['a shader', { shaders: 'other' }],
-  ])('are measured again when %s changed, and what was kept is replaced', async (_, change) => {
+  ])('are measured again if %s changed, and the stored file is replaced', async (_, change) => {
     await start();
     const now = { ...key, ...change };
     expect((await start(now)).measured).toBe(1);
@@ -74,21 +74,21 @@ describe('measured layouts', () => {
   });
 
   it.each([{ isRight: false }, { fails: true }] as const)(
-    'are measured again when the kept choice does not pass its test: %j',
+    'are measured again if the stored choice fails its test: %j',
     async (answers) => {
       await start();
       expect((await start(key, answers)).measured).toBe(1);
     },
   );
 
-  it('are not kept when the device gets every layout wrong', async () => {
+  it('are not stored if the device computes every layout incorrectly', async () => {
     const wrong = measurements.slice(2);
     const work = { measure: () => Promise.resolve(wrong), isCorrect: () => Promise.resolve(false) };
     expect(await findMeasurements(openLayoutCache(folder), key, work)).toEqual(wrong);
     await expect(readdir(folder)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('are measured at each start, without an error, where the folder cannot be written', async () => {
+  it('are measured at each start, without an error, if the folder is not writable', async () => {
     await writeFile(folder, 'a file');
     expect(await start()).toMatchObject({ measured: 1, used: measurements });
     expect(await readFile(folder, 'utf8')).toBe('a file');
@@ -123,7 +123,7 @@ describe('a damaged file', () => {
   });
 });
 
-it('processes that write and read one folder at the same time see whole files only', async () => {
+it('processes that write and read one folder at the same time read complete files only', async () => {
   const module = new URL('./layout-cache.ts', import.meta.url).href;
   const script = `
     import { openLayoutCache } from ${JSON.stringify(module)};

@@ -80,7 +80,7 @@ describe.skipIf(!context)('sums in G1', () => {
     expect(await computeOnDevice(context, 'g1', { factors: [], scalars: [1n] })).toBeUndefined();
   });
 
-  test('2^13 points, mostly one: the overfull bucket is a tree', async () => {
+  test('2^13 points, mostly with the scalar 1: the overfull bucket is summed as a tree', async () => {
     const random = createRandom(3n);
     const factors = Array.from({ length: 8192 }, (_, k) => (k % 200) + 1);
     const scalars = factors.map((_, k) => (k % 16 === 0 ? random.scalar() : 1n));
@@ -89,7 +89,7 @@ describe.skipIf(!context)('sums in G1', () => {
     expect(onDevice).toEqual(await computeByKernels(kernels, 'g1', { factors, scalars }));
   });
 
-  test('in parts, points read in blocks, where the device binds little at once', async () => {
+  test('in parts, with points read in blocks, on a device with a small binding limit', async () => {
     const limited = limitGpu(context.gpu, { maxStorageBufferBindingSize: 2 ** 16 });
     const own = createBuffers(limited);
     const workspace = createMsmWorkspace(own);

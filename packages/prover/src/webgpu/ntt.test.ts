@@ -56,7 +56,7 @@ function random(count: number): readonly bigint[] {
 }
 
 describe('plans', () => {
-  it('takes the roots that snarkjs keys are made with', () => {
+  it('uses the roots of unity of snarkjs keys', () => {
     // ffjavascript's Fr.w[28].
     expect(rootOfUnity(28)).toBe(
       19103219067921713944291392827692070036145651957329286315305642004821462161904n,

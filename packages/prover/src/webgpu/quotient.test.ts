@@ -35,7 +35,7 @@ describe('the plan of the rows', () => {
     expect(levels.at(-1)).toHaveLength(9);
   });
 
-  it('refuses entries that point outside', () => {
+  it('refuses entries outside the rows and wires, and missing values', () => {
     const malformed = expect.objectContaining({ code: 'zkey_malformed' });
     expect(() => planRows(coefficients([4]), 4, 1)).toThrow(malformed);
     expect(() => planRows(coefficients([3]), 4, 0)).toThrow(malformed);
@@ -143,7 +143,7 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
     ['one binding holds a polynomial', onePolynomial],
     ['one buffer holds a polynomial', { maxBufferSize: 32 * 512 }],
     ['no offset that a binding ends at is aligned', { maxStorageBufferBindingSize: 32 * 512 + 36 }],
-  ])('in several parts where %s: as on the processor, bit for bit', async (_, limits) => {
+  ])('in several parts if %s: as on the processor, bit for bit', async (_, limits) => {
     const witness = random.slice(0, 500);
     const entries = makeEntries(512, witness.length);
     const onDevice = await compute(entries, witness, 512, 'digits-13-loop', limits);
@@ -151,7 +151,7 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
     expect(onDevice).toEqual(await computeByKernels(entries, witness, 512));
   });
 
-  it('in several parts of long rows, and of values that no binding holds together', async () => {
+  it('in several parts of long rows, and of values that exceed one binding', async () => {
     // Two levels of sums, each too large for a binding, and a dictionary of 1,800 values.
     const entries = random.slice(0, 1800).map(
       (value, k): Entry => ({
@@ -170,7 +170,7 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
     ['a polynomial', 20, 32 * 512 - 1],
     ['the witness', 600, 32 * 512],
   ])(
-    'where %s has no room in a binding: an error of its own, and the device goes on',
+    '%s above the binding limit: a specific error, and the device continues',
     async (what, wires, bytes) => {
       const witness = random.slice(0, wires);
       const limits = { maxStorageBufferBindingSize: bytes };
@@ -193,7 +193,7 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
     );
   });
 
-  it('one row of 2,000 terms beside empty ones; witnesses of 0, 1 and r-1', async () => {
+  it('one row of 2,000 terms among empty rows; witnesses of 0, 1 and r-1', async () => {
     const entries = random
       .slice(0, 2000)
       .map((value, k): Entry => ({ matrix: k % 9 === 0 ? 1 : 0, row: 5, wire: k % 40, value }));

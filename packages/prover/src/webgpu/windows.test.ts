@@ -22,7 +22,7 @@ describe('windows of signed digits', () => {
     expect(computeWindowPlan(16, 100)).toMatchObject({ tables: 16, groups: 1 });
   });
 
-  test('more memory never makes more digits and groups; short memory keeps the points alone', () => {
+  test('more memory never increases digits and groups; with little memory only the points are stored', () => {
     const limits = { points: 2 ** 18, pointBytes: 64, bindingBytes: 4 * gib, density: 1 };
     expect(chooseWindowPlan({ ...limits, tableBudgetBytes: 0 }).tables).toBe(1);
     const rich = chooseWindowPlan({ ...limits, tableBudgetBytes: gib });
@@ -68,7 +68,7 @@ describe('division of a sum into parts', () => {
     }
   });
 
-  test('no points, no parts', () => {
+  test('no points give no parts', () => {
     expect(planMsm(0, limits)).toEqual([]);
   });
 });
