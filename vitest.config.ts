@@ -1,10 +1,12 @@
-// One Vitest configuration for the repository, with three projects:
+// One Vitest configuration for the repository, with five projects:
 //   unit      everything beside the source (`x.test.ts`, `x.prop.test.ts`), two workers;
 //   postgres  the platform's files about its database once more, on a real PostgreSQL server in place of the embedded one;
 //   e2e       `x.e2e.test.ts`: real processes and a real chain, two files at a time (each waits for blocks most of the time), after
-//             the unit tests.
+//             the unit tests;
+//   unit-slow, e2e-slow  the files that `npm test` leaves out (tooling/src/slow-tests.ts). `.ci/run` runs them.
 // Packages resolve to their TypeScript sources through the condition `@pool/source`: tests need no build.
 import { defineConfig } from 'vitest/config';
+import { slowEndToEndTests, slowUnitTests } from './tooling/src/slow-tests.ts';
 
 const sourceCondition = '@pool/source';
 const ignored = [
@@ -14,6 +16,19 @@ const ignored = [
   '**/.sandbox/**',
   'packages/contracts/lib/**',
 ];
+
+const unit = {
+  testTimeout: 60_000,
+  hookTimeout: 180_000,
+  sequence: { groupOrder: 0 },
+};
+
+const endToEnd = {
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  maxWorkers: 2,
+  sequence: { groupOrder: 1 },
+};
 
 export default defineConfig({
   resolve: { conditions: [sourceCondition, 'node', 'development|production'] },
@@ -34,11 +49,13 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{packages,apps,examples}/*/**/*.test.ts', 'tooling/**/*.test.ts'],
-          exclude: [...ignored, '**/*.e2e.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 180_000,
-          sequence: { groupOrder: 0 },
+          exclude: [...ignored, '**/*.e2e.test.ts', ...slowUnitTests],
+          ...unit,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'unit-slow', include: [...slowUnitTests], exclude: ignored, ...unit },
       },
       {
         extends: true,
@@ -53,9 +70,7 @@ export default defineConfig({
           ].map((file) => `apps/platform/src/${file}.test.ts`),
           exclude: ignored,
           globalSetup: 'apps/platform/src/fixtures/postgres-setup.ts',
-          testTimeout: 60_000,
-          hookTimeout: 180_000,
-          sequence: { groupOrder: 0 },
+          ...unit,
         },
       },
       {
@@ -63,12 +78,13 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['{packages,apps,examples}/*/**/*.e2e.test.ts', 'tooling/**/*.e2e.test.ts'],
-          exclude: ignored,
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          exclude: [...ignored, ...slowEndToEndTests],
+          ...endToEnd,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'e2e-slow', include: [...slowEndToEndTests], exclude: ignored, ...endToEnd },
       },
     ],
   },

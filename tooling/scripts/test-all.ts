@@ -1,7 +1,8 @@
 // `npm test` and `pnpm test:full`: every test of the repository, both runners, one closing line.
-//   npm test                      everything that CI runs
-//   npm test -- packages/core     only the Vitest files whose path contains the text
-//   pnpm test:full                also the tests that take many minutes (fund-256, fund-64 alone)
+//   npm test                      everything but the slow files (tooling/src/slow-tests.ts)
+//   npm test -- --all             everything that CI runs
+//   npm test -- packages/core     only the Vitest files whose path contains the text, slow ones included
+//   pnpm test:full                everything, and the tests that take many minutes (fund-256, fund-64 alone)
 // With POOL_TEST_REPORT=<file>, Vitest's JSON report is kept there: `pnpm conformance --report <file>` reads it.
 // With POOL_TEST_FORBID_SKIPS=1, a skipped test fails the run (tooling/src/test-skips.ts); otherwise one line explains the skips.
 // Ends with `N passed, N failed` (and `, N skipped`) over both runners. A runner that dies, or that fails without
@@ -11,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findForge } from '../../packages/contracts/scripts/forge.ts';
 import { run } from '../src/processes.ts';
+import { everydayProjects } from '../src/slow-tests.ts';
 import {
   explainSkips,
   findForbiddenSkips,
@@ -54,7 +56,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown';
 }
 
-async function runVitest(filters: readonly string[], env: Record<string, string>) {
+async function runVitest(args: readonly string[], env: Record<string, string>) {
   const folder = mkdtempSync(join(tmpdir(), 'pool-tests-'));
   try {
     const reportPath = join(folder, 'vitest.json');
@@ -67,7 +69,7 @@ async function runVitest(filters: readonly string[], env: Record<string, string>
         '--reporter=default',
         '--reporter=json',
         `--outputFile.json=${reportPath}`,
-        ...filters,
+        ...args,
       ],
       { cwd: root, env, output: 'inherit' },
     );
@@ -106,8 +108,10 @@ const forbidsSkips = process.env[forbidSkipsVariable] === '1';
 
 async function runAll(args: readonly string[]): Promise<number> {
   const isFullRun = args.includes('--full');
-  const filters = args.filter((arg) => arg !== '--full' && arg !== '--');
+  const filters = args.filter((arg) => !['--full', '--all', '--'].includes(arg));
   const isFiltered = filters.length > 0;
+  const leavesOutSlow = !isFiltered && !isFullRun && !args.includes('--all');
+  const projects = leavesOutSlow ? everydayProjects.map((name) => `--project=${name}`) : [];
   const env: Record<string, string> = {
     // Tests start many processes of Pool, and each would compile the same modules again.
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
@@ -129,7 +133,7 @@ async function runAll(args: readonly string[]): Promise<number> {
     );
     if (made.status !== 0) reports.push(crashed('the circuit artifacts could not be made'));
   }
-  reports.push(await runVitest(filters, env));
+  reports.push(await runVitest([...projects, ...filters], env));
   if (!isFiltered) {
     say('forge: compiling and testing the contracts');
     const forge = await runForge(env).catch((error: unknown) => crashed(reasonOf(error)));
@@ -144,6 +148,8 @@ async function runAll(args: readonly string[]): Promise<number> {
   for (const { name } of forbidden) say(`skip not allowed: ${name}`);
   const explanation = explainSkips(skipped.filter((test) => !forbidden.includes(test)));
   if (explanation !== undefined) say(explanation);
+  if (leavesOutSlow)
+    say('left out: the slow test files; `npm test -- --all` runs them, as CI does');
   say('');
   // A forbidden skip is a failure, so it is counted as one.
   say(

@@ -1,0 +1,21 @@
+// The test files that `npm test` leaves out because of their time (docs/decisions/0035). `npm test -- --all` runs them
+// too, as `.ci/run` and `pnpm test:full` do, and `npm test -- <path>` runs them when the path names them.
+
+/** Unit tests, as globs. */
+export const slowUnitTests: readonly string[] = [
+  // The WebGPU engine on a software device, a quarter of the time of all unit tests.
+  'packages/prover/src/webgpu/{engine,field,msm,msm-g2,ntt,quotient,shaders,windows}.test.ts',
+  'packages/prover/test/gpu-check.test.ts',
+  // Ceremonies and their forgeries, in pairings and in snarkjs.
+  'packages/circuits/src/ceremony/{poisoned-powers,powers-origin,snarkjs,verify-key,verify-powers}.test.ts',
+];
+
+/** End-to-end tests, as globs: whole deployments under one fault each, and proofs of every size. */
+export const slowEndToEndTests: readonly string[] = [
+  'apps/platform/src/{hostile-tenant,postgres}.e2e.test.ts',
+  'apps/sandbox/src/{crashes,fund-64,fund-256,late-landing,redeliver,relayer-health,rpc-outage,split,tenancy}.e2e.test.ts',
+  'tooling/src/{device-proofs,fund-proofs,production-keys}.e2e.test.ts',
+];
+
+/** Vitest projects of `npm test`. */
+export const everydayProjects: readonly string[] = ['unit', 'postgres', 'e2e'];
