@@ -5,6 +5,7 @@
  * @module
  */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { addHolderCommands } from './cli-holder.ts';
 import type { CancelOptions } from './commands/cancel-command.ts';
 import type { DisburseOptions } from './commands/disburse-command.ts';
 import type { RecipientsOptions } from './commands/recipients-command.ts';
@@ -193,6 +194,7 @@ function createProgram(streams: Streams, setCode: (code: number) => void): Comma
     });
 
   addTenancyCommands(program, envFile, streams, setCode);
+  addHolderCommands(program, envFile, streams, setCode);
   return program;
 }
 

@@ -4,6 +4,7 @@ import vectors from '../../../vectors/encryption-key.json' with { type: 'json' }
 import { subgroupOrder } from './baby-jubjub.ts';
 import {
   computeEncryptionPublicKey,
+  computeX25519PublicKey,
   decodeEncryptionPublicKey,
   encodeEncryptionPoint,
 } from './encryption-key.ts';
@@ -18,6 +19,10 @@ describe('encryption keys', () => {
     );
     expect(encodeEncryptionPoint(point)).toBe(vector.encryptionPublicKey);
     expect(decodeEncryptionPublicKey(vector.encryptionPublicKey)).toEqual(point);
+  });
+
+  it.each(vectors.keys)('computes the X25519 key $x25519PublicKey of the same scalar', (vector) => {
+    expect(computeX25519PublicKey(hexToBigint(vector.viewingKey))).toBe(vector.x25519PublicKey);
   });
 
   it('covers both signs', () => {
@@ -42,8 +47,10 @@ describe('encryption keys', () => {
   });
 
   it.each([0n, subgroupOrder, -1n])('refuses the viewing key %s', (viewingKey) => {
-    expect(() => computeEncryptionPublicKey(viewingKey)).toThrow(
-      expect.objectContaining({ code: 'invalid_viewing_key' }),
-    );
+    for (const compute of [computeEncryptionPublicKey, computeX25519PublicKey]) {
+      expect(() => compute(viewingKey)).toThrow(
+        expect.objectContaining({ code: 'invalid_viewing_key' }),
+      );
+    }
   });
 });

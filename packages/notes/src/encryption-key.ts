@@ -1,10 +1,14 @@
 /**
- * P, the holder's encryption key (protocol §2): a Baby Jubjub subgroup point in iden3's packing, 32 bytes, y little-endian, bit
- * 255 set if and only if x > (r-1)/2. Every point has exactly one valid encoding, so two different strings are always two
- * different keys. Vectors: vectors/encryption-key.json.
+ * P, the holder's encryption key (protocol §2). For secp256k1 wallets: a Baby Jubjub subgroup point in iden3's packing, 32 bytes,
+ * y little-endian, bit 255 set if and only if x > (r-1)/2. Every point has exactly one valid encoding, so two different strings are
+ * always two different keys. For ed25519 wallets: an X25519 public key (RFC 7748). Vectors: vectors/encryption-key.json.
  *
  * @module
  */
+import { x25519 } from '@noble/curves/ed25519.js';
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import {
   bigintToBytes,
   bytesToBigint,
@@ -30,6 +34,20 @@ const signBit = 0x80;
  */
 export function computeEncryptionPublicKey(viewingKey: bigint): EncryptionPublicKey {
   return packSubgroupPoint(multiplyBase(assertViewingKey(viewingKey)));
+}
+
+const x25519Info = utf8ToBytes('pool/v1/x25519');
+
+/**
+ * P of an ed25519 wallet: the X25519 public key of HKDF-SHA256(ikm = v, no salt, info "pool/v1/x25519", 32 bytes). So one scalar
+ * serves every chain, and the keys of two curves cannot be linked by those who only see them.
+ * @param viewingKey - v, secret
+ * @throws PoolError `invalid_viewing_key`
+ */
+export function computeX25519PublicKey(viewingKey: bigint): EncryptionPublicKey {
+  const ikm = bigintToBytes(assertViewingKey(viewingKey), 32);
+  const secretKey = hkdf(sha256, ikm, undefined, x25519Info, 32);
+  return parseEncryptionPublicKey(bytesToHex(x25519.getPublicKey(secretKey)));
 }
 
 /**

@@ -14,6 +14,7 @@ export {
 } from './eligibility-tree.ts';
 export {
   computeEncryptionPublicKey,
+  computeX25519PublicKey,
   decodeEncryptionPublicKey,
   type EncryptionPoint,
   encodeEncryptionPoint,
@@ -52,5 +53,10 @@ export {
   verifyEligibilityPath,
   verifyEligibilityPaths,
 } from './verified-path.ts';
-export { deriveViewingKey, parseViewingKey, viewingKeyMessage } from './viewing-key.ts';
+export {
+  createViewingKey,
+  deriveViewingKey,
+  parseViewingKey,
+  viewingKeyMessage,
+} from './viewing-key.ts';
 export { computeWalletId } from './wallet-id.ts';

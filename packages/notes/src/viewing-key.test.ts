@@ -3,7 +3,12 @@ import { hashMessage } from 'ethers';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../vectors/viewing-key.json' with { type: 'json' };
 import { subgroupOrder } from './baby-jubjub.ts';
-import { deriveViewingKey, parseViewingKey, viewingKeyMessage } from './viewing-key.ts';
+import {
+  createViewingKey,
+  deriveViewingKey,
+  parseViewingKey,
+  viewingKeyMessage,
+} from './viewing-key.ts';
 
 describe('parseViewingKey', () => {
   it('knows the order of the subgroup', () => {
@@ -50,9 +55,33 @@ describe('deriveViewingKey', () => {
     expect(deriveViewingKey(hexToBytes(signature))).toBe(hexToBigint(viewingKey));
   });
 
+  it.each(vectors.derivedEd25519)('derives $viewingKey from an ed25519 signature', (vector) => {
+    expect(deriveViewingKey(hexToBytes(vector.signature))).toBe(hexToBigint(vector.viewingKey));
+  });
+
   it.each([0, 63, 65])('refuses a signature of %i bytes', (length) => {
     expect(() => deriveViewingKey(new Uint8Array(length))).toThrow(
       expect.objectContaining({ code: 'invalid_signature' }),
+    );
+  });
+});
+
+describe('createViewingKey', () => {
+  it.each(vectors.created)('makes $viewingKey of its entropy', ({ entropy, viewingKey }) => {
+    expect(createViewingKey(hexToBytes(entropy))).toBe(hexToBigint(viewingKey));
+  });
+
+  it('is in the range of a viewing key for the smallest and largest entropy', () => {
+    for (const byte of [0x00, 0xff]) {
+      const scalar = createViewingKey(new Uint8Array(48).fill(byte));
+      expect(scalar).toBeGreaterThanOrEqual(1n);
+      expect(scalar).toBeLessThan(subgroupOrder);
+    }
+  });
+
+  it.each([0, 32, 47, 49])('refuses entropy of %i bytes', (length) => {
+    expect(() => createViewingKey(new Uint8Array(length))).toThrow(
+      expect.objectContaining({ code: 'invalid_seed' }),
     );
   });
 });

@@ -1,7 +1,7 @@
 /**
  * v, the viewing key (protocol §2). Its owner can read a wallet's notes on every chain, and cannot spend them. It is either
- * derived (HKDF, RFC 5869) from a deterministic signature (RFC 6979) of the wallet or supplied by the operator. It is never generated implicitly. Vectors:
- * vectors/viewing-key.json.
+ * derived (HKDF, RFC 5869) from a deterministic signature (RFC 6979, RFC 8032) of the wallet, or made once with
+ * {@link createViewingKey} and supplied by the operator. It is never generated implicitly. Vectors: vectors/viewing-key.json.
  *
  * @module
  */
@@ -71,8 +71,25 @@ export function deriveViewingKey(signature: Uint8Array): bigint {
   if (signature.length !== 64) {
     throw new PoolError('invalid_signature', 'the signature for a viewing key must be 64 bytes');
   }
-  const wide = bytesToBigint(hkdf(sha256, signature, salt, undefined, 48));
-  return 1n + (wide % (subgroupOrder - 1n));
+  return reduceToViewingKey(hkdf(sha256, signature, salt, undefined, 48));
+}
+
+/**
+ * A viewing key of its own, for a signer whose signatures cannot be repeated: 1 + (entropy mod (l-1)), as in the derivation.
+ *
+ * @param entropy - 48 random bytes, secret. More than the 32 of a scalar, so that the remainder is uniform to 2^-128
+ * @returns v, secret. It cannot be derived again: its owner stores it
+ * @throws PoolError `invalid_seed` for another length
+ */
+export function createViewingKey(entropy: Uint8Array): bigint {
+  if (entropy.length !== 48) {
+    throw new PoolError('invalid_seed', 'the entropy of a viewing key must be 48 bytes');
+  }
+  return reduceToViewingKey(entropy);
+}
+
+function reduceToViewingKey(wide: Uint8Array): bigint {
+  return 1n + (bytesToBigint(wide) % (subgroupOrder - 1n));
 }
 
 function createViewingKeyError(): PoolError {

@@ -7,6 +7,13 @@
 
 export { acceptSignature, type RawSignature, type SignatureClaim } from './accept-signature.ts';
 export type { SignerAllow } from './decide-request.ts';
+export { computeHolderEncryptionKey, deriveHolderViewingKey } from './holder/holder-keys.ts';
+export type { HolderSigner, HolderSignIn } from './holder/holder-signer.ts';
+export {
+  createLocalEd25519Holder,
+  type LocalEd25519HolderOptions,
+} from './holder/local-ed25519-holder.ts';
+export { createLocalKeyHolder, type LocalKeyHolderOptions } from './holder/local-key-holder.ts';
 export { createLocalKeySigner, type LocalKeySignerOptions } from './local-key.ts';
 export { computeExternalId, computeRequestDigest, createSignRequest } from './request-digest.ts';
 export type {

@@ -9,16 +9,36 @@ import {
   employerRoutes,
   gateApp,
   gateConfirmation,
+  holderKeys,
+  identityCommand,
+  identityProcess,
   wire,
 } from '../test-files.ts';
 
+const printsIdentity =
+  'prints address, W and P of a local key, without a platform, and writes nothing';
+const offline = identityProcess(
+  'reads no network, stores nothing, and prints the same identity each time',
+);
+
 export const identity = section('Holder identity', [
-  ['identity.offline', '`identity` reads no network and sends nothing.', accountOperations],
-  ['identity.derives', 'W and P come from the configured holder signer.', accountOperations],
+  ['identity.offline', '`identity` reads no network and sends nothing.', shown(offline)],
+  [
+    'identity.derives',
+    'W and P come from the configured holder signer.',
+    shown(
+      identityCommand(
+        printsIdentity,
+        'derives P from the viewing key of the default derivation',
+        'takes the family from DISBURSE_CHAIN=%s',
+      ),
+      holderKeys('derives the viewing key $viewingKey'),
+    ),
+  ],
   [
     'identity.fields',
     'It prints platform, address, walletPub, encryptionPublicKey, signer and deterministic.',
-    accountOperations,
+    shown(identityCommand(printsIdentity)),
   ],
   [
     'identity.address-is-sessions',

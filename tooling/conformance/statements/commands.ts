@@ -1,9 +1,15 @@
 // The commands of `disburse-agent`.
 import { accountOperations, custody, section, shown } from '../statement.ts';
-import { payRunCommand, sandbox } from '../test-files.ts';
+import { identityCommand, identityProcess, payRunCommand, sandbox } from '../test-files.ts';
 
 export const commands = section('Commands of the agent', [
-  ['command.identity', '`identity` prints the holder’s identity, offline.', accountOperations],
+  [
+    'command.identity',
+    '`identity` prints the holder’s identity, offline.',
+    shown(
+      identityProcess('reads no network, stores nothing, and prints the same identity each time'),
+    ),
+  ],
   [
     'command.onboard',
     '`onboard` signs in, registers, enrols, mints and writes a configuration file.',
@@ -72,7 +78,13 @@ export const commands = section('Commands of the agent', [
   [
     'command.viewing-key-new',
     '`viewing-key new` makes a viewing key, prints it once with both P, and stores nothing.',
-    accountOperations,
+    shown(
+      identityCommand(
+        'prints a scalar with its P on each curve, which identity then prints',
+        'makes another key each time',
+        'prints the document encrypted to an age recipient, and not in clear',
+      ),
+    ),
   ],
   ['command.approve', '`approve` is the gate process of custodian-A funders.', custody],
   ['command.w-is-no-address', '`--to` of a transfer is a W, never an address.', accountOperations],

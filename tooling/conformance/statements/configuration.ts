@@ -11,6 +11,7 @@ import {
   configRules,
   deployment,
   gateSource,
+  identityCommand,
   keyVerifier,
   pipeline,
 } from '../test-files.ts';
@@ -215,8 +216,16 @@ export const variables = section('Variables', [
   ],
   [
     'variable.holder-signer',
-    '`DISBURSE_HOLDER_SIGNER` may be `enclave`, `local-ed25519` or `custodian_a`.',
+    '`DISBURSE_HOLDER_SIGNER` may be `enclave` or `custodian_a`.',
     custody,
+  ],
+  [
+    'variable.holder-signer-ed25519',
+    '`DISBURSE_HOLDER_SIGNER` may be `local-ed25519`, for Solana and Stellar.',
+    shown(
+      configRules('has an ed25519 holder beside any funder'),
+      identityCommand('takes the family from DISBURSE_CHAIN=%s'),
+    ),
   ],
   [
     'variable.holder-forms',
@@ -226,12 +235,22 @@ export const variables = section('Variables', [
   [
     'variable.holder-key',
     '`DISBURSE_HOLDER_PRIVATE_KEY` is for the local-key holder.',
-    accountOperations,
+    shown(
+      identityCommand(
+        'prints address, W and P of a local key, without a platform, and writes nothing',
+        'refuses %s',
+      ),
+    ),
   ],
   [
     'variable.viewing-key',
     '`DISBURSE_HOLDER_VIEWING_KEY` is the escrowed viewing key.',
-    accountOperations,
+    shown(
+      configRules('refusals > %s'),
+      identityCommand(
+        'uses an escrowed viewing key, bare or as the document that made it, and needs no chains.json',
+      ),
+    ),
   ],
   [
     'variable.viewing-key-required',

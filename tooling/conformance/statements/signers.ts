@@ -5,10 +5,15 @@ import {
   agentStart,
   configRules,
   edgeRoutes,
+  encryptionKey,
+  holderKeys,
+  identityCommand,
   localKey,
   signing,
   viewingKey,
 } from '../test-files.ts';
+
+const escrowRoundTrip = 'prints a scalar with its P on each curve, which identity then prints';
 
 export const signers = section('Signers and viewing keys', [
   [
@@ -54,11 +59,15 @@ export const signers = section('Signers and viewing keys', [
       signing('returns nothing for a signer that uses fresh nonces'),
     ),
   ],
-  ['viewing-key.derived', 'The holder’s roles derive it so by default.', accountOperations],
+  [
+    'viewing-key.derived',
+    'The holder’s roles derive it so by default.',
+    shown(identityCommand('derives P from the viewing key of the default derivation')),
+  ],
   [
     'viewing-key.escrowed',
     'Other holders make it once with `viewing-key new`, keep it, and enrol the printed P.',
-    accountOperations,
+    shown(identityCommand(escrowRoundTrip)),
   ],
   [
     'viewing-key.missing-ends-start',
@@ -68,12 +77,34 @@ export const signers = section('Signers and viewing keys', [
       agentStart('reports every problem at once, of the file and of the environment'),
     ),
   ],
-  ['viewing-key.never-made-by-agent', 'The agent makes none by itself.', accountOperations],
-  ['viewing-key.restored', 'A restored key gives the same P in `identity`.', accountOperations],
+  [
+    'viewing-key.never-made-by-agent',
+    'The agent makes none by itself.',
+    shown(
+      holderKeys(
+        'derives no viewing key from a signer that says it does not repeat its signatures',
+        'derives no viewing key from a signer whose two signatures differ, whatever it says',
+      ),
+      identityCommand('names evidence.domain and the file if the platform’s domain is missing'),
+    ),
+  ],
+  [
+    'viewing-key.restored',
+    'A restored key gives the same P in `identity`.',
+    shown(
+      identityCommand(
+        escrowRoundTrip,
+        'uses an escrowed viewing key, bare or as the document that made it, and needs no chains.json',
+      ),
+    ),
+  ],
   [
     'viewing-key.p-per-curve',
     'One scalar serves all chains, with another P for each curve.',
-    accountOperations,
+    shown(
+      identityCommand('gives one escrowed scalar another P on each curve'),
+      encryptionKey('computes the X25519 key $x25519PublicKey of the same scalar'),
+    ),
   ],
   [
     'viewing-key.previous-p-served',

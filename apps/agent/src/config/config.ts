@@ -6,13 +6,16 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { resolve } from 'node:path';
 import { PoolError } from '@pool/core';
+import { type HolderSettings, readHolder } from './holder-config.ts';
 import type { ConfigRemark } from './kinds.ts';
 import { type ConfigFile, type ConfigSource, createLayers, readConfigFile } from './layers.ts';
 import { createConfigReader } from './reader.ts';
 import { type Config, resolveConfig } from './resolve.ts';
 import { variables } from './variables.ts';
 
+export type { HolderSettings } from './holder-config.ts';
 export {
   type AgentFaultPoint,
   agentFaultPoints,
@@ -80,6 +83,26 @@ export function readAgentAddress(envFile?: string): AgentAddress {
     throw createConfigError(problems);
   }
   return { home: layers.home, host, port };
+}
+
+/**
+ * The configuration of the holder's identity. Needs no variable of a platform, because it is used before there is one.
+ * @throws PoolError `invalid_configuration` naming every problem
+ */
+export function readHolderSettings(envFile?: string): HolderSettings {
+  const source = createProcessSource();
+  const layers = createLayers(source, readConfigFile(source, envFile));
+  const problems: ConfigRemark[] = [...layers.fileProblems];
+  const read = createConfigReader(layers, problems);
+  const settings = {
+    chain: read.optional(variables.chain),
+    chainsFile: resolve(read.defaulted(variables.chainsFile)),
+    holder: readHolder(read, layers, problems),
+  };
+  if (problems.length > 0) {
+    throw createConfigError(problems);
+  }
+  return settings;
 }
 
 function createConfigError(problems: readonly ConfigRemark[]): PoolError {

@@ -8,6 +8,7 @@
 import { isIP } from 'node:net';
 import type { Capability } from '@pool/api';
 import { isAmountString, isPoolError, parseEvmAddress, Secret } from '@pool/core';
+import { parseViewingKey } from '@pool/notes';
 import { faultPoints } from '@pool/operations';
 import { parseServiceUrl } from '@pool/platform-client';
 import * as v from 'valibot';
@@ -171,19 +172,19 @@ export const funderSigner = partialChoice<never>({
     'must be enclave, custodian_b or custodian_a, none of which is in this build; leave it unset for the local key',
 });
 
-export const holderSigner = partialChoice<'local-key'>({
-  available: ['local-key'],
+export type HolderSignerName = 'local-key' | 'local-ed25519';
+
+export const holderSigner = partialChoice<HolderSignerName>({
+  available: ['local-key', 'local-ed25519'],
   missing: {
     enclave: `names the signing enclave, which ${custodyRelease}; use local-key`,
-    'local-ed25519':
-      'names the signer for Solana and Stellar, which is not in this build, as no pool on these chains is; use local-key',
     custodian_a: `names custodian A, which ${custodyRelease}; use local-key`,
   },
   impossible: {
     custodian_b: 'names custodian B, for which no holder signer exists; use local-key',
   },
   expected:
-    'must be local-key, enclave, local-ed25519 or custodian_a; only local-key is in this build',
+    'must be local-key, local-ed25519, enclave or custodian_a; the last two are not in this build',
 });
 
 /** An IP address, with or without brackets, or a host name; no scheme and no port. */
@@ -296,6 +297,24 @@ export const privateKey = secret(
     'must be a private key: 32 bytes of lower-case hex with 0x',
   ),
 );
+
+/** v, from 1 to below the order of the subgroup: other numbers would be second spellings of a key. */
+export const viewingKey = secret(
+  matching(
+    'viewing key',
+    isViewingKey,
+    'must be a viewing key as `viewing-key new` prints it in `scalar`: 32 bytes of lower-case hex with 0x, not 0 and below the order of the Baby Jubjub subgroup',
+  ),
+);
+
+function isViewingKey(text: string): boolean {
+  try {
+    parseViewingKey(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export const secretBytes = secret(
   matching(

@@ -11,10 +11,8 @@ function layersOf(env: Env, files: Env = {}, file: Env = {}) {
   return createLayers(createConfigSource(env, files), { values: file });
 }
 
-const privateKey = `0x${'ab'.repeat(32)}`;
-
-/** A value that is valid for every kind of credential. */
-const goodValue = privateKey;
+/** A value that is valid for every kind of credential. As a viewing key it is below the order of the subgroup. */
+const goodValue = `0x01${'ab'.repeat(31)}`;
 const credentials = allVariables.filter(({ credential }) => credential !== undefined);
 
 describe('the _FILE form', () => {
@@ -24,6 +22,7 @@ describe('the _FILE form', () => {
       'DISBURSE_FINGERPRINT_KEY',
       'DISBURSE_FUNDER_ED25519_KEY',
       'DISBURSE_FUNDER_PRIVATE_KEY',
+      'DISBURSE_HOLDER_ED25519_KEY',
       'DISBURSE_HOLDER_PRIVATE_KEY',
       'DISBURSE_HOLDER_VIEWING_KEY',
       'DISBURSE_METRICS_TOKEN',

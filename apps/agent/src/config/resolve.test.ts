@@ -139,7 +139,7 @@ describe('refusals', () => {
     ['custodian B funder', { DISBURSE_SIGNER: 'custodian_b' }, 'not in this build'],
     ['local-key by name', { DISBURSE_SIGNER: 'local-key' }, 'leave it unset for the local key'],
     ['enclave holder', { DISBURSE_HOLDER_SIGNER: 'enclave' }, 'not in this build'],
-    ['ed25519 holder', { DISBURSE_HOLDER_SIGNER: 'local-ed25519' }, 'not in this build'],
+    ['custodian A holder', { DISBURSE_HOLDER_SIGNER: 'custodian_a' }, 'not in this build'],
     ['custodian B holder', { DISBURSE_HOLDER_SIGNER: 'custodian_b' }, 'no holder signer exists'],
     ['unknown holder', { DISBURSE_HOLDER_SIGNER: 'toString' }, 'must be local-key'],
     [
@@ -150,6 +150,26 @@ describe('refusals', () => {
     ['address for a symbol', { DISBURSE_TOKEN_SYMBOL: address }, 'DISBURSE_TOKEN_SYMBOL must'],
     ['short private key', { DISBURSE_FUNDER_PRIVATE_KEY: '0xabc' }, 'DISBURSE_FUNDER_PRIVATE_KEY'],
     ['short holder key', { DISBURSE_HOLDER_PRIVATE_KEY: '0xabc' }, 'DISBURSE_HOLDER_PRIVATE_KEY'],
+    [
+      'short ed25519 holder key',
+      { DISBURSE_HOLDER_ED25519_KEY: '0xabc' },
+      'DISBURSE_HOLDER_ED25519_KEY must be a private key',
+    ],
+    [
+      'viewing key in words',
+      { DISBURSE_HOLDER_VIEWING_KEY: 'my-viewing-key' },
+      'DISBURSE_HOLDER_VIEWING_KEY must be a viewing key',
+    ],
+    [
+      'viewing key of zero',
+      { DISBURSE_HOLDER_VIEWING_KEY: `0x${'00'.repeat(32)}` },
+      'DISBURSE_HOLDER_VIEWING_KEY must be a viewing key',
+    ],
+    [
+      'viewing key that is not below l',
+      { DISBURSE_HOLDER_VIEWING_KEY: key },
+      'DISBURSE_HOLDER_VIEWING_KEY must be a viewing key',
+    ],
     ['short host key', { ONBOARD_PRIVATE_KEY: '0xabc' }, 'ONBOARD_PRIVATE_KEY must'],
     [
       'short P',
@@ -203,6 +223,15 @@ describe('refusals', () => {
         { variable: 'DISBURSE_SIGNER', message: expect.stringContaining('not in this build') },
       ]);
     }
+  });
+
+  it('has an ed25519 holder beside any funder', () => {
+    const { config } = resolve({
+      DISBURSE_HOLDER_SIGNER: 'local-ed25519',
+      DISBURSE_HOLDER_ED25519_KEY: key,
+    });
+    expect(config?.holder.signer).toBe('local-ed25519');
+    expect(config?.holder.ed25519Key?.reveal()).toBe(key);
   });
 
   it('accepts valid values', () => {
@@ -289,6 +318,16 @@ describe('warnings', () => {
       'private key in production',
       { NODE_ENV: 'production', DISBURSE_PROVER: 'mock', DISBURSE_FUNDER_PRIVATE_KEY: key },
       'DISBURSE_FUNDER_PRIVATE_KEY is a private key in a production-flagged environment',
+    ],
+    [
+      'holder key in production',
+      { NODE_ENV: 'production', DISBURSE_PROVER: 'mock', DISBURSE_HOLDER_PRIVATE_KEY: key },
+      'DISBURSE_HOLDER_PRIVATE_KEY is a private key in a production-flagged environment',
+    ],
+    [
+      'ed25519 holder key in production',
+      { NODE_ENV: 'production', DISBURSE_PROVER: 'mock', DISBURSE_HOLDER_ED25519_KEY: key },
+      'DISBURSE_HOLDER_ED25519_KEY is a private key in a production-flagged environment',
     ],
     [
       'no production keys in production',

@@ -7,8 +7,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { isLoopbackHost, Secret } from '@pool/core';
+import { type HolderConfig, readHolder } from './holder-config.ts';
 import type { Accelerator, AgentFaultPoint, ConfigRemark, LogLevel } from './kinds.ts';
-import { type ConfigLayers, findText } from './layers.ts';
+import type { ConfigLayers } from './layers.ts';
 import { type ConfigReader, createConfigReader, readVariable } from './reader.ts';
 import { allVariables, variables } from './variables.ts';
 import { collectWarnings } from './warnings.ts';
@@ -20,27 +21,6 @@ export type GateConfig = {
   readonly clientId: string;
   readonly clientSecret: Secret;
   readonly scope: string;
-};
-
-/** Configuration of the holder's commands and routes. Each of them refuses to start when its token is missing. */
-type HolderConfig = {
-  /** The only holder signer of this build. */
-  readonly signer: 'local-key';
-  readonly privateKey: Secret | undefined;
-  /** Scalar of 32 bytes, hex. Absent: derived from a signature. */
-  readonly viewingKey: Secret | undefined;
-  /** The enrolled P, public: the viewing key must produce it. */
-  readonly encryptionPublicKey: string | undefined;
-  /** Default pool token. */
-  readonly tokenSymbol: string;
-  readonly balanceToken: Secret | undefined;
-  readonly transferToken: Secret | undefined;
-  readonly sendToken: Secret | undefined;
-  /** By label; checksummed addresses. Empty: the holder's own wallet only. */
-  readonly sendDestinations: ReadonlyMap<string, string>;
-  /** Ceiling of one call in base units. Absent: no ceiling. */
-  readonly transferMaxAmount: bigint | undefined;
-  readonly sendMaxAmount: bigint | undefined;
 };
 
 export type Config = {
@@ -192,33 +172,6 @@ function readGate(read: ConfigReader, problems: ConfigRemark[]): GateConfig | un
     clientSecret === undefined
     ? undefined
     : { url, tokenUrl, clientId, clientSecret, scope };
-}
-
-function readHolder(
-  read: ConfigReader,
-  layers: ConfigLayers,
-  problems: ConfigRemark[],
-): HolderConfig {
-  // An MPC signer draws a fresh nonce for each signature, so no viewing key can be derived from one.
-  if (
-    findText(layers, variables.holderSigner.name)?.text === 'custodian_a' &&
-    !read.isWritten(variables.holderViewingKey)
-  ) {
-    note(problems, variables.holderViewingKey.name, 'is required by custodian_a');
-  }
-  return {
-    signer: read.defaulted(variables.holderSigner),
-    privateKey: read.optional(variables.holderPrivateKey),
-    viewingKey: read.optional(variables.holderViewingKey),
-    encryptionPublicKey: read.optional(variables.holderEncryptionPublicKey),
-    tokenSymbol: read.defaulted(variables.tokenSymbol),
-    balanceToken: read.optional(variables.balanceToken),
-    transferToken: read.optional(variables.transferToken),
-    sendToken: read.optional(variables.sendToken),
-    sendDestinations: read.optional(variables.sendDestinations) ?? new Map<string, string>(),
-    transferMaxAmount: read.optional(variables.transferMaxAmount),
-    sendMaxAmount: read.optional(variables.sendMaxAmount),
-  };
 }
 
 /** Every effective credential, also invalid ones: the separation rules apply to them too. */

@@ -50,8 +50,9 @@ export const variables = {
   },
   chain: {
     name: 'DISBURSE_CHAIN',
-    role: 'disburse, holder',
-    purpose: 'default chain of requests, and the chain of holder operations',
+    role: 'disburse, holder, identity',
+    purpose:
+      'default chain of requests, and the chain of holder operations. Its family is that of `identity`',
     kind: kinds.chainKey,
     whenUnset: 'from bootstrap',
   },
@@ -212,7 +213,7 @@ export const variables = {
     name: 'DISBURSE_HOLDER_SIGNER',
     role: 'holder, identity',
     purpose:
-      "the holder's signer, independent of `DISBURSE_SIGNER`; only `local-key` is in this build",
+      "the holder's signer, independent of `DISBURSE_SIGNER`; `enclave` and `custodian_a` come with the custody release and are not in this build. `local-ed25519` is for Solana and Stellar: it has an identity there, and no pool to spend from",
     kind: kinds.holderSigner,
     fallback: () => 'local-key' as const,
   },
@@ -224,19 +225,28 @@ export const variables = {
     whenUnset: 'none',
     credential: { fields: ['privateKey'] },
   },
+  holderEd25519Key: {
+    name: 'DISBURSE_HOLDER_ED25519_KEY',
+    role: 'holder, identity',
+    purpose: "the holder's key for `local-ed25519`, for development: the seed of RFC 8032",
+    kind: kinds.privateKey,
+    whenUnset: 'none',
+    credential: { fields: ['privateKey'] },
+  },
   holderViewingKey: {
     name: 'DISBURSE_HOLDER_VIEWING_KEY',
     role: 'holder, identity',
     purpose:
-      'an escrowed viewing key, from `viewing-key new`; required by `custodian_a`. The agent never generates one',
-    kind: kinds.opaqueSecret,
+      "an escrowed viewing key, from `viewing-key new`; required by `custodian_a`. The agent never generates one. If unset, it derives from a signature over a text that names the platform's domain, `evidence.domain` of `chains.json`",
+    kind: kinds.viewingKey,
     whenUnset: 'derived from a signature',
     credential: { fields: ['scalar'] },
   },
   holderEncryptionPublicKey: {
     name: 'DISBURSE_HOLDER_ENCRYPTION_PUBKEY',
-    role: 'holder',
-    purpose: 'the enrolled P: a spend does not start if the viewing key produces another P',
+    role: 'holder, identity',
+    purpose:
+      'the enrolled P: `identity` fails, and a spend does not start, if the viewing key produces another P',
     kind: kinds.publicKeyHex,
     whenUnset: 'not compared',
   },

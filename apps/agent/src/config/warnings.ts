@@ -36,12 +36,14 @@ export function collectWarnings(
       'is not set: development keys are refused in a production-flagged environment, so the agent cannot make proofs',
     );
   }
-  if (isProduction && read.isWritten(variables.holderPrivateKey)) {
-    note(
-      warnings,
-      variables.holderPrivateKey.name,
-      'is a private key in a production-flagged environment: use a custody signer',
-    );
+  for (const variable of [variables.holderPrivateKey, variables.holderEd25519Key]) {
+    if (isProduction && read.isWritten(variable)) {
+      note(
+        warnings,
+        variable.name,
+        'is a private key in a production-flagged environment: use a custody signer',
+      );
+    }
   }
   if (read.isWritten(variables.funderEd25519Key)) {
     note(

@@ -8,6 +8,7 @@
 import { artifactErrors } from './artifact-errors.ts';
 import { commandErrors } from './command-errors.ts';
 import type { ErrorEntry } from './error-entry.ts';
+import { holderErrors } from './holder-errors.ts';
 import { paymentErrors } from './payment-errors.ts';
 import { peerErrors } from './peer-errors.ts';
 import { platformErrors } from './platform-errors.ts';
@@ -22,6 +23,7 @@ export const errorGroups = {
   'Services that another one calls': peerErrors,
   'Platform and pool-gate': platformErrors,
   'Commands of the agent': commandErrors,
+  Holders: holderErrors,
   'Values and cryptography': valueErrors,
   'Circuits, keys and the ceremony': artifactErrors,
   'Deployment and sandbox': toolErrors,
@@ -33,6 +35,7 @@ export const errorCatalogue = {
   ...peerErrors,
   ...platformErrors,
   ...commandErrors,
+  ...holderErrors,
   ...valueErrors,
   ...artifactErrors,
   ...toolErrors,

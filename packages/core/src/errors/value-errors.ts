@@ -34,7 +34,10 @@ export const valueErrors = {
     meaning: 'The viewing key is not a scalar in its range. Restore the key as it was generated.',
   },
   invalid_scalar: { meaning: 'The scalar is outside its range. Correct the caller.' },
-  invalid_seed: { meaning: 'A batch seed is not 32 bytes. Correct the caller.' },
+  invalid_seed: {
+    meaning:
+      'A batch seed is not 32 bytes, or the entropy of a viewing key is not 48. Correct the caller.',
+  },
   invalid_domain: { meaning: 'A domain is not 1 to 255 printable ASCII characters. Correct it.' },
   invalid_signature: {
     status: 400,

@@ -1,4 +1,5 @@
 /** Sections: field, poseidon, wallet-id, viewing-key, encryption-key (protocol §1, §2). */
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { addPoint, inCurve, mulPointEscalar } from '@zk-kit/baby-jubjub';
 import { computeAddress, hashMessage, SigningKey } from 'ethers';
 import {
@@ -112,7 +113,7 @@ function viewingKeyOf(signature: Uint8Array): bigint {
 export function viewingKey() {
   return {
     protocol: '§2',
-    source: 'signatures from ethers, HKDF from node:crypto',
+    source: 'signatures from ethers, HKDF and ed25519 from node:crypto',
     subgroupOrder: word(l),
     valid: [1n, l - 1n, sampleScalar('viewing')].map(word),
     invalid: [
@@ -140,7 +141,35 @@ export function viewingKey() {
         viewingKey: word(viewingKeyOf(signature)),
       };
     }),
+    derivedEd25519: ['a', 'b'].map((label) => {
+      const seed = bytesOf(samplePrivateKey(`ed25519 ${label}`));
+      const key = rawPrivateKey('ed25519', seed);
+      const signature = sign(null, Buffer.from(viewingText('pool.example')), key);
+      return {
+        seed: hex(seed),
+        walletPub: hex(rawPublicKey(key)),
+        domain: 'pool.example',
+        signature: hex(signature),
+        viewingKey: word(viewingKeyOf(signature)),
+      };
+    }),
+    created: ['a', 'b'].map((label) => {
+      const entropy = hkdf(bytesOf(samplePrivateKey(label)), 'entropy', '', 48);
+      return { entropy: hex(entropy), viewingKey: word(1n + (integerOf(entropy) % (l - 1n))) };
+    }),
   };
+}
+
+/** RFC 8410: the DER of a private key ends with its 32 bytes, and so does that of a public key. */
+function rawPrivateKey(type: 'ed25519' | 'x25519', secret: Uint8Array) {
+  const id = type === 'ed25519' ? '70' : '6e';
+  const prefix = Buffer.from(`302e020100300506032b65${id}04220420`, 'hex');
+  const der = Buffer.concat([prefix, secret]);
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+}
+
+function rawPublicKey(key: ReturnType<typeof createPrivateKey>): Uint8Array {
+  return createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-32);
 }
 
 // A point of order 8 and one of full order 8l, both on the curve (EIP-2494's generator).
@@ -168,7 +197,7 @@ export function encryptionKey() {
   const smallY = timesBase(5n).y;
   return {
     protocol: '§2',
-    source: '@zk-kit/baby-jubjub',
+    source: '@zk-kit/baby-jubjub, X25519 and HKDF from node:crypto',
     keys: scalars.map((scalar) => {
       const point = timesBase(scalar);
       return {
@@ -176,6 +205,9 @@ export function encryptionKey() {
         x: word(point.x),
         y: word(point.y),
         encryptionPublicKey: pack(point),
+        x25519PublicKey: hex(
+          rawPublicKey(rawPrivateKey('x25519', hkdf(wordBytes(scalar), '', 'pool/v1/x25519', 32))),
+        ),
       };
     }),
     invalid: [

@@ -1,0 +1,31 @@
+/**
+ * `disburse-agent identity`: prints the holder's identity. It reads the configuration and chains.json, and sends nothing.
+ *
+ * @module
+ */
+import { readHolderSettings } from '../config/config.ts';
+import { openHolder } from '../services/holder.ts';
+import type { Output } from '../terminal/command-output.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+
+export type IdentityOptions = { readonly envFile?: string };
+
+/** @returns the exit code */
+export async function printIdentity(
+  { envFile }: IdentityOptions,
+  { out }: Pick<Output, 'out'>,
+): Promise<number> {
+  const { family, address, walletPub, encryptionPublicKey, signer } = await openHolder(
+    readHolderSettings(envFile),
+  );
+  const identity = {
+    platform: family.name,
+    address,
+    walletPub,
+    encryptionPublicKey,
+    signer: signer.name,
+    deterministic: signer.deterministic,
+  };
+  out(JSON.stringify(identity, null, 2));
+  return exitCodes.ok;
+}

@@ -1,0 +1,71 @@
+/**
+ * The part of the configuration that concerns the holder: its signer, keys, credentials, destinations and ceilings.
+ *
+ * @module
+ */
+import type { Secret } from '@pool/core';
+import type { ConfigRemark, HolderSignerName } from './kinds.ts';
+import { type ConfigLayers, findText } from './layers.ts';
+import type { ConfigReader } from './reader.ts';
+import { variables } from './variables.ts';
+
+/** Configuration of the holder's commands and routes. Each of them refuses to start when its token is missing. */
+export type HolderConfig = {
+  readonly signer: HolderSignerName;
+  /** secp256k1, for `local-key`. */
+  readonly privateKey: Secret | undefined;
+  /** Seed, for `local-ed25519`. */
+  readonly ed25519Key: Secret | undefined;
+  /** Scalar of 32 bytes, hex. Absent: derived from a signature. */
+  readonly viewingKey: Secret | undefined;
+  /** The enrolled P, public: the viewing key must produce it. */
+  readonly encryptionPublicKey: string | undefined;
+  /** Default pool token. */
+  readonly tokenSymbol: string;
+  readonly balanceToken: Secret | undefined;
+  readonly transferToken: Secret | undefined;
+  readonly sendToken: Secret | undefined;
+  /** By label; checksummed addresses. Empty: the holder's own wallet only. */
+  readonly sendDestinations: ReadonlyMap<string, string>;
+  /** Ceiling of one call in base units. Absent: no ceiling. */
+  readonly transferMaxAmount: bigint | undefined;
+  readonly sendMaxAmount: bigint | undefined;
+};
+
+/** What the holder's keys derive from. Needs no variable of a platform. */
+export type HolderSettings = {
+  /** Chain key. Absent: the curve of the signer decides the family. */
+  readonly chain: string | undefined;
+  readonly chainsFile: string;
+  readonly holder: HolderConfig;
+};
+
+/** @param problems - the list that problems are added to */
+export function readHolder(
+  read: ConfigReader,
+  layers: ConfigLayers,
+  problems: ConfigRemark[],
+): HolderConfig {
+  // An MPC signer draws a fresh nonce for each signature, so no viewing key can be derived from one.
+  if (
+    findText(layers, variables.holderSigner.name)?.text === 'custodian_a' &&
+    !read.isWritten(variables.holderViewingKey)
+  ) {
+    const variable = variables.holderViewingKey.name;
+    problems.push({ variable, message: `${variable} is required by custodian_a` });
+  }
+  return {
+    signer: read.defaulted(variables.holderSigner),
+    privateKey: read.optional(variables.holderPrivateKey),
+    ed25519Key: read.optional(variables.holderEd25519Key),
+    viewingKey: read.optional(variables.holderViewingKey),
+    encryptionPublicKey: read.optional(variables.holderEncryptionPublicKey),
+    tokenSymbol: read.defaulted(variables.tokenSymbol),
+    balanceToken: read.optional(variables.balanceToken),
+    transferToken: read.optional(variables.transferToken),
+    sendToken: read.optional(variables.sendToken),
+    sendDestinations: read.optional(variables.sendDestinations) ?? new Map<string, string>(),
+    transferMaxAmount: read.optional(variables.transferMaxAmount),
+    sendMaxAmount: read.optional(variables.sendMaxAmount),
+  };
+}

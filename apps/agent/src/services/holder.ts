@@ -1,0 +1,147 @@
+/**
+ * The holder of this agent: its signer, W, viewing key and P (protocol §2). Reads the configuration and chains.json, and no network.
+ *
+ * @module
+ */
+import {
+  type ChainFamily,
+  type ChainsFile,
+  chainFamilies,
+  type EncryptionPublicKey,
+  findChainFamily,
+  type Hex,
+  isPoolError,
+  PoolError,
+  Secret,
+} from '@pool/core';
+import { parseViewingKey } from '@pool/notes';
+import {
+  computeHolderEncryptionKey,
+  createLocalEd25519Holder,
+  createLocalKeyHolder,
+  deriveHolderViewingKey,
+  type HolderSigner,
+} from '@pool/signers';
+import type { HolderSettings } from '../config/config.ts';
+import type { HolderConfig } from '../config/holder-config.ts';
+import { variables } from '../config/variables.ts';
+import { readChainsFile } from './chains.ts';
+
+export type Holder = {
+  readonly signer: HolderSigner;
+  readonly family: ChainFamily;
+  /** W, hex. */
+  readonly walletPub: Hex;
+  /** address(W) as the chain family writes it. */
+  readonly address: string;
+  /** v, secret: reads the holder's balance and history. */
+  readonly viewingKey: Secret<bigint>;
+  /** P on the curve of W. */
+  readonly encryptionPublicKey: EncryptionPublicKey;
+};
+
+/**
+ * Opens the configured holder. A missing key, an unreadable chains.json and a P that differs from the configured one are errors:
+ * no key is ever generated here.
+ * @throws PoolError `invalid_configuration`, `viewing_key_required`, `viewing_key_mismatch`
+ */
+export async function openHolder(settings: HolderSettings): Promise<Holder> {
+  const { holder, chainsFile } = settings;
+  const signer = createHolderSigner(holder);
+  const family = findFamily(signer, settings);
+  const viewingKey =
+    holder.viewingKey === undefined
+      ? await deriveHolderViewingKey(signer, readPlatformDomain(chainsFile))
+      : new Secret(parseViewingKey(holder.viewingKey.reveal()));
+  const encryptionPublicKey = computeHolderEncryptionKey(signer.curve, viewingKey);
+  if (
+    holder.encryptionPublicKey !== undefined &&
+    holder.encryptionPublicKey !== encryptionPublicKey
+  ) {
+    throw new PoolError(
+      'viewing_key_mismatch',
+      `the viewing key gives the encryption key ${encryptionPublicKey}, which is not the one of ${variables.holderEncryptionPublicKey.name}; restore the viewing key of the enrolled P, or correct the variable`,
+    );
+  }
+  const walletPub = await signer.walletPub();
+  const address = family.formatAddress(walletPub);
+  return { signer, family, walletPub, address, viewingKey, encryptionPublicKey };
+}
+
+function createHolderSigner(config: HolderConfig): HolderSigner {
+  switch (config.signer) {
+    case 'local-key':
+      return createLocalKeyHolder({
+        privateKey: config.privateKey ?? requireKey(variables.holderPrivateKey.name, config),
+      });
+    case 'local-ed25519':
+      return createLocalEd25519Holder({
+        privateKey: config.ed25519Key ?? requireKey(variables.holderEd25519Key.name, config),
+      });
+  }
+}
+
+function requireKey(variable: string, { signer }: HolderConfig): never {
+  throw new PoolError(
+    'invalid_configuration',
+    `${variable} is required by ${variables.holderSigner.name}=${signer}, the holder's signer`,
+  );
+}
+
+/** The family of DISBURSE_CHAIN. Without it, the only family on the signer's curve. */
+function findFamily(signer: HolderSigner, { chain, chainsFile }: HolderSettings): ChainFamily {
+  const { name } = variables.chain;
+  if (chain === undefined) {
+    const families: readonly ChainFamily[] = Object.values(chainFamilies).filter(
+      ({ curve }) => curve === signer.curve,
+    );
+    const [only, ...others] = families;
+    if (only === undefined || others.length > 0) {
+      throw invalid(
+        `${name} is required by ${signer.name}: its key is a wallet on ${families.map((family) => family.name).join(' and ')}, and the chain decides which`,
+      );
+    }
+    return only;
+  }
+  const chains = readChains(chainsFile, `${name} names a chain of ${chainsFile}`);
+  const familyName = findFamilyName(chain, chains);
+  if (familyName === undefined) {
+    throw invalid(`${name} names a chain that is not in ${chainsFile}`);
+  }
+  const family = findChainFamily(familyName);
+  if (family === undefined) {
+    throw invalid(`${name} names a chain of a family that is not supported, ${familyName}`);
+  }
+  if (family.curve !== signer.curve) {
+    throw invalid(
+      `${name} names a chain whose wallets sign on ${family.curve}, and ${variables.holderSigner.name}=${signer.name} signs on ${signer.curve}; change one of them`,
+    );
+  }
+  return family;
+}
+
+function findFamilyName(chain: string, { chains, addressOnlyChains = {} }: ChainsFile) {
+  if (Object.hasOwn(chains, chain)) {
+    return chains[chain]?.family;
+  }
+  return Object.hasOwn(addressOnlyChains, chain) ? addressOnlyChains[chain] : undefined;
+}
+
+/** The domain in the viewing-key text. From the agent's own file: another domain gives another key. */
+function readPlatformDomain(chainsFile: string): string {
+  const reason = `the viewing key derives from a text that names the platform's domain, evidence.domain of ${chainsFile}; write that file, or set ${variables.holderViewingKey.name}`;
+  return readChains(chainsFile, reason).evidence.domain;
+}
+
+function readChains(path: string, reason: string): ChainsFile {
+  try {
+    return readChainsFile(path);
+  } catch (cause) {
+    const detail = isPoolError(cause) ? cause.message : 'the file cannot be read';
+    throw new PoolError('invalid_configuration', `${reason}: ${detail}`, { cause });
+  }
+}
+
+function invalid(message: string): PoolError {
+  return new PoolError('invalid_configuration', message);
+}

@@ -1,0 +1,41 @@
+/**
+ * The signer of a holder: the wallet W that owns notes. Each method names what is signed, and the adapter computes the text or
+ * digest itself. No method signs a digest from the caller (protocol §7, "No blind signing").
+ *
+ * @module
+ */
+import type { Curve, EncryptionPublicKey, Hex, Secret } from '@pool/core';
+import type { SignInPayload } from '../requests.ts';
+
+/** A sign-in text of the holder's wallet. */
+export type HolderSignIn = SignInPayload & {
+  /**
+   * P of the holder, the only encryption key that the text may list. Omitted: the text may list none. A signer outside this process
+   * compares with its own configuration and ignores this value.
+   */
+  readonly encryptionPublicKey?: EncryptionPublicKey;
+};
+
+export type HolderSigner = {
+  /** Kind of the signer in the configuration, for example `local-key`. */
+  readonly name: string;
+  /** Curve of W. It decides the chain families and the curve of P. */
+  readonly curve: Curve;
+  /** The signer repeats its signatures (RFC 6979, RFC 8032), so a viewing key can be derived from one. */
+  readonly deterministic: boolean;
+  /** W, lower-case hex: 33 bytes compressed on secp256k1, 32 bytes on ed25519. */
+  walletPub(): Promise<Hex>;
+  /**
+   * Signs an EIP-4361 text.
+   * @returns 65 bytes r ‖ s ‖ v: low s, v 27 or 28, recovered to W
+   * @throws PoolError `holder_signer_refused`; `holder_unsupported` on ed25519
+   */
+  signIn(request: HolderSignIn): Promise<Hex>;
+  /**
+   * Signs the fixed viewing-key text of a platform, and no other text.
+   * @param domain - the platform's domain, which the text names
+   * @returns 64 bytes, as secret as the viewing key: r ‖ s with low s, or the ed25519 signature. Never store or log it
+   * @throws PoolError `viewing_key_required` if the signer does not repeat its signatures; `invalid_domain`
+   */
+  signViewingKeyText(domain: string): Promise<Secret<Uint8Array>>;
+};

@@ -1,0 +1,59 @@
+/**
+ * `local-ed25519`: an ed25519 key in this process, for Solana and Stellar wallets (RFC 8032). It gives W and P. There is no pool on
+ * these chains in this repository, and platforms accept EIP-4361 texts only, so it neither signs in nor spends.
+ *
+ * @module
+ */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { bytesToHex, hexToBytes, PoolError, Secret } from '@pool/core';
+import { viewingKeyMessage } from '@pool/notes';
+import type { HolderSigner } from './holder-signer.ts';
+
+export type LocalEd25519HolderOptions = {
+  /** The seed of RFC 8032: 32 bytes of lower-case 0x-hex. */
+  readonly privateKey: Secret;
+};
+
+/** @throws PoolError `invalid_private_key`, without the value */
+export function createLocalEd25519Holder({ privateKey }: LocalEd25519HolderOptions): HolderSigner {
+  const publicKey = computePublicKey(privateKey);
+  const walletPub = bytesToHex(publicKey);
+  return {
+    name: 'local-ed25519',
+    curve: 'ed25519',
+    deterministic: true,
+    walletPub: async () => walletPub,
+    async signIn() {
+      throw new PoolError(
+        'holder_unsupported',
+        'a sign-in text is EIP-4361, which only secp256k1 wallets sign; an ed25519 holder cannot sign in to this platform',
+      );
+    },
+    async signViewingKeyText(domain) {
+      // Wallets of these chains sign the bytes of a text as they are, without the prefix of EIP-191.
+      const text = new TextEncoder().encode(viewingKeyMessage(domain));
+      const seed = hexToBytes(privateKey.reveal(), 32);
+      const signature = ed25519.sign(text, seed);
+      seed.fill(0);
+      if (!ed25519.verify(signature, text, publicKey)) {
+        throw new PoolError(
+          'signature_rejected',
+          'the signature was rejected: it was not made by the expected key for this document',
+        );
+      }
+      return new Secret(signature);
+    },
+  };
+}
+
+function computePublicKey(privateKey: Secret): Uint8Array {
+  try {
+    return ed25519.getPublicKey(hexToBytes(privateKey.reveal(), 32));
+  } catch {
+    // The cause is dropped on purpose: parsers repeat their input in messages.
+    throw new PoolError(
+      'invalid_private_key',
+      'the ed25519 private key must be its 32-byte seed, as lower-case hex with 0x',
+    );
+  }
+}
