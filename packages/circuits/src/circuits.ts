@@ -4,8 +4,8 @@
  * @module
  */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PoolError } from '@pool/core';
 import { type CircuitName, circuitNames } from './circuit-names.ts';
@@ -32,25 +32,30 @@ export function sourceFolder(): string {
   return fileURLToPath(new URL('../circom/', import.meta.url));
 }
 
-function listSources(folder: string, prefix = ''): string[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .flatMap((entry) =>
-      entry.isDirectory()
-        ? listSources(join(folder, entry.name), `${prefix}${entry.name}/`)
-        : [`${prefix}${entry.name}`],
-    )
-    .filter((name) => name.endsWith('.circom'))
-    .sort();
+/** The main file of a circuit and everything that it includes, by path from `folder`, sorted. */
+function listSources(circuit: CircuitName, folder: string): string[] {
+  const found = new Set<string>();
+  const visit = (name: string) => {
+    if (found.has(name)) {
+      return;
+    }
+    found.add(name);
+    const text = readFileSync(join(folder, name), 'utf8');
+    for (const [, included = ''] of text.matchAll(/^include "([^"]+)";/gm)) {
+      visit(posix.join(posix.dirname(name), included));
+    }
+  };
+  visit(`${circuit}.circom`);
+  return [...found].sort();
 }
 
 /**
- * SHA-256 over the names and contents of the circom sources that a circuit may include, as hex. It excludes the main files of the
- * other circuits, so that a new size does not change the artifacts of the others.
+ * SHA-256 over the names and contents of the circom sources that a circuit includes, as hex. Other sources do not count, so a new
+ * circuit does not change the artifacts of the others.
  */
 export function computeSourceDigest(circuit: CircuitName, folder = sourceFolder()): string {
-  const others = circuitNames.filter((name) => name !== circuit).map((name) => `${name}.circom`);
   const hash = createHash('sha256');
-  for (const name of listSources(folder).filter((source) => !others.includes(source))) {
+  for (const name of listSources(circuit, folder)) {
     const digest = createHash('sha256')
       .update(readFileSync(join(folder, name)))
       .digest('hex');
