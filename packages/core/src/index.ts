@@ -173,6 +173,15 @@ export {
   type VerifiedEvidence,
   verifyEvidence,
 } from './sign-in.ts';
+export {
+  type SpendCircuit,
+  type SpendManifest,
+  type SpendOutput,
+  type SpendShape,
+  spendCircuits,
+  spendManifestSchema,
+  spendShapes,
+} from './spend-manifest.ts';
 export { deriveTraceId } from './trace-id.ts';
 export {
   computeWalletAddress,

@@ -19,6 +19,7 @@ import {
   unixSecondsSchema,
   walletPubSchema,
 } from './schema.ts';
+import type { SpendManifest } from './spend-manifest.ts';
 
 /** Batch sizes a circuit is deployed for, from small to large. */
 export const batchSizes = [16, 64, 256] as const;
@@ -100,7 +101,7 @@ export type FundManifest = v.InferOutput<typeof fundManifestSchema>;
 export type FundRecipient = FundManifest['recipients'][number];
 
 /** SHA-256 of the canonical manifest: the salt of everything derived from the seed. */
-export function computeManifestDigest(manifest: FundManifest): Hex32 {
+export function computeManifestDigest(manifest: FundManifest | SpendManifest): Hex32 {
   return canonicalDigest(manifest);
 }
 

@@ -8,6 +8,7 @@ import { fundBatch, fundInputs } from './vectors/batches.ts';
 import { digests, eip712 } from './vectors/chain.ts';
 import { encryptionKey, field, poseidon, viewingKey, walletId } from './vectors/keys.ts';
 import { eligibilityTree, note, noteTree, sealedNote } from './vectors/notes.ts';
+import { spend } from './vectors/spends.ts';
 
 const sections: Record<string, () => unknown> = {
   field,
@@ -23,6 +24,7 @@ const sections: Record<string, () => unknown> = {
   eip712,
   'fund-public-inputs': fundInputs,
   'fund-batch': fundBatch,
+  spend,
 };
 
 function pathOf(name: string): URL {

@@ -7,63 +7,41 @@
  *
  * @module
  */
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { concatBytes } from '@noble/hashes/utils.js';
 import {
   type AssetId,
-  bytesToHex32,
   computeAssetId,
   computeBatchId,
   computeBatchNonce,
   computeManifestDigest,
   computeWalletAddress,
-  type EncryptionPublicKey,
   type Field,
   type FundManifest,
-  fieldModulus,
   fundManifestSchema,
-  type Hex,
   type Hex32,
-  hexToBytes,
   maxAmount,
   PoolError,
   parseAmount,
   parseEvmAddress,
   parseWire,
 } from '@pool/core';
-import { multiplyBase } from './baby-jubjub.ts';
 import { stepBatchRoot } from './batch-root.ts';
+import { decodeEncryptionPublicKey } from './encryption-key.ts';
 import {
-  decodeEncryptionPublicKey,
-  type EncryptionPoint,
-  packSubgroupPoint,
-} from './encryption-key.ts';
-import { computeCommitment } from './note.ts';
+  type AddressedSealedNote,
+  computeSealedNotesHash,
+  deriveDummy,
+  fillSlot,
+  type NoteSlot,
+  type Payee,
+} from './note-slot.ts';
 import { poseidon } from './poseidon.ts';
-import { sealNote } from './sealed-note.ts';
 import { createSeedSource, deriveSlotOrder, type SeedSource } from './seed.ts';
 import { runToEnd, type Steps } from './steps.ts';
 import { fundBaseTag } from './tags.ts';
 import { computeWalletId } from './wallet-id.ts';
 
 /** One slot of the batch. Confidential, except for the commitment. */
-export type FundSlot = {
-  readonly slot: number;
-  /** Index in the manifest's recipients. Undefined for a dummy. */
-  readonly recipientIndex: number | undefined;
-  /** Base units; 0 for a dummy. */
-  readonly amount: bigint;
-  readonly nonce: Field;
-  readonly walletId: Field;
-  readonly encryptionPoint: EncryptionPoint;
-  readonly commitment: Field;
-};
-
-/** A sealed note and the key that it is sealed to, as the platform stores it. */
-export type AddressedSealedNote = {
-  readonly encryptionPublicKey: EncryptionPublicKey;
-  readonly sealed: Hex;
-};
+export type FundSlot = NoteSlot;
 
 /** The whole batch. Confidential; the module header lists what may leave the machine. */
 export type FundBatchPlan = {
@@ -85,16 +63,6 @@ export type FundBatchPlan = {
   /** keccak256 over all sealed notes in slot order. */
   readonly sealedNotesHash: Hex32;
   readonly slots: readonly FundSlot[];
-};
-
-/** The contents of a slot before its nonce is known. */
-type Payee = {
-  readonly recipientIndex: number | undefined;
-  readonly amount: bigint;
-  readonly memo: string | undefined;
-  readonly walletId: Field;
-  readonly encryptionPublicKey: EncryptionPublicKey;
-  readonly encryptionPoint: EncryptionPoint;
 };
 
 /**
@@ -147,7 +115,7 @@ export function* stepFundBatch(manifest: FundManifest, seed: Uint8Array): Steps<
   const payees = yield* placePayees(manifest, source);
   const filled: ReturnType<typeof fillSlot>[] = [];
   for (const [slot, payee] of payees.entries()) {
-    filled.push(fillSlot({ payee, slot, assetId, base, source }));
+    filled.push(fillSlot({ payee, slot, assetId, base, source, kind: 'fund' }));
     yield;
   }
   const commitments = filled.map(({ slot }) => slot.commitment);
@@ -165,11 +133,6 @@ export function* stepFundBatch(manifest: FundManifest, seed: Uint8Array): Steps<
     sealedNotesHash: computeSealedNotesHash(sealedNotes.map(({ sealed }) => sealed)),
     slots: filled.map(({ slot }) => slot),
   };
-}
-
-/** keccak256 over the sealed notes of a batch in slot order, including dummies. Public. */
-export function computeSealedNotesHash(sealedNotes: readonly Hex[]): Hex32 {
-  return bytesToHex32(keccak_256(concatBytes(...sealedNotes.map((sealed) => hexToBytes(sealed)))));
 }
 
 function sumAmounts(manifest: FundManifest): bigint {
@@ -197,7 +160,7 @@ function* placePayees(manifest: FundManifest, source: SeedSource): Steps<Payee[]
   const bySlot = new Map(payees.map((payee, i) => [order[i], payee]));
   const placed: Payee[] = [];
   for (let slot = 0; slot < manifest.size; slot += 1) {
-    placed.push(bySlot.get(slot) ?? deriveDummy(source, slot));
+    placed.push(bySlot.get(slot) ?? deriveDummy(source, 'fund', slot));
     yield;
   }
   return placed;
@@ -218,46 +181,5 @@ function readPayee(recipient: FundManifest['recipients'][number], recipientIndex
     walletId: computeWalletId(walletPub),
     encryptionPublicKey,
     encryptionPoint: decodeEncryptionPublicKey(encryptionPublicKey),
-  };
-}
-
-/**
- * A note with amount 0 for no recipient: a random wallet id, and a key whose scalar is not stored anywhere except in the seed.
- */
-function deriveDummy(source: SeedSource, slot: number): Payee {
-  const encryptionPoint = multiplyBase(source.deriveScalar('pool/v1/fund/dummy-key', slot));
-  return {
-    recipientIndex: undefined,
-    amount: 0n,
-    memo: undefined,
-    walletId: source.deriveField('pool/v1/fund/dummy-wallet', slot),
-    encryptionPublicKey: packSubgroupPoint(encryptionPoint),
-    encryptionPoint,
-  };
-}
-
-function fillSlot(parts: {
-  readonly payee: Payee;
-  readonly slot: number;
-  readonly assetId: AssetId;
-  readonly base: Field;
-  readonly source: SeedSource;
-}): { slot: FundSlot; sealedNote: AddressedSealedNote } {
-  const { payee, slot, assetId, base, source } = parts;
-  const { recipientIndex, amount, walletId, encryptionPoint, encryptionPublicKey, memo } = payee;
-  const nonce = poseidon([(base + BigInt(slot)) % fieldModulus]);
-  const commitment = computeCommitment({ assetId, amount, nonce, walletId, encryptionPoint });
-  const sealed = sealNote({
-    amount,
-    nonce,
-    memo,
-    encryptionPublicKey,
-    commitment,
-    assetId,
-    ephemeral: source.deriveScalar('pool/v1/fund/ephemeral', slot),
-  });
-  return {
-    slot: { slot, recipientIndex, amount, nonce, walletId, encryptionPoint, commitment },
-    sealedNote: { encryptionPublicKey, sealed },
   };
 }

@@ -4,25 +4,13 @@
  *
  * @module
  */
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { concatBytes } from '@noble/hashes/utils.js';
-import {
-  assertField,
-  bigintToBytes,
-  type EligibilityPathWire,
-  eligibilityDepth,
-  type Field,
-  fieldModulus,
-  fieldToHex,
-  hexToBigint,
-  PoolError,
-  reduceToField,
-  zeroField,
-} from '@pool/core';
-import type { FundBatchPlan, FundSlot } from './fund-batch.ts';
+import { assertField, type Field, hexToBigint } from '@pool/core';
+import type { FundBatchPlan } from './fund-batch.ts';
 import { poseidon } from './poseidon.ts';
+import { computeChallenge } from './public-vector.ts';
 import { runToEnd, type Steps } from './steps.ts';
 import type { VerifiedPath } from './verified-path.ts';
+import { dummyPath, findPath, type PlacedPath, type WitnessSignal } from './witness-signals.ts';
 
 /** The public inputs of a fund proof. Public. */
 export type FundPublicInputs = {
@@ -52,17 +40,8 @@ export function computeFundPublicInputs(batch: {
   const bound = [assetId, total, batchId, eligibilityRoot, batchRoot];
   const digest = poseidon(bound);
   const x = [...bound, ...commitments].map(assertField);
-  const words = [digest, ...x].map((element) => bigintToBytes(element, 32));
-  const z = reduceToField(keccak_256(concatBytes(...words)));
-  const y = x.reduceRight(
-    (sum, element) => assertField((element + z * sum) % fieldModulus),
-    zeroField,
-  );
-  return { x, digest, z, y };
+  return { x, digest, ...computeChallenge(digest, x) };
 }
-
-/** A circuit input: decimal strings, in arrays nested like the signal. */
-export type WitnessSignal = string | WitnessSignal[];
 
 /**
  * All inputs of `fund-N` by signal name. **Secret**: they contain amounts, owners and `secret`. Pass them only to the prover's
@@ -114,28 +93,4 @@ export function* stepFundWitnessInput(
       siblings.map((level) => level.map((sibling) => decimal(hexToBigint(sibling)))),
     ),
   };
-}
-
-type PlacedPath = Pick<EligibilityPathWire, 'index' | 'siblings'>;
-
-// The circuit does not check the path of a zero amount, so any path serves.
-const zeroWord = fieldToHex(zeroField);
-const dummyPath: PlacedPath = {
-  index: 0,
-  siblings: Array.from({ length: eligibilityDepth }, () => [zeroWord, zeroWord, zeroWord]),
-};
-
-function findPath(
-  slot: FundSlot,
-  eligibilityRoot: Field,
-  paths: ReadonlyMap<string, VerifiedPath>,
-): PlacedPath {
-  const path = paths.get(fieldToHex(slot.walletId));
-  if (path === undefined || path.root !== eligibilityRoot || path.wallet !== slot.walletId) {
-    throw new PoolError(
-      'unregistered-recipient',
-      `recipient ${slot.recipientIndex} has no path under the current eligibility root`,
-    );
-  }
-  return path;
 }

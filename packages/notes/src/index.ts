@@ -20,9 +20,7 @@ export {
   encodeEncryptionPoint,
 } from './encryption-key.ts';
 export {
-  type AddressedSealedNote,
   buildFundBatch,
-  computeSealedNotesHash,
   type FundBatchPlan,
   type FundSlot,
   stepFundBatch,
@@ -32,7 +30,6 @@ export {
   computeFundWitnessInput,
   type FundPublicInputs,
   stepFundWitnessInput,
-  type WitnessSignal,
 } from './fund-proof-inputs.ts';
 export {
   computeLeanImtRootFromPath,
@@ -44,10 +41,42 @@ export {
 } from './lean-imt.ts';
 export { computeCommitment, computeNullifier, type Note } from './note.ts';
 export { createNoteScanner, type NoteScanner } from './note-scanner.ts';
+export { type AddressedSealedNote, computeSealedNotesHash, type NoteSlot } from './note-slot.ts';
 export { computeChainHash, poseidon } from './poseidon.ts';
 export { type ScannedNote, type ScanOptions, type ServedNote, scanNotes } from './scan-notes.ts';
 export { hashPoseidonMany } from './scan-poseidon.ts';
 export { type OpenedNote, openNote, sealedNoteBytes, sealNote } from './sealed-note.ts';
+export {
+  computeDummyNullifier,
+  type DummyInput,
+  deriveDummyInputs,
+} from './spend/dummy-inputs.ts';
+export {
+  blindingBytes,
+  computeMaskedSigner,
+  type MaskedSigner,
+  type SpendSignature,
+  verifyMaskedSigner,
+} from './spend/masked-signer.ts';
+export {
+  computeNotePath,
+  computeNoteRootFromPath,
+  maxNotePathLevels,
+  type NotePath,
+} from './spend/note-path.ts';
+export {
+  computeOperationHash,
+  computeSpendDigest,
+  type SpendOperation,
+  spendSaltBytes,
+} from './spend/operation.ts';
+export { buildSpend, type SpendPlan } from './spend/spend-plan.ts';
+export {
+  computeSpendPublicInputs,
+  computeSpendWitnessInput,
+  type SpendPublicInputs,
+  type SpentNote,
+} from './spend/spend-proof-inputs.ts';
 export {
   type VerifiedPath,
   verifyEligibilityPath,
@@ -60,3 +89,4 @@ export {
   viewingKeyMessage,
 } from './viewing-key.ts';
 export { computeWalletId } from './wallet-id.ts';
+export type { WitnessSignal } from './witness-signals.ts';

@@ -1,11 +1,21 @@
 /**
  * Domain-separation tags of protocol §1. They prevent that a hash of one construction is valid in another. Vectors:
- * vectors/field.json.
+ * vectors/field.json, vectors/spend.json.
  *
  * @module
  */
-import { computeTag } from '@pool/core';
+import { computeTag, type Field, type SpendCircuit } from '@pool/core';
 
 export const walletTag = computeTag('WALLET');
 export const nullifierTag = computeTag('NULLIFIER');
 export const fundBaseTag = computeTag('FUND_BASE');
+
+export const dummyTag = computeTag('DUMMY');
+export const spendBaseTag = computeTag('SPEND_BASE');
+export const operationTag = computeTag('OPERATION');
+export const spendDigestTag = computeTag('D_SPEND');
+/** The tag of an operation names its circuit, so an authorisation for one circuit is invalid in another. */
+export const operationTags: Readonly<Record<SpendCircuit, Field>> = {
+  'spend-2x4': computeTag('OP_2x4'),
+  'spend-16x8': computeTag('OP_16x8'),
+};

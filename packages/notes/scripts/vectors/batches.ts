@@ -1,31 +1,27 @@
 /** Sections: fund-public-inputs, fund-batch (protocol §3, §5). */
-import { computeAddress, hashMessage, SigningKey } from 'ethers';
 import { assetIdOf, batchIdOf, batchNonceOf, employerId, funder, pool, token } from './chain.ts';
+import { exampleRecipient } from './recipients.ts';
 import {
   binaryRoot,
   bytesOf,
+  createDerivation,
   fundPublicInputs,
   hash,
   hex,
-  hkdf,
-  integerOf,
   jcs,
   keccak,
   l,
   type Point,
   pack,
+  permute,
   quaternaryRoot,
   quaternarySiblings,
   r,
   sample,
-  samplePrivateKey,
-  sampleScalar,
   seal,
   sha256,
   tag,
   timesBase,
-  walletIdOf,
-  walletOf,
   word,
 } from './reference.ts';
 
@@ -61,33 +57,6 @@ export function fundInputs() {
   };
 }
 
-/** A recipient with the sign-in text that binds its encryption key to its wallet. */
-function exampleRecipient(i: number, amount: string) {
-  const privateKey = samplePrivateKey(`recipient ${i}`);
-  const viewingKey = sampleScalar(`recipient ${i}`);
-  const address = computeAddress(privateKey);
-  const encryptionPublicKey = pack(timesBase(viewingKey));
-  const message =
-    `pool.example wants you to sign in with your Ethereum account:\n${address}\n\nEnrol this wallet.\n\n` +
-    `URI: https://pool.example\nVersion: 1\nChain ID: 31337\nNonce: ${hex(sha256(`nonce ${i}`)).slice(2, 26)}\n` +
-    'Issued At: 2026-11-01T09:00:00.000Z\nExpiration Time: 2026-11-01T09:10:00.000Z\n' +
-    `Resources:\n- urn:pool:encryption-key:${encryptionPublicKey}`;
-  const signature = new SigningKey(privateKey).sign(hashMessage(message)).serialized;
-  return {
-    keys: { privateKey, viewingKey: word(viewingKey) },
-    recipient: {
-      address,
-      walletPub: walletOf(privateKey).walletPub,
-      encryptionPublicKey,
-      evidence: { message, signature },
-      amount,
-      ...(i % 3 === 0 ? { memo: `pay run, person ${i}` } : {}),
-    },
-    walletId: walletIdOf(walletOf(privateKey)),
-    point: timesBase(viewingKey),
-  };
-}
-
 function exampleBatch(size: 16 | 64, amounts: readonly string[], jobKey: string) {
   const people = amounts.map((amount, i) => exampleRecipient(i, amount));
   const manifest = {
@@ -106,19 +75,8 @@ function exampleBatch(size: 16 | 64, amounts: readonly string[], jobKey: string)
   };
   const seed = sha256('seed of ', jobKey);
   const manifestDigest = sha256(jcs(manifest));
-  const derive = (label: string, index: number): bigint => {
-    const counter = Buffer.alloc(4);
-    counter.writeUInt32BE(index);
-    return integerOf(hkdf(seed, manifestDigest, Buffer.concat([Buffer.from(label), counter]), 48));
-  };
-
-  const order = Array.from({ length: size }, (_, i) => i);
-  for (let i = size - 1; i >= 1; i -= 1) {
-    const j = Number(derive('pool/v1/fund/permutation', i) % BigInt(i + 1));
-    const moved = order[i] ?? 0;
-    order[i] = order[j] ?? 0;
-    order[j] = moved;
-  }
+  const derive = createDerivation(seed, manifest);
+  const order = permute(size, (step) => derive('pool/v1/fund/permutation', step));
 
   const assetId = assetIdOf(31337, pool, token);
   const batchNonce = batchNonceOf({ employerId, chainId: 31337, pool, funder, jobKey, attempt: 1 });

@@ -274,7 +274,19 @@ export function quaternarySiblings(
   return [...below, siblings.map(word)];
 }
 
-/** x, D, z, y of a fund batch; y as a sum of powers. */
+/** z and y from D and x; y as a sum of powers. */
+export function challengeOf(digest: bigint, x: readonly bigint[]): { z: bigint; y: bigint } {
+  const z = BigInt(keccak(Buffer.concat([digest, ...x].map(wordBytes)))) % r;
+  let y = 0n;
+  let power = 1n;
+  for (const element of x) {
+    y = (y + element * power) % r;
+    power = (power * z) % r;
+  }
+  return { z, y };
+}
+
+/** x, D, z, y of a fund batch. */
 export function fundPublicInputs(batch: {
   assetId: bigint;
   total: bigint;
@@ -286,14 +298,30 @@ export function fundPublicInputs(batch: {
   const { assetId, total, batchId, eligibilityRoot, batchRoot, commitments } = batch;
   const x = [assetId, total, batchId, eligibilityRoot, batchRoot, ...commitments];
   const digest = hash(assetId, total, batchId, eligibilityRoot, batchRoot);
-  const z = BigInt(keccak(Buffer.concat([digest, ...x].map(wordBytes)))) % r;
-  let y = 0n;
-  let power = 1n;
-  for (const element of x) {
-    y = (y + element * power) % r;
-    power = (power * z) % r;
-  }
+  const { z, y } = challengeOf(digest, x);
   return { x: x.map(word), digest: word(digest), z: word(z), y: word(y) };
+}
+
+/** The random values of a manifest by label and index: HKDF over its digest. */
+export function createDerivation(seed: Uint8Array, manifest: unknown) {
+  const salt = sha256(jcs(manifest));
+  return (label: string, index: number, length = 48): bigint => {
+    const counter = Buffer.alloc(4);
+    counter.writeUInt32BE(index);
+    return integerOf(hkdf(seed, salt, Buffer.concat([Buffer.from(label), counter]), length));
+  };
+}
+
+/** Fisher–Yates over 0 … size-1 with the values of a label. */
+export function permute(size: number, draw: (step: number) => bigint): number[] {
+  const order = Array.from({ length: size }, (_, i) => i);
+  for (let i = size - 1; i >= 1; i -= 1) {
+    const j = Number(draw(i) % BigInt(i + 1));
+    const moved = order[i] ?? 0;
+    order[i] = order[j] ?? 0;
+    order[j] = moved;
+  }
+  return order;
 }
 
 /** A well-spread number for examples, from a label. */

@@ -1,0 +1,61 @@
+/**
+ * Inputs that consume nothing (protocol §6): they fill the slots of a spend that has fewer notes than its circuit has inputs. Their
+ * nullifiers look like all others. Another tag keeps them from being the nullifier of any note.
+ *
+ * @module
+ */
+import {
+  type AssetId,
+  computeManifestDigest,
+  type Field,
+  type SpendManifest,
+  spendShapes,
+} from '@pool/core';
+import { poseidon } from '../poseidon.ts';
+import { createSeedSource } from '../seed.ts';
+import { dummyTag } from '../tags.ts';
+import { assertViewingKey } from '../viewing-key.ts';
+import { computeWalletId } from '../wallet-id.ts';
+import { computeManifestAssetId } from './manifest-asset.ts';
+
+/** An input without a note. The nonce is secret. */
+export type DummyInput = { readonly nonce: Field; readonly nullifier: Field };
+
+/**
+ * nf = H_5(TAG_DUMMY, assetId, nonce, v, w). Public once spent.
+ * @throws PoolError `invalid_viewing_key`, `invalid_field_element`
+ */
+export function computeDummyNullifier(parts: {
+  readonly assetId: AssetId;
+  readonly nonce: Field;
+  /** v, secret. */
+  readonly viewingKey: bigint;
+  readonly walletId: Field;
+}): Field {
+  const { assetId, nonce, viewingKey, walletId } = parts;
+  return poseidon([dummyTag, assetId, nonce, assertViewingKey(viewingKey), walletId]);
+}
+
+/**
+ * The dummies behind the notes of a manifest, in the order of the circuit's inputs. A signer without v gets their nullifiers from
+ * the agent. It need not check them: the outputs and the withdrawal fix the sum of the inputs.
+ *
+ * @param seed - of the manifest, secret
+ * @param viewingKey - v of the inputs, secret
+ * @throws PoolError `invalid_seed`, `invalid_viewing_key`, `invalid_wallet_pub`, `invalid-address`
+ */
+export function deriveDummyInputs(
+  manifest: SpendManifest,
+  seed: Uint8Array,
+  viewingKey: bigint,
+): DummyInput[] {
+  const source = createSeedSource(seed, computeManifestDigest(manifest));
+  const assetId = computeManifestAssetId(manifest);
+  const walletId = computeWalletId(manifest.walletPub);
+  const used = manifest.inputNullifiers.length;
+  const count = Math.max(0, spendShapes[manifest.circuit].inputs - used);
+  return Array.from({ length: count }, (_, i) => {
+    const nonce = source.deriveField('pool/v1/spend/dummy-nonce', used + i);
+    return { nonce, nullifier: computeDummyNullifier({ assetId, nonce, viewingKey, walletId }) };
+  });
+}
