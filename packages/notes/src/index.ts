@@ -7,6 +7,20 @@
 export { type BatchArithmetic, createBatchArithmetic } from './batch-arithmetic.ts';
 export { computeBatchRoot } from './batch-root.ts';
 export {
+  type CoinShortage,
+  type PlannedSpend,
+  planSpend,
+  type SelectedCoins,
+  type SpendableNote,
+  selectCoins,
+} from './coin-selection.ts';
+export {
+  type ConsolidationOptions,
+  type ConsolidationPlan,
+  type ConsolidationStep,
+  planConsolidation,
+} from './consolidation.ts';
+export {
   computeEligibilityRootFromPath,
   createEligibilityTree,
   type EligibilityTree,
