@@ -13,6 +13,7 @@ import { createReader, type Environment, type Reader } from './config-reader.ts'
 import { readDatabase } from './database/database-config.ts';
 import type { DatabaseConfig } from './database/open-database.ts';
 import type { TokenLimits } from './gate/oauth.ts';
+import { defaultPastRootSeconds } from './gate/publisher.ts';
 import type { RateLimitConfig } from './http/rate-limit.ts';
 import { defaultEmployerDailyGas } from './relayer/gas-budget.ts';
 
@@ -99,6 +100,8 @@ export type GateConfig = {
   readonly proxyHops: number;
   readonly tokenTtlSeconds: number;
   readonly tokenLimits: TokenLimits;
+  /** How long paths under a replaced root are served; no longer than the registry accepts it. */
+  readonly pastRootSeconds: number;
   /** How long a publication waits to be mined before one with higher fees replaces it. */
   readonly replaceAfterMs: number;
   readonly pollIntervalMs: number;
@@ -194,6 +197,7 @@ export function parseGateConfig(env: Environment): GateConfig {
       addressPerSecond: read.integer('GATE_RATE_ADDRESS', 10, 1, 1_000_000),
       clientPerSecond: read.integer('GATE_RATE_CLIENT', 10, 1, 1_000_000),
     },
+    pastRootSeconds: read.integer('GATE_PAST_ROOT_SECONDS', defaultPastRootSeconds, 0, 604_800),
     replaceAfterMs: read.integer('GATE_REPLACE_AFTER_SECONDS', 120, 10, 86_400) * 1_000,
     pollIntervalMs: read.integer('GATE_POLL_MS', 1_000, 20, 60_000),
     logLevel: read.logLevel('GATE_LOG_LEVEL'),

@@ -129,6 +129,9 @@ export const gateRoutes = {
     method: 'POST',
     path: '/v1/paths',
     summary: 'Eligibility paths of wallets',
+    description:
+      'Under the last final root, or under the root of the request. A replaced root is served for as long as the gate is configured, ' +
+      '50 minutes by default.',
     auth: read,
     body: gatePathsRequestSchema,
     answers: { 200: { description: 'Paths to one root.', schema: gatePathsResponseSchema } },
@@ -136,7 +139,9 @@ export const gateRoutes = {
       400: ['invalid_request', ...badWord],
       401: unauthorized,
       403: ['forbidden', ...foreign],
+      409: ['eligibility_root_too_old'],
       413: tooLarge,
+      503: ['eligibility_root_unknown'],
     },
   }),
   getRoot: defineRoute({

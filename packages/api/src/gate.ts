@@ -31,6 +31,15 @@ export const gatePathsRequestSchema = v.strictObject({
     v.maxLength(256),
     v.description('Wallet ids (w) to find, 1 to 256: field elements as 32 bytes of 0x hex.'),
   ),
+  root: v.optional(
+    v.pipe(
+      hex32Schema,
+      v.description(
+        'Root that the paths must lead to: a field element as 32 bytes of 0x hex. A spend takes `registry.current()` of a ' +
+          'final block, so that its root tells nobody apart. Absent: the last root that is final for the gate.',
+      ),
+    ),
+  ),
 });
 export const gatePathsResponseSchema = v.strictObject({
   root: rootSchema,

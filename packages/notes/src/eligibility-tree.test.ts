@@ -63,6 +63,22 @@ describe('createEligibilityTree', () => {
     expect(tree.root).toBe(createEligibilityTree().root);
   });
 
+  it('takes snapshots that later changes of the tree do not change', () => {
+    const tree = createEligibilityTree([w(1n), w(2n), w(3n)]);
+    const path = tree.path(w(2n));
+    const { root } = tree;
+    const snapshot = tree.snapshot();
+    tree.remove(w(2n));
+    tree.set(70_000, w(9n));
+    expect(snapshot.root).toBe(root);
+    expect([0, 1, 2, 70_000].map(snapshot.leafAt)).toEqual([1n, 2n, 3n, 0n]);
+    expect(snapshot.pathAt(1)).toEqual(path);
+    expect(() => snapshot.pathAt(70_000)).toThrow(
+      expect.objectContaining({ code: 'unregistered-recipient' }),
+    );
+    expect(tree.root).not.toBe(root);
+  });
+
   it.each([
     ['wallet id 0', () => createEligibilityTree().insert(w(0n)), 'invalid_wallet_id'],
     [

@@ -1,6 +1,6 @@
 /**
  * The eligibility tree (protocol §4): the wallets that may receive. Fixed depth 10, four children per node, leaf = w, empty leaf
- * = 0. It is stored sparsely: empty subtrees need no memory. Vectors: vectors/eligibility-tree.json.
+ * = 0. Its nodes are in eligibility-nodes.ts. Vectors: vectors/eligibility-tree.json.
  *
  * @module
  */
@@ -14,6 +14,13 @@ import {
   parseField,
   zeroField,
 } from '@pool/core';
+import {
+  computeNode,
+  computeSiblings,
+  type EligibilityNode,
+  readLeaf,
+  writeLeaf,
+} from './eligibility-nodes.ts';
 import { poseidon } from './poseidon.ts';
 
 const arity = 4;
@@ -21,8 +28,14 @@ const arity = 4;
 /** Number of leaves. */
 export const eligibilityCapacity = arity ** eligibilityDepth;
 
-/** Roots of the empty subtrees, from an empty leaf to an empty tree. */
-const emptyRoots: readonly Field[] = computeEmptyRoots();
+/** The tree as it was when it was taken. Later changes of the tree do not change it. Confidential, like the tree. */
+export type EligibilitySnapshot = {
+  readonly root: Field;
+  /** The wallet at a position, 0 where there is none. */
+  leafAt(index: number): Field;
+  /** @throws PoolError `unregistered-recipient` where there is no wallet */
+  pathAt(index: number): EligibilityPathWire;
+};
 
 /** A mutable list of wallets in memory. The whole list is confidential: it is the gate's list of payees. */
 export type EligibilityTree = {
@@ -47,40 +60,32 @@ export type EligibilityTree = {
   remove(walletId: Field): boolean;
   /** @throws PoolError `unregistered-recipient` if the wallet is not on the list */
   path(walletId: Field): EligibilityPathWire;
+  /** Takes no copy: snapshot and tree share all nodes that are not changed afterwards. */
+  snapshot(): EligibilitySnapshot;
 };
 
 /** @param leaves - initial wallets by position; 0 leaves a position empty */
 export function createEligibilityTree(leaves: readonly Field[] = []): EligibilityTree {
   const positions = new Map<Field, number>();
-  const levels = Array.from({ length: eligibilityDepth + 1 }, () => new Map<number, Field>());
-  // Parents that must be recomputed. The work is done when a root or path is requested, once for many changes.
-  const stale = new Set<number>();
+  let top: EligibilityNode | undefined;
   let lowestEmpty = 0;
 
   const write = (index: number, walletId: Field): void => {
-    const replaced = levels[0]?.get(index);
+    const replaced = readLeaf(top, index);
     if (replaced !== undefined) {
       positions.delete(replaced);
     }
+    top = writeLeaf(top, index, walletId === 0n ? undefined : walletId);
     if (walletId === 0n) {
-      levels[0]?.delete(index);
       lowestEmpty = Math.min(lowestEmpty, index);
     } else {
-      levels[0]?.set(index, walletId);
       positions.set(walletId, index);
     }
-    stale.add(Math.floor(index / arity));
-  };
-
-  const settle = (): void => {
-    updateAncestors(levels, stale);
-    stale.clear();
   };
 
   const tree: EligibilityTree = {
     get root() {
-      settle();
-      return readNode(levels, eligibilityDepth, 0);
+      return computeNode(top);
     },
     get size() {
       return positions.size;
@@ -109,7 +114,7 @@ export function createEligibilityTree(leaves: readonly Field[] = []): Eligibilit
       if (walletId === 0n) {
         throw new PoolError('invalid_wallet_id', 'wallet id 0 is reserved for an empty leaf');
       }
-      while (levels[0]?.has(lowestEmpty) === true) {
+      while (readLeaf(top, lowestEmpty) !== undefined) {
         lowestEmpty += 1;
       }
       if (lowestEmpty >= eligibilityCapacity) {
@@ -131,9 +136,9 @@ export function createEligibilityTree(leaves: readonly Field[] = []): Eligibilit
       if (index === undefined) {
         throw new PoolError('unregistered-recipient', 'this wallet is not on the eligibility list');
       }
-      settle();
-      return readPath(levels, walletId, index);
+      return { walletId: fieldToHex(walletId), index, siblings: computeSiblings(top, index) };
     },
+    snapshot: () => createSnapshot(top),
   };
   leaves.forEach((walletId, index) => {
     tree.set(index, walletId);
@@ -141,61 +146,21 @@ export function createEligibilityTree(leaves: readonly Field[] = []): Eligibilit
   return tree;
 }
 
-function computeEmptyRoots(): Field[] {
-  const roots: Field[] = [zeroField];
-  for (let level = 0; level < eligibilityDepth; level += 1) {
-    const child = roots[level] ?? zeroField;
-    roots.push(poseidon([child, child, child, child]));
-  }
-  return roots;
-}
-
-function readNode(levels: readonly ReadonlyMap<number, Field>[], level: number, at: number): Field {
-  return levels[level]?.get(at) ?? emptyRoots[level] ?? zeroField;
-}
-
-function readChildren(
-  levels: readonly ReadonlyMap<number, Field>[],
-  level: number,
-  parent: number,
-): [Field, Field, Field, Field] {
-  const first = parent * arity;
-  const read = (place: number): Field => readNode(levels, level, first + place);
-  return [read(0), read(1), read(2), read(3)];
-}
-
-function updateAncestors(levels: readonly Map<number, Field>[], parents: Iterable<number>): void {
-  let changed = new Set(parents);
-  for (let level = 1; level <= eligibilityDepth; level += 1) {
-    const above = new Set<number>();
-    for (const node of changed) {
-      const value = poseidon(readChildren(levels, level - 1, node));
-      if (value === emptyRoots[level]) {
-        levels[level]?.delete(node);
-      } else {
-        levels[level]?.set(node, value);
+function createSnapshot(top: EligibilityNode | undefined): EligibilitySnapshot {
+  // A node with a hash is never written again, and this gives each of them its hash.
+  const root = computeNode(top);
+  const leafAt = (index: number): Field => readLeaf(top, index) ?? zeroField;
+  return {
+    root,
+    leafAt,
+    pathAt: (index) => {
+      const walletId = leafAt(index);
+      if (walletId === zeroField) {
+        throw new PoolError('unregistered-recipient', 'no wallet was on the list at this position');
       }
-      above.add(Math.floor(node / arity));
-    }
-    changed = above;
-  }
-}
-
-function readPath(
-  levels: readonly ReadonlyMap<number, Field>[],
-  walletId: Field,
-  index: number,
-): EligibilityPathWire {
-  const siblings: EligibilityPathWire['siblings'] = [];
-  let node = index;
-  for (let level = 0; level < eligibilityDepth; level += 1) {
-    const children = readChildren(levels, level, Math.floor(node / arity));
-    children.splice(node % arity, 1);
-    const [a, b, c] = children;
-    siblings.push([fieldToHex(a), fieldToHex(b), fieldToHex(c)]);
-    node = Math.floor(node / arity);
-  }
-  return { walletId: fieldToHex(walletId), index, siblings };
+      return { walletId: fieldToHex(walletId), index, siblings: computeSiblings(top, index) };
+    },
+  };
 }
 
 /**

@@ -23,6 +23,7 @@ export {
 export {
   computeEligibilityRootFromPath,
   createEligibilityTree,
+  type EligibilitySnapshot,
   type EligibilityTree,
   eligibilityCapacity,
 } from './eligibility-tree.ts';

@@ -7,7 +7,7 @@ const zero = `0x${'0'.repeat(64)}`;
 
 // A gate reduced to its OAuth contract (RFC 6749 §4.4). It counts the requests.
 function createFakeGate() {
-  const state = { tokensIssued: 0, rootCalls: 0, tokenStatus: 200 };
+  const state = { tokensIssued: 0, rootCalls: 0, tokenStatus: 200, bodies: [] as unknown[] };
   const app = new Hono();
   const good = new Set<string>();
   app.post('/oauth/token', async (c) => {
@@ -31,6 +31,10 @@ function createFakeGate() {
       return c.json({ code: 'unauthorized', message: 'unknown token' }, 401);
     }
     return c.json({ root: zero, wallets: 0 });
+  });
+  app.post('/v1/paths', async (c) => {
+    state.bodies.push(await c.req.json());
+    return c.json({ root: zero, paths: [], missing: [zero] });
   });
   return { app, state, revokeAll: () => good.clear() };
 }
@@ -99,4 +103,18 @@ describe('createGateClient', () => {
       expect(await client.root()).toEqual({ root: zero, wallets: 0 });
     },
   );
+
+  it('asks for the root that it is given, and takes paths under no other one', async () => {
+    const client = clientOf('s3cret:');
+    expect((await client.paths([zero], zero)).root).toBe(zero);
+    expect((await client.paths([zero])).root).toBe(zero);
+    await expect(client.paths([zero], `0x${'0'.repeat(63)}1`)).rejects.toMatchObject({
+      code: 'gate_invalid_response',
+    });
+    expect(gate.state.bodies).toEqual([
+      { walletIds: [zero], root: zero },
+      { walletIds: [zero] },
+      { walletIds: [zero], root: `0x${'0'.repeat(63)}1` },
+    ]);
+  });
 });

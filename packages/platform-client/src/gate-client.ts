@@ -38,8 +38,12 @@ export type GateCapacity = InferOutput<typeof gateCapacityResponseSchema>;
 
 /** Every call throws `PoolError`: the gate's code, `gate_unreachable`, `gate_unauthorized`, `gate_invalid_response`. */
 export type GateClient = {
-  /** @param walletIds - 32-byte hex field elements, at most 256 */
-  paths(walletIds: readonly string[]): Promise<GatePaths>;
+  /**
+   * @param walletIds - 32-byte hex field elements, at most 256
+   * @param root - that the paths must lead to, 32-byte hex; absent: the gate's last one. `eligibility_root_too_old`,
+   *   `eligibility_root_unknown`: the gate has no list of it
+   */
+  paths(walletIds: readonly string[], root?: string): Promise<GatePaths>;
   root(): Promise<GateRoot>;
   /** Number of used leaves and capacity of the eligibility tree. */
   capacity(): Promise<GateCapacity>;
@@ -100,8 +104,18 @@ export function createGateClient(options: GateClientOptions): GateClient {
   }
 
   return {
-    paths: (walletIds) =>
-      call('POST', '/v1/paths', gatePathsResponseSchema, { body: { walletIds } }),
+    async paths(walletIds, root) {
+      const answer = await call('POST', '/v1/paths', gatePathsResponseSchema, {
+        body: { walletIds, ...(root === undefined ? {} : { root }) },
+      });
+      if (root !== undefined && answer.root !== root) {
+        throw new PoolError(
+          'gate_invalid_response',
+          'the gate answered paths under another root than the one requested',
+        );
+      }
+      return answer;
+    },
     root: () => call('GET', '/v1/root', gateRootResponseSchema),
     capacity: () => call('GET', '/v1/capacity', gateCapacityResponseSchema),
     putWallet: (walletId, walletPub) =>

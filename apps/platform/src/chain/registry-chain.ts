@@ -27,6 +27,8 @@ export type RegistryChain = {
   /** @throws PoolError `wrong_chain` when the RPC serves another chain than configured */
   assertChain(): Promise<void>;
   fetchFinalBlock(): Promise<FinalBlock>;
+  /** Seconds for which the registry accepts a root that was replaced. */
+  fetchGraceSeconds(): Promise<number>;
   /** Root published last as the head knows it; undefined before the first. */
   fetchCurrentRoot(): Promise<string | undefined>;
   /** @throws PoolError `fee_cap_reached` (retryable), `gas_ceiling_exceeded` */
@@ -65,6 +67,7 @@ export function createEvmRegistryChain(
     publisherAddress: signer.address,
     assertChain: () => assertChainId(provider, settings),
     fetchFinalBlock: () => fetchFinalBlock(provider, settings.finality),
+    fetchGraceSeconds: async () => Number(await registry.gracePeriodSeconds()),
     async fetchCurrentRoot() {
       const root = await registry.current();
       return root === zeroWord ? undefined : root;

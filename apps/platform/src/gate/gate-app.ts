@@ -71,13 +71,17 @@ export function createGateApp(deps: GateAppDeps): Shell {
 
   app.post('/v1/paths', async (c) => {
     tokens.assertScope(readBearer(c), 'gate.read');
-    const { walletIds } = await readJson(c, gatePathsRequestSchema);
-    const { tree } = publisher;
+    const { walletIds, root } = await readJson(c, gatePathsRequestSchema);
+    const asked = root === undefined ? publisher.tree.root : parseField(root);
     const wanted = [...new Set(walletIds)].map((word) => parseField(word));
+    const list = publisher.findList(asked);
+    if (list === undefined) {
+      throw await publisher.explainMissing(asked);
+    }
     return c.json({
-      root: fieldToHex(tree.root),
-      paths: wanted.filter((walletId) => tree.has(walletId)).map((walletId) => tree.path(walletId)),
-      missing: wanted.filter((walletId) => !tree.has(walletId)).map(fieldToHex),
+      root: list.root,
+      paths: wanted.filter(list.has).map(list.path),
+      missing: wanted.filter((walletId) => !list.has(walletId)).map(fieldToHex),
     });
   });
 

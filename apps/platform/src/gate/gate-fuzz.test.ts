@@ -111,6 +111,7 @@ describe('the gate and its document', () => {
       known: {
         walletId: ids,
         walletIds: [ids, ids.slice(1)],
+        root: [fieldToHex(publisher.tree.root), `0x${'0'.repeat(63)}7`],
         walletPub: [a.walletPub, b.walletPub],
         scope: ['gate.read', 'gate.all'],
       },

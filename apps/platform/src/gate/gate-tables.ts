@@ -44,6 +44,8 @@ export type GateTables = {
     /** `open`: may still be mined. */
     state: 'open' | 'final' | 'reverted' | 'dropped';
     created_at: string;
+    /** When the gate saw it final, and the root before it was replaced. Null: not final, or by a version that did not record it. */
+    final_at: Generated<string | null>;
   };
 };
 
@@ -97,6 +99,14 @@ export const gateMigrations: readonly Migration[] = [
         secret_hash text,
         generation bigint not null,
         updated_at text not null)`,
+    ],
+  },
+  {
+    number: 5,
+    statements: [
+      `alter table publications add column final_at text`,
+      `create index publications_final on publications (final_at) where state = 'final'`,
+      `create index publications_root on publications (root)`,
     ],
   },
 ];

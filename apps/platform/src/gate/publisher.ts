@@ -8,7 +8,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fetchNonceOutcome } from '@pool/contracts';
-import { errorCodeOf, fieldToHex, PoolError, parseField, zeroField } from '@pool/core';
+import { errorCodeOf, type Field, fieldToHex, PoolError, parseField } from '@pool/core';
 import { createEligibilityTree, type EligibilityTree } from '@pool/notes';
 import type { Selectable } from 'kysely';
 import type { RegistryChain } from '../chain/registry-chain.ts';
@@ -19,6 +19,14 @@ import { describeFailure, type Log } from '../log.ts';
 import type { GateDatabase, GateTables } from './gate-tables.ts';
 import { createGathering, type Gathering } from './gathering.ts';
 import { lockLeaves, releaseLeaves } from './leaves.ts';
+import {
+  applyChanges,
+  type Change,
+  createPastLists,
+  type FinalPublication,
+  type PastLists,
+  type PublishedList,
+} from './past-lists.ts';
 
 export type PublisherDeps = {
   readonly db: GateDatabase;
@@ -30,6 +38,8 @@ export type PublisherDeps = {
   readonly replaceAfterMs: number;
   /** A root is computed once no wallet has arrived for this time. Default: 200 ms. */
   readonly quietMs?: number;
+  /** How long paths under a replaced root are served. Default: {@link defaultPastRootSeconds}. */
+  readonly pastRootSeconds?: number;
   /** Called in each transaction that stores signed bytes, as in the relayer. */
   readonly assertOwner?: Ownership['assertOwner'];
   /** Aborted at shutdown: a wait for finality ends then, and continues at the next start. */
@@ -39,6 +49,13 @@ export type PublisherDeps = {
 export type Publisher = {
   /** The list under the last final root. Read only. */
   readonly tree: EligibilityTree;
+  /**
+   * The list under a root that is final and was not replaced too long ago. It must be read before the next turn of the
+   * event loop: a publication may change it then.
+   */
+  findList(root: Field): PublishedList | undefined;
+  /** Why there is no list of a root: `eligibility_root_too_old` (409) or `eligibility_root_unknown` (503, retryable). */
+  explainMissing(root: Field): Promise<PoolError>;
   /**
    * Publishes the wanted list and waits until its root is final.
    * @throws PoolError `publication_failed` (503, retryable)
@@ -51,9 +68,16 @@ export type Publisher = {
 };
 
 type Publication = Selectable<GateTables['publications']>;
-type Change = { readonly walletId: string; readonly leafIndex: number; readonly wanted: boolean };
+/** A publication in progress works on the published tree and on the lists before it. */
+type Lists = { readonly tree: EligibilityTree; readonly past: PastLists };
 
 const defaultQuietMs = 200;
+
+/**
+ * 50 minutes (docs/decisions/0036): 15 until a block is final, 5 for a proof, 30 until the deadline of a spend, which lies 15
+ * minutes ahead and is rounded up to the next quarter of an hour.
+ */
+export const defaultPastRootSeconds = 3_000;
 
 /** Continues an unfinished publication, and publishes again when the chain's root is not the stored one. */
 export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
@@ -67,7 +91,14 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
   for (const row of rows) {
     tree.set(row.leaf_index, parseField(row.wallet_id));
   }
-  const { quietMs = defaultQuietMs, signal } = deps;
+  const { quietMs = defaultQuietMs, pastRootSeconds = defaultPastRootSeconds, signal } = deps;
+  const maxAgeMs = pastRootSeconds * 1_000;
+  const past = createPastLists(tree, await selectFinal(deps, maxAgeMs), {
+    maxAgeMs,
+    nowMs: deps.nowMs,
+    log,
+  });
+  const lists: Lists = { tree, past };
   const gathering = createGathering(
     () => delay(quietMs, undefined, { signal }).catch(() => undefined),
     () => performance.now(),
@@ -81,7 +112,7 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
       return running;
     }
     if (running === undefined) {
-      running = publishOnce(deps, tree, gathering).finally(() => {
+      running = publishOnce(deps, lists, gathering).finally(() => {
         running = undefined;
       });
       return running;
@@ -113,6 +144,8 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
 
   return {
     tree,
+    findList: past.find,
+    explainMissing: (root) => explainMissing(db, root),
     publishWanted,
     async fetchLastTxHash() {
       const row = await db
@@ -130,15 +163,12 @@ export async function startPublisher(deps: PublisherDeps): Promise<Publisher> {
   };
 }
 
-async function publishOnce(
-  deps: PublisherDeps,
-  tree: EligibilityTree,
-  gathering: Gathering,
-): Promise<void> {
+async function publishOnce(deps: PublisherDeps, lists: Lists, gathering: Gathering): Promise<void> {
   const { db, chain } = deps;
+  const { tree } = lists;
   const open = await selectOpen(db);
   if (open !== undefined) {
-    await finish(deps, tree, open);
+    await finish(deps, lists, open);
   }
   await releaseUnused(db);
   await gathering.untilQuiet();
@@ -148,7 +178,7 @@ async function publishOnce(
   if (changes.length === 0 && (isCurrent || tree.size === 0)) {
     return;
   }
-  await finish(deps, tree, await sendPublication(deps, root, changes));
+  await finish(deps, lists, await sendPublication(deps, root, changes));
 }
 
 /** Signs, stores and sends: the bytes are stored before they are sent, so after a crash the same ones are sent again. */
@@ -189,7 +219,7 @@ async function sendPublication(
 /** Waits until a publication is final and applies its changes, or finds that it never will be final. */
 async function finish(
   deps: PublisherDeps,
-  tree: EligibilityTree,
+  { past }: Lists,
   publication: Publication,
 ): Promise<void> {
   const { outcome, txHash } = await waitUntilFinal(deps, publication);
@@ -218,13 +248,13 @@ async function finish(
     }
     await trx
       .updateTable('publications')
-      .set({ state: 'final', tx_hash: txHash })
+      .set({ state: 'final', tx_hash: txHash, final_at: now })
       .where('id', '=', publication.id)
       .execute();
     // In the same transaction: a leaf is free exactly when a final root no longer has its wallet.
     await releaseLeaves(trx);
   });
-  applyChanges(tree, changes);
+  past.replace(changes);
 }
 
 type Outcome = {
@@ -343,6 +373,44 @@ async function selectOpen(db: GateDatabase): Promise<Publication | undefined> {
     .executeTakeFirst();
 }
 
+/** Those of which a list may still be served, the newest first. */
+async function selectFinal(
+  { db, nowMs }: PublisherDeps,
+  maxAgeMs: number,
+): Promise<FinalPublication[]> {
+  const rows = await db
+    .selectFrom('publications')
+    .select(['root', 'changes', 'final_at'])
+    .where('state', '=', 'final')
+    .where('final_at', '>', new Date(nowMs() - maxAgeMs).toISOString())
+    .orderBy('id', 'desc')
+    .execute();
+  return rows.map(({ root, changes, final_at }) => ({
+    root,
+    changes: JSON.parse(changes) as Change[],
+    finalAtMs: Date.parse(final_at ?? ''),
+  }));
+}
+
+async function explainMissing(db: GateDatabase, root: Field): Promise<PoolError> {
+  const published = await db
+    .selectFrom('publications')
+    .select('id')
+    .where('root', '=', fieldToHex(root))
+    .where('state', '=', 'final')
+    .executeTakeFirst();
+  return published === undefined
+    ? new PoolError(
+        'eligibility_root_unknown',
+        'the gate has no list of this root: it was never published, or its publication is not final for the gate yet; ask again in a moment',
+        { details: { retryAfterSeconds: 2 } },
+      )
+    : new PoolError(
+        'eligibility_root_too_old',
+        'this root was replaced too long ago; ask for the root that registry.current() has at a final block now',
+      );
+}
+
 async function selectChanges(db: GateDatabase): Promise<Change[]> {
   const rows = await db
     .selectFrom('wallets')
@@ -362,12 +430,6 @@ async function releaseUnused(db: GateDatabase): Promise<void> {
     await lockLeaves(trx);
     await releaseLeaves(trx);
   });
-}
-
-function applyChanges(tree: EligibilityTree, changes: readonly Change[]): void {
-  for (const { walletId, leafIndex, wanted } of changes) {
-    tree.set(leafIndex, wanted ? parseField(walletId) : zeroField);
-  }
 }
 
 // The published tree is changed and restored in one turn of the event loop, so no request sees it in between.

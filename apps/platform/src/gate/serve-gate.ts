@@ -3,7 +3,9 @@
  *
  * @module
  */
-import { createEvmRegistryChain } from '../chain/registry-chain.ts';
+import { askChain } from '@pool/contracts';
+import { PoolError } from '@pool/core';
+import { createEvmRegistryChain, type RegistryChain } from '../chain/registry-chain.ts';
 import type { GateConfig } from '../config.ts';
 import { openStore } from '../database/open-database.ts';
 import { listen } from '../http/listen.ts';
@@ -17,7 +19,7 @@ import { startPublisher } from './publisher.ts';
 import { openReaderClients } from './reader-clients.ts';
 import { createFileScreening, passEverybody } from './screening.ts';
 
-/** @throws PoolError `wrong_chain`, `chain_unreachable`, and as `openStore` */
+/** @throws PoolError `wrong_chain`, `chain_unreachable`, `invalid_config`, and as `openStore` */
 export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
   const database = await openStore<GateTables>(config.database, 'gate', gateMigrations, log);
   const { db, ownership } = database;
@@ -34,6 +36,7 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
   }
   const stopping = new AbortController();
   await chain.assertChain();
+  await assertAccepted(chain, config.pastRootSeconds);
   const publisher = await startPublisher({
     db,
     chain,
@@ -41,6 +44,7 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
     nowMs,
     pollIntervalMs: config.pollIntervalMs,
     replaceAfterMs: config.replaceAfterMs,
+    pastRootSeconds: config.pastRootSeconds,
     assertOwner: ownership.assertOwner,
     signal: stopping.signal,
   });
@@ -84,4 +88,18 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
       await database.close();
     },
   };
+}
+
+/** A proof under a root that the registry no longer accepts costs its holder time and reverts. @throws PoolError `invalid_config` */
+export async function assertAccepted(
+  chain: Pick<RegistryChain, 'fetchGraceSeconds'>,
+  pastRootSeconds: number,
+): Promise<void> {
+  const graceSeconds = await askChain(() => chain.fetchGraceSeconds());
+  if (graceSeconds < pastRootSeconds) {
+    throw new PoolError(
+      'invalid_config',
+      `configuration: GATE_PAST_ROOT_SECONDS is ${pastRootSeconds}, and the registry of this chain accepts a replaced root for ${graceSeconds} seconds only; set it to ${graceSeconds} or less`,
+    );
+  }
 }

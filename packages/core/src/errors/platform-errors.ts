@@ -132,6 +132,12 @@ export const platformErrors = {
     meaning:
       "The index disagrees with the chain, so the chain's notes are not served. Wait until the platform's operator has repaired it.",
   },
+  index_incomplete: {
+    status: 503,
+    retry: true,
+    meaning:
+      'The index has not read the contents of older batches yet, after an update of the platform. Wait for Retry-After.',
+  },
   batch_voided: {
     meaning:
       'The funder withdrew the batch, and it can never land. Pay under a new key if it is still due.',
@@ -151,6 +157,17 @@ export const platformErrors = {
     retry: true,
     meaning:
       'The eligibility list could not be published. Repeat the call; the wallet keeps its place.',
+  },
+  eligibility_root_too_old: {
+    status: 409,
+    meaning:
+      'The pool-gate no longer has the list of that eligibility root, because the root was replaced too long ago. Ask for `registry.current()` of a final block.',
+  },
+  eligibility_root_unknown: {
+    status: 503,
+    retry: true,
+    meaning:
+      'The pool-gate knows no final publication of that eligibility root. Wait for Retry-After: its chain node may be behind; if it repeats, check the registry in chains.json.',
   },
   screening_unavailable: {
     status: 503,
