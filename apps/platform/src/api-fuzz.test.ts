@@ -271,6 +271,8 @@ describe('the platform and its documents', () => {
         batch_root: request.batch.batchRoot,
         batch_id: batchIdOf(request.batch),
         sealed_notes_hash: request.batch.sealedNotesHash,
+        new_root: `0x${'0'.repeat(63)}8`,
+        commitments: JSON.stringify(request.batch.commitments),
         tx_hash: `0x${'7'.repeat(64)}`,
         block_number: 1,
         settlement_id: null,
@@ -289,6 +291,7 @@ describe('the platform and its documents', () => {
         chain: ['anvil', 'nowhere'],
         token: ['USDC', 'NONE'],
         cursor: ['0.0', '1.2'],
+        from: ['0', '1'],
         addresses: [[a.address], ['GABC', a.address]],
         key: ['job-1', 'job-2', 'never'],
         'Idempotency-Key': keys,
@@ -327,7 +330,7 @@ describe('the platform and its documents', () => {
       runs: 25,
     });
     for (const [id, statuses] of seen) {
-      const refusal = id === 'getNotes' ? 403 : 401;
+      const refusal = ['getNotes', 'getBatches'].includes(id) ? 403 : 401;
       expect([id, statuses.has(refusal)], seen.note).toEqual([id, true]);
       expect(
         [id, [...statuses].filter((status) => ![401, 403, 413].includes(status))],

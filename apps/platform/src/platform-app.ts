@@ -19,6 +19,7 @@ import type { GateAccessConfig } from './config.ts';
 import type { PlatformDatabase } from './database/platform-tables.ts';
 import type { BootstrapSettings } from './edge/bootstrap.ts';
 import { addEdgeRoutes } from './edge/edge-routes.ts';
+import { addHolderRoutes } from './edge/holder-routes.ts';
 import { addApiPages } from './http/api-pages.ts';
 import { addHealthRoutes } from './http/health-routes.ts';
 import { createRateLimits, type RateLimitConfig } from './http/rate-limit.ts';
@@ -93,19 +94,21 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
   const callers = { db, credentials, memory: createCredentialMemory(), limits, nowMs };
   addEmployerRoutes(app, { ...callers, log, gate, gateWaitMs, admission });
   addInvitationRoutes(app, { ...callers, admission });
+  const bootstrap: BootstrapSettings = {
+    defaultChain: deps.defaultChain,
+    chains: deps.chains.chains,
+    gate: deps.gateAccess,
+    readRelayerHealth: deps.readRelayerHealth,
+    ...(deps.vendReader === undefined ? {} : { vendReader: deps.vendReader }),
+  };
+  addHolderRoutes(app, { ...callers, bootstrap });
   addEdgeRoutes(app, {
     ...callers,
     chains: deps.poolChains,
     checks: deps.checks,
     ...(deps.settlementLimits === undefined ? {} : { settlementLimits: deps.settlementLimits }),
     hasGate: gate !== undefined,
-    bootstrap: {
-      defaultChain: deps.defaultChain,
-      chains: deps.chains.chains,
-      gate: deps.gateAccess,
-      readRelayerHealth: deps.readRelayerHealth,
-      ...(deps.vendReader === undefined ? {} : { vendReader: deps.vendReader }),
-    },
+    bootstrap,
     onAccepted: deps.onAccepted,
     refreshIndex: deps.refreshIndex,
   });

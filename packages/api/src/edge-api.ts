@@ -7,6 +7,7 @@
 import { chainKeySchema, tokenSymbolSchema } from '@pool/core';
 import * as v from 'valibot';
 import {
+  batchesResponseSchema,
   bootstrapRequestSchema,
   bootstrapResponseSchema,
   notesResponseSchema,
@@ -194,6 +195,34 @@ export const edgeRoutes = {
       401: unauthorized,
       403: ['forbidden', ...foreign],
       503: ['notes_unavailable'],
+      429: limited,
+    },
+  }),
+  getBatches: defineRoute({
+    id: 'getBatches',
+    method: 'GET',
+    path: '/agent-edge/batches',
+    summary: 'What the note tree contains, oldest first',
+    description:
+      'Commitments and nullifiers of all batches and spends that are final. A holder makes the paths of its notes from them, and ' +
+      'the platform does not learn which notes those are. All of it is public on chain: compare the last `noteRoot` with the pool.',
+    auth: { scheme: 'edgeToken', orScheme: 'holderKey' },
+    query: {
+      chain: v.pipe(chainKeySchema, v.description('Key of the chain to read, for example `base`.')),
+      from: v.optional(
+        v.pipe(
+          v.string(),
+          v.regex(/^(?:0|[1-9][0-9]{0,8})$/),
+          v.description('Index of the first leaf to read: `next` of the page before. Absent: 0.'),
+        ),
+      ),
+    },
+    answers: { 200: { description: 'A page.', schema: batchesResponseSchema } },
+    errors: {
+      400: ['invalid_request', 'invalid-chain'],
+      401: unauthorized,
+      403: ['forbidden', ...foreign],
+      503: ['notes_unavailable', 'index_incomplete'],
       429: limited,
     },
   }),

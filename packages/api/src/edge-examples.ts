@@ -74,4 +74,25 @@ export const edgeExamples: Readonly<Record<string, RouteExample>> = {
       },
     },
   },
+  getBatches: {
+    parameters: { chain: 'base', from: '12' },
+    answers: {
+      200: {
+        batches: [
+          {
+            index: 12,
+            kind: 'spend',
+            root: '0x2134d5dbd6a1c9c2f0f8fa91ff1ac1e9a1a4a31e2ee7b2a1f6d8a9b2a0a4c0de',
+            noteRoot: '0x1a4f0a8a2f6f1c8e4d2b0f9e7c5a3b1d0e8f6c4a2b9d7e5f3c1a0b8d6e4f2c0a',
+            commitments: Array.from({ length: 4 }, (_, slot) => `0x0${slot}${'5e'.repeat(31)}`),
+            nullifiers: [`0x0a${'7d'.repeat(31)}`, `0x0b${'7d'.repeat(31)}`],
+            sealedNotesHash: `0x${'c4'.repeat(32)}`,
+            txHash: '0x997eb126079e4b7fe5d23f1f5d5c6fb71d2bce61aed3dc2c16763f606b5e6dba',
+            blockNumber: 24_817_331,
+          },
+        ],
+        next: 13,
+      },
+    },
+  },
 };

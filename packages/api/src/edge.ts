@@ -218,3 +218,79 @@ export const notesResponseSchema = v.strictObject({
   ),
 });
 export type NotesResponse = v.InferOutput<typeof notesResponseSchema>;
+
+const wordsSchema = v.array(hex32Schema);
+
+/** `GET /agent-edge/batches?chain&from`, bearer = an edge token or a holder's key. */
+export const batchesResponseSchema = v.strictObject({
+  batches: v.pipe(
+    v.array(
+      v.strictObject({
+        index: v.pipe(
+          v.number(),
+          v.integer(),
+          v.minValue(0),
+          v.description('Position of the leaf in the pool, from 0, over all note trees.'),
+        ),
+        kind: v.pipe(
+          v.picklist(['fund', 'spend']),
+          v.description('`fund`: a batch that a funder paid. `spend`: the outputs of a spend.'),
+        ),
+        root: v.pipe(
+          hex32Schema,
+          v.description(
+            'The leaf itself: root of the Poseidon tree over `commitments`, a field element as 32 bytes of 0x hex.',
+          ),
+        ),
+        noteRoot: v.pipe(
+          hex32Schema,
+          v.description(
+            'Root of the note tree once it contains this leaf: a field element as 32 bytes of 0x hex. A reader computes it again ' +
+              'and compares it with the chain.',
+          ),
+        ),
+        commitments: v.pipe(
+          wordsSchema,
+          v.maxLength(256),
+          v.description(
+            'One note commitment per slot, in slot order, dummies included: field elements as 32 bytes of 0x hex.',
+          ),
+        ),
+        nullifiers: v.pipe(
+          wordsSchema,
+          v.maxLength(16),
+          v.description(
+            'Nullifiers of the notes that the spend used up, dummies included: field elements as 32 bytes of 0x hex. Empty for a ' +
+              'batch.',
+          ),
+        ),
+        sealedNotesHash: v.pipe(
+          hex32Schema,
+          v.description('keccak256 of all sealed notes in slot order: 32 bytes of 0x hex.'),
+        ),
+        txHash: v.pipe(
+          hex32Schema,
+          v.description('Hash of the transaction that inserted the leaf: 32 bytes of 0x hex.'),
+        ),
+        blockNumber: v.pipe(
+          v.number(),
+          v.integer(),
+          v.minValue(0),
+          v.description('Number of the block that holds the transaction. It is final.'),
+        ),
+      }),
+    ),
+    v.description('Leaves of the note tree without a gap, oldest first. At most one page.'),
+  ),
+  next: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.description(
+        'Pass it as `from` to read the next page. Absent: no further leaf is final now.',
+      ),
+    ),
+  ),
+});
+export type BatchesResponse = v.InferOutput<typeof batchesResponseSchema>;

@@ -33,7 +33,9 @@ export {
 } from './accounts.ts';
 export { agentApi, agentRoutes } from './agent-api.ts';
 export {
+  type BatchesResponse,
   type Bootstrap,
+  batchesResponseSchema,
   bootstrapRequestSchema,
   bootstrapResponseSchema,
   type NotesResponse,

@@ -82,7 +82,7 @@ function describeRoute(route: Route, example: RouteExample, toSchema: ToSchema):
     operationId: route.id,
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
-    security: route.auth === undefined ? [] : [{ [route.auth.scheme]: [] }],
+    security: listSchemes(route).map((scheme) => ({ [scheme]: [] })),
     ...(route.auth?.needs === undefined ? {} : { 'x-needs': route.auth.needs }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
@@ -100,6 +100,11 @@ function describeRoute(route: Route, example: RouteExample, toSchema: ToSchema):
         }),
     responses: describeResponses(route, example.answers ?? {}, toSchema),
   };
+}
+
+/** One of them is enough. */
+function listSchemes({ auth }: Route): string[] {
+  return [auth?.scheme, auth?.orScheme].filter((scheme) => scheme !== undefined);
 }
 
 const jsonType = 'application/json';

@@ -14,6 +14,8 @@ export type JsonObject = { readonly [name: string]: unknown };
 export type RouteAuth = {
   /** Name of one of the document's security schemes. */
   readonly scheme: string;
+  /** Another scheme whose credentials the route takes as well. */
+  readonly orScheme?: string;
   /** What the credential must be allowed to do, in words: a capability or a scope. */
   readonly needs?: string;
 };

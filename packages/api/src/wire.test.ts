@@ -265,7 +265,7 @@ const schemas: [string, v.GenericSchema, Record<string, unknown>, string[]][] = 
     },
     ['cursor'],
   ],
-  ['paths request', gate.gatePathsRequestSchema, { walletIds: [word] }, []],
+  ['paths request', gate.gatePathsRequestSchema, { walletIds: [word], root: word }, ['root']],
   ['path', core.eligibilityPathSchema, path, []],
   ['paths', gate.gatePathsResponseSchema, { root: word, paths: [path], missing: [word] }, []],
   ['gate wallet request', gate.gateWalletRequestSchema, { walletPub }, []],

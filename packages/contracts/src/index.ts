@@ -10,11 +10,8 @@ export { assertChainId, createEvmProvider } from './chain/evm-provider.ts';
 
 export { type FinalBlock, fetchFinalBlock } from './chain/final-block.ts';
 export { type BroadcastOutcome, broadcastTransaction, isOutOfGas } from './chain/node-answer.ts';
-export {
-  createPoolReader,
-  type FundedBatch,
-  type PoolReader,
-} from './chain/pool-reader.ts';
+export type { FundedBatch, LandedSpend, PoolLeaf } from './chain/pool-leaves.ts';
+export { createPoolReader, type PoolReader } from './chain/pool-reader.ts';
 export {
   fetchNonceOutcome,
   fetchReceipt,

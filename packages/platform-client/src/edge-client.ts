@@ -5,7 +5,9 @@
  * @module
  */
 import {
+  type BatchesResponse,
   type Bootstrap,
+  batchesResponseSchema,
   bootstrapResponseSchema,
   type Delivery,
   type NotesResponse,
@@ -26,7 +28,7 @@ import { joinUrl, parseServiceUrl } from './service-url.ts';
 export type EdgeClientOptions = {
   /** Base URL of the edge, for example `https://platform.example/agent-edge` (`DISBURSE_PLATFORM_URL`). */
   readonly url: string;
-  /** The agent's edge token, or a `holder.read` key for {@link EdgeClient.getNotes}. */
+  /** The agent's edge token, or a holder's key: `holder.read` for {@link EdgeClient.getNotes}, any for {@link EdgeClient.getBatches}. */
   readonly token: Secret;
   readonly fetch?: Fetch;
   readonly timeoutMs?: number;
@@ -54,6 +56,11 @@ export type EdgeClient = {
   /** Sends the sealed notes of a settled batch again. 409 `not_settled`: the batch is not on the chain. */
   redeliverNotes(key: string, delivery: Delivery): Promise<SettlementRecord>;
   getNotes(query: NotesQuery): Promise<NotesResponse>;
+  /**
+   * What the note tree contains, from a leaf on. The platform may lie: compute the roots and compare them with the chain.
+   * @param from - index of the first leaf: 0, or `next` of the page before
+   */
+  getBatches(chain: string, from: number): Promise<BatchesResponse>;
 };
 
 /**
@@ -152,6 +159,21 @@ export function createEdgeClient(options: EdgeClientOptions): EdgeClient {
     getNotes({ chain, token, cursor }) {
       const query = { chain, token, ...(cursor === undefined ? {} : { cursor }) };
       return call('GET', joinUrl(base, '/notes', query), notesResponseSchema);
+    },
+
+    async getBatches(chain, from) {
+      const url = joinUrl(base, '/batches', { chain, from: String(from) });
+      const page = await call('GET', url, batchesResponseSchema);
+      const end = from + page.batches.length;
+      const isInOrder = page.batches.every(({ index }, place) => index === from + place);
+      // A page that leads back, or nowhere, would be read for ever.
+      if (!isInOrder || (page.next !== undefined && (page.next !== end || end === from))) {
+        throw new PoolError(
+          'platform_invalid_response',
+          'the platform answered with other batches than those requested',
+        );
+      }
+      return page;
     },
   };
 }

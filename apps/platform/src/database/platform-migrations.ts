@@ -238,4 +238,25 @@ export const platformMigrations: readonly Migration[] = [
         where notes_erased_at is null and state <> 'settled'`,
     ],
   },
+  {
+    // What the pool's events say of each leaf of the note tree, for holders who make their paths themselves. The indexer reads
+    // the contents of earlier rows again.
+    number: 16,
+    statements: [
+      `alter table batches add column kind text not null default 'fund'`,
+      `alter table batches add constraint batches_kind check (kind in ('fund', 'spend'))`,
+      `alter table batches alter column batch_id drop not null`,
+      `alter table batches add constraint batches_batch_id check ((kind = 'fund') = (batch_id is not null))`,
+      `alter table batches add column new_root text`,
+      `alter table batches add column commitments text`,
+      `create index batches_without_contents on batches (chain, leaf_index) where commitments is null`,
+      `create table nullifiers (
+        chain text not null,
+        nullifier text not null,
+        leaf_index integer not null,
+        place integer not null,
+        primary key (chain, nullifier),
+        unique (chain, leaf_index, place))`,
+    ],
+  },
 ];

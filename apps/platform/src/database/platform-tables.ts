@@ -126,17 +126,27 @@ export type PlatformTables = {
     /** Set once it is mined and final. */
     gas_used: Generated<number | null>;
   };
+  /** The leaves of the note tree, as the pool's events have them. */
   batches: {
     chain: string;
     leaf_index: number;
+    /** `spend`: the outputs of a spend. */
+    kind: Generated<'fund' | 'spend'>;
     batch_root: string;
-    batch_id: string;
+    /** Root of the note tree with this leaf; null: indexed by a version that did not keep it, until it is read again. */
+    new_root: Generated<string | null>;
+    /** Null: a spend has none. */
+    batch_id: string | null;
+    /** JSON list in slot order; null as for `new_root`. */
+    commitments: Generated<string | null>;
     sealed_notes_hash: string;
     tx_hash: string;
     block_number: number;
     /** The settlement whose sealed notes belong to this batch, when this platform has them. */
     settlement_id: number | null;
   };
+  /** Nullifiers of the spends, by their place in the event. */
+  nullifiers: { chain: string; nullifier: string; leaf_index: number; place: number };
   indexer_cursors: {
     chain: string;
     block_number: number;

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Bootstrap, RelayerHealth } from '@pool/api';
-import { batchSizes, type EvmChainSettings } from '@pool/core';
+import { batchSizes, type EvmChainSettings, PoolError } from '@pool/core';
 import type { Employer } from '../accounts/employers.ts';
 import type { GateAccessConfig } from '../config.ts';
 import type { VendedReader } from './vend-readers.ts';
@@ -57,6 +57,18 @@ export function describeBootstrap(
       }),
     ),
   };
+}
+
+/** @throws PoolError `invalid-chain` (400) */
+export function assertServed(
+  { chains }: Pick<BootstrapSettings, 'chains'>,
+  chain: string,
+): EvmChainSettings {
+  const settings = Object.hasOwn(chains, chain) ? chains[chain] : undefined;
+  if (settings === undefined) {
+    throw new PoolError('invalid-chain', 'this platform serves no chain of that key');
+  }
+  return settings;
 }
 
 function describeGate(

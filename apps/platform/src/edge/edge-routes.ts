@@ -1,6 +1,6 @@
 /**
- * `/agent-edge/…` (ARCHITECTURE.md): the routes for agents, with an edge token bound to one employer, and the
- * notes that a holder reads with a `holder.read` key.
+ * `/agent-edge/…` (ARCHITECTURE.md): the routes for agents, with an edge token bound to one employer. Those of holders are in
+ * holder-routes.ts.
  *
  * @module
  */
@@ -14,8 +14,7 @@ import {
 import { deriveTraceId, errorCodeOf, isIdempotencyKey, PoolError } from '@pool/core';
 import type { Shell, ShellContext } from '@pool/http-server';
 import { countRefusedProof } from '../accounts/edge-tokens.ts';
-import { findSubject } from '../accounts/enrolment.ts';
-import { type CallerDeps, identifyAgent, identifyKey } from '../accounts/identify-caller.ts';
+import { type CallerDeps, identifyAgent } from '../accounts/identify-caller.ts';
 import { settlementCost } from '../http/rate-limit.ts';
 import { readIdempotencyKey, readJson } from '../http/read-request.ts';
 import { type AcceptDeps, acceptSettlement } from '../relayer/accept-settlement.ts';
@@ -26,9 +25,8 @@ import {
   findSettlement,
   type SettlementRow,
 } from '../relayer/settlement-store.ts';
-import { type BootstrapSettings, describeBootstrap } from './bootstrap.ts';
+import { assertServed, type BootstrapSettings, describeBootstrap } from './bootstrap.ts';
 import { lookupRecipients } from './recipient-lookup.ts';
-import { listServedNotes } from './served-notes.ts';
 
 export type EdgeDeps = AcceptDeps &
   CallerDeps & {
@@ -58,7 +56,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
   app.post('/agent-edge/recipients/lookup', async (c) => {
     await identifyAgent(deps, c);
     const { chain, addresses } = await readJson(c, recipientLookupRequestSchema);
-    assertChain(bootstrap, chain);
+    assertServed(bootstrap, chain);
     return c.json({ recipients: await lookupRecipients(db, addresses, deps.hasGate) });
   });
 
@@ -130,34 +128,6 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     }
     return await answerSettlement(c, await redeliverNotes(deps, id, key, delivery));
   });
-
-  app.get('/agent-edge/notes', async (c) => {
-    const key = await identifyKey(deps, c);
-    if (key.capability !== 'holder.read') {
-      throw new PoolError('forbidden', 'this key does not reach notes; use a holder.read key');
-    }
-    const { chain = '', token = '', cursor } = c.req.query();
-    const settings = assertChain(bootstrap, chain);
-    const tokenSettings = Object.hasOwn(settings.tokens, token)
-      ? settings.tokens[token]
-      : undefined;
-    if (tokenSettings === undefined) {
-      throw new PoolError('invalid-token', 'token must be a symbol configured for the chain');
-    }
-    const subject = await findSubject(db, key.address);
-    if (subject === undefined) {
-      return c.json({ notes: [] });
-    }
-    return c.json(
-      await listServedNotes(db, {
-        chain,
-        tokenSymbol: token,
-        tokenAddress: tokenSettings.address,
-        encryptionPublicKey: subject.encryption_public_key,
-        cursor,
-      }),
-    );
-  });
 }
 
 /** From here on every log line of the request carries the id that finds the job in all logs. */
@@ -167,12 +137,4 @@ function traceJob(c: ShellContext, key: string): void {
 
 function isUnfinished({ state }: SettlementRow): boolean {
   return state === 'accepted' || state === 'submitted';
-}
-
-function assertChain({ chains }: BootstrapSettings, chain: string) {
-  const settings = Object.hasOwn(chains, chain) ? chains[chain] : undefined;
-  if (settings === undefined) {
-    throw new PoolError('invalid-chain', 'this platform serves no chain of that key');
-  }
-  return settings;
 }

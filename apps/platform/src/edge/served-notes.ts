@@ -7,6 +7,7 @@
 import type { NotesResponse } from '@pool/api';
 import { PoolError, parseHex, parseHex32 } from '@pool/core';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
+import { assertIndexRight } from './served-batches.ts';
 
 export type NotesQuery = {
   readonly chain: string;
@@ -23,17 +24,7 @@ export async function listServedNotes(
   db: PlatformDatabase,
   query: NotesQuery,
 ): Promise<NotesResponse> {
-  const state = await db
-    .selectFrom('indexer_cursors')
-    .select('halted')
-    .where('chain', '=', query.chain)
-    .executeTakeFirst();
-  if (state !== undefined && state.halted !== null) {
-    throw new PoolError(
-      'notes_unavailable',
-      'notes of this chain are not served: the index disagrees with the chain; tell the operator',
-    );
-  }
+  await assertIndexRight(db, query.chain);
   const after = parseCursor(query.cursor);
   const rows = await db
     .selectFrom('sealed_notes as n')

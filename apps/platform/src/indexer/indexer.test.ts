@@ -1,9 +1,10 @@
 /** The indexer against made-up chains: what it stores, when it stops, how it goes on. */
-import type { FundedBatch } from '@pool/contracts';
+import type { PoolLeaf } from '@pool/contracts';
 import { bigintToHex32, fieldToHex, type Hex32, parseField } from '@pool/core';
 import { createLeanImt } from '@pool/notes';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PoolChain } from '../chain/pool-chain.ts';
+import { listServedBatches } from '../edge/served-batches.ts';
 import { listServedNotes } from '../edge/served-notes.ts';
 import { openTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import { testSettings } from '../fixtures/test-platform.ts';
@@ -19,7 +20,7 @@ function word(value: number): Hex32 {
 function createFakeChain() {
   const state = {
     final: 0,
-    batches: [] as FundedBatch[],
+    batches: [] as PoolLeaf[],
     hashOf: (block: number) => word(1_000_000 + block),
     noteRoot: undefined as Hex32 | undefined,
     ranges: [] as [number, number][],
@@ -35,7 +36,7 @@ function createFakeChain() {
     | 'settings'
     | 'fetchFinalBlock'
     | 'fetchBlockHash'
-    | 'fetchFundedBatches'
+    | 'fetchPoolLeaves'
     | 'fetchNoteRoot'
     | 'fetchReceipt'
   > = {
@@ -49,7 +50,7 @@ function createFakeChain() {
       }),
     fetchBlockHash: (block) =>
       Promise.resolve(block <= state.final ? state.hashOf(block) : undefined),
-    fetchFundedBatches: (from, to) => {
+    fetchPoolLeaves: (from, to) => {
       if (state.failing === 'events') return Promise.reject(new Error('RPC down'));
       state.ranges.push([from, to]);
       return Promise.resolve(
@@ -65,17 +66,20 @@ function createFakeChain() {
   return {
     state,
     chain: chain as PoolChain,
-    fund(blockNumber: number): FundedBatch {
+    /** A batch, or the outputs of a spend. */
+    fund(blockNumber: number, kind: PoolLeaf['kind'] = 'fund'): PoolLeaf {
       const leafIndex = state.batches.length;
       const tree = createLeanImt(state.batches.map(({ batchRoot }) => parseField(batchRoot)));
       tree.insert(parseField(word(100 + leafIndex)));
-      const batch: FundedBatch = {
+      const batch: PoolLeaf = {
+        ...(kind === 'fund'
+          ? { kind, batchId: word(200 + leafIndex) }
+          : { kind, nullifiers: [word(700 + 2 * leafIndex), word(701 + 2 * leafIndex)] }),
         leafIndex,
         batchRoot: word(100 + leafIndex),
         newRoot: fieldToHex(tree.root),
-        batchId: word(200 + leafIndex),
         sealedNotesHash: word(300 + leafIndex),
-        commitments: [],
+        commitments: [word(500 + leafIndex), word(600 + leafIndex)],
         txHash: word(400 + leafIndex),
         blockNumber,
       };
@@ -138,6 +142,61 @@ describe('createIndexer', () => {
       [0, 5],
       [6, 7],
     ]);
+  });
+
+  it('indexes batches and spends in the order of the chain, and serves what they contain', async () => {
+    const leaves = [fake.fund(1), fake.fund(2, 'spend'), fake.fund(2), fake.fund(3, 'spend')];
+    fake.state.final = 3;
+    await create().pass();
+    expect(await listServedBatches(database.db, 'anvil', 1)).toEqual({
+      batches: leaves.slice(1).map((leaf) => ({
+        index: leaf.leafIndex,
+        kind: leaf.kind,
+        root: leaf.batchRoot,
+        noteRoot: leaf.newRoot,
+        commitments: leaf.commitments,
+        nullifiers: leaf.kind === 'spend' ? leaf.nullifiers : [],
+        sealedNotesHash: leaf.sealedNotesHash,
+        txHash: leaf.txHash,
+        blockNumber: leaf.blockNumber,
+      })),
+    });
+  });
+
+  it('reads the contents again that an earlier version did not keep, and serves them then', async () => {
+    for (const block of [1, 2, 1_500, 1_500]) fake.fund(block);
+    fake.state.final = 1_600;
+    await create().pass();
+    const served = await listServedBatches(database.db, 'anvil', 0);
+    expect(served.batches).toHaveLength(4);
+    await database.db.updateTable('batches').set({ commitments: null, new_root: null }).execute();
+    const list = () => listServedBatches(database.db, 'anvil', 0);
+    await expect(list()).rejects.toMatchObject({ code: 'index_incomplete', retryable: true });
+    fake.state.ranges = [];
+    await create().pass();
+    await expect(list()).rejects.toMatchObject({ code: 'index_incomplete' });
+    await create().pass();
+    expect(await list()).toEqual(served);
+    await create().pass();
+    expect(fake.state.ranges).toEqual([
+      [1, 1_000],
+      [1_500, 1_600],
+    ]);
+  });
+
+  it('keeps the leaves that it has while the RPC has lost their events', async () => {
+    fake.fund(1);
+    fake.state.final = 1;
+    await create().pass();
+    await database.db.updateTable('batches').set({ commitments: null }).execute();
+    const { batches } = fake.state;
+    fake.state.batches = [];
+    fake.state.noteRoot = batches[0]?.newRoot;
+    await create().pass();
+    expect([await indexed(), await halted()]).toEqual([[0], null]);
+    fake.state.batches = batches;
+    await create().pass();
+    expect((await listServedBatches(database.db, 'anvil', 0)).batches).toHaveLength(1);
   });
 
   it('reads a long chain in ranges, and resumes from its cursor after a restart', async () => {
@@ -205,6 +264,9 @@ describe('createIndexer', () => {
     expect(await halted()).toMatch(/root|batch/);
     expect(await indexed()).toEqual([]);
     await expect(notes()).rejects.toMatchObject({ code: 'notes_unavailable', status: 503 });
+    await expect(listServedBatches(database.db, 'anvil', 0)).rejects.toMatchObject({
+      code: 'notes_unavailable',
+    });
     fake.state.noteRoot = undefined;
     await passOften();
     expect(await indexed()).toEqual([]);

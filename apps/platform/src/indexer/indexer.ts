@@ -1,17 +1,17 @@
 /**
- * The indexer: one worker per chain. It reads `BatchFunded` events up to the final block, rebuilds the note tree from them
+ * The indexer: one worker per chain. It reads what the pool inserted into its note tree up to the final block, rebuilds the tree
  * and compares its root with the contract's after every range (ARCHITECTURE.md, "The authority for each fact"). It reads a mismatch again
  * on fresh state for a while, since one RPC node behind the others is enough to cause one. When the mismatch stays, the
  * indexer halts and no notes are served: a wrong tree would yield unspendable paths.
  *
  * @module
  */
-import type { FundedBatch } from '@pool/contracts';
 import { deriveTraceId, fieldToHex, PoolError, parseField } from '@pool/core';
 import { createLeanImt, type LeanImt } from '@pool/notes';
 import type { PoolChain } from '../chain/pool-chain.ts';
 import type { PlatformDatabase } from '../database/platform-tables.ts';
 import type { Log } from '../log.ts';
+import { readMissingContents, storeLeaves } from './pool-leaves.ts';
 
 export type IndexerDeps = {
   readonly db: PlatformDatabase;
@@ -31,8 +31,6 @@ const blocksPerRange = 1_000;
 /** The indexer halts once this many passes in a row saw a mismatch, over at least this time. */
 const believedAfterPasses = 5;
 const believedAfterMs = 30_000;
-
-type Cursor = { readonly blockNumber: number; readonly blockHash: string };
 
 export function createIndexer(deps: IndexerDeps): Indexer {
   // In memory beside the rows; dropped when a pass fails, so that the two never differ.
@@ -91,6 +89,7 @@ async function runPass(deps: IndexerDeps, tree: LeanImt): Promise<string | undef
     from = to + 1;
   }
   await settleLandedBatches(deps);
+  await readMissingContents(deps);
   return undefined;
 }
 
@@ -131,17 +130,17 @@ async function readRange(
   to: number,
 ): Promise<string | undefined> {
   const { chain, log } = deps;
-  const batches = await chain.fetchFundedBatches(from, to);
+  const leaves = await chain.fetchPoolLeaves(from, to);
   const hash = await chain.fetchBlockHash(to);
   if (hash === undefined) {
     throw new PoolError('chain_unreachable', 'the RPC does not know a final block');
   }
-  for (const batch of batches) {
-    if (batch.leafIndex !== tree.size) {
+  for (const leaf of leaves) {
+    if (leaf.leafIndex !== tree.size) {
       return 'a batch is missing or out of order';
     }
-    tree.insert(parseField(batch.batchRoot));
-    if (fieldToHex(tree.root) !== batch.newRoot) {
+    tree.insert(parseField(leaf.batchRoot));
+    if (fieldToHex(tree.root) !== leaf.newRoot) {
       return 'the re-derived note root differs from the root of an event';
     }
   }
@@ -149,9 +148,9 @@ async function readRange(
   if (fieldToHex(tree.root) !== (await chain.fetchNoteRoot(to))) {
     return 'the re-derived note root differs from the contract';
   }
-  await storeRange(deps, batches, { blockNumber: to, blockHash: hash });
-  if (batches.length > 0) {
-    log.info({ chain: chain.key, batches: batches.length, block: to }, 'indexed');
+  await storeLeaves(deps, leaves, { blockNumber: to, blockHash: hash });
+  if (leaves.length > 0) {
+    log.info({ chain: chain.key, batches: leaves.length, block: to }, 'indexed');
   }
   return undefined;
 }
@@ -177,38 +176,6 @@ async function loadTree({ db, chain }: IndexerDeps): Promise<LeanImt> {
     .orderBy('leaf_index')
     .execute();
   return createLeanImt(rows.map((row) => parseField(row.batch_root)));
-}
-
-async function storeRange(
-  { db, chain }: IndexerDeps,
-  batches: readonly FundedBatch[],
-  cursor: Cursor,
-): Promise<void> {
-  const position = { block_number: cursor.blockNumber, block_hash: cursor.blockHash };
-  await db.transaction().execute(async (trx) => {
-    if (batches.length > 0) {
-      await trx
-        .insertInto('batches')
-        .values(
-          batches.map((batch) => ({
-            chain: chain.key,
-            leaf_index: batch.leafIndex,
-            batch_root: batch.batchRoot,
-            batch_id: batch.batchId,
-            sealed_notes_hash: batch.sealedNotesHash,
-            tx_hash: batch.txHash,
-            block_number: batch.blockNumber,
-            settlement_id: null,
-          })),
-        )
-        .execute();
-    }
-    await trx
-      .insertInto('indexer_cursors')
-      .values({ chain: chain.key, ...position, halted: null })
-      .onConflict((conflict) => conflict.column('chain').doUpdateSet(position))
-      .execute();
-  });
 }
 
 async function halt({ db, chain, log }: IndexerDeps, reason: string): Promise<void> {

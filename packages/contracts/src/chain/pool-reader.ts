@@ -12,24 +12,11 @@ import {
   zeroWord,
 } from '@pool/core';
 import type { JsonRpcProvider, Log } from 'ethers';
-import { connectShieldedPool, parseBatchFunded, shieldedPoolInterface } from '../shielded-pool.ts';
+import { connectShieldedPool, shieldedPoolInterface } from '../shielded-pool.ts';
 import { type FinalBlock, fetchFinalBlock, fetchHeadTimestamp } from './final-block.ts';
+import { encodeLeafTopics, type FundedBatch, type PoolLeaf, parsePoolLeaf } from './pool-leaves.ts';
 import { fetchReceipt, type Receipt } from './receipt.ts';
 import { fetchRevertReason } from './revert-reason.ts';
-
-/** The event of a `fund()`, and its place. */
-export type FundedBatch = {
-  /** From 0, over all trees. */
-  readonly leafIndex: number;
-  readonly batchRoot: Hex32;
-  readonly newRoot: Hex32;
-  /** Binds the funder (protocol §3). */
-  readonly batchId: Hex32;
-  readonly sealedNotesHash: Hex32;
-  readonly commitments: readonly Hex32[];
-  readonly txHash: Hex32;
-  readonly blockNumber: number;
-};
 
 export type PoolReader = {
   fetchFinalBlock(): Promise<FinalBlock>;
@@ -48,6 +35,8 @@ export type PoolReader = {
   fetchNoteRoot(block: number): Promise<Hex32>;
   /** Batches of a range of blocks, both ends included. @param batchId - of the only batch asked for */
   fetchFundedBatches(fromBlock: number, toBlock: number, batchId?: string): Promise<FundedBatch[]>;
+  /** Everything inserted into the note tree in a range of blocks, both ends included, in the order of the chain. */
+  fetchPoolLeaves(fromBlock: number, toBlock: number): Promise<PoolLeaf[]>;
   /** Undefined: the transaction is not mined. */
   fetchReceipt(txHash: string): Promise<Receipt | undefined>;
   /** Why a mined transaction reverted. */
@@ -78,6 +67,11 @@ export function createPoolReader(
       const logs = await provider.getLogs({ address: settings.pool, topics, fromBlock, toBlock });
       return logs.map(parseFundedBatch);
     },
+    async fetchPoolLeaves(fromBlock, toBlock) {
+      const topics = encodeLeafTopics();
+      const logs = await provider.getLogs({ address: settings.pool, topics, fromBlock, toBlock });
+      return logs.map(parsePoolLeaf);
+    },
     fetchReceipt: (txHash) => fetchReceipt(provider, txHash),
     fetchRevertReason: (txHash) => fetchRevertReason(provider, txHash),
   };
@@ -90,18 +84,9 @@ function encodeFilter(batchId: string | undefined): (string | null)[] {
 }
 
 function parseFundedBatch(log: Log): FundedBatch {
-  const event = parseBatchFunded(log);
-  if (event === undefined) {
+  const leaf = parsePoolLeaf(log);
+  if (leaf.kind !== 'fund') {
     throw new PoolError('chain_unreachable', 'the RPC answered with a log of another event');
   }
-  return {
-    leafIndex: Number(event.index),
-    batchRoot: parseHex32(event.batchRoot),
-    newRoot: parseHex32(event.newRoot),
-    batchId: parseHex32(event.batchId),
-    sealedNotesHash: parseHex32(event.sealedNotesHash),
-    commitments: event.commitments.map((commitment) => parseHex32(commitment)),
-    txHash: parseHex32(log.transactionHash),
-    blockNumber: log.blockNumber,
-  };
+  return leaf;
 }

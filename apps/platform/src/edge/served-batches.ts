@@ -1,0 +1,108 @@
+/**
+ * The contents of batches and spends (ARCHITECTURE.md), from which holders make the paths of their notes themselves: who asks
+ * for everything shows nobody which note is spent. All of it is public on chain. The reader compares the roots with the chain.
+ *
+ * @module
+ */
+import type { BatchesResponse } from '@pool/api';
+import { PoolError, parseHex32 } from '@pool/core';
+import type { PlatformDatabase } from '../database/platform-tables.ts';
+
+/** Leaves per page. */
+const pageSize = 100;
+/** Commitments per page, besides those of its last leaf: 16 batches of 256 are 300 kB. */
+const pageCommitments = 4_096;
+
+/** @throws PoolError `notes_unavailable` (503) after the indexer halted on a wrong tree */
+export async function assertIndexRight(db: PlatformDatabase, chain: string): Promise<void> {
+  const state = await db
+    .selectFrom('indexer_cursors')
+    .select('halted')
+    .where('chain', '=', chain)
+    .executeTakeFirst();
+  if (state !== undefined && state.halted !== null) {
+    throw new PoolError(
+      'notes_unavailable',
+      'notes of this chain are not served: the index disagrees with the chain; tell the operator',
+    );
+  }
+}
+
+/**
+ * @param from - index of the first leaf
+ * @throws PoolError `notes_unavailable`, `index_incomplete` (503)
+ */
+export async function listServedBatches(
+  db: PlatformDatabase,
+  chain: string,
+  from: number,
+): Promise<BatchesResponse> {
+  await assertIndexRight(db, chain);
+  const rows = await db
+    .selectFrom('batches')
+    .select([
+      'leaf_index',
+      'kind',
+      'batch_root',
+      'new_root',
+      'commitments',
+      'sealed_notes_hash',
+      'tx_hash',
+      'block_number',
+    ])
+    .where('chain', '=', chain)
+    .where('leaf_index', '>=', from)
+    .orderBy('leaf_index')
+    .limit(pageSize + 1)
+    .execute();
+  const nullifiers = await selectNullifiers(db, chain, from, from + pageSize);
+  const batches: BatchesResponse['batches'] = [];
+  let commitments = 0;
+  for (const row of rows) {
+    if (batches.length === pageSize || commitments >= pageCommitments) {
+      return { batches, next: row.leaf_index };
+    }
+    const words = parseWords(row.commitments);
+    commitments += words.length;
+    batches.push({
+      index: row.leaf_index,
+      kind: row.kind,
+      root: parseHex32(row.batch_root),
+      noteRoot: parseHex32(row.new_root),
+      commitments: words,
+      nullifiers: nullifiers.get(row.leaf_index) ?? [],
+      sealedNotesHash: parseHex32(row.sealed_notes_hash),
+      txHash: parseHex32(row.tx_hash),
+      blockNumber: row.block_number,
+    });
+  }
+  return { batches };
+}
+
+async function selectNullifiers(db: PlatformDatabase, chain: string, from: number, to: number) {
+  const rows = await db
+    .selectFrom('nullifiers')
+    .select(['leaf_index', 'nullifier'])
+    .where('chain', '=', chain)
+    .where('leaf_index', '>=', from)
+    .where('leaf_index', '<', to)
+    .orderBy('leaf_index')
+    .orderBy('place')
+    .execute();
+  const byLeaf = new Map<number, BatchesResponse['batches'][number]['nullifiers']>();
+  for (const { leaf_index, nullifier } of rows) {
+    byLeaf.set(leaf_index, [...(byLeaf.get(leaf_index) ?? []), parseHex32(nullifier)]);
+  }
+  return byLeaf;
+}
+
+function parseWords(json: string | null) {
+  if (json === null) {
+    throw new PoolError(
+      'index_incomplete',
+      'the index is still reading the contents of older batches; try again shortly',
+      { details: { retryAfterSeconds: 5 } },
+    );
+  }
+  return (JSON.parse(json) as string[]).map((word) => parseHex32(word));
+}

@@ -1,0 +1,48 @@
+/** What the client refuses to believe of a platform. */
+import type { BatchesResponse } from '@pool/api';
+import { bigintToHex32, Secret } from '@pool/core';
+import { describe, expect, it } from 'vitest';
+import { createEdgeClient } from './edge-client.ts';
+
+const word = bigintToHex32(1n);
+
+function leaf(index: number): BatchesResponse['batches'][number] {
+  return {
+    index,
+    kind: 'fund',
+    root: word,
+    noteRoot: word,
+    commitments: [word],
+    nullifiers: [],
+    sealedNotesHash: word,
+    txHash: word,
+    blockNumber: 1,
+  };
+}
+
+describe('getBatches', () => {
+  const ask = (answer: BatchesResponse, from: number) =>
+    createEdgeClient({
+      url: 'http://127.0.0.1/agent-edge',
+      token: new Secret('pool_edge_x'),
+      fetch: () => Promise.resolve(Response.json(answer)),
+    }).getBatches('anvil', from);
+
+  it.each<[string, BatchesResponse, number]>([
+    ['a page', { batches: [leaf(5), leaf(6)], next: 7 }, 5],
+    ['the last page', { batches: [leaf(5)] }, 5],
+    ['an empty page', { batches: [] }, 9],
+  ])('takes %s', async (_name, answer, from) => {
+    expect(await ask(answer, from)).toEqual(answer);
+  });
+
+  it.each<[string, BatchesResponse, number]>([
+    ['with a gap', { batches: [leaf(5), leaf(7)] }, 5],
+    ['that begins elsewhere', { batches: [leaf(4)] }, 5],
+    ['that leads back', { batches: [leaf(5)], next: 5 }, 5],
+    ['that is empty and leads on', { batches: [], next: 5 }, 5],
+    ['that skips', { batches: [leaf(5)], next: 9 }, 5],
+  ])('refuses a page %s', async (_name, answer, from) => {
+    await expect(ask(answer, from)).rejects.toMatchObject({ code: 'platform_invalid_response' });
+  });
+});
