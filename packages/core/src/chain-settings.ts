@@ -1,6 +1,6 @@
 /**
- * The agent's own trust root: which chains, pools, tokens and RPCs it believes in (`chains.json`). A
- * platform may repeat these; a difference makes the chain `invalid-chain`, it never overrides.
+ * The agent's own trust root: which chains, pools, tokens and RPCs it trusts (`chains.json`). A
+ * platform may repeat these. A chain with a difference is refused as `invalid-chain`; the platform's value is never used.
  *
  * @module
  */

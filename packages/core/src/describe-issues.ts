@@ -1,5 +1,5 @@
 /**
- * What a schema found wrong with a value, for its sender: where, and what the value must be. In words of the
+ * Describes for the sender what a schema found wrong with a value: the place, and what the value must be. It uses words of the
  * body, not of the schema library, and without the value: valibot's own messages repeat it.
  *
  * @module
@@ -42,7 +42,7 @@ function describeKind(issue: Issue): string {
   if (kind === 'schema' && expected === 'never') {
     return 'is not a known field';
   }
-  // JSON has no undefined: the field is not there.
+  // JSON has no undefined: the field is missing.
   if (kind === 'schema' && issue.received === 'undefined') {
     return 'missing';
   }
@@ -53,7 +53,7 @@ function mustBe(what: string) {
   return (): string => `must be ${what}`;
 }
 
-/** What the schema takes, which is text of ours: `("fail" | "skip")`. */
+/** The values that the schema accepts, in our own text: `("fail" | "skip")`. */
 function mustBeExpected({ expected }: Issue): string | undefined {
   return expected === null
     ? undefined
@@ -108,7 +108,7 @@ function describeLength(issue: Issue, bound: string): string {
     : `must have ${bound} ${count} ${count === 1 ? 'character' : 'characters'}`;
 }
 
-/** Of the schema, not of the value. */
+/** A property of the schema, not of the value. */
 function readRequirement({ requirement }: Issue): number {
   return Number(requirement);
 }

@@ -1,5 +1,5 @@
 /**
- * Identifiers that chain, platform, agent and approver must compute alike: asset ids, batch nonces and batch ids
+ * Identifiers that chain, platform, agent and approver must compute identically: asset ids, batch nonces and batch ids
  * (protocol §3). Vectors: vectors/digests.json.
  *
  * @module

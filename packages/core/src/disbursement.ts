@@ -67,7 +67,7 @@ export const disburseRequestSchema = v.pipe(
       v.pipe(
         v.picklist(['fail', 'skip']),
         v.description(
-          'What a recipient who cannot be paid does: `fail` (default) refuses the whole call, `skip` leaves the recipient ' +
+          'What happens with a recipient who cannot be paid: `fail` (default) refuses the whole call, `skip` leaves the recipient ' +
             'out and lists it in `skipped`.',
         ),
       ),
@@ -291,7 +291,7 @@ export const disbursementResultSchema = v.pipe(
           allowanceStateSchema,
           v.description(
             'Whether the token’s allowance for the pool covered the total at that time. `unknown`: the chain could not be ' +
-              'read, which stops nothing.',
+              'read, which does not prevent the payment.',
           ),
         ),
       }),
@@ -346,7 +346,7 @@ export const disbursementJobSchema = v.pipe(
       v.pipe(
         errorBodySchema,
         v.description(
-          'Why the job failed and what to mend before paying under a new key. Present only when `state` is `failed`.',
+          'Why the job failed and what to correct before you pay under a new key. Present only when `state` is `failed`.',
         ),
       ),
     ),

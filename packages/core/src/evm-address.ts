@@ -1,5 +1,5 @@
 /**
- * EVM addresses. All-lower-case is accepted, mixed case must carry a valid EIP-55 checksum, and answers
+ * EVM addresses. All-lower-case is accepted, mixed case must have a valid EIP-55 checksum, and results
  * are always in checksum form.
  *
  * @module
@@ -12,7 +12,7 @@ import { PoolError } from './errors/pool-error.ts';
 /** A 20-byte EVM address in EIP-55 checksum form, not zero. Made by {@link parseEvmAddress}. */
 export type EvmAddress = Brand<string, 'EvmAddress'>;
 
-/** True for what {@link parseEvmAddress} takes. */
+/** True for what {@link parseEvmAddress} accepts. */
 export function isEvmAddress(value: unknown): boolean {
   return tryParseEvmAddress(value) !== undefined;
 }

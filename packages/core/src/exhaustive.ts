@@ -1,6 +1,6 @@
 /**
  * Exhaustive destructuring: code that copies an object field by field does not compile after the object gets another
- * field, until somebody decides what to do with it.
+ * field, until the code handles that field.
  *
  * @module
  */

@@ -22,7 +22,7 @@ const hexPattern = /^0x(?:[0-9a-f]{2})*$/;
 
 /**
  * @param value - anything
- * @param byteLength - exact number of bytes wanted; omitted: any
+ * @param byteLength - exact number of expected bytes; omitted: any
  * @throws PoolError `invalid_hex` when the value is not canonical hex of that length
  */
 export function parseHex(value: unknown, byteLength?: number): Hex {

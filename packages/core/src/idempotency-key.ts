@@ -1,7 +1,7 @@
 /**
  * The Idempotency-Key of a payment, and how it travels in the header of that name: 1–255 printable ASCII
  * characters, bare or as the quoted string of a structured field (RFC 8941 §3.3.3). Both spellings name the
- * same key. One parser for every service: two readings of one header would be two payments.
+ * same key. Every service uses this parser: two interpretations of one header would be two payments.
  *
  * @module
  */

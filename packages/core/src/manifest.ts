@@ -1,5 +1,5 @@
 /**
- * The batch manifest (protocol §3): everything about a batch but its randomness, as one canonical JSON
+ * The batch manifest (protocol §3): everything about a batch except its randomness, as one canonical JSON
  * document. Manifest and seed together rebuild every commitment and sealed note. The deadline of the
  * authorisation is not in it: it is chosen when the batch is released.
  *
@@ -91,7 +91,7 @@ export const fundManifestSchema = v.strictObject({
     v.minLength(1),
     v.maxLength(Math.max(...batchSizes)),
     v.description(
-      'Recipients in the order of the request. The seed deals them to slots. Confidential.',
+      'Recipients in the order of the request. The seed assigns them to slots. Confidential.',
     ),
   ),
 });

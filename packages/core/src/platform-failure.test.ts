@@ -1,4 +1,4 @@
-// A dead token and an answer that is not understood are told apart from an outage.
+// A revoked token and an answer that is not understood are distinguished from an outage.
 import { expect, it } from 'vitest';
 import { PoolError } from './errors/pool-error.ts';
 import { explainPlatformFailure } from './platform-failure.ts';

@@ -1,6 +1,6 @@
 /**
- * What a failed call of the platform means for the agent's caller. A dead edge token and an answer that does not fit
- * this version do not pass by themselves, so neither is reported as an outage.
+ * What a failed call of the platform means for the agent's caller. A revoked edge token and an answer that does not fit
+ * this version are permanent until someone acts, so neither is reported as an outage.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * A wrapper that keeps a secret out of logs, errors and JSON: every way of printing it says `[redacted]`,
+ * A wrapper that keeps a secret out of logs, errors and JSON: every way of printing it shows `[redacted]`,
  * and only {@link Secret.reveal} gives the value.
  *
  * @module

@@ -33,7 +33,7 @@ export type SignInEvidence = {
   readonly signature: Hex;
 };
 
-/** A parsed and well-formed sign-in text. Says nothing about who signed it. */
+/** A parsed and well-formed sign-in text. The signer is not checked. */
 export type SignInMessage = {
   readonly domain: string;
   readonly address: EvmAddress;
@@ -88,7 +88,7 @@ export function createSignInMessage(fields: SignInFields): string {
   }
   const message = lines.join('\n');
   const parsed = parseSignInMessage(message);
-  // A line break in a field could add lines of its own: what is read back must be what was meant.
+  // A line break in a field could add further lines: the fields that are read back must equal the given fields.
   const isFaithful =
     parsed.domain === fields.domain &&
     parsed.address === parseEvmAddress(fields.address) &&

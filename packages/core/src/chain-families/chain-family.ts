@@ -1,7 +1,7 @@
 /**
  * What the rest of Pool knows about a family of chains: which curve its wallets sign on, and how an address
- * is read and written (ARCHITECTURE.md, "Chains"). Whether anything is paid there is another question: it
- * takes a pool.
+ * is read and written (ARCHITECTURE.md, "Chains"). Payments on a chain additionally require
+ * a pool.
  *
  * @module
  */

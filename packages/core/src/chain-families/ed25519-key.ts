@@ -8,12 +8,12 @@ import { PoolError } from '../errors/pool-error.ts';
 import { hexToBytes, parseHex } from '../hex.ts';
 
 /**
- * True for a key that somebody can sign with: the canonical encoding of a point of the prime-order subgroup,
+ * True for a key that has a private key: the canonical encoding of a point of the prime-order subgroup,
  * not the identity. Every key made by RFC 8032 is one.
  *
  * Half of all 32-byte strings are no point, among them every program-derived address. Of the points only one
  * in eight lies in the subgroup, so this also catches 15 of 16 mistyped Solana addresses, which carry no
- * checksum; and it refuses the points of small order, under which anybody's signature may verify.
+ * checksum; and it refuses the points of small order, under which signatures of anyone may verify.
  */
 export function isEd25519Key(key: Uint8Array): boolean {
   try {
@@ -30,7 +30,7 @@ export function decodeEd25519WalletPub(value: unknown): Uint8Array {
   try {
     key = hexToBytes(parseHex(value, 32), 32);
   } catch {
-    // Below, with the one message for everything that is no key.
+    // Like the function above, with one message for everything that is not a key.
   }
   if (key === undefined || !isEd25519Key(key)) {
     throw new PoolError(

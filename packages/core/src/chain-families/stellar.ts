@@ -19,7 +19,7 @@ export const stellarFamily: ChainFamily = {
   formatAddress: (walletPub) => encodeAccount(decodeEd25519WalletPub(walletPub)),
 };
 
-/** Other kinds of StrKey, by their first letter, that people have at hand. */
+/** Other common kinds of StrKey, by their first letter. */
 const otherKinds: Readonly<Record<string, string>> = {
   M: 'this is a muxed address (M…), which names a customer of a shared account; give the address of a wallet (G…)',
   C: 'this is a contract (C…), and a contract cannot sign in; give the address of a wallet (G…)',

@@ -14,7 +14,7 @@ export const artifactErrors = {
   },
   artifact_missing: {
     status: 500,
-    meaning: 'A file of a circuit or key is not there. Fetch it with `pool-circuits fetch`.',
+    meaning: 'A file of a circuit or key is missing. Fetch it with `pool-circuits fetch`.',
   },
   artifact_refused: {
     status: 500,

@@ -33,7 +33,7 @@ export const commandErrors = {
   invalid_retry: {
     exit: 2,
     meaning:
-      '--retry names no part of the pay run, or one that is not over. Name a part that has failed.',
+      '--retry names no part of the pay run, or a part that has not ended. Name a part that has failed.',
   },
   pay_run_conflict: {
     exit: 2,
@@ -65,7 +65,7 @@ export const commandErrors = {
     exit: 6,
     status: 503,
     meaning:
-      'The roster is right, but something else stops the payment now. Mend what the message names and run the command again.',
+      'The roster is valid, but something else prevents the payment now. Correct what the message names and run the command again.',
   },
   invalid_tenancy: {
     exit: 2,

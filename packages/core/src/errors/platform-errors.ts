@@ -48,7 +48,7 @@ export const platformErrors = {
   not_enrolled: { status: 409, meaning: 'The wallet is not enrolled. Enrol it first.' },
   key_limit_reached: {
     status: 409,
-    meaning: 'The wallet has as many live API keys as it may have. Revoke one first.',
+    meaning: 'The wallet has the maximum number of live API keys. Revoke one first.',
   },
   not_invited: {
     status: 403,
@@ -63,7 +63,7 @@ export const platformErrors = {
   invitation_quota_exhausted: {
     status: 403,
     meaning:
-      'The employer has invited and enrolled as many wallets as it may. Cancel unused invitations or ask the operator for a higher limit.',
+      'The employer has invited and enrolled the maximum number of wallets. Cancel unused invitations or ask the operator for a higher limit.',
   },
   invitation_used: {
     status: 409,
@@ -94,7 +94,7 @@ export const platformErrors = {
   transaction_rejected: {
     status: 502,
     meaning:
-      "The chain's node refuses the relayer's transaction for good. The platform's operator reads the node's reason in the log.",
+      "The chain's node refuses the relayer's transaction permanently. The platform's operator reads the node's reason in the log.",
   },
   invalid_settlement: {
     status: 400,
@@ -181,7 +181,7 @@ export const platformErrors = {
   },
   invalid_scope: {
     status: 400,
-    meaning: 'The client may not have the scope that it asks for. Ask for a scope of the client.',
+    meaning: 'The client requests a scope that it is not allowed. Request a scope of the client.',
   },
   unsupported_grant_type: {
     status: 400,
@@ -209,7 +209,7 @@ export const platformErrors = {
   },
   control_file_stale: {
     meaning:
-      "The data directory's control file leads to another process than the platform that uses it. Restart the platform, which writes it again.",
+      "The data directory's control file names another process than the platform that uses it. Restart the platform, which writes it again.",
   },
   database_unavailable: {
     status: 503,
@@ -243,7 +243,7 @@ export const platformErrors = {
   },
   embedded_database_unused: {
     meaning:
-      'The data directory has an embedded database that DATABASE_URL would leave aside. Move its data or use another directory.',
+      'The data directory has an embedded database that DATABASE_URL would ignore. Move its data or use another directory.',
   },
   data_directory_locked: { meaning: 'Another process uses the data directory. Stop it first.' },
   invalid_config: {
