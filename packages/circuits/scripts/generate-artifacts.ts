@@ -1,6 +1,6 @@
 /**
  * Writes artifacts.json and src/generated/verification-keys.ts. A circuit whose recipe (sources, compiler, setup) is the one in
- * artifacts.json is left alone, so this is quick unless something changed; `--force` rebuilds all (minutes: fund-256 alone compiles
+ * artifacts.json is skipped, so this is quick unless something changed; `--force` rebuilds all (minutes: fund-256 alone compiles
  * for 40 s). `--check` writes nothing, builds nothing, and fails if a recipe has changed.
  */
 import { existsSync } from 'node:fs';
@@ -107,7 +107,7 @@ for (const circuit of circuitNames) {
 
 if (!check) {
   const manifest = {
-    setup: 'INSECURE dev setup: anybody can forge proofs under these keys',
+    setup: 'INSECURE dev setup: anyone can forge proofs under these keys',
     compiler: describeCompiler(),
     circuits: entries,
   };

@@ -29,7 +29,7 @@ export type PoseidonParameters = {
   readonly matrix: readonly (readonly bigint[])[];
 };
 
-/** The 80-bit register of Grain, with the paper's filter: a pair whose first bit is 0 is thrown away. */
+/** The 80-bit register of Grain, with the paper's filter: a pair whose first bit is 0 is discarded. */
 function createGrain(t: number, partialRounds: number): () => bigint {
   const register: number[] = [];
   const load = (value: number, width: number) => {
@@ -100,7 +100,7 @@ export function computePoseidonParameters(t: number): PoseidonParameters {
       constants.push(candidate);
     }
   }
-  // A Cauchy matrix 1 / (x_i + y_j); unlike the round constants these draws are reduced, not rejected.
+  // A Cauchy matrix 1 / (x_i + y_j); unlike the round constants these values are reduced modulo r, not rejected.
   for (;;) {
     const points = Array.from({ length: 2 * t }, () => draw() % scalarFieldOrder);
     const xs = points.slice(0, t);

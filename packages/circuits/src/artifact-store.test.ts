@@ -128,7 +128,7 @@ describe('the artifact store', () => {
 
   it.each(kept)('refuses a build whose %s is not pinned, and keeps nothing', async (kind) => {
     const files = { ...contents, [kind]: '"other"' };
-    // Whatever the builder says of its files, they are read again.
+    // The files are read again, independently of the digests that the builder reports.
     for (const reported of [digestsOf(files), entry.sha256]) {
       const { store } = createTestStore({ files, reported });
       await expect(store.ensureArtifacts('fund-16')).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe('the artifact store', () => {
 
   it('takes over the lock of a process that died', async () => {
     const { store } = createTestStore();
-    // No process of this number: Linux ends at 2^22.
+    // No process has this number: the maximum of Linux is 2^22.
     await writeFile(join(cacheDir, `fund-16-${'a'.repeat(16)}.lock`), '4194305\n');
     const { zkeyPath } = await store.ensureArtifacts('fund-16');
     expect(existsSync(zkeyPath)).toBe(true);

@@ -1,4 +1,4 @@
-/** The commands as a person types them: output, exit codes, and what never reaches the screen. */
+/** The commands as a person types them: output, exit codes, and what must not be printed. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

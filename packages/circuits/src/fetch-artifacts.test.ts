@@ -1,4 +1,4 @@
-/** Fetching from folders and from a local web server, whole, resumed, and lied to. */
+/** Fetching from folders and from a local web server: complete, resumed, and with wrong content. */
 
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';

@@ -1,4 +1,4 @@
-/** Fetched keys of real ceremonies, sound and not: what the record in a proving key decides. */
+/** Fetched keys of valid and invalid ceremonies: the effect of the record in a proving key. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { zKey } from 'snarkjs';
@@ -82,7 +82,7 @@ describe('fetched keys of a ceremony', () => {
     const keys = await openFetched(name);
     await keys.checkKeys();
     expect(await keys.ensureArtifacts('fund-16')).toMatchObject({ circuit: 'fund-16' });
-    // Looked at once: afterwards the digest says that it is the same key.
+    // Checked once: afterwards the digest shows that it is the same key.
     expect(await keys.ensureArtifacts('fund-16')).toMatchObject({ circuit: 'fund-16' });
   });
 

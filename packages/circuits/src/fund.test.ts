@@ -2,7 +2,7 @@
  * The theorem of protocol §6 on a fund circuit of two slots: honest batches are accepted, and each group of constraints is needed.
  *
  * For each group the circuit is compiled once more without it. That mutant accepts a dishonest batch, which proves that nothing
- * else is wrong with it; its witness, moved onto the real circuit, must break exactly the rows of the group. So what is tested are
+ * else is wrong with it. Its witness, transferred to the real circuit, must violate exactly the rows of the group. So the test covers
  * the constraints, not the witness generator.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -56,7 +56,7 @@ function withAmounts(amounts: bigint[], total: bigint): FundBatch {
 
 const mutants = new Map<Mutation, Promise<CompiledTest>>();
 
-/** The rows of the real circuit that a dishonest batch breaks, when made with the mutant that accepts it. */
+/** The rows of the real circuit that a dishonest batch violates. Its witness comes from the mutant that accepts it. */
 async function breakWith(mutation: Mutation, input: unknown): Promise<number[]> {
   const mutant = await (mutants.get(mutation) ?? compileTest(main, mutation));
   mutants.set(mutation, Promise.resolve(mutant));
@@ -66,7 +66,7 @@ async function breakWith(mutation: Mutation, input: unknown): Promise<number[]> 
   return findBrokenConstraints(circuit.r1cs, transferWitness(witness, mutant, circuit));
 }
 
-// Not for the leaf indices, whose wires would vanish with it.
+// Not used for the leaf indices, because their wires would disappear too.
 const noRange: Mutation = {
   file: 'bits.circom',
   from: 'sum === value;',
@@ -107,7 +107,7 @@ describe('honest batches', () => {
 
 describe('each group of constraints is needed', () => {
   it('an amount of 2^128', async () => {
-    // Taken with a second amount that brings the total back into range, as a theft would be.
+    // A second amount brings the total back into range, as in a theft.
     const input = toInput(withAmounts([2n ** 128n, R - 2n ** 128n + 5n], 5n));
     expect(await breakWith(noRange, input)).toHaveLength(2);
   });
@@ -215,7 +215,7 @@ describe('each element of x is bound by D and y (protocol §5)', () => {
     await expect(computeWitness(circuit.wasm, input)).rejects.toThrow('Assert Failed');
     expect(await breakWith(noHorner, input)).toHaveLength(1);
     if (index < 5) {
-      // With the flipped D it is the digest that does not hold, even if y were the honest one at this z.
+      // With the flipped D the digest is wrong, even if y were the honest one at this z.
       const { z } = computeChallenge(D, flipped);
       const other = { ...toInput(honest), D, z, y: computeHorner(x, z) };
       expect(await breakWith(noDigest, other)).toHaveLength(1);
@@ -228,7 +228,7 @@ describe('every wire has a constraint that fixes it', () => {
     const witness = await computeWitness(circuit.wasm, toInput(createBatch(size, 1)));
     const { r1cs } = circuit;
     const rowsOf = Array.from({ length: r1cs.wires }, () => new Set<number>());
-    // C first: there a wire has its defining row, and the search below ends with the first broken row.
+    // C first: it contains the row that defines a wire, and the search below ends at the first violated row.
     for (const { rowStart, wire } of [r1cs.c, r1cs.a, r1cs.b]) {
       for (let row = 0; row < r1cs.constraints; row++) {
         for (let term = rowStart[row] ?? 0; term < (rowStart[row + 1] ?? 0); term++) {

@@ -1,4 +1,4 @@
-/** Fetched keys: which are handed out, and which never. A whole ceremony to a proof: tooling/src/production-keys.e2e.test.ts. */
+/** Fetched keys: which are returned, and which are refused. A whole ceremony to a proof: tooling/src/production-keys.e2e.test.ts. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { openProductionKeys } from './production-keys.ts';
 
 const dev = verificationKeys['fund-16'];
 const generator = dev.vk_gamma_2;
-/** A key that shares no secret with the development setup: points are not looked at here. */
+/** A key that shares no secret with the development setup: points are not checked here. */
 const foreign: VerificationKey = {
   ...dev,
   vk_alpha_1: ['1', '2', '1'],

@@ -53,7 +53,7 @@ describe('the constraint file of x * x = y, y + 3 = z', () => {
 
 describe('a constraint file larger than the window it is read through', () => {
   it('is read completely, from memory and from disk', async () => {
-    // Rows of 1, 2 and 0 terms, written here by hand: 60,000 rows are 6.5 MB, so terms and counts straddle the windows of 4 MB.
+    // Rows of 1, 2 and 0 terms, written here by hand: 60,000 rows are 6.5 MB, so terms and counts cross the boundaries of the 4 MB windows.
     const ROWS = 60_000;
     const WIRES = 101;
     const header = new DataView(new ArrayBuffer(64));

@@ -1,4 +1,4 @@
-/** A folder in which a ceremony takes place, and ways to spoil its keys; for tests only. */
+/** A folder with the files of a ceremony, and functions that change its keys; for tests only. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,7 +70,7 @@ export async function createCeremonyFolder(arithmetic: PointArithmetic) {
     end: (from: string, to: string, name?: string) =>
       applyBeacon({ in: path(from), out: path(to) }, beacon, { ...options, name }),
     verify,
-    /** Codes of all that is wrong with a key. */
+    /** Codes of all problems of a key. */
     problemsOf: async (...args: Parameters<typeof verify>): Promise<string[]> =>
       (await verify(...args)).problems.map(({ code }) => code),
     /** Copies a file with one change to one of its sections; returns the copy's name. */

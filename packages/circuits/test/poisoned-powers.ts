@@ -61,7 +61,7 @@ function firstOfDoubled(exponent: number): number {
   return 2 * 2 ** exponent - 1;
 }
 
-/** Adds root^j·point to each odd element j of the doubled basis: what every sum with leading coefficient zero overlooks. */
+/** Adds root^j·point to each odd element j of the doubled basis: sums with leading coefficient zero do not detect it. */
 export function poisonDoubledBasis(exponent: number, point: G1) {
   return (section: Buffer): void => {
     const root = rootOf(exponent + 1);
@@ -76,7 +76,7 @@ export function poisonDoubledBasis(exponent: number, point: G1) {
 }
 
 /**
- * What the odd elements of a doubled basis (in section 12, or in section 9 of a key) give for the polynomial X^(2n-1) - X^(n-1), which
+ * The value of the odd elements of a doubled basis (in section 12, or in section 9 of a key) for the polynomial X^(2n-1) - X^(n-1), which
  * no honest prover ever needs. Values on the odd places: root^(j(n-1))·(root^(jn) - 1) = -2·root^(j(n-1)).
  */
 export function sumOfUnusedPower(exponent: number, odd: (j: number) => G1): G1 {
@@ -91,7 +91,7 @@ export function sumOfUnusedPower(exponent: number, odd: (j: number) => G1): G1 {
 }
 
 /**
- * The poison that lets the maker of the file take `wanted`/delta out of any key begun from it: the sum above becomes `wanted`, and
+ * The change with which the maker of the file obtains `wanted`/delta from any key started from it: the sum above becomes `wanted`, and
  * only the file's maker needs to know how.
  */
 export function choosePoison(exponent: number, section: Buffer, wanted: G1): G1 {

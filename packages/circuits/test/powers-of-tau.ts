@@ -75,7 +75,7 @@ type Section = {
   readonly scalars: readonly bigint[];
 };
 
-/** Which multiples of the generators each section holds. */
+/** The multiples of the generators in each section. */
 function describeSections(
   { tau, alpha, beta }: Powers,
   exponent: number,

@@ -4,7 +4,7 @@ import { bn254 } from '@noble/curves/bn254.js';
 const { Fp2 } = bn254.fields;
 const { Point } = bn254.G2;
 
-/** A point with this x or the next that has one: in G2 by luck only, with probability 1 in 2^254. */
+/** A point with this x or the next x that has one. It is in G2 with probability 2^-254 only. */
 export function pointOutsideSubgroup(start: bigint): InstanceType<typeof Point> {
   for (let x = start; ; x++) {
     try {

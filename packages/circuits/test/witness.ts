@@ -11,7 +11,7 @@ export type CompiledTest = {
   readonly r1cs: R1cs;
   readonly r1csBytes: Uint8Array;
   readonly wasm: Uint8Array;
-  /** Signals by wire, names without `main.`; wires that the compiler merged carry several names, outermost first. */
+  /** Signals by wire, names without `main.`; wires that the compiler merged have several names, outermost first. */
   readonly namesOf: ReadonlyMap<number, readonly string[]>;
   /** Wire of a signal; throws for a signal the compiler removed. */
   readonly wireOf: (name: string) => number;

@@ -6,7 +6,7 @@
 // address for the sum, which may be that of a summand. The jobs of one call are independent of each other.
 //
 // Forward: d = x2 - x1 (its key for the inversion), and the product of the keys so far. One inversion. Backward: the
-// inverse of each key, slope = (y2 - y1)/d, x3 = slope² - x1 - x2, y3 = slope·(x1 - x3) - y1. Where the summands have the
+// inverse of each key, slope = (y2 - y1)/d, x3 = slope² - x1 - x2, y3 = slope·(x1 - x3) - y1. If the summands have the
 // same x or one is infinity, a branch that is hardly ever taken corrects the lane: doubling divides 3·x1² by 2·y1;
 // otherwise d = 1 and the sum is written by selection. There is no point with y = 0 (the orders are odd).
 
@@ -95,7 +95,7 @@ export function writeAddPairs(module: ModuleWriter, name: string, c: CoordinateF
       op('i32.add', get('jobs'), op('i32.mul', op('i32.sub', get('count'), i32(1)), i32(jobBytes))),
     );
     const product = { ...field.constant(f, k, 1n), ...k.stored };
-    /** The second job of the two: the first again if there is none. */
+    /** The second job of the two. If there is none, the first job again. */
     const second = (): string =>
       f.let(
         'i32',
@@ -124,7 +124,7 @@ export function writeAddPairs(module: ModuleWriter, name: string, c: CoordinateF
       return { none, equal, twice, p, q };
     };
 
-    /** What is divided by: 2·y1 to double, 1 where nothing is, else the difference. */
+    /** The divisor: 2·y1 for a doubling, 1 if nothing is divided, otherwise the difference. */
     const chooseDivisor = (
       mask: ReturnType<typeof masks>,
       y1: Coordinate,

@@ -1,4 +1,4 @@
-// From WebAssembly text to the TypeScript file the package loads its kernels from.
+// Converts WebAssembly text into the TypeScript file from which the package loads its kernels.
 
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { writeProbe } from './probe.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 
-/** Where the kernels are written. */
+/** Path of the written kernels. */
 export const generatedFile = fileURLToPath(new URL('../src/generated/wasm.ts', import.meta.url));
 
-/** SHA-256 of every source of the kernels: the generated file carries it, and is up to date when it is equal. */
+/** SHA-256 of every source of the kernels. The generated file contains it and is up to date if both are equal. */
 export function computeSourceDigest(): string {
   const hash = createHash('sha256');
   const files = globSync('**/*.ts', { cwd: folder }).filter((file) => !file.endsWith('.test.ts'));

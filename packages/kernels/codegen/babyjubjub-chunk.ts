@@ -1,4 +1,4 @@
-// What the kernels of packed Baby Jubjub points share: the chunk's memory (babyjubjub.ts) and the sign of a point.
+// The common parts of the kernels of packed Baby Jubjub points: the chunk's memory (babyjubjub.ts) and the sign of a point.
 
 import { xScale } from './babyjubjub-constants.ts';
 import { after, pointBytes } from './babyjubjub-point.ts';

@@ -3,7 +3,7 @@
 //
 // The kernels compute on the isomorphic curve -X² + y² = 1 + D·X²·y² with X = x·√-168700, D = -168696/168700, where a
 // point is added in 8 multiplications instead of 9. -1 is a square and D is not, so the addition law is complete there
-// too: it has no exceptional case, whatever points meet (Hisil, Wong, Carter, Dawson: eprint 2008/522, §3.1 and §4).
+// too: it has no exceptional case for any pair of points (Hisil, Wong, Carter, Dawson: eprint 2008/522, §3.1 and §4).
 
 import { invert, modulo, power, scalarModulus } from './constants.ts';
 
@@ -68,7 +68,7 @@ function multiply(point: Point, scalar: bigint): Point {
   return result;
 }
 
-/** The first point of order 8 that the subgroup's order makes of a point, y = 2, 3, … */
+/** The first point of order 8 among the multiples of points by the subgroup's order, y = 2, 3, … */
 function findPointOfOrderEight(): Point {
   for (let y = 2n; ; y++) {
     const square = over(1n - y * y, curveA - curveD * y * y);
@@ -98,7 +98,7 @@ function findPointOfOrderEight(): Point {
  *   L2 = (1+y) · (1 - tateSlope·x)            from t(2T)
  *   L1 = (1+y) - x·(tate0 + tate1·y)         from t(T)
  *
- * The factors vanish at multiples of T only, which are not in the subgroup; 0 is no 8th power in the sense of the test, so
+ * The factors vanish at multiples of T only, which are not in the subgroup; 0 is not an 8th power in this test, so
  * they are refused. The identity, where f has its pole, is refused before (x = 0).
  */
 function deriveTateConstants(): { slope: bigint; line: readonly [bigint, bigint] } {
@@ -125,7 +125,7 @@ export const tate1 = times(tate.line[1], xScale);
 export const tateFactor = modulo(16n * curveA, r);
 
 /**
- * The regular part of the exponents: every power here is put together from w^((oddPart-1)/2), whose exponent is
+ * The common part of the exponents: every power here is composed of w^((oddPart-1)/2), whose exponent is
  * written as steps (squarings, then multiplication by the odd power w^(2·index+1)).
  */
 export const powerWindow = 5;

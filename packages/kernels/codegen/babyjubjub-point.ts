@@ -1,7 +1,7 @@
 // Points of the curve -X² + y² = 1 + D·X²·y² (babyjubjub-constants.ts), two at a time in the lanes, in memory.
 //
 // A point is four pairs X, Y, Z, T with X/Z, Y/Z its coordinates and T = X·Y/Z (extended coordinates; T is written only
-// where the next step reads it). A prepared summand is Y+X, Y-X, 2·D·T, 2·Z, all normalised. Formulas: Hisil, Wong,
+// if the next step reads it). A prepared summand is Y+X, Y-X, 2·D·T, 2·Z, all normalised. Formulas: Hisil, Wong,
 // Carter, Dawson (eprint 2008/522), §3.1 and §3.3 with a = -1. They are complete for points on the curve: no case is
 // exceptional, so no branch depends on a point.
 
@@ -13,7 +13,7 @@ import { type FunctionWriter, get, type ModuleWriter, op } from './wat.ts';
 const pair = field.pairBytes;
 /** Bytes of a point, and of a prepared summand. */
 export const pointBytes = 4 * pair;
-/** Where a point's coordinates are. */
+/** The offsets of a point's coordinates. */
 export const offset = { x: 0, y: pair, z: 2 * pair, t: 3 * pair } as const;
 
 /** The address `offset` bytes after the one in a local. */
@@ -27,8 +27,8 @@ export function addressOf(table: string, index: string, bytes: number): string {
 }
 
 /**
- * What coordinates are kept within: small enough for a product of two sums of two to be a coordinate again if one of the
- * sums is normalised. The integer multiplier's results have wider bounds, and its products suffer it.
+ * The bounds of coordinates: small enough that a product of two sums of two is a coordinate again if one of the
+ * sums is normalised. The integer multiplier's results have wider bounds, and its products allow them.
  */
 function coordinateBounds(k: field.Field): Pick<Pair, 'limb' | 'value'> {
   return k.multiplier === 'float'

@@ -1,4 +1,4 @@
-// Powers for unpacking points: everything is put together from w^((m-1)/2), r - 1 = 2^28·m, and from a discrete logarithm
+// Powers for unpacking points: all powers are composed of w^((m-1)/2), r - 1 = 2^28·m, and from a discrete logarithm
 // to a base of order 2^28 (P. Sarkar, "Computing square roots faster than the Tonelli–Shanks/Bernstein algorithm", eprint
 // 2020/1407): four bits at a time, by tables. Public values only: the ephemeral point is in the sealed note.
 
@@ -81,7 +81,7 @@ function writePower(module: ModuleWriter): void {
 
 /**
  * The logarithm of a root of unity of order 2^logBits, by its lowest 64 bits as a number in [0, r): times `factor`,
- * shifted right, they tell the sixteen apart.
+ * shifted right, they distinguish the sixteen.
  */
 function findHash(k: field.Field, values: readonly bigint[]): { factor: bigint; table: number[] } {
   const words = values.map((value) => BigInt.asUintN(64, (value * k.r) % k.modulus));
@@ -110,7 +110,7 @@ export const logScratchBytes = (logWindows + 1) * pair + 64;
 
 /**
  * `bj_logarithm(root, to, value, scratch)`: writes the logarithms e of both lanes of `value` (i32 each, base
- * rootOfUnity) to `to`, and multiplies the pair `root` by rootOfUnity^(-⌊e/2⌋). Lanes whose value is 0 get some e.
+ * rootOfUnity) to `to`, and multiplies the pair `root` by rootOfUnity^(-⌊e/2⌋). Lanes whose value is 0 get an arbitrary e.
  */
 function writeLogarithm(module: ModuleWriter, k: field.Field): void {
   const r = k.modulus;

@@ -22,7 +22,7 @@ import * as field from './field.ts';
 import { call, get, i32, type ModuleWriter, op, set } from './wat.ts';
 
 /**
- * Before the common inversion. For each pair: y to Y, √(N·w) to X, the signs asked for to Z (as a mask), w = 1 + D·y² to
+ * Before the common inversion. For each pair: y to Y, √(N·w) to X, the requested signs to Z (as a mask), w = 1 + D·y² to
  * the divisors, and 1 or 0 a note to `valid`. X² = (y² - 1)/w = N/w² with N = (y² - 1)·w. w is never 0: -1/D is no square.
  */
 function writeRoots(module: ModuleWriter, k: field.Field): void {
@@ -48,7 +48,7 @@ function writeRoots(module: ModuleWriter, k: field.Field): void {
       f.push(op('i64.store', `offset=${32 * lane + 24}`, get('work'), cleared));
     }
     const raw = field.loadBytes(f, k, get('work'), after('work', 32));
-    // y and y + r would be two spellings of one point: what reduction changes is refused.
+    // y and y + r would be two spellings of one point, so a value that reduction changes is refused.
     field.storeBytes(f, k, raw, after('work', 64), after('work', 96));
     const valid = [0, 1].map((lane) => {
       const same = [0, 8, 16, 24]
@@ -80,7 +80,7 @@ function writeRoots(module: ModuleWriter, k: field.Field): void {
         f.push(set(local, op('i32.and', get(local), isNot)));
       });
     });
-    // N^((m-1)/2), N^((m+1)/2) and N^m: the last one is the square of what the root is wrong by.
+    // N^((m-1)/2), N^((m+1)/2) and N^m: the last one is the square of the error of the root.
     f.push(call('bj_power', rest, product, inner));
     f.push(call('bj_multiply', root, rest, product));
     f.push(call('bj_multiply', rest, rest, root));

@@ -4,15 +4,15 @@
 // `bj_pack`. The chunk's scratch memory, from `scratch`:
 //
 //   points    count · POINT_BYTES   unpacked, then multiplied
-//   divisors  count · 80            what is inverted together
-//   work      (18 + count) · 80     of r_invertPairs; everything else that lives shorter is here too
+//   divisors  count · 80            values that are inverted together
+//   work      (18 + count) · 80     of r_invertPairs; also all other short-lived values
 //
 // Packing (iden3): y little-endian in 32 bytes, bit 255 set iff x > (r-1)/2. A point is refused unless y < r, it is on the
-// curve, in the subgroup and not the identity; refused lanes go on as the identity, so that they cannot disturb others.
+// curve, in the subgroup and not the identity; refused lanes continue as the identity, so that they cannot affect others.
 //
 // The scalar is secret, points are not. `bj_multiplyAll` reads it as signed digits at fixed windows, none of which is 0: it
 // takes the same steps for every scalar and reads a whole table for each digit, so neither branches nor addresses depend
-// on it. (Whether the processor's multiplications take the same time for all values is not in our hands; IEEE ones do.)
+// on it. (We cannot control whether the processor's multiplications take the same time for all values; IEEE ones do.)
 
 import { eachPair, isLarge, locate, numbers, pair } from './babyjubjub-chunk.ts';
 import { tableEntries, writeMultiply } from './babyjubjub-multiply.ts';
@@ -29,7 +29,7 @@ import { writeUnpack } from './babyjubjub-unpack.ts';
 import * as field from './field.ts';
 import { call, get, i32, type ModuleWriter, op } from './wat.ts';
 
-/** `bj_pack(to, valid, count, scratch)`: 32 bytes a point; zeros for refused ones. Erases the scratch memory. */
+/** `bj_pack(to, valid, count, scratch)`: 32 bytes per point; zeros for refused ones. Erases the scratch memory. */
 function writePack(module: ModuleWriter, k: field.Field): void {
   module.func('bj_packOne', { params: numbers('to', 'valid', 'point', 'divisor', 'work') }, (f) => {
     f.scope(() => {
@@ -84,7 +84,7 @@ function writePack(module: ModuleWriter, k: field.Field): void {
   });
 }
 
-/** What `work` holds at most besides the inversion's own (18 + count)·80 bytes. */
+/** The maximum size of `work` in addition to the inversion's own (18 + count)·80 bytes. */
 const workBytes = Math.max(
   192 + 3 * pair + Math.max(powerScratchBytes, logScratchBytes),
   (2 + tableEntries) * pointBytes,

@@ -38,7 +38,7 @@ export function invert(value: bigint, modulus: bigint): bigint {
 const limbBits = 51n;
 export const limbCount = 5;
 
-/** Five limbs in [-2^50, 2^50) but for the last, which carries the sign and what is left. */
+/** Five limbs in [-2^50, 2^50), except the last, which contains the sign and the rest. */
 export function splitBalanced(value: bigint): bigint[] {
   const limbs: bigint[] = [];
   let rest = value;

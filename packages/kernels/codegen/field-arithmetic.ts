@@ -1,4 +1,4 @@
-// A field's arithmetic on pairs, with bounds that are checked while the code is written.
+// A field's arithmetic on pairs, with bounds that are checked while the code is generated.
 
 import { limbCount, splitBalanced } from './constants.ts';
 import { C2, createPair, drop, type Field, limbOf, real, vector } from './field-parameters.ts';
@@ -17,7 +17,7 @@ export function mul(f: FunctionWriter, field: Field, a: Pair, b: Pair): Pair {
     : multiplyInteger(f, field, a, b);
 }
 
-/** a·b + c·d, with one reduction where the multiplier can. */
+/** a·b + c·d, with one reduction if the multiplier supports it. */
 export function mulSum(f: FunctionWriter, field: Field, a: Pair, b: Pair, c: Pair, d: Pair): Pair {
   if (field.multiplier === 'float') return multiplyFloat(f, field, [a, b], [c, d]);
   return norm(f, field, add(f, multiplyInteger(f, field, a, b), multiplyInteger(f, field, c, d)));
@@ -125,7 +125,7 @@ export function isZeroNormal(f: FunctionWriter, field: Field, a: Pair): string {
 }
 
 /**
- * A mask of the lanes that are zero modulo p, or, once in 2^48, look so: the value is a multiple m·p within the bounds, so its lowest
+ * A mask of the lanes that are zero modulo p, or, with probability 2^-48, appear to be: the value is a multiple m·p within the bounds, so its lowest
  * limb is one of the few numbers that are m·p modulo 2^51. Any pair; far cheaper than `isZero`.
  */
 export function mayBeZero(f: FunctionWriter, field: Field, a: Pair): string {
@@ -146,7 +146,7 @@ export function mayBeZero(f: FunctionWriter, field: Field, a: Pair): string {
   return mask;
 }
 
-/** As `isZeroNormal`, of any pair. */
+/** Like `isZeroNormal`, for any pair. */
 export function isZero(f: FunctionWriter, field: Field, a: Pair): string {
   const normal = norm(f, field, a);
   const mask = isZeroNormal(f, field, normal);

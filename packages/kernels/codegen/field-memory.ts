@@ -47,7 +47,7 @@ export function store(
   });
 }
 
-/** Loads a pair that `storePair` left (80 bytes, 16-byte steps: limb k of both lanes at 16k). */
+/** Loads a pair that `storePair` wrote (80 bytes, 16-byte steps: limb k of both lanes at 16k). */
 export function loadPair(
   f: FunctionWriter,
   field: Field,
@@ -87,7 +87,7 @@ export function constant(f: FunctionWriter, field: Field, value: bigint, raw = f
   return pair;
 }
 
-/** Copies a pair into another one's locals (a loop variable); the target takes no wider bounds than its own. */
+/** Copies a pair into another one's locals (a loop variable); the bounds of the source must not be wider than those of the target. */
 export function assign(f: FunctionWriter, target: Pair, source: Pair): void {
   requireBound('an assigned value', source.value, target.value);
   requireBound('an assigned limb', source.limb, target.limb);

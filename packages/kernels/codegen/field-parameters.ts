@@ -1,4 +1,4 @@
-// What the field's operations share: its parameters, constants in both lanes, pairs in locals.
+// The common parts of the field's operations: its parameters, constants in both lanes, pairs in locals.
 
 import { invert, limbCount, modulo, splitBalanced } from './constants.ts';
 import { floatRadixBits } from './multiply-float.ts';
@@ -19,7 +19,7 @@ export type Field = FieldParameters & {
   readonly r: bigint;
   /** The bounds that every stored element has. */
   readonly stored: { readonly limb: bigint; readonly value: bigint };
-  /** The bounds of what was multiplied by a constant, or normalised, and then stored. */
+  /** The bounds of a value that was multiplied by a constant, or normalised, and then stored. */
   readonly tight: { readonly limb: bigint; readonly value: bigint };
   /** The bounds after `norm`. */
   readonly normal: { readonly limb: bigint; readonly value: bigint };
@@ -79,7 +79,7 @@ export function limbOf(pair: Pair, index: number): string {
   return get(pair.limbs[index] ?? '');
 }
 
-/** Gives the locals of pairs back. */
+/** Releases the locals of pairs. */
 export function drop(f: FunctionWriter, ...pairs: readonly Pair[]): void {
   for (const pair of pairs) f.give(...pair.limbs);
 }

@@ -1,5 +1,5 @@
 // Multiples of one point by a table: signed digits of fixed width, one table of multiples for each digit's place, one
-// addition a digit. src/fixed-base.ts says how wide digits are and in which order the steps go. At most 1024 points.
+// addition per digit. src/fixed-base.ts defines the width of digits and the order of the steps. At most 1024 points.
 
 import { jobBytes, pointBytes } from './add-pairs.ts';
 import type { CoordinateField } from './fp2.ts';
@@ -21,7 +21,7 @@ function each(f: FunctionWriter, body: string): void {
 
 /**
  * `fixed_recode`: scalars (32 bytes) plus the number at `offset` (32 bytes), 40 bytes each. The offset has half of a digit's range in
- * every place but the last: digits of the sum, less that half, are the signed digits.
+ * every place except the last: digits of the sum, less that half, are the signed digits.
  */
 function writeRecode(module: ModuleWriter): void {
   const params = numbers('to', 'from', 'offset', 'count');
@@ -52,7 +52,7 @@ function writeFixedBaseOf(module: ModuleWriter, name: string, c: CoordinateField
   const run = (end: string): string => `(call $${name}_addPairs ${get('jobs')}
     (i32.div_u (i32.sub ${get(end)} ${get('jobs')}) (i32.const ${jobBytes})) ${get('scratch')})`;
 
-  // sums += the multiple that the digit says; `table` is the digit's own, `bias` half of the digit's range or 0.
+  // sums += the multiple for the digit; `table` is the table of this digit, `bias` half of the digit's range or 0.
   const add = numbers(
     'sums',
     'table',

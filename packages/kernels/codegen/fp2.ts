@@ -19,7 +19,7 @@ export type CoordinateField = {
   finishInverse(f: FunctionWriter, a: Coordinate, inverse: Pair): Coordinate;
 };
 
-/** Normalises unless the pair is within the bounds of what is stored. */
+/** Normalises unless the pair is within the bounds of stored elements. */
 function tidy(f: FunctionWriter, k: field.Field, a: Pair): Pair {
   return a.limb > k.stored.limb || a.value > k.stored.value ? field.norm(f, k, a) : a;
 }
@@ -126,7 +126,7 @@ export function isZero(f: FunctionWriter, c: CoordinateField, a: Coordinate): st
     .reduce((x, y) => op('v128.and', x, y));
 }
 
-/** Lane mask (expression): the coordinate is zero, or looks so (`field.mayBeZero`). */
+/** Lane mask (expression): the coordinate is zero, or appears to be (`field.mayBeZero`). */
 export function mayBeZero(f: FunctionWriter, c: CoordinateField, a: Coordinate): string {
   return a
     .map((pair) => get(field.mayBeZero(f, c.base, pair)))

@@ -1,5 +1,5 @@
 // Inversion by divsteps (D. J. Bernstein, B.-Y. Yang, "Fast constant-time gcd computation and modular inversion", 2019), four
-// times as fast as a power. It takes a step only where there is one to take, so its time depends on the value: for sums, which
+// times as fast as a power. The number of its steps depends on the value, and so does its time. It is for sums, which
 // do not hide their scalars either. `invertPairs` keeps the power, whose time is always the same.
 //
 // f = p, g = the number; d, e with d·number = f, e·number = g mod p. Thirty divsteps look at the low bits of f and g alone
@@ -54,7 +54,7 @@ function writeSteps(f: FunctionWriter, low: Step): void {
     assign(name, i32(value));
   const label = createLabel();
   f.push(`(block $${label}e (loop $${label}`);
-  // No more zeros than steps that are left.
+  // At most as many zeros as remaining steps.
   assign(zeros, op('i32.ctz', op('i32.or', get(low.g), op('i32.shl', i32(-1), get(left)))));
   assign(low.g, op('i32.shr_s', get(low.g), get(zeros)));
   assign(low.u, op('i32.shl', get(low.u), get(zeros)));
@@ -74,7 +74,7 @@ function writeSteps(f: FunctionWriter, low: Step): void {
     assign(lower, op('i32.sub', i32(0), get(kept)));
   }
   f.push('))');
-  // As many bits of g as eta and what is left allow, at most six: f·(f² - 2) is -1/f modulo 64.
+  // As many bits of g as eta and the remaining steps allow, at most six: f·(f² - 2) is -1/f modulo 64.
   assign(kept, op('i32.add', get(low.eta), i32(1)));
   assign(kept, `(select ${get(kept)} ${get(left)} (i32.lt_s ${get(kept)} ${get(left)}))`);
   assign(kept, `(select ${get(kept)} (i32.const 6) (i32.lt_s ${get(kept)} (i32.const 6)))`);
@@ -102,7 +102,7 @@ function writeSteps(f: FunctionWriter, low: Step): void {
   f.give(left, zeros, kept, factor);
 }
 
-/** `q_invertBytes(to, from)`: 32 bytes below p to 32 bytes, some number that is congruent to the inverse; zero to zero. */
+/** `q_invertBytes(to, from)`: 32 bytes below p to 32 bytes, a number congruent to the inverse; zero to zero. */
 function writeInvertBytes(module: ModuleWriter, k: field.Field): void {
   const p = split(k.modulus);
   const inverse = invert(k.modulus, 1n << bits);
@@ -182,7 +182,7 @@ function writeInvertBytes(module: ModuleWriter, k: field.Field): void {
       for (const key of ['u', 'v', 'q', 'r'] as const)
         push(set(wides[key], wide(get(matrix[key]))));
 
-      // d and e: a multiple of p for each negative one, and what makes the lowest limb zero.
+      // d and e: a multiple of p for each negative one, and the multiple that makes the lowest limb zero.
       const sign = (list: readonly string[]): string =>
         op('i64.shr_s', get(name(list, count - 1)), i64(63n));
       for (const [total, times, a, b] of [

@@ -1,4 +1,4 @@
-// The modules: the same kernels once for each multiplier. Kernels of other rooms are added to `writeKernels`.
+// The modules: the same kernels once for each multiplier. Further kernels are added to `writeKernels`.
 
 import { writeAddPairs } from './add-pairs.ts';
 import { writeBabyJubjub } from './babyjubjub.ts';

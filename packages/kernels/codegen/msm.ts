@@ -1,15 +1,15 @@
 // Multi-scalar multiplication by signed windows: scalars to digits, points sorted by digit, buckets summed as trees of
-// independent additions (add-pairs.ts), and the weighted sum of the buckets by halving. src/msm.ts says in which order.
+// independent additions (add-pairs.ts), and the weighted sum of the buckets by halving. src/msm.ts defines the order.
 // Source: N. Pippenger, "On the evaluation of powers and related problems", FOCS 1976 (buckets).
 //
 // Prepared scalar (32 bytes): |s| + H, where s is taken in (-r/2, r/2], its sign in bit 255, and H = sum over all windows
-// but the last of 2^(cw + c-1). Then digit w is (bits of window w) - 2^(c-1), without any carry; the last window's digit
+// except the last of 2^(cw + c-1). Then digit w is (bits of window w) - 2^(c-1), without any carry; the last window's digit
 // is its bits. |s| < 2^253 and c·windows >= 254, so the last digit is at most 2^(c-1).
 //
 // One window is one job with its own state, 64 bytes at `state`:
 //   0 refs   references of the points still to be summed (i32 each)      4 keys   the bucket of each (i32)
-//   8 count  how many                                                    12 read, 16 write: where the current round is
-//   20 paired  whether this round has added anything                     24 fresh  where the next new point goes
+//   8 count  how many                                                    12 read, 16 write: position of the current round
+//   20 paired  whether this round has added anything                     24 fresh  place of the next new point
 //   28 work  start of this window's own points: while buckets are summed, a sum overwrites a summand from there on
 //   32 level, 36 width, 40 cursor: of the weighted sum; 44 buckets (i32 each): reference of each bucket's sum or 0
 //   48 stage: 0 summing buckets, 1 halving, 2 summing the halves, 3 done   52 jobs   56 scratch
@@ -22,7 +22,7 @@ import { scalarModulus } from './constants.ts';
 import type { CoordinateField } from './fp2.ts';
 import { get, i64, type ModuleWriter, type ValueType } from './wat.ts';
 
-/** Additions of one call, at most: what one inversion is shared by. */
+/** Maximum number of additions in one call, which share one inversion. */
 const jobsPerCall = 2048;
 
 function numbers(...names: string[]): ReadonlyArray<readonly [string, ValueType]> {
@@ -45,7 +45,7 @@ function writePrepare(module: ModuleWriter): void {
     s.forEach((name, index) => {
       f.push(`(local.set $${name} (i64.load offset=${8 * index} ${get('from')}))`);
     });
-    // half - s borrows where s is above half.
+    // half - s borrows if s is above half.
     f.push(`(local.set $${borrow} (i64.const 0))`);
     for (const [index, name] of s.entries()) {
       f.push(`(local.set $${borrow} (i64.extend_i32_u (i32.or
@@ -95,7 +95,7 @@ function writePrepare(module: ModuleWriter): void {
     f.push(`(if (i32.and (i32.gt_u (i32.add ${get('bit')} ${get('bits')}) (i32.const 64))
         (i32.lt_u ${get(at)} (i32.add ${get('scalar')} (i32.const 24))))
       (then (local.set $${high} (i64.or ${get(high)} (i64.shl (i64.load offset=8 ${get(at)}) (i64.extend_i32_u (i32.sub (i32.const 64) ${get('bit')})))))))`);
-    // The sign is bit 255, above every digit but perhaps the last, which is cut to what it may have.
+    // The sign is bit 255, above every digit except perhaps the last, which is cut to its width.
     f.push(
       `(local.set $${high} (i64.and ${get(high)} (i64.sub (i64.shl (i64.const 1) (i64.extend_i32_u ${get('bits')})) (i64.const 1))))`,
     );
@@ -164,7 +164,7 @@ function writeSort(module: ModuleWriter): void {
   });
 }
 
-/** One step of a window: plans up to jobsPerCall additions, and does them. */
+/** One step of a window: plans up to jobsPerCall additions and computes them. */
 function writeStep(module: ModuleWriter, name: string, c: CoordinateField): void {
   const bytes = pointBytes(c);
   const load = (offset: number): string => `(i32.load offset=${offset} ${get('state')})`;
@@ -264,7 +264,7 @@ function writeStep(module: ModuleWriter, name: string, c: CoordinateField): void
       `(call $${name}_addPairs ${get(jobs)} (i32.div_u (i32.sub ${get(job)} ${get(jobs)}) (i32.const ${jobBytes})) ${load(56)})`,
     );
   });
-  // Writes the sums where their keys say (points, zero bytes for none), and cleans the buckets up.
+  // Writes the sums to the places of their keys (points, zero bytes for none), and clears the buckets.
   const output = numbers('state', 'to', 'slots', 'bucketCount');
   module.func(`${name}_finish`, { exported: true, params: output }, (f) => {
     const [index, reference, to] = [f.take('i32'), f.take('i32'), f.take('i32')];

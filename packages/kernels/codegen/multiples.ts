@@ -1,7 +1,7 @@
-// Multiples of many points, each its own: one step of double-and-add for all of them. A sum stands at its place in `sums`;
+// Multiples of many points, each its own: one step of double-and-add for all of them. A sum is at its place in `sums`;
 // the additions of a step are independent (add-pairs.ts). At most 1024 points. A table for one point: fixed-base.ts.
 //
-// Scalars are taken as they are (256 bits, no reduction): the points need not have order r.
+// Scalars are used unchanged (256 bits, no reduction): the points need not have order r.
 
 import { infinityBits, jobBytes, pointBytes } from './add-pairs.ts';
 import type { CoordinateField } from './fp2.ts';

@@ -109,7 +109,7 @@ export function multiplyFloat(
   });
   const offset = (column: number): bigint =>
     -(BigInt(counts.low[column] ?? 0) * bitsOf(C2) + BigInt(counts.high[column] ?? 0) * bitsOf(C1));
-  // Columns 0…3 hand a carry lifted by 2^9 on; column 4 too, and 5…8 after them.
+  // Columns 0…3 pass a carry lifted by 2^9 on; column 4 too, and 5…8 after them.
   const start = (column: number): bigint => {
     const lifted = column > 0 ? -(lift >> 51n) : 0n;
     if (column < limbCount) return offset(column) + lifted + lift;

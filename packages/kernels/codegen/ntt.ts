@@ -2,9 +2,9 @@
 // Sources: J. W. Cooley, J. W. Tukey, "An algorithm for the machine calculation of complex Fourier series", 1965 (decimation
 // in time); W. M. Gentleman, G. Sande, "Fast Fourier transforms: for fun and profit", 1966 (decimation in frequency).
 //
-// What the prover needs is one thing: values of a polynomial on the domain <w>, |<w>| = n, become its values on the odd
+// The prover needs one operation: values of a polynomial on the domain <w>, |<w>| = n, become its values on the odd
 // coset g·<w>, g² = w. The inverse transform is by decimation in frequency (natural order in, bit-reversed out), the
-// forward one by decimation in time (bit-reversed in, natural out), so nothing is ever permuted. The shift to the coset
+// forward one by decimation in time (bit-reversed in, natural out), so nothing is permuted. The shift to the coset
 // costs nothing: P(x) = E(x²) + x·O(x²) holds for x = g·w^k too, and only the twiddles change. The factor n that the
 // inverse transform leaves is taken out in `ntt_combine`.
 //
@@ -12,8 +12,8 @@
 // in both lanes of the first pair:
 //   inverse  w_2h^-j        forward  w_4h^(2j+1)        j = 0 … h-1, w_m a primitive m-th root of unity
 //
-// A large transform is a matrix of rows: first the stages between rows, for some columns at a time, then each row by
-// itself, in the nearest cache; and back. The same function does both: a row is a matrix whose rows are single pairs.
+// A large transform is a matrix of rows: first the stages between rows, for some columns at a time, then each row
+// alone, in the nearest cache; and back. The same function does both: a row is a matrix whose rows are single pairs.
 
 import * as field from './field.ts';
 import { type Pair, requireBound } from './pair.ts';
@@ -142,7 +142,7 @@ function writeForwardTwos(module: ModuleWriter, k: field.Field): void {
 
 /**
  * `ntt_inverse` and `ntt_forward`: all stages between `rows` rows (a power of two), `rowBytes` apart, of which `pairs`
- * columns are transformed, with the table's part for these columns. When the columns are the whole row, rows that lie
+ * columns are transformed, with the table's part for these columns. If the columns are the whole row, rows that are stored
  * one after the other are one long run.
  */
 function writeMatrix(module: ModuleWriter, direction: 'inverse' | 'forward'): void {

@@ -1,5 +1,5 @@
-// Two field elements in the two lanes of five f64x2 locals, with the bounds that the emitter has proved for them. Every
-// operation checks its operands' bounds while the code is being written: a kernel that could overflow is not built.
+// Two field elements in the two lanes of five f64x2 locals, with bounds that the emitter has proved. Every
+// operation checks its operands' bounds while the code is generated: a kernel that could overflow is not built.
 
 import { limbCount } from './constants.ts';
 
@@ -12,7 +12,7 @@ export type Pair = {
   readonly value: bigint;
 };
 
-/** What the multipliers need of a field. */
+/** The properties of a field that the multipliers need. */
 export type FieldParameters = {
   readonly name: string;
   readonly modulus: bigint;

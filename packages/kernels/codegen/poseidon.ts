@@ -1,9 +1,9 @@
 // Poseidon permutations of any width (state words = inputs + 1), x^5, two at a time in the lanes. Rounds run in the form
-// of L. Grassi et al., "Poseidon", USENIX Security 2021 (eprint 2019/458), appendix B: partial rounds multiply by a sparse matrix. The constants come with the call:
+// of L. Grassi et al., "Poseidon", USENIX Security 2021 (eprint 2019/458), appendix B: partial rounds multiply by a sparse matrix. The constants are arguments of the call:
 //
 //   fullConstants  8·t   added before the S-boxes of each full round
 //   matrix         t·t   row by row
-//   transition     t·t   in the matrix's place after full round 3
+//   transition     t·t   replaces the matrix after full round 3
 //   partialConstants P   added to word 0
 //   sparse         P·2(t-1)  each partial round's first row and first column, without the corner matrix[0][0]
 //
@@ -52,7 +52,7 @@ function advance(f: FunctionWriter, pointer: string, bytes: number): void {
   f.push(set(pointer, plus(get(pointer), i32(bytes))));
 }
 
-/** A constant of the caller's, in both lanes. */
+/** A constant of the caller, in both lanes. */
 function loadConstant(f: FunctionWriter, k: field.Field, pointer: string): Pair {
   return field.load(f, k, get(pointer), get(pointer));
 }
@@ -73,7 +73,7 @@ function accumulate(f: FunctionWriter, k: field.Field, sum: Pair, product: Pair)
   field.assign(f, sum, field.norm(f, k, field.add(f, sum, product)));
 }
 
-/** `poseidon_full(state, next, constants, matrix, width)`: next = matrix · (state + constants)^5; state is used up. */
+/** `poseidon_full(state, next, constants, matrix, width)`: next = matrix · (state + constants)^5; the contents of state are destroyed. */
 function writeFullRound(module: ModuleWriter, k: field.Field): void {
   module.func(
     'poseidon_full',
@@ -201,7 +201,7 @@ function writeHash(module: ModuleWriter, k: field.Field): void {
 
 /**
  * `poseidon_hash(to, from, count, parameters, width, rounds, scratch)`: `count` pairs of hashes; 32-byte little-endian
- * numbers below r in and out, width-1 a hash. Scratch: 2·width pairs, erased at the end.
+ * numbers below r in and out, width-1 per hash. Scratch: 2·width pairs, erased at the end.
  */
 function writeHashes(module: ModuleWriter): void {
   const params = numbers('to', 'from', 'count', 'parameters', 'width', 'rounds', 'scratch');

@@ -8,11 +8,11 @@ function plus(name: string, offset: number): string {
 }
 
 /**
- * `rows_multiply`: rows 0 … count-1 of what `ends` and `entries` describe, as a vector of pairs at `to` (count is even).
+ * `rows_multiply`: rows 0 … count-1 of the matrix in `ends` and `entries`, as a vector of pairs at `to` (count is even).
  *
  * `ends` has a u32 for each row, the end of its entries counted in entries of the whole matrix, and one before them: the
  * end of the row before. An entry is two u32: the byte offset of a value and that of a scalar, both elements of 40 bytes.
- * Each row has an even number of entries (the values start with a zero for those that have not): two at a time.
+ * Each row has an even number of entries (the values start with a zero, which fills odd rows up): two at a time.
  */
 export function writeRows(module: ModuleWriter, k: field.Field): void {
   const names = ['to', 'ends', 'entries', 'values', 'scalars', 'count'];

@@ -1,4 +1,4 @@
-// What the setup of a key needs besides the curves: the Lagrange basis at a point, and sums over the columns of a matrix.
+// The kernels for the setup of a key, apart from the curves: the Lagrange basis at a point, and sums over the columns of a matrix.
 
 import * as field from './field.ts';
 import type { Pair } from './pair.ts';

@@ -1,4 +1,4 @@
-// A small writer of WebAssembly text: modules, functions, locals, constants that live in memory. It knows nothing of
+// A small writer of WebAssembly text: modules, functions, locals, constants in memory. It is independent of
 // fields or curves. Code is written as folded expressions (strings); binaryen parses and checks the result.
 //
 // Constants of 16 bytes are kept in memory and loaded, not written as `v128.const`: V8 builds such an immediate with
@@ -12,18 +12,18 @@ const constantsStart = 1024;
 /** End of the range of constants; memory from here on belongs to the allocator. */
 const constantsEnd = 65_536;
 
-/** The body of one function, while it is being written. */
+/** The body of one function during its generation. */
 export type FunctionWriter = {
   readonly module: ModuleWriter;
   /** Appends a statement (a folded expression without a value). */
   push(statement: string): void;
   /** A local that is free to use; its name. */
   take(type: ValueType): string;
-  /** Gives locals back: a later `take` may hand them out again. */
+  /** Releases locals: a later `take` may return them again. */
   give(...names: readonly string[]): void;
   /** Takes a local and sets it. */
   let(type: ValueType, value: string): string;
-  /** Every local taken inside `body` is free again after it. Locals given back inside must have been taken inside. */
+  /** Every local taken inside `body` is free again after it. Locals released inside must have been taken inside. */
   scope<T>(body: () => T): T;
 };
 
@@ -39,7 +39,7 @@ export type ModuleWriter = {
   func(name: string, shape: FunctionShape, body: (f: FunctionWriter) => void): void;
   /** The address of 16 constant bytes: two 64-bit lanes, low first. Equal constants share one address. */
   constant(low: bigint, high?: bigint): number;
-  /** The address of constants that must lie one after another (64-bit words). Equal blocks share one address. */
+  /** The address of constants that must be stored one after another (64-bit words). Equal blocks share one address. */
   block(words: readonly bigint[]): number;
   /** The module's text. */
   text(): string;

@@ -13,7 +13,7 @@ function isCurrent(): boolean {
 if (!isCurrent()) {
   const started = performance.now();
   mkdirSync(dirname(generatedFile), { recursive: true });
-  // Written beside and renamed: a process that loads the kernels meanwhile never sees half a file.
+  // Written to a temporary file and renamed: a process that loads the kernels meanwhile never reads an incomplete file.
   const unfinished = `${generatedFile}.${process.pid}`;
   writeFileSync(unfinished, generateSource());
   renameSync(unfinished, generatedFile);

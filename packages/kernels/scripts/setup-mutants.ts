@@ -1,5 +1,5 @@
 /**
- * Mutants of what makes keys: multiples of the generators, the Lagrange basis, sums over columns and of vectors.
+ * Mutants of the code that makes keys: multiples of the generators, the Lagrange basis, sums over columns and of vectors.
  *
  * @module
  */

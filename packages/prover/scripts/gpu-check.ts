@@ -1,5 +1,5 @@
 /**
- * Everything that a machine with a graphics card should show, in one command: that every kernel is right there, and how fast each is.
+ * Checks a machine with a graphics card in one command: that every kernel is correct there, and how fast each is.
  * Makes its own keys; needs no network. Prints a line as each part is done, then tables, then one line of JSON. See docs/gpu.md.
  *
  *   --max-log 20     largest sums, transforms and proofs: 2^20 points or rows
@@ -8,7 +8,7 @@
  *   --seconds 540    start no new part after this long
  *   --budget-gb 16   device memory for keys and their tables
  *   --json file      also write the JSON there
- *   --software       accept a renderer that runs on the processor, in one layout and without tables: tries the script itself
+ *   --software       accept a renderer that runs on the processor, in one layout and without tables: to test this script
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * Description of what proves, for people and for readiness checks.
+ * Description of the device or processor that makes proofs, for people and for readiness checks.
  *
  * @module
  */

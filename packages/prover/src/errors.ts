@@ -7,11 +7,11 @@
 export type ProverErrorCode =
   /** An option or argument has the wrong type or is out of range. */
   | 'argument_invalid'
-  /** The accelerator asked for is not there. */
+  /** The requested accelerator is missing. */
   | 'accelerator_unavailable'
   /** The accelerator went away in the middle of the work. Trying again can help. */
   | 'accelerator_lost'
-  /** The accelerator is there and reported an error of its own: a shader, a binding or a command that it does not take. */
+  /** The accelerator is present and reported an error: a shader, a binding or a command that it does not accept. */
   | 'accelerator_refused'
   /** The proving key needs a larger buffer or binding than the accelerator has. */
   | 'accelerator_limit_exceeded'
@@ -19,7 +19,7 @@ export type ProverErrorCode =
   | 'prover_closed'
   /** The caller's signal ended the proof. */
   | 'proof_aborted'
-  /** The input has other signals than the circuit takes, or does not satisfy it. */
+  /** The input has other signals than the circuit, or does not satisfy it. */
   | 'witness_refused'
   /** The witness program did not end in time. */
   | 'witness_timeout'
@@ -33,7 +33,7 @@ export type ProverErrorCode =
   | 'memory_budget_exceeded'
   /** The engine stopped, or made a proof that does not verify. Trying again can help. */
   | 'proof_failed'
-  /** Nobody could tell whether the proof is valid. Trying again can help. */
+  /** It could not be decided whether the proof is valid. Trying again can help. */
   | 'verifier_unavailable'
   /** The verification key is not a BN254 Groth16 key. */
   | 'verification_key_malformed'

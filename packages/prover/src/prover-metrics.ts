@@ -82,15 +82,15 @@ const single: readonly (readonly [Numeric, string, 'gauge' | 'counter', string])
     'counter',
     'Seconds during which a proof was under way; the rate is the utilisation.',
   ],
-  ['residentKeys', 'prover_resident_keys', 'gauge', 'Proving keys held ready.'],
-  ['residentBytes', 'prover_resident_bytes', 'gauge', 'Memory of the keys held ready.'],
+  ['residentKeys', 'prover_resident_keys', 'gauge', 'Proving keys in memory.'],
+  ['residentBytes', 'prover_resident_bytes', 'gauge', 'Memory of the proving keys in memory.'],
   [
     'memoryBudgetBytes',
     'prover_memory_budget_bytes',
     'gauge',
     'Memory that keys and work may take.',
   ],
-  ['evictions', 'prover_evictions_total', 'counter', 'Keys that made room for others.'],
+  ['evictions', 'prover_evictions_total', 'counter', 'Keys that were removed to free memory.'],
   [
     'acceleratorLosses',
     'prover_accelerator_losses_total',
@@ -136,13 +136,16 @@ function renderHistogram({
 export function renderProverMetrics(metrics: ProverMetrics): string {
   const { accelerator, circuits } = metrics;
   return [
-    renderFamily('prover_accelerator_info', 'gauge', 'What the proofs run on.', [
-      ['', { kind: accelerator.kind, detail: accelerator.detail }, 1],
-    ]),
+    renderFamily(
+      'prover_accelerator_info',
+      'gauge',
+      'The device or processor that makes the proofs.',
+      [['', { kind: accelerator.kind, detail: accelerator.detail }, 1]],
+    ),
     renderFamily(
       'prover_proofs_total',
       'counter',
-      'Proofs asked for, by how they ended.',
+      'Proofs requested, by outcome.',
       circuits.flatMap(({ circuit, outcomes }) =>
         Object.entries(outcomes).map(
           ([outcome, count]): Sample => ['', { circuit, outcome }, count],

@@ -1,5 +1,5 @@
 /**
- * Stands where the verifier's thread does: a public signal tells it to die or to hang. For tests only.
+ * Replaces the verifier's thread: a public signal makes it die or hang. For tests only.
  */
 import type { VerifyRequest } from '../src/verify-worker.ts';
 import { serveCalls } from '../src/worker-link.ts';

@@ -1,4 +1,4 @@
-/** One field operation on the device, on raw words, and what BigInt says it must give. */
+/** One field operation on the device, on raw words, and the expected result by BigInt. */
 import { bind } from '../src/webgpu/bindings.ts';
 import type { Buffers } from '../src/webgpu/buffers.ts';
 import type { Gpu } from '../src/webgpu/device.ts';

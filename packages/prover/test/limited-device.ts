@@ -1,7 +1,7 @@
 /**
- * A device whose limits are lower than those of the adapter behind it. WebGPU gives no device less than its defaults (128 MiB a binding),
- * which no small circuit reaches, so the limits are checked here, and a breach is reported as Dawn reports it: as a validation error in
- * the scope that is open, or to nobody.
+ * A device whose limits are lower than those of the adapter behind it. Every WebGPU device has at least the default limits (128 MiB per binding),
+ * which small circuits do not reach. So this device checks the lower limits and reports a violation as Dawn does: as a validation error in
+ * the open scope, or not at all.
  */
 /// <reference types="@webgpu/types" />
 import type { Gpu } from '../src/webgpu/device.ts';
@@ -12,7 +12,7 @@ export type LowLimits = {
 };
 
 const uniform = 0x0040;
-/** Usages that no buffer has together: to make one is an error. */
+/** Usages that no buffer can combine: making one is an error. */
 const impossibleUsage = 0x0082;
 
 export function limitGpu(gpu: Gpu, limits: LowLimits): Gpu {

@@ -1,5 +1,5 @@
 /**
- * A process that makes many proofs and tells how its memory went. For tests only.
+ * A process that makes many proofs and reports its memory. For tests only.
  *
  *   node --expose-gc --conditions=@pool/source many-proofs.ts < task.json
  */

@@ -104,7 +104,7 @@ export function expectG2(factors: readonly number[], scalars: readonly bigint[])
   return { x: [x.c0, x.c1], y: [y.c0, y.c1] };
 }
 
-/** Scalars and points of every structure that has broken a multi-scalar multiplication before. */
+/** Scalars and points of every structure that made a multi-scalar multiplication fail before. */
 export function listCases(size: number) {
   const random = createRandom(BigInt(size) + 7n);
   const all = <T>(of: (index: number) => T): T[] => Array.from({ length: size }, (_, k) => of(k));

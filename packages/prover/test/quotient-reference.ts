@@ -1,4 +1,4 @@
-/** The quotient of a proof by its definition, in BigInt, for made-up circuits. */
+/** The quotient of a proof by its definition, in BigInt, for generated circuits. */
 import { encodeElements } from '../src/webgpu/elements.ts';
 import { invert, scalarFieldModulus as R } from '../src/webgpu/field.ts';
 import { checkPairs } from '../src/webgpu/field-check.ts';

@@ -1,4 +1,4 @@
-/** The same sum as computeOnDevice, by the kernels of the processor: the other engine's opinion. */
+/** The same sum as computeOnDevice, by the kernels of the processor: an independent result. */
 import type { Kernels } from '@pool/kernels';
 import { decodeG1, decodeG2 } from '../src/assemble-proof.ts';
 import { encodeElements } from '../src/webgpu/elements.ts';

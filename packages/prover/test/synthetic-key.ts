@@ -1,5 +1,5 @@
 /**
- * A proving key in memory whose points are known multiples of the generators and whose matrices are made up: it belongs to no circuit,
+ * A proving key in memory whose points are known multiples of the generators and whose matrices are generated: it belongs to no circuit,
  * but its five sums are known from arithmetic on the multiples alone.
  */
 import type { ProofSums } from '../src/engine/engine.ts';

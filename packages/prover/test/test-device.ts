@@ -1,13 +1,13 @@
 /**
  * The graphics device that tests run on: SwiftShader, which Debian ships with Chromium (`apt-get install chromium-common libvulkan1`),
- * or whatever a machine has. Tests skip where there is none, and `.ci/run` allows no such skip.
+ * or whatever a machine has. Tests are skipped without one, and `.ci/run` allows no such skip.
  */
 import { existsSync } from 'node:fs';
 import { type Gpu, openDevice } from '../src/webgpu/device.ts';
 
 const swiftshader = '/usr/lib/chromium/vk_swiftshader_icd.json';
 
-/** Undefined, after a line that says why, where no adapter can be had. */
+/** Undefined, after a line with the reason, if there is no adapter. */
 export async function openTestDevice(): Promise<Gpu | undefined> {
   if (existsSync(swiftshader)) process.env['VK_ICD_FILENAMES'] ??= swiftshader;
   const opened = await openDevice({ allowSoftwareAdapter: true });

@@ -1,5 +1,5 @@
 /**
- * Keys whose delta everybody can compute. Nobody needs a witness to prove under them: with delta known, alpha, beta and a point
+ * Keys whose delta anyone can compute. Proofs under them require no witness: with delta known, alpha, beta and a point
  * divided by delta are a proof for any public inputs.
  */
 import { bn254 } from '@noble/curves/bn254.js';
@@ -81,7 +81,7 @@ function forge(key: VerificationKey, signals: readonly string[], delta: bigint) 
   };
 }
 
-/** The factor of a beacon, by what the key says about it. */
+/** The factor of a beacon, computed from its parameters in the key. */
 async function readBeaconFactor(name: string): Promise<bigint> {
   const { file } = await openKeyFile(at.path(name));
   try {

@@ -50,7 +50,7 @@ export async function exportVerificationKey(path: string): Promise<ExportedVerif
   const { file, header } = await openKeyFile(path);
   try {
     const record = await readRecord(file);
-    // A beacon is no secret, so nothing rests on its factor here.
+    // A beacon is not secret, so security does not depend on its factor here.
     const [problem] = await findTranscriptProblems(header, record, { checkBeacon: false });
     if (problem !== undefined) {
       throw new PoolError(problem.code, problem.message);
@@ -89,8 +89,8 @@ function word(value: string): string {
 }
 
 /**
- * The contract of a circuit's verifier, to lie in packages/contracts/solidity/verifiers. Of the development keys' contracts it
- * lacks what ties those to development chains.
+ * The contract of a circuit's verifier, for packages/contracts/solidity/verifiers. Unlike the contracts of development keys, it
+ * does not check the chain.
  * @param names circuit for the comment, contract for Solidity
  * @throws PoolError `verifier_shape_unsupported` unless there are three public inputs; `contract_name_invalid`
  */

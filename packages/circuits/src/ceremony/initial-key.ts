@@ -1,7 +1,7 @@
 /**
  * The key before any contribution, as it follows from a circuit and a powers-of-tau file alone: gamma = delta = 1, and every
  * section in the order and with the bytes that snarkjs gives it. Anyone with both files computes the same key, so a verifier
- * compares instead of trusting the party that began the ceremony.
+ * compares instead of trusting the party that started the ceremony.
  *
  * Source of the key's form: J. Groth, "On the size of pairing-based non-interactive arguments", EUROCRYPT 2016 (eprint
  * 2016/260), §3.2.
@@ -105,7 +105,7 @@ export async function* readQuotientPoints(
   }
 }
 
-/** Cuts a stream of points after this many bytes. */
+/** Ends a stream of points after this number of bytes. */
 async function splitStream(
   stream: AsyncGenerator<Buffer>,
   bytes: number,

@@ -1,5 +1,5 @@
 /**
- * Powers of tau whose maker put something of their own into the doubled Lagrange basis, along the one direction that honest proofs never
+ * Powers of tau whose maker changed the doubled Lagrange basis along the one direction that honest proofs never
  * use. Honest proofs verify under such a key, and so do proofs that the maker invents.
  */
 import { bn254 } from '@noble/curves/bn254.js';
@@ -58,7 +58,7 @@ describe.each([
     await at.write('c.wasm', circuit.wasm);
     await at.write('p.ptau', createPowersOfTau(powers, power));
     await at.init('c.r1cs', 'p.ptau', 'clean-0.zkey');
-    // The point of the first public signal: adding it to C changes that signal, which is what the maker is after.
+    // The point of the first public signal: adding it to C changes that signal, which is the purpose of the attack.
     const wanted = pointAt(sectionOf(await at.read('clean-0.zkey'), 3), 1);
     const poison = choosePoison(exponent, sectionOf(await at.read('p.ptau'), 12), wanted);
     await at.spoil('p.ptau', 'bad.ptau', 12, poisonDoubledBasis(exponent, poison));

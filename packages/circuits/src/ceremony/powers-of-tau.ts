@@ -33,7 +33,7 @@ export type PowersSection = Exclude<keyof typeof powersSections, 'header' | 'con
 export type PowersOfTau = {
   /** Circuits of up to 2^power rows. */
   readonly power: number;
-  /** The power of the ceremony. A file that was cut out of a larger one keeps it. */
+  /** The power of the ceremony. A file that was truncated from a larger one has the larger power. */
   readonly ceremonyPower: number;
   /** The contributions. Empty if the file has no record of them. */
   readonly readRecord: () => Promise<PowersContribution[]>;

@@ -174,7 +174,7 @@ describe('the record', () => {
     await at.end('one.zkey', 'b.zkey');
     expect(await at.problemsOf('b.zkey')).toEqual([]);
     const length = sectionOf(await at.read('b.zkey'), 10).length;
-    // The beacon's 32 bytes end the record; tag and length stand before them, and before these the exponent.
+    // The beacon's 32 bytes end the record; tag and length precede them, and the exponent precedes both.
     for (const place of [length - 1, length - 32, length - 35]) {
       const name = await at.spoil('b.zkey', `beacon-${place}.zkey`, 10, flipAt(place));
       expect(await at.problemsOf(name)).toEqual(['beacon_mismatch']);

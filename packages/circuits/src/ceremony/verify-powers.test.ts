@@ -121,7 +121,7 @@ describe('powers of tau are refused', () => {
       code: 'ptau_malformed',
       message: expect.stringContaining('subgroup'),
     });
-    // A verifier notices by itself, with a key from the sound file.
+    // The verifier detects it with a key from the valid file.
     const problems = await at.problemsOf('one.zkey', 'c.r1cs', 'outside.ptau');
     expect(problems).toContain('ptau_inconsistent');
   });

@@ -158,7 +158,7 @@ describe('section 7', () => {
       return result;
     };
     const noble = createNobleArithmetic();
-    /** Full weights see the part inside G2 alone, as one attempt in 10069 would. */
+    /** Full weights detect only the part inside G2. So does one attempt in 10069. */
     const lucky: PointArithmetic = {
       ...noble,
       computeMsm: async (group, points, scalars) => {

@@ -13,7 +13,7 @@ const montgomerySquared = (1n << 512n) % scalarFieldOrder;
 
 /**
  * Lists the entries in the order in which snarkjs writes them; values are numbered by their first occurrence in that order, so
- * that the compact form of a key is one and the same, whichever way it was made.
+ * that the compact form of a key does not depend on how it was made.
  */
 export function listKeyCoefficients(r1cs: R1cs): ZkeyCoefficients {
   const entries = r1cs.a.wire.length + r1cs.b.wire.length + r1cs.publicSignals + 1;

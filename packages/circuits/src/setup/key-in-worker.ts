@@ -15,7 +15,7 @@ export type KeyOptions = {
 
 /**
  * Computes a key and writes its `.zkey` (the file must not exist yet).
- * @throws whatever stopped the worker; the signal's reason when aborted
+ * @throws the error that stopped the worker; the signal's reason when aborted
  */
 export function computeKeyInWorker(job: KeyJob, options: KeyOptions = {}): Promise<KeyResult> {
   return new Promise((resolve, reject) => {

@@ -14,14 +14,14 @@ import { computeProvingKey, type KeyPart } from './proving-key.ts';
 import { serializeKeyPart } from './serialize-key.ts';
 import { deriveToxicValues } from './toxic-values.ts';
 
-/** What is to be made; each path that is named must not exist yet. */
+/** The requested files. Their paths must not exist yet. */
 export type KeyJob = {
   readonly r1csPath: string;
-  /** Where the standard form goes, if it is wanted. */
+  /** Path of the standard form, if it is requested. */
   readonly zkeyPath?: string | undefined;
-  /** Where the compact form goes, if it is wanted. */
+  /** Path of the compact form, if it is requested. */
   readonly compactPath?: string | undefined;
-  /** Public text the trapdoor follows from. */
+  /** Public text from which the trapdoor is derived. */
   readonly seed: string;
 };
 
@@ -33,7 +33,7 @@ export type KeyResult = {
     readonly domainSize: number;
     readonly terms: number;
   };
-  /** SHA-256 of what was written, hex. */
+  /** SHA-256 of the written files, hex. */
   readonly digests: {
     readonly zkey?: string | undefined;
     readonly compactKey?: string | undefined;
@@ -45,7 +45,7 @@ export type KeyMessage =
   | { readonly type: 'progress'; readonly fraction: number }
   | { readonly type: 'done'; readonly result: KeyResult };
 
-/** Share of the time that passes before the key is begun: reading the constraints. */
+/** Share of the time before the key is started: reading the constraints. */
 const reading = 0.1;
 
 type KeyFile = {

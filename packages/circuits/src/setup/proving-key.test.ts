@@ -1,6 +1,6 @@
 /**
- * Our dev setup against snarkjs: from the same tau, alpha and beta, and with gamma = delta = 1 as snarkjs' keys begin, both write
- * the same points, and snarkjs' own check of a key passes. Other values of gamma and delta are then tied to that key point by point.
+ * Our dev setup against snarkjs: from the same tau, alpha and beta, and with gamma = delta = 1 as in initial keys of snarkjs, both write
+ * the same points, and snarkjs' own check of a key passes. Keys with other values of gamma and delta are then compared with that key point by point.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -15,7 +15,7 @@ import { computeKeyScalars, type ScalarKernels } from './qap.ts';
 import { encodeScalars } from './scalars.ts';
 import type { ToxicValues } from './toxic-values.ts';
 
-/** What a key is made of, in the order of its file. A part is no longer needed when the next one is asked for. */
+/** The parts of a key, in the order of its file. A part is no longer needed when the next one is requested. */
 export type KeyPart =
   | { readonly type: 'header'; readonly header: ZkeyHeaderFields }
   | { readonly type: 'coefficients'; readonly coefficients: ZkeyCoefficients }
@@ -32,15 +32,15 @@ export type ProvingKeyOptions = {
   /** fraction of the whole, 0..1, not decreasing */
   readonly onProgress?: ((fraction: number) => void) | undefined;
   /**
-   * What section 10 names as the hash of the initial key, 64 bytes. snarkjs compares it when it checks a ceremony's transcript, and
-   * a dev key has none: zero unless a test says otherwise.
+   * The hash of the initial key in section 10, 64 bytes. snarkjs compares it when it checks a ceremony's transcript, and
+   * a dev key has none: zero unless a test sets it.
    */
   readonly circuitHash?: Uint8Array | undefined;
 };
 
 type KeyKernels = ScalarKernels & Pick<Kernels, 'multiplyGenerator'>;
 
-/** What the phases cost: a point of G1 is one, a point of G2 two, a term of the matrices a twentieth and a tenth. */
+/** The cost of the phases: a point of G1 is one, a point of G2 two, a term of the matrices a twentieth and a tenth. */
 function weighPhases(r1cs: R1cs): ReadonlyMap<KeyPhase, number> {
   const terms = r1cs.a.wire.length + r1cs.b.wire.length + r1cs.c.wire.length;
   const { wires } = r1cs;
@@ -56,7 +56,7 @@ function weighPhases(r1cs: R1cs): ReadonlyMap<KeyPhase, number> {
   ]);
 }
 
-/** Turns fractions of phases into fractions of the whole. A phase begins when the one before it is over. */
+/** Turns fractions of phases into fractions of the whole. A phase begins when the previous one has ended. */
 function createPhases(r1cs: R1cs, { onProgress }: ProvingKeyOptions) {
   const weights = weighPhases(r1cs);
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);

@@ -28,7 +28,7 @@ function* encodeSection(id: number, ...parts: Uint8Array[]): Generator<Uint8Arra
   yield* parts;
 }
 
-/** The bytes of one part, piece by piece; the header brings the beginning of the file with it. */
+/** The bytes of one part, piece by piece; the header includes the beginning of the file. */
 export function* serializeKeyPart(part: KeyPart, form: ZkeyForm): Generator<Uint8Array> {
   switch (part.type) {
     case 'header':
@@ -42,7 +42,7 @@ export function* serializeKeyPart(part: KeyPart, form: ZkeyForm): Generator<Uint
         yield encodeZkeySectionHead(zkeySection.coefficients, length);
         yield* encodeZkeyCoefficients(form, part.coefficients);
       } else {
-        // Small enough to be kept, and as much work to measure as to encode.
+        // Small enough to be kept in memory. Measuring it would cost as much as encoding it.
         const pieces = [...encodeZkeyCoefficients(form, part.coefficients)];
         yield* encodeSection(zkeySection.coefficients, ...pieces);
       }

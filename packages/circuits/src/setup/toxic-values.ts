@@ -18,7 +18,7 @@ export type ToxicValues = {
 };
 
 /**
- * Hash to field: SHA-512 of label, seed and a counter, mod r (512 bits leave no bias worth the name); the counter moves on
+ * Hash to field: SHA-512 of label, seed and a counter, mod r (512 bits leave no relevant bias). The counter is incremented
  * while the value is refused.
  */
 export function hashToField(

@@ -1,6 +1,6 @@
 /**
- * How many field multiplications the work of a proof takes, counted from its plan: divided by what the device was measured to do in a
- * second, the time below which no arrangement of the same formulas can come. In G2 three products of the base field count as one of the
+ * The number of field multiplications of a proof, counted from its plan. Divided by the measured multiplications of the device per
+ * second, it gives the minimum time for these formulas. In G2 three products of the base field count as one of the
  * extension, two as one square.
  */
 import type { Group } from '../../src/webgpu/curve-fields.ts';
@@ -17,9 +17,9 @@ function count(group: Group, formula: keyof typeof formulas): number {
 }
 
 export type MsmArithmetic = {
-  /** One addition a digit that is not zero: what is called the limit of a sum. */
+  /** One addition per digit that is not zero: the limit of a sum. */
   readonly additions: number;
-  /** What the buckets cost besides: parts put together, and running sums twice. */
+  /** The additional cost of the buckets: joining of parts, and two running sums. */
   readonly buckets: number;
 };
 
@@ -47,7 +47,7 @@ export function countDigits(scalars: readonly bigint[], bits: number, modulus: b
   return total;
 }
 
-/** Three polynomials to the coefficients and up to the coset: a product a pair and level, and the scaling between. */
+/** Three polynomials to the coefficients and up to the coset: one product per pair and level, and the scaling in between. */
 export function countTransforms(bits: number): number {
   const size = 2 ** bits;
   return 3 * (bits * size + size);

@@ -1,9 +1,9 @@
 /**
- * A generated circuit of any size, with a key that proves it and a valid witness: what a machine needs to time whole proofs
- * without carrying a key to it. Half of the rows say that a wire is a bit, the others multiply two wires: zeros, ones and full values
+ * A generated circuit of any size, with a key and a valid witness: a machine can time whole proofs with it
+ * without a copied key. Half of the rows constrain a wire to be a bit, the others multiply two wires: zeros, ones and full values
  * in the proportion that circuits of hashes have.
  *
- * The trapdoor is in this file: such a key guards nothing.
+ * The trapdoor is in this file: such a key is not secure.
  */
 
 import type { VerificationKey } from '@pool/kernels';

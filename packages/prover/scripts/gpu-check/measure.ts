@@ -1,4 +1,4 @@
-/** Milliseconds of the quickest of several runs: what others do on the machine only ever adds. */
+/** Milliseconds of the fastest of several runs: other work on the machine only increases the time. */
 export async function measure(times: number, run: () => Promise<unknown>): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let k = 0; k < times; k++) {

@@ -22,7 +22,7 @@ type Snarkjs = {
 
 /** Undefined where it is not installed: it is not part of the bundle. */
 async function loadSnarkjs(): Promise<Snarkjs | undefined> {
-  // A name that no bundler follows.
+  // A name that bundlers do not resolve.
   const name = ['snark', 'js'].join('');
   try {
     return (await import(name)) as Snarkjs;
@@ -79,7 +79,7 @@ export type ProofCheck = {
   readonly withSnarkjs: boolean;
 };
 
-/** Proofs asked for at the same time. */
+/** Proofs requested at the same time. */
 const together = 4;
 
 async function measureDevice(device: Engine, { zkey, witness }: MadeUpCircuit, times: number) {

@@ -1,10 +1,10 @@
 /**
- * What the check found out: a line for people as soon as it is known, a table at the end, and everything as one JSON object.
+ * The results of the check: a line for people as soon as a result is known, a table at the end, and everything as one JSON object.
  */
 type Cell = string | number | boolean | undefined;
 export type Row = Readonly<Record<string, Cell>>;
 
-/** What any row of a table has a value for, in the order of its first appearance. */
+/** The columns for which any row of a table has a value, in the order of first appearance. */
 function listColumns(rows: readonly Row[]): readonly string[] {
   return [
     ...new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== undefined))),
@@ -45,7 +45,7 @@ export function createReport(deadlineMs: number, say: (text: string) => void) {
         say(`WRONG ${what}\n`);
       }
     },
-    /** A part of the check; what goes wrong in it is reported, and the others still run. */
+    /** A part of the check. Its failure is reported, and the other parts still run. */
     part: async (what: string, run: () => Promise<void>): Promise<void> => {
       if (performance.now() > deadlineMs) {
         tables.set('left out', [...(tables.get('left out') ?? []), { what, why: 'out of time' }]);

@@ -1,4 +1,4 @@
-/** Sums of points: right in every structured case, and how long they take beside what their arithmetic alone would. */
+/** Sums of points: correct in every structured case, and their time compared with that of their arithmetic alone. */
 import { isDeepStrictEqual } from 'node:util';
 import { scalarFieldOrder } from '../../src/field.ts';
 import type { Group } from '../../src/webgpu/curve-fields.ts';
@@ -47,7 +47,7 @@ export async function checkCases(
   }
 }
 
-/** Scalars whose digits are counted; the others are taken to be like them. */
+/** Scalars whose digits are counted. The others are assumed to be similar. */
 const sampleSize = 1 << 12;
 
 export type SumMeasurement = {

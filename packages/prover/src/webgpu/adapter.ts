@@ -1,14 +1,14 @@
 /**
- * Which graphics adapter the engine may use, and how it is called.
+ * Which graphics adapter the engine may use, and its name.
  *
  * @module
  */
 /// <reference types="@webgpu/types" />
 
-/** Renderers that run on the processor: right, but slower than the CPU engine. */
+/** Renderers that run on the processor: correct, but slower than the CPU engine. */
 const software = /swiftshader|llvmpipe|lavapipe|software|basic render|warp/i;
 
-/** Names of the card, and the driver's words for itself (`description`). */
+/** Names of the card, and the driver's own description (`description`). */
 export type AdapterIdentity = {
   readonly vendor: string;
   readonly architecture: string;
@@ -25,7 +25,7 @@ export function identifyAdapter(info: GPUAdapterInfo): AdapterIdentity {
   };
 }
 
-/** The card and its driver, as far as they are named. */
+/** The card and its driver, as far as their names are known. */
 export function describeAdapter(info: GPUAdapterInfo): string {
   const { vendor, architecture, device, description } = identifyAdapter(info);
   const card = device === '' ? `${vendor} ${architecture}`.trim() : device;

@@ -1,5 +1,5 @@
 /**
- * The start-up micro-benchmark: which limb layouts are right on this device, how many multiplications a second each does, and which
+ * The start-up micro-benchmark: which limb layouts are correct on this device, how many multiplications per second each makes, and which
  * one to use.
  *
  * @module
@@ -17,13 +17,13 @@ import { dispatch, type Pipelines } from './pipelines.ts';
 
 export type LayoutMeasurement = {
   readonly name: LimbLayoutName;
-  /** False: the device computes something else in this layout, which is not used then. */
+  /** False: the device computes wrong results in this layout, so it is not used. */
   readonly isCorrect: boolean;
-  /** Of the whole device, all threads together; undefined where it was not measured. */
+  /** Of the whole device, all threads together; undefined if it was not measured. */
   readonly multiplicationsPerSecond: number | undefined;
 };
 
-/** Multiplications of one turn of the chain. */
+/** Multiplications in one iteration of the chain. */
 const turn = 10;
 
 // As many products and squares as a point addition has, on as many live values: a layout whose code overflows the instruction cache, or
@@ -85,7 +85,7 @@ async function compileCandidate(pipelines: Pipelines, layout: LimbLayout): Promi
   return { layout, check, chain };
 }
 
-/** Multiplications a second; doubles the work until it takes long enough to be timed. */
+/** Multiplications per second. The work is doubled until it takes long enough to be timed. */
 async function measureChain(gpu: Gpu, buffers: Buffers, { chain }: Candidate): Promise<number> {
   const threads = gpu.isSoftware ? softwareThreads : hardwareThreads;
   const values = buffers.take(threads * elementBytes);
@@ -119,7 +119,7 @@ async function measureChain(gpu: Gpu, buffers: Buffers, { chain }: Candidate): P
   }
 }
 
-/** Tests and times every layout on this device. Takes well under a second where shaders are cached by the driver. */
+/** Tests and times every layout on this device. Takes much less than a second if the driver caches the shaders. */
 export async function measureLayouts(
   gpu: Gpu,
   buffers: Buffers,
@@ -156,8 +156,8 @@ export async function testLayout(
 }
 
 /**
- * The fastest of the layouts that are right.
- * @throws ProverError `accelerator_unavailable` if the device gets all of them wrong
+ * The fastest of the correct layouts.
+ * @throws ProverError `accelerator_unavailable` if the device computes all of them incorrectly
  */
 export function chooseLayout(measurements: readonly LayoutMeasurement[]): LayoutMeasurement {
   const [best] = measurements

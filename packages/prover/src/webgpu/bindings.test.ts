@@ -89,7 +89,7 @@ describe('parts of rows', () => {
       for (const part of parts) {
         expect(part.first).toBe(next);
         next += part.count;
-        // What it binds: sums, starts and terms, at aligned offsets.
+        // The bound data: sums, starts and terms, at aligned offsets.
         expect(part.count * 32).toBeLessThanOrEqual(bindingBytes);
         expect(part.terms * termBytes).toBeLessThanOrEqual(bindingBytes);
         if (!cuts.some((cut) => cut === part.first)) expect(part.first % 8).toBe(0);
@@ -105,7 +105,7 @@ describe('parts of rows', () => {
         expect(own.at(-1)).toBe(part.terms);
       }
       expect(next).toBe(200);
-      // No more than are needed: two that follow each other never fit together.
+      // The number of parts is minimal: two consecutive parts never fit together.
       const needed = Math.ceil(
         (lengths.reduce((sum, each) => sum + each, 0) * termBytes) / bindingBytes,
       );

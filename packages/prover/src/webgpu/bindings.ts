@@ -1,6 +1,6 @@
 /**
- * What a shader reads and writes: bind groups, each binding compared with the device's limits before it is made. A binding that is too
- * large is an error of its own; the driver would report it late, as an error of work that never ran.
+ * Bind groups: what a shader reads and writes. Each binding is compared with the device's limits before it is made. A binding that is too
+ * large causes a specific error. The driver would report it late, as an error of work that never ran.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export type Bound =
   | GPUBuffer
   | { readonly buffer: GPUBuffer; readonly offset?: number; readonly size: number };
 
-/** Every device takes offsets that are multiples of this. */
+/** Every device accepts offsets that are multiples of this. */
 export const bindingAlignment = 256;
 
 /** GPUBufferUsage.UNIFORM of the WebGPU specification; Dawn for Node has no globals. */

@@ -1,11 +1,11 @@
 /**
  * WGSL that turns sorted entries into the sum of each group of buckets, without a loop whose length a witness decides.
  *
- * 1. `sum_segments`: the entries are cut into segments of equal length, one thread each, wherever buckets begin and end. A bucket
- *    that lies within a segment is done; one that crosses segments leaves parts: heads (from the segment's start) and tails.
- * 2. Joining segments (`add_parts`), a level at a time: two neighbouring nodes that lie wholly in one bucket are added, so that a bucket of many
- *    segments becomes a tree. On random scalars hardly any thread has anything to do here; for half a million ones it is the sum.
- * 3. Joining buckets (`add_parts`): a thread a bucket puts tail, nodes and head together (at most about twice the logarithm of their number).
+ * 1. `sum_segments`: the entries are cut into segments of equal length, one thread each, independently of the buckets. A bucket
+ *    within a segment is complete; a bucket that crosses segments leaves parts: heads (from the segment's start) and tails.
+ * 2. Joining segments (`add_parts`), a level at a time: two neighbouring nodes that belong to one bucket are added, so that a bucket of many
+ *    segments is summed as a tree. With random scalars hardly any thread has work here; with half a million ones this is the whole sum.
+ * 3. Joining buckets (`add_parts`): one thread per bucket adds tail, nodes and head (at most about twice the logarithm of their number).
  * 4. `weigh_chunks`: running sums over a few buckets: R = sum of (i+1) S_i and D = chunk * sum of S_i.
  * 5. Merging chunks (`add_parts`), a level at a time: R = R_left + R_right + D_right, D = 2 (D_left + D_right). The last R is the group's sum.
  *
@@ -74,12 +74,12 @@ fn sum_segments(@builtin(global_invocation_id) id: vec3<u32>) {
   }
 }
 
-// One kernel for all that adds parts up: they differ in which parts only, and the addition is what takes time to compile.
+// One kernel for everything that adds parts: the uses differ only in which parts they add, and the addition takes the time to compile.
 @compute @workgroup_size(${bucketWorkgroup})
 fn add_parts(@builtin(global_invocation_id) id: vec3<u32>) {
   if (id.x >= stage.count) { return; }
   let length = plan[${planSegment}u];
-  // First part to add, or where the parts of a bucket lie.
+  // First part to add, or the place of the parts of a bucket.
   var first = 0u;
   var place = 0u;
   var first_segment = 0u;

@@ -28,9 +28,9 @@ export type BufferOptions = {
   readonly indirect?: boolean;
 };
 
-/** Memory of one device. Buffers taken from here are returned with `release`; `clear` wipes what held a secret. */
+/** Memory of one device. Buffers are returned with `release`; `clear` wipes those that held a secret. */
 export type Buffers = {
-  /** Bytes that are taken now. */
+  /** Bytes that are in use now. */
   readonly bytesInUse: () => number;
   /** A storage buffer of at least `bytes` (rounded up to a multiple of 4); contents zero on the first use, else undefined. */
   readonly take: (bytes: number, options?: BufferOptions) => GPUBuffer;
@@ -43,7 +43,7 @@ export type Buffers = {
   readonly read: (buffer: GPUBuffer, offset: number, bytes: number) => Promise<Uint8Array>;
   /** Overwrites with zeros, after all work submitted before. */
   readonly clear: (buffer: GPUBuffer) => void;
-  /** Gives a buffer back; `secret` wipes it first. Harmless for one given back already. */
+  /** Returns a buffer; `secret` wipes it first. Does nothing for a buffer that was already returned. */
   readonly release: (buffer: GPUBuffer, options?: { readonly secret?: boolean }) => void;
 };
 
@@ -109,7 +109,7 @@ export function createBuffers(gpu: Gpu): Buffers {
         gpu.assertHealthy();
         return new Uint8Array(staging.getMappedRange().slice(0, bytes));
       } catch (error) {
-        // A lost device rejects the mapping with words of its own; the caller needs to know that it is lost.
+        // A lost device rejects the mapping with its own message, but the caller must learn that it is lost.
         throw await gpu.explain(error);
       } finally {
         staging.destroy();

@@ -1,5 +1,5 @@
 /**
- * Sums as they come back from the device, on the host: from X, Y, ZZ, ZZZ in the device's Montgomery form to affine coordinates, and
+ * Sums returned by the device, on the host: from X, Y, ZZ, ZZZ in the device's Montgomery form to affine coordinates, and
  * the last few additions over the groups of digits (windows.ts).
  *
  * @module
@@ -17,7 +17,7 @@ const G2 = bn254.G2.Point;
 type G1Point = typeof G1.ZERO;
 type G2Point = typeof G2.ZERO;
 
-/** Anything that the points of both groups can do. */
+/** The operations that the points of both groups have. */
 type Addable<T> = { readonly add: (other: T) => T; readonly double: () => T };
 
 /** sum over g of 2^(bits g) sums[g]. */
@@ -61,7 +61,7 @@ function runs(values: readonly bigint[], length: number): readonly (readonly big
   );
 }
 
-/** What one multi-scalar multiplication left in its result: for each part of its points the sums of its groups. */
+/** The result of one multi-scalar multiplication: for each part of its points the sums of its groups. */
 export type PartResult = { readonly groups: number; readonly bits: number };
 
 function decodeParts<T extends Addable<T>>(

@@ -23,8 +23,8 @@ fn affine_negate_if(p: Affine, negate: bool) -> Affine {
   return Affine(p.x, f_select(p.y, f_neg(p.y), negate));
 }
 
-// What additions and doublings have in common. Both points are brought over one denominator: (x, y, zz, zzz) is the first, dx and dy
-// are the differences to the second. A doubling has dx = 2 y and dy = 3 x^2 instead, and no second x to take away.
+// The common steps of additions and doublings. Both points get a common denominator: (x, y, zz, zzz) is the first, dx and dy
+// are the differences to the second. A doubling has dx = 2 y and dy = 3 x^2 instead, and no second x to subtract.
 fn sum_finish(a: Sum, dx: F, dy: F, is_doubling: bool) -> Sum {
   let pp = f_sqr(dx);
   let ppp = f_mul(dx, pp);

@@ -1,4 +1,4 @@
-/** Opening a device again in the same process, in a process of its own: what goes wrong here ends it. */
+/** Opens a device again in the same process. The test uses a separate process, because a failure ends it. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ describe.skipIf(probe === undefined)('a graphics device', () => {
       };
       for (let round = 0; round < 3; round++) {
         process.stdout.write(String(await use()));
-        // Collected, and then finalised, as it happens sooner or later between two devices.
+        // Collected, and then finalised, as can happen between two devices.
         for (let k = 0; k < 3; k++) { gc(); await setTimeout(100); }
       }`;
     const { stdout } = await promisify(execFile)(

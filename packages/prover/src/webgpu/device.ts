@@ -22,7 +22,7 @@ export type DeviceOptions = {
   readonly backend?: 'null' | 'vulkan' | 'metal' | 'd3d12';
 };
 
-/** An open device. Once it is lost or closed, everything it made is worthless. */
+/** An open device. After it is lost or closed, nothing that it made can be used. */
 export type Gpu = {
   readonly device: GPUDevice;
   /** The adapter's name, for people. */
@@ -31,16 +31,16 @@ export type Gpu = {
   readonly isSoftware: boolean;
   readonly hasSubgroups: boolean;
   readonly hasTimestamps: boolean;
-  /** Resolves, with the driver's words, when the device is gone for good; also after `close`. */
+  /** Resolves, with the driver's message, when the device is permanently lost; also after `close`. */
   readonly lost: Promise<string>;
   /**
-   * @throws ProverError `accelerator_lost` if the device is gone, `accelerator_refused` if it reported an error of its own accord,
+   * @throws ProverError `accelerator_lost` if the device is gone, `accelerator_refused` if it reported an error unprompted,
    *   `memory_budget_exceeded` if its memory ran out
    */
   readonly assertHealthy: () => void;
-  /** Makes something that takes memory; if there is none, `assertHealthy` and `guard` say so later. */
+  /** Makes an object that needs memory. If there is none, `assertHealthy` and `guard` report it later. */
   readonly allocate: <T>(make: () => T) => T;
-  /** What to throw for an error of a call to the device: its loss, if that is behind it and known within a moment. */
+  /** The error to throw after a failed call to the device: the loss of the device, if that is the cause and known within a short time. */
   readonly explain: (error: unknown) => Promise<ProverError>;
   /** Runs `work` and turns errors that the device reports about it into a ProverError. */
   readonly guard: <T>(work: () => T | Promise<T>) => Promise<T>;
@@ -53,7 +53,7 @@ async function loadWebGpu(): Promise<WebGpuModule | undefined> {
   try {
     return await import('webgpu');
   } catch {
-    // Not installed, or no build for this platform: the CPU engine is the answer, not an error.
+    // Not installed, or no build for this platform: the CPU engine is used, and there is no error.
     return undefined;
   }
 }
@@ -99,7 +99,7 @@ function watch(device: GPUDevice, adapter: GPUAdapter): Gpu {
   });
   const assertHealthy = (): void => {
     if (lostReason !== undefined) throw lostError(lostReason);
-    // An error that no one asked for means that some earlier work may not have run: nothing later on this device can be trusted. The
+    // An unprompted error means that some earlier work may not have run, so no later result of this device can be trusted. The
     // device itself is not lost.
     if (uncaptured !== undefined) throw refusedError(uncaptured);
     if (exhausted !== undefined) {
@@ -168,12 +168,12 @@ function watch(device: GPUDevice, adapter: GPUAdapter): Gpu {
 }
 
 /**
- * What `create` returned, for each backend, kept as long as the process lives: once such an object is collected, the next one crashes the
+ * What `create` returned, for each backend, kept until the process ends: after such an object is collected, the next one crashes the
  * process (webgpu 0.6.2 on SwiftShader). It uses no time while no device is open, and does not keep the process alive.
  */
 const instances = new Map<string, GPU>();
 
-/** Opens the fastest adapter there is, or says why there is none. */
+/** Opens the fastest adapter, or returns the reason why there is none. */
 export async function openDevice(
   options: DeviceOptions = {},
 ): Promise<{ readonly gpu: Gpu } | { readonly reason: string }> {

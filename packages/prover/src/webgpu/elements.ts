@@ -1,5 +1,5 @@
 /**
- * Field elements between BigInt and the 32 bytes, lowest first, that a device and a witness hold.
+ * Converts field elements between BigInt and the 32 bytes, lowest first, of a device and of a witness.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * A proving key on the device: its points with their ready multiples, its matrices, and the memory that a proof works in. A proof is
+ * A proving key on the device: its points with their precomputed multiples, its matrices, and the working memory of a proof. A proof is
  * one upload of the witness and one download of a few sums.
  *
  * @module
@@ -18,13 +18,13 @@ export type KeyContext = {
   readonly gpu: GpuContext;
   readonly msm: MsmContext;
   readonly memoryBudgetBytes: number;
-  /** Share of it that ready multiples of one key's points may take, 0..1. */
+  /** Share of it that precomputed multiples of one key's points may use, 0..1. */
   readonly tableShare: number;
 };
 
 export type DeviceKey = {
   readonly bytes: number;
-  /** One call at a time on a device. */
+  /** Runs one call at a time on a device. */
   readonly computeSums: (witness: Uint8Array, options: EngineOptions) => Promise<ProofSums>;
   readonly release: () => void;
 };
@@ -32,9 +32,9 @@ export type DeviceKey = {
 /** Share of the wires whose digits are not zero: counted in witnesses of fund-16 and fund-64 (docs/gpu.md), mostly Poseidon states. */
 export const witnessDensity = 0.96;
 
-/** Points of all sums, and rows, up to which a proof is one burst of work: about a tenth of a second on a large card. */
+/** Points of all sums, and rows, up to which a proof is one submission: about a tenth of a second on a large card. */
 const shortProofPoints = 1 << 22;
-/** Submissions of a longer proof that wait on the device, so that an abort is felt. */
+/** Submissions of a longer proof that wait on the device. The limit lets an abort take effect soon. */
 const pendingOfLongProof = 2;
 
 /** @throws the signal's reason; ProverError `memory_budget_exceeded`, `accelerator_limit_exceeded`, `zkey_malformed`, `accelerator_lost` */
@@ -118,7 +118,7 @@ export async function loadDeviceKey(
         return device.queue.onSubmittedWorkDone();
       });
 
-    // A device that is done with a sum before the host hears of the one before would wait for the host.
+    // Otherwise a device that finishes a sum before the host receives the previous result would wait for the host.
     const pendingMost = total <= shortProofPoints ? sums.length + 1 : pendingOfLongProof;
 
     /** The quotient, then one sum after the other. */

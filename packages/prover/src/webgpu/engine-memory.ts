@@ -1,14 +1,14 @@
 /**
- * How much of a device's memory the engine uses for what. WebGPU does not say how much there is, so there is a budget.
+ * How the engine divides a device's memory. WebGPU does not report its size, so there is a budget.
  *
  * @module
  */
 import type { ZkeyHeader } from '../zkey/zkey.ts';
 import { segmentLeast, segmentsWanted } from './msm-plan.ts';
 
-/** Half of a consumer card of 8 GB; what a server card is worth is set by the operator. */
+/** Half of a consumer card of 8 GB; for a server card the operator sets it. */
 export const defaultMemoryBudgetBytes = 4 * 2 ** 30;
-/** Ready multiples of one key's points may take this share; the rest is for other keys and the work itself. */
+/** Precomputed multiples of one key's points may use this share; the rest is for other keys and the work itself. */
 export const defaultTableShare = 1 / 4;
 
 /** Sums of a key, with the bytes of one point each. */
@@ -32,7 +32,7 @@ function pointBytes(header: ZkeyHeader): number {
   return sections.reduce((sum, section) => sum + counts[section] * sumPointBytes[section], 0);
 }
 
-/** Memory for the points of one sum and their multiples: each sum's part of `budgetBytes`, which all of the key's may take. */
+/** Memory for the points of one sum and their multiples: each sum's part of `budgetBytes`, which is for all sums of the key together. */
 export function tableBudget(header: ZkeyHeader, section: SumSection, budgetBytes: number): number {
   const all = pointBytes(header);
   if (all === 0) return 0;
@@ -40,16 +40,16 @@ export function tableBudget(header: ZkeyHeader, section: SumSection, budgetBytes
   return Math.floor((budgetBytes * own) / all);
 }
 
-/** Digits of a scalar that a sum sorts, about: decides the memory that it works in. */
+/** Approximate number of digits of a scalar that a sum sorts. It decides the working memory. */
 const digitCount = 20;
 /** An entry, and its share of the buckets of G2, of which there are fewer than an eighth as many. */
 const digitBytes = 8 + 256 / 8;
 /** Parts of sums in G2: heads, the levels above them and tails. */
 const segmentBytes = 3 * 256;
-/** What small keys need besides: uniforms, plans, blocks of points. */
+/** What small keys need in addition: uniforms, plans, blocks of points. */
 const leastWorkBytes = 2 ** 20;
 
-/** Memory that the sums over this many points work in. */
+/** Working memory of the sums over this number of points. */
 function workBytes(points: number): number {
   const digits = points * digitCount;
   const segments = Math.min(segmentsWanted, digits / segmentLeast);
@@ -57,12 +57,12 @@ function workBytes(points: number): number {
   return digits * digitBytes + room * segmentBytes + leastWorkBytes;
 }
 
-/** Memory without which a key cannot even be held. */
+/** The minimum memory for a key. */
 export function leastDeviceBytes(header: ZkeyHeader): number {
   return pointBytes(header) + header.domainSize * 32 * 5 + header.coefficients * 8;
 }
 
-/** Memory that a key and one proof under it take, at most. */
+/** The maximum memory of a key and one proof under it. */
 export function estimateDeviceBytes(
   header: ZkeyHeader,
   memoryBudgetBytes: number,

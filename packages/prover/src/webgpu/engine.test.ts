@@ -19,7 +19,7 @@ import { findLimbLayout } from './limbs.ts';
 const wires = 50;
 const key = createSyntheticKey({ domainSize: 64, wires: wires, publicSignals: 2 });
 const small = createSyntheticKey({ domainSize: 4, wires: 3, publicSignals: 1 });
-/** The polynomials together, and the digits of its points, are beyond a binding of the device below. */
+/** The polynomials together, and the digits of its points, exceed a binding of the device below. */
 const divided = createSyntheticKey({ domainSize: 2048, wires: wires, publicSignals: 2 });
 const tooLarge = createSyntheticKey({ domainSize: 8192, wires: 3, publicSignals: 1 });
 /** Two polynomials of 2,048 rows, and hardly more than sums in G2 need for their buckets. */
@@ -47,7 +47,7 @@ describe.skipIf(!hasDevice)('the WebGPU engine on a graphics device', () => {
   let resident: ResidentKey;
   let other: ResidentKey;
   const progress: string[] = [];
-  // Compiling the shaders of G2 takes a renderer on the processor a while; it is done once for all.
+  // A software renderer compiles the shaders of G2 slowly, so it is done once for all tests.
   beforeAll(async () => {
     if (!hasDevice) return;
     ({ gpu, engine } = await open());
@@ -145,7 +145,7 @@ describe.skipIf(!hasDevice)('a WebGPU engine without a key', () => {
 
   it('reports missing device memory as memory_budget_exceeded, once', async () => {
     const { engine, gpu } = await open();
-    // SwiftShader has no gigabyte in one piece, whatever its limits say.
+    // SwiftShader cannot allocate a gigabyte in one piece, although its limits allow it.
     gpu.device.createBuffer({ size: gpu.device.limits.maxBufferSize, usage: 0x0080 }).destroy();
     await gpu.device.queue.onSubmittedWorkDone();
     expect(() => {
@@ -183,7 +183,7 @@ describe.skipIf(!hasDevice)('finding a graphics device', () => {
     expect(await createWebGpuEngine()).toEqual({
       reason: expect.stringContaining('runs on the processor'),
     });
-    // The folder is as an earlier start left it: the layout is read and tested, not measured again.
+    // The folder contains the files of an earlier start: the layout is read and tested, not measured again.
     const gpu = await openTestDevice();
     if (gpu === undefined) throw new Error('no device');
     const cacheDir = await mkdtemp(join(tmpdir(), 'webgpu-engine-'));

@@ -24,7 +24,7 @@ export type DeviceEngineOptions = {
   readonly layout: LimbLayout;
   /** Device memory for all keys and the work on them. */
   readonly memoryBudgetBytes?: number | undefined;
-  /** Share of it that ready multiples of one key's points may take, 0..1; none on a renderer of the processor, which makes them slowly. */
+  /** Share of it that precomputed multiples of one key's points may use, 0..1; none on a software renderer, which computes them slowly. */
   readonly tableShare?: number | undefined;
   /** The text after the device's name: the layout's measured speed. */
   readonly detail?: string | undefined;
@@ -57,7 +57,7 @@ export function createDeviceEngine(gpu: Gpu, options: DeviceEngineOptions): Engi
   const queue = createQueue();
   let isClosed = false;
 
-  /** In turn, and with errors of the device turned into the prover's. */
+  /** Runs the task in turn, and converts errors of the device into the prover's. */
   const enqueue = <T>(signal: AbortSignal | undefined, task: () => Promise<T>): Promise<T> =>
     queue(async () => {
       signal?.throwIfAborted();
@@ -65,7 +65,7 @@ export function createDeviceEngine(gpu: Gpu, options: DeviceEngineOptions): Engi
       try {
         gpu.assertHealthy();
         const result = await task();
-        // A device that was lost meanwhile may have left anything in its memory.
+        // The memory of a device that was lost meanwhile can contain anything.
         gpu.assertHealthy();
         return result;
       } catch (error) {
@@ -104,7 +104,7 @@ export function createDeviceEngine(gpu: Gpu, options: DeviceEngineOptions): Engi
       release: () => {
         if (isReleased) return;
         isReleased = true;
-        // After the proof under way, if there is one: its buffers must outlive its commands.
+        // Runs after the current proof, if there is one: its buffers must exist until its commands end.
         void queue(() => {
           if (!isClosed) key.release();
           return Promise.resolve();

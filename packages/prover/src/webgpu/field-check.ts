@@ -31,7 +31,7 @@ fn check(@builtin(global_invocation_id) id: vec3<u32>) {
 `;
 
 /**
- * Pairs that a multiplier is likeliest to get wrong (ends of the range, digits all ones, powers of two), then a public fixed sequence
+ * Pairs on which a multiplier is most likely to fail (ends of the range, digits all ones, powers of two), then a public fixed sequence
  * that looks random.
  */
 export function checkPairs(modulus: bigint, count: number): readonly (readonly [bigint, bigint])[] {

@@ -26,7 +26,7 @@ describe.skipIf(gpu === undefined)('field arithmetic on a graphics device', () =
     gpu?.close();
   });
 
-  // The float layout needs a multiply-add that rounds once, which SwiftShader has not; limbs-floats.test.ts tests its text.
+  // The float layout requires a multiply-add that rounds once, which SwiftShader does not have; limbs-floats.test.ts tests its text.
   const exact = limbLayouts.filter(({ name }) => name !== 'floats-22');
   describe.each(exact.map((layout) => [layout.name, layout] as const))('%s', (_, layout) => {
     it.each(['fq', 'fr'] as const)('multiplies and squares in %s as BigInt does', async (field) => {

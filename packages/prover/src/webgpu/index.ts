@@ -1,5 +1,5 @@
 /**
- * Proving on a graphics device through WebGPU (Dawn for Node). Loaded only where it is asked for.
+ * Proving on a graphics device through WebGPU (Dawn for Node). Loaded only when it is requested.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export type WebGpuEngineOptions = {
   readonly allowSoftwareAdapter?: boolean | undefined;
   /** Device memory for keys, their tables and the work on them; default 4 GiB. */
   readonly memoryBudgetBytes?: number | undefined;
-  /** Use this limb layout, if it computes right, in place of the fastest. */
+  /** Use this limb layout, if it computes correctly, instead of the fastest. */
   readonly layout?: LimbLayoutName | undefined;
   /** Folder that keeps the measured layouts between starts. Default: they are measured at every start. */
   readonly cacheDir?: string | undefined;
@@ -26,10 +26,10 @@ export type WebGpuEngineOptions = {
 
 export type WebGpuEngine =
   | { readonly engine: Engine; readonly measurements: readonly LayoutMeasurement[] }
-  /** Why there is none. */
+  /** The reason why there is none. */
   | { readonly reason: string };
 
-/** Of this process: an engine opened again on the same device, after a loss, need not even read a file. */
+/** Kept in this process: an engine that is opened again on the same device, after a loss, does not read a file. */
 const measured = new Map<string, readonly LayoutMeasurement[]>();
 
 async function measure(

@@ -1,8 +1,8 @@
 /**
- * The measured limb layouts of a graphics device, kept in a folder between starts. The files hold speeds and nothing of any proof, and
- * are never trusted to say what is right: the chosen layout passes the value test at every start (layout-choice.ts).
+ * The measured limb layouts of a graphics device, kept in a folder between starts. The files contain speeds and no data of proofs, and
+ * they do not decide which layout is correct: the chosen layout passes the value test at every start (layout-choice.ts).
  *
- * A file that is damaged, or was written for another driver, another Dawn or other shaders, is as good as none and is replaced.
+ * A file that is damaged, or was written for another driver, another Dawn or other shaders, is ignored and replaced.
  *
  * @module
  */
@@ -12,9 +12,9 @@ import { join } from 'node:path';
 import type { LayoutMeasurement } from './benchmark.ts';
 import { limbLayouts } from './limbs.ts';
 
-/** What the measurements hold for. */
+/** What the measurements are valid for. */
 export type LayoutKey = {
-  /** The card, and its driver's words. */
+  /** The card, and its driver's description. */
   readonly adapter: {
     readonly vendor: string;
     readonly architecture: string;
@@ -23,7 +23,7 @@ export type LayoutKey = {
   };
   /** Version of the package webgpu, which is Dawn. */
   readonly dawn: string;
-  /** Digest of everything that is compiled and timed: another version of this package measures anew exactly if that changed. */
+  /** Digest of everything that is compiled and timed: another version of this package measures again exactly if that changed. */
   readonly shaders: string;
 };
 
@@ -67,7 +67,7 @@ function parse(text: string, key: LayoutKey): readonly LayoutMeasurement[] | und
 }
 
 export function openLayoutCache(folder: string): LayoutCache {
-  /** One file for each card: a new driver replaces what the old one left. */
+  /** One file for each card: the measurements of a new driver replace those of the old one. */
   const pathOf = ({ adapter: { vendor, architecture, device } }: LayoutKey): string => {
     const card = createHash('sha256').update(JSON.stringify([vendor, architecture, device]));
     return join(folder, `webgpu-layouts-${card.digest('hex').slice(0, 16)}.json`);

@@ -1,6 +1,6 @@
 /**
- * Which limb layouts are fast on a device: what was measured at an earlier start, if the best of them still computes right, else a
- * measurement now, which is kept.
+ * Which limb layouts are fast on a device: the measurements of an earlier start, if the best layout still computes correctly, otherwise a
+ * new measurement, which is stored.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { LayoutCache, LayoutKey } from './layout-cache.ts';
 import type { LimbLayout, LimbLayoutName } from './limbs.ts';
 
 export type LayoutWork = {
-  /** Tests and times the layouts: takes seconds where shaders are compiled for the first time. */
+  /** Tests and times the layouts: takes seconds if shaders are compiled for the first time. */
   readonly measure: () => Promise<readonly LayoutMeasurement[]>;
   /** The value test of one layout. */
   readonly isCorrect: (name: LimbLayoutName) => Promise<boolean>;
@@ -27,7 +27,7 @@ async function readDawnVersion(): Promise<string> {
       return String(manifest.version);
     }
   } catch {
-    // Bundled otherwise than we know: the driver's version and the shaders still tell.
+    // Bundled in an unknown way: the driver's version and the shaders still identify the measurement.
   }
   return 'unknown';
 }
@@ -49,7 +49,7 @@ export async function findMeasurements(
   work: LayoutWork,
 ): Promise<readonly LayoutMeasurement[]> {
   const kept = await cache?.read(key);
-  // A test that the device fails, or that fails itself, must not be the end: the measurement tries every layout.
+  // A failed test, or an error in the test, must not end the start: the measurement tries every layout.
   if (kept && (await work.isCorrect(chooseLayout(kept).name).catch(() => false))) return kept;
   const measurements = await work.measure();
   if (measurements.some(({ isCorrect }) => isCorrect)) await cache?.write(key, measurements);

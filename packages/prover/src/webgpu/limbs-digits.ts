@@ -17,8 +17,8 @@ import {
 } from './limbs-pack.ts';
 
 /**
- * unrolled: straight code, all steps at once; quick where the code fits the instruction cache.
- * loop: one digit of the left factor (or as many as go without a carry) per turn; a twentieth of the code.
+ * unrolled: straight-line code with all steps; fast if the code fits the instruction cache.
+ * loop: one digit of the left factor (or as many as need no carry) per iteration; a twentieth of the code.
  */
 export type DigitShape = 'unrolled' | 'loop';
 
@@ -76,7 +76,7 @@ class Columns {
     this.#bounds.set(column, mask);
   }
 
-  /** The column's upper part goes to the next one; the rest is known to be zero and is forgotten. */
+  /** The upper part of the column goes to the next column; the rest is zero and is dropped. */
   drop(column: number): void {
     const held = this.#bounds.get(column) ?? 0n;
     this.add(column + 1, `${this.#name(column)} >> ${this.#width}u`, held >> this.#width);
@@ -136,7 +136,7 @@ function countStepsBetweenCarries(
   const largest = modulusDigits.toSorted((a, b) => (a < b ? 1 : -1))[0] ?? 0n;
   let steps = count;
   const worst = (taken: number): bigint => {
-    // What a carry leaves, two products a step, and the carry that arrives from the column below.
+    // The rest after a carry, two products per step, and the carry from the column below.
     const left = taken >= count ? 0n : mask + (wordLimit >> BigInt(width));
     return left + BigInt(taken) * mask * (mask + largest) + (wordLimit >> BigInt(width));
   };

@@ -1,6 +1,6 @@
 /**
- * The float multiplier, run line by line in JavaScript with a multiply-add that rounds once: no graphics driver at hand keeps to the
- * layout's condition for sure, so the text itself is what is tested here.
+ * The float multiplier, run line by line in JavaScript with a multiply-add that rounds once: no available graphics driver guarantees the
+ * layout's condition, so this test runs the text itself.
  */
 import { compileFunction } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ function interpret(wgsl: string, name: string): Multiply {
     .replaceAll(/bitcast<f32>\((.*?)\) - 8388608\.0;/g, 'float($1) - 8388608;')
     .replaceAll('bitcast<i32>(', 'bits(')
     .replaceAll(/(0x[0-9a-f]+|\b\d+)u\b/g, '$1')
-    // Columns are signed and shift so; words are not.
+    // Columns are signed and use a signed shift; words are unsigned.
     .replaceAll(' >> ', ' >>> ')
     .replaceAll(/(t\d+) >>> /g, '$1 >> ')
     .replaceAll(/u32\((t\d+)\) \* (0x[0-9a-f]+)/g, 'Math.imul($1, $2)')

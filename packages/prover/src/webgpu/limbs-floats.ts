@@ -40,7 +40,7 @@ function generate(prefix: string, modulus: bigint, isSquare: boolean): string {
   const lines: string[] = [];
   const biases = new Map<number, number>();
   const addProduct = (column: number, x: string, y: string): void => {
-    // The bit patterns are summed as they are; what the two constants add to them is taken off where the column starts.
+    // The bit patterns are summed as they are; the start value of the column subtracts what the two constants add.
     lines.push(`h = fma(${x}, ${y}, ${upper}.0);`);
     lines.push(`t${column + 1} += bitcast<i32>(h);`);
     lines.push(`t${column} += bitcast<i32>(fma(${x}, ${y}, ${upper + lower}.0 - h));`);

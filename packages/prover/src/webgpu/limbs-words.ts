@@ -1,7 +1,7 @@
 /**
  * Montgomery multiplication word by word (CIOS; Koç, Acar and Kaliski 1996), on sixteen 16-bit words with a carry after every product,
- * or on eight 32-bit words whose products are put together from four 16-bit ones. Slower than short digits wherever a 32-bit
- * multiply-add is cheap; kept for chips where it is not.
+ * or on eight 32-bit words whose products are put together from four 16-bit ones. Slower than short digits on chips where a 32-bit
+ * multiply-add is cheap; used on the other chips.
  *
  * @module
  */

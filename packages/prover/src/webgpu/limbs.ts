@@ -1,9 +1,9 @@
 /**
- * The layouts in which a device can multiply 256-bit numbers, and what every one of them promises.
+ * The layouts in which a device can multiply 256-bit numbers, and what each of them guarantees.
  *
  * WGSL has 32-bit integers only and no way to reach the upper half of a product, so how a number is cut into limbs decides the speed,
- * and which cut wins depends on the chip. Numbers always lie in memory and travel between functions as eight 32-bit words; a
- * multiplier cuts them up inside. Every layout is Montgomery multiplication with a power of two R of its own.
+ * and which cut wins depends on the chip. In memory and between functions, numbers are always eight 32-bit words; a
+ * multiplier divides them internally. Every layout is Montgomery multiplication with its own power of two R.
  *
  * @module
  */
@@ -41,7 +41,7 @@ function digits(name: LimbLayoutName, width: number, count: number, shape: Digit
   };
 }
 
-/** In the order in which they are tried; all of them are correct on a device that keeps to the WGSL specification. */
+/** In the order in which they are tried; all of them are correct on a device that follows the WGSL specification. */
 export const limbLayouts: readonly LimbLayout[] = [
   digits('digits-13-loop', 13, 20, 'loop'),
   digits('digits-13', 13, 20, 'unrolled'),

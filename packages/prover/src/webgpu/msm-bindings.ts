@@ -1,5 +1,5 @@
 /**
- * What the kernels of a multi-scalar multiplication share: one bind group for all of them, so that a sum costs a single bind group
+ * The bindings that the kernels of a multi-scalar multiplication share: one bind group for all of them, so that a sum needs a single one,
  * and its pipelines one layout. Eight storage buffers, which every WebGPU device has.
  *
  * @module
@@ -17,12 +17,12 @@ export const msmParams = [
   'buckets',
   /** groups * buckets. */
   'keys',
-  /** Entries that one thread sums: least and most. */
+  /** Entries that one thread sums: minimum and maximum. */
   'segment_least',
   'segment_most',
-  /** Threads that are enough to fill a device. */
+  /** Number of threads that fills a device. */
   'segments_wanted',
-  /** Segments that there is room for, a power of two. */
+  /** Maximum number of segments, a power of two. */
   'segment_room',
   /** Segments of one dispatch, and how many dispatches. */
   'slice_segments',
@@ -43,7 +43,7 @@ export const joinSegments = 0;
 export const joinBuckets = 1;
 export const mergeChunks = 2;
 
-/** Words of the buffer `plan`: what a sum finds out about itself on the device. */
+/** Words of the buffer `plan`: values that a sum computes on the device. */
 export const planEntries = 0;
 export const planSegment = 1;
 export const planSegments = 2;

@@ -23,7 +23,7 @@ export type MsmPart = {
   readonly stageValues: GPUBuffer;
   readonly indices: GPUBuffer;
   readonly points: GPUBuffer;
-  /** What it was bound to last. */
+  /** The last binding. */
   bound:
     | { readonly scalars: GPUBuffer; readonly held: WorkspaceBuffers; readonly group: GPUBindGroup }
     | undefined;
@@ -87,7 +87,7 @@ export function encodePart(
   run(sort.place_keys, blocks);
   run(sort.scatter_digits, digits);
   pass.end();
-  // A buffer cannot give a dispatch its size and be bound in it at once.
+  // A buffer cannot be both the size argument of a dispatch and bound in it.
   encoder.copyBufferToBuffer(held.plan, 4 * planSlices, held.indirect, 0, 12 * params.slices);
   pass = encoder.beginComputePass();
   stages.slices.forEach((_, slice) => {

@@ -1,4 +1,4 @@
-/** Sums in G2 on a device against @noble/curves and against the kernels of the processor. A file of its own: software renderers compile the extension field slowly. */
+/** Sums in G2 on a device against @noble/curves and against the kernels of the processor. It is a separate file, because software renderers compile the extension field slowly. */
 import { createKernels, type Kernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { computeOnDevice, tinySegments } from '../../test/msm-on-device.ts';
@@ -14,7 +14,7 @@ const context = gpu && createMsmContext(gpu, createBuffers(gpu), findLimbLayout(
 
 let kernels: Kernels;
 
-// Apart from the tests, which have less time: a software renderer compiles for many seconds.
+// Done before the tests, which have a shorter time limit: a software renderer compiles for many seconds.
 beforeAll(async () => {
   await context?.kernels.of('g2');
   kernels = await createKernels({ threads: 1 });
@@ -31,7 +31,7 @@ describe.skipIf(!context)('sums in G2', () => {
   test.each(Object.entries(listCases(41)))('41 points, %s', async (name, sums) => {
     const want = expectG2(sums.factors, sums.scalars);
     expect(await computeByKernels(kernels, 'g2', sums)).toEqual(want);
-    // Tables depend on the points alone, and take a software renderer long to compile and to fill.
+    // Tables depend on the points alone, and a software renderer compiles and fills them slowly.
     for (const tuning of [
       { bits: 8, tables: 1 },
       { bits: 6, tables: name === 'random' ? 3 : 1, segment: tinySegments },

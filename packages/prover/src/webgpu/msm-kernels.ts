@@ -1,6 +1,6 @@
 /**
  * The pipelines of multi-scalar multiplications on one device, compiled once for all keys. They share one layout of bindings, which
- * lets a sum make do with a single bind group (msm-bindings.ts).
+ * lets a sum use a single bind group (msm-bindings.ts).
  *
  * @module
  */
@@ -30,7 +30,7 @@ export type GroupKernels = {
   readonly sort: Named<(typeof digitEntries)[number] | (typeof placeEntries)[number]>;
   readonly buckets: Named<(typeof bucketEntries)[number]>;
   readonly points: Named<(typeof pointEntries)[number]>;
-  /** Compiles on the first call: a key without ready multiples does without. */
+  /** Compiles on the first call: a key without precomputed multiples does not need it. */
   readonly multiples: () => Promise<Named<(typeof multipleEntries)[number]>>;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The sizes of one multi-scalar multiplication: how its points are divided so that everything fits the device's limits, what memory it
- * works in, and which dispatches it takes. Pure.
+ * The sizes of one multi-scalar multiplication: how its points are divided so that everything fits the device's limits, its working memory,
+ * and its dispatches. Pure.
  *
  * @module
  */
@@ -9,17 +9,17 @@ import { type MsmParams, mostSlices } from './msm-bindings.ts';
 import type { WorkspaceNeeds } from './msm-workspace.ts';
 import { chooseWindowPlan, computeWindowPlan, type WindowPlan } from './windows.ts';
 
-/** Fixed sizes, for tests and measurements; what is left out is chosen. */
+/** Fixed sizes, for tests and measurements; sizes that are omitted are chosen. */
 export type MsmTuning = {
   /** Width of the digits. */
   readonly bits?: number;
-  /** Most multiples kept of a point. */
+  /** Maximum number of multiples kept of a point. */
   readonly tables?: number;
-  /** Entries that one thread sums, least and most, and the number of threads aimed at. */
+  /** Entries that one thread sums, minimum and maximum, and the intended number of threads. */
   readonly segment?: { readonly least: number; readonly most: number; readonly wanted: number };
-  /** Most additions in one dispatch. */
+  /** Maximum number of additions in one dispatch. */
   readonly sliceAdditions?: number;
-  /** Most points in one part. */
+  /** Maximum number of points in one part. */
   readonly partPoints?: number;
 };
 
@@ -39,14 +39,14 @@ export type PartPlan = {
 
 /**
  * Threads of one segment each. A large card runs about 50,000 of them at a time (some 160 registers each); two to three rounds leave
- * little of it idle in the last one, and a segment more costs one addition.
+ * little of it idle in the last one, and each further segment costs one addition.
  */
 export const segmentsWanted = 1 << 17;
-/** Below this, putting the parts together costs more than the parallelism brings. */
+/** Below this, joining the parts costs more than the parallelism saves. */
 export const segmentLeast = 4;
 /** About 84 and 117 million field multiplications: 10 ms on a large card, below half a second on the smallest. */
 const sliceAdditions: Readonly<Record<Group, number>> = { g1: 1 << 23, g2: 1 << 22 };
-/** 64 threads a workgroup and 65,535 workgroups leave room for 2^22. */
+/** 64 threads per workgroup and 65,535 workgroups are enough for 2^22. */
 const mostPoints = 1 << 21;
 const chunkSize = 8;
 const bytesPerEntry = 8;

@@ -1,5 +1,5 @@
 /**
- * The dispatches of one sum that read a uniform of their own (`stage`, msm-bindings.ts), in order. Pure, but for the upload.
+ * The dispatches of one sum that read their own uniform (`stage`, msm-bindings.ts), in order. Pure, except for the upload.
  *
  * @module
  */
@@ -42,7 +42,7 @@ export function listStages({ params }: PartPlan): Stages {
   while (count > params.groups) {
     const source = first;
     first += 2 * count;
-    // As many sums of each kind as there were pairs, so as many threads as sums of a kind before.
+    // The number of sums of each kind equals the number of pairs, so the number of threads equals the earlier number of sums of a kind.
     merges.push({ kind: mergeChunks, first, source, count });
     count /= 2;
   }
@@ -55,7 +55,7 @@ export function listStages({ params }: PartPlan): Stages {
   };
 }
 
-/** All stages behind each other, stageStride apart. */
+/** All stages one after the other, stageStride apart. */
 export function uploadStages(
   buffers: Buffers,
   { slices, joins, weigh, merges }: Stages,

@@ -1,5 +1,5 @@
 /**
- * Memory that the sums on one device work in, shared by all of them: the queue runs one after the other, so the largest need is
+ * Working memory of the sums on one device, shared by all of them: the queue runs one after the other, so the largest need is
  * enough. It grows when a key is loaded. What it holds between two sums is derived from a witness and is wiped by `recordClear`.
  *
  * @module
@@ -21,7 +21,7 @@ export type WorkspaceBuffers = Readonly<
 >;
 
 export type MsmWorkspace = {
-  /** Makes room, if there is not enough yet. Sums that were submitted before are not disturbed. */
+  /** Grows if it is too small. Sums that were submitted before are not affected. */
   readonly reserve: (needs: WorkspaceNeeds) => void;
   /** The buffers as they are now; the object is another one after each growth. */
   readonly buffers: () => WorkspaceBuffers;

@@ -1,4 +1,4 @@
-/** Sums on a device against @noble/curves and against the kernels of the processor. Where there is no adapter, all of them are skipped (test/test-device.ts). */
+/** Sums on a device against @noble/curves and against the kernels of the processor. Without an adapter, all of them are skipped (test/test-device.ts). */
 import { createKernels, type Kernels } from '@pool/kernels';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { limitGpu } from '../../test/limited-device.ts';
@@ -19,7 +19,7 @@ const context = gpu && buffers && createMsmContext(gpu, buffers, findLimbLayout(
 
 let kernels: Kernels;
 
-// Apart from the tests, which have less time: a software renderer compiles for many seconds.
+// Done before the tests, which have a shorter time limit: a software renderer compiles for many seconds.
 beforeAll(async () => {
   await context?.kernels.of('g1');
   kernels = await createKernels({ threads: 1 });
@@ -46,7 +46,7 @@ const tuningCases: Readonly<Record<string, MsmTuning>> = {
   },
 };
 
-/** For the cases whose scalars are special; tables take a software renderer long, and depend on the points alone. */
+/** For the cases whose scalars are special; tables are slow on a software renderer, and depend on the points alone. */
 const withoutTables: readonly MsmTuning[] = [
   { bits: 8, tables: 1 },
   { bits: 6, tables: 1, segment: tinySegments },

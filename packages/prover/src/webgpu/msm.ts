@@ -1,5 +1,5 @@
 /**
- * Multi-scalar multiplication on the device: the sum of s_i P_i for points that stay and scalars that change, by Pippenger's buckets
+ * Multi-scalar multiplication on the device: the sum of s_i P_i for fixed points and changing scalars, by Pippenger's buckets
  * (N. Pippenger, "On the evaluation of powers and related problems", FOCS 1976)
  * (docs/gpu.md). The points are fixed when it is created; each run reads its scalars from a buffer on the device and leaves a few
  * sums, which the host turns into one affine point.
@@ -22,12 +22,12 @@ import { listStages, uploadStages } from './msm-stages.ts';
 import { createMsmWorkspace, type MsmWorkspace } from './msm-workspace.ts';
 import { buildTables, type ReadPoints, readFinitePoints } from './tables.ts';
 
-/** What all sums on a device share. */
+/** The parts that all sums on a device share. */
 export type MsmContext = {
   readonly gpu: Gpu;
   readonly buffers: Buffers;
   readonly kernels: MsmKernels;
-  /** Wipe it (`recordClear`) when a proof is done: it holds what a witness left. */
+  /** Wipe it (`recordClear`) after a proof: it contains values derived from a witness. */
   readonly workspace: MsmWorkspace;
 };
 
@@ -46,7 +46,7 @@ export type MsmOptions = {
   readonly read: ReadPoints;
   /** Point i goes with scalar firstScalar + i of the buffer; default 0. */
   readonly firstScalar?: number;
-  /** Memory for the points and their ready multiples; default: the points alone. */
+  /** Memory for the points and their precomputed multiples; default: the points alone. */
   readonly tableBudgetBytes?: number;
   /** Share of scalars that are large, 0..1, as expected; default 1. Decides the width of the digits. */
   readonly density?: number;
@@ -62,11 +62,11 @@ export type Msm<Point> = {
   readonly bytes: number;
   /** Bytes that `encode` writes: a multiple of 128. */
   readonly resultBytes: number;
-  /** How each part is cut up, for people and reports. */
+  /** How each part is divided, for people and reports. */
   readonly plans: readonly PartPlan[];
   /**
    * Records the sum. `scalars`: a storage buffer of canonical scalars, eight u32 each, below r. `result` needs COPY_DST. Any number of
-   * sums can be recorded one after the other; the workspace is theirs in turn.
+   * sums can be recorded one after the other; they use the workspace in turn.
    */
   readonly encode: (
     encoder: GPUCommandEncoder,
@@ -188,7 +188,7 @@ function listResults(plans: readonly PartPlan[]) {
 }
 
 /**
- * @throws the signal's reason, whatever `read` throws, ProverError `memory_budget_exceeded`, `accelerator_limit_exceeded`,
+ * @throws the signal's reason, errors of `read`, ProverError `memory_budget_exceeded`, `accelerator_limit_exceeded`,
  *   `accelerator_lost`, `accelerator_refused`
  */
 export function createG1Msm(context: MsmContext, options: MsmOptions): Promise<Msm<G1Affine>> {

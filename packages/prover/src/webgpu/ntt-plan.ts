@@ -7,7 +7,7 @@
 import { scalarFieldModulus } from './field.ts';
 
 const twoAdicity = 28;
-/** The smallest number that is not a square modulo r: what ffjavascript, and so every snarkjs key, takes its roots from. */
+/** The smallest number that is not a square modulo r: ffjavascript, and so every snarkjs key, derives its roots from it. */
 const nonResidue = 5n;
 /** The odd coset needs a root of twice the domain's size. */
 export const mostDomainBits = twoAdicity - 1;

@@ -3,7 +3,7 @@
  * coefficients, which lie in bit-reversed order then, their scaling by the coset's powers and 1/n, and decimation in time back up: no
  * pass that only moves data, and the innermost passes of both transforms are one.
  *
- * Several polynomials of one size lie behind each other in one buffer and are transformed together.
+ * Several polynomials of one size are stored one after the other in one buffer and transformed together.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import type { LimbLayout } from './limbs.ts';
 import { mostDomainBits, type NttPass, planPasses, rootOfUnity } from './ntt-plan.ts';
 import { dispatch, type Pipelines, splitWorkgroups } from './pipelines.ts';
 
-/** What every part of the engine is built on. */
+/** The basis of every part of the engine. */
 export type GpuContext = {
   readonly gpu: Gpu;
   readonly buffers: Buffers;
@@ -226,14 +226,14 @@ export type CosetTransform = {
 
 /** 1024 elements: two passes up to 2^20. */
 const hardwareTileBytes = 32_768;
-/** Synchronising threads is slow where they are emulated. */
+/** Synchronising threads is slow if they are emulated. */
 const softwareTileBytes = 2_048;
 
 type BoundTransform = { readonly groups: readonly GPUBindGroup[] };
 
 /**
  * Prepares the transform from a domain of 2^domainBits to its odd coset.
- * @param polynomials - how many lie behind each other
+ * @param polynomials - how many are stored one after the other
  * @param tileBytes - memory of a workgroup to use, at most; the device's limit holds too
  * @throws ProverError `memory_budget_exceeded` for a domain that the field has no coset for
  */

@@ -1,5 +1,5 @@
 /**
- * Compute pipelines, compiled once for every text of a shader, and the steps that put them to work.
+ * Compute pipelines, compiled once for every text of a shader, and the steps that run them.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Gpu } from './device.ts';
 export type Pipelines = {
   /**
    * Compiles, or finds, the entry point `main` of a shader. Bindings are those that the text uses, in group 0.
-   * @throws ProverError `accelerator_refused` with the compiler's words
+   * @throws ProverError `accelerator_refused` with the compiler's message
    */
   readonly compile: (
     wgsl: string,

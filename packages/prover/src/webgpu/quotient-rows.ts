@@ -1,6 +1,6 @@
 /**
  * The matrices of a circuit on the device, and the steps that multiply them with a witness: entries times wires, summed row by row,
- * level by level (rows-plan.ts), in as many parts as the device's limits ask for (rows-parts.ts).
+ * level by level (rows-plan.ts), in as many parts as the device's limits require (rows-parts.ts).
  *
  * @module
  */
@@ -26,9 +26,9 @@ export type Step = {
   readonly count: number;
 };
 
-/** Where elements lie: elements first … of each piece, in order. All pieces but the last begin at aligned places. */
+/** The location of elements: elements first … of each piece, in order. All pieces but the last begin at aligned places. */
 export type Place = {
-  /** The piece of buffer that holds elements first … first+count-1; they never lie in two. */
+  /** The piece of buffer that holds elements first … first+count-1; they are never in two pieces. */
   readonly slice: (first: number, count: number) => Bound;
   /** Elements before which another buffer begins. */
   readonly cuts: readonly number[];
@@ -61,13 +61,13 @@ export type RowsInput = {
   readonly domainSize: number;
   readonly wires: number;
   readonly witness: GPUBuffer;
-  /** Where the products go: A's rows, then B's. */
+  /** The location of the products: A's rows, then B's. */
   readonly rows: Place;
-  /** Takes every buffer that is made. `secret`: it will depend on the witness. */
+  /** Receives every buffer that is made. `secret`: it will depend on the witness. */
   readonly keep: (buffer: GPUBuffer, options?: { readonly secret?: boolean }) => GPUBuffer;
 };
 
-/** The values that the entries of a part name, in the form of the file, and the entries with their places among them. */
+/** The values that the entries of a part refer to, in the form of the file, and the entries with their indexes into these values. */
 function cutEntries(
   entries: Uint32Array,
   values: Uint8Array,
@@ -109,7 +109,7 @@ export async function createRowSteps(
     steps.push({ pipeline, count, group: bind(gpu, pipeline, [range, ...bound]) });
   };
 
-  /** Uploads values and turns them into the form that products take. */
+  /** Uploads values and converts them into the form that products use. */
   const enter = async (bytes: Uint8Array): Promise<GPUBuffer> => {
     const values = keep(buffers.upload(bytes, { label: 'values' }));
     const count = bytes.byteLength / elementBytes;
@@ -130,7 +130,7 @@ export async function createRowSteps(
     return values;
   };
 
-  // Where the dictionary is too large for a binding, each part of the entries has values of its own.
+  // If the dictionary is too large for a binding, each part of the entries has its own values.
   const hasOwnValues = coefficients.values.byteLength > bindingBytes;
   const shared = hasOwnValues ? undefined : await enter(coefficients.values);
   let terms: { readonly place: Place; readonly count: number } | undefined;
@@ -159,7 +159,7 @@ export async function createRowSteps(
         const values = shared ?? (await enter(cut.values));
         add(entrySums, part.count, [offsets, entries, values, witness, target]);
       } else {
-        // A part of empty rows binds some element all the same: nothing reads it.
+        // A part of empty rows still binds one element, which is not read.
         const first = Math.min(part.firstTerm, alignDown(terms.count - 1));
         const source = terms.place.slice(first, Math.max(1, part.firstTerm + part.terms - first));
         add(sumSums, part.count, [offsets, source, target]);

@@ -63,7 +63,7 @@ ${loadElement('parts', 'read', 2)}${loadElement('sums', 'read_write', 3)}${store
   );
 }
 
-/** Whether A, B and C lie behind each other in one binding, range.x elements each, or in a binding each. */
+/** Whether A, B and C are one after the other in one binding, range.x elements each, or in separate bindings. */
 export type Polynomials = 'together' | 'apart';
 
 /** C = A B on the domain. */

@@ -136,7 +136,7 @@ describe.skipIf(gpu === undefined)('the quotient on a graphics device', () => {
     );
   });
 
-  /** Bytes of one polynomial of 512 rows: the three of them, and the matrices, are beyond it. */
+  /** Bytes of one polynomial of 512 rows: the three of them, and the matrices, exceed it. */
   const onePolynomial = { maxStorageBufferBindingSize: 32 * 512 };
 
   it.each([

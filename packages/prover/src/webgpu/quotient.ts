@@ -1,9 +1,9 @@
 /**
  * The quotient of a Groth16 proof on the device: witness in, the scalars for the h points out, exactly as snarkjs computes them:
- * a = A w, b = B w, c = a b on the domain; all three carried to the odd coset (powers of the root of twice the order); a b - c there.
+ * a = A w, b = B w, c = a b on the domain; all three transformed to the odd coset (powers of the root of twice the order); a b - c there.
  *
- * The three polynomials lie behind each other and are transformed together where one binding holds them all, else each lies in a
- * buffer of its own. The witness and one polynomial are the pieces that are not divided.
+ * The three polynomials are stored one after the other and transformed together if they fit one binding; otherwise each has its
+ * own buffer. The witness and a polynomial are never divided.
  *
  * @module
  */

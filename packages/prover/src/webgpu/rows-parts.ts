@@ -1,5 +1,5 @@
 /**
- * How the sums of the rows are divided so that no binding exceeds a device's limit: parts of sums that follow each other, with the
+ * How the sums of the rows are divided so that no binding exceeds a device's limit: parts of consecutive sums, with the
  * terms that they add up. Pure arithmetic on sizes.
  *
  * @module
@@ -25,9 +25,9 @@ export type PartLimits = {
   readonly bindingBytes: number;
   /** Bytes of a term. */
   readonly termBytes: number;
-  /** Terms are read where they lie, so a part of them begins at an aligned offset. */
+  /** Terms are read in place, so a part of them begins at an aligned offset. */
   readonly areTermsInPlace: boolean;
-  /** A part ends before these sums, because others lie in another buffer. */
+  /** A part ends before these sums, because the others are in another buffer. */
   readonly cuts: readonly number[];
 };
 
@@ -37,8 +37,8 @@ export function alignDown(index: number): number {
 }
 
 /**
- * Parts of one level, as few as there can be; `starts` as in rows-plan.ts.
- * @throws ProverError `accelerator_limit_exceeded` for a device that binds less than eight sums and their terms
+ * Parts of one level, as few as possible; `starts` as in rows-plan.ts.
+ * @throws ProverError `accelerator_limit_exceeded` for a device that cannot bind eight sums and their terms
  */
 export function divideRows(starts: Uint32Array, limits: PartLimits): readonly RowPart[] {
   const { bindingBytes, termBytes, areTermsInPlace, cuts } = limits;
@@ -58,7 +58,7 @@ export function divideRows(starts: Uint32Array, limits: PartLimits): readonly Ro
         last - first <= mostSums && (starts[last] ?? 0) - firstTerm <= mostTerms;
       let last = end;
       if (!fits(end)) {
-        // The most groups of aligned sums that fit: `starts` never falls, so halving finds them.
+        // The most groups of aligned sums that fit: `starts` never decreases, so a binary search finds them.
         let [least, most] = [0, Math.floor((end - first) / alignedElements)];
         while (least < most) {
           const middle = Math.ceil((least + most) / 2);

@@ -15,7 +15,7 @@ export type RowsPlan = {
   readonly entries: Uint32Array;
   /**
    * Sum i of a level adds terms starts[i] … starts[i+1]-1: entries on the first level, sums of the level before on the others. The last
-   * level has two sums a row of the domain: all of A, then all of B.
+   * level has two sums per row of the domain: all of A, then all of B.
    */
   readonly levels: readonly Uint32Array[];
 };
@@ -58,7 +58,7 @@ function cut(starts: Uint32Array): {
   return { segments, groups };
 }
 
-/** @throws ProverError `zkey_malformed` for a row, wire or value that is not there */
+/** @throws ProverError `zkey_malformed` for a row, wire or value that does not exist */
 export function planRows(
   coefficients: ZkeyCoefficients,
   domainSize: number,

@@ -1,6 +1,6 @@
 /**
- * WGSL of the running totals that turn the buckets' counts into their first places among the entries, and of the plan that follows
- * from the grand total: into how many segments the entries are cut.
+ * WGSL of the running totals that turn the buckets' counts into their first places among the entries, and of the plan that results
+ * from the total: the number of segments into which the entries are divided.
  *
  * Three kernels (sums of blocks, totals of the sums, totals within blocks), as parallel prefix sums go; see Blelloch 1990.
  *
@@ -28,7 +28,7 @@ ${msmBindings.keys}
 ${msmBindings.plan}
 var<workgroup> totals: array<u32, ${threads}>;
 
-// Sum of what the threads before this one brought; totals[last] is left as the sum of all.
+// Sum of the values of the threads before this one; totals[last] is left as the sum of all.
 fn sum_before(lane: u32, own: u32) -> u32 {
   totals[lane] = own;
   workgroupBarrier();

@@ -1,5 +1,5 @@
 /**
- * WGSL that prepares the points of a sum once, when a key is loaded: from the form of the file to that of the device, and the ready
+ * WGSL that prepares the points of a sum once, when a key is loaded: from the form of the file to that of the device, and the precomputed
  * multiples 2^(k t) P.
  *
  * @module

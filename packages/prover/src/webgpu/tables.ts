@@ -1,6 +1,6 @@
 /**
  * The points of one sum on the device: read from their source piece by piece, points at infinity left out (many wires of a circuit
- * have one in B), converted to the device's form, and followed by their ready multiples (windows.ts).
+ * have one in B), converted to the device's form, and followed by their precomputed multiples (windows.ts).
  *
  * @module
  */
@@ -19,13 +19,13 @@ import type { WindowPlan } from './windows.ts';
  */
 export type ReadPoints = (start: number, count: number, into: Uint8Array) => Promise<void>;
 
-/** Points read, converted or doubled in one go: bounds memory, and the time of a dispatch far below any watchdog. */
+/** Points that are read, converted or doubled at once. It limits memory, and the time of a dispatch to much less than any watchdog. */
 const blockPoints = 1 << 16;
 
-/** Points that are not infinity, on the host: their bytes in order, and where each stood. */
+/** Points that are not infinity, on the host: their bytes in order, and the place of each. */
 export type FinitePoints = { readonly bytes: Uint8Array; readonly indices: Uint32Array };
 
-/** @throws whatever `read` throws, and the signal's reason */
+/** @throws errors of `read`, and the signal's reason */
 export async function readFinitePoints(
   group: Group,
   count: number,
@@ -66,7 +66,7 @@ export type TableOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Converts and multiplies; resolves with the buffer of all tables once the device has done so. */
+/** Converts and multiplies. Resolves with the buffer of all tables when the device has finished. */
 export async function buildTables(options: TableOptions): Promise<GPUBuffer> {
   const { gpu, buffers, kernels, plan, bytes, signal } = options;
   const { device } = gpu;
@@ -123,7 +123,7 @@ export async function buildTables(options: TableOptions): Promise<GPUBuffer> {
           );
         }
       });
-      // One block at a time: the queue stays short, and an abort is felt.
+      // One block at a time: the queue stays short, and an abort takes effect soon.
       await device.queue.onSubmittedWorkDone();
       gpu.assertHealthy();
       for (const uniform of uniforms.splice(0)) buffers.release(uniform);

@@ -7,7 +7,7 @@ const gib = 2 ** 30;
 describe('windows of signed digits', () => {
   test.each([2, 5, 8, 13, 16, 17, 22])('%i bits hold every scalar below (r + 1) / 2', (bits) => {
     const { windows, groups, tables, buckets } = computeWindowPlan(bits, 1);
-    // The largest number that digits up to 2^(bits-1) can say, without a carry out of the last.
+    // The largest number that digits up to 2^(bits-1) can represent, without a carry out of the last.
     expect(bits * windows).toBeGreaterThanOrEqual(254);
     expect([groups, tables, buckets]).toEqual([windows, 1, 2 ** (bits - 1)]);
   });
@@ -28,7 +28,7 @@ describe('windows of signed digits', () => {
     const rich = chooseWindowPlan({ ...limits, tableBudgetBytes: gib });
     expect(rich.groups).toBe(1);
     expect(rich.tables * limits.points * 64).toBeLessThanOrEqual(gib);
-    // 15 digits of 17 bits beat 13 of 20: fewer additions to points, but 2^19 buckets to add up.
+    // 15 digits of 17 bits are cheaper than 13 of 20: fewer additions to points, but 2^19 buckets to add up.
     expect(rich.bits).toBeGreaterThanOrEqual(16);
     expect(rich.bits).toBeLessThanOrEqual(18);
   });
@@ -56,7 +56,7 @@ describe('division of a sum into parts', () => {
         for (const bytes of Object.values(needs)) {
           expect(bytes).toBeLessThanOrEqual(limits.bindingBytes);
         }
-        // Every segment has a place, however few or many digits are not zero.
+        // Every segment has a place, for any number of digits that are not zero.
         for (const entries of [1, 17, params.points, params.points * params.windows]) {
           const even = Math.ceil(entries / params.segments_wanted);
           const length = Math.min(Math.max(even, params.segment_least), params.segment_most);

@@ -1,10 +1,10 @@
 /**
- * How a sum of multiples is cut up: width of the signed digits, how many multiples of every point are kept ready, and how many
- * buckets there are. Pure arithmetic on sizes; the costs are counted in field multiplications and were reasoned, not measured
+ * How a sum of multiples is divided: width of the signed digits, how many multiples of every point are precomputed, and how many
+ * buckets there are. Pure arithmetic on sizes; the costs are counted in field multiplications and were derived, not measured
  * (docs/gpu.md).
  *
  * A scalar s (or r - s, whichever is smaller, with the point's sign turned) is written as sum over j of d_j 2^(bits j) with
- * |d_j| <= 2^(bits-1). With tables, point t of a base P is 2^(bits groups t) P, and digit j = t groups + g goes with point t into
+ * |d_j| <= 2^(bits-1). With tables, point t of a base P is 2^(bits groups t) P, and digit j = t groups + g puts point t into
  * bucket |d_j| of group g. Digits of all tables share the groups' buckets; with as many tables as digits there is one group.
  *
  * @module
@@ -19,9 +19,9 @@ const largestDigit = 22;
 /** Field multiplications: adding an affine point to a sum, and adding two sums. */
 const mixedAdditionCost = 10;
 const additionCost = 14;
-/** Additions per bucket: putting its parts together, and twice in the running sums. */
+/** Additions per bucket: joining its parts, and two in the running sums. */
 const additionsPerBucket = 3;
-/** Buckets are 128 or 256 bytes each and counted in one dispatch of 64 threads a workgroup. */
+/** Buckets are 128 or 256 bytes each and counted in one dispatch of 64 threads per workgroup. */
 const mostBuckets = 1 << 21;
 
 export type WindowLimits = {
@@ -29,7 +29,7 @@ export type WindowLimits = {
   readonly points: number;
   /** Bytes of an affine point on the device: 64 or 128. */
   readonly pointBytes: number;
-  /** Memory for points and their ready multiples together; the points themselves are kept even if they exceed it. */
+  /** Memory for points and their precomputed multiples together; the points themselves are kept even if they exceed it. */
   readonly tableBudgetBytes: number;
   /** Largest buffer that a shader can reach. */
   readonly bindingBytes: number;
@@ -50,7 +50,7 @@ export type WindowPlan = {
   readonly buckets: number;
 };
 
-/** The plan for a given width of digits and as many tables as asked for, or fewer if fewer do. */
+/** The plan for a given width of digits and the requested number of tables, or fewer if fewer suffice. */
 export function computeWindowPlan(bits: number, mostTables: number): WindowPlan {
   if (!Number.isInteger(bits) || bits < smallestDigit || bits > largestDigit) {
     throw new RangeError(`digits have ${smallestDigit} to ${largestDigit} bits`);
