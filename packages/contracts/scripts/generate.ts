@@ -5,7 +5,7 @@
  *   src/generated/*.ts            ABI and bytecode, from forge's output
  *   scripts/gas/generated/*.ts    the same for contracts that are only measured
  *
- * The keys are read as files, not imported as a package: contracts and circuits are rooms of one level, and
+ * The keys are read as files, not imported as a package: contracts and circuits are on one level, and
  * only this generated output connects them.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Writes vectors/fund-proofs.json: one real proof of each circuit, made by the engine of @pool/prover, for the
- * tests and the gas snapshot of the contracts. To be run again when a verification key or the pool's address
+ * tests and the gas snapshot of the contracts. Run it again when a verification key or the pool's address
  * changes. It takes minutes, mostly to make the keys.
  *
  * Usage: node --conditions=@pool/source scripts/make-fund-proofs.ts

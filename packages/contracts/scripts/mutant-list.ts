@@ -282,7 +282,7 @@ export const mutants: readonly Mutant[] = [
     find: 'block.timestamp < record.expiresAt',
     replace: 'false',
   },
-  // No mutant for clearing a republished root's expiry: the root is current, and being replaced sets it anew.
+  // There is no mutant for clearing a republished root's expiry: the root is current, and its replacement sets the expiry again.
   {
     name: 'inputs may be aliases',
     file: verifier,

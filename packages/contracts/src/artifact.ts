@@ -1,5 +1,5 @@
 /**
- * What the compiler made of one contract, and how a library's address gets into it.
+ * The compiler's output for one contract, and the insertion of a library's address.
  *
  * @module
  */

@@ -60,7 +60,7 @@ describe('deployPool', () => {
     for (const address of Object.values(contracts)) {
       const codeBytes = ((await provider.getCode(address)).length - 2) / 2;
       expect(codeBytes).toBeGreaterThan(50);
-      // EIP-170; the development chain may be laxer than a public one.
+      // EIP-170; the development chain can be less strict than a public one.
       expect(codeBytes).toBeLessThanOrEqual(24_576);
     }
     expect(await provider.getCode(addresses.pool, deploymentBlock - 1)).toBe('0x');

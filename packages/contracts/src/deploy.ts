@@ -1,7 +1,7 @@
 /**
  * Deployment of a whole pool: registry, tree library, one verifier per circuit, the pool itself.
  *
- * The addresses follow from deployer and nonce, so all contracts are sent at once and land together.
+ * The addresses follow from deployer and nonce, so all contracts are sent at once and mined together.
  *
  * @module
  */
@@ -123,13 +123,13 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
   };
 }
 
-/** The pool's constructor checks the same; asked here, no gas is spent on the contracts before it. */
+/** The pool's constructor checks the same. This check saves the gas of the earlier contracts. */
 async function assertDevelopmentChain(signer: Signer): Promise<void> {
   const chainId = (await signer.provider?.getNetwork())?.chainId;
   if (chainId !== undefined && chainId !== 31337n && chainId !== 1337n) {
     throw new PoolError(
       'exit_missing_on_public_chain',
-      `Chain ${chainId} is no development chain. Tokens cannot leave this version of the pool, so it can only be deployed on chain 31337 or 1337.`,
+      `Chain ${chainId} is not a development chain. Tokens cannot leave this version of the pool, so it can only be deployed on chain 31337 or 1337.`,
     );
   }
 }

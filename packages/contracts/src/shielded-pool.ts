@@ -49,7 +49,7 @@ export type Groth16Proof = {
   readonly c: readonly [Coordinate, Coordinate];
 };
 
-/** An EIP-2612 permit that travels with `fund`. */
+/** An EIP-2612 permit that is passed with `fund`. */
 export type Permit = {
   /** Base units; 0 means that there is none. */
   readonly value: bigint;

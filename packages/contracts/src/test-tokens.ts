@@ -1,5 +1,5 @@
 /**
- * Worthless tokens for the sandbox and for tests: one with EIP-2612 permit, one in the manner of old
+ * Worthless tokens for the sandbox and for tests: one with EIP-2612 permit, one like old
  * stablecoins (no permit, no return values, allowances only from zero). Both have six decimals.
  *
  * @module

@@ -1,4 +1,4 @@
-/** What @pool/core lets a funder sign is what the deployed contract takes: typed data from end to end. */
+/** The deployed contract accepts the typed data that @pool/core lets a funder sign. */
 import {
   assertField,
   bigintToHex32,

@@ -1,10 +1,10 @@
-// While a job computes, routes, timers and lease renewals get their turn: one thread does all of it.
+// While a job computes, routes, timers and lease renewals also run, because they share one thread.
 import { createFakeHolder } from '@pool/testkit';
 import { expect, it } from 'vitest';
 import { createWorld, viewOf } from './fixtures/fake-world.ts';
 import { computeInTurns, createComputeQueue, createPace, giveWay } from './give-way.ts';
 
-/** Counts turns of the event loop until asked to stop. */
+/** Counts turns of the event loop until it is stopped. */
 function countTurns(): () => number {
   let turns = 0;
   let isOn = true;
@@ -30,7 +30,7 @@ it('yields throughout a batch of 64', async () => {
   }
   const recipients = holders.map(({ address }) => ({ recipientAddress: address, amount: '1' }));
   const job = await world.accept('run-1', { recipients });
-  // What a stage computes at one go, it computes between two turns.
+  // A stage without pauses computes within a single turn.
   const turnsOf = new Map<string, number>();
   let stage = 'start';
   let stop = countTurns();
@@ -46,7 +46,7 @@ it('yields throughout a batch of 64', async () => {
   expect(viewOf(job).result?.status).toBe('completed');
   expect(turnsOf.get('eligibility')).toBeGreaterThan(4);
   expect(turnsOf.get('proving')).toBeGreaterThan(8);
-  // The batch that was proved is the one that is sent: nobody builds it a second time.
+  // The proved batch is sent. It is not built a second time.
   expect(turnsOf.get('approving-allowance')).toBeLessThan(4);
 });
 
@@ -94,7 +94,7 @@ it('lets one job compute per turn, the oldest first', async () => {
   const jobs = Array.from({ length: 8 }, (_, job) =>
     computeInTurns(compute(job), queue.createJobPace()),
   );
-  // Each has done its first piece by now, before it ever had to wait.
+  // By now each job has done its first piece of work, before it had to wait.
   seen = slices;
   const watch = (): void => {
     most = Math.max(most, slices - seen);

@@ -1,15 +1,15 @@
 /**
  * Pauses between two pieces of computing. One process serves the routes and runs the jobs on one thread, so requests,
- * timers and lease renewals must get a turn.
+ * timers and lease renewals must also run.
  *
  * @module
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long a computation may keep the thread before others get a turn, milliseconds. */
+/** How long a computation may use the thread before other work runs, in milliseconds. */
 const sliceMs = 8;
 
-/** Awaited between two pieces of work: gives way when the slice is used up. */
+/** Awaited between two pieces of work. Yields when the time slice has ended. */
 export type Pace = () => Promise<void>;
 
 /** Resolves in the next turn of the event loop. */
@@ -24,7 +24,7 @@ export function createPace(): Pace {
 
 /** The order in which the jobs of one process compute. Created once per process. */
 export type ComputeQueue = {
-  /** For all the work of one job. A job that asked for its pace earlier computes first. */
+  /** For all the work of one job. A job that requested its pace earlier computes first. */
   createJobPace(): Pace;
 };
 
@@ -78,7 +78,7 @@ function createSlices(startedAtMs: number, wait: () => Promise<void>): Pace {
   };
 }
 
-/** Runs a computation that stops after each piece of work. @throws what the computation throws */
+/** Runs a computation that stops after each piece of work. @throws the error of the computation */
 export async function computeInTurns<T>(
   steps: Generator<undefined, T, undefined>,
   pace: Pace,

@@ -1,12 +1,12 @@
 /**
- * What the disbursement pipeline needs from the world, as interfaces. The composition in apps/agent plugs
- * in the real chain, platform, gate, prover and signer; tests plug in fakes.
+ * What the disbursement pipeline needs from outside, as interfaces. The composition in apps/agent passes
+ * the real chain, platform, gate, prover and signer; tests pass fakes.
  *
  * - **final**: in a block that the chain's own finality rule counts as final (chain settings).
  * - **used**: a batchNonce that a `fund()` of its funder has consumed; another funder's use of the same nonce is another
  *   batch. **Voided**: withdrawn by its funder.
  *
- * Errors are `PoolError`s; `retryable` ones are tried again, the others end what asked.
+ * Errors are `PoolError`s; `retryable` ones are tried again, the others end the step that made the call.
  *
  * @module
  */
@@ -76,7 +76,7 @@ export type Receipt = {
 };
 
 export type Transferred = {
-  /** Base units of the token asked for. */
+  /** Base units of the requested token. */
   readonly amount: bigint;
   /** It moved something, in this token or another. */
   readonly anyToken: boolean;
@@ -180,7 +180,7 @@ export type ProverPort = {
 export type FunderPort = {
   readonly address: EvmAddress;
   /**
-   * True: its signature takes a vote. It must then be asked before the allowance lock is taken, with a deadline that
+   * True: its signature requires a vote. It must then be asked before the allowance lock is taken, with a deadline that
    * includes the vote, so that no other batch waits for the vote.
    */
   readonly needsVote: boolean;
@@ -191,7 +191,7 @@ export type FunderPort = {
   /** Withdraws an authorisation: the contract then never accepts its batch. 65 bytes r ‖ s ‖ v. */
   signVoid(payload: VoidPayload, signal: AbortSignal): Promise<Hex>;
   /**
-   * @param expected - what the approval must say
+   * @param expected - the required fields of the approval
    * @returns the raw signed transaction
    */
   signApproval(
@@ -239,7 +239,7 @@ export type PaidKey = {
 
 /** The durable record of one job, written under the worker's lease. */
 export type JobJournal = {
-  /** Must be on disk when it resolves. @throws when the lease was lost */
+  /** The data must be on disk when it resolves. @throws if the lease was lost */
   save(state: 'submitted' | 'done' | 'failed', payload: string): Promise<void>;
   /** Stores a named text if none is stored, and returns the stored one. */
   putOnce(name: string, value: string): Promise<string>;

@@ -5,7 +5,7 @@
  */
 import { PoolError } from '@pool/core';
 
-/** @throws PoolError `timed_out` (503, retryable) when the work has not ended after so many milliseconds */
+/** @throws PoolError `timed_out` (503, retryable) if the work has not ended after this number of milliseconds */
 export async function withinTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,5 +1,5 @@
 /**
- * The gas snapshot: what whole transactions cost, against the committed figures, to the unit.
+ * The gas snapshot: the cost of whole transactions equals the committed figures exactly.
  *
  * `pnpm --filter @pool/contracts run gas` writes the snapshot again.
  */

@@ -1,6 +1,6 @@
 /**
  * The scene of the gas figures: a pool after 1,000 batches on a fresh development chain, and real
- * transactions with the real proofs of vectors/fund-proofs.json. A figure is what the receipt says: base
+ * transactions with the real proofs of vectors/fund-proofs.json. A figure is the gas of the receipt: base
  * cost, calldata and refunds included.
  */
 import { readFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ export type GasScene = {
   readonly deployer: NonceManager;
 };
 
-/** Deploys token and pool to the addresses the proofs are bound to, and ages the tree. */
+/** Deploys token and pool to the addresses the proofs are bound to, and fills the tree. */
 export async function createGasScene(provider: JsonRpcProvider): Promise<GasScene> {
   const deployer = new NonceManager(account(0, provider));
   const token = await deployPoolTestToken({ signer: deployer, name: 'USD Test', symbol: 'TUSD' });
@@ -157,7 +157,7 @@ export async function measurePublicTransfer(
   });
 }
 
-/** Runs the work and takes the chain back to where it was. */
+/** Runs the work and restores the state of the chain. */
 async function undone<T>({ provider, deployer }: GasScene, work: () => Promise<T>): Promise<T> {
   const snapshot = (await provider.send('evm_snapshot', [])) as string;
   try {

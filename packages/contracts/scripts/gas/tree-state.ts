@@ -1,5 +1,5 @@
 /**
- * Puts the note tree of a development chain where a thousand settled batches would have brought it, by writing
+ * Puts the note tree of a development chain into the state after a thousand settled batches, by writing
  * the storage that they would have written. The caller checks the result through the contract's own views.
  */
 import { LeanIMT } from '@zk-kit/lean-imt';

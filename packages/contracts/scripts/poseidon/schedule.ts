@@ -1,14 +1,14 @@
 /**
  * Rewrites the width-3 Poseidon permutation into an equal one that costs fewer field multiplications.
  *
- * Two liberties are used, neither of which changes the result:
+ * Two transformations are used. Neither changes the result:
  *
  * 1. **Scale.** Keep `y = x / t` instead of a state element `x`. The S-box turns the scale `t` into `t^5`,
  *    so every round can choose the scale of its outputs such that the first S-box result enters each row
  *    with coefficient 1: a full round needs six multiplications by constants instead of nine.
- * 2. **Basis.** In partial rounds only element 0 meets an S-box; the other two are a linear memory `h` with
+ * 2. **Basis.** In partial rounds only element 0 passes an S-box; the other two are a linear memory `h` with
  *    `h' = A h + b u` and `x0' = m u + c h`, where u is the S-box result. In controllable canonical form,
- *    taken anew each round because the scale of u changes, the memory is a shift register: `g2' = g1` and
+ *    chosen again in each round because the scale of u changes, the memory is a shift register: `g2' = g1` and
  *    `g1' = v + a1 g1 + a2 g2`. A partial round then needs four multiplications by constants instead of nine,
  *    and its round constants collapse into one addition.
  *
@@ -47,9 +47,9 @@ export interface Schedule {
   readonly partial: readonly PartialRound[];
   /** The last partial round back into a full state: rows over (v, g1, g2). */
   readonly leave: readonly Row[];
-  /** The closing full rounds but the last. */
+  /** The final full rounds except the last. */
   readonly closing: readonly (readonly Row[])[];
-  /** The last round, of which only element 0 is wanted: coefficients of the three S-box results. */
+  /** The last round, of which only element 0 is needed: coefficients of the three S-box results. */
   readonly output: readonly [bigint, bigint, bigint];
 }
 
@@ -207,7 +207,7 @@ export function computeSchedule(parameters: PoseidonParameters = computeParamete
   };
 }
 
-/** Runs the schedule as the Solidity code does. For tests: it shows the algebra before any compiler. */
+/** Runs the schedule as the Solidity code does. For tests: it checks the algebra without a compiler. */
 export function interpretSchedule(schedule: Schedule, left: bigint, right: bigint): bigint {
   const row = ({ c1, c2, constant }: Row, v: readonly bigint[]): bigint =>
     F.create(at(v, 0) + c1 * at(v, 1) + c2 * at(v, 2) + constant);

@@ -36,7 +36,7 @@ function fullRound(rows: readonly Row[]): string[] {
   ];
 }
 
-/** The memory is a shift register: the new g1 takes the place of the old g2, so no value is moved. */
+/** The memory is a shift register: the new g1 replaces the old g2, so no value is moved. */
 function partialRounds(rounds: readonly PartialRound[]): {
   lines: string[];
   g1: string;

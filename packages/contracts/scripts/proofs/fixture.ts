@@ -22,7 +22,7 @@ import {
 } from '@pool/notes';
 import { computeAddress, getCreateAddress, HDNodeWallet, id, SigningKey, Wallet } from 'ethers';
 
-/** Anvil's public mnemonic: its accounts hold nothing anywhere else. */
+/** Anvil's public mnemonic: its accounts are empty on every other chain. */
 const mnemonic = 'test test test test test test test test test test test junk';
 
 /** Deploys, owns the token, administrates. */
@@ -31,7 +31,7 @@ export const deployer = HDNodeWallet.fromPhrase(mnemonic, undefined, "m/44'/60'/
 export const token = getCreateAddress({ from: deployer.address, nonce: 0 });
 export const pool = getCreateAddress({ from: deployer.address, nonce: 6 });
 export const funder = new Wallet(id('pool/vectors/funder'));
-/** 2100-01-01, so that the fixture lands whenever the test runs. */
+/** 2100-01-01, so that the fixture settles at any time of the test. */
 const deadline = 4_102_444_800;
 
 export type ProvableBatch = {
@@ -55,7 +55,7 @@ export async function makeProvableBatch(size: BatchSize): Promise<ProvableBatch>
       address: computeAddress(key.publicKey),
       walletPub: parseHex(key.compressedPublicKey),
       encryptionPublicKey: computeEncryptionPublicKey(BigInt(i + 1)),
-      // The contract never sees evidence; the manifest only has to carry some.
+      // The contract never sees evidence, but a manifest must contain some.
       evidence: { message: 'test', signature: `0x${'11'.repeat(65)}` as const },
       amount: String(1_000_000 + i),
     };

@@ -1,4 +1,4 @@
-/** A proof that the prover's own engine makes in this very run settles at the real contracts, and only as it was made. */
+/** A proof that the prover makes during this test settles at the real contracts, and only unchanged. */
 import { createArtifactStore } from '@pool/circuits';
 import { createProver } from '@pool/prover';
 import { startAnvil } from '@pool/testkit';

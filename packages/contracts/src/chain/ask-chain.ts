@@ -1,12 +1,12 @@
 /**
- * Bounds on a question to a chain: how long the caller waits, and which error the caller gets.
+ * Limits of a request to a chain: how long the caller waits, and which error the caller gets.
  *
  * @module
  */
 import { isPoolError, PoolError } from '@pool/core';
 
 /**
- * Waits for `work` at most so long. The work itself goes on: its own RPC calls have their own limit.
+ * Waits for `work` at most this long. The work itself continues: its own RPC calls have their own limit.
  * @throws Error when it has not ended in time
  */
 export async function waitAtMost<T>(work: Promise<T>, milliseconds: number): Promise<T> {
@@ -20,9 +20,9 @@ export async function waitAtMost<T>(work: Promise<T>, milliseconds: number): Pro
 }
 
 /**
- * Asks a chain, and makes every failure of its RPC one code.
- * @param timeoutMs - of the whole question; absent: each RPC call has its own limit
- * @throws PoolError `chain_unreachable` (503, retryable); what `work` throws when that is a PoolError
+ * Asks a chain, and reports every failure of its RPC with one code.
+ * @param timeoutMs - of the whole request; absent: each RPC call has its own limit
+ * @throws PoolError `chain_unreachable` (503, retryable); the error of `work` if it is a PoolError
  */
 export async function askChain<T>(work: () => Promise<T>, timeoutMs?: number): Promise<T> {
   try {

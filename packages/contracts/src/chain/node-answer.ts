@@ -1,6 +1,6 @@
 /**
- * Sends signed bytes, and reads what a node means when it does not take them. Bytes that every node refuses for good would
- * hold their nonce, and everything behind it, for as long as they are stored.
+ * Sends signed bytes, and classifies the answer of a node that does not accept them. Bytes that every node refuses permanently would
+ * block their nonce, and all later ones, as long as they are stored.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { isError, type JsonRpcProvider } from 'ethers';
 const alreadyThere =
   /already known|already imported|known transaction|nonce too low|nonce has already been used|oldnonce/i;
 
-/** No fee, balance or time makes this node take these bytes. The texts are those of geth, reth, erigon, Nethermind, Besu and anvil. */
+/** No fee, balance or time makes this node accept these bytes. The texts are those of geth, reth, erigon, Nethermind, Besu and anvil. */
 const refusedForGood = new RegExp(
   [
     "exceeds.{0,8}block'?s?[ _]gas[ _]limit",
@@ -36,7 +36,7 @@ const refusedForGood = new RegExp(
 
 export type BroadcastAnswer = 'already-there' | 'refused-for-good' | 'unknown';
 
-/** Reads a failed `eth_sendRawTransaction`. Silence and every text that is not listed are `unknown`: try again. */
+/** Reads a failed `eth_sendRawTransaction`. A missing answer and every text that is not listed are `unknown`: try again. */
 export function readBroadcastAnswer(error: unknown): BroadcastAnswer {
   const text = findAnswer(error) ?? (error instanceof Error ? error.message : '');
   if (alreadyThere.test(text)) {
@@ -53,7 +53,7 @@ export type BroadcastOutcome =
   | { readonly kind: 'unfunded'; readonly cause: unknown }
   | { readonly kind: 'refused-for-good'; readonly cause: unknown };
 
-/** Sending the same bytes again is no error. @throws whatever else the node answers: try again */
+/** Sending the same bytes again is no error. @throws for every other answer of the node: try again */
 export async function broadcastTransaction(
   provider: JsonRpcProvider,
   rawTransaction: string,
@@ -84,7 +84,7 @@ export function isOutOfGas(error: unknown): boolean {
   return outOfGas.test(text);
 }
 
-/** The node's own text, where ethers keeps it. Its own message repeats the request. */
+/** The node's own text, from the field in which ethers keeps it. Its own message repeats the request. */
 function findAnswer(error: unknown): string | undefined {
   for (const holder of [fieldOf(error, 'error'), fieldOf(fieldOf(error, 'info'), 'error')]) {
     const message = fieldOf(holder, 'message');

@@ -1,5 +1,5 @@
 /**
- * Reads the pool on an EVM chain. Every read names the block that it is about, and nothing here decides.
+ * Reads the pool on an EVM chain. Every read names its block. This module makes no decisions.
  *
  * @module
  */
@@ -33,7 +33,7 @@ export type PoolReader = {
   fetchIsVoided(funder: string, batchNonce: string, block: number): Promise<boolean>;
   /** Root of the note tree as of a block, zero word before the first batch. */
   fetchNoteRoot(block: number): Promise<Hex32>;
-  /** Batches of a range of blocks, both ends included. @param batchId - of the only batch asked for */
+  /** Batches of a range of blocks, both ends included. @param batchId - of the only requested batch */
   fetchFundedBatches(fromBlock: number, toBlock: number, batchId?: string): Promise<FundedBatch[]>;
   /** Everything inserted into the note tree in a range of blocks, both ends included, in the order of the chain. */
   fetchPoolLeaves(fromBlock: number, toBlock: number): Promise<PoolLeaf[]>;

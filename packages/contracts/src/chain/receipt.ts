@@ -1,5 +1,5 @@
 /**
- * What became of a transaction. Mined is not final: a receipt counts once its block is final.
+ * The outcome of a transaction. Mined is not final: a receipt counts once its block is final.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export type Receipt = {
   readonly gasUsed: bigint;
 };
 
-/** What became of the transactions that were signed for one nonce. The chain takes one of them at most. */
+/** The outcome of the transactions that were signed for one nonce. The chain accepts at most one of them. */
 export type NonceOutcome =
   /** None of them is mined, and each still can be. */
   | { readonly kind: 'pending' }
@@ -56,7 +56,7 @@ export async function fetchNonceOutcome(
   { nonce, txHashes }: { readonly nonce: number; readonly txHashes: readonly string[] },
   finalBlock: FinalBlock,
 ): Promise<NonceOutcome> {
-  // The count at the final block comes before the receipts: a receipt that is missing afterwards is missing for good.
+  // The count at the final block comes before the receipts: a receipt that is missing afterwards will never exist.
   const finalNonce = await chain.fetchNonceAt(finalBlock.number);
   for (const txHash of txHashes) {
     const receipt = await chain.fetchReceipt(txHash);

@@ -1,4 +1,4 @@
-// Why a mined transaction failed, asked of a real chain after the fact.
+// Asks a real chain afterwards why a mined transaction failed.
 import { type Anvil, startAnvil } from '@pool/testkit';
 import { JsonRpcProvider } from 'ethers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 it.each([
-  // INVALID takes all the gas of the call.
+  // INVALID consumes all gas of the call.
   ['out_of_gas', '0xfe'],
   // REVERT with no data.
   ['reverted', '0x60006000fd'],

@@ -261,7 +261,7 @@ describe('the pipeline on a real chain', () => {
     expect(await allowanceOf('USDT')).toBe(0n);
   });
 
-  // Last: it moves the chain's clock past every deadline.
+  // Runs last, because it moves the chain's clock past every deadline.
   it('is partial, with the decoded reason, when the transaction reverted and the deadline passed', async () => {
     const { world, deps, relay } = await createRealWorld();
     relay.skipSimulation = true;

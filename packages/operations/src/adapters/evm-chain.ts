@@ -1,5 +1,5 @@
 /**
- * An EVM chain through the agent's own RPC: what the pool, the registry and the token say, and what is final.
+ * An EVM chain through the agent's own RPC: the state of the pool, the registry and the token, and what is final.
  *
  * @module
  */
@@ -62,7 +62,7 @@ export function createEvmChain(settings: EvmChainSettings): EvmChain {
   }
 
   async function fetchFunded(batchId: Hex32, upTo: number): Promise<FundedBatch> {
-    // Newest first and in windows: many RPCs limit the range, and a batch that is asked for is recent.
+    // Newest first and in windows: many RPCs limit the range, and a requested batch is usually recent.
     for (let to = upTo; to >= settings.deployedAtBlock; to -= logWindowBlocks) {
       const from = Math.max(settings.deployedAtBlock, to - logWindowBlocks + 1);
       const batches = await pool.fetchFundedBatches(from, to, batchId);

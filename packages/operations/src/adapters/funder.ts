@@ -20,7 +20,7 @@ import type { ApprovalTransaction, Clock, FunderPort } from '../ports.ts';
 /** Pause between two reads of a signature that is not approved yet. */
 const pollMs = 2_000;
 
-/** @throws what the signer throws when it does not know its own address */
+/** @throws the error of a signer that does not know its own address */
 export async function createFunder(signer: Signer, clock: Clock): Promise<FunderPort> {
   const address: EvmAddress = await signer.address();
 

@@ -97,7 +97,7 @@ function withDigest(checked: Undigested, body: unknown): CheckedDisbursement {
 
 type Checks<T> = AsyncGenerator<Issue, T, undefined>;
 
-/** Receives what is known about a request, whatever else is wrong with it. */
+/** Receives what is known about a request, even if it has other issues. */
 type Observer = {
   /** Called before any service is asked. */
   onTarget(target: PaymentTarget): void;

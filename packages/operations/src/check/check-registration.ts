@@ -1,6 +1,6 @@
 /**
  * The last check of a disbursement, and the only one that asks the platform: each recipient must be enrolled and
- * eligible, and its sign-in evidence must hold (docs/decisions/0009, §2).
+ * eligible, and its sign-in evidence must be valid (docs/decisions/0009, §2).
  *
  * @module
  */
@@ -23,7 +23,7 @@ import { findRotations } from './key-rotations.ts';
 export type AddressedEntry = Omit<ReadRecipient, 'recipientAddress' | 'amount'> & {
   readonly requestIndex: number;
   readonly address: EvmAddress;
-  /** Undefined: it was refused. The recipient is looked up all the same, so that one pass finds every issue. */
+  /** Undefined: it was refused. The recipient is still looked up, so that one pass finds every issue. */
   readonly amount: Amount | undefined;
 };
 
@@ -35,7 +35,7 @@ export type Registered = {
   readonly rotations: readonly KeyRotation[];
 };
 
-/** Addresses in one look-up: the most that the platform takes. */
+/** Addresses in one look-up: the maximum that the platform accepts. */
 const addressesPerLookup = 256;
 
 /** Recipients that one request may look up. More than any chain pays in one batch. */
@@ -96,7 +96,7 @@ export async function* walkRegistration(
   return { recipients, skipped, skippedTotal, rotations };
 }
 
-/** What the request says about a recipient, with the keys that its sign-in evidence vouches for. */
+/** A recipient of the request, with the keys that its sign-in evidence proves. */
 function createRecipient(
   entry: AddressedEntry & { readonly amount: Amount },
   verified: VerifiedRecipient,

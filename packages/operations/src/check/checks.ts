@@ -1,5 +1,5 @@
 /**
- * The types of the checks: what they are given and what they find.
+ * The types of the checks: their inputs and their results.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export type Issue = {
 };
 
 /**
- * A recipient that will be paid: everything that the manifest says about it, and its position in the request. The stored
+ * A recipient that will be paid: its fields in the manifest, and its position in the request. The stored
  * record of the job keeps it in this form.
  */
 export type CheckedRecipient = VerifiedRecipient &
@@ -55,12 +55,12 @@ export type CheckedDisbursement = {
   readonly total: Amount;
 };
 
-/** What a chain key stands for. */
+/** The chain and settings that a chain key names. */
 export type ChainRoute =
   | { readonly kind: 'routable'; readonly context: ChainContext; readonly maxRecipients: number }
   | { readonly kind: 'invalid'; readonly reason: string };
 
-/** What a request would take from the funder. Known as soon as chain and token are, whatever else is wrong. */
+/** What a request would take from the funder. Known as soon as chain and token are known, even if there are other issues. */
 export type PaymentTarget = {
   readonly context: ChainContext;
   readonly token: TokenSettings;

@@ -32,13 +32,13 @@ export type EvidenceClaim = {
   readonly record: RecipientRecord;
 };
 
-/** `reason` says what is wrong. It never repeats what the platform sent. */
+/** `reason` names the problem. It never repeats what the platform sent. */
 export type EvidenceVerdict =
   | { readonly kind: 'verified'; readonly recipient: VerifiedRecipient }
   | { readonly kind: 'refused'; readonly reason: string };
 
 export type EvidenceVerifier = {
-  /** Judges claims, in their order. All that hold are pinned together, in one write. */
+  /** Verifies claims, in their order. All valid claims are pinned together, in one write. */
   verifyAll(claims: readonly EvidenceClaim[]): Promise<readonly EvidenceVerdict[]>;
 };
 

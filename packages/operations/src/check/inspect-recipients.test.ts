@@ -31,7 +31,7 @@ describe('inspectRecipients', () => {
     const { world, inspect } = await createInspection();
     const [first, second, third] = world.holders;
     world.platform.enroll(second!, { readiness: 'eligibility_pending' });
-    // Evidence of another wallet: the platform lies, or mixed two people up.
+    // Evidence of another wallet: the platform is malicious, or confused two people.
     world.platform.enroll(third!, { evidence: { ...first!.evidence } });
     const standings = await inspect([
       first!.address,

@@ -12,13 +12,13 @@ import type { CheckDeps } from './checks.ts';
 
 export type RecipientStanding = {
   readonly address: EvmAddress;
-  /** A disbursement would pay this recipient now. Says nothing about the funder's money. */
+  /** A disbursement would pay this recipient now. The funder's money is not checked. */
   readonly isReady: boolean;
-  /** The platform's answer. `ready` with `isReady` false: the sign-in evidence does not hold. */
+  /** The platform's answer. `ready` with `isReady` false: the sign-in evidence is invalid. */
   readonly readiness: Readiness;
   /** Why the recipient is not ready. Absent: it is. */
   readonly reason?: string;
-  /** When the wallet signed in with its encryption key. Absent: it has not, or the evidence does not hold. */
+  /** When the wallet signed in with its encryption key. Absent: it has not, or the evidence is invalid. */
   readonly signedInAtMs?: number;
 };
 
@@ -32,7 +32,7 @@ export type InspectDeps = Pick<CheckDeps, 'platform' | 'evidence' | 'paidKeys' |
 const addressesPerLookup = 256;
 
 /**
- * One standing per address, in their order.
+ * One result per address, in their order.
  * @throws PoolError 503 `platform_unavailable`, `edge_token_refused`, `platform_invalid_response`
  */
 export async function inspectRecipients(

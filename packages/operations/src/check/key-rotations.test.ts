@@ -1,4 +1,4 @@
-// A recipient whose encryption key changed since its last payment: told, and paid all the same.
+// A recipient whose encryption key changed since its last payment: the operator is warned, and the recipient is paid.
 import { createFakeHolder, signFakeEvidence } from '@pool/testkit';
 import { expect, it } from 'vitest';
 import { createWorld } from '../fixtures/fake-world.ts';
@@ -41,7 +41,7 @@ it('warns of a key that changed since the last payment, until the new key is pai
       preflight: [{ code: 'recipient_key_rotated', severity: 'warning' }],
     });
     expect(report.preflight?.[0]?.message).toMatch(/^recipients\[1\]: .* on 2026-11-15/);
-    // The position tells the payer who it is; a report may be logged.
+    // The position identifies the recipient for the payer. A report may be logged, so it has no address.
     expect(report.preflight?.[0]?.message).not.toContain(second.address);
   }
 

@@ -1,4 +1,4 @@
-// The advisory look: what it sees, and that nothing it meets stops a batch.
+// The advisory read: its results, and that none of them stops a batch.
 import { parseEvmAddress } from '@pool/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { observeAllowance } from './observe-allowance.ts';

@@ -32,7 +32,7 @@ export type PreflightCode = (typeof preflightCodes)[number];
 export type PreflightFinding = {
   readonly code: PreflightCode;
   readonly message: string;
-  /** Present: the batch goes through, and the operator should know. Absent: it would prevent the batch now. */
+  /** Present: the batch is paid, and the operator should know. Absent: it would prevent the batch now. */
   readonly severity?: 'warning';
 };
 
@@ -120,7 +120,7 @@ const relayerTroubles: Readonly<Record<string, string>> = {
   stalled: 'does not work',
 };
 
-/** What the relayer of a chain cannot do now, in a few words. Undefined: no trouble is known. */
+/** The current problem of a chain's relayer, in a few words. Undefined: no trouble is known. */
 export function describeRelayerTrouble(health: RelayerHealth | undefined): string | undefined {
   if (health === undefined || health.ok) {
     return undefined;

@@ -113,7 +113,7 @@ describe('validateDisbursement', () => {
       'batch-too-large',
       ...[0, 1, 2].flatMap(() => ['invalid-amount', 'invalid-address']),
     ]);
-    // What an address is depends on the chain.
+    // The format of an address depends on the chain.
     expect(await codes({ token: 'USDC', chain: 'mars', recipients: [bad] })).toEqual([
       'invalid-chain',
       'invalid-amount',
@@ -255,7 +255,7 @@ describe('preflight', () => {
     expect(codesOf(report.preflight)).toEqual(['insufficient_balance']);
   });
 
-  // 60,000 gas at 1 gwei, as the fake chain prices an approval.
+  // 60,000 gas at 1 gwei, the price of an approval on the fake chain.
   const gas = 60_000n * 10n ** 9n;
   it.each([
     ['an approval', {}, 0n, gas],
@@ -306,7 +306,7 @@ describe('preflight', () => {
     ['fee_cap_reached', 'below its cap'],
     ['transaction_stuck', 'nobody mines'],
     ['stalled', 'does not work'],
-    // What a later platform may say, and what no platform should.
+    // An answer that a later platform may give, and an answer that no platform should give.
     ['something_new', 'cannot send a batch'],
     ['constructor', 'cannot send a batch'],
     [undefined, 'cannot send a batch'],

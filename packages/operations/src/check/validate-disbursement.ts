@@ -35,7 +35,7 @@ export type ValidateDeps = {
   readonly funder: EvmAddress | undefined;
   /**
    * The services that could not handle a batch now. Never throws.
-   * @param chain - key of the chain it is for; undefined: the request names none that can be paid on
+   * @param chain - key of the chain it is for; undefined: the request names no chain with a pool
    */
   readonly findOutages: (chain: string | undefined) => Promise<readonly PreflightFinding[]>;
 };

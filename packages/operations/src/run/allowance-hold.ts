@@ -15,7 +15,7 @@ export type AllowanceHold = {
   claim(): boolean;
   /** Releases the lock. It may be taken again. */
   release(): void;
-  /** Releases the lock for good, and gives up a place in the queue. */
+  /** Releases the lock permanently, and leaves the queue. */
   end(): void;
 };
 

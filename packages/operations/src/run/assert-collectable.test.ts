@@ -1,4 +1,4 @@
-// What the pool cannot collect is not signed: the funder's money is read again, under the lock, before its key signs.
+// An amount that the pool cannot collect is not signed: the funder's money is read again, under the lock, before its key signs.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type World } from '../fixtures/fake-world.ts';
 import { createKeyLock } from './key-lock.ts';

@@ -1,4 +1,4 @@
-// The batch of a job: which circuit it takes, and that a run builds it once.
+// The batch of a job: its circuit, and that a run builds it once.
 import { createFakeHolder } from '@pool/testkit';
 import { expect, it } from 'vitest';
 import { createWorld, type FakeJob } from '../fixtures/fake-world.ts';

@@ -28,7 +28,7 @@ import {
 } from './record.ts';
 import type { Run, RunBase } from './run.ts';
 
-/** The nonce under which the contract pays this job once, whoever asks (protocol §3). */
+/** The nonce under which the contract pays this job once, for any caller (protocol §3). */
 export function computeJobNonce(base: RunBase, employerId: string, jobKey: string): Hex32 {
   return computeKeyNonce(base.context.settings, base.funder.address, employerId, jobKey);
 }

@@ -1,4 +1,4 @@
-// The keyed fingerprint of a request: against an independent computation, and what it must not tell.
+// The keyed fingerprint of a request: compared with an independent computation, and what it must not reveal.
 import { createHash, createHmac } from 'node:crypto';
 import { canonicalDigest, Secret } from '@pool/core';
 import { expect, it } from 'vitest';

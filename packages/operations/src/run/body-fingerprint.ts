@@ -64,7 +64,7 @@ export const usedForOther: ErrorBody = {
 /**
  * Asks the platform whether another agent has used the key for another request. The route asks before it accepts the
  * request. The worker asks again before it proves, and before it calls the key paid.
- * @throws PoolError 409 `idempotency_conflict`; what the platform's client throws
+ * @throws PoolError 409 `idempotency_conflict`; errors of the platform's client
  */
 export async function assertSameRequest(
   key: string,
@@ -81,7 +81,7 @@ export async function assertSameRequest(
   }
 }
 
-/** {@link assertSameRequest}, except that a platform which does not answer refuses nothing. */
+/** {@link assertSameRequest}, except that a platform that does not answer does not cause a refusal. */
 export async function refuseOtherRequest(
   ...parameters: Parameters<typeof assertSameRequest>
 ): Promise<void> {

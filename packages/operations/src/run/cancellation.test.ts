@@ -1,5 +1,5 @@
-// Cancelling a job. While nothing has left the agent, it ends at once. Otherwise it ends when the chain shows that its
-// authorisation can never land, and is not called cancelled before that.
+// Cancels a job. Before the release it ends at once. Afterwards it ends when the chain shows that its
+// authorisation can never settle, and is not reported as cancelled before.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
 import type { FaultPoint } from './fault-points.ts';
@@ -114,7 +114,7 @@ describe('a job that is cancelled after its batch is released', () => {
       batchNonce: row?.batch.batchNonce,
       signature: job.record().voidSignature,
     });
-    // Final, not only mined; and long before the deadline.
+    // The block is final, not only mined, and the deadline is far in the future.
     expect(world.clock.nowMs() - startedAtMs).toBeGreaterThanOrEqual(30_000);
     expect(world.clock.nowMs() - startedAtMs).toBeLessThan(120_000);
     expect(world.chain.funds).toBe(0);
@@ -130,7 +130,7 @@ describe('a job that is cancelled after its batch is released', () => {
         cancel(job);
       }
       if (point === 'void.posted') {
-        // The funder is topped up and the platform has lost its row. What was withdrawn stays withdrawn.
+        // The funder has received tokens and the platform has lost its row. The withdrawal stays in effect.
         world.chain.balance = 10n ** 30n;
         world.platform.rows.clear();
       }

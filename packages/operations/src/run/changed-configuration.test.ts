@@ -1,5 +1,5 @@
-// A job whose funder, pool or token was configured differently when it began: it says so and waits, ends when the chain
-// shows what became of it, and is never paid a second time under the new settings.
+// A job whose funder, pool or token was configured differently when it started: it reports that and waits, ends when the chain
+// shows its outcome, and is never paid a second time under the new settings.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEvmAddress, Secret } from '@pool/core';
 import { createMemoryStore } from '@pool/idempotency';
@@ -15,7 +15,7 @@ import type { DisbursementDeps } from './run.ts';
 
 const otherPool = parseEvmAddress('0x00000000000000000000000000000000000000b1');
 
-/** A job that was broken off at a point, and the settings of an agent whose funder key was rotated since. */
+/** A job that was interrupted at a point, and the settings of an agent whose funder key was rotated since. */
 async function createRotated(where: FaultPoint, options = { permit: true }) {
   const world = await createWorld(options);
   world.platform.holdBack = true;
@@ -100,7 +100,7 @@ describe('a job that began with another funder', () => {
     await world.run(job, undefined, rotated);
     expect(viewOf(job).error?.message).toContain(`set the allowance of the pool`);
     expect(viewOf(job).error?.message).toContain(world.funder.address);
-    // The new funder's allowance is nobody's business here.
+    // The new funder's allowance is irrelevant here.
     expect(world.chain.approvals).toEqual([6_000n]);
   });
 

@@ -1,7 +1,7 @@
 /**
  * A job whose manifest was made with settings that the agent no longer has (docs/decisions/0029, §7). Nothing is sent for it
- * under the new settings: its funder, pool and nonce are those of the manifest. It ends when the chain shows what became of
- * that batch. Until then its `blocked` error says what differs.
+ * under the new settings: its funder, pool and nonce are those of the manifest. It ends when the chain shows the outcome of
+ * that batch. Until then its `blocked` error names the differences.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export async function findChangedManifest(run: Run): Promise<SeededManifest | un
 }
 
 /**
- * Ends the job if the chain shows what became of its batch.
+ * Ends the job if the chain shows the outcome of its batch.
  * @throws BlockedRunError if it does not, after the reason was stored
  */
 export async function concludeChanged(run: Run, seeded: SeededManifest): Promise<void> {

@@ -1,10 +1,10 @@
-// What a paid job publishes: a commitment for each recipient, or no result.
+// The result of a paid job: a commitment for each recipient, or no result.
 import { parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createFakeJob, createWorld, type FakeJob, viewOf } from '../fixtures/fake-world.ts';
 import type { DisbursementRecord } from './record.ts';
 
-/** A job whose batch is final on chain, as the process dies before it concludes. */
+/** A job whose batch is final on chain, and whose process crashed before it concluded. */
 async function payAndDie() {
   const world = await createWorld({ permit: true });
   const job = await world.accept();

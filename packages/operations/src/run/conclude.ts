@@ -94,7 +94,7 @@ async function concludeElsewhere(run: Run, funded: FundedBatch): Promise<void> {
     transferred,
   });
   if (verdict.kind === 'same-payment') {
-    // The approval of this job was not used: the other payment brought its own.
+    // The approval of this job was not used: the other payment had its own.
     const remainder = await withdrawAllowance(run);
     return concludeSettled(run, funded, pairWithRecipients(run, verdict.commitments), remainder);
   }
@@ -164,8 +164,8 @@ async function concludeDead(
 }
 
 /**
- * A dead authorisation of this job does not rule out a settlement of its key on other terms. The platform must say what
- * it holds before the job says that nothing was paid.
+ * A dead authorisation of this job does not rule out a settlement of its key on other terms. The platform must report what
+ * it has before the job reports that nothing was paid.
  */
 async function askForeign(run: Run): Promise<ErrorBody | undefined> {
   const { key } = run.record();

@@ -1,5 +1,5 @@
-// A crash anywhere: the run is ended at every named point, and at every write to the store, and started
-// again from what was on disk. Each time the contract sees exactly one fund(), and the job ends done.
+// Crashes at all points: the run is ended at every named point, and at every write to the store, and started
+// again from the data on disk. Each time the contract sees exactly one fund(), and the job ends done.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type WorldOptions } from '../fixtures/fake-world.ts';
 import { deliveryName } from './delivery.ts';

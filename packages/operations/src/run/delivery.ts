@@ -1,6 +1,6 @@
 /**
  * What a funder keeps of a batch after the erasure of its recipients (protocol §3): the sealed notes with the P of each
- * slot, so that they can be delivered again. A note whose ciphertext is lost is lost money. It holds no amount but the
+ * slot, so that they can be delivered again. If the ciphertext of a note is lost, its money is lost. It holds no amount but the
  * total.
  *
  * @module
@@ -36,7 +36,7 @@ export function parseDelivery(text: string): Delivery {
   try {
     return parseWire(deliverySchema, JSON.parse(text), 'the stored delivery');
   } catch {
-    // No cause: an error of the parser quotes what it read.
+    // The cause is omitted: an error of the parser quotes its input.
     throw new PoolError(
       'delivery_damaged',
       'the sealed notes in the job store are damaged; restore the job store from a backup and run the command again',
@@ -44,7 +44,7 @@ export function parseDelivery(text: string): Delivery {
   }
 }
 
-/** Whether a job that ended put notes on chain. The sealed notes of other jobs serve no purpose. */
+/** Whether a job that ended put notes on chain. The sealed notes of other jobs are not needed. */
 export function hasNotesOnChain(state: string, { result }: DisbursementRecord): boolean {
   return state === 'done' && result?.status === 'completed';
 }

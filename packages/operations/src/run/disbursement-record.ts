@@ -34,24 +34,24 @@ export type RecordedApproval = {
   readonly mined: boolean;
 };
 
-/** What is kept of a settlement on other terms (foreign-settlement.ts). */
+/** The stored data of a settlement on other terms (foreign-settlement.ts). */
 export type ForeignSettlement = {
   readonly chain: string;
-  /** As the platform spells it. */
+  /** In the platform's spelling. */
   readonly funder: string;
   readonly batchNonce: Hex32;
   /** Unix seconds. */
   readonly deadline: number;
-  /** By the platform's word. */
+  /** According to the platform. */
   readonly isSettled: boolean;
 };
 
-/** What is known about a job. How far it is follows from these facts: {@link phaseOf} in phase.ts. */
+/** What is known about a job. Its phase follows from these facts: {@link phaseOf} in phase.ts. */
 export type DisbursementRecord = {
   readonly version: 1;
   readonly employerId: string;
   readonly key: string;
-  /** Of the request it was accepted from, for the log. */
+  /** Id of the request that created the job, for the log. */
   readonly requestId?: string;
   readonly chain: string;
   readonly tokenSymbol: string;
@@ -91,7 +91,7 @@ export type DisbursementRecord = {
   readonly settlement?: {
     readonly txHash: Hex32;
     readonly blockNumber: number;
-    /** Decimal; absent when the chain did not tell. */
+    /** Decimal; absent if the chain did not answer. */
     readonly gasUsed?: string;
   };
   /** An allowance that a paid job gave and did not use, and what to do about it. */

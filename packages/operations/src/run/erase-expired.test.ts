@@ -1,4 +1,4 @@
-// Retention over a real SQLite file: what cannot be erased keeps nobody else's data.
+// Retention over a real SQLite file: a job that cannot be erased does not keep the data of other jobs.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ async function fill(count: number): Promise<readonly string[]> {
   return keys;
 }
 
-/** As a bad disk or another program would. */
+/** Damage as from a defective disk or another program. */
 function damage(keys: readonly string[], payload: string): void {
   const database = new DatabaseSync(path);
   const write = database.prepare('UPDATE job SET payload = ? WHERE key = ?');

@@ -94,7 +94,7 @@ function decideErasure(job: StoredJob): EraseInput {
   return {
     scope: job.scope,
     key: job.key,
-    // The release record too: somebody who knows the recipients could guess amounts from its digest of the manifest.
+    // The release record too: anyone who knows the recipients could guess amounts from its digest of the manifest.
     names: [manifestName, releaseName, ...delivery],
     payload: serializeRecord(eraseFields(record)),
   };

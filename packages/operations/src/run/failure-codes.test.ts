@@ -1,4 +1,4 @@
-// A payment that fails before its release says by its code what happened, and pays nobody.
+// A payment that fails before its release reports the cause by its code, and pays nobody.
 import { Secret } from '@pool/core';
 import { createLocalKeySigner, type Outcome, type Progress } from '@pool/signers';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// A batch nonce that somebody used under a funder of its own (protocol §3). Whoever carries our batch to the
-// chain knows its nonce first: it must neither stop the payment nor make a job say "already paid".
+// A batch nonce that another party used under its own funder (protocol §3). The party that sends our batch to the
+// chain knows the nonce first. It must not be able to prevent the payment or make a job report "already paid".
 import { bigintToHex32, type Hex32, parseEvmAddress } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createWorld, viewOf, type World } from '../fixtures/fake-world.ts';
@@ -7,7 +7,7 @@ import { computeJobNonce } from './batch.ts';
 
 const relayer = parseEvmAddress('0x00000000000000000000000000000000000000a7');
 
-/** A batch of the relayer's own money under the nonce of the job `key`. */
+/** A batch with the relayer's own money under the nonce of the job `key`. */
 function burn(world: World, employerId: string, key: string): Hex32 {
   const token = parseEvmAddress(world.context.settings.tokens['USDC']?.address);
   const base = { context: world.context, funder: world.funder, token };
@@ -66,7 +66,7 @@ describe("a batch nonce used under another funder's address", () => {
     const job = await world.accept();
     world.gate.failCalls(1_000_000);
     await world.run(job);
-    // No agent computes such a nonce, so nothing here can tell what became of it.
+    // No agent computes such a nonce, so its outcome is unknown here.
     expect(viewOf(job).error).toMatchObject({
       code: 'settled_elsewhere',
       message: expect.stringContaining('do not resubmit'),

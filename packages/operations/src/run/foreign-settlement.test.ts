@@ -1,5 +1,5 @@
 // A key for which the platform holds a settlement on other terms: another funder, pool or chain. Its batch nonce
-// differs, so the contract would accept this batch too. A job must not call such a key unpaid.
+// differs, so the contract would accept this batch too. A job must not report such a key as unpaid.
 import type { SettlementRecord } from '@pool/api';
 import { type EvmAddress, parseEvmAddress, Secret } from '@pool/core';
 import { createLocalKeySigner } from '@pool/signers';
@@ -27,7 +27,7 @@ function withPool(world: World, pool: EvmAddress): ChainContext {
   return { ...world.context, settings: { ...world.context.settings, pool } };
 }
 
-/** The settlement that an agent with these settings posts, and whether it lands. */
+/** The settlement that an agent with these settings posts, and whether it is mined. */
 async function settleUnder(
   world: World,
   changes: Partial<DisbursementDeps>,
@@ -201,7 +201,7 @@ function withTick(world: World, onTick: () => void): DisbursementDeps['clock'] {
 }
 
 describe('a settlement on other terms that is seen after the release', () => {
-  /** The batch has left when another agent's settlement appears under its key. */
+  /** The batch is released before another agent's settlement appears under its key. */
   async function meetAfterRelease(lands: boolean) {
     const world = await createWorld({ permit: true, finalityBlocks: 3 });
     const row = await settleUnder(world, { funder: await createOtherFunder(world) }, lands);

@@ -30,7 +30,7 @@ import { isUnderNonce } from './settlement-request.ts';
 /** Code of a job, or of a dry run, whose key has such a settlement. */
 export const settledElsewhere = 'settled_elsewhere';
 
-/** The most that one record keeps. A platform that names another settlement each time must not fill the disk. */
+/** The maximum number in one record. A platform that names another settlement each time must not fill the disk. */
 const maxKept = 16;
 
 export type KeyPlace = {
@@ -71,7 +71,7 @@ export async function judgeOther(
   return compareFingerprints(own, row.bodyFingerprint) === 'other' ? usedForOther : error;
 }
 
-/** Asked once more before anything is signed. @throws PoolError what {@link judgeRow} answers */
+/** Asked once more before anything is signed. @throws PoolError the error that {@link judgeRow} returns */
 export async function assertNotForeign(run: Run): Promise<void> {
   const row = await run.retry(() => run.deps.platform.getSettlement(run.record().key));
   const error = await judgeRow(run, row, run.retry);
@@ -81,9 +81,9 @@ export async function assertNotForeign(run: Run): Promise<void> {
 }
 
 /**
- * For a dry run: what a job under this key would end with, because the platform holds a settlement on other terms.
- * @param own - where this agent would pay
- * @throws what the platform's client throws
+ * For a dry run: the error of a job under this key, because the platform has a settlement on other terms.
+ * @param own - the chain, pool and funder of this agent
+ * @throws errors of the platform's client
  */
 export async function findForeignUse(
   place: KeyPlace,

@@ -19,7 +19,7 @@ export class InterruptedRunError extends Error {
 
 /** A run that cannot continue with the current settings. Trying again soon does not help. */
 export class BlockedRunError extends InterruptedRunError {
-  /** As it was stored. `message` is for readers of the job and must not be logged. */
+  /** The stored error. `message` is for readers of the job and must not be logged. */
   readonly blocked: ErrorBody;
 
   constructor(blocked: ErrorBody, options: { readonly cause?: unknown } = {}) {

@@ -1,5 +1,5 @@
-// The worker over a real job store: takes up what others left, survives interruptions, stops cleanly, and
-// forgets what retention says.
+// The worker over a real job store: continues the jobs of other workers, survives interruptions, stops cleanly, and
+// erases data after the retention time.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DisburseRequest } from '@pool/core';

@@ -58,7 +58,7 @@ export type JobRunner = {
 /** States in which a job needs a worker. */
 const openStates = ['accepted', 'submitted'] as const;
 
-/** How long an interrupted job rests before it is run again. The rest doubles each time. */
+/** How long an interrupted job waits before it is run again. The delay doubles each time. */
 const minRestMs = 3_000;
 const maxRestMs = 60_000;
 
@@ -79,7 +79,7 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
   const cancelled = new Set<string>();
   /** Those of them whose run has not begun with the cancellation yet. They are leased before all others. */
   const cancelledFirst = new Set<string>();
-  /** How long each interrupted key rests next, milliseconds. */
+  /** The next delay of each interrupted key, milliseconds. */
   const restsMs = new Map<string, number>();
   /** Why the last run of a key was interrupted. The event of a blocked job is sent once. */
   const blocked = new Map<string, string>();
@@ -185,7 +185,7 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
     }
   }
 
-  /** The job keeps its lease while it rests, but not its place among the active jobs, so other jobs can run. */
+  /** The job keeps its lease while it waits, but not its place among the active jobs, so other jobs can run. */
   async function restJob(fenced: FencedName): Promise<void> {
     if (stopping.signal.aborted) {
       await store.release(fenced).catch(() => undefined);

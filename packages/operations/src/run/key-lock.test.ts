@@ -1,4 +1,4 @@
-// First come, first served; a waiter that gives up blocks nobody.
+// First come, first served; a waiter that gives up does not block others.
 import { describe, expect, it } from 'vitest';
 import { createKeyLock } from './key-lock.ts';
 

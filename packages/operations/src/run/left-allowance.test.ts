@@ -1,4 +1,4 @@
-// What a batch that was not paid may leave behind: an allowance of the pool over the funder's tokens. The job reports
+// A batch that was not paid can leave an allowance of the pool over the funder's tokens. The job reports
 // it, with what to do about it.
 import { describe, expect, it } from 'vitest';
 import { createWorld, viewOf } from '../fixtures/fake-world.ts';

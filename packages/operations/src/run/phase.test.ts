@@ -22,7 +22,7 @@ function createResult(status: DisbursementResult['status']): DisbursementResult 
   return { status, batches: [], notes: [], skipped: [], allowance: { state: 'unknown' } };
 }
 
-/** What a record may hold, each as it is stored. */
+/** The facts that a record can contain, each in its stored form. */
 const facts = {
   proved: {
     proved: {

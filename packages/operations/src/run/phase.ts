@@ -7,7 +7,7 @@
  * A job may end without passing the phases in between: its key may turn out to be paid by another agent, or the job
  * fails. `recovered` replaces `released` where the store was restored from a backup that is older than the signature.
  *
- * Two facts are not phases, because they can be true in several of them: that a cancellation was asked for
+ * Two facts are not phases, because they can be true in several of them: that a cancellation was requested
  * (cancellation.ts), and that the settings of the agent do not fit the job (`blocked`).
  *
  * @module
@@ -37,7 +37,7 @@ export type PhaseKind = Phase['kind'];
 
 /**
  * The phases that may follow each phase. A job also stays in its phase while other facts of its record change. A write
- * that would take another way is refused ({@link assertTransition}).
+ * with another change of phase is refused ({@link assertTransition}).
  */
 export const transitions: Readonly<Record<PhaseKind, readonly PhaseKind[]>> = {
   accepted: ['proved', 'recovered', 'completed', 'failed'],
@@ -110,7 +110,7 @@ export function hasLeft({ kind }: Phase): boolean {
   return kind === 'released' || kind === 'recovered';
 }
 
-/** @throws Error for a way that {@link transitions} does not have */
+/** @throws Error for a change of phase that {@link transitions} does not contain */
 export function assertTransition(from: PhaseKind, to: PhaseKind): void {
   if (from !== to && !transitions[from].includes(to)) {
     throw new Error(`a job cannot go from ${from} to ${to}`);

@@ -12,7 +12,7 @@ import type { Batch } from './plan-batch.ts';
 import type { RecordedProof } from './record.ts';
 import type { Run } from './run.ts';
 
-/** @throws PoolError `prover_mock`, `proof_invalid`, and what the prover throws */
+/** @throws PoolError `prover_mock`, `proof_invalid`, and errors of the prover */
 export async function proveBatch(
   run: Run,
   batch: Batch,

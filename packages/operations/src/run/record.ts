@@ -36,7 +36,7 @@ export const manifestName = `fund-manifest/${attempt}`;
 /** Name of the write-once value that holds the release record: one for each attempt. */
 export const releaseName = `fund-release/${attempt}`;
 
-/** Name of the write-once value that says that a cancellation was asked for. */
+/** Name of the write-once value that records a cancellation request. */
 export const cancellationName = 'cancellation';
 
 /** The record of a freshly accepted job. */

@@ -1,6 +1,6 @@
 /**
  * Why platform and relayer refuse a released batch. A refusal decides nothing about the job. It is shown while the job
- * waits, it lets other batches of the funder have their turn, and it explains an end without a payment.
+ * waits, it lets other batches of the funder go first, and it explains an end without a payment.
  *
  * @module
  */
@@ -18,7 +18,7 @@ const unknownRevert: ErrorBody = {
 const budgetCode = 'gas_budget_exceeded';
 
 /**
- * Why the platform has nothing of this batch out. Undefined: it does not say so.
+ * Why no transaction of the platform with this batch is pending. Undefined: the platform does not report that.
  * @param row - the platform's row of the batch, `reverted`. Undefined: it has none
  * @param postError - the answer to the last post of the settlement
  */

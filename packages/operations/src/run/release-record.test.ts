@@ -1,12 +1,12 @@
 // The deadline of a batch is chosen when the batch is released (protocol §3), under the lock of its allowance, and
-// written down before anything is signed.
+// stored before anything is signed.
 import { assertField, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createFakeJob, createWorld, type FakeJob, type World } from '../fixtures/fake-world.ts';
 import { createKeyLock } from './key-lock.ts';
 import { releaseName } from './record.ts';
 
-/** Thirteen minutes at a block a second, as on a chain with the tag `finalized`. */
+/** Thirteen minutes with one block per second, as on a chain with the tag `finalized`. */
 const slowFinality = 780;
 
 async function dieAt(world: World, job: FakeJob, where: string): Promise<void> {
@@ -36,7 +36,7 @@ describe('a queue of one funder and token', () => {
     );
     expect(world.chain.funds).toBe(keys.length);
     expect(world.prover.proofs).toBe(keys.length);
-    // Whoever waits says for what.
+    // A waiting job reports what it waits for.
     const waits = events.filter((of) =>
       of.some((event) => event.kind === 'stage' && event.stage === 'awaiting-turn'),
     );
@@ -61,7 +61,7 @@ describe('a queue of one funder and token', () => {
     await first;
     expect(jobs.map((job) => job.state())).toEqual(['done', 'done']);
     expect(world.prover.proofs).toBe(3);
-    // The relayer was never asked to send a stale proof.
+    // The relayer never received a stale proof.
     expect(world.platform.posts).toBe(2);
   });
 

@@ -13,7 +13,7 @@ import type { Run } from './run.ts';
 /** A batch with the deadline of its authorisation. Confidential. */
 export type DatedBatch = Batch & { readonly deadline: number };
 
-/** Undefined: this attempt was never about to leave. */
+/** Undefined: this attempt was never released. */
 export async function loadRelease(run: Run, batch: Batch): Promise<DatedBatch | undefined> {
   const text = await run.journal.getValue(releaseName);
   return text === undefined ? undefined : readRelease(text, batch);

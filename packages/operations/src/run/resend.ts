@@ -1,5 +1,5 @@
 /**
- * What has to hold before the settlement of a released batch is sent again (protocol §8).
+ * The conditions under which the settlement of a released batch is sent again (protocol §8).
  *
  * @module
  */

@@ -1,4 +1,4 @@
-// The pipeline against fake ports: outcomes of protocol §8 and decision 6, one test a rule.
+// The pipeline against fake ports: outcomes of protocol §8 and decision 6, one test per rule.
 import { assertField, parseEvmAddress, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
 import { createWorld, type FakeJob, viewOf, type World } from '../fixtures/fake-world.ts';
@@ -315,7 +315,7 @@ describe('late landing', () => {
         before = job.record().signature;
         world.chain.refuseRoot(world.gate.root());
         world.chain.acceptRoot(world.gate.root().replace(/^0x../, '0x01'));
-        // The gate publishes a root with one person more; everybody keeps a place.
+        // The gate publishes a root with one more person; all others keep their places.
         world.gate.admit({ ...world.holders[0]!, walletId: assertField(77n) });
       }
     });

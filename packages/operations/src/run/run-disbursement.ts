@@ -1,7 +1,7 @@
 /**
  * The disbursement pipeline (ARCHITECTURE.md): eligibility, allowance, proving, waiting for its turn, signing,
  * approving-allowance, settling. Every step is stored before and after, so a run may end anywhere and the next one
- * continues from the phase of the record ({@link Phase}, with its transitions). Whatever happens, the contract sees one
+ * continues from the phase of the record ({@link Phase}, with its transitions). In every case the contract receives one
  * `fund()` per key.
  *
  * @module
@@ -180,7 +180,7 @@ async function payUnreleased(run: Run): Promise<void> {
 
 /**
  * Nothing of this run has left, but `failed` promises that the key has no effect on chain, and another agent, or this one
- * before its store was restored, may have sent it. Chain and platform must both say that it is unpaid. The job waits until
+ * before its store was restored, may have sent it. Chain and platform must both show that it is unpaid. The job waits until
  * they answer, because a job that fails and is paid after all would be paid twice.
  */
 async function concludeUnreleased(run: Run, error: ErrorBody): Promise<void> {

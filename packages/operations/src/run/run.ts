@@ -45,7 +45,7 @@ export type DisbursementDeps = {
   readonly findChain: (key: string) => ChainContext | undefined;
   readonly platform: PlatformPort;
   readonly paidKeys: PaidKeys;
-  /** For comparing this request with what another agent was given under the same key. */
+  /** For comparing this request with the request of another agent under the same key. */
   readonly fingerprints: Fingerprinter;
   /** Undefined: the deployment has no gate. */
   readonly gate: GatePort | undefined;
@@ -89,12 +89,12 @@ export type Run = {
   /** Sum of the recipients, base units. */
   readonly total: bigint;
   record(): DisbursementRecord;
-  /** How far the job is. */
+  /** The phase of the job. */
   phase(): Phase;
   /** The batch, if this run has built it. */
   builtBatch(): Batch | undefined;
   keepBatch(batch: Batch): void;
-  /** Stores changes. They are on disk when it resolves. Refuses a way that {@link transitions} does not have. */
+  /** Stores changes. They are on disk when it resolves. Refuses a change of phase that {@link transitions} does not contain. */
   update(changes: Partial<DisbursementRecord>): Promise<void>;
   finish(state: 'done' | 'failed', changes: Partial<DisbursementRecord>): Promise<void>;
   /** Stores the stage, then works. Its seconds are stored with the next update. */
@@ -143,7 +143,7 @@ export function createRun(input: RunInput, base: RunBase, deps: DisbursementDeps
     }
   }
 
-  /** @throws InterruptedRunError for a way that the job cannot take: it then stays as it is stored */
+  /** @throws InterruptedRunError for an impossible change of phase: the stored job then stays unchanged */
   function change(changes: Partial<DisbursementRecord>): DisbursementRecord {
     const changed = { ...current, ...changes };
     try {

@@ -1,7 +1,7 @@
 /**
  * Release, watch, resend or withdraw: from a signed authorisation to an outcome that the chain has finalised (protocol
  * §8, "Late landing"). Only {@link decideSettlement} can end the job here. A released authorisation may land until it is
- * dead, whatever platform, gate or relayer answer in between.
+ * dead, independently of the answers of platform, gate and relayer.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome>
   const watch = createWatch(run, batch);
   await keepDelivery(run, batch);
   if (run.phase().kind === 'signed') {
-    // Stored before it leaves: from here a crash must not call the job failed.
+    // Stored before it is sent: after a crash the job must not be reported as failed.
     await run.update({ releasedAtMs: run.deps.clock.nowMs() });
     await run.passFaultPoint('settling.released');
     await watch.post();
@@ -45,11 +45,11 @@ export async function settleBatch(run: Run, batch: DatedBatch): Promise<Outcome>
   }
 }
 
-/** What the platform shows under this key. */
+/** The platform's settlement under this key. */
 type RowView =
-  /** A transaction with the batch nonce of this job may be out. */
+  /** A transaction with the batch nonce of this job may be pending. */
   | 'out'
-  /** No transaction of this job is out. */
+  /** No transaction of this job is pending. */
   | 'none'
   /** A settlement on other terms may be alive: the batch of this job must not be sent again. */
   | 'foreign'

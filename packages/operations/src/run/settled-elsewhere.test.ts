@@ -1,5 +1,5 @@
-// A key that another agent has paid (protocol §8, case (c)): what the chain confirms counts, a row that
-// lies does not.
+// A key that another agent has paid (protocol §8, case (c)): data that the chain confirms count, and a row
+// with false data does not.
 import type { SettlementRecord } from '@pool/api';
 import { canonicalDigest, parseEncryptionPublicKey, parseHex32 } from '@pool/core';
 import { describe, expect, it } from 'vitest';
@@ -83,7 +83,7 @@ describe('a key that another agent has paid', () => {
     }));
     expect(viewOf(second).result).toEqual({
       ...viewOf(first).result,
-      // It saw no allowance: it found the key paid before it looked.
+      // It read no allowance, because it found the key paid before.
       allowance: { state: 'unknown' },
     });
   });
@@ -164,7 +164,7 @@ describe('a key that another agent has paid', () => {
     const world = await createWorld({ permit: true });
     await world.run(await world.accept('shared'));
     const row = world.platform.rows.get('shared');
-    // On another chain, for example: the batch nonce is another one, so the chain knows nothing of it.
+    // On another chain, for example: the batch nonce is another one, so this chain does not contain it.
     const job = await world.accept('other', swapAmounts(world));
     world.platform.rows.set('other', withFingerprintOf(world, row!, 'other'));
     await world.run(job);

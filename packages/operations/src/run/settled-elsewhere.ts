@@ -4,8 +4,8 @@
  * of the key says what was paid. It counts only as far as the event on chain and the request of this job confirm it.
  *
  * The chain does not show single amounts. They are taken from the request, whose sum the chain confirms, and only if the
- * keyed fingerprint in the row says that the other agent was given the same request. Which commitment belongs to which P
- * rests on the platform's word alone.
+ * keyed fingerprint in the row shows that the other agent received the same request. Which commitment belongs to which P
+ * is known from the platform only.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The settlement as it travels to the platform's relayer (ARCHITECTURE.md).
+ * The settlement in the form that the platform's relayer receives (ARCHITECTURE.md).
  *
  * @module
  */

@@ -17,7 +17,7 @@ const allowances: [string, WorldOptions][] = [
   ['with an approval', { finalityBlocks: 5 }],
 ];
 
-/** A batch of 6000 has left and its funder has 100 left; another batch of one unit is to be paid. */
+/** A batch of 6000 was released, and its funder has 100 left; another batch of one unit must be paid. */
 async function createUnderfunded(options: WorldOptions) {
   const world = await createWorld(options);
   const locks = createKeyLock();

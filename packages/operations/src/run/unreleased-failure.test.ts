@@ -1,9 +1,9 @@
-// A job that fails says that its key has no effect on chain. These are the cases in which that would be a
-// lie: the authorisation of another agent, or of this one before its store was restored, is still alive.
+// A failed job states that its key has no effect on chain. These are the cases in which that would be
+// false: the authorisation of another agent, or of this one before its store was restored, is still alive.
 import { describe, expect, it } from 'vitest';
 import { createFakeJob, createWorld, type FakeJob, type World } from '../fixtures/fake-world.ts';
 
-/** Runs the job up to the named point, where its process dies. */
+/** Runs the job up to the named point, where its process crashes. */
 async function dieAt(world: World, job: FakeJob, where: string): Promise<void> {
   await expect(
     world.run(job, (point) => {
@@ -14,7 +14,7 @@ async function dieAt(world: World, job: FakeJob, where: string): Promise<void> {
   ).rejects.toMatchObject({ code: 'run_interrupted' });
 }
 
-/** A first agent has posted its batch under the key; the relayer holds it back. */
+/** A first agent has posted its batch under the key; the relayer does not send it. */
 async function createLiveAuthorization() {
   const world = await createWorld({ permit: true });
   world.platform.holdBack = true;
@@ -62,7 +62,7 @@ describe('a job that would fail', () => {
   it('keeps its release, even if the platform has lost it and little time is left', async () => {
     const { world, first, row, nowSeconds } = await createLiveAuthorization();
     world.platform.rows.delete('shared');
-    // Too late to send anything new, and early enough for what is out to land.
+    // Too late to release anything new, and early enough for a released batch to be mined.
     world.clock.advanceSeconds(row.batch.deadline - 10 - nowSeconds());
     await world.run(first);
     expect(first.state()).toBe('failed');
