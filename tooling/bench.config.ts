@@ -1,4 +1,4 @@
-// The programs that the prover benchmark measures, as plain JavaScript beside node_modules: so that neither prover carries Node's
+// The programs that the prover benchmark measures, as plain JavaScript beside node_modules: so that neither prover includes Node's
 // type stripping, and ours is the built package that its users install.
 import { basename } from 'node:path';
 import { defineConfig } from 'tsup';

@@ -1,4 +1,4 @@
-// One file of everything in gpu-check.ts and one of its threads, with Dawn's build for this platform beside it: .cache/gpu-check needs Node and nothing else.
+// One file of everything in gpu-check.ts and one of its threads, with Dawn's build for this platform beside it: .cache/gpu-check requires Node only.
 import { cpSync, mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'tsup';
@@ -18,7 +18,7 @@ export default defineConfig({
   tsconfig: '../../tsconfig.json',
   noExternal: [/^@noble\//, /^@pool\//],
   external: ['webgpu'],
-  // From source, like everything else in this repository: no package need be built first.
+  // From source, like everything else in this repository, so no package must be built before.
   esbuildOptions: (options) => {
     options.conditions = ['@pool/source', 'import', 'node'];
   },

@@ -1,6 +1,6 @@
 // How every published package is built: ES modules for Node with their type declarations, from src/index.ts, from the
 // source of each command the package installs (`bin`), and from each worker thread's own file (`*-worker.ts`, which
-// lands beside the module that starts it). Run from the package's folder.
+// is written beside the module that starts it). Run from the package's folder.
 import { existsSync, globSync } from 'node:fs';
 import { basename } from 'node:path';
 import { defineConfig } from 'tsup';

@@ -1,7 +1,7 @@
 // What a `*.bench.ts` file exports.
 import type { Bench } from 'tinybench';
 
-/** Something too long to repeat. */
+/** A task that is too long to repeat. */
 export interface OneRun {
   readonly name: string;
   readonly detail: string;
@@ -15,6 +15,6 @@ export interface BenchFile {
   readonly add: (bench: Bench) => void | Promise<void>;
   /** Measured once, after the tasks. */
   readonly once?: () => Promise<readonly OneRun[]>;
-  /** Ends what `add` started. */
+  /** Ends the processes that `add` started. */
   readonly close?: () => Promise<void>;
 }

@@ -1,7 +1,7 @@
-// What every table of results names.
+// The description of the machine in every table of results.
 import { cpus, release, totalmem, type } from 'node:os';
 
-/** Processor, cores, memory, system, Node: what a figure depends on. */
+/** Processor, cores, memory, system, Node: the figures depend on them. */
 export function describeMachine(): string {
   const processors = cpus();
   const gib = (totalmem() / 2 ** 30).toFixed(0);

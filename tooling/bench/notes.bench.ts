@@ -1,4 +1,4 @@
-// Our hashing beside poseidon-lite's, which is the reference the vectors come from, and what a batch needs of each.
+// Our hashing compared with poseidon-lite's, the reference of the vectors, and the hashes that a batch requires.
 import { assertField } from '@pool/core';
 import { computeBatchRoot, createLeanImt, poseidon } from '@pool/notes';
 import { poseidon2, poseidon6 } from 'poseidon-lite';

@@ -1,5 +1,5 @@
-// `pnpm --silent run prove:public-circuits`: proves two circuits that others wrote, with the keys of their own ceremonies, and has
-// snarkjs verify the proofs. The files are fetched from the package registry into .cache and never become part of the repository.
+// `pnpm --silent run prove:public-circuits`: proves two circuits of other authors, with the keys of their own ceremonies, and
+// verifies the proofs with snarkjs. The files are fetched from the package registry into .cache and never become part of the repository.
 // Writes docs/public-circuits.md: what was proved, on which machine, on which day.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

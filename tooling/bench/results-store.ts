@@ -1,5 +1,5 @@
-// Results are kept as JSON, one file a benchmark, and the page and the plot are written from all of them: so a benchmark that was
-// run on another machine keeps its place with that machine's name and day.
+// Results are stored as JSON, one file per benchmark, and the page and the plot are written from all of them. So a benchmark that was
+// run on another machine stays on the page with that machine's name and day.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type AgentResults, renderAgentResults } from './agent/render.ts';
@@ -20,7 +20,7 @@ function read(name: string): unknown {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
 }
 
-/** Writes bench/RESULTS.md and bench/prover.svg from what bench/results holds. */
+/** Writes bench/RESULTS.md and bench/prover.svg from the files of bench/results. */
 function writePages(): void {
   // Written by the same programs that read them.
   const cpu = read('prover-cpu') as ProverResults | undefined;
@@ -53,29 +53,29 @@ function write(
   writePages();
 }
 
-/** Keeps the rates and writes the pages again. */
+/** Stores the rates and writes the pages again. */
 export function saveRates(results: RateResults): void {
   write('rates', results);
 }
 
-/** Keeps what was measured beside a hostile tenant and writes the pages again. */
+/** Stores the measurements next to a hostile tenant and writes the pages again. */
 export function saveHostileResults(results: HostileResults): void {
   write('platform-hostile', results);
 }
 
-/** Keeps what was measured of the agent and writes the pages again. */
+/** Stores the measurements of the agent and writes the pages again. */
 export function saveAgentResults(results: AgentResults): void {
   write('agent', results);
 }
 
-/** Keeps what was measured of the platform and writes the pages again. */
+/** Stores the measurements of the platform and writes the pages again. */
 export function savePlatformResults(results: PlatformResults): void {
   write('platform', results);
 }
 
 /**
- * Keeps what was measured of some sizes and writes the pages again. Sizes measured before on the same machine and day stay; results of
- * another machine or day give way.
+ * Stores the measurements of some sizes and writes the pages again. Sizes measured before on the same machine and day stay; results of
+ * another machine or day are replaced.
  */
 export function saveProverResults(accelerator: string, results: ProverResults): void {
   const name = `prover-${accelerator}`;

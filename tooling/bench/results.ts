@@ -4,7 +4,7 @@ export interface Measurement {
   readonly title: string;
   readonly name: string;
   readonly perSecond: number;
-  /** Relative margin of error, in percent; undefined for what ran once. */
+  /** Relative margin of error, in percent; undefined for a task that ran once. */
   readonly spreadPercent?: number | undefined;
   readonly samples: number;
 }

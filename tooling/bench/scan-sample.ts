@@ -1,5 +1,5 @@
-// Notes to scan: sealed for one holder or for strangers. Sealing is slow (two products in BigInt a note), so larger samples
-// repeat a thousand different notes; the scan does not notice.
+// Notes to scan: sealed for one holder or for strangers. Sealing is slow (two products in BigInt per note), so larger samples
+// repeat a thousand different notes, which does not change the work of the scan.
 import { assertField } from '@pool/core';
 import {
   computeCommitment,
@@ -8,7 +8,7 @@ import {
   sealNote,
 } from '@pool/notes';
 
-/** Whose notes are looked for. */
+/** The holder whose notes the scan finds. */
 export const holder = { viewingKey: 0x1234_5678_9abc_def0n ** 3n, walletId: assertField(4321n) };
 
 const distinct = 1000;

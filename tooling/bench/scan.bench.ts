@@ -1,5 +1,5 @@
-// Scanning sealed notes beside opening them one by one, and the kernels' hashing beside BigInt's: 512 notes of strangers,
-// 512 of the holder's own, 512 hashes; then 100,000 notes in one go, one in a hundred the holder's own.
+// Scanning sealed notes compared with opening them one by one, and the kernels' hashing compared with BigInt's: 512 notes of strangers,
+// 512 of the holder's own, 512 hashes; then 100,000 notes at once, one in a hundred the holder's own.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createKernels } from '@pool/kernels';
 import { hashPoseidonMany, openNote, poseidon, scanNotes } from '@pool/notes';

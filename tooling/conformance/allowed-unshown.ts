@@ -1,3 +1,3 @@
-// Statements that no test shows yet. The list only shrinks: an id that a test shows must leave it, and a statement
-// without a test that does not stand here fails the check. Empty, it lets nothing through.
+// Statements that no test shows yet. The list only shrinks: an id that a test shows must be removed, and a statement
+// without a test that is not in this list fails the check. An empty list allows no such statement.
 export const allowedUnshown: readonly string[] = [];

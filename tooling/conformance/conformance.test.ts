@@ -1,5 +1,5 @@
-// The map is honest: it names tests that exist, leaves no statement without a test or an owner, and the document says
-// what the map says.
+// The map is correct: it names tests that exist, every statement has a test or an owner, and the document equals
+// the map.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// What is wrong with the map itself, whatever the tests come to.
+// The problems of the map itself, independent of the results of the tests.
 import type { Statement, TestRef } from './statement.ts';
 import { listTestTitles, namesTest, type TitlePath } from './test-titles.ts';
 
@@ -9,7 +9,7 @@ export interface MapInput {
   readonly readFile: (path: string) => string | undefined;
 }
 
-/** One complaint a line, empty when every statement has a test that exists, an owner, or its leave to have neither. */
+/** One problem per line. Empty if every statement has a test that exists, has an owner, or is on the list of allowed ids. */
 export function findProblems({ statements, allowedUnshown, readFile }: MapInput): string[] {
   const ids = statements.map(({ id }) => id);
   const unshown = new Set(
@@ -41,7 +41,9 @@ export function findProblems({ statements, allowedUnshown, readFile }: MapInput)
       .map((id) => `${id} has neither a test nor an owner`),
     ...allowedUnshown
       .filter((id) => !unshown.has(id))
-      .map((id) => `${id} is shown or gone: take it off the list of what is allowed to be unshown`),
+      .map(
+        (id) => `${id} is shown by a test or no longer exists: remove it from allowed-unshown.ts`,
+      ),
   ];
 }
 

@@ -2,8 +2,8 @@
 // of each row.
 //   pnpm conformance                     run and print
 //   pnpm conformance --json              the same as one JSON document
-//   pnpm conformance --report run.json   print from a report of Vitest that is there already; runs nothing
-// Ends with 0 only when no row failed and the map itself is sound.
+//   pnpm conformance --report run.json   print from an existing report of Vitest; runs nothing
+// Exits with 0 only if no row failed and the map has no problem.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -18,7 +18,7 @@ import { sections, statements } from './statements.ts';
 const root = resolve(import.meta.dirname, '../..');
 
 const { values } = parseArgs({
-  // pnpm hands a `--` on.
+  // pnpm passes `--` on.
   args: process.argv.slice(2).filter((arg) => arg !== '--'),
   options: { json: { type: 'boolean', default: false }, report: { type: 'string' } },
 });

@@ -1,4 +1,4 @@
-// What the tests of a run came to, statement by statement, out of Vitest's JSON report.
+// The results of a run's tests for each statement, from Vitest's JSON report.
 import type { Section, Statement, TestRef } from './statement.ts';
 import { namesRun } from './test-titles.ts';
 
@@ -18,7 +18,7 @@ export interface Row {
   readonly section: string;
   readonly says: string;
   readonly outcome: Outcome;
-  /** Why a row failed, or whose it is. */
+  /** Why a row failed, or its owner. */
   readonly note?: string;
 }
 
@@ -34,10 +34,10 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The tests of a report. A test that was skipped has not passed. Throws when it is no report. */
+/** The tests of a report. A test that was skipped has not passed. Throws if the text is not a report. */
 export function readRanTests(report: unknown, root: string): readonly RanTest[] {
   const files = asObject(report)['testResults'];
-  if (!Array.isArray(files)) throw new Error('this is no JSON report of Vitest');
+  if (!Array.isArray(files)) throw new Error('this is not a JSON report of Vitest');
   return files.map(asObject).flatMap((file) => {
     const path = asText(file['name']).replace(`${root}/`, '');
     return asArray(file['assertionResults'])

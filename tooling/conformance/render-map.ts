@@ -1,4 +1,4 @@
-// The map as text: docs/conformance.md, and what `pnpm conformance` prints.
+// The map as text: docs/conformance.md, and the output of `pnpm conformance`.
 import { countOutcomes, type Row } from './read-outcomes.ts';
 import type { Proof, Section } from './statement.ts';
 
@@ -20,7 +20,7 @@ function describeProof(proof: Proof): string {
     .join('; ');
 }
 
-/** docs/conformance.md. It says where each statement is shown; whether the tests pass is for the run to say. */
+/** docs/conformance.md. It names the tests of each statement. A run shows whether they pass. */
 export function renderDocument(sections: readonly Section[]): string {
   const all = sections.flatMap(({ statements }) => statements);
   const count = (kind: Proof['kind']): number =>
@@ -41,12 +41,12 @@ export function renderDocument(sections: readonly Section[]): string {
     '',
     '<!-- Written by `pnpm generate` from tooling/conformance; do not edit. -->',
     '',
-    'Every statement that the contract of the service makes about this software, in our words, with the test that shows it.',
+    'Every statement of the service contract about this software, in our words, with the test that shows it.',
     `There are ${all.length}: ${count('shown')} are shown by tests, ${count('owed')} belong to work that is not built yet (account`,
-    `operations, custody) and will come with it, and for ${count('unshown')} nothing shows them yet.`,
+    `operations, custody) and will come with it, and ${count('unshown')} have no test yet.`,
     '',
     '`pnpm conformance` starts the sandbox, runs these tests and prints the map with pass or fail in each row. Every run of CI',
-    'does the same out of its own tests. A check fails when a row names a test that is not there, or names none.',
+    'does the same from its own tests. A check fails if a row names no test or a test that does not exist.',
     '',
     tables.join('\n\n'),
     '',
@@ -55,7 +55,7 @@ export function renderDocument(sections: readonly Section[]): string {
 
 const marks = { pass: 'pass   ', fail: 'FAIL   ', unshown: 'unshown', owed: 'owed   ' } as const;
 
-/** One line a row, and the closing total. */
+/** One line per row, and the closing total. */
 export function renderRows(rows: readonly Row[]): string {
   const lines: string[] = [];
   let section = '';

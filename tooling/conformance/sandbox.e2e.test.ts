@@ -1,4 +1,4 @@
-// The contract from outside: a sandbox as a person starts it, the example client that knows nothing of this repository,
+// The contract from outside: a sandbox as a person starts it, the example client, which imports nothing of this repository,
 // and the agent's own command.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -80,7 +80,7 @@ describe('the sandbox from outside', () => {
     return ((await response.json()) as { result: T }).result;
   }
 
-  /** Hashes of the transactions in which the pool did anything, oldest first. */
+  /** Hashes of the transactions with events of the pool, oldest first. */
   async function findPoolTransactions(): Promise<readonly string[]> {
     const filter = { address: place.contracts.pool, fromBlock: '0x0', toBlock: 'latest' };
     const logs = await askChain<{ transactionHash: string }[]>('eth_getLogs', filter);
@@ -103,7 +103,7 @@ describe('the sandbox from outside', () => {
       },
     });
     expect(result.stderr).toMatch(/\nrevoked the key\nthe revoked key and .+ were refused\n$/);
-    // What a key is made of is told nobody.
+    // The parts of a key are not disclosed.
     expect(result.stdout + result.stderr).not.toMatch(/pool_live_[A-Za-z0-9]{8}_/);
   });
 
@@ -138,7 +138,7 @@ describe('the sandbox from outside', () => {
     ].join(' ');
     const total = payment.paid.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
     const word = (value: bigint): string => value.toString(16).padStart(64, '0');
-    // The search finds what is there. Otherwise the rest would prove nothing.
+    // The search finds existing text. Otherwise the rest would prove nothing.
     expect(text).toContain(word(total));
     for (const { recipientAddress, amount } of payment.paid) {
       expect(text).not.toContain(recipientAddress.slice(2).toLowerCase());
@@ -151,7 +151,7 @@ describe('the sandbox from outside', () => {
 
   it('pays once with repeated requests, and the same pay run again pays nobody', async () => {
     const proxy = await startStumblingProxy(place.agentUrl, {
-      // The mistaken roster comes first.
+      // The roster with mistakes comes first.
       'POST disburse': ['none', 'down', 'busy', 'lost'],
       'GET disburse': ['lost', 'down'],
     });
@@ -178,7 +178,7 @@ describe('the sandbox from outside', () => {
   it('ends with the difference from the description', async () => {
     const elsewhere = join(directory, 'elsewhere.json');
     const [holder] = (JSON.parse(readFileSync(path, 'utf8')) as { holders: object[] }).holders;
-    // A wallet that is no funder of this agent: its key is another employer's.
+    // A wallet that is not a funder of this agent: its key belongs to another employer.
     writeFileSync(elsewhere, JSON.stringify({ ...place, employer: holder }), { mode: 0o600 });
     expect(await run(client, [elsewhere])).toMatchObject({
       code: 1,

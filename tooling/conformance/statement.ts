@@ -1,4 +1,4 @@
-// What one row of the conformance map is: a statement of the service contract in our words, and what shows it.
+// One row of the conformance map: a statement of the service contract in our words, and the tests that show it.
 
 /** One test, by its file and its title exactly as the file writes it: `refuses %s` stands for all of its cases. */
 export interface TestRef {
@@ -7,17 +7,17 @@ export interface TestRef {
   readonly name: string;
 }
 
-/** Work that is not built yet and brings the test itself. */
+/** Work that is not built yet and will include the test. */
 export type Owner = 'account operations' | 'custody';
 
 export type Proof =
   | { readonly kind: 'shown'; readonly tests: readonly TestRef[] }
   | { readonly kind: 'owed'; readonly to: Owner }
-  /** Nothing shows it yet, and it should. */
+  /** No test shows it yet, but one should. */
   | { readonly kind: 'unshown' };
 
 export interface Statement {
-  /** Stable and telling, such as `job.replay-same-body`. */
+  /** Stable and descriptive, such as `job.replay-same-body`. */
   readonly id: string;
   readonly says: string;
   readonly proof: Proof;

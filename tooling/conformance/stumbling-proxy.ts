@@ -1,6 +1,6 @@
 /**
- * A proxy in front of an agent that stumbles over the first requests of a route, each in the next way: it is busy, it is
- * down, or it passes the request on and loses the answer. What a client must survive without doing anything twice.
+ * A proxy in front of an agent that fails the first requests of a route, each in another way: it is busy, it is
+ * down, or it passes the request on and loses the answer. A client must survive this without doing anything twice.
  *
  * @module
  */
@@ -11,12 +11,12 @@ type Stumble = 'none' | 'busy' | 'down' | 'lost';
 
 type StumblingProxy = {
   readonly url: string;
-  /** When each request came, by method and first part of the path after `/api`; milliseconds. */
+  /** When each request arrived, by method and first part of the path after `/api`; milliseconds. */
   readonly cameAt: ReadonlyMap<string, readonly number[]>;
   stop(): Promise<void>;
 };
 
-/** What `Retry-After` says: more than a client would wait unasked. */
+/** The value of `Retry-After`: longer than the default wait of a client. */
 export const retryAfterSeconds = 2;
 
 /**

@@ -1,6 +1,6 @@
-// `pnpm check:packages`: builds every published package and looks at what a user would install. publint reads the
+// `pnpm check:packages`: builds every published package and checks the files that a user installs. publint reads the
 // packed files and their exports; attw resolves the types the way TypeScript does; then the built package is
-// imported, by its own name, by a Node that knows nothing of our sources. Builds are cached by turbo.
+// imported, by its own name, by a Node that does not resolve to our sources. Builds are cached by turbo.
 import { join, relative, resolve } from 'node:path';
 import { run } from '../src/processes.ts';
 import { listWorkspacePackages } from '../src/workspace.ts';

@@ -1,6 +1,6 @@
-// `pnpm check`: everything about the repository that a tool can hold, read-only. All checks run, whatever fails, and
+// `pnpm check`: everything about the repository that a tool can check, read-only. All checks run, even after a failure, and
 // every failure is shown at the end. On a terminal each check reports as it ends; in a pipe only failures and the
-// summary are written. `pnpm check format types` runs only those two. `pnpm fix` mends what can be mended.
+// summary are written. `pnpm check format types` runs only those two. `pnpm fix` repairs what a tool can repair.
 import { join, resolve } from 'node:path';
 import { findForge } from '../../packages/contracts/scripts/forge.ts';
 import {
@@ -13,7 +13,7 @@ import { run } from '../src/processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const concurrency = 2;
-/** When several checks run, each shows at most this much of what it found. */
+/** If several checks run, each shows at most this number of characters. */
 const shownLines = 80;
 
 interface Outcome {
@@ -44,7 +44,7 @@ function tool(name: string, ...args: string[]): () => Promise<Outcome> {
   return program(join(root, 'node_modules/.bin', name), args);
 }
 
-/** A check of our own: the complaints it finds decide. */
+/** One of our own checks: it fails if it finds a problem. */
 function house(find: (root: string) => string[]) {
   return (): Promise<Outcome> => {
     const complaints = find(root);
@@ -79,9 +79,17 @@ const checks: readonly Check[] = [
   },
   { name: 'versions', what: 'one version of each dependency', run: tool('sherif') },
   { name: 'licences', what: 'the production tree', run: house(checkAllLicences) },
-  { name: 'packages', what: 'what every package carries', run: house(checkPackageFiles) },
+  {
+    name: 'packages',
+    what: 'the required files and fields of every package',
+    run: house(checkPackageFiles),
+  },
   { name: 'words', what: 'no word that names one machine', run: house(checkBannedWords) },
-  { name: 'english', what: 'no phrase that must be translated', run: house(checkPlainEnglish) },
+  {
+    name: 'english',
+    what: 'no phrase that a reader must translate',
+    run: house(checkPlainEnglish),
+  },
   {
     name: 'solidity',
     what: 'forge fmt',
@@ -121,7 +129,7 @@ async function runChecks(wanted: readonly string[]): Promise<number> {
   const unknown = wanted.filter((name) => !checks.some((check) => check.name === name));
   if (unknown.length > 0) {
     const names = checks.map((check) => check.name).join(', ');
-    process.stderr.write(`no check is called ${unknown.join(', ')}; there are ${names}\n`);
+    process.stderr.write(`there is no check ${unknown.join(', ')}; the checks are ${names}\n`);
     return 2;
   }
   const isTerminal = process.stdout.isTTY;
@@ -151,7 +159,7 @@ async function runChecks(wanted: readonly string[]): Promise<number> {
   const summary =
     failed.length === 0
       ? `all ${total} checks passed`
-      : `${failed.length} of ${total} checks failed: ${names} (pnpm fix mends what a tool can mend)`;
+      : `${failed.length} of ${total} checks failed: ${names} (pnpm fix repairs what a tool can repair)`;
   process.stdout.write(`${failed.length === 0 ? '' : '\n'}${summary}\n`);
   return failed.length === 0 ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// Draws the graph of our packages into ARCHITECTURE.md, from the imports as they are. `--check` only compares.
+// Draws the graph of our packages into ARCHITECTURE.md, from the current imports. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
@@ -18,8 +18,8 @@ const { stdout, combined } = await run(
   ['--config=.dependency-cruiser.mjs', '--output-type=json', 'packages', 'apps'],
   { cwd: root, output: 'collect' },
 );
-// depcruise answers the graph even when a rule is broken; that is for `pnpm check` to report.
-if (!stdout.startsWith('{')) throw new Error(`depcruise answered no graph:\n${combined}`);
+// depcruise returns the graph even if a rule is broken. `pnpm check` reports broken rules.
+if (!stdout.startsWith('{')) throw new Error(`depcruise returned no graph:\n${combined}`);
 const graph = JSON.parse(stdout) as CruiseResult;
 
 const before = readFileSync(documentPath, 'utf8');

@@ -1,5 +1,5 @@
-// Makes the proving artifacts of the circuits named on the command line, unless the cache has them already, so that no
-// test pays for it inside its own time limit. Shows its progress on a terminal, one line for each stage elsewhere.
+// Makes the proving artifacts of the circuits named on the command line, unless the cache has them, so that no
+// test spends its own time limit on it. Shows its progress on a terminal, one line for each stage elsewhere.
 import { type CircuitName, createArtifactStore } from '@pool/circuits';
 
 function show(circuit: string) {

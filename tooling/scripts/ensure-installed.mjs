@@ -1,5 +1,5 @@
-// `npm start` and `npm test`: installs with pnpm, unless nothing that an install reads has changed since the last one.
-// To find that out with pnpm takes about seven seconds. Plain JavaScript without dependencies: on a fresh machine this runs
+// `npm start` and `npm test`: installs with pnpm if an input of the install has changed since the last one.
+// pnpm takes about seven seconds to find that out. Plain JavaScript without dependencies: on a fresh machine this runs
 // on Node 20, before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,9 +22,9 @@ function listPackages() {
 }
 
 /**
- * A digest of what an install reads and of what it left: lockfile, manifests, the Node that runs this, the place of the
+ * A digest of the inputs and results of an install: lockfile, manifests, the Node that runs this, the place of the
  * clone, and pnpm's own records of the installation.
- * @returns {string | undefined} undefined: something that every installation has is missing
+ * @returns {string | undefined} undefined: a file that every installation has is missing
  */
 function computeStamp() {
   const packages = listPackages();
@@ -65,7 +65,7 @@ function run(command, args) {
 
 const stamp = computeStamp();
 if (stamp !== undefined && stamp === readStamp()) {
-  // What `pnpm install` runs besides: the kernels, made again when their sources have changed.
+  // A further step of `pnpm install`: the kernels are made again if their sources have changed.
   run(join(modules, 'node/bin/node'), [
     '--conditions=@pool/source',
     join(root, 'packages/kernels/scripts/build-wasm.ts'),

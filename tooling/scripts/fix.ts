@@ -1,4 +1,4 @@
-// `pnpm fix`: mends everything that `pnpm check` complains about and that a tool can mend.
+// `pnpm fix`: repairs everything that `pnpm check` reports and that a tool can repair.
 import { join, resolve } from 'node:path';
 import { findForge } from '../../packages/contracts/scripts/forge.ts';
 import { run } from '../src/processes.ts';

@@ -1,9 +1,9 @@
 // `npm test` and `pnpm test:full`: every test of the repository, both runners, one closing line.
-//   npm test                      everything but the slow files (tooling/src/slow-tests.ts)
+//   npm test                      everything except the slow files (tooling/src/slow-tests.ts)
 //   npm test -- --all             everything that CI runs
 //   npm test -- packages/core     only the Vitest files whose path contains the text, slow ones included
 //   pnpm test:full                everything, and the tests that take many minutes (fund-256, fund-64 alone)
-// With POOL_TEST_REPORT=<file>, Vitest's JSON report is kept there: `pnpm conformance --report <file>` reads it.
+// With POOL_TEST_REPORT=<file>, Vitest's JSON report is stored there: `pnpm conformance --report <file>` reads it.
 // With POOL_TEST_FORBID_SKIPS=1, a skipped test fails the run (tooling/src/test-skips.ts); otherwise one line explains the skips.
 // Ends with `N passed, N failed` (and `, N skipped`) over both runners. A runner that dies, or that fails without
 // naming a failed test, counts as one failed test.
@@ -42,7 +42,7 @@ function crashed(reason: string): RunnerReport {
   };
 }
 
-/** A runner that fails must have a failed test to show; otherwise its failure would vanish from the totals. */
+/** A runner that fails must have a failed test to show; otherwise its failure would be missing from the totals. */
 function withExitStatus(report: RunnerReport, status: number, runner: string): RunnerReport {
   if (status === 0 || report.totals.failed > 0) return report;
   return {
@@ -79,7 +79,7 @@ async function runVitest(args: readonly string[], env: Record<string, string>) {
       const report: unknown = JSON.parse(readFileSync(reportPath, 'utf8'));
       return withExitStatus(parseVitestReport(report, root), status, 'Vitest');
     } catch (error) {
-      return crashed(`Vitest left no readable report (status ${status}): ${reasonOf(error)}`);
+      return crashed(`Vitest wrote no readable report (status ${status}): ${reasonOf(error)}`);
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -100,7 +100,7 @@ async function runForge(env: Record<string, string>): Promise<RunnerReport> {
     return withExitStatus(report, status, 'Forge');
   } catch (error) {
     say(combined.slice(0, 10_000));
-    return crashed(`Forge left no readable report (status ${status}): ${reasonOf(error)}`);
+    return crashed(`Forge wrote no readable report (status ${status}): ${reasonOf(error)}`);
   }
 }
 

@@ -1,8 +1,8 @@
 // Tries the example changes of CONTRIBUTING.md ("Three changes, file by file"): node tooling/scripts/try-changes.ts [name]
 //
-// Each patch of tooling/changes is applied to a copy of the repository. Whole, it compiles and its tests pass. Then one file of it
-// at a time is left out, as somebody would who forgot it: the compiler or one of the patch's tests must fail. So a change that is
-// half done is found by a tool, and the patches show which files such a change touches.
+// Each patch of tooling/changes is applied to a copy of the repository. The whole patch compiles and its tests pass. Then one file of it
+// at a time is left out, as if it had been forgotten: the compiler or one of the patch's tests must fail. So a tool finds an
+// incomplete change, and the patches show which files such a change touches.
 import {
   cpSync,
   existsSync,
@@ -45,7 +45,7 @@ async function tryChanges(names: readonly string[]): Promise<number> {
     });
     if (status !== 0) {
       throw new Error(
-        `${basename(patch)} does not apply. Make the change again on the current sources and write the patch anew:\n${combined}`,
+        `${basename(patch)} does not apply. Make the change again on the current sources and write a new patch:\n${combined}`,
       );
     }
   }

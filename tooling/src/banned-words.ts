@@ -28,7 +28,7 @@ export interface BannedWord {
   readonly word: string;
 }
 
-/** Every line of a text that carries a banned word. */
+/** Every line of a text with a banned word. */
 export function findBannedWords(text: string): BannedWord[] {
   return text.split('\n').flatMap((line, index) => {
     const word = pattern.exec(line)?.[0];

@@ -32,7 +32,7 @@ export function computePackageEdges({ modules }: CruiseResult): Edge[] {
   return [...edges.keys()].sort().flatMap((key) => edges.get(key) ?? []);
 }
 
-/** The edges that no longer path implies: what a reader needs to see the shape. */
+/** The edges that no longer path implies: they are enough to see the structure. */
 export function reduceEdges(edges: readonly Edge[]): Edge[] {
   const reaches = (from: string, to: string, skip: Edge): boolean =>
     edges.some(
@@ -46,7 +46,7 @@ function shortName(path: string): string {
   return path.replace(/^(packages|apps)\//, '');
 }
 
-/** A Mermaid flowchart: apps as boxes, packages rounded, arrows from who imports to what is imported. */
+/** A Mermaid flowchart: apps as boxes, packages rounded, arrows from the importing to the imported package. */
 export function renderMermaid(edges: readonly Edge[]): string {
   const nodes = [...new Set(edges.flatMap(({ from, to }) => [from, to]))].sort();
   const id = (path: string): string => path.replaceAll(/[^a-z0-9]/g, '_');

@@ -1,4 +1,4 @@
-// Every rule of .dependency-cruiser.mjs, broken once: all imports are written into one small tree, each in files of its own, and cruised
+// Every rule of .dependency-cruiser.mjs, broken once: all imports are written into one small tree, each in separate files, and cruised
 // together with the real rules.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const repository = resolve(import.meta.dirname, '../..');
 let root: string;
-/** Names of the rules that a file breaks; of every file that was looked at. */
+/** The names of the broken rules, for every checked file. */
 let brokenBy: ReadonlyMap<string, readonly string[]>;
 
 type Import = { readonly from: string; readonly to: string };

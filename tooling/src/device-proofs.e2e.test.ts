@@ -1,6 +1,6 @@
 /**
  * Whole proofs of real circuits with the engine on a device, from input to verified proof: the same sums as the processor's, bit for
- * bit; snarkjs' consent; several keys and proofs at once on one device; devices that go away in the middle of a proof.
+ * bit; verification by snarkjs; several keys and proofs at once on one device; devices that are lost during a proof.
  */
 import { rm } from 'node:fs/promises';
 import type { Prover, ProvingArtifact } from '@pool/prover';
@@ -27,7 +27,7 @@ probe?.close();
 
 type Recorded = { readonly witness: Uint8Array; readonly sums: ProofSums };
 
-/** An engine on a device of its own that can be taken away, and remembers what it was asked and what it answered. */
+/** An engine on its own device, which the test can remove. It records its calls and results. */
 async function openEngine() {
   const gpu = await openTestDevice();
   if (gpu === undefined) throw new Error('no device');
@@ -50,7 +50,7 @@ async function openEngine() {
       return {
         ...key,
         computeSums: async (wires, proofOptions = {}) => {
-          // The prover wipes what it handed in.
+          // The prover wipes the witness that it passed.
           const witness = wires.slice();
           const sums = await key.computeSums(wires, {
             ...proofOptions,
@@ -109,7 +109,7 @@ describe.skipIf(!hasDevice)('whole proofs on a graphics device', () => {
         webgpu: async () => {
           const fresh = await openEngine();
           opened.push(fresh);
-          // The third one goes away before it has a key.
+          // The third one is lost before it has a key.
           if (opened.length === 3) fresh.state.loseAt = 'load';
           return { engine: fresh.engine };
         },
@@ -124,7 +124,7 @@ describe.skipIf(!hasDevice)('whole proofs on a graphics device', () => {
     for (const { folder } of [note, squares]) await rm(folder, { recursive: true, force: true });
   });
 
-  /** What the processor makes of the same key and witness. */
+  /** The result of the processor for the same key and witness. */
   const computeOnProcessor = async ({ zkeyPath }: ProvingArtifact, witness: Uint8Array) => {
     const cache = createKeyCache(cpu, 2 ** 30);
     const { resident } = await cache.take(zkeyPath, {});
@@ -153,13 +153,13 @@ describe.skipIf(!hasDevice)('whole proofs on a graphics device', () => {
     ]);
     expect(prover.metrics()).toMatchObject({ residentKeys: 2, evictions: 0, acceleratorLosses: 0 });
 
-    // Past the queue of the prover: two proofs in the hands of one engine at the same time.
+    // Without the queue of the prover: two proofs in one engine at the same time.
     const { engine, recorded } = device(0);
     const known = recorded.slice(1, 4);
     const noteKey = await openZkey(note.zkeyPath);
     const needed = engine.estimateBytes?.(noteKey.header) ?? 0;
     await noteKey.close();
-    // Room for the large key, and for the small one, and not for both.
+    // Memory for the large key or for the small one, but not for both.
     const cache = createKeyCache(engine, needed + 2 ** 16);
     await cache.take(note.zkeyPath, {});
     const { resident } = await cache.take(squares.zkeyPath, {});

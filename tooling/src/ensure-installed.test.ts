@@ -1,4 +1,4 @@
-// `npm start` and `npm test` install when an install would read something new, and only then. In a copy with a made-up `npx`.
+// `npm start` and `npm test` install only if an input of the install has changed. Tested in a copy with a fake `npx`.
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,

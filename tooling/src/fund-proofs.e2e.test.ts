@@ -1,5 +1,5 @@
 // Whole proofs of the circuits that are deployed, by the prover's own engine under the keys of the circuits' cache, verified by
-// snarkjs. On the processor: what a graphics device computes is compared with it in @pool/prover.
+// snarkjs. On the processor. @pool/prover compares the results of a graphics device with those of the processor.
 import { createArtifactStore } from '@pool/circuits';
 import { createProver, type ProofStage } from '@pool/prover';
 import { groth16 } from 'snarkjs';
@@ -56,7 +56,7 @@ it('a batch with a wrong total is refused before it is proved', async () => {
 
 it('an abort in each phase ends that proof and leaves the prover usable', async () => {
   const own = createProver({ artifacts: store, accelerator: 'cpu' });
-  /** @returns the fraction of the stage at which the abort came */
+  /** @returns the fraction of the stage at the time of the abort */
   const abortAt = async (at: ProofStage, from: number): Promise<number | undefined> => {
     const abort = new AbortController();
     let reached: number | undefined;
@@ -79,7 +79,7 @@ it('an abort in each phase ends that proof and leaves the prover usable', async 
   // The key is being loaded, which is the first part of the stage while there is none.
   expect(await abortAt('proof', 0.05)).toBeLessThan(0.4);
   expect(own.metrics().residentKeys).toBe(0);
-  // In the sums: a key is held from then on, and the quotient comes first.
+  // In the sums: the key is in memory from then on, and the quotient comes first.
   expect(await abortAt('proof', 0.6)).toBeLessThan(1);
   expect(own.metrics().residentKeys).toBe(1);
   expect(await abortAt('proof', 0.02)).toBeLessThan(0.2);

@@ -1,5 +1,5 @@
-// The checks of `pnpm check` that are ours rather than a tool's. Each answers a list of complaints, empty when all is
-// well, and changes nothing.
+// The checks of `pnpm check` that are our own code. Each returns a list of problems, which is empty if there is none,
+// and changes nothing.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -8,7 +8,7 @@ import { checkLicences } from './licences.ts';
 import { findCrookedPhrases } from './plain-english.ts';
 import { listWorkspacePackages, type PackageJson, readManifest } from './workspace.ts';
 
-/** Licences of everything that any package or app of this repository installs in production. */
+/** Licences of all production dependencies of the packages and apps. */
 export function checkAllLicences(root: string): string[] {
   const complaints = new Set<string>();
   for (const { dir } of listWorkspacePackages(root)) {
@@ -41,7 +41,7 @@ export function checkBannedWords(root: string): string[] {
   });
 }
 
-/** What people read. Circuits are not among them: a key belongs to the exact bytes of its sources. */
+/** Files that people read. Circuits are excluded: a key belongs to the exact bytes of its sources. */
 const prose = /\.(?:md|ts|mjs|js|sol)$/;
 /** The list of phrases, its test, and the page that shows them as examples. */
 const mayQuotePhrases =
@@ -59,7 +59,7 @@ export function checkPlainEnglish(root: string): string[] {
     );
 }
 
-/** What every package carries besides its code. */
+/** The files that every package has in addition to its code. */
 export function checkPackageFiles(root: string): string[] {
   const { homepage = '', repository } = readManifest(root);
   const address = { page: homepage.replace(/#.*$/, ''), url: repository?.url };
@@ -73,7 +73,7 @@ export function checkPackageFiles(root: string): string[] {
   });
 }
 
-/** What a registry shows of a package, and what bundlers read. The addresses are those of the root's manifest. */
+/** The fields that a registry shows and that bundlers read. The addresses are those of the root's manifest. */
 function checkPublishedManifest(
   { scripts, description, keywords, homepage, bugs, repository, sideEffects, exports }: PackageJson,
   where: string,

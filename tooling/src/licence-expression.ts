@@ -1,4 +1,4 @@
-// Reads the SPDX expressions that package.json files carry and decides whether one is permissive.
+// Reads the SPDX expressions of package.json files and decides whether one is permissive.
 // Grammar (SPDX specification, annex D, as far as npm packages use it):
 //   expression := term (' OR ' term)*      term := factor (' AND ' factor)*
 //   factor     := '(' expression ')' | identifier [' WITH ' exception]
@@ -20,7 +20,7 @@ const permissiveLicences: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether an SPDX expression lets us choose permissive terms: one branch of each OR, every branch of each AND.
+ * Whether an SPDX expression allows permissive terms: one branch of each OR, every branch of each AND.
  * Anything that does not parse (`SEE LICENSE IN …`, `UNLICENSED`, a URL) is not permissive.
  */
 export function isPermissive(expression: string): boolean {

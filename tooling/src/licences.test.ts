@@ -13,7 +13,7 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-/** Writes a package and answers its folder. */
+/** Writes a package and returns its folder. */
 function install(path: string, manifest: Record<string, unknown>): string {
   const dir = join(root, path);
   mkdirSync(dir, { recursive: true });

@@ -1,19 +1,19 @@
 // Walks the production dependency tree of a package as it is installed and reports every licence that an MIT
-// package must not depend on. It reads node_modules the way Node does, so it sees what users would get.
+// package must not depend on. It reads node_modules the way Node does, so it sees the same packages as a user.
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isPermissive, readLicence } from './licence-expression.ts';
 import { type PackageJson, readManifest } from './workspace.ts';
 
 export interface LicenceProblem {
-  /** Names from the package that was checked down to the one at fault. */
+  /** Names from the checked package down to the package with the problem. */
   readonly path: readonly string[];
   readonly message: string;
 }
 
 export interface LicenceReport {
   readonly problems: readonly LicenceProblem[];
-  /** How many installed packages were looked at, the starting one included. */
+  /** Number of installed packages that were checked, including the first one. */
   readonly visited: number;
 }
 

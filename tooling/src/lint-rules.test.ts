@@ -1,4 +1,4 @@
-// The rules of the house in eslint.config.js, each broken once. The text is linted in the place of a file that exists,
+// The project's rules in eslint.config.js, each broken once. The text is linted in place of an existing file,
 // because the typed rules need a file of the TypeScript program.
 import { resolve } from 'node:path';
 import { ESLint } from 'eslint';
@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 const repository = resolve(import.meta.dirname, '../..');
 const eslint = new ESLint({
   cwd: repository,
-  // With CI set, the parser would otherwise take each file for unchanged and answer from the text on disk.
+  // With CI set, the parser would otherwise treat each file as unchanged and use the text on disk.
   overrideConfig: {
     files: ['**/*.ts'],
     languageOptions: { parserOptions: { disallowAutomaticSingleRunInference: true } },

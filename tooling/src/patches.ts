@@ -1,8 +1,8 @@
-// The example changes of tooling/changes: unified diffs with a head of their own.
+// The example changes of tooling/changes: unified diffs with an additional header.
 
 export interface ExamplePatch {
   readonly title: string;
-  /** Test files that must pass with the whole patch, and one of which fails where the compiler does not. */
+  /** Test files that must pass with the whole patch, and one of which fails if the compiler does not. */
   readonly tests: readonly string[];
   /** Paths of the files that the patch changes or adds. */
   readonly files: readonly string[];

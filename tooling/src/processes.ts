@@ -5,7 +5,7 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** `inherit` shows the child's output as it comes; `collect` keeps it. */
+  /** `inherit` shows the child's output immediately; `collect` stores it. */
   readonly output: 'inherit' | 'collect';
 }
 
@@ -13,11 +13,11 @@ export interface RunResult {
   /** Exit status; 1 for a child that a signal ended or that could not be started. */
   readonly status: number;
   readonly stdout: string;
-  /** Standard output and error together, in the order they came; empty under `inherit`. */
+  /** Standard output and error together, in order of arrival; empty under `inherit`. */
   readonly combined: string;
 }
 
-/** Runs a program to its end. It never rejects: a program that cannot be started is a status like any other. */
+/** Runs a program to its end. It never rejects: a program that cannot be started gives a status. */
 export function run(
   command: string,
   args: readonly string[],

@@ -1,5 +1,5 @@
 // Production keys from beginning to end, with the commands that people type: a ceremony on a small circuit, its files published and
-// fetched, proofs under them by the prover, checked by the prover and by snarkjs. Files changed on the way or on disk prove nothing.
+// fetched, proofs under them by the prover, checked by the prover and by snarkjs. With files that were changed in transit or on disk, nothing is proved.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { createPowersOfTau } from '../../packages/circuits/test/powers-of-tau.ts
 import { compileTest, endSnarkjsThreads } from '../../packages/circuits/test/witness.ts';
 
 const cli = fileURLToPath(new URL('../../packages/circuits/src/cli.ts', import.meta.url));
-// The name decides nothing but where the files lie.
+// The name determines only the location of the files.
 const circuit = 'fund-16';
 const input = { a: 12n, b: 34n, d: 5n };
 
@@ -116,7 +116,7 @@ it.each(['circuit.wasm', 'proving-key.zkey', 'verification-key.json'])(
     await expect(prover.prove({ circuit, input })).rejects.toMatchObject({
       code: 'artifact_refused',
     });
-    // Fetching again repairs what was changed.
+    // Fetching again replaces the changed files.
     await run('fetch', '--from', 'published', '--manifest', 'production.json', '--out', 'fetched');
     expect((await prover.prove({ circuit, input })).publicSignals.at(-1)).toBe('34');
   },

@@ -1,5 +1,5 @@
 // The examples in the READMEs of the packages are run: a block marked `ts run` must end without an error. Node takes
-// the text on its command line and resolves imports from the package's own folder, so what runs is what is printed.
+// the text on its command line and resolves imports from the package's own folder, so the printed text is what runs.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { expect, it } from 'vitest';

@@ -43,7 +43,7 @@ it('explains every skip in one line that says what to install', () => {
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** The real command on one file with one skipped test, which lies in a folder of its own below tooling. */
+/** The real command on one file with one skipped test, which is in a separate folder below tooling. */
 function runOnSkippedTest(env: Record<string, string>): { status: number | null; out: string } {
   const folder = mkdtempSync(join(root, 'tooling/src/.skip-probe-'));
   try {

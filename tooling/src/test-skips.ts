@@ -1,9 +1,9 @@
-// What a skipped test means for a run. By itself a skip fails nothing: `npm test` on a machine without a graphics
+// The meaning of a skipped test for a run. A skip alone does not fail a run: `npm test` on a machine without a graphics
 // driver reports the count and the reason. A run that must show everything (`.ci/run`) sets
-// POOL_TEST_FORBID_SKIPS, and then a skip is a failure unless it is left to `pnpm test:full`.
+// POOL_TEST_FORBID_SKIPS, and then a skip is a failure unless the test is for `pnpm test:full` only.
 import type { SkippedTest } from './totals.ts';
 
-/** Set by `pnpm test:full`; tests that are too long for every run ask for it with `it.skipIf(!FULL)`. */
+/** Set by `pnpm test:full`; tests that are too long for every run check it with `it.skipIf(!FULL)`. */
 export const fullRunVariable = 'POOL_TEST_FULL';
 
 /** Set by a run that provides every driver and server: `1` makes a skipped test a failure. */
@@ -38,7 +38,7 @@ function findKnown(test: SkippedTest): KnownSkip | undefined {
   return known.find(({ name }) => name.test(test.name));
 }
 
-/** The skipped tests that fail a run which forbids skips. A full run may leave out none. */
+/** The skipped tests that fail a run which forbids skips. A full run must not skip any test. */
 export function findForbiddenSkips(
   skipped: readonly SkippedTest[],
   isFullRun: boolean,

@@ -1,4 +1,4 @@
-// Expected counts are read off the fixtures by eye; both fixtures have the shape of real reports
+// Expected counts were counted in the fixtures by hand; both fixtures have the shape of real reports
 // (Vitest 5.1.1 `--reporter=json`, Forge 1.7.1 `test --json`).
 import { describe, expect, it } from 'vitest';
 import {

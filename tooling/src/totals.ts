@@ -1,6 +1,6 @@
-// Counts tests out of the reports of the two runners, Vitest and Forge, and writes the closing line.
+// Counts tests from the reports of the two runners, Vitest and Forge, and writes the closing line.
 
-/** What a run came to. `failed` includes test files that could not be loaded at all. */
+/** The result of a run. `failed` includes test files that could not be loaded. */
 export interface Totals {
   readonly passed: number;
   readonly failed: number;
@@ -16,7 +16,7 @@ export interface SkippedTest {
 export interface RunnerReport {
   readonly totals: Totals;
   readonly skipped: readonly SkippedTest[];
-  /** Names of the tests that failed, with the reason where the report states one. */
+  /** Names of the tests that failed, with the reason if the report states one. */
   readonly failures: readonly string[];
 }
 
@@ -54,7 +54,7 @@ function toReport(
 
 /**
  * Reads Vitest's JSON report. A file that failed without a failed test in it (a syntax error, a failed hook) counts
- * as one failure. Throws when the report is not one, or when its own sums contradict what it lists.
+ * as one failure. Throws if the text is not a report, or if its sums contradict its list.
  */
 export function parseVitestReport(report: unknown, root = ''): RunnerReport {
   const top = asObject(report, 'the Vitest report');
@@ -124,7 +124,7 @@ export function addTotals(all: readonly Totals[]): Totals {
   );
 }
 
-/** The closing line: `N passed, N failed`, with `, N skipped` only when something was. */
+/** The closing line: `N passed, N failed`, with `, N skipped` only if a test was skipped. */
 export function formatTotals({ passed, failed, skipped }: Totals): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }

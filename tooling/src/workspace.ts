@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Folders whose children are packages; kept in step with pnpm-workspace.yaml by workspace.test.ts. */
+/** Folders whose children are packages; workspace.test.ts checks that they match pnpm-workspace.yaml. */
 export const packageParents = ['packages', 'apps', 'examples'] as const;
 
 /** The fields of a package.json that our tools read. */

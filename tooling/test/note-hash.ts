@@ -1,6 +1,6 @@
 /**
- * A circuit that the product has inside, of 2^9 rows, with its key and an input: the commitment of a note. Nearly all wires are full
- * values, as in every circuit of hashes. The prover itself knows nothing of it.
+ * A part of the product's circuits, of 2^9 rows, with its key and an input: the commitment of a note. Nearly all wires are full
+ * values, as in every circuit of hashes. The prover is independent of it.
  */
 import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
-// Two ways to press on a route. At a fixed rate, whether or not it keeps up: each answer is timed from the moment it was due, so
-// waiting behind a slow one counts. And as fast as a few callers can, one request after the other each.
+// Two kinds of load on a route. At a fixed rate, even if the route is slower: each answer is timed from the moment it was due, so
+// the wait behind a slow one counts. And with a few callers, each of which sends one request after the other.
 
-/** True: the answer was the right one. */
+/** True: the answer was correct. */
 export type Call = () => Promise<boolean>;
 
 export interface LoadResult {
@@ -18,7 +18,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The smallest value that `share` of all do not exceed. */
+/** The smallest value that a share of `share` of all values does not exceed. */
 export function findQuantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
@@ -40,7 +40,7 @@ function isRight(call: Call): Promise<boolean> {
   return call().catch(() => false);
 }
 
-/** `perSecond` calls a second for so many seconds, and every answer. */
+/** Makes `perSecond` calls per second for this number of seconds, and waits for every answer. */
 export async function callAtRate(
   call: Call,
   { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },

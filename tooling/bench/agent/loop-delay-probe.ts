@@ -1,5 +1,5 @@
 // Loaded into a measured process with `--import`, so that the process itself needs no code for it: on SIGUSR2 it writes how late the
-// event loop's turns were since the last time, and starts over. Only the program named in BENCH_PROBE_PROGRAM is measured, neither its
+// event loop's turns were since the last time, and starts again. Only the program named in BENCH_PROBE_PROGRAM is measured, neither its
 // threads nor processes that it starts.
 import { renameSync, writeFileSync } from 'node:fs';
 import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
@@ -11,8 +11,8 @@ export interface LoopDelay {
   readonly p99Ms: number;
   readonly maxMs: number;
   /**
-   * Processor time of the main thread between two ticks of that timer: how long a turn would hold the loop on a machine that does
-   * nothing else. Undefined in results of before it was measured.
+   * Processor time of the main thread between two ticks of that timer: how long a turn would block the loop on a machine that does
+   * nothing else. Undefined in results from before it was measured.
    */
   readonly busyP99Ms?: number;
   readonly busyMaxMs?: number;

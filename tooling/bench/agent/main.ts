@@ -1,6 +1,6 @@
-// `pnpm bench agent [--seconds 60] [--rate 20] [--recipients 64]`: how many dry runs an agent answers in a second, asked with the
-// loopback token and with an API key, which the platform vouches for each time, beside its cheapest route; and whether it goes on
-// answering, and how late its event loop is, while it proves payments on the same cores. A whole deployment of real processes.
+// `pnpm bench agent [--seconds 60] [--rate 20] [--recipients 64]`: how many dry runs an agent answers per second, requested with the
+// loopback token and with an API key, which the platform verifies each time, compared with its cheapest route; and whether it continues
+// to answer, and how late its event loop is, while it proves payments on the same cores. A whole deployment of real processes.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { type Call, callAtRate, callAtWill, type LoadResult } from './load.ts';
 import { readLoopDelay } from './read-loop-delay.ts';
 import type { AgentMeasurement } from './render.ts';
 
-/** For the rates at will: as many as keep the agent busy, and no more. */
+/** For the measurements without a fixed rate: as many callers as keep the agent busy. */
 const callers = 4;
 const secondsAtWill = 10;
 /** More proofs than fit into the measured time. */
@@ -28,7 +28,7 @@ interface Options {
   readonly recipients: number;
 }
 
-/** Runs the benchmark as the command line asks. */
+/** Runs the benchmark with the options of the command line. */
 export async function runAgentBench(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -56,7 +56,7 @@ export async function runAgentBench(args: readonly string[]): Promise<void> {
     onStep: progress.step,
     agentEnvironment: {
       DISBURSE_ACCELERATOR: 'cpu',
-      // What the agent can do is measured, not what it allows.
+      // The capacity of the agent is measured, not its limits.
       DISBURSE_RATE_LIMIT: '100000',
       NODE_OPTIONS: `--import=${import.meta.dirname}/loop-delay-probe.ts`,
       BENCH_PROBE_FILE: probeFile,

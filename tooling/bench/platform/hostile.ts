@@ -1,5 +1,5 @@
 // The hostile tenant in full: one employer whose funder is a contract that burns gas, with replays, far deadlines and enrolments of
-// throwaway wallets, beside five honest employers. Real chain and verifiers, platform and gate as processes, real proofs made ahead.
+// throwaway wallets, next to five honest employers. Real chain and verifiers, platform and gate as processes, real proofs made before.
 import { loadavg } from 'node:os';
 import { runTenancy } from '../../../apps/platform/src/fixtures/tenancy/run.ts';
 import { startServices } from '../../../apps/platform/src/fixtures/tenancy/services.ts';
@@ -8,7 +8,7 @@ import { describeMachine } from '../machine.ts';
 import { saveHostileResults } from '../results-store.ts';
 import type { HostileResults, Percentiles } from './render-hostile.ts';
 
-/** Besides these, the platform runs with its defaults. */
+/** Otherwise the platform runs with its defaults. */
 const limits = {
   PLATFORM_WALLETS_PER_EMPLOYER: '200',
   PLATFORM_EMPLOYER_DAILY_GAS: '12000000',

@@ -1,4 +1,4 @@
-// Settlements of 256 that the platform and the chain take: signed, with a proof, their notes sealed to nobody in particular.
+// Settlements of 256 that the platform and the chain accept: signed, with a proof, and with notes sealed to unused keys.
 import { randomBytes } from 'node:crypto';
 import type { SettlementRequest } from '@pool/api';
 import {

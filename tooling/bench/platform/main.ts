@@ -1,8 +1,8 @@
 // `pnpm bench platform [--seconds 60] [--settlements 50] [--sign-ins 10] [--minutes 10] [--only TEXT]`: whether people can sign in while employers hand
-// over settlements of 256: new ones, which are stored and sent to the chain, the same ones again, and ones whose proof does not hold.
-// A real platform process over HTTP, a real chain whose verifiers believe every proof. `--settlements` is by the minute, `--sign-ins` by
-// the second. One function a scenario, in `scenarios`; each measures what it is about with `measure`. Before them the hostile tenant, for
-// `--minutes`, on a deployment of its own (hostile.ts); `--only hostile` runs that alone and keeps its results, `--minutes 0` leaves it out.
+// over settlements of 256: new ones, which are stored and sent to the chain, the same ones again, and ones with an invalid proof.
+// A real platform process over HTTP, a real chain whose verifiers accept every proof. `--settlements` is per minute, `--sign-ins` per
+// second. Each scenario is one function in `scenarios` and measures with `measure`. Before them the hostile tenant runs, for
+// `--minutes`, on its own deployment (hostile.ts); `--only hostile` runs that alone and keeps its results, `--minutes 0` leaves it out.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import { createTrapdoorKeys } from './trapdoor-keys.ts';
 
 export interface Bench {
   readonly platform: PlatformAlone;
-  /** Of employers of their own. */
+  /** Each from its own employer. */
   readonly edgeTokens: readonly string[];
   readonly settlements: readonly SettlementRequest[];
   readonly seconds: number;
@@ -37,7 +37,7 @@ export interface Bench {
 
 type Scenario = (bench: Bench) => Promise<void>;
 
-/** Employers of a payday: each within its limit. */
+/** Employers on a payday: each stays within its limit. */
 const employers = 5;
 
 const scenarios: Readonly<Record<string, Scenario>> = {
@@ -57,7 +57,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     }),
 };
 
-/** Runs the benchmark as the command line asks. */
+/** Runs the benchmark with the options of the command line. */
 export async function runPlatformBench(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -97,7 +97,7 @@ export async function runPlatformBench(args: readonly string[]): Promise<void> {
       edgeTokens.push(await platform.openEmployer(index));
     }
     progress.step('making settlements');
-    // Some more than are stored: refused ones must not be known.
+    // More than are stored, because refused ones must be unknown to the platform.
     const settlements: SettlementRequest[] = [];
     const count = Math.ceil((perMinute * seconds) / 60);
     while (settlements.length < 2 * count) settlements.push(await maker.make());

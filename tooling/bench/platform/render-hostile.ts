@@ -1,4 +1,4 @@
-// What was measured beside a hostile tenant, as a section of RESULTS.md.
+// The measurements next to a hostile tenant, as a section of RESULTS.md.
 import type { Counts } from '../../../apps/platform/src/fixtures/tenancy/run.ts';
 
 export interface HostileResults {

@@ -1,5 +1,5 @@
 // A verification key whose secrets are known here, so that a proof for any public signals takes a millisecond instead of seconds. The
-// platform verifies it as it verifies any: what is measured is its work, not a prover's. Written as the keys of a ceremony would be.
+// platform verifies it like any other proof, so its work is measured and not a prover's. Written like the keys of a ceremony.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ export interface TrapdoorKeys {
   close(): Promise<void>;
 }
 
-/** @param folder - where key and manifest are written */
+/** @param folder - the folder for key and manifest */
 export async function createTrapdoorKeys(folder: string): Promise<TrapdoorKeys> {
   const kernels = await createKernels({ threads: 1, maximumBytes: 64 * 1024 * 1024 });
   const [alpha, beta, gamma, delta] = [drawScalar(), drawScalar(), drawScalar(), drawScalar()];

@@ -63,7 +63,7 @@ function toText(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-/** Compiles the circuit and makes its key, unless the cache has both. */
+/** Compiles the circuit and makes its key, unless the cache contains both. */
 export async function prepareCircuit(power: number): Promise<BenchCircuit> {
   const size = 2 ** (power - 12);
   const folder = join(cache, `fund-${size}`);

@@ -27,7 +27,7 @@ import {
 import { openZkey } from '../../../packages/prover/src/zkey/open-zkey.ts';
 
 const budgetBytes = 16 * 2 ** 30;
-/** What large cards bind at once. */
+/** The binding limit of large cards. */
 const bindingBytes = 2 ** 31 - 256;
 const sizes = { 'fund-16': 16, 'fund-64': 64, 'fund-256': 256 } as const;
 type Fund = keyof typeof sizes;

@@ -1,7 +1,7 @@
 // `pnpm bench prover [--from 12] [--to 20] [--runs 3] [--accelerator cpu|webgpu] [--no-phases]`: whole jobs (witness, proof,
 // blinding, verification) of circuits with 2^from … 2^to rows, ours beside snarkjs in the same run, and beside rapidsnark where
-// RAPIDSNARK names its `prover` and RAPIDSNARK_BUILD says what it is; then the parts of a proof alone. Warm: a process that has made
-// a proof before. Cold: new processes, as a command's user has it. Processes run one after the other, so that each has the machine
+// RAPIDSNARK names its `prover` and RAPIDSNARK_BUILD describes its build; then the parts of a proof alone. Warm: a process that has made
+// a proof before. Cold: new processes, as for the user of a command. Processes run one after the other, so that each has the machine
 // to itself. Results go to bench/results as JSON, size by size; bench/RESULTS.md and the plot are written from there.
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
@@ -43,7 +43,7 @@ async function runPhases(circuit: BenchCircuit, runs: number): Promise<PhaseMeas
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as PhaseMeasurement[];
 }
 
-/** What is measured, exactly: a figure without it cannot be repeated. */
+/** The exact measured version: a figure without it cannot be reproduced. */
 async function describeVersions(rapidsnark: string | undefined): Promise<Record<string, string>> {
   const snarkjs = dirname(createRequire(import.meta.url).resolve('snarkjs'));
   const { stdout } = await run('git', ['describe', '--always', '--dirty', '--abbrev=12'], {
@@ -53,7 +53,7 @@ async function describeVersions(rapidsnark: string | undefined): Promise<Record<
   const build = process.env['RAPIDSNARK_BUILD'];
   if (rapidsnark !== undefined && build === undefined) {
     throw new Error(
-      'RAPIDSNARK names a program: say in RAPIDSNARK_BUILD which commit it is and with which flags it was built',
+      'RAPIDSNARK is set and RAPIDSNARK_BUILD is not: set it to the commit of the program and the flags of its build',
     );
   }
   return {
@@ -73,7 +73,7 @@ function show(name: string, { warmMs, coldMs, peakBytes }: ProverMeasurement): v
   say(`    ${name}: ${warm}cold ${fastest(coldMs).toFixed(0)} ms, peak ${peak} MiB\n`);
 }
 
-/** Runs the benchmark as the command line asks. */
+/** Runs the benchmark with the options of the command line. */
 export async function runProverBench(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -93,7 +93,7 @@ export async function runProverBench(args: readonly string[]): Promise<void> {
   for (const power of allPowers.filter((candidate) => candidate >= from && candidate <= to)) {
     say(`2^${power} rows: preparing\n`);
     const circuit = await prepareCircuit(power);
-    // One run is enough where one takes minutes.
+    // One run is enough if it takes minutes.
     const repeated = power >= 19 ? 1 : runs;
     const provers: Record<string, ProverMeasurement[]> = {};
     const keep = (name: string, measurement: ProverMeasurement): void => {

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import type { BenchCircuit } from './circuits.ts';
 import type { ProcessMeasurement, ProverMeasurement } from './measurement.ts';
 
-/** Highest resident memory of a running process so far, or 0 once it is gone. */
+/** Highest resident memory of a running process so far, or 0 after it has ended. */
 function readPeakBytes(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -64,7 +64,7 @@ export async function measureNodeProver(
 }
 
 /**
- * rapidsnark's commands, which start again for each proof: the witness by circom's program in a process of its own, then `prover`,
+ * rapidsnark's commands, which start again for each proof: the witness by circom's program in its own process, then `prover`,
  * then `verifier` beside it.
  */
 export async function measureRapidsnark(
@@ -74,7 +74,8 @@ export async function measureRapidsnark(
   runs: number,
 ): Promise<ProverMeasurement> {
   const verifier = join(dirname(prover), 'verifier');
-  if (!existsSync(verifier)) throw new Error(`${verifier} is not there; it is built with prover`);
+  if (!existsSync(verifier))
+    throw new Error(`${verifier} is missing; it is built together with prover`);
   const folder = await mkdtemp(join(tmpdir(), 'pool-bench-'));
   try {
     const [witness, proof, signals] = ['witness.wtns', 'proof.json', 'public.json'].map((name) =>

@@ -1,4 +1,4 @@
-// What one prover did with one circuit. A job is: witness from the input, proof, blinding, verification of the proof.
+// The measurement of one prover with one circuit. A job is: witness from the input, proof, blinding, verification of the proof.
 
 export interface ProverMeasurement {
   readonly power: number;
@@ -7,21 +7,21 @@ export interface ProverMeasurement {
    * no form that stays in memory.
    */
   readonly warmMs: readonly number[];
-  /** Parts of the fastest warm job; of the fastest cold one where there is no warm form. */
+  /** Parts of the fastest warm job; of the fastest cold one if there is no warm form. */
   readonly phasesMs: Readonly<Record<string, number>>;
-  /** Milliseconds of each whole job as the user of a command has it: new processes, from their start to their end. */
+  /** Milliseconds of each whole job as for the user of a command: new processes, from their start to their end. */
   readonly coldMs: readonly number[];
-  /** Highest resident memory of the warm process; of the cold proof where there is no warm form. */
+  /** Highest resident memory of the warm process; of the cold proof if there is no warm form. */
   readonly peakBytes: number;
 }
 
-/** What a measured program prints: jobs of one process. */
+/** The output of a measured program: jobs of one process. */
 export interface ProcessMeasurement {
   readonly jobs: readonly { readonly ms: number; readonly phasesMs: Record<string, number> }[];
   readonly peakBytes: number;
 }
 
-/** The machine was shared: the fastest run is the one that was disturbed least. */
+/** The machine was shared, so the fastest run had the least disturbance. */
 export function fastest(values: readonly number[]): number {
   return Math.min(...values);
 }

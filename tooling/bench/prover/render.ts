@@ -10,7 +10,7 @@ export interface ProverResults {
   readonly versions: Readonly<Record<string, string>>;
   /** Name of the prover to its measurements, ours first. */
   readonly provers: Readonly<Record<string, readonly ProverMeasurement[]>>;
-  /** Parts of a proof alone; empty where they were not measured. */
+  /** Parts of a proof alone; empty if they were not measured. */
   readonly phases: readonly PhaseMeasurement[];
 }
 
@@ -24,7 +24,7 @@ function replacePowers<T extends { readonly power: number }>(
   );
 }
 
-/** The newer figures in the place of the older ones of the same size and prover. */
+/** Replaces older figures by newer ones of the same size and prover. */
 export function mergeProverResults(before: ProverResults, after: ProverResults): ProverResults {
   const names = [...new Set([...Object.keys(before.provers), ...Object.keys(after.provers)])];
   return {
@@ -68,7 +68,7 @@ function renderRow(
   return `| 2^${measured.power} | ${name} | ${warm} | ${cold} | ${formatMiB(measured.peakBytes)} |`;
 }
 
-/** Where the time of the fastest job went, one row per size. */
+/** The parts of the fastest job's time, one row per size. */
 function renderStages(name: string, measurements: readonly ProverMeasurement[]): string[] {
   const stages = [...new Set(measurements.flatMap(({ phasesMs }) => Object.keys(phasesMs)))];
   if (stages.length === 0) return [];

@@ -39,7 +39,7 @@ while (jobs.length < count) {
     phasesMs: {
       witness: at('proof') - startedAt,
       proof: at('verify') - at('proof'),
-      // They run together, in a thread of their own.
+      // They run together, in a separate thread.
       'blinding and verification': doneAt - at('verify'),
     },
   });

@@ -1,5 +1,5 @@
 // One circuit through snarkjs, in this process: `run-snarkjs.ts <circuit as JSON> <jobs>`; prints a ProcessMeasurement. With more
-// than one job the key is read into memory once; snarkjs decodes it for each proof all the same.
+// than one job the key is read into memory once; but snarkjs decodes it for each proof.
 import { readFile } from 'node:fs/promises';
 import { groth16, type MemoryFile, wtns } from 'snarkjs';
 import type { BenchCircuit } from './circuits.ts';

@@ -13,7 +13,7 @@ import { faultPoints } from '@pool/operations';
 import { parseServiceUrl } from '@pool/platform-client';
 import * as v from 'valibot';
 
-/** Something to say about one variable, by its name and never by its value. */
+/** A message about one variable, with its name and without its value. */
 export type ConfigRemark = { readonly variable: string; readonly message: string };
 
 export type ConfigVariable<T> = {
@@ -53,7 +53,7 @@ export type CredentialForm = {
   readonly capability?: Capability;
 };
 
-/** A value, or what is wrong with the text: a phrase that follows the name of the variable. */
+/** A value, or the problem of the text: a phrase that follows the name of the variable. */
 export type Parsed<T> =
   | { readonly kind: 'value'; readonly value: T }
   | { readonly kind: 'wrong'; readonly problems: readonly string[] };

@@ -1,5 +1,5 @@
 /**
- * Where configuration comes from: the environment, and one flat file chosen by `--env-file`, else `$AGENT_ENV`, else
+ * The sources of the configuration: the environment, and one flat file chosen by `--env-file`, else `$AGENT_ENV`, else
  * `agent.env` in the agent directory. The environment has precedence over the file.
  *
  * @module
@@ -203,7 +203,7 @@ export function parseEnvFile(content: string, path: string): EnvFile {
 /**
  * A comment begins at a `#` after a space. A `#` inside a word belongs to the word, since secrets can contain one.
  *
- * @param written - what follows the equals sign
+ * @param written - the text after the equals sign
  */
 function readValue(written: string): Value {
   const text = written.trim();

@@ -1,4 +1,4 @@
-/** The agent against its own document: it answers any request as the document says. */
+/** The agent compared with its own document: it answers every request as documented. */
 import { agentApi, agentRoutes, createOpenApi } from '@pool/api';
 import { Secret } from '@pool/core';
 import { serveHttp } from '@pool/http-server';
@@ -16,7 +16,7 @@ import {
 type TestApp = ReturnType<typeof createTestApp>;
 
 const notDescribed = new Set([
-  // About the description itself.
+  // Routes of the description itself.
   'GET /openapi.json',
   'GET /docs',
   // For this agent's own command line, with the loopback token only.

@@ -118,7 +118,7 @@ describe.each(rows)('$what', ({ code, requestIndex, body, app }) => {
 });
 
 describe('precedence', () => {
-  // All problems at once; each step repairs the one that the step before was refused for.
+  // All problems at once; each step repairs the problem for which the previous step was refused.
   const bad = { recipientAddress: 'me', amount: '0' };
   const steps: [string, unknown][] = [
     ['invalid_request', { token: 'DOGE', chain: 'mars', recipients: [bad, bad, bad, bad], x: 1 }],

@@ -30,7 +30,7 @@ type Place = Omit<PartName, 'payRun'>;
 /**
  * Sends one part. The ledger is written first, so that a later command knows after any crash that the part may have been
  * sent.
- * @throws what `submit` throws. A refusal leaves the ledger as if nothing had been sent. Any other error has the detail
+ * @throws the errors of `submit`. A refusal leaves the ledger as if nothing had been sent. Any other error has the detail
  *   `mayHaveArrived`
  */
 export async function sendPart(

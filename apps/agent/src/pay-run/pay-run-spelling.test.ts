@@ -1,4 +1,4 @@
-// One label, however it is spelled, and the payments that earlier versions made under other spellings of it
+// One label in all its spellings, and the payments that earlier versions made under other spellings of it
 // (docs/decisions/0023, §3 to §5). Earlier versions derived the key from the label as it was typed.
 import { describe, expect, it } from 'vitest';
 import { createTestPayRun, type TestPayRun } from '../fixtures/test-pay-run.ts';

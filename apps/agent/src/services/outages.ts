@@ -45,7 +45,7 @@ export async function findOutages(
   if (gate !== undefined && !gate.ok) {
     findings.push({
       code: 'gate_unavailable',
-      message: `the pool-gate, which vouches for recipients: ${gate.detail.message}`,
+      message: `the pool-gate, which confirms recipients: ${gate.detail.message}`,
     });
   }
   return findings;

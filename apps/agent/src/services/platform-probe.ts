@@ -72,7 +72,7 @@ export function createPlatformProbe(
 
 const answers = 'the platform answers bootstrap';
 
-/** Explains failures that do not pass by themselves. Readiness describes the others. */
+/** Explains failures that require an action. Readiness describes the others. */
 function explain(error: unknown): Finding {
   const { code, message } = explainPlatformFailure(error, 'bootstrap', '');
   if (code === edgeTokenRefused || code === platformInvalidResponse) {
