@@ -6,7 +6,13 @@
  *
  * @module
  */
-import type { EncryptionPublicKey, Field } from '@pool/core';
+import {
+  type EncryptionPublicKey,
+  type Field,
+  type SpendCircuit,
+  spendCircuits,
+  spendShapes,
+} from '@pool/core';
 
 /** An unspent note of the holder. Confidential. */
 export type SpendableNote = {
@@ -38,14 +44,8 @@ export type SelectedCoins<TNote> = {
   readonly changeAmount: bigint;
 };
 
-/** The circuits of spends, from small to large. Slot 0 of the outputs is the change. */
-const circuits = [
-  { circuit: 'spend-2x4', inputs: 2, outputs: 4 },
-  { circuit: 'spend-16x8', inputs: 16, outputs: 8 },
-] as const;
-
 export type PlannedSpend<TNote> =
-  | (SelectedCoins<TNote> & { readonly circuit: (typeof circuits)[number]['circuit'] })
+  | (SelectedCoins<TNote> & { readonly circuit: SpendCircuit })
   | CoinShortage
   /** No circuit has so many outputs beside the change. */
   | { readonly kind: 'too-many-recipients'; readonly maxRecipients: number };
@@ -61,15 +61,17 @@ export function planSpend<TNote extends SpendableNote>(
   amount: bigint,
   recipients: number,
 ): PlannedSpend<TNote> {
-  const maxRecipients = Math.max(...circuits.map(({ outputs }) => outputs - 1));
+  // Slot 0 of the outputs is the change.
+  const placesOf = (circuit: SpendCircuit): number => spendShapes[circuit].outputs - 1;
   let shortage: CoinShortage | undefined;
-  for (const { circuit, inputs } of circuits.filter(({ outputs }) => recipients < outputs)) {
-    const selection = selectCoins(notes, amount, inputs);
+  for (const circuit of spendCircuits.filter((name) => recipients <= placesOf(name))) {
+    const selection = selectCoins(notes, amount, spendShapes[circuit].inputs);
     if (selection.kind === 'selected') {
       return { ...selection, circuit };
     }
     shortage = selection;
   }
+  const maxRecipients = Math.max(...spendCircuits.map(placesOf));
   return shortage ?? { kind: 'too-many-recipients', maxRecipients };
 }
 

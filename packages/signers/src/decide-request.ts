@@ -5,6 +5,7 @@
  * @module
  */
 import {
+  computeAssetId,
   type EncryptionPublicKey,
   type EvmAddress,
   isPoolError,
@@ -19,6 +20,7 @@ import type {
   SignInRequest,
   SignKind,
   SignRequest,
+  SpendRequest,
   TokenApprovalRequest,
   VoidRequest,
 } from './requests.ts';
@@ -94,6 +96,8 @@ function findKindRefusal(
     case 'viewing-key':
       // The text is fixed. The caller chooses only the platform that it names.
       return undefined;
+    case 'spend':
+      return findSpendRefusal(request, allow);
     default:
       // Only untyped callers can reach this line. An unknown kind is refused.
       return 'kind-not-allowed';
@@ -157,6 +161,20 @@ function findTokenApprovalRefusal(
     findApprovalDefect(unsignedTransaction, expected) ??
     findPoolRefusal(allow, expected.chainId, expected.pool, expected.token)
   );
+}
+
+function findSpendRefusal(
+  { payload }: SpendRequest,
+  { pools }: SignerAllow,
+): RefusalReason | undefined {
+  // A salt that was never drawn hides nothing: everyone could test whether the spend is of this wallet.
+  if (payload.salt.every((byte) => byte === 0)) {
+    return 'malformed-payload';
+  }
+  const isListed = pools?.some(({ chainId, pool, tokens }) =>
+    tokens.some((token) => computeAssetId(chainId, pool, token) === payload.operation.assetId),
+  );
+  return isListed === false ? 'token-not-listed' : undefined;
 }
 
 function findSignInRefusal(

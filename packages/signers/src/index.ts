@@ -27,6 +27,8 @@ export type {
   SignKind,
   SignRequest,
   SignRequestContent,
+  SpendPayload,
+  SpendRequest,
   TokenApprovalPayload,
   TokenApprovalRequest,
   ViewingKeyPayload,

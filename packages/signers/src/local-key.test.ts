@@ -1,5 +1,7 @@
 import { inspect } from 'node:util';
 import {
+  assertField,
+  fieldToHex,
   fundAuthorizationTypes,
   parseEncryptionPublicKey,
   parseHex,
@@ -7,7 +9,7 @@ import {
   Secret,
   voidBatchTypes,
 } from '@pool/core';
-import { viewingKeyMessage } from '@pool/notes';
+import { computeSpendDigest, viewingKeyMessage } from '@pool/notes';
 import { Transaction } from 'ethers';
 import { describe, expect, it } from 'vitest';
 import {
@@ -24,6 +26,7 @@ import {
   signInAtMs,
   signInExpected,
   signInText,
+  spendOperation,
   stranger,
   token,
   tokenDomain,
@@ -109,6 +112,12 @@ describe('the local key makes the same signatures as ethers', () => {
     expect(await signatureOf(requests.signIn)).toBe(await wallet.signMessage(signInText));
   });
 
+  it('a spend', async () => {
+    const { operation, salt } = requests.spend.payload;
+    const digest = fieldToHex(computeSpendDigest(operation, salt));
+    expect(await signatureOf(requests.spend)).toBe(wallet.signingKey.sign(digest).serialized);
+  });
+
   it('the viewing-key text', async () => {
     const theirs = await wallet.signMessage(viewingKeyMessage('pool.example'));
     expect(await signatureOf(requests.viewingKey)).toBe(theirs);
@@ -128,7 +137,9 @@ const legacyTransaction = parseHex(
 );
 
 describe('the local key refuses', () => {
-  const { fund, permit, approval: approve, signIn } = requests;
+  const { fund, permit, approval: approve, signIn, spend } = requests;
+  const inSpend = (change: object): SignRequest =>
+    createSignRequest({ ...spend, payload: { ...spend.payload, ...change } });
   const inFund = (change: object): SignRequest =>
     createSignRequest({
       ...fund,
@@ -253,6 +264,31 @@ describe('the local key refuses', () => {
       ofText(viewingKeyMessage('other.example')),
       'viewing-key-text',
     ],
+    ['a spend with a salt of zeros', inSpend({ salt: new Uint8Array(31) }), 'malformed-payload'],
+    [
+      'a spend with a short salt',
+      { ...spend, payload: { ...spend.payload, salt: new Uint8Array(30).fill(1) } },
+      'malformed-payload',
+    ],
+    [
+      'a spend with a nullifier too many',
+      {
+        ...spend,
+        payload: {
+          ...spend.payload,
+          operation: { ...spendOperation, nullifiers: [1n, 2n, 3n].map(assertField) },
+        },
+      },
+      'malformed-payload',
+    ],
+    [
+      'a spend whose operation was changed under the old id',
+      {
+        ...spend,
+        payload: { ...spend.payload, operation: { ...spendOperation, deadline: 1_900_000_001 } },
+      },
+      'external-id-mismatch',
+    ],
     [
       'an id that does not belong to the content',
       { ...fund, externalId: 'p1-0' },
@@ -298,6 +334,7 @@ describe('the local key refuses', () => {
     expect(await reasonOf(fund, none)).toBe('token-not-listed');
     expect(await reasonOf(permit, none)).toBe('token-not-listed');
     expect(await reasonOf(approve, none)).toBe('token-not-listed');
+    expect(await reasonOf(spend, none)).toBe('token-not-listed');
     expect(await reasonOf(requests.void, none)).toBe('signed');
     const elsewhere = createLocalKeySigner({
       privateKey: secretKey,
@@ -306,6 +343,7 @@ describe('the local key refuses', () => {
     for (const request of [fund, requests.void, permit, approve]) {
       expect(await reasonOf(request, elsewhere)).toBe('pool-not-listed');
     }
+    expect(await reasonOf(spend, elsewhere)).toBe('token-not-listed');
     const signInOnly = createLocalKeySigner({
       privateKey: secretKey,
       nowMs,

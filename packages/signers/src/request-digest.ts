@@ -10,10 +10,11 @@ import {
   computeTypedDataDigest,
   computeVoidBatchData,
   type EvmAddress,
+  fieldToHex,
   type Hex32,
   parseHex32,
 } from '@pool/core';
-import { viewingKeyMessage } from '@pool/notes';
+import { computeSpendDigest, viewingKeyMessage } from '@pool/notes';
 import { hashMessage } from 'ethers';
 import type { SignRequestContent } from './requests.ts';
 import { computeTransactionDigest } from './token-approval.ts';
@@ -42,6 +43,8 @@ export function computeRequestDigest(request: SignRequestContent): Hex32 {
       return parseHex32(hashMessage(request.payload.message));
     case 'viewing-key':
       return parseHex32(hashMessage(viewingKeyMessage(request.payload.domain)));
+    case 'spend':
+      return fieldToHex(computeSpendDigest(request.payload.operation, request.payload.salt));
   }
 }
 
@@ -102,6 +105,8 @@ function placeOf(request: SignRequestContent): {
       const { chainId, pool } = request.payload.expected;
       return { chainId, pool, authorizationId: undefined };
     }
+    // The digest of a spend binds its asset, which names chain, pool and token.
+    case 'spend':
     case 'sign-in':
     case 'viewing-key':
       return { chainId: undefined, pool: undefined, authorizationId: undefined };

@@ -13,6 +13,7 @@ import type {
   PermitRequest,
   TypedData,
 } from '@pool/core';
+import type { SpendOperation } from '@pool/notes';
 
 /** EIP-712 authorisation of one batch (protocol §8). */
 export type FundAuthorizationPayload = {
@@ -65,6 +66,14 @@ export type ViewingKeyPayload = {
   readonly domain: string;
 };
 
+/** A spend of the wallet's notes (protocol §7). The signer computes m from both values. */
+export type SpendPayload = {
+  /** The public part of the spend. */
+  readonly operation: SpendOperation;
+  /** 31 random bytes, secret: with it, anyone can test which wallet made the spend. */
+  readonly salt: Uint8Array;
+};
+
 type Request<TKind extends string, TPayload> = {
   readonly kind: TKind;
   readonly payload: TPayload;
@@ -80,6 +89,7 @@ export type PermitSignRequest = Request<'permit', PermitPayload>;
 export type TokenApprovalRequest = Request<'token-approval', TokenApprovalPayload>;
 export type SignInRequest = Request<'sign-in', SignInPayload>;
 export type ViewingKeyRequest = Request<'viewing-key', ViewingKeyPayload>;
+export type SpendRequest = Request<'spend', SpendPayload>;
 
 export type SignRequest =
   | FundAuthorizationRequest
@@ -87,7 +97,8 @@ export type SignRequest =
   | PermitSignRequest
   | TokenApprovalRequest
   | SignInRequest
-  | ViewingKeyRequest;
+  | ViewingKeyRequest
+  | SpendRequest;
 
 export type SignKind = SignRequest['kind'];
 

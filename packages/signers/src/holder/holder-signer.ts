@@ -5,6 +5,7 @@
  * @module
  */
 import type { Curve, EncryptionPublicKey, Hex, Secret } from '@pool/core';
+import type { SpendOperation, SpendSignature } from '@pool/notes';
 import type { SignInPayload } from '../requests.ts';
 
 /** A sign-in text of the holder's wallet. */
@@ -38,4 +39,13 @@ export type HolderSigner = {
    * @throws PoolError `viewing_key_required` if the signer does not repeat its signatures; `invalid_domain`
    */
   signViewingKeyText(domain: string): Promise<Secret<Uint8Array>>;
+  /**
+   * Signs m = H_3(TAG_OPERATION, opHash, salt), which the adapter computes itself.
+   *
+   * The caller stores the signature before the first proof leaves, and sends at most one rSig for each m: two signatures over one m
+   * reveal W (protocol §7, "One rSig per manifest").
+   * @param salt - 31 random bytes, secret
+   * @throws PoolError `holder_signer_refused`; `holder_unsupported` on ed25519, which has no spend circuit
+   */
+  signSpend(operation: SpendOperation, salt: Uint8Array): Promise<SpendSignature>;
 };

@@ -7,13 +7,23 @@ import {
   hexToBigint,
   hexToBytes,
   parseEncryptionPublicKey,
+  parseEvmAddress,
+  parseField,
+  parseHex32,
   recoverWalletPub,
   Secret,
+  spendCircuits,
 } from '@pool/core';
-import { viewingKeyMessage } from '@pool/notes';
+import {
+  computeMaskedSigner,
+  type SpendOperation,
+  verifyMaskedSigner,
+  viewingKeyMessage,
+} from '@pool/notes';
 import { Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';
 import encryptionVectors from '../../../../vectors/encryption-key.json' with { type: 'json' };
+import spends from '../../../../vectors/spend.json' with { type: 'json' };
 import vectors from '../../../../vectors/viewing-key.json' with { type: 'json' };
 import {
   funder,
@@ -22,6 +32,7 @@ import {
   signInAtMs,
   signInExpected,
   signInText,
+  spendOperation,
   wallet,
 } from '../fixtures/requests.ts';
 import { computeHolderEncryptionKey, deriveHolderViewingKey } from './holder-keys.ts';
@@ -84,6 +95,62 @@ describe('local-key as the signer of a holder', () => {
   });
 });
 
+describe('a spend', () => {
+  const parsed = spends.spends.map((vector) => {
+    const { operation, ...rest } = vector;
+    const isTransfer = operation.withdrawAmount === '0';
+    return {
+      ...rest,
+      operation: {
+        circuit: spendCircuits.find((circuit) => circuit === vector.circuit) ?? 'spend-2x4',
+        assetId: parseField(operation.assetId),
+        withdrawAmount: BigInt(operation.withdrawAmount),
+        recipient: isTransfer ? undefined : parseEvmAddress(operation.recipient),
+        deadline: operation.deadline,
+        sealedNotesHash: parseHex32(operation.sealedNotesHash),
+        outRoot: parseField(operation.outRoot),
+        nullifiers: operation.nullifiers.map(parseField),
+      } satisfies SpendOperation,
+    };
+  });
+
+  it.each(parsed)(
+    '"$name" is signed as by ethers, over the digest that the signer computes',
+    async (vector) => {
+      const signer = createLocalKeyHolder({ privateKey: new Secret(vector.privateKey) });
+      const signature = await signer.signSpend(vector.operation, hexToBytes(vector.salt));
+      expect(signature).toEqual({
+        rSig: hexToBigint(vector.signature.rSig),
+        s: hexToBigint(vector.signature.s),
+        parity: vector.signature.parity,
+      });
+      // The contract accepts it under the masked key.
+      const masked = computeMaskedSigner({
+        walletPub: await signer.walletPub(),
+        digest: parseField(vector.digest),
+        blinding: hexToBigint(vector.blinding),
+        rSig: signature.rSig,
+      });
+      expect(verifyMaskedSigner(masked, signature)).toBe(true);
+      const other = await signer.signSpend(
+        { ...vector.operation, deadline: vector.operation.deadline + 1 },
+        hexToBytes(vector.salt),
+      );
+      expect(verifyMaskedSigner(masked, other)).toBe(false);
+    },
+  );
+
+  it.each([
+    ['a salt of zeros', new Uint8Array(31)],
+    ['a salt of 32 bytes', new Uint8Array(32).fill(1)],
+    ['no salt', new Uint8Array(0)],
+  ])('is not signed with %s', async (_, salt) => {
+    await expect(holder.signSpend(spendOperation, salt)).rejects.toMatchObject({
+      code: expect.stringMatching(/^(holder_signer_refused|invalid_seed)$/),
+    });
+  });
+});
+
 describe('local-ed25519', () => {
   it.each(vectors.derivedEd25519)(
     'derives W and $viewingKey as node:crypto does',
@@ -113,6 +180,16 @@ describe('local-ed25519', () => {
     expect(chainFamilies.solana.formatAddress(walletPub)).toBe(
       'FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z',
     );
+  });
+
+  it('refuses to spend, and says why', async () => {
+    const signer = ed25519Of(`0x${'42'.repeat(32)}`);
+    await expect(
+      signer.signSpend(spendOperation, new Uint8Array(31).fill(1)),
+    ).rejects.toMatchObject({
+      code: 'holder_unsupported',
+      message: expect.stringContaining('no pool on Solana or Stellar'),
+    });
   });
 
   it('refuses to sign in, and says why', async () => {
@@ -170,6 +247,7 @@ describe('the keys of a holder', () => {
         'deterministic',
         'name',
         'signIn',
+        'signSpend',
         'signViewingKeyText',
         'walletPub',
       ]);

@@ -29,6 +29,12 @@ export function createLocalEd25519Holder({ privateKey }: LocalEd25519HolderOptio
         'a sign-in text is EIP-4361, which only secp256k1 wallets sign; an ed25519 holder cannot sign in to this platform',
       );
     },
+    async signSpend() {
+      throw new PoolError(
+        'holder_unsupported',
+        'a spend is authorised by a secp256k1 signature, and this repository has no pool on Solana or Stellar; an ed25519 holder cannot spend',
+      );
+    },
     async signViewingKeyText(domain) {
       // Wallets of these chains sign the bytes of a text as they are, without the prefix of EIP-191.
       const text = new TextEncoder().encode(viewingKeyMessage(domain));

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { type Hex, hexToBytes, PoolError, Secret } from '@pool/core';
+import { bytesToBigint, type Hex, hexToBytes, PoolError, Secret } from '@pool/core';
+import type { SpendSignature } from '@pool/notes';
 import type { SignerAllow } from '../decide-request.ts';
 import { createLocalKeySigner } from '../local-key.ts';
 import { createSignRequest } from '../request-digest.ts';
@@ -35,6 +36,21 @@ export function createLocalKeyHolder(options: LocalKeyHolderOptions): HolderSign
       // v adds nothing to r and s.
       return new Secret(hexToBytes(signature, 65).subarray(0, 64));
     },
+    async signSpend(operation, salt) {
+      return parseSpendSignature(
+        await sign('spend', { kind: 'spend', payload: { operation, salt } }),
+      );
+    },
+  };
+}
+
+/** @param signature - r ‖ s ‖ v, as `acceptSignature` returns it */
+function parseSpendSignature(signature: Hex): SpendSignature {
+  const bytes = hexToBytes(signature, 65);
+  return {
+    rSig: bytesToBigint(bytes.subarray(0, 32)),
+    s: bytesToBigint(bytes.subarray(32, 64)),
+    parity: bytes[64] === 28 ? 1 : 0,
   };
 }
 
