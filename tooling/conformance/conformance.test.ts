@@ -89,13 +89,18 @@ describe('findProblems', () => {
   it.each<[string, readonly Section[], string[], string | undefined]>([
     ['a test that exists', mapOf(shown(inFile('late > ends'))), [], undefined],
     ['an owner', mapOf(accountOperations), [], undefined],
-    ['leave to have neither', mapOf(unshown), ['job.ends'], undefined],
+    ['an entry on the list of allowed ids', mapOf(unshown), ['job.ends'], undefined],
     ['a test that is gone', mapOf(shown(inFile('gone'))), [], 'has no test "gone"'],
     ['a test of two', mapOf(shown(inFile('ends'))), [], 'has 2 tests "ends"'],
     ['a file that is gone', mapOf(shown(testsOf('b.test.ts')('x'))), [], 'no file b.test.ts'],
     ['no test at all', mapOf(shown()), [], 'names no test'],
     ['nothing', mapOf(unshown), [], 'neither a test nor an owner'],
-    ['leave it does not need', mapOf(accountOperations), ['job.ends'], 'take it off the list'],
+    [
+      'an entry on the list that it does not need',
+      mapOf(accountOperations),
+      ['job.ends'],
+      'remove it from allowed-unshown.ts',
+    ],
     ['an id of another form', mapOf(accountOperations, 'Job ends'), [], 'is not written like'],
     ['an id twice', [...mapOf(accountOperations), ...mapOf(accountOperations)], [], 'twice'],
   ])('judges a statement with %s', (_what, map, allowed, problem) => {
@@ -134,7 +139,7 @@ describe('a run', () => {
       outcome: 'fail',
       note: expect.stringContaining('did not run'),
     });
-    expect(() => readRanTests({}, '/repository')).toThrow('no JSON report');
+    expect(() => readRanTests({}, '/repository')).toThrow('not a JSON report');
   });
 
   it('is printed row by row, with a closing total', () => {

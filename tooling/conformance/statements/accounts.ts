@@ -22,7 +22,7 @@ const offline = identityProcess(
 );
 
 export const identity = section('Holder identity', [
-  ['identity.offline', '`identity` reads no network and sends nothing.', shown(offline)],
+  ['identity.offline', '`identity` does not use the network.', shown(offline)],
   [
     'identity.derives',
     'W and P come from the configured holder signer.',
@@ -125,7 +125,7 @@ export const enrolment = section('Enrolment', [
   ],
   [
     'enrol.screened',
-    'W goes through the screening that recipients go through.',
+    'W is screened like recipients.',
     shown(
       employerRoutes('is failed when screening denies the wallet'),
       gateApp('denies by a deny list, and removes a wallet that is denied later'),
@@ -147,7 +147,7 @@ export const readiness = section('Transitions of readiness', [
   ],
   [
     'readiness.repost-drives-pending',
-    'From `eligibility_pending`, the same call again drives the confirmation.',
+    'From `eligibility_pending`, the same call again continues the confirmation.',
     shown(
       gateConfirmation(
         'drives the gate at every onboard and at no reading',
@@ -164,7 +164,7 @@ export const readiness = section('Transitions of readiness', [
   ],
   [
     'readiness.read-drives-nothing',
-    'Reading the enrolment drives nothing.',
+    'Reading the enrolment starts no confirmation.',
     shown(gateConfirmation('drives the gate at every onboard and at no reading')),
   ],
 ]);
@@ -176,7 +176,7 @@ const fifty = 'lets a wallet have 50 live keys, and another once one is revoked'
 export const apiKeys = section('API keys', [
   [
     'key.capabilities',
-    'A key is minted for `disburse`, `holder.read`, `holder.transfer` or `holder.send`, and for nothing else.',
+    'A key is minted for `disburse`, `holder.read`, `holder.transfer` or `holder.send` only.',
     shown(employerRoutes(untilRevoked), wire('limits > refuse %s')),
   ],
   [
@@ -197,7 +197,7 @@ export const apiKeys = section('API keys', [
   ],
   [
     'key.prefix',
-    'The key starts with the live prefix, and keyPrefix is a short part of it that is no secret.',
+    'The key starts with the live prefix, and keyPrefix is a short part of it that is not secret.',
     shown(employerRoutes(shownOnce)),
   ],
   [
@@ -207,13 +207,13 @@ export const apiKeys = section('API keys', [
   ],
   [
     'key.list',
-    'The list is metadata only and has revoked keys too.',
+    'The list is metadata only and also has revoked keys.',
     shown(employerRoutes(shownOnce, untilRevoked, fifty)),
   ],
   ['key.id-revokes', 'The id of a key revokes it.', shown(employerRoutes(untilRevoked))],
   [
     'key.stored-hashed',
-    'The platform keeps no plaintext, so that none can be answered later.',
+    'The platform stores no plaintext, so it cannot answer it later.',
     shown(employerRoutes(shownOnce)),
   ],
   [

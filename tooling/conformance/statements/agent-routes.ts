@@ -27,7 +27,7 @@ const original =
 export const disburseRoute = section('POST /api/disburse', [
   [
     'disburse.bearer',
-    'It takes a bearer credential and refuses whoever has none.',
+    'It requires a bearer credential.',
     shown(agentApp('bearer > %s'), access(onlyDisburse)),
   ],
   [
@@ -37,7 +37,7 @@ export const disburseRoute = section('POST /api/disburse', [
   ],
   [
     'disburse.json',
-    'It takes JSON by its content type.',
+    'It accepts JSON by its content type.',
     shown(
       agentApp('refuses %s without repeating it', 'accepts a good request as JSON only, not as %s'),
     ),
@@ -49,7 +49,7 @@ export const disburseRoute = section('POST /api/disburse', [
   ],
   [
     'disburse.200-terminal',
-    'A key whose job is over answers 200.',
+    'A key whose job has ended answers 200.',
     shown(agentApp('answers 200 once the job has ended'), deployment(original)),
   ],
   [
@@ -130,7 +130,7 @@ export const jobRoute = section('GET /api/disburse/:key', [
   ],
   [
     'poll.bearer',
-    'It takes a bearer credential.',
+    'It requires a bearer credential.',
     shown(agentApp('bearer > %s'), access(onlyDisburse)),
   ],
 ]);
@@ -151,7 +151,7 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
   ],
   [
     'cancel.before-release',
-    'Before its batch has left, a job that is cancelled fails with `cancelled` and sends nothing.',
+    'Before its batch is released, a job that is cancelled fails with `cancelled` and sends nothing.',
     shown(
       cancellation('ends without any work if it had not started', 'at %s sends nothing'),
       cancelled('before its batch has left ends at once, and moves nothing'),
@@ -159,7 +159,7 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
   ],
   [
     'cancel.other-settings',
-    'A job that the settings of the agent no longer fit is 409 `configuration_changed`, and the wish is kept.',
+    'A job that the settings of the agent no longer fit is 409 `configuration_changed`, and the request to cancel is kept.',
     shown(
       agentCancel(
         'answers 409 when the job cannot be ended with the settings of this agent, and keeps the request',
@@ -173,7 +173,7 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
   ],
   [
     'cancel.after-release',
-    'After that its funder withdraws the authorisation, and the job ends when a final block shows what became of it.',
+    'After that its funder withdraws the authorisation, and the job ends when a final block shows the outcome.',
     shown(
       cancellation(
         'is withdrawn by its funder, and ends when a final block shows that',
@@ -191,7 +191,7 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
 export const validateRoute = section('POST /api/validate', [
   [
     'validate.same-checks',
-    'It takes the body of a disbursement and makes its checks.',
+    'It accepts the body of a disbursement and makes its checks.',
     shown(agentErrors('is one issue of a report with 200 on validate')),
   ],
   [
@@ -204,7 +204,7 @@ export const validateRoute = section('POST /api/validate', [
   ],
   [
     'validate.always-200',
-    'It answers 200, whatever it finds.',
+    'It answers 200 for all results.',
     shown(
       agentValidate(
         'has one issue for %s',
@@ -214,7 +214,7 @@ export const validateRoute = section('POST /api/validate', [
   ],
   [
     'validate.every-issue',
-    'It lists every issue, not the first alone.',
+    'It lists every issue, not only the first.',
     shown(
       agentValidate(
         'lists different problems at once',
@@ -225,7 +225,7 @@ export const validateRoute = section('POST /api/validate', [
   ],
   [
     'validate.bearer',
-    'It takes a bearer credential.',
+    'It requires a bearer credential.',
     shown(
       agentValidate(
         'reports nothing to a caller without a valid credential, not even a malformed body',
@@ -238,7 +238,7 @@ export const validateRoute = section('POST /api/validate', [
 export const healthRoutes = section('Health', [
   [
     'health.readyz',
-    '`/api/readyz` tells whether accelerator, signer, pool-gate and platform are reachable.',
+    '`/api/readyz` reports whether accelerator, signer, pool-gate and platform are reachable.',
     shown(
       agentReadiness(
         'answers without a credential with the finding of each part, CPU proving included',
@@ -255,7 +255,7 @@ export const healthRoutes = section('Health', [
   ],
   [
     'health.readyz-open',
-    '`/api/readyz` asks for no credential.',
+    '`/api/readyz` requires no credential.',
     shown(
       agentReadiness(
         'answers without a credential with the finding of each part, CPU proving included',
@@ -264,7 +264,7 @@ export const healthRoutes = section('Health', [
   ],
   [
     'health.livez',
-    '`/api/livez` tells that the agent lives and asks for no credential.',
+    '`/api/livez` reports that the agent is alive and requires no credential.',
     shown(agentApp('can read livez without a credential')),
   ],
 ]);
@@ -272,7 +272,7 @@ export const healthRoutes = section('Health', [
 export const holderRoutes = section('Balance, transfer, send', [
   [
     'balance.route',
-    '`GET /api/balance?token=` answers what the holder can spend, moving nothing.',
+    '`GET /api/balance?token=` answers the amount that the holder can spend, and moves nothing.',
     accountOperations,
   ],
   [
@@ -282,7 +282,7 @@ export const holderRoutes = section('Balance, transfer, send', [
   ],
   [
     'transfer.listed-only',
-    'A transfer reaches any W on the eligibility list, and no other.',
+    'A transfer can pay any W on the eligibility list, and no other.',
     accountOperations,
   ],
   [
@@ -303,12 +303,12 @@ export const holderRoutes = section('Balance, transfer, send', [
   ],
   [
     'send.label-only',
-    '`to` is a pinned label; an address is refused, a pinned one too.',
+    '`to` is a pinned label; an address is refused, even a pinned one.',
     accountOperations,
   ],
   ['send.one-destination', 'A send has exactly one destination.', accountOperations],
-  ['spend.no-chain', 'A spend takes no chain: the holder’s own is meant.', accountOperations],
-  ['spend.dry-run', 'A dry run proves the whole and submits nothing.', accountOperations],
+  ['spend.no-chain', 'A spend accepts no chain: it uses the holder’s own.', accountOperations],
+  ['spend.dry-run', 'A dry run makes the whole proof and submits nothing.', accountOperations],
   [
     'spend.synchronous',
     'A spend answers its receipt with 200 on the same connection.',

@@ -1,4 +1,4 @@
-// Who may do what, and how it is told.
+// Who may do what, and how callers are identified.
 import { accountOperations, section, shown } from '../statement.ts';
 import {
   access,
@@ -23,7 +23,7 @@ const onlyItsKeys = 'takes a disburse key of its employer, and no other credenti
 export const authentication = section('Authentication', [
   [
     'auth.session-cookie',
-    'The platform’s employer routes go by a session cookie named `sessionId`.',
+    'The platform’s employer routes require a session cookie named `sessionId`.',
     shown(authRoutes('opens a session of the recovered wallet, behind an httpOnly cookie')),
   ],
   [
@@ -41,7 +41,7 @@ export const authentication = section('Authentication', [
   ],
   [
     'auth.agent-bearer',
-    'Every agent route but readyz and livez asks for a bearer.',
+    'Every agent route except readyz and livez requires a bearer credential.',
     shown(agentApp('bearer > %s', 'can read livez without a credential')),
   ],
   [
@@ -63,12 +63,12 @@ export const authentication = section('Authentication', [
   ],
   [
     'auth.verify-url-needed',
-    'Without `DISBURSE_PLATFORM_VERIFY_URL` no API key is taken.',
+    'Without `DISBURSE_PLATFORM_VERIFY_URL` no API key is accepted.',
     shown(agentBearer('accepts no API key if the platform’s verify-key is not configured')),
   ],
   [
     'auth.loopback-by-default',
-    'The agent binds to loopback, port 8787, unless it is told otherwise.',
+    'The agent binds to loopback, port 8787, by default.',
     shown(
       agentConfig(
         'requires the platform only, and has the documented defaults',
@@ -108,7 +108,7 @@ export const capabilities = section('Capabilities', [
   ],
   [
     'capability.transfer-not-send',
-    'A key that can transfer cannot send, nor the reverse.',
+    'A key that can transfer cannot send, and a key that can send cannot transfer.',
     accountOperations,
   ],
   [

@@ -35,7 +35,11 @@ export const commands = section('Commands of the agent', [
     '`--login custodian_a` has the custodian sign, so that the session is the holder’s.',
     custody,
   ],
-  ['command.onboard-vote', '`onboard` waits while the wallet’s approval policy votes.', custody],
+  [
+    'command.onboard-vote',
+    '`onboard` waits for the votes of the wallet’s approval policy.',
+    custody,
+  ],
   [
     'command.onboard-own-session',
     'A custodian-A holder is enrolled from its own session only.',
@@ -43,36 +47,36 @@ export const commands = section('Commands of the agent', [
   ],
   [
     'command.balance',
-    '`balance` prints what can be spent, with `DISBURSE_BALANCE_TOKEN`.',
+    '`balance` prints the amount that can be spent, with `DISBURSE_BALANCE_TOKEN`.',
     accountOperations,
   ],
   ['command.transfer', '`transfer --to W --amount` pays one holder.', accountOperations],
   [
     'command.transfer-fan-out',
-    'Several `--to W:amount` pay several; such an amount wins over `--amount`.',
+    'Several `--to W:amount` pay several; such an amount has precedence over `--amount`.',
     accountOperations,
   ],
   ['command.send', '`send --amount [--to label]` withdraws.', accountOperations],
   [
     'command.disburse-allowance-line',
-    '`disburse` renders an allowance seen insufficient as `allowance: insufficient at the pre-proof check`.',
+    '`disburse` prints an insufficient allowance as `allowance: insufficient at the pre-proof check`.',
     shown(sandbox('also pays a roster by the agent’s own command, and reports the allowance')),
   ],
   [
     'command.disburse-skipped',
-    'A run of `disburse` that skipped somebody names them and has an exit code of its own.',
+    'A run of `disburse` that skipped recipients names them and has its own exit code.',
     shown(
       payRunCommand('names skipped recipients by line, before and after the run, and ends with 5'),
     ),
   ],
   [
     'command.disburse-asks-first',
-    '`disburse` sends nothing while the batch could not be settled, and says why.',
+    '`disburse` sends nothing while the batch could not be settled, and prints the reason.',
     shown(payRunCommand('sends nothing while the funder has too little, and ends with 6')),
   ],
   [
     'command.recipients-check',
-    '`recipients check` says who on a roster is not ready, and moves nothing.',
+    '`recipients check` names the recipients of a roster who are not ready, and moves nothing.',
     shown(payRunCommand('tells before payday who is not ready, as text, JSON and CSV')),
   ],
   [
@@ -104,7 +108,7 @@ export const commands = section('Commands of the agent', [
   ['command.prints-receipt', 'A spend prints its receipt.', accountOperations],
   [
     'command.role-credentials',
-    'Each operation takes its credential from a variable of its own.',
+    'Each operation reads its credential from its own variable.',
     accountOperations,
   ],
 ]);

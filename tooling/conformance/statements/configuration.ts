@@ -1,4 +1,4 @@
-// The agent's configuration: where it comes from, and each variable.
+// The agent's configuration: its sources, and each variable.
 import { accountOperations, custody, section, shown } from '../statement.ts';
 import {
   access,
@@ -22,7 +22,7 @@ const everyProblem = 'reports every problem at once, by name and never by value'
 export const sources = section('Where configuration comes from', [
   [
     'config.environment-and-file',
-    'It comes from the environment and from a flat file, and the environment outranks the file.',
+    'It comes from the environment and from a flat file, and the environment has precedence over the file.',
     shown(
       configReader('precedence > %s'),
       agentStart(
@@ -33,7 +33,7 @@ export const sources = section('Where configuration comes from', [
   ],
   [
     'config.flat-file',
-    'The file is flat: `NAME=value` a line. Nothing in it is skipped, cut or merged in silence.',
+    'The file is flat: one `NAME=value` per line. Nothing in it is skipped, cut or merged without a message.',
     shown(
       configFile(
         'reads %s',
@@ -61,7 +61,7 @@ export const sources = section('Where configuration comes from', [
   ],
   [
     'config.secret-files',
-    'Every credential has a `_FILE` variant, which wins.',
+    'Every credential has a `_FILE` variant, which has precedence.',
     shown(
       configReader(
         'exists for every credential',
@@ -136,12 +136,12 @@ export const variables = section('Variables', [
   ],
   [
     'variable.funder-key-warning',
-    'A funder key in a production-flagged environment is warned of at start.',
+    'A funder key in a production-flagged environment causes a warning at start.',
     shown(configRules('warnings > %s'), canary('prints, answers and stores no secret')),
   ],
   [
     'variable.without-effect',
-    'What this build cannot use yet, the ed25519 funder key and the custodians’ variables, is warned of by name.',
+    'The agent warns by name of variables that this build cannot use yet: the ed25519 funder key and those of the custodians.',
     shown(configRules('warnings > %s')),
   ],
   [
@@ -171,7 +171,7 @@ export const variables = section('Variables', [
   ],
   [
     'variable.destinations-form',
-    '`DISBURSE_SEND_DESTINATIONS` is `label=address` pairs; a label that may be an address, an address that does not hold, or a label twice ends the start.',
+    '`DISBURSE_SEND_DESTINATIONS` is `label=address` pairs; a label that may be an address, an invalid address, or a repeated label ends the start.',
     shown(
       configRules(
         'pinned destinations > refuses %s',
@@ -229,7 +229,7 @@ export const variables = section('Variables', [
   ],
   [
     'variable.holder-forms',
-    'A holder’s key, its P and the host key that do not hold end the start.',
+    'An invalid holder’s key, P or host key ends the start.',
     shown(configRules('refusals > %s')),
   ],
   [
@@ -254,7 +254,7 @@ export const variables = section('Variables', [
   ],
   [
     'variable.viewing-key-required',
-    'A holder in custodian A’s custody needs it: without, the start ends.',
+    'A holder in custodian A’s custody requires it: without it, the start ends.',
     shown(
       configRules('refusals > %s'),
       agentStart('reports every problem at once, of the file and of the environment'),

@@ -25,7 +25,7 @@ const pays = 'pays a roster, and every recipient opens exactly its own note';
 export const request = section('Disbursement request', [
   [
     'request.fields',
-    '`token` and `recipients` are required, `chain` and `unregistered` are not, and nothing else is taken.',
+    '`token` and `recipients` are required, `chain` and `unregistered` are not, and no other field is accepted.',
     shown(
       wire(
         'without %s: only where it may be left out',
@@ -35,12 +35,12 @@ export const request = section('Disbursement request', [
   ],
   [
     'request.token-symbol',
-    '`token` is the symbol of a token configured for the chain; an address is never taken.',
+    '`token` is the symbol of a token configured for the chain; an address is never accepted.',
     shown(checks(refusals)),
   ],
   [
     'request.default-chain',
-    '`chain` may be left out: the agent’s default chain is meant.',
+    '`chain` can be omitted: the default is the agent’s default chain.',
     shown(
       deployment(pays),
       access('pays on the chain that bootstrap vends where DISBURSE_CHAIN is not set'),
@@ -48,7 +48,7 @@ export const request = section('Disbursement request', [
   ],
   [
     'request.chain-setting-outranks',
-    'The agent’s own `DISBURSE_CHAIN` is that default, over what bootstrap vends.',
+    'The agent’s own `DISBURSE_CHAIN` is that default, with precedence over bootstrap.',
     shown(
       agentChains(
         'routes the chain with a pool by name, by default and as vended',
@@ -148,7 +148,7 @@ export const result = section('Result of a job', [
   ['result.batch-error', 'On `partial` that entry has `error`.', shown(realChain(partialOnChain))],
   [
     'result.notes',
-    '`notes` tells for each recipient its index in the request, address, commitment, amount and status.',
+    '`notes` has for each recipient its index in the request, address, commitment, amount and status.',
     shown(pipeline(paysThree)),
   ],
   [
@@ -169,12 +169,12 @@ export const result = section('Result of a job', [
   ],
   [
     'result.failed-batch-index',
-    '`failedBatchIndex` has its place in the result for jobs of several batches to come.',
+    '`failedBatchIndex` is in the schema of the result for future jobs of several batches.',
     shown(wire('takes a good value')),
   ],
   [
     'result.allowance-as-observed',
-    'The state is what a read saw before proving, and the outcome does not change it.',
+    'The state is the result of a read before proving, and the outcome does not change it.',
     shown(
       pipeline(
         paysThree,
@@ -184,12 +184,12 @@ export const result = section('Result of a job', [
   ],
   [
     'result.completed-though-insufficient',
-    '`completed` beside `insufficient` is normal: the agent grants what is missing.',
+    '`completed` together with `insufficient` is normal: the agent grants the missing allowance.',
     shown(deployment(pays)),
   ],
   [
     'result.allowance-unknown',
-    '`unknown` means that no read backed it; the batch is proved and paid all the same.',
+    '`unknown` means that no read succeeded; the batch is still proved and paid.',
     shown(
       pipeline('reports unknown when the advisory read fails, and pays'),
       rpcOutage(
@@ -200,7 +200,7 @@ export const result = section('Result of a job', [
   ],
   [
     'result.allowance-advisory',
-    'The look before proving decides nothing: what is granted follows from the chain at settlement.',
+    'The read before proving decides nothing: the granted allowance follows from the chain at settlement.',
     shown(
       rpcOutage(
         'proves and pays although nothing could be read of the allowance, and says unknown',
@@ -216,7 +216,7 @@ const relayerDown =
 export const report = section('Validation report', [
   [
     'report.ok',
-    '`ok` is true when nothing is found and the batch would go through.',
+    '`ok` is true if there is no issue and the batch would be paid.',
     shown(
       validation('passes a good request, without a preflight field'),
       agentValidate('reports what would stop the batch in addition to its issues'),
@@ -261,7 +261,7 @@ export const jobStates = section('States of a job', [
   ],
   [
     'state.done-means-attempted',
-    '`done`: a settlement was attempted on chain, and `result.status` says how it went.',
+    '`done`: a settlement was attempted on chain, and `result.status` is its outcome.',
     shown(pipeline(paysThree), realChain(partialOnChain)),
   ],
   [

@@ -72,7 +72,7 @@ export const disbursementErrors = section('Errors of a disbursement', [
   ],
   [
     'error.invalid-amount',
-    'An amount that is no positive integer is 400 `invalid-amount`.',
+    'An amount that is not a positive integer is 400 `invalid-amount`.',
     shown(agentErrors(on400), checks(refusals)),
   ],
   [
@@ -136,7 +136,7 @@ export const jobFailures = section('Failures of a job', [
   ],
   [
     'failure.insufficient-balance',
-    'What the funder cannot pay fails with `insufficient_balance`, and nothing is signed.',
+    'A batch that the funder cannot pay fails with `insufficient_balance`, and nothing is signed.',
     shown(
       collectable(
         'fails with insufficient_balance when the funder holds too little, and signs nothing',
@@ -145,7 +145,7 @@ export const jobFailures = section('Failures of a job', [
   ],
   [
     'failure.refused-meanwhile',
-    'A settlement that is refused is told while the job is `submitted`, and holds up no other batch.',
+    'A refused settlement is reported while the job is `submitted`, and delays no other batch.',
     shown(
       sharedTurn(
         'is reported while the job waits: in its stage, its record and an event',
@@ -155,7 +155,7 @@ export const jobFailures = section('Failures of a job', [
   ],
   [
     'failure.settled-elsewhere',
-    'A key that is paid, or may be, on other terms (funder, pool, chain) is `settled_elsewhere`, and is not to be sent again.',
+    'A key that is paid, or may be, on other terms (funder, pool, chain) is `settled_elsewhere`, and must not be sent again.',
     shown(
       foreignSettlement(
         'is not paid again by an agent whose funder key was rotated',
@@ -188,13 +188,17 @@ export const spendErrors = section('Errors of a spend', [
   ],
   [
     'spend-error.unpinned-destination',
-    'A `to` that is no label is 400 `unpinned_destination`, naming the labels there are.',
+    'A `to` that is not a label is 400 `unpinned_destination`, and the message names the configured labels.',
     accountOperations,
   ],
-  ['spend-error.ceiling', 'Above the ceiling is 403 `ceiling_exceeded`.', accountOperations],
+  [
+    'spend-error.ceiling',
+    'An amount above the ceiling is 403 `ceiling_exceeded`.',
+    accountOperations,
+  ],
   [
     'spend-error.insufficient-funds',
-    'Too little is 409 `insufficient_funds` with what can be spent.',
+    'An amount above the balance is 409 `insufficient_funds` with the amount that can be spent.',
     accountOperations,
   ],
   [
@@ -241,23 +245,23 @@ export const otherErrors = section('Other errors', [
 export const limits = section('Limits', [
   [
     'limit.live-keys',
-    '50 live keys a wallet.',
+    '50 live keys per wallet.',
     shown(employerRoutes('lets a wallet have 50 live keys, and another once one is revoked')),
   ],
   [
     'limit.recipients',
-    'Recipients of a call: what the chain’s settings allow, never split.',
+    'Recipients of a call: the maximum of the chain’s settings, never split.',
     shown(agentApp(ceiling), deployment('names its ceiling when a call is too large')),
   ],
   [
     'limit.one-batch',
-    'One batch a job.',
+    'One batch per job.',
     shown(deployment('pays a roster, and every recipient opens exactly its own note')),
   ],
-  ['limit.one-destination', 'One destination a send.', accountOperations],
+  ['limit.one-destination', 'One destination per send.', accountOperations],
   [
     'limit.spend-ceiling',
-    'A spend is bounded by its role’s ceiling, or by what was asked.',
+    'A spend is bounded by its role’s ceiling, or by the requested amount.',
     accountOperations,
   ],
   [

@@ -13,7 +13,7 @@ import {
 export const platformRoutes = section('Platform routes', [
   [
     'register.creates',
-    '`POST /api/employers/register` makes the employer account of the session, once, and neither W nor P.',
+    '`POST /api/employers/register` creates the employer account of the session once, without W and P.',
     shown(
       employerRoutes(
         'register > is idempotent per wallet',
@@ -28,7 +28,7 @@ export const platformRoutes = section('Platform routes', [
   ],
   [
     'onboard.session',
-    'Enrolling goes by the session cookie.',
+    'Enrolling requires the session cookie.',
     shown(
       authRoutes('ends a session when its time is over'),
       employerRoutes('%s %s goes by the session cookie alone'),
@@ -36,7 +36,7 @@ export const platformRoutes = section('Platform routes', [
   ],
   [
     'employers.session',
-    'So does every other employer route but verify-key: no API key and no edge token opens one.',
+    'So does every other employer route except verify-key: no API key and no edge token gives access.',
     shown(employerRoutes('%s %s goes by the session cookie alone')),
   ],
   [
@@ -67,7 +67,7 @@ export const platformRoutes = section('Platform routes', [
   ],
   [
     'rotate.reencrypts-nothing',
-    'What is sealed already stays sealed to the previous key.',
+    'Notes that are already sealed stay sealed to the previous key.',
     shown(
       edgeRoutes(
         'serves by the key registered now: those sealed before a rotation are served no more',
@@ -81,7 +81,7 @@ export const platformRoutes = section('Platform routes', [
   ],
   [
     'keys.list',
-    '`GET /api/employers/keys` lists every key the wallet was ever given.',
+    '`GET /api/employers/keys` lists every key that was minted for the wallet.',
     shown(
       employerRoutes(
         'lets a wallet have 50 live keys, and another once one is revoked',
@@ -101,7 +101,7 @@ export const platformRoutes = section('Platform routes', [
   ],
   [
     'verify-key.for-agents',
-    '`POST /api/employers/verify-key` tells an agent, and nobody else, whose key it was handed.',
+    '`POST /api/employers/verify-key` tells an agent, and no other caller, whose key it received.',
     shown(
       employerRoutes(
         'mints %s and verifies it until it is revoked',

@@ -1,4 +1,4 @@
-// The contract's first part: who takes part, and what a disbursement is.
+// The contract's first part: the participants, and the definition of a disbursement.
 import { accountOperations, section, shown } from '../statement.ts';
 import {
   access,
@@ -28,7 +28,7 @@ export const service = section('What the service does', [
   ],
   [
     'service.edge-is-authenticated',
-    'The agent reaches the platform through `/agent-edge` alone, and nobody passes there without a live edge token.',
+    'The agent reaches the platform through `/agent-edge` alone, which requires a live edge token.',
     shown(
       edgeRoutes(
         'refuses a caller without a live edge token',
@@ -39,14 +39,14 @@ export const service = section('What the service does', [
   ],
   [
     'service.prover-on-accelerator',
-    'The agent proves on a graphics device where there is one.',
+    'The agent proves on a graphics device if there is one.',
     shown(
       prover('the accelerator > webgpu is a real device or an error; auto then uses the processor'),
     ),
   ],
   [
     'service.no-keys-by-default',
-    'As configured by default the agent holds no private key.',
+    'By default the agent holds no private key.',
     shown(agentConfig('requires the platform only, and has the documented defaults')),
   ],
   [
@@ -96,7 +96,7 @@ export const service = section('What the service does', [
   ],
   [
     'service.dual-signature',
-    'On chain `fund()` takes the relayer’s signature and the funder’s, neither without the other.',
+    'On chain `fund()` requires both the relayer’s signature and the funder’s.',
     shown(
       poolDeployment('gives each role to its address and to no other'),
       lies('is paid for exactly what the funder signed, whatever the relayer alters'),
@@ -104,7 +104,7 @@ export const service = section('What the service does', [
   ],
   [
     'service.nothing-private-on-chain',
-    'On chain stand opaque commitments and a proof: no recipient, and no recipient’s amount.',
+    'The chain contains opaque commitments and a proof: no recipient, and no recipient’s amount.',
     shown(
       sandbox('leaves no recipient and no recipient’s amount in the transaction'),
       fundBatch('hides how many slots are filled: all sealed notes have the same form'),
@@ -112,7 +112,7 @@ export const service = section('What the service does', [
   ],
   [
     'service.exact-allowance',
-    'Where the pool’s allowance does not suffice, the agent grants exactly what the batch needs, unasked.',
+    'If the pool’s allowance is insufficient, the agent itself grants exactly the amount of the batch.',
     shown(
       pipeline(
         'approves exactly the total if the token has no permit',
@@ -138,7 +138,7 @@ export const service = section('What the service does', [
   ],
   [
     'service.employer-first',
-    'An employer account is a precondition: enrolment makes none.',
+    'An employer account is a precondition: enrolment does not create one.',
     shown(employerRoutes('onboard > requires an employer account first')),
   ],
   [
@@ -151,7 +151,7 @@ export const service = section('What the service does', [
   ],
   [
     'service.secrets-stay',
-    'No credential or key leaves through an answer, a log or a file.',
+    'No credential or key appears in an answer, a log or a file.',
     shown(
       canary('prints, answers and stores no secret'),
       deployment('keeps every secret out of every log and every job'),

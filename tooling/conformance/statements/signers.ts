@@ -23,7 +23,7 @@ export const signers = section('Signers and viewing keys', [
   ],
   [
     'signer.local-key',
-    'The local key signs fund authorisations deterministically, and nothing that it was not built for.',
+    'The local key signs fund authorisations deterministically, and nothing else.',
     shown(
       localKey(
         'the local key makes the same signatures as ethers > knows its address and public key',
@@ -61,7 +61,7 @@ export const signers = section('Signers and viewing keys', [
   ],
   [
     'viewing-key.derived',
-    'The holder’s roles derive it so by default.',
+    'The holder’s roles derive it this way by default.',
     shown(identityCommand('derives P from the viewing key of the default derivation')),
   ],
   [
@@ -79,7 +79,7 @@ export const signers = section('Signers and viewing keys', [
   ],
   [
     'viewing-key.never-made-by-agent',
-    'The agent makes none by itself.',
+    'The agent never generates one by itself.',
     shown(
       holderKeys(
         'derives no viewing key from a signer that says it does not repeat its signatures',
