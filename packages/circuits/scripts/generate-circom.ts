@@ -1,8 +1,9 @@
 /**
- * Writes circom/generated/poseidon-constants.circom and circom/generated/tags.circom. Run by `pnpm generate`; its output is committed
+ * Writes circom/generated: Poseidon's constants, the tags, and the tables of multiples of secp256k1's generator. Run by `pnpm generate`; its output is committed
  * and must not change from one run to the next. `--check` writes nothing and fails if the files differ.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { bigintToHex32 } from '@pool/core';
@@ -53,10 +54,67 @@ const tags = [
   }),
 ];
 
+const windowCount = 28;
+function hex(value: bigint): string {
+  return value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}`;
+}
+
+/** The six outputs of WindowPoint for the points (d + 1)·2^(8j)·G, d = 0..255. */
+function listOutputs(j: number): bigint[][] {
+  const step = secp256k1.Point.BASE.multiply(2n ** BigInt(8 * j));
+  const points = [step];
+  while (points.length < 256) {
+    points.push((points.at(-1) ?? step).add(step));
+  }
+  const affine = points.map((point) => point.toAffine());
+  return [
+    ...[0n, 64n, 128n, 192n].map((shift) => affine.map(({ x }) => BigInt.asUintN(64, x >> shift))),
+    affine.map(({ y }) => BigInt.asUintN(160, y)),
+    affine.map(({ y }) => y >> 160n),
+  ];
+}
+
+/**
+ * The function of eight booleans with these values (bit i of the index is boolean i) as a polynomial: its coefficient for each
+ * subset of the booleans.
+ */
+function computeCoefficients(values: readonly bigint[]): bigint[] {
+  const coefficients = [...values];
+  for (let bit = 1; bit < values.length; bit *= 2) {
+    coefficients.forEach((value, subset) => {
+      if (subset & bit) {
+        coefficients[subset] = value - (coefficients[subset - bit] ?? 0n);
+      }
+    });
+  }
+  return coefficients;
+}
+
+function serializeWindow(j: number): string {
+  const lines = listOutputs(j).map(
+    (values) => `            ${computeCoefficients(values).map(hex).join(', ')}`,
+  );
+  return lines.join(',\n');
+}
+
+const windows = [
+  HEADER('generate-circom.ts'),
+  '// The points (d + 1) * 2^(8 j) * G of secp256k1, d = 0 .. 255, as polynomials in the bits of d: 256 coefficients for each of',
+  '// six numbers, the coefficient of a subset of the bits at the index with these bits. The numbers are the four 64-bit limbs of',
+  '// x, y modulo 2^160, and the rest of y.',
+  'function secp256k1Window(j) {',
+  ...Array.from(
+    { length: windowCount },
+    (_, j) => `    if (j == ${j}) {\n        return [\n${serializeWindow(j)}\n        ];\n    }`,
+  ),
+  '    assert(0);\n    return [0];\n}\n',
+];
+
 mkdirSync(output, { recursive: true });
 for (const [name, text] of [
   ['poseidon-constants.circom', poseidon.join('\n')],
   ['tags.circom', tags.join('\n')],
+  ['secp256k1-windows.circom', windows.join('\n')],
 ] as const) {
   const file = new URL(name, output);
   if (!process.argv.includes('--check')) {

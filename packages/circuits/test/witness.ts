@@ -30,12 +30,15 @@ async function mutate(folder: string, { file, from, to }: Mutation): Promise<voi
 }
 
 /** Compiles a main (circom text; includes relative to circom/) in a copy of the sources. */
-export async function compileTest(text: string, mutation?: Mutation): Promise<CompiledTest> {
+export async function compileTest(
+  text: string,
+  ...mutations: readonly Mutation[]
+): Promise<CompiledTest> {
   const folder = await mkdtemp(join(tmpdir(), 'pool-circuit-test-'));
   try {
     const sources = join(folder, 'circom');
     await cp(sourceFolder(), sources, { recursive: true });
-    if (mutation !== undefined) {
+    for (const mutation of mutations) {
       await mutate(sources, mutation);
     }
     const source = join(sources, 'test-main.circom');
