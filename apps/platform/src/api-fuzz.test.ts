@@ -114,7 +114,7 @@ describe('the platform and its documents', () => {
     expect(await page.text()).toContain(api.title);
   });
 
-  it('describes every route there is', () => {
+  it('describes every existing route', () => {
     const there = platform.app.routes
       .filter(({ method, path }) => method !== 'ALL' && !/\/(?:openapi\.json|docs)$/.test(path))
       .map(({ method, path }) => `${method} ${path}`);
@@ -171,7 +171,7 @@ describe('the platform and its documents', () => {
     });
   }
 
-  it('answers whatever is sent to the platform as documented', { timeout: 60_000 }, async () => {
+  it('answers every request to the platform as documented', { timeout: 60_000 }, async () => {
     const cookie = await openSession();
     const { apiKey } = await createKey(cookie, 'disburse');
     // An employer with an edge token may invite.
@@ -207,26 +207,28 @@ describe('the platform and its documents', () => {
       { rotateEncryptionKey: 409, getEnrollment: 200, mintKey: 201, invite: 403 },
     ],
     ['ended', [], { register: 401, onboard: 401, getEnrollment: 401, mintKey: 401, listKeys: 401 }],
-  ])('answers whatever a session sends that is %s', async (progress, keepOut, expected) => {
-    const cookie = await openSession(progress === 'ended' ? 'enrolled' : progress);
-    if (progress === 'ended') {
-      await send('/api/auth/logout', { method: 'POST', headers: { cookie } });
-    }
-    const seen = await fuzzPlatform(cookie, { runs: 40, keepOut });
-    for (const [id, status] of Object.entries(expected)) {
-      expect([id, [...(seen.get(id) ?? [])]], seen.note).toEqual([
-        id,
-        expect.arrayContaining([status]),
-      ]);
-    }
-    const ids = Object.keys(expected).filter((id) => (expected[id] ?? 0) >= 400);
-    for (const id of ids) {
-      expect([id, [...(seen.get(id) ?? [])].filter((status) => status < 400)], seen.note).toEqual([
-        id,
-        [],
-      ]);
-    }
-  });
+  ])(
+    'answers every request of a session that is %s as documented',
+    async (progress, keepOut, expected) => {
+      const cookie = await openSession(progress === 'ended' ? 'enrolled' : progress);
+      if (progress === 'ended') {
+        await send('/api/auth/logout', { method: 'POST', headers: { cookie } });
+      }
+      const seen = await fuzzPlatform(cookie, { runs: 40, keepOut });
+      for (const [id, status] of Object.entries(expected)) {
+        expect([id, [...(seen.get(id) ?? [])]], seen.note).toEqual([
+          id,
+          expect.arrayContaining([status]),
+        ]);
+      }
+      const ids = Object.keys(expected).filter((id) => (expected[id] ?? 0) >= 400);
+      for (const id of ids) {
+        expect([id, [...(seen.get(id) ?? [])].filter((status) => status < 400)], seen.note).toEqual(
+          [id, []],
+        );
+      }
+    },
+  );
 
   it('answers requests over a limit as documented', async () => {
     const cookie = await openSession();
@@ -237,7 +239,7 @@ describe('the platform and its documents', () => {
     }
   });
 
-  it('answers whatever is sent to the edge as documented', { timeout: 60_000 }, async () => {
+  it('answers every request to the edge as documented', { timeout: 60_000 }, async () => {
     const cookie = await openSession();
     const edge = await platform.edgeToken(a.address);
     const { apiKey } = await createKey(cookie, 'holder.read');
@@ -311,7 +313,7 @@ describe('the platform and its documents', () => {
     }
   });
 
-  it('answers whatever is sent to the edge with credentials that do not reach it', async () => {
+  it('answers requests to the edge with credentials of other routes as documented', async () => {
     const cookie = await openSession();
     const edge = await platform.edgeToken(a.address);
     const { apiKey } = await createKey(cookie, 'disburse');
@@ -339,7 +341,7 @@ describe('the platform and its documents', () => {
     }
   });
 
-  it('is called by the typed client', async () => {
+  it('serves every call of the typed client', async () => {
     const cookie = await openSession();
     const { apiKey } = await createKey(cookie, 'disburse');
     expect(apiKey).toMatch(/^pool_live_/);

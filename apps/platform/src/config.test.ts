@@ -43,7 +43,7 @@ describe('configuration', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('caps the connections of one peer where peers can be told apart, and no proxy', () => {
+  it('caps the connections of one peer only if peers can be distinguished', () => {
     const open = { PLATFORM_HOST: '0.0.0.0', PLATFORM_ALLOW_PUBLIC_BIND: 'behind-tls-proxy' };
     const limitsOf = (more: Environment) =>
       Object.values(parsePlatformConfig({ ...platform, ...more }).listen.limits ?? {});
@@ -99,7 +99,7 @@ describe('configuration', () => {
     });
   });
 
-  it('caps what a transaction may cost, in the chain’s coin, and the gate’s publications alike', () => {
+  it('caps the cost of a transaction in the chain’s coin, also for the gate’s publications', () => {
     const costOf = (text: string) => [
       ...parsePlatformConfig({ ...platform, PLATFORM_RELAYER_MAX_COST_COIN: text }).maxCost,
     ];
@@ -122,7 +122,7 @@ describe('configuration', () => {
     );
   });
 
-  it('has a day’s gas for an employer, and a vote limit', () => {
+  it('reads the daily gas of an employer and the vote limit', () => {
     expect(parsePlatformConfig(platform)).toMatchObject({
       employerDailyGas: 100_000_000,
       voteLimitSeconds: 0,
@@ -184,7 +184,7 @@ describe('configuration', () => {
     }
   });
 
-  it('takes production keys by folder and manifest, and requires them in production', () => {
+  it('reads production keys from a folder with its manifest, and requires them in production', () => {
     const keys = { PLATFORM_ARTIFACTS_DIR: '/keys', PLATFORM_ARTIFACTS_MANIFEST: '/keys.json' };
     expect(parsePlatformConfig(platform).productionKeys).toBeUndefined();
     expect(
@@ -243,7 +243,7 @@ describe('configuration', () => {
     expect(parse({ PLATFORM_GATE_URL: '' })().admission.invitations).toBe('off');
   });
 
-  it('takes the embedded database for the data directory, and refuses it in production', () => {
+  it('uses the embedded database for a data directory, and refuses it in production', () => {
     expect(parsePlatformConfig(platform).database).toEqual({ kind: 'embedded', directory });
     expect(parseGateConfig(gate).database).toEqual({ kind: 'embedded', directory });
     const reason = 'DATABASE_URL is required under NODE_ENV=production: the embedded database';
@@ -257,7 +257,7 @@ describe('configuration', () => {
     );
   });
 
-  it('takes a PostgreSQL server by URL or from a file, and repeats nothing of it', () => {
+  it('reads the URL of a PostgreSQL server from a variable or a file, and repeats no part of it', () => {
     const { GATE_DATA_DIR: _none, ...bareGate } = gate;
     const expected = {
       kind: 'postgres',
@@ -287,7 +287,7 @@ describe('configuration', () => {
     }
   });
 
-  it('sends nothing in plain text to another machine in production, unless told', () => {
+  it('refuses plaintext connections to another machine in production, unless the setting allows them', () => {
     const parse = (url: string, more: Environment = {}) =>
       parseGateConfig({
         ...gate,
@@ -335,7 +335,7 @@ describe('configuration', () => {
     expect(parse).not.toThrow('CANARY');
   });
 
-  it('reports what is wrong with the chains file, without its content', () => {
+  it('reports the problem of the chains file, without its content', () => {
     const parse = () =>
       parsePlatformConfig({ ...platform, PLATFORM_CHAINS_FILE: join(directory, 'broken.json') });
     expect(parse).toThrow('PLATFORM_CHAINS_FILE is malformed');
@@ -355,7 +355,7 @@ describe('configuration', () => {
     expect(JSON.stringify(config)).not.toContain(key);
   });
 
-  it('takes an empty file for a problem and not for a secret', () => {
+  it('reports an empty secret file as a problem', () => {
     writeFileSync(join(directory, 'empty'), ' \n');
     const empty = join(directory, 'empty');
     for (const name of [
@@ -373,7 +373,7 @@ describe('configuration', () => {
     );
   });
 
-  it('binds to another host only where TLS is promised in front', () => {
+  it('binds to another host only behind a TLS proxy', () => {
     const open = { ...gate, GATE_HOST: '0.0.0.0', GATE_ALLOW_PUBLIC_BIND: 'behind-tls-proxy' };
     expect(parseGateConfig(open).listen.host).toBe('0.0.0.0');
     expect(() => parseGateConfig({ ...gate, GATE_HOST: '0.0.0.0' })).toThrow('GATE_HOST');

@@ -42,7 +42,7 @@ it('gives the hostile employer no more places of the tree than its limit', () =>
   expect(enrolments['invite: invitation_quota_exhausted']).toBe(8 - walletsPerEmployer);
 });
 
-it('refuses an authorisation that would live for years, and keeps the hostile employer to its gas', () => {
+it('refuses an authorisation that would be valid for years, and limits the gas of the hostile employer', () => {
   expect(report.hostile.farDeadlines).toEqual({ deadline_too_far: 2 });
   expect(report.gas.other).toBeLessThanOrEqual(BigInt(dailyGas));
   expect(report.coinSpentWei).toBeLessThanOrEqual(

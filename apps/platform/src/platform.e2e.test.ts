@@ -244,7 +244,7 @@ describe('platform and gate as processes', () => {
     });
   });
 
-  it('lets a contract wallet sign in through its contract and mint a key to pay with, but not enrol as a holder', async () => {
+  it('allows a contract wallet to sign in and mint a disburse key, and not to enrol as a holder', async () => {
     const owner = await createTestHolder('owner of a treasury');
     const treasury = await deployOwnedWallet(chain.wallet('stranger'), owner.address);
     const client = createSessionClient({ url: platformUrl });
@@ -284,7 +284,7 @@ describe('platform and gate as processes', () => {
     await operator('revoke', String(token['id']));
   });
 
-  it('keeps the gate’s list through a kill in the middle of a publication', async () => {
+  it('keeps the gate’s list when the gate is killed during a publication', async () => {
     const holder = await createTestHolder('late');
     const session = await signIn(holder);
     await session.register();
@@ -306,7 +306,7 @@ describe('platform and gate as processes', () => {
     expect(await chain.registry('stranger').current()).toBe((await reader.root()).root);
   });
 
-  it('refuses a second process on the same data, and stops cleanly when asked', async () => {
+  it('refuses a second process on the same data, and stops cleanly on a signal', async () => {
     const second = start('second', ['serve'], {
       ...platformEnv(),
       PLATFORM_PORT: '0',
@@ -326,7 +326,7 @@ describe('platform and gate as processes', () => {
     expect(JSON.stringify(edgeTokens)).not.toContain('hash');
   });
 
-  it('has written no secret anywhere but where it belongs', async () => {
+  it('writes each secret only to the files that are for it', async () => {
     for (const running of processes.filter(({ name }) => !name.startsWith('operator'))) {
       const text = await readFile(running.logPath, 'utf8');
       for (const secret of secrets) {

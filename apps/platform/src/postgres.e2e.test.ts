@@ -140,7 +140,7 @@ describe('platform and gate on a PostgreSQL server', () => {
     return [response.status, response.headers.get('retry-after')];
   };
 
-  it('loses nothing that was acknowledged and pays once, through kills of the server and of the platform', async () => {
+  it('keeps everything that was acknowledged and pays once, through kills of the server and of the platform', async () => {
     const holders = await Promise.all(['a', 'b'].map(createTestHolder));
     const [payer] = holders;
     if (payer === undefined) throw new Error('no payer');
@@ -222,7 +222,7 @@ describe('platform and gate on a PostgreSQL server', () => {
     expect(gate.output()).toContain('database_of_another_part');
   });
 
-  it('has written the password of the database nowhere', async () => {
+  it('writes the password of the database nowhere', async () => {
     for (const { logPath } of processes) {
       expect(await readFile(logPath, 'utf8')).not.toContain(server.password);
     }

@@ -10,7 +10,7 @@ describe('calls into a thread', () => {
   }
   afterEach(() => thread.close());
 
-  it('are worked on there, in one thread that stays', async () => {
+  it('run in one thread, which stays for the next call', async () => {
     open();
     const first = await thread.call('answer');
     expect(first).not.toBe(threadId);
@@ -20,7 +20,7 @@ describe('calls into a thread', () => {
     ]);
   });
 
-  it('see nothing of the environment', async () => {
+  it('do not see the environment', async () => {
     open();
     expect(await thread.call('environment')).toBe(0);
   });
@@ -28,22 +28,25 @@ describe('calls into a thread', () => {
   it.each([
     ['throw', 'it failed'],
     ['die', 'the thread ended with code 7'],
-  ] as const)('that %s fail alone, and another thread takes the next', async (kind, message) => {
-    open();
-    const before = await thread.call('answer');
-    const bad = thread.call(kind);
-    const next = thread.call('answer');
-    await expect(bad).rejects.toThrow(message);
-    expect(await next).toBeGreaterThan(before);
-  });
+  ] as const)(
+    'that %s fail alone, and another thread runs the next call',
+    async (kind, message) => {
+      open();
+      const before = await thread.call('answer');
+      const bad = thread.call(kind);
+      const next = thread.call('answer');
+      await expect(bad).rejects.toThrow(message);
+      expect(await next).toBeGreaterThan(before);
+    },
+  );
 
-  it('that never end are ended in time', async () => {
+  it('that never end fail after the time limit', async () => {
     open(1_500);
     await expect(thread.call('hang')).rejects.toThrow('the thread took too long');
     expect(await thread.call('answer')).toBeGreaterThan(0);
   });
 
-  it('fail once it is closed, under way or not', async () => {
+  it('fail when the thread is closed, running or waiting', async () => {
     open();
     await thread.call('answer');
     const [running, waiting] = [thread.call('hang'), thread.call('answer')];

@@ -68,7 +68,7 @@ describe('a deployment', () => {
     ],
   ];
 
-  it.each(routes)('takes a disburse key and no other at %s', async (_route, at, allowed) => {
+  it.each(routes)('accepts only a disburse key at %s', async (_route, at, allowed) => {
     for (const capability of capabilities) {
       const { apiKey } = await session.mintKey(capability, 'test');
       const { status, body } = await at(apiKey.reveal());
@@ -127,7 +127,7 @@ describe('a deployment', () => {
     expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(7n);
   });
 
-  it('pays on the chain that bootstrap vends where DISBURSE_CHAIN is not set', async () => {
+  it('pays on the chain that bootstrap vends if DISBURSE_CHAIN is not set', async () => {
     const agent = await stack.startAgent({ name: 'vended' });
     const path = join(agent.home, 'vended.env');
     const lines = readFileSync(join(agent.home, 'agent.env'), 'utf8').split('\n');
@@ -150,7 +150,7 @@ describe('a deployment', () => {
     await other.process.stop();
   });
 
-  it('listens on loopback alone', async () => {
+  it('listens on loopback only', async () => {
     const { port } = new URL(stack.agent.url);
     expect((await fetch(`http://127.0.0.1:${port}/api/livez`)).status).toBe(200);
     // A server that listens on all addresses would answer here too.
@@ -165,7 +165,7 @@ describe('a deployment', () => {
   }
   const asked = ['accelerator', 'platform', 'poolGate', 'signer'];
 
-  it('is ready with all its parts, and not without its gate', async () => {
+  it('is ready with all its parts, and not ready without its gate', async () => {
     expect(await readReadiness()).toEqual({ status: 200, ok: true, asked, down: [] });
     await stack.gate.kill();
     const down = ['poolGate'];
@@ -174,7 +174,7 @@ describe('a deployment', () => {
       .toEqual({ status: 503, ok: false, asked, down });
   });
 
-  it('lets nobody in on the platform’s word when the platform is gone', async () => {
+  it('accepts no API key while the platform does not answer', async () => {
     const { apiKey } = await session.mintKey('disburse', 'test');
     const url = `${stack.agent.url}/api/disburse/rotated`;
     expect((await ask(url, apiKey.reveal())).status).toBe(200);

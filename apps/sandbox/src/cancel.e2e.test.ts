@@ -15,7 +15,7 @@ describe('a payment that is cancelled', () => {
     await stack.end();
   });
 
-  it('before its batch has left ends at once, and moves nothing', async () => {
+  it('before its batch was sent ends at once, and moves nothing', async () => {
     const { client, place } = stack;
     await client.disburse('early', stack.createRequest({ 0: 70n }));
     await expect
@@ -39,7 +39,7 @@ describe('a payment that is cancelled', () => {
     expect(await fetchPoolBalance(place, 'USDC')).toBe(0n);
   });
 
-  it('is no longer possible once it is paid, and the answer says so', async () => {
+  it('cannot be cancelled after it is paid, and the answer says so', async () => {
     const { client, place } = stack;
     await client.disburse('late', stack.createRequest({ 0: 70n }));
     await client.waitForJob('late');
@@ -51,7 +51,7 @@ describe('a payment that is cancelled', () => {
     expect(await countFundedBatches(place)).toBe(1);
   });
 
-  it('after it was refused for want of tokens is withdrawn by its funder, and never paid', async () => {
+  it('after it was refused for missing tokens is withdrawn by its funder, and never paid', async () => {
     const { client, place, employer, rpcUrl } = stack;
     const provider = new JsonRpcProvider(rpcUrl, undefined, { cacheTimeout: -1 });
     try {

@@ -67,7 +67,7 @@ describe('an agent that is killed', () => {
     await stack.end();
   });
 
-  it.each(killedAt)('at %s pays once when it is started again', async (point) => {
+  it.each(killedAt)('at %s pays once after a restart', async (point) => {
     const { agent, key, request, amount } = crashes.get(point)!;
     const again = await agent.restart();
     const client = clientOf(again);
@@ -85,7 +85,7 @@ describe('an agent that is killed', () => {
     expect(received.map(({ txHash }) => txHash)).toEqual([job.result?.batches[0]?.txHash]);
   });
 
-  it('has paid exactly as many batches as it was asked for, and not a unit more', async () => {
+  it('has paid exactly the requested batches and the requested total', async () => {
     expect(await countFundedBatches(stack.place)).toBe(killedAt.length);
     const balances = await Promise.all(
       ['USDC', 'USDT'].map((token) => fetchPoolBalance(stack.place, token)),

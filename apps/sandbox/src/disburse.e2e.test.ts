@@ -106,7 +106,7 @@ describe('a deployment', () => {
     expect((await stack.client.getJob('july')).status).toBe(404);
   });
 
-  it('skips and reports that recipient where the request says so', async () => {
+  it('skips and reports that recipient if the request allows it', async () => {
     const request = stack.createRequest({ 4: 9n });
     const recipients = [{ recipientAddress: stranger, amount: '5' }, ...request.recipients];
     await stack.client.disburse('july', { ...request, recipients, unregistered: 'skip' });
@@ -119,7 +119,7 @@ describe('a deployment', () => {
     expect((await readReceivedNotes(stack.place, stack.holders[4]!, 'USDC'))[0]?.amount).toBe(9n);
   });
 
-  it('names its ceiling when a call is too large', async () => {
+  it('reports its ceiling when a call is too large', async () => {
     const { chains, chain } = stack;
     const settings = chains.chains[chain]!;
     const agent = await stack.startAgent({
@@ -133,7 +133,7 @@ describe('a deployment', () => {
     expect(answer.body.message).toMatch(/\b2\b/);
   });
 
-  it('takes a disburse key of its employer, and no other credential', async () => {
+  it('accepts a disburse key of its employer, and no other credential', async () => {
     const { url } = stack.agent;
     const statusWith = async (token: string): Promise<number> =>
       (await createAgentClient({ url, token }).getJob('june')).status;
@@ -194,7 +194,7 @@ describe('a deployment', () => {
     expect(await countFundedBatches(place)).toBe(before);
   });
 
-  it('finds a payment in the logs of agent and platform by one id, and its key in none', () => {
+  it('writes one id of a payment to the logs of agent and platform, and its key to none', () => {
     const logs = stack.readLogs();
     const traced = logs
       .split('\n')

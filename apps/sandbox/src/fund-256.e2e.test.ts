@@ -20,7 +20,7 @@ describe.skipIf(!isFullRun)('fund-256', () => {
     1_800_000,
   );
 
-  it('pays the 65th recipient in one piece, within its memory and its deadlines, and hides that there are 65', async () => {
+  it('pays 65 recipients in one batch, within memory limits and deadlines, and hides their number', async () => {
     const stack = await startTestStack({ holderCount: recipientCount });
     try {
       await paysAll(stack);

@@ -8,7 +8,7 @@ import { startTestStack } from './fixtures/test-stack.ts';
 import { createProgress } from './progress.ts';
 import { readReceivedNotes } from './received-notes.ts';
 
-it('fund-64 pays the 17th recipient, and hides that there are 17', async () => {
+it('fund-64 pays 17 recipients in one batch, and hides their number', async () => {
   await ensureProvingKey('fund-64', createProgress({ stream: process.stdout, plainLines: false }));
   const stack = await startTestStack({ holderCount: 17 });
   try {

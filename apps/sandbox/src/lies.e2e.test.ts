@@ -77,13 +77,13 @@ describe('an agent behind a dishonest platform', () => {
     expect(await countFundedBatches(stack.place)).toBe(0);
   }
 
-  it('refuses another walletPub', async () => {
+  it('refuses a changed walletPub', async () => {
     const { walletPub } = stack.holders[1]!;
     proxy.tell([aboutFirstHolder(() => ({ walletPub }))]);
     await expectRefusal(/walletPub is not the one that signed/);
   });
 
-  it('refuses another encryption key', async () => {
+  it('refuses a changed encryption key', async () => {
     const { encryptionPublicKey } = stack.holders[1]!;
     proxy.tell([aboutFirstHolder(() => ({ encryptionPublicKey }))]);
     await expectRefusal(/not the one the wallet signed for/);
@@ -149,26 +149,29 @@ describe('an agent behind a dishonest platform', () => {
     ['registry', (chain) => ({ ...chain, registry: chain['pool'] })],
     ['chain id', (chain) => ({ ...chain, chainId: 1 })],
     ['USDC', (chain) => ({ ...chain, tokens: { USDC: chain['pool'], USDT: chain['pool'] } })],
-  ])('makes the chain invalid-chain when the platform vends another %s', async (what, change) => {
-    proxy.tell([
-      {
-        path: /\/agent-edge\/bootstrap$/,
-        response: (body) => {
-          const chains = body['chains'] as Record<string, Json>;
-          return { ...body, chains: { anvil: change(chains['anvil'] ?? {}) } };
+  ])(
+    'refuses the chain as invalid-chain when the platform vends another %s',
+    async (what, change) => {
+      proxy.tell([
+        {
+          path: /\/agent-edge\/bootstrap$/,
+          response: (body) => {
+            const chains = body['chains'] as Record<string, Json>;
+            return { ...body, chains: { anvil: change(chains['anvil'] ?? {}) } };
+          },
         },
-      },
-    ]);
-    const name = `misled-${what.replace(' ', '-')}`;
-    const misled = await stack.startAgent({ name, platformUrl: proxy.url });
-    const answer = await clientOf(misled).disburse('misled', stack.createRequest({ 1: 5n }));
-    expect(answer.status).toBe(400);
-    expect(answer.body.code).toBe('invalid-chain');
-    expect(answer.body.message).toContain(what);
-    await misled.process.stop();
-  });
+      ]);
+      const name = `misled-${what.replace(' ', '-')}`;
+      const misled = await stack.startAgent({ name, platformUrl: proxy.url });
+      const answer = await clientOf(misled).disburse('misled', stack.createRequest({ 1: 5n }));
+      expect(answer.status).toBe(400);
+      expect(answer.body.code).toBe('invalid-chain');
+      expect(answer.body.message).toContain(what);
+      await misled.process.stop();
+    },
+  );
 
-  it('is paid for exactly what the funder signed, whatever the relayer alters', async () => {
+  it('pays exactly what the funder signed, for every change by the relayer', async () => {
     const captured: SettlementRequest[] = [];
     proxy.tell([
       {

@@ -46,18 +46,18 @@ function pretendUp(...processes: ManagedProcess[]): void {
 }
 
 describe('the sandbox', () => {
-  it('is down where nothing was started, and down is content with that', async () => {
+  it('is down if nothing was started, and then down succeeds', async () => {
     expect(readStatus(directory)).toEqual({ state: 'down', processes: [], file: undefined });
     expect(await takeDown(directory)).toBe(0);
   });
 
-  it('is up while everything runs: a second up starts nothing', async () => {
+  it('is up while everything runs, and then up starts nothing', async () => {
     pretendUp(startIdle('chain'), startIdle('agent'));
     expect(readStatus(directory).state).toBe('up');
     expect((await up()).alreadyUp).toBe(true);
   });
 
-  it('is broken when a part has died: up refuses, and down ends the rest', async () => {
+  it('is broken when a part has died; then up is refused, and down ends the rest', async () => {
     const [chain, agent] = [startIdle('chain'), startIdle('agent')];
     pretendUp(chain, agent);
     await agent.kill();
@@ -75,7 +75,7 @@ describe('the sandbox', () => {
     expect(existsSync(join(directory, 'sandbox.json'))).toBe(false);
   });
 
-  it('ends only what it started, even where a pid has a new owner', async () => {
+  it('ends only the processes that it started, even if a pid has a new owner', async () => {
     const [ours, foreign] = [startIdle('ours'), startIdle('foreign')];
     const ledger = openProcessLedger(directory);
     ledger.add('ours', ours.identity);
@@ -86,7 +86,7 @@ describe('the sandbox', () => {
     expect(isRunning(foreign.identity)).toBe(true);
   });
 
-  it('lets one command work at a time, and forgets one that crashed', () => {
+  it('allows one command at a time, and ignores the lock of a crashed one', () => {
     const lock = lockDirectory(directory);
     expect(() => lockDirectory(directory)).toThrow(
       expect.objectContaining({ code: 'sandbox_busy' }),
@@ -98,7 +98,7 @@ describe('the sandbox', () => {
     expect(existsSync(join(directory, 'command.lock'))).toBe(false);
   });
 
-  it('ends at once what is started after it began to stop', async () => {
+  it('ends a process at once that is started while it stops', async () => {
     const ledger = openProcessLedger(directory);
     await ledger.endAll();
     const late = startIdle('late');
@@ -108,7 +108,7 @@ describe('the sandbox', () => {
     await expect.poll(() => isRunning(late.identity)).toBe(false);
   });
 
-  it('keeps its list private', () => {
+  it('keeps its list of processes private', () => {
     openProcessLedger(directory).add('chain', startIdle('chain').identity);
     expect(statSync(join(directory, 'processes.json')).mode & 0o777).toBe(0o600);
   });

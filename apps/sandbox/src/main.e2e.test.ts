@@ -41,7 +41,7 @@ function run(...args: readonly string[]): Promise<Result> {
 describe('sandbox up, status and down', () => {
   let file: SandboxFile;
 
-  it('brings everything up, quietly, and writes what an outside client needs', async () => {
+  it('starts everything without other output, and writes the file that an outside client needs', async () => {
     const up = await run('up', '--holders', '2', '--json', '--dir', directory);
     expect(up).toMatchObject({ code: 0, stderr: '' });
     const path = join(directory, 'sandbox.json');
@@ -62,14 +62,14 @@ describe('sandbox up, status and down', () => {
     expect((await fetch(`${file.agentUrl}/api/livez`)).status).toBe(200);
   });
 
-  it('says that it is up already, and starts nothing', async () => {
+  it('reports that it is already up, and starts nothing', async () => {
     const again = await run('up', '--dir', directory);
     expect(again.code).toBe(0);
     expect(again.stdout).toContain('already up');
     expect((await run('status', '--dir', directory)).code).toBe(0);
   });
 
-  it('ends exactly what it started, after a crash too', async () => {
+  it('ends exactly the processes that it started, after a crash too', async () => {
     const agent = file.processes.find(({ name }) => name === 'agent')!;
     const others = file.processes.filter((process) => process !== agent);
     const identities = others.map(({ pid }) => readProcessIdentity(pid)!);

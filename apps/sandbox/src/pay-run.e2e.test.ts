@@ -55,7 +55,7 @@ describe('disburse-agent for payroll staff', () => {
   const disburse = (label: string, ...options: readonly string[]): Promise<Ended> =>
     run('disburse', '--file', roster, '--pay-run', label, ...options);
 
-  it('tells before payday who is not ready, as text, JSON and CSV', async () => {
+  it('lists before payday the recipients that are not ready, as text, JSON and CSV', async () => {
     const table = join(stack.directory, 'not-ready.csv');
     const checked = await run('recipients', 'check', '--file', roster, '--csv', table);
     expect(checked).toMatchObject({ code: 5, stderr: '' });
@@ -81,7 +81,7 @@ describe('disburse-agent for payroll staff', () => {
     expect(await countFundedBatches(stack.place)).toBe(0);
   });
 
-  it('says in a dry run what the payment comes to, and who is skipped', async () => {
+  it('reports total and skipped recipients in a dry run', async () => {
     const dry = await disburse('may', '--unregistered', 'skip', '--dry-run');
     expect(dry).toMatchObject({ code: 5, stderr: '' });
     expect(dry.stdout).toContain('2 recipient(s), 3.500001 USDC in total');
@@ -95,7 +95,7 @@ describe('disburse-agent for payroll staff', () => {
     });
   });
 
-  it('sends nothing while the funder has too little, and ends with 6', async () => {
+  it('sends nothing while the funder has too few tokens, and exits with 6', async () => {
     const large = writeRoster('large.csv', [(2n ** 120n).toString()]);
     for (const mode of [[], ['--split'], ['--dry-run']]) {
       const stopped = await run('disburse', '--file', large, '--pay-run', 'large', ...mode);
@@ -105,7 +105,7 @@ describe('disburse-agent for payroll staff', () => {
     expect(await countFundedBatches(stack.place)).toBe(0);
   });
 
-  it('names skipped recipients by line, before and after the run, and ends with 5', async () => {
+  it('names skipped recipients by line, before and after the run, and exits with 5', async () => {
     const paid = await disburse('may', '--unregistered', 'skip');
     expect(paid.code).toBe(5);
     expect(paid.stderr).toContain('2 recipient(s), 3.500001 USDC in total');
@@ -114,7 +114,7 @@ describe('disburse-agent for payroll staff', () => {
     expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(3_500_001n);
   });
 
-  it('takes every spelling of a label for the payment that was made', async () => {
+  it('recognises the payment under every spelling of its label', async () => {
     for (const label of ['MAY', ' may ', 'ｍａｙ', 'm\u00e1y']) {
       const again = await disburse(label, '--unregistered', 'skip');
       expect(again.code, label).toBe(5);
@@ -124,7 +124,7 @@ describe('disburse-agent for payroll staff', () => {
     expect(await countFundedBatches(stack.place)).toBe(1);
   });
 
-  it('warns of the same roster under another label, and does not stop a script for it', async () => {
+  it('warns of the same roster under another label, and asks no question in a script', async () => {
     const dry = await disburse('june', '--unregistered', 'skip', '--dry-run');
     expect(dry.stdout).toContain('the same roster was sent under the label may at 20');
     const paid = await disburse('june', '--unregistered', 'skip', '--yes');

@@ -16,7 +16,7 @@ function record(isTTY: boolean, plainLines: boolean) {
   };
 }
 
-it('rewrites the present step on a terminal', () => {
+it('rewrites the current step on a terminal', () => {
   const { progress, wait, written } = record(true, false);
   progress.step('building');
   progress.detail('half');
@@ -29,7 +29,7 @@ it('rewrites the present step on a terminal', () => {
   );
 });
 
-it('writes finished steps as plain lines elsewhere, or nothing', () => {
+it('without a terminal, writes finished steps as plain lines, or nothing', () => {
   for (const [plainLines, expected] of [
     [true, '✓ building (2.0 s)\n'],
     [false, ''],

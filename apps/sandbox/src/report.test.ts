@@ -23,7 +23,7 @@ function print(report: DemoReport): { right: boolean; text: string } {
 }
 
 describe('the demo report', () => {
-  it('shows stages, gas, notes and the balance, and is right when all agree', () => {
+  it('shows stages, gas, notes and the balance, and succeeds when all agree', () => {
     const { right, text } = print(good);
     expect(right).toBe(true);
     expect(text).toMatch(/proving +7\.3/);
@@ -51,7 +51,7 @@ describe('the demo report', () => {
     ['another amount', { received: [{ ...good.received[0]!, notes: [{ ...note, amount: 1n }] }] }],
     ['another memo', { received: [{ ...good.received[0]!, notes: [{ ...note, memo: 'Jun' }] }] }],
     ['two notes', { received: [{ ...good.received[0]!, notes: [note, note] }] }],
-  ])('is wrong with %s', (_, change) => {
+  ])('fails with %s', (_, change) => {
     const { right, text } = print({ ...good, ...change });
     expect(right).toBe(false);
     expect(text).toContain('✗');

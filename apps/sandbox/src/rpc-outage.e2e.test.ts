@@ -73,25 +73,28 @@ describe('an agent whose RPC is cut', () => {
   it.each([
     ['drops connections', 'drop'],
     ['hangs', 'hang'],
-  ] as const)('says unknown in a dry run while its RPC %s', async (_what, fault) => {
-    expect((await validate()).report).toEqual({
-      ok: true,
-      allowanceState: 'insufficient',
-      issues: [],
-    });
-    rpc.cut(fault);
-    const { status, report } = await validate();
-    expect(status).toBe(200);
-    expect(report).toEqual({
-      ok: false,
-      allowanceState: 'unknown',
-      issues: [],
-      preflight: [{ code: 'chain_unavailable', message: expect.stringContaining('anvil') }],
-    });
-    expect(rpc.struck.length).toBeGreaterThan(0);
-  });
+  ] as const)(
+    'reports the allowance as unknown in a dry run while its RPC %s',
+    async (_what, fault) => {
+      expect((await validate()).report).toEqual({
+        ok: true,
+        allowanceState: 'insufficient',
+        issues: [],
+      });
+      rpc.cut(fault);
+      const { status, report } = await validate();
+      expect(status).toBe(200);
+      expect(report).toEqual({
+        ok: false,
+        allowanceState: 'unknown',
+        issues: [],
+        preflight: [{ code: 'chain_unavailable', message: expect.stringContaining('anvil') }],
+      });
+      expect(rpc.struck.length).toBeGreaterThan(0);
+    },
+  );
 
-  it('accepts a disbursement while its RPC hangs, answers every route, and pays when it is back', async () => {
+  it('accepts a disbursement while its RPC hangs, answers every route, and pays when the RPC answers again', async () => {
     rpc.cut('hang');
     const request = stack.createRequest({ 0: 70n, 1: 30n });
     const accepted = await client.disburse('cut-before', request);
@@ -115,7 +118,7 @@ describe('an agent whose RPC is cut', () => {
     expect(await countFundedBatches(stack.place)).toBe(1);
   });
 
-  it('proves and pays although nothing could be read of the allowance, and says unknown', async () => {
+  it('proves and pays although the allowance could not be read, and reports it as unknown', async () => {
     let isCut = false;
     rpc.cut('drop', (call) => {
       isCut ||= isAllowanceCall(call);
@@ -139,7 +142,7 @@ describe('an agent whose RPC is cut', () => {
     expect(await countFundedBatches(stack.place)).toBe(2);
   });
 
-  it('says unknown also when the RPC hangs at the look alone', async () => {
+  it('reports the allowance as unknown also if the RPC hangs at this read only', async () => {
     let looks = 0;
     // Only the first look: the decision after the signature reads again, and must be answered.
     rpc.cut('hang', (call) => isAllowanceCall(call) && ++looks === 1);
@@ -153,7 +156,7 @@ describe('an agent whose RPC is cut', () => {
     expect(await countFundedBatches(stack.place)).toBe(3);
   });
 
-  it('calls nothing settled while its RPC is gone, and ends as the chain did once it is back', async () => {
+  it('reports nothing as settled while its RPC is down, and then reports what the chain shows', async () => {
     await client.disburse('blind', stack.createRequest({ 3: 9n }));
     await expectStage('blind', 'settling');
     rpc.cut('drop');

@@ -12,7 +12,7 @@ it('derives at least 70 different holders', () => {
   expect(new Set(holders).size).toBeGreaterThanOrEqual(70);
 });
 
-it('enrols everybody whom examples/roster.csv pays', () => {
+it('enrols every recipient of examples/roster.csv', () => {
   const path = fileURLToPath(new URL('../../../examples/roster.csv', import.meta.url));
   const roster = readRoster(path);
   expect(roster.length).toBeGreaterThan(5);

@@ -83,7 +83,7 @@ describe('disburse --split', () => {
     expect(await countFundedBatches(stack.place)).toBe(0);
   });
 
-  it('pays everybody once, killed between the parts and in the middle of one', async () => {
+  it('pays every recipient once, although it is killed between the parts and during one', async () => {
     const first = await disburse(roster, ['--split'], 'part 1 of 3: paid');
     expect(first).toMatchObject({ code: null, signal: 'SIGKILL', stdout: '' });
     const second = await disburse(roster, ['--split'], 'part 3 of 3: submitted');
@@ -107,7 +107,7 @@ describe('disburse --split', () => {
     );
   });
 
-  it('shows the same summary again, and refuses an edited roster under the label', async () => {
+  it('shows the same summary when repeated, and refuses an edited roster under the label', async () => {
     const edited = writeRoster('edited.csv', [...amounts.slice(0, 4), 51n]);
     // Fewer people, few enough for one call.
     const shorter = writeRoster('shorter.csv', amounts.slice(0, 2));
@@ -129,7 +129,7 @@ describe('disburse --split', () => {
     expect(await fetchPoolBalance(stack.place, 'USDC')).toBe(total);
   });
 
-  it('ends with a summary when it is interrupted, and the agent goes on', async () => {
+  it('ends with a summary when it is interrupted, and the agent continues', async () => {
     const next = ['--split', '--json', '--pay-run', '2026-12'];
     const { code, stdout } = await disburse(roster, next, 'part 1 of 3: submitted', 'SIGINT');
     expect(code).toBe(130);

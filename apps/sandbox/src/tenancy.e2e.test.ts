@@ -100,7 +100,7 @@ describe('an agent whose employer changes', () => {
     await deceived.process.stop();
   });
 
-  it('tells a second agent that a key was paid with another body', async () => {
+  it('reports to a second agent that a key was paid with another body', async () => {
     const request = stack.createRequest({ 0: 100n, 1: 200n });
     const swapped = stack.createRequest({ 0: 200n, 1: 100n });
     await stack.client.disburse('august', request);
@@ -127,7 +127,7 @@ describe('an agent whose employer changes', () => {
     expect(await countFundedBatches(stack.place)).toBe(batches);
   });
 
-  it('tells an agent with a rotated funder key that a key was paid under the earlier one', async () => {
+  it('reports to an agent with a rotated funder key that a key was paid under the earlier one', async () => {
     const request = stack.createRequest({ 0: 100n, 1: 200n });
     await stack.client.disburse('september', request);
     const paid = await stack.client.waitForJob('september');

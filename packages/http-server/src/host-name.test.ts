@@ -18,7 +18,7 @@ it.each([
   expect(readHostName(host)).toBe(name);
 });
 
-it('writes host and port as a URL does, and an address as listen takes it', () => {
+it('writes host and port as in a URL, and an address as `listen` expects it', () => {
   expect(formatAuthority('localhost', 80)).toBe('localhost:80');
   expect(formatAuthority('::1', 80)).toBe('[::1]:80');
   expect(formatAuthority('[::1]', 80)).toBe('[::1]:80');

@@ -29,11 +29,11 @@ it.each([
   '::1',
   '[::1',
   'a,b',
-])('reads %s as no host', (host) => {
+])('does not read %s as a host', (host) => {
   expect(refusalOf(host)).toBe(400);
 });
 
-it('refuses a second header of the caller or the body, and takes other headers any number of times', () => {
+it('refuses a second header about the caller or the body, and accepts repeated other headers', () => {
   expect(refusalOf('a', 'Accept', 'x', 'accept', 'y')).toBeUndefined();
   expect(refusalOf('a', 'Authorization', 'x', 'aUthorization', 'x')).toBe(400);
   expect(refusalOf('a', 'Idempotency-Key', 'x', 'a', 'b', 'idempotency-key', 'y')).toBe(400);

@@ -160,7 +160,7 @@ describe('the limits of a server', () => {
     }
   });
 
-  it('limit how much of an unread body is taken in, and for how long', async () => {
+  it('limit how much of an unread body is read, and for how long', async () => {
     await start({ requestMs: 20_000, unreadBytes: 64 * 1024, unreadMs: 200 });
     const head = 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999999\r\n\r\n';
     for (const sent of ['', ' '.repeat(256 * 1024)]) {
@@ -170,14 +170,14 @@ describe('the limits of a server', () => {
     }
   });
 
-  it('take one request of a connection at a time', async () => {
+  it('run one request of a connection at a time', async () => {
     takesMs = 20;
     await start();
     const { answers } = await exchangeRaw(portOf(), [live.repeat(5)], { waitMs: 5_000, enough: 5 });
     expect([answers.length, begun, mostTogether]).toEqual([5, 5, 1]);
   });
 
-  it('end a connection that sends more requests at once than may wait', async () => {
+  it('end a connection that sends too many requests at once', async () => {
     takesMs = 20;
     await start({ maxPipelined: 4 });
     const { answers, isClosed } = await exchangeRaw(portOf(), [live.repeat(5)], { waitMs: 5_000 });
@@ -196,7 +196,7 @@ describe('the limits of a server', () => {
     expect([isClosed, begun]).toEqual([true, 3]);
   });
 
-  it('begin no request behind an answer that ends the connection', async () => {
+  it('start no request after an answer that ends the connection', async () => {
     await start();
     const twoHosts = live.replace('Host', 'Host: evil.test\r\nHost');
     const { answers, isClosed } = await exchangeRaw(portOf(), [twoHosts + live.repeat(3)], {
@@ -206,7 +206,7 @@ describe('the limits of a server', () => {
     expect([isClosed, begun]).toEqual([true, 0]);
   });
 
-  it('cap the connections, and take new ones when others end', async () => {
+  it('cap the connections, and accept new ones when others end', async () => {
     await start({ maxConnections: 2, keepAliveMs: 9_000, headersMs: 9_000, requestMs: 9_000 });
     const idle = [1, 2].map(() => exchangeRaw(portOf(), [live], { waitMs: 1_000 }));
     await expect.poll(() => begun).toBe(2);
@@ -278,7 +278,7 @@ describe('the limits of a server', () => {
     expect((await fetch(server.url)).status).toBe(200);
   });
 
-  it('give the app the address of the connection, whatever the request claims', async () => {
+  it('give the app the address of the connection, not the one that the request claims', async () => {
     server = await serveHttp(
       (_request, { remoteAddress }) => new Response(remoteAddress ?? 'nothing'),
       { host: '127.0.0.1', port: 0, onRefused: () => undefined },
@@ -312,7 +312,7 @@ describe('the limits of a server', () => {
     await expect.poll(() => isAborted).toBe(true);
   });
 
-  it('log what they refuse, and nothing of the request', async () => {
+  it('log the refusal, and nothing of the request', async () => {
     await start();
     await exchangeRaw(portOf(), ['canary\r\n\r\n'], { waitMs: 5_000 });
     await exchangeRaw(portOf(), [`GET / HTTP/1.1\r\nX: ${'b'.repeat(20_000)}`], { waitMs: 5_000 });

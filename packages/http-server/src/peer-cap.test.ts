@@ -71,7 +71,7 @@ describe('the cap of connections of one peer', () => {
     expect(await isServed('127.0.0.2')).toBe(false);
   });
 
-  it.each([0, undefined])('is none for %s', async (cap) => {
+  it.each([0, undefined])('does not apply for %s', async (cap) => {
     await start(cap === undefined ? {} : { maxConnectionsPerPeer: cap });
     const served = [];
     for (let i = 0; i < 300; i += 1) {
@@ -87,6 +87,6 @@ it.each([
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
   ['2001:DB8::1', '2001:db8:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
-])('takes %s for the peer %s', (address, peer) => {
+])('reads %s as the peer %s', (address, peer) => {
   expect(describePeer(address)).toBe(peer);
 });

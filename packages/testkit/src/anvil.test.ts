@@ -9,7 +9,7 @@ describe('startAnvil', () => {
     running = [];
   });
 
-  it('gives two chains of their own at once, each answering its chain id', async () => {
+  it('starts two separate chains at once, each with its chain id', async () => {
     running = await Promise.all([startAnvil(), startAnvil({ chainId: 1337 })]);
     const ids = await Promise.all(
       running.map(async (anvil) => {
@@ -22,7 +22,7 @@ describe('startAnvil', () => {
     expect(ids).toEqual([31337n, 1337n]);
   });
 
-  it('is gone after stop', async () => {
+  it('ends after stop', async () => {
     const anvil = await startAnvil();
     await anvil.stop();
     await anvil.stop();

@@ -102,7 +102,7 @@ function but(broken: (sent: Sent) => Response) {
 }
 
 describe('fuzzApi', () => {
-  it('passes an app that keeps to its document, and says which statuses it met', async () => {
+  it('accepts an app that follows its document, and lists the statuses that it met', async () => {
     const seen = await fuzz(serve, 7);
     expect([...seen]).toEqual([['thing', new Set([200, 400, 401])]]);
     expect(seen.note).toBe('with POOL_FUZZ_SEED=7');
@@ -115,7 +115,7 @@ describe('fuzzApi', () => {
     ['a text', () => new Response('oops', { status: 400 }), /without x-request-id/],
     ['an echo', ({ text }) => answer(400, { code: 'bad', message: text }), /repeats its input/],
     ['a secret', () => answer(400, { code: 'bad', message: 'hush-hush' }), /repeats a credential/],
-  ])('finds %s that the document does not know', async (_, broken, found) => {
+  ])('finds %s that the document does not contain', async (_, broken, found) => {
     const error = await fuzz(but(broken)).catch((cause: unknown) => cause);
     const [outer = '', ...inner] = messagesOf(error);
     expect(outer).toMatch(/^thing: POOL_FUZZ_SEED=\d+ sends the same requests again\n/);
@@ -133,7 +133,7 @@ describe('fuzzApi', () => {
     expect(messagesOf(error).join()).toContain('status 401 without www-authenticate');
   });
 
-  it('sends the same requests for the same seed, which a failure tells', async () => {
+  it('sends the same requests for the same seed, which a failure names', async () => {
     const sentWith = async (seed: number | undefined): Promise<readonly Sent[]> => {
       const all: Sent[] = [];
       await fuzz((sent) => {

@@ -17,7 +17,7 @@ describe('an empty cluster', () => {
     return (await database.query(text)).rows;
   };
 
-  it('is copied to a data directory that only its owner may read, and keeps what is written there', async () => {
+  it('is copied to a data directory that only its owner can read, and keeps later writes', async () => {
     const data = join(directory, 'data');
     await placeEmptyCluster(data);
     expect(statSync(data).mode & 0o777).toBe(0o700);
@@ -35,12 +35,12 @@ describe('an empty cluster', () => {
     await untouched.close();
   });
 
-  it('is not copied over a database that is there', async () => {
+  it('does not overwrite an existing database', async () => {
     await placeEmptyCluster(directory);
     await expect(placeEmptyCluster(directory)).rejects.toThrow();
   });
 
-  it('opens in memory, each time a new one', async () => {
+  it('opens in memory as a new cluster each time', async () => {
     const first = await openEmptyCluster();
     await first.exec('create table t (n integer)');
     const second = await openEmptyCluster();

@@ -48,11 +48,11 @@ describe('startLyingProxy', () => {
   }
   const honestAnswer = { path: '/pay?x=1', authorization: 'Bearer x', body: { total: '1' } };
 
-  it('forwards everything as it is without a lie', async () => {
+  it('forwards everything unchanged without a lie', async () => {
     expect(await post('/pay?x=1')).toEqual({ status: 202, cookie: ['a=1'], json: honestAnswer });
   });
 
-  it('changes requests and answers of the chosen path, and counts', async () => {
+  it('changes requests and answers of the chosen path, and counts the changes', async () => {
     proxy.tell([
       { path: /^\/pay/, request: (body) => ({ ...body, total: '2' }) },
       { path: /^\/pay/, method: 'POST', response: (body) => ({ ...body, path: 'elsewhere' }) },

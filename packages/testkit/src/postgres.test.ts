@@ -19,7 +19,7 @@ describe('a PostgreSQL server for tests', () => {
   });
   afterAll(() => server.stop());
 
-  it('is a released PostgreSQL, behind a password', async () => {
+  it('is a released PostgreSQL, with a password', async () => {
     expect(server.version).toMatch(/^postgres \(PostgreSQL\) \d+\.\d+/);
     const database = new URL(await server.createDatabase()).pathname.slice(1);
     expect(await server.query('select 1 as one', database)).toEqual([{ one: 1 }]);
@@ -41,8 +41,8 @@ describe('a PostgreSQL server for tests', () => {
   });
 });
 
-describe('where PostgreSQL is looked for', () => {
-  it('is the named folder before the package from npm', () => {
+describe('the folder of PostgreSQL', () => {
+  it('is the named folder, and otherwise the package from npm', () => {
     expect(findPostgres({ POOL_TEST_POSTGRES_BIN: '/pg/bin' })?.postgres).toBe('/pg/bin/postgres');
     expect(findPostgres({ POOL_TEST_POSTGRES_BIN: '' })).toEqual(findPostgres({}));
   });

@@ -41,7 +41,7 @@ function says(process: ManagedProcess, word: string) {
 }
 
 describe('startNodeProcess', () => {
-  it('keeps the output in a private file and tells how the process ended', async () => {
+  it('keeps the output in a private file and reports how the process ended', async () => {
     const process = start('console.log("out"); console.error("err"); process.exitCode = 3;');
     expect(await process.exited).toEqual({ code: 3, signal: undefined });
     expect(process.output()).toContain('out\n');
@@ -62,7 +62,7 @@ describe('startNodeProcess', () => {
     }
   });
 
-  it('stops gently, and hard when that is ignored', async () => {
+  it('stops with SIGTERM, and with SIGKILL if that is ignored', async () => {
     const polite = start(
       'process.on("SIGTERM", () => process.exit(0)); setInterval(() => {}, 9); console.log("up")',
     );
@@ -94,7 +94,7 @@ describe('startNodeProcess', () => {
     await expect.poll(() => readProcessIdentity(Number(childPid))).toBeUndefined();
   });
 
-  it('leaves another process alone that has the same pid', async () => {
+  it('does not signal another process with the same pid', async () => {
     const child = start('setInterval(() => {}, 9)');
     await endProcess({ ...child.identity, startedAt: '1' });
     expect(isRunning(child.identity)).toBe(true);
@@ -113,12 +113,12 @@ describe('waitUntilReady', () => {
     expect(await waitUntilReady(server, () => isAnswering(url))).toBe(true);
   });
 
-  it('gives the last words of a process that ended instead', async () => {
+  it('reports the last output of a process that ended instead', async () => {
     const process = start('throw new Error("no such luck")');
     await expect(waitUntilReady(process, async () => undefined)).rejects.toThrow(/no such luck/);
   });
 
-  it('gives up after its time', async () => {
+  it('fails after its time limit', async () => {
     const process = start('setInterval(() => {}, 9)');
     await expect(waitUntilReady(process, async () => undefined, 60)).rejects.toMatchObject({
       code: 'process_not_ready',

@@ -42,12 +42,12 @@ describe('startRpcProxy', () => {
     }
   }
 
-  it('forwards every call while it is whole', async () => {
+  it('forwards every call without a fault', async () => {
     expect(await call('eth_chainId')).toBe('eth_chainId');
     expect(proxy.answered).toBe(1);
   });
 
-  it('drops all calls, or those chosen, and says which', async () => {
+  it('drops all calls or the chosen ones, and lists them', async () => {
     proxy.cut('drop');
     expect([await call('eth_chainId'), await call('eth_call')]).toEqual(['dropped', 'dropped']);
     expect(proxy.struck).toEqual(['eth_chainId', 'eth_call']);
@@ -58,7 +58,7 @@ describe('startRpcProxy', () => {
     expect(await call('eth_call')).toBe('eth_call');
   });
 
-  it('keeps calls waiting until it is mended, and closes them then', async () => {
+  it('keeps calls waiting until it is restored, and then closes them', async () => {
     proxy.cut('hang');
     expect(await call('eth_call', 300)).toBe('hangs');
     const waiting = call('eth_call');

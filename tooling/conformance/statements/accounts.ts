@@ -47,7 +47,7 @@ export const identity = section('Holder identity', [
   ],
 ]);
 
-const enrols = 'enrols the session’s wallet and reports what the gate said';
+const enrols = 'enrols the session’s wallet and reports the answer of the gate';
 
 export const enrolment = section('Enrolment', [
   [
@@ -55,7 +55,7 @@ export const enrolment = section('Enrolment', [
     'Enrolment takes walletPub and encryptionPublicKey, both required.',
     shown(
       employerRoutes(enrols),
-      admission('enrols an invited wallet by the same calls as ever, also after a rotation'),
+      admission('enrols an invited wallet by the usual calls, also a second time'),
       wire('without %s: only where it may be left out'),
     ),
   ],
@@ -64,9 +64,7 @@ export const enrolment = section('Enrolment', [
     'It answers success, created, W, P, readiness and, once confirmed, the time of the gate’s confirmation in ISO 8601.',
     shown(
       employerRoutes(enrols),
-      gateConfirmation(
-        'says when the wallet was confirmed together with ready, and with nothing else',
-      ),
+      gateConfirmation('reports the time of confirmation together with ready only'),
     ),
   ],
   [
@@ -107,9 +105,11 @@ export const enrolment = section('Enrolment', [
     'enrol.disabled',
     '`eligibility_disabled`: the deployment has no gate.',
     shown(
-      employerRoutes('is disabled in a deployment without a gate, and driven once there is one'),
+      employerRoutes(
+        'is disabled in a deployment without a gate, and asks the gate after one is configured',
+      ),
       edgeRoutes(
-        'reports no wallet as fundable once the deployment has no gate, whatever was written before',
+        'reports no wallet as fundable without a gate, even if an earlier gate confirmed it',
       ),
     ),
   ],
@@ -121,7 +121,7 @@ export const enrolment = section('Enrolment', [
   [
     'enrol.address-checked',
     'The platform derives the address from W and refuses a W that is not the session’s.',
-    shown(employerRoutes('refuses another wallet than the session’s')),
+    shown(employerRoutes('refuses a wallet that is not the session’s')),
   ],
   [
     'enrol.screened',
@@ -150,8 +150,8 @@ export const readiness = section('Transitions of readiness', [
     'From `eligibility_pending`, the same call again continues the confirmation.',
     shown(
       gateConfirmation(
-        'drives the gate at every onboard and at no reading',
-        'keeps what a later write brought when an earlier one fails or is answered late',
+        'asks the gate at every onboard and at no read',
+        'keeps the result of a later write when an earlier write fails or is answered late',
       ),
     ),
   ],
@@ -171,7 +171,7 @@ export const readiness = section('Transitions of readiness', [
 
 const shownOnce = 'shows the plaintext once, and stores a hash';
 const untilRevoked = 'mints %s and verifies it until it is revoked';
-const fifty = 'lets a wallet have 50 live keys, and another once one is revoked';
+const fifty = 'allows 50 live keys per wallet, and another one after a revocation';
 
 export const apiKeys = section('API keys', [
   [
@@ -221,18 +221,18 @@ export const apiKeys = section('API keys', [
     'A revoked key fails at the agent’s next request, with nothing restarted.',
     shown(
       agentAccess('refuses a key from the first request after its revocation on'),
-      deployment('takes a disburse key of its employer, and no other credential'),
+      deployment('accepts a disburse key of its employer, and no other credential'),
       access('pays once when the key is rotated between a request and its retry'),
     ),
   ],
   [
     'key.additive',
     'Minting revokes no other key.',
-    shown(employerRoutes(fifty, 'revokes a key once, and lets the others live')),
+    shown(employerRoutes(fifty, 'revokes a key once, and keeps the other keys valid')),
   ],
   [
     'key.limit',
     'A wallet has at most 50 live keys.',
-    shown(employerRoutes(fifty, 'mints 50 of 60 that are asked for at once')),
+    shown(employerRoutes(fifty, 'mints 50 of 60 keys that are requested concurrently')),
   ],
 ]);

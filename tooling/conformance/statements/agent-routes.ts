@@ -20,7 +20,7 @@ import {
   validation,
 } from '../test-files.ts';
 
-const onlyDisburse = 'takes a disburse key and no other at %s';
+const onlyDisburse = 'accepts only a disburse key at %s';
 const original =
   'answers the same key and body with the original job, another body with a conflict';
 
@@ -83,7 +83,7 @@ export const disburseRoute = section('POST /api/disburse', [
   [
     'disburse.no-split',
     'A list that is too large is refused up front and never split.',
-    shown(deployment('names its ceiling when a call is too large')),
+    shown(deployment('reports its ceiling when a call is too large')),
   ],
   [
     'disburse.key-outlives-credential',
@@ -154,7 +154,7 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
     'Before its batch is released, a job that is cancelled fails with `cancelled` and sends nothing.',
     shown(
       cancellation('ends without any work if it had not started', 'at %s sends nothing'),
-      cancelled('before its batch has left ends at once, and moves nothing'),
+      cancelled('before its batch was sent ends at once, and moves nothing'),
     ),
   ],
   [
@@ -182,7 +182,7 @@ export const cancelRoute = section('DELETE /api/disburse/:key', [
         'and crashes at %s, continues to cancel after a restart',
       ),
       cancelled(
-        'after it was refused for want of tokens is withdrawn by its funder, and never paid',
+        'after it was refused for missing tokens is withdrawn by its funder, and never paid',
       ),
     ),
   ],
@@ -245,11 +245,11 @@ export const healthRoutes = section('Health', [
         'is 503 while the %s is down, and says so',
       ),
       access(
-        'is ready with all its parts, and not without its gate',
-        'lets nobody in on the platform’s word when the platform is gone',
+        'is ready with all its parts, and not ready without its gate',
+        'accepts no API key while the platform does not answer',
       ),
       relayerHealth(
-        'is named by a dry run and by readiness, and a batch sent meanwhile is paid once it can',
+        'is reported by a dry run and by readiness, and later pays a batch that was sent meanwhile',
       ),
     ),
   ],
@@ -358,7 +358,7 @@ export const holderRoutes = section('Balance, transfer, send', [
     shown(
       edgeRoutes(
         'serves a holder only its own notes, once the batch is final',
-        'serves by the key registered now: those sealed before a rotation are served no more',
+        'serves only notes of the registered key: notes from before a rotation are not served',
       ),
     ),
   ],

@@ -18,7 +18,7 @@ import {
   sandbox,
 } from '../test-files.ts';
 
-const onlyItsKeys = 'takes a disburse key of its employer, and no other credential';
+const onlyItsKeys = 'accepts a disburse key of its employer, and no other credential';
 
 export const authentication = section('Authentication', [
   [
@@ -35,8 +35,8 @@ export const authentication = section('Authentication', [
     'auth.session-wallet-is-w',
     'The session’s wallet must be the wallet of W.',
     shown(
-      employerRoutes('refuses another wallet than the session’s'),
-      contractWallets('holds nothing: no enrolment, no rotation, no key of a holder'),
+      employerRoutes('refuses a wallet that is not the session’s'),
+      contractWallets('cannot enrol, rotate or mint a key of a holder'),
     ),
   ],
   [
@@ -58,7 +58,7 @@ export const authentication = section('Authentication', [
     shown(
       agentApp('asks the platform at every request, and refuses every key when it does not answer'),
       keyVerifier('asks the platform every time and caches nothing'),
-      access('lets nobody in on the platform’s word when the platform is gone'),
+      access('accepts no API key while the platform does not answer'),
     ),
   ],
   [
@@ -74,7 +74,7 @@ export const authentication = section('Authentication', [
         'requires the platform only, and has the documented defaults',
         'binds to another address only behind a proxy',
       ),
-      access('listens on loopback alone'),
+      access('listens on loopback only'),
     ),
   ],
 ]);
@@ -93,8 +93,8 @@ export const capabilities = section('Capabilities', [
     'A key reaches the routes of its own capability and no others.',
     shown(
       agentAccess('gives a %s key the access of its capability'),
-      edgeRoutes('notes > refuses a %s key', 'gives a %s key nothing of what agents call'),
-      access('takes a disburse key and no other at %s', 'checks the capability again at the edge'),
+      edgeRoutes('notes > refuses a %s key', 'refuses a %s key at every route of agents'),
+      access('accepts only a disburse key at %s', 'checks the capability again at the edge'),
       deployment(onlyItsKeys),
     ),
   ],
@@ -103,7 +103,7 @@ export const capabilities = section('Capabilities', [
     'No holder’s key disburses, validates or reads a job, and only `holder.read` reads notes at the edge.',
     shown(
       agentAccess('gives a %s key the access of its capability'),
-      access('takes a disburse key and no other at %s', 'checks the capability again at the edge'),
+      access('accepts only a disburse key at %s', 'checks the capability again at the edge'),
     ),
   ],
   [
@@ -116,7 +116,7 @@ export const capabilities = section('Capabilities', [
     'Another employer’s key is refused.',
     shown(
       agentAccess('refuses the disburse key of another employer'),
-      access('takes a disburse key and no other at %s'),
+      access('accepts only a disburse key at %s'),
       sandbox('pays a roster as the contract of the service describes it'),
     ),
   ],

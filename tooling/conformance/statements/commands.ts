@@ -66,7 +66,7 @@ export const commands = section('Commands of the agent', [
     'command.disburse-skipped',
     'A run of `disburse` that skipped recipients names them and has its own exit code.',
     shown(
-      payRunCommand('names skipped recipients by line, before and after the run, and ends with 5'),
+      payRunCommand('names skipped recipients by line, before and after the run, and exits with 5'),
     ),
   ],
   [

@@ -105,7 +105,7 @@ export const variables = section('Variables', [
     '`DISBURSE_CHAIN` is the default chain; bootstrap may vend it.',
     shown(
       agentChains('routes the chain with a pool by name, by default and as vended'),
-      access('pays on the chain that bootstrap vends where DISBURSE_CHAIN is not set'),
+      access('pays on the chain that bootstrap vends if DISBURSE_CHAIN is not set'),
     ),
   ],
   [

@@ -43,7 +43,7 @@ export const request = section('Disbursement request', [
     '`chain` can be omitted: the default is the agent’s default chain.',
     shown(
       deployment(pays),
-      access('pays on the chain that bootstrap vends where DISBURSE_CHAIN is not set'),
+      access('pays on the chain that bootstrap vends if DISBURSE_CHAIN is not set'),
     ),
   ],
   [
@@ -54,7 +54,7 @@ export const request = section('Disbursement request', [
         'routes the chain with a pool by name, by default and as vended',
         'refuses a default chain without a pool',
       ),
-      access('pays on the chain that bootstrap vends where DISBURSE_CHAIN is not set'),
+      access('pays on the chain that bootstrap vends if DISBURSE_CHAIN is not set'),
     ),
   ],
   [
@@ -78,7 +78,7 @@ export const request = section('Disbursement request', [
     shown(
       checks('skips unregistered recipients on request, with a reason, but never all recipients'),
       validation('lists who would be skipped, also with other issues'),
-      deployment('skips and reports that recipient where the request says so'),
+      deployment('skips and reports that recipient if the request allows it'),
     ),
   ],
   [
@@ -154,7 +154,7 @@ export const result = section('Result of a job', [
   [
     'result.skipped',
     '`skipped` lists the recipients that were left out.',
-    shown(deployment('skips and reports that recipient where the request says so')),
+    shown(deployment('skips and reports that recipient if the request allows it')),
   ],
   [
     'result.allowance',
@@ -193,8 +193,8 @@ export const result = section('Result of a job', [
     shown(
       pipeline('reports unknown when the advisory read fails, and pays'),
       rpcOutage(
-        'proves and pays although nothing could be read of the allowance, and says unknown',
-        'says unknown also when the RPC hangs at the look alone',
+        'proves and pays although the allowance could not be read, and reports it as unknown',
+        'reports the allowance as unknown also if the RPC hangs at this read only',
       ),
     ),
   ],
@@ -203,7 +203,7 @@ export const result = section('Result of a job', [
     'The read before proving decides nothing: the granted allowance follows from the chain at settlement.',
     shown(
       rpcOutage(
-        'proves and pays although nothing could be read of the allowance, and says unknown',
+        'proves and pays although the allowance could not be read, and reports it as unknown',
       ),
       pipeline('approves nothing more for a mined batch, even if the platform has lost it'),
     ),
@@ -211,7 +211,7 @@ export const result = section('Result of a job', [
 ]);
 
 const relayerDown =
-  'is named by a dry run and by readiness, and a batch sent meanwhile is paid once it can';
+  'is reported by a dry run and by readiness, and later pays a batch that was sent meanwhile';
 
 export const report = section('Validation report', [
   [
@@ -231,7 +231,7 @@ export const report = section('Validation report', [
         'passes a good request, without a preflight field',
         'reports sufficient, insufficient or unknown from the chain',
       ),
-      rpcOutage('says unknown in a dry run while its RPC %s'),
+      rpcOutage('reports the allowance as unknown in a dry run while its RPC %s'),
     ),
   ],
   [

@@ -49,7 +49,7 @@ export const disbursementErrors = section('Errors of a disbursement', [
     shown(
       agentErrors(on400),
       agentChains('has no pool on %s'),
-      lies('makes the chain invalid-chain when the platform vends another %s'),
+      lies('refuses the chain as invalid-chain when the platform vends another %s'),
     ),
   ],
   [
@@ -68,7 +68,7 @@ export const disbursementErrors = section('Errors of a disbursement', [
   [
     'error.batch-too-large',
     'Too many recipients are 400 `batch-too-large` before proving, and the message names the ceiling.',
-    shown(agentApp(ceiling), deployment('names its ceiling when a call is too large')),
+    shown(agentApp(ceiling), deployment('reports its ceiling when a call is too large')),
   ],
   [
     'error.invalid-amount',
@@ -165,7 +165,9 @@ export const jobFailures = section('Failures of a job', [
         'ends the job as settled_elsewhere once its own batch is dead, and does not send it again',
         'is also reported by a partial job',
       ),
-      tenancy('tells an agent with a rotated funder key that a key was paid under the earlier one'),
+      tenancy(
+        'reports to an agent with a rotated funder key that a key was paid under the earlier one',
+      ),
     ),
   ],
   [
@@ -217,12 +219,12 @@ export const otherErrors = section('Other errors', [
   [
     'error.wallet-mismatch',
     'Enrolling another wallet than the session’s is refused.',
-    shown(employerRoutes('refuses another wallet than the session’s')),
+    shown(employerRoutes('refuses a wallet that is not the session’s')),
   ],
   [
     'error.bearer',
     'A missing or invalid bearer is refused.',
-    shown(agentApp('bearer > %s'), access('takes a disburse key and no other at %s')),
+    shown(agentApp('bearer > %s'), access('accepts only a disburse key at %s')),
   ],
   [
     'error.holder-credential',

@@ -17,21 +17,26 @@ export const platformRoutes = section('Platform routes', [
     shown(
       employerRoutes(
         'register > is idempotent per wallet',
-        'enrols the session’s wallet and reports what the gate said',
+        'enrols the session’s wallet and reports the answer of the gate',
       ),
     ),
   ],
   [
     'register.session',
     'Registering needs a session.',
-    shown(employerRoutes('register > needs a session', '%s %s goes by the session cookie alone')),
+    shown(
+      employerRoutes(
+        'register > requires a session',
+        '%s %s accepts no credential but the session cookie',
+      ),
+    ),
   ],
   [
     'onboard.session',
     'Enrolling requires the session cookie.',
     shown(
-      authRoutes('ends a session when its time is over'),
-      employerRoutes('%s %s goes by the session cookie alone'),
+      authRoutes('ends a session at its expiry'),
+      employerRoutes('%s %s accepts no credential but the session cookie'),
     ),
   ],
   [
@@ -42,15 +47,17 @@ export const platformRoutes = section('Platform routes', [
   [
     'enrollment.read',
     '`GET /api/employers/holder/enrollment` reads the readiness.',
-    shown(employerRoutes('enrols the session’s wallet and reports what the gate said')),
+    shown(employerRoutes('enrols the session’s wallet and reports the answer of the gate')),
   ],
   [
     'rotate.changes-p',
     '`POST /api/employers/holder/rotate-encryption-key` changes the key that notes are sealed to from now on.',
     shown(
-      keyRotation('registers the new key with its evidence, keeps readiness, and again is fine'),
+      keyRotation(
+        'registers the new key with its evidence, keeps readiness, and accepts a repetition',
+      ),
       edgeRoutes(
-        'serves by the key registered now: those sealed before a rotation are served no more',
+        'serves only notes of the registered key: notes from before a rotation are not served',
       ),
     ),
   ],
@@ -59,9 +66,9 @@ export const platformRoutes = section('Platform routes', [
     'Rotation names W, the present P and the next.',
     shown(
       keyRotation(
-        'requires the current key to be named, and the wallet to be the session’s',
+        'requires the current key and the session’s wallet in the request',
         'requires a sign-in that lists the new key',
-        'requires a text newer than the registered one: of one instant, agents believe the first they saw',
+        'requires a text newer than the registered one, because agents believe the first of two texts of the same instant',
       ),
     ),
   ],
@@ -70,7 +77,7 @@ export const platformRoutes = section('Platform routes', [
     'Notes that are already sealed stay sealed to the previous key.',
     shown(
       edgeRoutes(
-        'serves by the key registered now: those sealed before a rotation are served no more',
+        'serves only notes of the registered key: notes from before a rotation are not served',
       ),
     ),
   ],
@@ -84,7 +91,7 @@ export const platformRoutes = section('Platform routes', [
     '`GET /api/employers/keys` lists every key that was minted for the wallet.',
     shown(
       employerRoutes(
-        'lets a wallet have 50 live keys, and another once one is revoked',
+        'allows 50 live keys per wallet, and another one after a revocation',
         'mints %s and verifies it until it is revoked',
       ),
     ),
@@ -95,7 +102,7 @@ export const platformRoutes = section('Platform routes', [
     shown(
       employerRoutes(
         'mints %s and verifies it until it is revoked',
-        'does not revoke a key of another wallet, nor one that is none',
+        'does not revoke a key of another wallet or an unknown key',
       ),
     ),
   ],
@@ -106,7 +113,7 @@ export const platformRoutes = section('Platform routes', [
       employerRoutes(
         'mints %s and verifies it until it is revoked',
         'verify-key > refuses %s',
-        'does not take an API key for an edge token',
+        'refuses an API key in place of an edge token',
       ),
       platformProcesses('verifies a key until it is revoked'),
     ),
@@ -116,8 +123,8 @@ export const platformRoutes = section('Platform routes', [
     '`/agent-edge/bootstrap` can vend the default chain and the pool-gate’s settings.',
     shown(
       edgeRoutes('answers bootstrap for the employer of the token'),
-      bootstrap('vends the default chain, and the pool-gate with the client that reads'),
-      access('pays on the chain that bootstrap vends where DISBURSE_CHAIN is not set'),
+      bootstrap('vends the default chain, and the pool-gate with the reading client'),
+      access('pays on the chain that bootstrap vends if DISBURSE_CHAIN is not set'),
       platformProcesses(
         'pays a roster and serves each recipient its note, through kills of both processes',
       ),

@@ -32,7 +32,7 @@ export const service = section('What the service does', [
     shown(
       edgeRoutes(
         'refuses a caller without a live edge token',
-        'gives a %s key nothing of what agents call',
+        'refuses a %s key at every route of agents',
       ),
       access('checks the capability again at the edge'),
     ),
@@ -99,7 +99,7 @@ export const service = section('What the service does', [
     'On chain `fund()` requires both the relayer’s signature and the funder’s.',
     shown(
       poolDeployment('gives each role to its address and to no other'),
-      lies('is paid for exactly what the funder signed, whatever the relayer alters'),
+      lies('pays exactly what the funder signed, for every change by the relayer'),
     ),
   ],
   [

@@ -111,7 +111,7 @@ export const signers = section('Signers and viewing keys', [
     'Notes sealed to a previous P are not served.',
     shown(
       edgeRoutes(
-        'serves by the key registered now: those sealed before a rotation are served no more',
+        'serves only notes of the registered key: notes from before a rotation are not served',
       ),
     ),
   ],

@@ -87,10 +87,10 @@ describe('admission to the eligibility tree', () => {
     return answer;
   }
 
-  describe('of one caller’s address', () => {
+  describe('with a limit per caller address', () => {
     const limited = { admission: { enrolmentsPerAddress: 2 } };
 
-    it('ends at its quota, with the time when it goes on', async () => {
+    it('refuses a wallet above the limit, with the time of the next free place', async () => {
       const platform = start(limited);
       await enrol(platform, holder(0));
       platform.clock.nowMs += 3_600_000;
@@ -105,7 +105,7 @@ describe('admission to the eligibility tree', () => {
       expect((await enrol(platform, holder(3))).readiness).toBe('ready');
     });
 
-    it('is not forgotten by a restart, and leaves nothing of a refused wallet', async () => {
+    it('keeps the count over a restart, and stores nothing of a refused wallet', async () => {
       await enrol(start(limited), holder(0));
       await enrol(start(limited), holder(1));
       const platform = start(limited);
@@ -117,7 +117,7 @@ describe('admission to the eligibility tree', () => {
       expect((await session.getEnrollment()).readiness).toBe('not_enrolled');
     });
 
-    it('counts a wallet once, however often it enrols, and a rotation not at all', async () => {
+    it('counts a wallet once for any number of enrolments, and does not count a rotation', async () => {
       const platform = start(limited);
       for (let i = 0; i < 4; i += 1) {
         expect((await enrol(platform, holder(0))).readiness).toBe('ready');
@@ -132,7 +132,7 @@ describe('admission to the eligibility tree', () => {
       expect((await enrol(platform, holder(1))).readiness).toBe('ready');
     });
 
-    it('lets no more in when many come at once', async () => {
+    it('keeps the limit under concurrent enrolments', async () => {
       const platform = start(limited);
       const sessions = await Promise.all(holders.map((wallet) => sessionOf(platform, wallet)));
       const answers = await Promise.all(
@@ -146,7 +146,7 @@ describe('admission to the eligibility tree', () => {
       expect(answers.filter((answer) => answer === 'too_many_enrolments')).toHaveLength(4);
     });
 
-    it('is not asked for where there is no gate', async () => {
+    it('applies no limit without a gate', async () => {
       const platform = start({ ...limited, gate: undefined });
       for (const wallet of holders) {
         expect((await enrol(platform, wallet)).readiness).toBe('eligibility_disabled');
@@ -154,7 +154,7 @@ describe('admission to the eligibility tree', () => {
     });
   });
 
-  describe('where invitations are required', () => {
+  describe('with required invitations', () => {
     let platform: TestPlatform;
     let inviting: SessionClient;
     let tokenId: number;
@@ -166,7 +166,7 @@ describe('admission to the eligibility tree', () => {
     const addresses = (...indices: number[]) => indices.map((index) => holder(index).address);
     const enrolled = (index: number) => enrol(platform, holder(index)).catch(errorCodeOf);
 
-    it('refuses a wallet that nobody invited, and says what to do', async () => {
+    it('refuses a wallet without an invitation, and says what to do', async () => {
       const session = await sessionOf(platform, holder(0));
       const { walletPub, encryptionPublicKey } = holder(0);
       await expect(session.onboard(walletPub, encryptionPublicKey)).rejects.toMatchObject({
@@ -178,7 +178,7 @@ describe('admission to the eligibility tree', () => {
       expect((await session.getEnrollment()).readiness).toBe('not_enrolled');
     });
 
-    it('enrols an invited wallet by the same calls as ever, also after a rotation', async () => {
+    it('enrols an invited wallet by the usual calls, also a second time', async () => {
       expect(await inviting.invite(addresses(0))).toMatchObject({
         walletLimit: 2,
         walletsTaken: 1,
@@ -195,7 +195,7 @@ describe('admission to the eligibility tree', () => {
       ]);
     });
 
-    it('counts invited and enrolled wallets of an employer, and invites all or none', async () => {
+    it('counts the invited and the enrolled wallets of an employer, and invites all wallets of a call or none', async () => {
       await inviting.invite(addresses(0));
       await enrolled(0);
       await expect(inviting.invite(addresses(1, 2))).rejects.toMatchObject({
@@ -220,13 +220,13 @@ describe('admission to the eligibility tree', () => {
       );
     });
 
-    it('lets no employer invite that the operator gave no edge token', async () => {
+    it('refuses invitations by an employer without an edge token', async () => {
       const stranger = await sessionOf(platform, holder(3));
       expect(await stranger.invite(addresses(3)).catch(errorCodeOf)).toBe('may_not_invite');
       expect((await stranger.listInvitations()).walletLimit).toBe(0);
     });
 
-    it('ends the open invitations of an employer with its last edge token', async () => {
+    it('ends the open invitations of an employer when its last edge token is revoked', async () => {
       await inviting.invite(addresses(0, 1));
       await enrolled(0);
       await revokeEdgeToken(database.db, tokenId, platform.clock.nowMs);
@@ -234,7 +234,7 @@ describe('admission to the eligibility tree', () => {
       expect(await enrolled(0)).toMatchObject({ readiness: 'ready' });
     });
 
-    it('forgets an invitation that nobody used in its time', async () => {
+    it('ends an unused invitation after its lifetime', async () => {
       await inviting.invite(addresses(0, 1));
       await enrolled(0);
       platform.clock.nowMs += 90 * dayMs;
@@ -244,7 +244,7 @@ describe('admission to the eligibility tree', () => {
       expect(await enrolled(2)).toMatchObject({ readiness: 'ready' });
     });
 
-    it('uses one invitation for one wallet, of the employer that invited first', async () => {
+    it('uses one invitation per wallet, that of the first employer', async () => {
       await platform.edgeToken(holder(4).address);
       const other = await sessionOf(platform, holder(4));
       await inviting.invite(addresses(0));
@@ -255,12 +255,12 @@ describe('admission to the eligibility tree', () => {
       expect((await other.listInvitations()).invitations[0]?.enrolledAt).toBeUndefined();
     });
 
-    it('refuses what is no address', async () => {
+    it('refuses a text that is not an address', async () => {
       expect(await inviting.invite(['0x12']).catch(errorCodeOf)).toBe('invalid-address');
     });
   });
 
-  it('says that the tree is full, keeps the wallet, and enrols it when there is room', async () => {
+  it('answers 503 while the tree is full, keeps the wallet, and enrols it when a leaf is free', async () => {
     const platform = start();
     await enrol(platform, holder(0));
     isFull = true;

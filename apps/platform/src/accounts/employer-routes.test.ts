@@ -45,7 +45,7 @@ describe('employer routes', () => {
       expect(other.employerId).not.toBe(first.employerId);
     });
 
-    it('needs a session', async () => {
+    it('requires a session', async () => {
       await expect(platform.session().register()).rejects.toMatchObject({
         code: 'unauthorized',
         status: 401,
@@ -61,7 +61,7 @@ describe('employer routes', () => {
     ['POST', '/keys', { capability: 'disburse', name: 'x' }],
     ['GET', '/keys', undefined],
     ['DELETE', '/keys/1', undefined],
-  ])('%s %s goes by the session cookie alone', async (method, path, body) => {
+  ])('%s %s accepts no credential but the session cookie', async (method, path, body) => {
     const session = await registered(a);
     const { apiKey } = await session.mintKey('disburse', 'x');
     const { token } = await platform.edgeToken(a.address);
@@ -84,7 +84,7 @@ describe('employer routes', () => {
   });
 
   describe('onboard', () => {
-    it('enrols the session’s wallet and reports what the gate said', async () => {
+    it('enrols the session’s wallet and reports the answer of the gate', async () => {
       const session = await registered(a);
       expect(await session.getEnrollment()).toEqual({ success: true, readiness: 'not_enrolled' });
       const enrolled = {
@@ -100,7 +100,7 @@ describe('employer routes', () => {
       expect(await session.getEnrollment()).toEqual({ success: true, ...enrolled });
     });
 
-    it('refuses another wallet than the session’s', async () => {
+    it('refuses a wallet that is not the session’s', async () => {
       const session = await registered(a);
       await expect(session.onboard(b.walletPub, b.encryptionPublicKey)).rejects.toMatchObject({
         code: 'wallet_mismatch',
@@ -121,7 +121,7 @@ describe('employer routes', () => {
       });
     });
 
-    it('sends another key to rotation', async () => {
+    it('refuses another key, and names the rotation route', async () => {
       const session = await registered(a);
       await session.onboard(a.walletPub, a.encryptionPublicKey);
       await expect(session.onboard(a.walletPub, b.encryptionPublicKey)).rejects.toMatchObject({
@@ -130,7 +130,7 @@ describe('employer routes', () => {
       });
     });
 
-    it('gives one encryption key to one wallet only', async () => {
+    it('accepts an encryption key for one wallet only', async () => {
       const session = await registered(a);
       await session.onboard(a.walletPub, a.encryptionPublicKey);
       // b signs a's key into its own sign-in: a valid text, and no proof of the viewing key.
@@ -148,7 +148,7 @@ describe('employer routes', () => {
       });
     });
 
-    it('gives the key to one of two wallets that enrol with it at once', async () => {
+    it('accepts one of two concurrent enrolments with the same key', async () => {
       const thief = { ...b, encryptionPublicKey: a.encryptionPublicKey };
       const [first, second] = [await registered(a), await registered(thief)];
       const outcomes = await Promise.allSettled([
@@ -159,7 +159,7 @@ describe('employer routes', () => {
       expect(await database.db.selectFrom('subjects').selectAll().execute()).toHaveLength(1);
     });
 
-    it('sends the loser of two first enrolments at once to rotation', async () => {
+    it('accepts one of two concurrent enrolments of a wallet, and refers the other to rotation', async () => {
       const first = await registered(a);
       const second = await registered({ ...a, encryptionPublicKey: b.encryptionPublicKey });
       const outcomes = await Promise.allSettled([
@@ -232,7 +232,7 @@ describe('employer routes', () => {
       expect(denied.readiness).toBe('eligibility_failed');
     });
 
-    it('is disabled in a deployment without a gate, and driven once there is one', async () => {
+    it('is disabled in a deployment without a gate, and asks the gate after one is configured', async () => {
       platform = createTestPlatform(database);
       const session = await registered(a);
       for (const created of [true, false]) {
@@ -309,7 +309,7 @@ describe('employer routes', () => {
       },
     );
 
-    it('lets a wallet have 50 live keys, and another once one is revoked', async () => {
+    it('allows 50 live keys per wallet, and another one after a revocation', async () => {
       const session = await registered(a);
       const minted = [];
       for (let i = 0; i < 50; i += 1) {
@@ -330,7 +330,7 @@ describe('employer routes', () => {
       expect(await session.listKeys()).toHaveLength(51);
     });
 
-    it('mints 50 of 60 that are asked for at once', async () => {
+    it('mints 50 of 60 keys that are requested concurrently', async () => {
       const session = await registered(a);
       const outcomes = await Promise.allSettled(
         Array.from({ length: 60 }, (_, i) => session.mintKey('holder.read', `key ${i}`)),
@@ -344,7 +344,7 @@ describe('employer routes', () => {
       expect(new Set(listed.map(({ keyPrefix }) => keyPrefix)).size).toBe(50);
     });
 
-    it('revokes a key once, and lets the others live', async () => {
+    it('revokes a key once, and keeps the other keys valid', async () => {
       const session = await registered(a);
       const [first, second] = [
         await session.mintKey('disburse', 'same name'),
@@ -379,7 +379,7 @@ describe('employer routes', () => {
       });
     });
 
-    it('does not revoke a key of another wallet, nor one that is none', async () => {
+    it('does not revoke a key of another wallet or an unknown key', async () => {
       const minted = await (await registered(a)).mintKey('disburse', 'x');
       const stranger = await registered(b);
       for (const id of [minted.id, 9999]) {
@@ -416,7 +416,7 @@ describe('employer routes', () => {
       expect(((await response.json()) as { code: string }).code).toBe('unauthorized');
     });
 
-    it('does not take an API key for an edge token', async () => {
+    it('refuses an API key in place of an edge token', async () => {
       const minted = await (await registered(a)).mintKey('disburse', 'x');
       const response = await platform.app.request('/api/employers/verify-key', {
         method: 'POST',

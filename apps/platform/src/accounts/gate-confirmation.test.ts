@@ -26,7 +26,7 @@ describe('readiness', () => {
     return session;
   }
 
-  describe('with a gate that answers when told', () => {
+  describe('with a gate whose answers the test controls', () => {
     type Answer = Awaited<ReturnType<Parameters<typeof createFakeGate>[0]>>;
     let writes: PromiseWithResolvers<Answer>[];
     let gate: ReturnType<typeof createFakeGate>;
@@ -45,7 +45,7 @@ describe('readiness', () => {
     const readiness = async (session: Awaited<ReturnType<typeof registered>>) =>
       (await session.getEnrollment()).readiness;
 
-    it('drives the gate at every onboard and at no reading', async () => {
+    it('asks the gate at every onboard and at no read', async () => {
       const session = await registered(a);
       await onboard(session);
       for (let i = 0; i < 3; i += 1) {
@@ -62,7 +62,7 @@ describe('readiness', () => {
       expect(await readiness(session)).toBe('ready');
     });
 
-    it('is pending again while a failed confirmation is driven anew', async () => {
+    it('is pending again while a failed confirmation is repeated', async () => {
       const session = await registered(a);
       await onboard(session);
       writes[0]?.reject(new Error('gate went away'));
@@ -71,7 +71,7 @@ describe('readiness', () => {
       expect(await readiness(session)).toBe('eligibility_pending');
     });
 
-    it('keeps what a later write brought when an earlier one fails or is answered late', async () => {
+    it('keeps the result of a later write when an earlier write fails or is answered late', async () => {
       const session = await registered(a);
       await onboard(session);
       await onboard(session);
@@ -84,7 +84,7 @@ describe('readiness', () => {
       expect(await readiness(session)).toBe('ready');
     });
 
-    it('does not call a wallet failed while a later write is under way', async () => {
+    it('does not report a wallet as failed while a later write is in progress', async () => {
       const session = await registered(a);
       await onboard(session);
       await onboard(session);
@@ -93,7 +93,7 @@ describe('readiness', () => {
       expect(await readiness(session)).toBe('eligibility_pending');
     });
 
-    it('says when the wallet was confirmed together with ready, and with nothing else', async () => {
+    it('reports the time of confirmation together with ready only', async () => {
       const session = await registered(a);
       await onboard(session);
       writes[0]?.resolve(whitelisted);
@@ -113,7 +113,7 @@ describe('readiness', () => {
       });
     });
 
-    it('does not call a wallet ready by a write that a later one has denied', async () => {
+    it('does not report a wallet as ready after a later write was denied', async () => {
       platform = createTestPlatform(database, { gate, gateWaitMs: 5_000 });
       const session = await registered(a);
       const first = onboard(session);
@@ -126,7 +126,7 @@ describe('readiness', () => {
       expect(await first).toBe('eligibility_failed');
     });
 
-    it('takes the place away from a wallet that screening denies later', async () => {
+    it('removes the readiness of a wallet that screening denies later', async () => {
       const session = await registered(a);
       await onboard(session);
       writes[0]?.resolve(whitelisted);

@@ -55,7 +55,7 @@ describe('rotate-encryption-key', () => {
       .where('address', '=', holder.address)
       .executeTakeFirstOrThrow();
 
-  it('registers the new key with its evidence, keeps readiness, and again is fine', async () => {
+  it('registers the new key with its evidence, keeps readiness, and accepts a repetition', async () => {
     await enrolled(a);
     const session = await platform.signIn(withKeyOf(b));
     const rotate = () =>
@@ -87,7 +87,7 @@ describe('rotate-encryption-key', () => {
     });
   });
 
-  it('asks the gate nothing: W is what the gate knows', async () => {
+  it('does not call the gate, because the gate stores W only', async () => {
     await enrolled(a);
     const before = whitelisting.asked.length;
     const session = await platform.signIn(withKeyOf(b));
@@ -107,7 +107,7 @@ describe('rotate-encryption-key', () => {
     expect((await subjectOf(a)).encryption_public_key).toBe(a.encryptionPublicKey);
   });
 
-  it('requires the current key to be named, and the wallet to be the session’s', async () => {
+  it('requires the current key and the session’s wallet in the request', async () => {
     await enrolled(a);
     const session = await platform.signIn(withKeyOf(b));
     await expect(
@@ -138,7 +138,7 @@ describe('rotate-encryption-key', () => {
     await expect(rotate()).rejects.toMatchObject({ code: 'not_enrolled', status: 409 });
   });
 
-  it('gives nobody a key that another wallet has or had', async () => {
+  it('refuses a key that another wallet has or had', async () => {
     await enrolled(a);
     await enrolled(b);
     const session = await platform.signIn(withKeyOf(b));
@@ -168,7 +168,7 @@ describe('rotate-encryption-key', () => {
     ).toMatchObject({ rotated: true });
   });
 
-  it('is not turned back by a session from before it', async () => {
+  it('refuses a rotation back by an older session', async () => {
     const old = await enrolled(a);
     platform.clock.nowMs += 1_000;
     const session = await platform.signIn(withKeyOf(b));
@@ -178,7 +178,7 @@ describe('rotate-encryption-key', () => {
     ).rejects.toMatchObject({ code: 'evidence_required', status: 409 });
   });
 
-  it('requires a text newer than the registered one: of one instant, agents believe the first they saw', async () => {
+  it('requires a text newer than the registered one, because agents believe the first of two texts of the same instant', async () => {
     const at = (nowMs: number, holder: TestHolder) => platform.signInAt(nowMs, holder);
     const { nowMs } = platform.clock;
     const first = await at(nowMs, a);
@@ -200,7 +200,7 @@ describe('rotate-encryption-key', () => {
     }
   });
 
-  it('lets one of two rotations from the same key through', async () => {
+  it('accepts one of two concurrent rotations from the same key', async () => {
     await enrolled(a);
     const rotateTo = async (to: TestHolder) => {
       const session = await platform.signIn(withKeyOf(to));
@@ -213,7 +213,7 @@ describe('rotate-encryption-key', () => {
     expect(refused.map(({ reason }) => errorCodeOf(reason))).toEqual(['encryption_key_mismatch']);
   });
 
-  it('gives a key to one of two wallets that rotate to it at once', async () => {
+  it('accepts one of two concurrent rotations of different wallets to the same key', async () => {
     await enrolled(a);
     await enrolled(b);
     const rotateOf = async (holder: TestHolder) => {
@@ -234,7 +234,7 @@ describe('rotate-encryption-key', () => {
     expect(refused.map(({ reason }) => errorCodeOf(reason))).toEqual(['encryption_key_taken']);
   });
 
-  it('needs a session', async () => {
+  it('requires a session', async () => {
     await expect(
       platform
         .session()

@@ -64,7 +64,7 @@ describe('sign-in', () => {
     );
   });
 
-  it('keeps text and signature as evidence, and the cookie only hashed', async () => {
+  it('stores text and signature as evidence, and the cookie as a hash only', async () => {
     const message = await messageOf();
     const response = await verify(message);
     const cookie = /sessionId=([\w-]+)/.exec(response.headers.get('set-cookie') ?? '')?.[1] ?? '';
@@ -73,7 +73,7 @@ describe('sign-in', () => {
     expect(JSON.stringify(row)).not.toContain(cookie);
   });
 
-  it('takes a nonce once', async () => {
+  it('accepts a nonce once', async () => {
     const message = await messageOf();
     expect((await verify(message)).status).toBe(200);
     const again = await verify(message);
@@ -81,14 +81,14 @@ describe('sign-in', () => {
     expect(again.headers.get('www-authenticate')).not.toBeNull();
   });
 
-  it('uses a nonce up even when the signature is wrong', async () => {
+  it('uses up a nonce even if the signature is wrong', async () => {
     const message = await messageOf();
     const other = await createTestHolder('b');
     expect((await verify(message, await other.wallet.signMessage(message))).status).toBe(401);
     expect((await verify(message)).status).toBe(401);
   });
 
-  it('takes one of many uses that race', async () => {
+  it('accepts one of many concurrent uses of a nonce', async () => {
     const message = await messageOf();
     const signature = await holder.wallet.signMessage(message);
     const answers = await Promise.all(Array.from({ length: 12 }, () => verify(message, signature)));
@@ -99,7 +99,7 @@ describe('sign-in', () => {
     expect(await database.db.selectFrom('sessions').selectAll().execute()).toHaveLength(1);
   });
 
-  it('sends the cookie over plain http on loopback alone', async () => {
+  it('sends the cookie over plain http on loopback only', async () => {
     const evidence = { domain: '127.0.0.1:8080', uri: 'http://127.0.0.1:8080' };
     platform = createTestPlatform(database, { evidence });
     const response = await verify(await messageOf(evidence));
@@ -123,7 +123,7 @@ describe('sign-in', () => {
     });
   }
 
-  it('never takes over a session name that the caller brought, and ends the session it had', async () => {
+  it('never adopts a session cookie of the caller, and ends the caller’s earlier session', async () => {
     const planted = `sessionId=${'A'.repeat(43)}`;
     const message = await messageOf();
     const signature = await holder.wallet.signMessage(message);
@@ -143,7 +143,7 @@ describe('sign-in', () => {
     expect(await enrollmentStatus(second)).toBe(200);
   });
 
-  it('ends a session at logout, that one alone, and says so either way', async () => {
+  it('ends only the caller’s session at logout, and answers the same without a session', async () => {
     const [one, other] = [
       cookieOf(await verify(await messageOf())),
       cookieOf(await verify(await messageOf())),
@@ -159,7 +159,7 @@ describe('sign-in', () => {
     await expect(client.getEnrollment()).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  it('ends the oldest sessions of a wallet that signs in again and again, and nobody else’s', async () => {
+  it('ends the oldest sessions of a wallet above its limit, and no session of another wallet', async () => {
     const other = await createTestHolder('b');
     const kept = await platform.signIn(other);
     const cookies: string[] = [];
@@ -187,13 +187,13 @@ describe('sign-in', () => {
     expect(((await response.json()) as { code: string }).code).toBe('invalid_sign_in');
   });
 
-  it('refuses a nonce whose time is over', async () => {
+  it('refuses an expired nonce', async () => {
     const nonce = await fetchNonce();
     platform.clock.nowMs += 301_000;
     expect((await verify(await messageOf({ nonce }))).status).toBe(401);
   });
 
-  it('refuses a high-s signature, which anybody could make from a good one', async () => {
+  it('refuses a high-s signature, which everybody can derive from a valid one', async () => {
     const message = await messageOf();
     const good = await holder.wallet.signMessage(message);
     const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -203,7 +203,7 @@ describe('sign-in', () => {
     expect(response.status).toBe(401);
   });
 
-  it('ends a session when its time is over', async () => {
+  it('ends a session at its expiry', async () => {
     const session = await platform.signIn(holder);
     await session.register();
     platform.clock.nowMs += 3_600_000;
@@ -225,7 +225,7 @@ describe('every route', () => {
     return [response.status, code];
   }
 
-  it('is a JSON 404 when there is none', async () => {
+  it('answers an unknown path with a JSON 404', async () => {
     expect(await codeOf(await platform.app.request('/nothing'))).toEqual([404, 'not_found']);
   });
 
@@ -272,7 +272,7 @@ describe('every route', () => {
     expect(await codeOf(large)).toEqual([413, 'payload_too_large']);
   });
 
-  it('bounds the nonces that wait, says when to come back, and drops the expired ones', async () => {
+  it('limits the unused nonces, says when to retry, and drops expired nonces', async () => {
     const expiresAt = new Date(platform.clock.nowMs + 1_000).toISOString();
     await database.reset();
     await sql`insert into sign_in_nonces (nonce, expires_at, caller)
@@ -287,7 +287,7 @@ describe('every route', () => {
     expect((await platform.app.request('/api/auth/nonce')).status).toBe(200);
   });
 
-  it('lets no address take all the nonces that may wait', async () => {
+  it('limits the unused nonces of one address', async () => {
     await database.reset();
     const from = (remoteAddress: string) =>
       platform.app.request('/api/auth/nonce', undefined, { remoteAddress });
@@ -307,7 +307,7 @@ describe('every route', () => {
     expect((await from('192.0.2.1')).status).toBe(200);
   });
 
-  it('makes room for a new address among the nonces of the address with the most', async () => {
+  it('replaces a nonce of the address with the most nonces for a new address', async () => {
     await database.reset();
     const { db } = database;
     const late = new Date(platform.clock.nowMs + 300_000).toISOString();
@@ -329,7 +329,7 @@ describe('every route', () => {
     ]);
   });
 
-  it('says nothing about an unexpected error but the request id', async () => {
+  it('reports only the request id of an unexpected error', async () => {
     const closed = await openTestDatabase();
     const broken = createTestPlatform(closed);
     await closed.close();

@@ -14,10 +14,10 @@ function createAddress() {
 }
 const owner = createAddress();
 
-describe('questions to contracts', () => {
+describe('calls to contracts at sign-in', () => {
   const evidence = { message: 'm', signature: '0x' } as const;
 
-  it('on a chain that hangs keep no place from those on another', async () => {
+  it('on a chain that hangs do not block calls on another chain', async () => {
     const [hanging, healthy] = [
       { settings: testSettings, checkContractSignature: () => new Promise<never>(() => undefined) },
       {
@@ -37,7 +37,7 @@ describe('questions to contracts', () => {
     expect(await ask('a', 10)).toBe('valid');
   });
 
-  it('of one caller leave places for others, and he gets his back', async () => {
+  it('of one caller have a limit, so that other callers have places', async () => {
     const waiting: PromiseWithResolvers<'invalid'>[] = [];
     const walletsOf = createContractWallets([
       {
@@ -65,7 +65,7 @@ describe('questions to contracts', () => {
     expect(await Promise.all(all)).toEqual(all.map(() => 'invalid'));
   });
 
-  it('are bounded in number, and each leaves its place however it ends', async () => {
+  it('have a limit per chain, and each call frees its place when it returns or fails', async () => {
     const waiting: PromiseWithResolvers<'valid'>[] = [];
     const chain = {
       settings: testSettings,
@@ -93,7 +93,7 @@ describe('questions to contracts', () => {
     expect(await walletsOf('a').ask(1, createAddress(), evidence)).toBe('no-contract');
   });
 
-  it('are about the text as a wallet signs it', async () => {
+  it('ask about the EIP-191 hash of the text', async () => {
     const digests: string[] = [];
     const chain = {
       settings: testSettings,

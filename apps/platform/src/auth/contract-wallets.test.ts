@@ -107,7 +107,7 @@ describe('a contract wallet', () => {
     return cookieOf(response);
   }
 
-  it('signs in by the word of its contract, and has no W', async () => {
+  it('signs in if its contract accepts the signature, and has no W', async () => {
     const message = await messageOf();
     const response = await verify(message, await owner.signMessage(message));
     expect([response.status, await response.json()]).toEqual([
@@ -118,7 +118,7 @@ describe('a contract wallet', () => {
     expect(asked).toEqual([treasury]);
   });
 
-  it('is refused what its contract does not take: another signer, another text, a used text', async () => {
+  it('is refused for a signature that its contract does not accept, and for a used text', async () => {
     const message = await messageOf();
     const stranger = await holder.wallet.signMessage(message);
     expect(await outcomeOf(await verify(message, stranger))).toEqual([401, 'invalid_sign_in']);
@@ -139,13 +139,13 @@ describe('a contract wallet', () => {
     ['another chain', { chainId: 1 }],
     ['a nonce of its own', { nonce: 'abcdefgh12345678' }],
     ['an expiry in the past', { expirationTimeMs: 1 }],
-  ])('is not even asked about a text with %s', async (_name, changes) => {
+  ])('is not called for a text with %s', async (_name, changes) => {
     const message = await messageOf(changes);
     const outcome = await outcomeOf(await verify(message, await owner.signMessage(message)));
     expect([outcome, asked]).toEqual([[401, 'invalid_sign_in'], []]);
   });
 
-  it('is not asked where a key vouches for itself, and not believed where there is none', async () => {
+  it('is not called if the key of the address signed, and needs code at the address', async () => {
     const own = await messageOf({ address: holder.address });
     expect((await verify(own, await holder.wallet.signMessage(own))).status).toBe(200);
     expect(asked).toEqual([]);
@@ -168,7 +168,7 @@ describe('a contract wallet', () => {
     ]);
   });
 
-  it('signs with its key where it only borrows code (EIP-7702)', async () => {
+  it('signs with its key if the account only borrows code (EIP-7702)', async () => {
     const consenting = Wallet.createRandom().address;
     await provider.send('anvil_setCode', [consenting, strangeCode.consents]);
     const { address } = holder;
@@ -184,7 +184,7 @@ describe('a contract wallet', () => {
     }
   });
 
-  it('is refused a signature wrapped for a wallet that is not deployed, and is told so', async () => {
+  it('is refused for a signature of a wallet that is not deployed (EIP-6492), and the message names it', async () => {
     const message = await messageOf();
     const inner = await owner.signMessage(message);
     const response = await verify(message, `${inner}${'6492'.repeat(16)}`);
@@ -193,7 +193,7 @@ describe('a contract wallet', () => {
     expect(said).toContain('EIP-6492');
   });
 
-  it('does not get in while the chain is silent', async () => {
+  it('cannot sign in while the chain does not answer', async () => {
     const silent = new PoolError('chain_unreachable', 'silent');
     platform = createTestPlatform(database, {
       poolChains: new Map([
@@ -210,7 +210,7 @@ describe('a contract wallet', () => {
     expect((await verify(own, await holder.wallet.signMessage(own))).status).toBe(200);
   });
 
-  it('pays: it registers, mints and revokes disburse keys', async () => {
+  it('can register an account, and mint and revoke disburse keys', async () => {
     const cookie = await signedIn();
     const register = () => call('POST', '/api/employers/register', { name: 'Treasury' }, cookie);
     const registered = (await (await register()).json()) as Record<string, unknown>;
@@ -246,7 +246,7 @@ describe('a contract wallet', () => {
     expect(await check()).toEqual({ valid: false });
   });
 
-  it('holds nothing: no enrolment, no rotation, no key of a holder', async () => {
+  it('cannot enrol, rotate or mint a key of a holder', async () => {
     const cookie = await signedIn();
     await call('POST', '/api/employers/register', {}, cookie);
     const { walletPub, encryptionPublicKey } = holder;
@@ -275,7 +275,7 @@ describe('a contract wallet', () => {
     expect(await database.db.selectFrom('api_keys').selectAll().execute()).toEqual([]);
   });
 
-  it('stays signed in when its contract changes its mind, and does not get in again', async () => {
+  it('keeps its session when its contract stops accepting signatures, and cannot sign in again', async () => {
     const cookie = await signedIn();
     const code = String(await provider.send('eth_getCode', [treasury, 'latest']));
     await provider.send('anvil_setCode', [treasury, strangeCode.reverts]);
@@ -289,7 +289,7 @@ describe('a contract wallet', () => {
     }
   });
 
-  it('does not reach the account that a contract of its address has on another chain', async () => {
+  it('cannot use the account of the contract at the same address on another chain', async () => {
     await call('POST', '/api/employers/register', {}, await signedIn());
     await database.db.updateTable('employers').set({ contract_chain_id: 10 }).execute();
     const cookie = await signedIn();
@@ -304,7 +304,7 @@ describe('a contract wallet', () => {
     );
   });
 
-  it('keeps its sessions and its pace, whatever a contract of its address does on another chain', async () => {
+  it('has sessions and a rate limit apart from the contract at the same address on another chain', async () => {
     platform = createTestPlatform(database, {
       poolChains: new Map([['anvil', chain]]),
       rateLimits: { sessionPerSecond: 1 },

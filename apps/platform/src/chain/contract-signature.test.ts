@@ -73,7 +73,7 @@ describe('a contract’s answer about a signature', () => {
     expect(await ask(delegated)).toBe('delegated-account');
   });
 
-  it('may go by something else than the signature', async () => {
+  it('may consent without reading the signature', async () => {
     expect(await ask(await place(strangeCode.consents), '0x')).toBe('valid');
     expect(await ask(await place(strangeCode.consents), `0x${'ab'.repeat(4096)}`)).toBe('valid');
   });
@@ -126,7 +126,7 @@ describe('a contract’s answer about a signature', () => {
     'revertsWithConsent',
     'neverEnds',
     'isNoCode',
-  ] as const)('is no consent from code that %s', async (kind) => {
+  ] as const)('is not consent from code that %s', async (kind) => {
     expect(await ask(await place(strangeCode[kind]))).toBe('invalid');
   });
 

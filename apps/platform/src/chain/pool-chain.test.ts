@@ -46,7 +46,7 @@ describe('simulateFund', () => {
     ['is busy', { code: -32005, message: 'request limit reached' }],
     ['does not know the method', { code: -32601, message: 'the method does not exist' }],
     ['is behind', { code: -32000, message: 'header not found' }],
-  ])('does not call a settlement reverted when the node %s', async (_name, error) => {
+  ])('does not report a settlement as reverted when the node %s', async (_name, error) => {
     await expect(simulate(() => ({ error }))).rejects.toThrow();
   });
 });

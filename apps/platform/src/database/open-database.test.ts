@@ -36,7 +36,7 @@ describe('openDatabase', () => {
     statements: ['alter table t add column k integer', 'alter table missing add column k integer'],
   };
 
-  it('migrates once, goes on where it was, and undoes a migration that fails half way', async () => {
+  it('applies each migration once, continues after the last one, and rolls back a migration that fails', async () => {
     const fresh = await openDatabase<{ t: { n: number } }>(directory, [first]);
     await fresh.db.insertInto('t').values({ n: 7 }).execute();
     await fresh.close();
@@ -50,7 +50,7 @@ describe('openDatabase', () => {
   });
 
   // Why it is refused in production (docs/decisions/0028). Should a later PGlite sync, this test says so.
-  it('never waits for the disk: a power cut can lose acknowledged data', async () => {
+  it('never waits for the disk, so a power cut can lose acknowledged data', async () => {
     const calls: string[] = [];
     const spies = (['fsyncSync', 'fdatasyncSync', 'fsync', 'fdatasync'] as const).map((name) =>
       vi.spyOn(fs, name).mockImplementation(() => {
@@ -70,7 +70,7 @@ describe('openDatabase', () => {
     }
   });
 
-  it('locks its directory until it is released, and keeps it to its owner', () => {
+  it('locks its directory until the lock is released, with rights for its owner only', () => {
     const lock = lockDirectory(directory);
     expect(() => lockDirectory(directory)).toThrow(
       expect.objectContaining({ code: 'data_directory_locked' }),
@@ -111,7 +111,7 @@ describe('platformMigrations', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('take over every row that there may be from before the tables were strict', async () => {
+  it('keep every row that earlier, less strict tables may contain', async () => {
     const directory = await createEmptyData();
     const before = await openDatabase<PlatformTables>(directory, platformMigrations.slice(0, 4));
     const states = ['ready', 'eligibility_pending', 'eligibility_failed', 'eligibility_disabled'];
@@ -154,7 +154,7 @@ describe('platformMigrations', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('know settlements and batches of before by their nonce, and two funders of one nonce apart', async () => {
+  it('identify earlier settlements and batches by their nonce, and distinguish two funders of one nonce', async () => {
     const directory = await createEmptyData();
     const upTo = (number: number) => platformMigrations.filter((one) => one.number <= number);
     const before = await openDatabase<PlatformTables>(directory, upTo(7));

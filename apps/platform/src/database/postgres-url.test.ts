@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parsePostgresUrl } from './postgres-url.ts';
 
 describe('DATABASE_URL', () => {
-  it('names host, port, database, user and password, with escapes', () => {
+  it('contains host, port, database, user and password, with escapes', () => {
     const settings = parsePostgresUrl('postgres://pool:p%40ss%2Fw@db.example:6432/pool%20one');
     if (typeof settings === 'string') throw new Error(settings);
     const { password, ...rest } = settings;
@@ -43,7 +43,7 @@ describe('DATABASE_URL', () => {
     ['postgres://u:CANARY@h/d?sslmode=disable&sslrootcert=/CANARY', 'no certificate is checked'],
     ['postgres://u:CANARY@h/d?options=-cCANARY', 'and no others'],
     ['postgres://u:CANARY@h/d?sslmode=disable&sslmode=verify-full', 'once each'],
-  ])('says what is wrong and repeats nothing: %s', (text, problem) => {
+  ])('reports the problem without any part of the text: %s', (text, problem) => {
     const found = parsePostgresUrl(text);
     expect(found).toContain(problem);
     expect(found).not.toContain('CANARY');

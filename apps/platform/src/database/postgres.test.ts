@@ -79,7 +79,7 @@ describe('a database on a PostgreSQL server', () => {
     await embedded.close();
   });
 
-  it('belongs to one process: of two concurrent starts, one fails with the reason', async () => {
+  it('belongs to one process: one of two concurrent starts fails with the reason', async () => {
     const started = await Promise.allSettled([openPlatform(), openPlatform()]);
     const refused = started.filter(({ status }) => status === 'rejected');
     expect(refused).toMatchObject([{ reason: { code: 'database_locked' } }]);
@@ -87,7 +87,7 @@ describe('a database on a PostgreSQL server', () => {
     await openPlatform();
   });
 
-  it('is for one part of Pool, and for nothing else', async () => {
+  it('is refused for another part of Pool, and if it has foreign tables', async () => {
     const platform = await openPlatform();
     await platform.close();
     await expect(openGate()).rejects.toMatchObject({
@@ -100,14 +100,14 @@ describe('a database on a PostgreSQL server', () => {
     await openPlatform();
   });
 
-  it('is left alone when a later version wrote it', async () => {
+  it('is refused when a later version wrote it', async () => {
     const { db, close } = await openPlatform();
     await sql`insert into schema_migrations (number) values (100000)`.execute(db);
     await close();
     await expect(openPlatform()).rejects.toMatchObject({ code: 'database_newer' });
   });
 
-  it('is not opened beside an embedded one, which would be forgotten', async () => {
+  it('is refused if the data directory has an embedded database, which would be ignored', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'pool-db-'));
     await mkdir(join(directory, 'database'));
     const settings = parsePostgresUrl(url);
@@ -125,7 +125,7 @@ describe('a database on a PostgreSQL server', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('is refused in production when the server does not wait for its disk', async () => {
+  it('is refused in production when the server does not wait for the disk', async () => {
     const settings = parsePostgresUrl(url);
     if (typeof settings === 'string') throw new Error(settings);
     const config = {
@@ -149,7 +149,7 @@ describe('a database on a PostgreSQL server', () => {
     ['a wrong password', (text: string) => text.replace(server.password, 'CANARY'), 'password'],
     ['no such database', (text: string) => text.replace(databaseOf(text), 'CANARY'), '3D000'],
     ['a server without TLS', (text: string) => text.replace('disable', 'verify-full'), 'no TLS'],
-  ])('tells what is wrong at the start, and no secret: %s', async (_name, change, problem) => {
+  ])('reports the problem at start without a secret: %s', async (_name, change, problem) => {
     const failed = await openPlatform(change(url)).catch((error: unknown) => error);
     expect(failed).toMatchObject({ code: 'database_unavailable' });
     expect(String(failed)).toContain(problem);
@@ -159,7 +159,7 @@ describe('a database on a PostgreSQL server', () => {
 });
 
 describe('a PostgreSQL server that goes away', () => {
-  it('is 503 while it is away, and afterwards everything goes on', async () => {
+  it('causes 503 while it is away, and then everything continues', async () => {
     const { db, ownership } = await openPlatform();
     await db.insertInto('employers').values(employer('kept')).execute();
     await server.kill();

@@ -41,7 +41,7 @@ function isDone({ status }: { status: string }) {
 const employerAddress = parseEvmAddress('0x00000000000000000000000000000000000000e1');
 const newcomer = parseEvmAddress('0x00000000000000000000000000000000000000a1');
 
-describe('at the same moment', () => {
+describe('concurrent requests', () => {
   let database: TestDatabase;
   let request: SettlementRequest;
   beforeAll(async () => {
@@ -66,7 +66,7 @@ describe('at the same moment', () => {
   const insert = () =>
     insertSettlement(database.db, testEmployerId, 'job-1', request, nowMs, noGas);
 
-  it('sixty keys are asked for: fifty are minted', async () => {
+  it('for sixty keys mint fifty', async () => {
     const mint = await openCredentialMint(database.db);
     const employer = { id: testEmployerId, address: employerAddress };
     const minted = await times(60, (index) =>
@@ -75,7 +75,7 @@ describe('at the same moment', () => {
     expect(minted.filter(isDone)).toHaveLength(50);
   });
 
-  it('twenty nonces are asked for where five are left: five are given', async () => {
+  it('for twenty nonces get the five that are left', async () => {
     const ask = () => createSignInNonce(database.db, nowMs, 300, 'somebody');
     await ask();
     const [{ caller }] = (await database.db
@@ -95,7 +95,7 @@ describe('at the same moment', () => {
     expect((await times(20, ask)).filter(isDone)).toHaveLength(5);
   });
 
-  it('a nonce is used ten times: it is valid once', async () => {
+  it('with one nonce succeed once', async () => {
     const { nonce } = await createSignInNonce(database.db, nowMs, 300, 'somebody');
     const claims = await Promise.all(
       Array.from({ length: 10 }, () => claimSignInNonce(database.db, nonce, nowMs)),
@@ -103,7 +103,7 @@ describe('at the same moment', () => {
     expect(claims.filter(Boolean)).toHaveLength(1);
   });
 
-  it('a wallet signs in ten times: it has as many sessions as it may', async () => {
+  it('that sign in one wallet leave it the maximum number of sessions', async () => {
     const platform = createTestPlatform(database);
     const holder = await createTestHolder('a');
     await platform.signIn(holder);
@@ -124,7 +124,7 @@ describe('at the same moment', () => {
     );
   });
 
-  it('a wallet registers ten times: it has one account', async () => {
+  it('that register one wallet create one account', async () => {
     const registered = await Promise.all(
       Array.from({ length: 10 }, () =>
         registerEmployer(database.db, { address: newcomer }, undefined, nowMs),
@@ -134,7 +134,7 @@ describe('at the same moment', () => {
     expect(registered.filter(({ created }) => created)).toHaveLength(1);
   });
 
-  it('a settlement arrives ten times: it is stored once, with its notes', async () => {
+  it('that post one settlement store it once, with its notes', async () => {
     const stored = await times(10, insert);
     expect(stored.filter(isDone)).toHaveLength(1);
     expect(stored.find((one) => !isDone(one))).toMatchObject({
@@ -145,7 +145,7 @@ describe('at the same moment', () => {
     );
   });
 
-  it('a withdrawal is stored while fund() is signed: fund() is not stored', async () => {
+  it('store no fund() that is signed while its withdrawal is stored', async () => {
     const { id } = await insert();
     const withdrawing = await database.db.startTransaction().execute();
     await withdrawing
@@ -164,7 +164,7 @@ describe('at the same moment', () => {
     expect(sent).toEqual([]);
   });
 
-  it('notes are delivered again eight times: all are told the same', async () => {
+  it('that deliver the same notes again get the same answer', async () => {
     const { chain, batch, sealedNotes } = request;
     await database.db
       .insertInto('batches')
@@ -194,7 +194,7 @@ describe('at the same moment', () => {
     );
   });
 
-  it('thirty wallets enrol: each has a leaf of its own, from the first on', async () => {
+  it('that enrol thirty wallets assign a different leaf to each', async () => {
     const gate = await openTestGateDatabase();
     const wanted = await times(30, (index) => wantWallet(gate.db, `w${index}`, 'pub', 1_000));
     expect(wanted.filter((one) => !isDone(one))).toEqual([]);

@@ -45,7 +45,7 @@ it('keeps the fingerprint of the first post', async () => {
   expect((await client.getSettlement('job'))?.bodyFingerprint).toEqual(bodyFingerprint);
 });
 
-it('does without one', async () => {
+it('stores a settlement without a fingerprint', async () => {
   const client = await createClient();
   await client.postSettlement('job', request);
   expect(await client.getSettlement('job')).not.toHaveProperty('bodyFingerprint');

@@ -25,7 +25,7 @@ const settings: BootstrapSettings = {
   readRelayerHealth: () => undefined,
 };
 
-it('vends the default chain, and the pool-gate with the client that reads', () => {
+it('vends the default chain, and the pool-gate with the reading client', () => {
   const answer = describeBootstrap(employer, settings);
   expect(answer.chain).toBe('anvil');
   expect(answer.gate).toEqual({
@@ -40,7 +40,7 @@ it('vends the default chain, and the pool-gate with the client that reads', () =
   expect(JSON.stringify(answer)).not.toContain('writer');
 });
 
-it('vends the address of the gate alone where agents bring their own client, and no gate where there is none', () => {
+it('vends only the gate’s address if agents have their own client, and no gate if there is none', () => {
   const own = describeBootstrap(employer, { ...settings, gate: { ...gate, reader: undefined } });
   expect(own.gate).toEqual({ url: 'https://gate.example' });
   expect(describeBootstrap(employer, { ...settings, gate: undefined })).not.toHaveProperty('gate');

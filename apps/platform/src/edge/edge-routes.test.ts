@@ -80,7 +80,7 @@ describe('agent edge', () => {
   });
 
   it.each([{ ok: true }, { ok: false, code: 'transaction_stuck' }])(
-    'tells at bootstrap what the relayer’s worker saw last: %o',
+    'reports the latest finding of the relayer’s worker at bootstrap: %o',
     async (health) => {
       platform = createTestPlatform(database, { readRelayerHealth: () => health });
       const { client } = await edgeOf(a);
@@ -130,7 +130,7 @@ describe('agent edge', () => {
     });
   });
 
-  it('reports no wallet as fundable once the deployment has no gate, whatever was written before', async () => {
+  it('reports no wallet as fundable without a gate, even if an earlier gate confirmed it', async () => {
     const session = await enrolled(b);
     platform = createTestPlatform(database);
     const { client } = await edgeOf(a);
@@ -166,7 +166,7 @@ describe('agent edge', () => {
       });
     }
 
-    it('takes a quoted key for its bare form', async () => {
+    it('reads a quoted key as its bare form', async () => {
       const { client, edgeToken } = await edgeOf(a);
       expect((await postRaw(edgeToken, 'job')).status).toBe(202);
       const quoted = await postRaw(edgeToken, '"job"');
@@ -174,7 +174,7 @@ describe('agent edge', () => {
       expect((await client.getSettlement('job'))?.key).toBe('job');
     });
 
-    it('gives every key back under its own name, quotes and slashes included', async () => {
+    it('returns every key under its own name, also with quotes and slashes', async () => {
       const { client } = await edgeOf(a);
       const key = String.raw`"a" \ ../b?c#d%41`;
       await client.postSettlement(key, request);
@@ -183,7 +183,7 @@ describe('agent edge', () => {
       expect(await client.getSettlement(`"${key}"`)).toBeUndefined();
     });
 
-    it('names a missing settlement apart from a missing route', async () => {
+    it('distinguishes a missing settlement from a missing route', async () => {
       const { edgeToken } = await edgeOf(a);
       const codes = await Promise.all(
         ['/agent-edge/settlements/none', '/agent-edge/settlement/none'].map(async (path) => {
@@ -199,7 +199,7 @@ describe('agent edge', () => {
       ]);
     });
 
-    it('keeps keys of employers apart', async () => {
+    it('keeps the keys of employers separate', async () => {
       const { client } = await edgeOf(a);
       await client.postSettlement('job', request);
       const other = await edgeOf(b);
@@ -255,7 +255,7 @@ describe('agent edge', () => {
       expect(((await response.json()) as { code: string }).code).toBe('invalid_request');
     });
 
-    it('names path and kind of a malformed settlement, and no value', async () => {
+    it('reports path and kind of a malformed settlement, and no value', async () => {
       const { edgeToken } = await edgeOf(a);
       const response = await platform.app.request('/agent-edge/settlements', {
         method: 'POST',
@@ -347,7 +347,7 @@ describe('agent edge', () => {
       },
     );
 
-    it('serves by the key registered now: those sealed before a rotation are served no more', async () => {
+    it('serves only notes of the registered key: notes from before a rotation are not served', async () => {
       await (await edgeOf(a)).client.postSettlement('job', request);
       await settle(4);
       const reader = await readerOf(a);
@@ -387,7 +387,7 @@ describe('agent edge', () => {
     });
 
     it.each(['disburse', 'holder.read', 'holder.transfer', 'holder.send'] as const)(
-      'gives a %s key nothing of what agents call',
+      'refuses a %s key at every route of agents',
       async (capability) => {
         const { apiKey } = await (await enrolled(a)).mintKey(capability, 'x');
         const client = createEdgeClient({

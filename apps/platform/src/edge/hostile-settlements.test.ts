@@ -23,7 +23,7 @@ function word(digit: string) {
   return parseHex32(`0x${digit.repeat(64)}`);
 }
 
-describe('settlements of a hostile tenant', () => {
+describe('a settlement of a hostile tenant', () => {
   let database: TestDatabase;
   let platform: TestPlatform;
   let request: SettlementRequest;
@@ -108,13 +108,13 @@ describe('settlements of a hostile tenant', () => {
     expect((await edge.postSettlement('job', foreign)).state).toBe('accepted');
   });
 
-  it('asks no contract about a signature that the funder’s own key made', async () => {
+  it('causes no contract call if the funder’s own key signed it', async () => {
     const { edge } = await employer('a');
     await edge.postSettlement('job', request);
     expect(asked).toBe(0);
   });
 
-  it('is not stored under a nonce that the chain has for another batch, nor while the chain is silent', async () => {
+  it('is refused if the chain has another batch under its nonce, and while the chain does not answer', async () => {
     const { edge } = await employer('a');
     usedFor = () => Promise.resolve(word('7'));
     await expect(edge.postSettlement('job', request)).rejects.toMatchObject({
@@ -132,7 +132,7 @@ describe('settlements of a hostile tenant', () => {
     expect((await edge.postSettlement('job', request)).state).toBe('accepted');
   });
 
-  it('repeated is answered with the stored record, without a check of its keys, its proof or its signature', async () => {
+  it('that is repeated gets the stored record, without a check of its keys, its proof or its signature', async () => {
     const { edge } = await employer('a');
     const stored = await edge.postSettlement('job', request);
     usedFor = () => Promise.reject(new Error('not to be asked'));
@@ -149,7 +149,7 @@ describe('settlements of a hostile tenant', () => {
     expect(await edge.getSettlement('job')).toEqual(stored);
   });
 
-  it('repeated with other notes or commitments is refused, and changes nothing', async () => {
+  it('that is repeated with other notes or commitments is refused, and changes nothing', async () => {
     const { edge } = await employer('a');
     const stored = await edge.postSettlement('job', request);
     const { batch, sealedNotes } = request;
@@ -178,7 +178,7 @@ describe('settlements of a hostile tenant', () => {
         body: JSON.stringify({ ...request, funderSignature: `0x${'00'.repeat(65)}` }),
       });
 
-    it('is refused with 429 and the time to come back, whichever token it shows, and others are served', async () => {
+    it('is refused with 429 and the time to retry for every token of the employer, and others are served', async () => {
       open(3);
       const { credential } = await employer('b');
       const { credential: second } = await employer('b');
@@ -197,7 +197,7 @@ describe('settlements of a hostile tenant', () => {
       expect((await honest.postSettlement('job', request)).state).toBe('accepted');
     });
 
-    it('counts a repetition for less, and limits it too', async () => {
+    it('counts less if it is a repetition, and repetitions are limited too', async () => {
       open(2);
       const { edge } = await employer('a');
       await edge.postSettlement('job', request);

@@ -126,7 +126,7 @@ describe('the proof of a settlement', () => {
     ).rejects.toMatchObject({ code: 'proof_invalid' });
   });
 
-  it('that is refused is counted by the token that brought it, and logged with its employer', async () => {
+  it('that is refused is counted for its edge token, and logged with its employer', async () => {
     const { platform, token, employerId, id } = await openPlatform();
     const client = createEdgeClient({
       url: `${platform.url}/agent-edge`,
@@ -188,7 +188,7 @@ describe('the proof of a settlement', () => {
       400,
       () => createProofCheck(verifier, new Map()),
     ],
-  ])('is never believed when %s: %s, and nothing is stored', async (_name, code, status, check) => {
+  ])('is not accepted when %s: %s, and nothing is stored', async (_name, code, status, check) => {
     const client = await open(await check());
     await expect(client.postSettlement('job', good)).rejects.toMatchObject({
       code,

@@ -110,7 +110,7 @@ describe('readers that bootstrap vends', () => {
   };
   const refused = { code: 'gate_unauthorized' };
 
-  it('are each employer’s own, the same at every bootstrap, and stored nowhere', async () => {
+  it('differ per employer, are the same at every bootstrap, and are not stored', async () => {
     const [first, second] = [must(await vended(a)), must(await vended(b))];
     expect(first.clientId).not.toBe(second.clientId);
     expect(first.clientSecret).not.toBe(second.clientSecret);
@@ -127,7 +127,7 @@ describe('readers that bootstrap vends', () => {
     expect(JSON.stringify(rows[1])).not.toContain(a.employerId);
   });
 
-  it('are revoked one by one: token, secret and bootstrap of that employer, and no other', async () => {
+  it('are revoked per employer: token, secret and bootstrap of that employer only', async () => {
     const [first, second] = [must(await vended(a)), must(await vended(b))];
     const token = await gate.tokenOf(first.clientId, first.clientSecret);
     expect(await operate('DELETE', `/${a.employerId}`)).toEqual({ revoked: true, gateKnows: true });
@@ -149,7 +149,7 @@ describe('readers that bootstrap vends', () => {
     expect(await operate('DELETE', '/nobody')).toMatchObject({ code: 'not_found' });
   });
 
-  it('wait for a gate that is down, and are vended once it has acknowledged them', async () => {
+  it('are vended only after the gate has acknowledged them', async () => {
     isGateDown = true;
     expect(await vended(a)).toBeUndefined();
     isGateDown = false;
@@ -159,7 +159,7 @@ describe('readers that bootstrap vends', () => {
     expect(await vended(a)).toEqual(oauth);
   });
 
-  it('end at the gate although the platform died before it could tell', async () => {
+  it('are revoked at the gate although the platform died before it sent the revocation', async () => {
     const first = must(await vended(a));
     isGateDown = true;
     expect(await operate('DELETE', `/${a.employerId}`)).toEqual({
@@ -174,7 +174,7 @@ describe('readers that bootstrap vends', () => {
     await expect(readerOf(first).root()).rejects.toMatchObject(refused);
   });
 
-  it('are told to a gate that lost its store or got an old one back, revocations too', async () => {
+  it('are sent again to a gate whose store was lost or restored, including revocations', async () => {
     const first = must(await vended(a));
     await vended(b);
     await operate('DELETE', `/${a.employerId}`);
@@ -201,7 +201,7 @@ describe('readers that bootstrap vends', () => {
     expect(row.secret_hash).toBeNull();
   });
 
-  it('follow a new secret of the platform’s own client', async () => {
+  it('change with the secret of the platform’s own client', async () => {
     const first = must(await vended(a));
     startPlatform('another');
     const second = must(await vended(a));

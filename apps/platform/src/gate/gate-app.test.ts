@@ -357,7 +357,7 @@ describe('pool-gate', () => {
   });
 
   describe('oauth', () => {
-    it('keeps reading and writing apart', async () => {
+    it('keeps the scopes for reading and writing separate', async () => {
       const reader = clientOf(appOf(), 'reader');
       await expect(put(reader, a)).rejects.toMatchObject({ code: 'forbidden', status: 403 });
       const greedy = clientOf(appOf(), 'reader', 'gate.write');
@@ -366,7 +366,7 @@ describe('pool-gate', () => {
       await expect(writeOnly.root()).rejects.toMatchObject({ code: 'forbidden' });
     });
 
-    it('ends a token after its time', async () => {
+    it('ends a token after its lifetime', async () => {
       const app = appOf();
       const form = 'grant_type=client_credentials&client_id=writer&client_secret=w';
       const granted = await app.request('/oauth/token', { method: 'POST', body: form });

@@ -79,7 +79,7 @@ describe('the gate and its document', () => {
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
   });
 
-  it('describes every route there is', () => {
+  it('describes every existing route', () => {
     const there = app.routes
       .filter(
         ({ method, path }) => method !== 'ALL' && path !== '/openapi.json' && path !== '/docs',
@@ -91,7 +91,7 @@ describe('the gate and its document', () => {
     expect([...new Set(there)].sort()).toEqual([...described].sort());
   });
 
-  it('answers whatever is sent as documented', { timeout: 60_000 }, async () => {
+  it('answers every request as documented', { timeout: 60_000 }, async () => {
     const credentials = {
       grant_type: 'client_credentials',
       client_id: 'writer',

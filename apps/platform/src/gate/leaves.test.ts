@@ -42,7 +42,7 @@ describe('leaves of the eligibility tree', () => {
   }
   const wallets = () => database.db.selectFrom('wallets').selectAll().execute();
 
-  it('go to the next wallets once their wallets are removed, the lowest first', async () => {
+  it('are assigned again after their wallets are removed, the lowest first', async () => {
     for (const holder of [a, b, c]) await gate.put(holder);
     await gate.remove(b);
     await gate.remove(a);
@@ -55,13 +55,13 @@ describe('leaves of the eligibility tree', () => {
     expect(gate.fake.state.current).toBe(await gate.computeStoredRoot());
   });
 
-  it('keep nothing of a wallet that was removed', async () => {
+  it('contain nothing of a removed wallet', async () => {
     await gate.put(a);
     await gate.remove(a);
     expect(await wallets()).toEqual([]);
   });
 
-  it('are not given away before the root without their wallet is final', async () => {
+  it('are not assigned again before the root without their wallet is final', async () => {
     await gate.put(a);
     gate.fake.state.instant = false;
     const removal = gate.remove(a);
@@ -136,7 +136,7 @@ describe('leaves of the eligibility tree', () => {
   it.each([
     ['before its removal was mined', false],
     ['after it was final, before that was written down', true],
-  ])('are given away once, also when the gate dies %s', async (_when, isMined) => {
+  ])('are assigned once, also when the gate dies %s', async (_when, isMined) => {
     await gate.put(a);
     gate.fake.state.instant = false;
     const removal = gate.remove(a).catch(errorCodeOf);
@@ -178,7 +178,7 @@ describe('leaves of the eligibility tree', () => {
       readLog();
     });
 
-    it('are refused when all are taken, and everything else goes on', async () => {
+    it('are refused when all are taken, and everything else continues', async () => {
       for (const holder of [a, b, c, d]) await gate.put(holder);
       const root = gate.fake.state.current;
       await expect(gate.put(e)).rejects.toMatchObject({
@@ -195,7 +195,7 @@ describe('leaves of the eligibility tree', () => {
       expect((await wallets()).length).toBe(4);
     });
 
-    it('are counted, those of removals under way too', async () => {
+    it('are counted, including those of removals in progress', async () => {
       expect(await gate.client.capacity()).toEqual({ capacity: 4, used: 0, nearlyFull: false });
       for (const holder of [a, b, c]) await gate.put(holder);
       expect(await gate.client.capacity()).toEqual({ capacity: 4, used: 3, nearlyFull: false });
@@ -210,7 +210,7 @@ describe('leaves of the eligibility tree', () => {
       expect((await gate.client.capacity()).used).toBe(3);
     });
 
-    it('draw one warning in the log from 80 % on, and one at the start', async () => {
+    it('cause one warning in the log from 80 % on, and one at start', async () => {
       const warnings = () => readLog().filter(({ msg }) => msg.includes('eligibility tree'));
       for (const holder of [a, b, c]) await gate.put(holder);
       expect(warnings()).toEqual([]);

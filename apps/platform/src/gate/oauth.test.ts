@@ -50,7 +50,7 @@ describe('tokens of the gate', () => {
   const statusOf = async (...parameters: Parameters<typeof ask>): Promise<number> =>
     (await ask(...parameters)).status;
 
-  it('limits guesses per address, and answers when to try again', async () => {
+  it('limits guesses per address, and says when to try again', async () => {
     const statuses = [];
     for (let i = 0; i < 12; i += 1) {
       statuses.push(await statusOf(['short', 'long', 'nobody'][i % 3] ?? '', `guess ${i}`));
@@ -64,14 +64,14 @@ describe('tokens of the gate', () => {
     expect(await statusOf('short', 'w')).toBe(200);
   });
 
-  it('does not tell from an address over its limit whether a short secret was guessed', async () => {
+  it('does not reveal to an address over its limit whether it guessed a short secret', async () => {
     for (let i = 0; i < 10; i += 1) {
       await ask('short', `guess ${i}`);
     }
     expect(await statusOf('short', 'w')).toBe(429);
   });
 
-  it('grants a secret that cannot be guessed while guesses flood its address', async () => {
+  it('accepts a secret that cannot be guessed while guesses flood its address', async () => {
     for (let i = 0; i < 50; i += 1) {
       await ask('long', `guess ${i}`);
     }
@@ -79,7 +79,7 @@ describe('tokens of the gate', () => {
     expect(await statusOf('long', 'x'.repeat(32))).toBe(200);
   });
 
-  it('limits each client by its id, wherever it asks from, and takes nothing from its address', async () => {
+  it('limits each client by its id from any address, and does not count against the address', async () => {
     for (let i = 0; i < 10; i += 1) {
       expect(await statusOf('short', 'w', `198.51.100.${i % 2}`)).toBe(200);
     }

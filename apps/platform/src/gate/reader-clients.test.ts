@@ -39,7 +39,7 @@ describe('readers of the gate', () => {
     });
   const refused = { code: 'gate_unauthorized' };
 
-  it('are made by the writer, read, and write nothing', async () => {
+  it('are created by the writer, can read, and cannot write', async () => {
     await expect(readerOf('a', 'one').root()).rejects.toMatchObject(refused);
     await gate.client.putReader(idOf('a'), stateOf(1, 'one'));
     const reader = readerOf('a', 'one');
@@ -50,7 +50,7 @@ describe('readers of the gate', () => {
     });
   });
 
-  it('end one by one, and their tokens with them at once', async () => {
+  it('end one by one, with their tokens', async () => {
     await gate.client.putReader(idOf('a'), stateOf(1, 'one'));
     await gate.client.putReader(idOf('b'), stateOf(1, 'two'));
     const token = await gate.tokenOf(idOf('a'), 'one');
@@ -63,7 +63,7 @@ describe('readers of the gate', () => {
     expect(await other.root()).toMatchObject({ wallets: 0 });
   });
 
-  it('keep their tokens when the same state is put again, and lose them with a new secret', async () => {
+  it('keep their tokens when the same state is written again, and lose them with a new secret', async () => {
     await gate.client.putReader(idOf('a'), stateOf(1, 'one'));
     const token = await gate.tokenOf(idOf('a'), 'one');
     await gate.client.putReader(idOf('a'), stateOf(1, 'one'));
@@ -73,7 +73,7 @@ describe('readers of the gate', () => {
     await readerOf('a', 'new').root();
   });
 
-  it('do not come back by a write that was under way, before a restart or after it', async () => {
+  it('are not restored by a write that was in progress, before or after a restart', async () => {
     await gate.client.putReader(idOf('a'), stateOf(1, 'one'));
     await gate.client.putReader(idOf('a'), stateOf(1, null));
     for (let i = 0; i < 2; i += 1) {
@@ -97,7 +97,7 @@ describe('readers of the gate', () => {
     });
   });
 
-  it('cannot take the id of a client that the gate is configured with', async () => {
+  it('cannot have the id of a configured client', async () => {
     await expect(gate.client.putReader('writer', stateOf(1, 'mine'))).rejects.toMatchObject({
       code: 'invalid_request',
     });

@@ -54,7 +54,7 @@ describe('guessed credentials', () => {
       })
     ).status;
 
-  it('asks the database nothing for guesses, and counts them against the address', async () => {
+  it('does not query the database for guesses, and counts them against the address', async () => {
     const guesses = [
       () => callEdge(`pool_edge_ABCDEFGH_${encodeBase58(random(40))}`),
       () => callNotes(`pool_live_ABCDEFGH_${encodeBase58(random(40))}`),
@@ -70,7 +70,7 @@ describe('guessed credentials', () => {
     expect(questions).toBe(0);
   });
 
-  it('asks the database nothing for a good credential whose last characters are changed', async () => {
+  it('does not query the database for a valid credential with changed last characters', async () => {
     const { token } = await platform.edgeToken(holder.address);
     questions = 0;
     const text = token.reveal();
@@ -81,7 +81,7 @@ describe('guessed credentials', () => {
     expect(questions).toBe(0);
   });
 
-  it('lets a good credential make its first call while guesses flood its address', async () => {
+  it('accepts the first call of a valid credential while guesses flood its address', async () => {
     const { token } = await platform.edgeToken(holder.address);
     const session = await platform.signIn(holder);
     await session.register();
@@ -93,14 +93,14 @@ describe('guessed credentials', () => {
     expect([await callEdge(token.reveal()), await callNotes(apiKey.reveal())]).toEqual([200, 200]);
   });
 
-  it('asks the database about tokens without a tag only within the limit of the address', async () => {
+  it('queries the database for tokens without a tag only within the limit of the address', async () => {
     for (let i = 0; i < 50; i += 1) {
       await callEdge(`pool_edge_ABCDEFGH_${encodeBase58(random(32))}`);
     }
     expect(questions).toBe(10);
   });
 
-  it('refuses a revoked token at its next request, and asks the database once', async () => {
+  it('refuses a revoked token at its next request, and queries the database once', async () => {
     const { token, id } = await platform.edgeToken(holder.address);
     expect(await callEdge(token.reveal())).toBe(200);
     await revokeEdgeToken(database.db, id, platform.clock.nowMs);
@@ -111,7 +111,7 @@ describe('guessed credentials', () => {
     expect(questions).toBe(1);
   });
 
-  it('takes the limit of a good credential before the database is asked', async () => {
+  it('applies the limit of a valid credential before it queries the database', async () => {
     platform = createTestPlatform(
       {
         ...database,

@@ -47,7 +47,7 @@ describe('limits and request ids', () => {
     expect((await callNonce('198.51.100.7')).status).toBe(200);
   });
 
-  it('limits bad credentials by address, and not the good ones from the same address', async () => {
+  it('limits invalid credentials by address, and not the valid ones from the same address', async () => {
     platform = createTestPlatform(database, { rateLimits: { addressPerSecond: 1 } });
     const session = await platform.signIn(a);
     const { token } = await platform.edgeToken(a.address);

@@ -114,7 +114,7 @@ describe('listen', () => {
     });
   });
 
-  it('stops: answers requests in progress within the grace, takes no new ones, keeps no connection open', async () => {
+  it('answers requests in progress within the grace when it stops, accepts no new ones, and closes every connection', async () => {
     const get = 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
     let takesMs = 0;
     let begun = 0;
@@ -152,15 +152,15 @@ describe('listen', () => {
   });
 });
 
-describe('careless binding', () => {
+describe('a host without a TLS proxy in front', () => {
   const hosts = ['::', '0.0.0.0', '10.0.0.1', '2001:db8::1', 'platform.example', '127.example'];
-  it.each(hosts)('is refused for %s', (host) => {
+  it.each(hosts)('is refused if it is not loopback: %s', (host) => {
     expect(() => parsePlatformConfig({ PLATFORM_HOST: host })).toThrow(/PLATFORM_HOST is not/);
     expect(() => parseGateConfig({ GATE_HOST: host })).toThrow(/GATE_HOST is not/);
   });
 
   it.each(['127.0.0.1', '127.1.2.3', '::1', '[::1]', 'localhost'])(
-    'is not refused for %s',
+    'is accepted if it is loopback: %s',
     (host) => {
       expect(() => parsePlatformConfig({ PLATFORM_HOST: host })).not.toThrow(/PLATFORM_HOST/);
       expect(() => parseGateConfig({ GATE_HOST: host })).not.toThrow(/GATE_HOST/);

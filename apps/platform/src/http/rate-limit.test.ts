@@ -28,7 +28,7 @@ describe('the limits of the platform', () => {
     ['session', 3],
     ['edge', 4],
   ] as const)(
-    'lets ten seconds’ worth through at once, and then the steady rate: %s',
+    'allow ten seconds’ worth at once, and then the steady rate: %s',
     (name, perSecond) => {
       let nowMs = 1_000_000;
       const limiter = createRateLimits(config, () => nowMs)[name];
@@ -40,7 +40,7 @@ describe('the limits of the platform', () => {
     },
   );
 
-  it('lets a minute’s worth of settlements through at once, each checked', () => {
+  it('allow a minute’s worth of settlements at once, each with its check', () => {
     let nowMs = 1_000_000;
     const { settlements } = createRateLimits(config, () => nowMs);
     const cost = settlementCost.request + settlementCost.checks;

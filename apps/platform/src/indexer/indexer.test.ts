@@ -255,7 +255,7 @@ describe('createIndexer', () => {
         fake.state.noteRoot = word(2);
       },
     ],
-  ])('stops for good and serves no notes when %s', async (_name, lie) => {
+  ])('halts and serves no notes when %s', async (_name, lie) => {
     fake.fund(1);
     fake.fund(2);
     fake.state.final = 3;

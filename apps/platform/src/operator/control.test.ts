@@ -104,7 +104,7 @@ describe('createControlApp', () => {
     });
   });
 
-  it('creates none for the account of a contract, unless its chain is named', async () => {
+  it('creates no token for the account of a contract, unless the chain is given', async () => {
     // On another chain somebody else may own the contract of the customer's address, and register first.
     await registerEmployer(database.db, { address, contractChainId: 10 }, undefined, 0);
     const refused = [];
@@ -128,7 +128,7 @@ describe('createControlApp', () => {
     ['a wallet without an account', { address, name: 'x' }, 409, 'employer_not_found'],
     ['what is no address', { address: '0x12', name: 'x' }, 400, 'invalid-address'],
     ['a name with a NUL', { address, name: 'a\u0000' }, 400, 'invalid_request'],
-  ])('creates none for %s', async (_name, body, status, code) => {
+  ])('creates no token for %s', async (_name, body, status, code) => {
     expect(await edgeTokens('POST', '', body)).toEqual([status, expect.objectContaining({ code })]);
   });
 
@@ -138,7 +138,7 @@ describe('createControlApp', () => {
     }
   });
 
-  it('listens to the operator alone', async () => {
+  it('accepts only the operator', async () => {
     expect((await resume('anvil', 'guess'))[0]).toBe(401);
     expect((await cursor()).halted).toBe('a root differs');
   });

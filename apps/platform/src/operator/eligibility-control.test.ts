@@ -85,11 +85,11 @@ describe('the operator’s eligibility routes', () => {
       wallets: wallets.map(({ address }) => address),
     });
 
-  it('tell how full the tree is', async () => {
+  it('report how many leaves of the tree are used', async () => {
     expect(await call('capacity')).toEqual([200, { capacity: 5, used: 4, nearlyFull: true }]);
   });
 
-  it('remove a wallet: it is not fundable, and needs another invitation to return', async () => {
+  it('remove a wallet, which is then not fundable and requires another invitation', async () => {
     expect(await invite(a)).toEqual([200, { walletLimit: 1, walletsTaken: 1 }]);
     expect(await enrol(a)).toBe('ready');
     expect(await invite(b)).toMatchObject([403, { code: 'invitation_quota_exhausted' }]);
@@ -103,7 +103,7 @@ describe('the operator’s eligibility routes', () => {
     expect(removed).toHaveLength(1);
   });
 
-  it('keep the place of a removed wallet taken until the gate has freed it, and finish on another try', async () => {
+  it('keep the place of a removed wallet until the gate has freed it, and finish at the next call', async () => {
     await invite(a);
     await enrol(a);
     removal = Promise.reject(new Error('the gate is down'));
@@ -115,7 +115,7 @@ describe('the operator’s eligibility routes', () => {
     expect(await invite(b)).toMatchObject([200, { walletsTaken: 1 }]);
   });
 
-  it('give an employer a limit of its own, and take it back', async () => {
+  it('set and reset the limit of an employer', async () => {
     const { address } = employer;
     expect(await call('limit', { address, wallets: 2 })).toMatchObject([200, { walletLimit: 2 }]);
     expect(await invite(a, b)).toMatchObject([200, { walletLimit: 2, walletsTaken: 2 }]);
@@ -141,7 +141,7 @@ describe('the operator’s eligibility routes', () => {
     expect(await call(path, body)).toMatchObject([status, { code }]);
   });
 
-  it('say when they need the running platform, or a gate', async () => {
+  it('report that they need the running platform, or a gate', async () => {
     const deps = { gate: undefined, invitations: running.invitations };
     expect(await call('capacity', undefined, deps)).toMatchObject([409, { code: 'no_gate' }]);
   });

@@ -65,7 +65,7 @@ describe('a control file', () => {
   const list = () => withControl(config(), (call) => call('GET', '/edge-tokens'));
   const revoke = () => withControl(config(), (call) => call('DELETE', '/edge-tokens/7'));
 
-  it('does not send its token to whatever listens on that port now', async () => {
+  it('does not send its token to another process that listens on the port now', async () => {
     await leaveFile();
     expect(await list()).toEqual({ edgeTokens: [] });
     expect(heard).toHaveLength(1);
@@ -73,7 +73,7 @@ describe('a control file', () => {
     expect(heard.join('\n').toLowerCase()).not.toContain('authorization');
   });
 
-  it('does not believe a stranger that an edge token is revoked', async () => {
+  it('does not accept the answer of another process to a revocation', async () => {
     await leaveFile();
     await expect(revoke()).rejects.toMatchObject({ code: 'not_found' });
     answer = () => ({ proof: '0'.repeat(64) });
@@ -94,7 +94,7 @@ describe('a control file', () => {
   });
 
   it.each(['http://198.51.100.7:80', 'http://127.0.0.1.evil.test', 'file:///etc/passwd', 'x'])(
-    'is not followed to %s',
+    'is ignored if it names %s',
     async (url) => {
       await leaveFile(url);
       expect(await list()).toEqual({ edgeTokens: [] });
@@ -109,7 +109,7 @@ describe('a control file', () => {
     },
   );
 
-  it('leads to the platform that wrote it', async () => {
+  it('connects to the platform that wrote it', async () => {
     const control = await startControl(directory, {
       db: database.db,
       credentials: testCredentials,

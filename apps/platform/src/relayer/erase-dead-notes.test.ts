@@ -148,7 +148,7 @@ describe('sealed notes of batches that never landed', () => {
     expect(await noteCounts()).toEqual({ 'job reverted': 0, 'job settled': all });
   });
 
-  it('stay while this machine’s clock, the index or an open transaction leave a doubt', async () => {
+  it('are kept while this machine’s clock, the index or an open transaction leaves a doubt', async () => {
     await post('late');
     await passTime(past + 3_600);
     const kept = { 'late reverted': all };
@@ -189,7 +189,7 @@ describe('sealed notes of batches that never landed', () => {
     expect(await noteCounts()).toEqual({ 'late reverted': 0 });
   });
 
-  it('stay where the contract has the batch, whatever the row says', async () => {
+  it('are kept if the contract has the batch, for every state of the row', async () => {
     const { request } = await post('job');
     await settleDown();
     await settleDown();
@@ -227,7 +227,7 @@ describe('sealed notes of batches that never landed', () => {
     expect(await noteCounts()).toEqual({ 'first reverted': 0, 'second reverted': 0 });
   });
 
-  it('once erased, the key answers without notes, and is tried again only with them', async () => {
+  it('are missing from the settlement after erasure, and another attempt requires them', async () => {
     const { request } = await post('job');
     await passTime(past + 3_600);
     const before = await edge.getSettlement('job');

@@ -7,7 +7,7 @@ function rowsOf(employerId: string, from: number, count: number): QueuedRow[] {
 }
 
 describe('createFairQueue', () => {
-  it('lets employers take turns, and takes a few rows of each', () => {
+  it('gives employers turns, with a few rows of each', () => {
     const queue = createFairQueue(() => 0);
     const chosen = queue.choose([...rowsOf('a', 1, 1_000), ...rowsOf('b', 2_001, 2)]);
     expect(chosen.slice(0, 5).map(({ employerId }) => employerId)).toEqual([
@@ -75,7 +75,7 @@ describe('createFairQueue', () => {
 });
 
 describe('runBounded', () => {
-  it('runs a few at once, fewer per owner, and all in the end', async () => {
+  it('runs a few items at once, fewer per owner, and finally all items', async () => {
     const running = new Map<string, number>();
     const most = new Map<string, number>();
     let all = 0;

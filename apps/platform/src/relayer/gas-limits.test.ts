@@ -111,7 +111,7 @@ describe('the gas of a relayer', () => {
     return raw;
   }
 
-  it('is never more than the ceiling: a batch that needs more is refused before it is signed', async () => {
+  it('never exceeds the ceiling: a batch that needs more is refused before it is signed', async () => {
     // Half of such a block is less than a batch of 16 needs.
     await setBlockGasLimit(350_000);
     await chain.mine(1);
@@ -164,7 +164,7 @@ describe('the gas of a relayer', () => {
     },
   );
 
-  describe('when the node refuses bytes for good', () => {
+  describe('when the node will never accept the bytes', () => {
     const refusing = (refused: string, and: Partial<PoolChain> = {}): PoolChain => ({
       ...poolChain,
       broadcast: async (raw) => {
@@ -226,7 +226,7 @@ describe('the gas of a relayer', () => {
       expect(await outcome()).toEqual(['settled', undefined]);
     });
 
-    it('keeps bytes that fail for any other reason', async () => {
+    it('keeps bytes that fail for another reason', async () => {
       await sendOldBytes(900_000n);
       await relay({
         ...poolChain,
@@ -264,7 +264,7 @@ describe('the gas of a relayer', () => {
     });
   });
 
-  it('is the ceiling at most when a wallet that was cheap in the simulation burns what it gets', async () => {
+  it('is at most the ceiling when a wallet that was cheap in the simulation burns all its gas', async () => {
     const wallet = chain.wallet('stranger');
     await mintTestToken(chain.token, chain.wallet('deployer'), wallet.address, 1_000_000n);
     const { pool } = chain.settings;

@@ -18,7 +18,7 @@ const log = createLog('silent', 'test');
 const eligibilityRoot = assertField(12345n);
 const gwei = 10n ** 9n;
 
-describe('a transaction on its way', () => {
+describe('a transaction in progress', () => {
   let chain: TestChain;
   let poolChain: PoolChain;
   let database: TestDatabase;
@@ -169,7 +169,7 @@ describe('a transaction on its way', () => {
       openChain(cap);
     });
 
-    it('never offers more, and offers the cap itself where the chain asks for a margin above it', async () => {
+    it('never offers more, and offers the cap if the chain asks for a margin above it', async () => {
       await mineAt(8n * gwei);
       const target = await chain.settlementTarget();
       await accept((await createTestSettlement(target, { eligibilityRoot })).request);
@@ -180,7 +180,7 @@ describe('a transaction on its way', () => {
       expect((await recordOf()).state).toBe('settled');
     });
 
-    it('sends nothing while the chain asks for more, and sends once it does not', async () => {
+    it('sends nothing while the chain asks for more, and sends when it asks for less', async () => {
       await mineAt(20n * gwei);
       const target = await chain.settlementTarget();
       await accept((await createTestSettlement(target, { eligibilityRoot })).request);
@@ -194,7 +194,7 @@ describe('a transaction on its way', () => {
       expect((await recordOf()).state).toBe('settled');
     });
 
-    it('replaces within the cap only, waits with the sent transaction, and settles by it', async () => {
+    it('replaces within the cap only, and settles with the last sent transaction', async () => {
       await getStuck();
       nowMs += 100_000_000;
       await relay();
@@ -220,7 +220,7 @@ describe('a transaction on its way', () => {
     });
   });
 
-  it('settles by the transaction that was replaced, when that is the one mined', async () => {
+  it('settles with the replaced transaction if that one is mined', async () => {
     await getStuck();
     nowMs += 120_000;
     await relay({ ...poolChain, broadcast: () => Promise.resolve() });
@@ -245,7 +245,7 @@ describe('a transaction on its way', () => {
     expect((await recordOf()).txHash).toBe(old?.tx_hash);
   });
 
-  it('frees its nonce once the deadline of its batch is over', async () => {
+  it('frees its nonce after the deadline of its batch', async () => {
     const { request } = await getStuck();
     await chain.provider.send('evm_setNextBlockTimestamp', [request.batch.deadline + 1]);
     await mineAt(10n ** 12n);
@@ -272,7 +272,7 @@ describe('a transaction on its way', () => {
     expect((await recordOf('job-2')).state).toBe('settled');
   });
 
-  it('holds up the transactions behind it, which are not replaced', async () => {
+  it('delays the transactions behind it, which are not replaced', async () => {
     await getStuck('job-1');
     const target = await chain.settlementTarget();
     const next = await createTestSettlement(target, { eligibilityRoot, jobKey: 'job-2' });

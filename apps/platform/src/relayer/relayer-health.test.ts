@@ -93,7 +93,7 @@ describe('the health of the relayer', () => {
     await relay();
   }
 
-  it('is unknown before the first look, and ok while nothing is wrong', async () => {
+  it('is unknown before the first check, and ok while there is no problem', async () => {
     expect(watch.read()).toBeUndefined();
     expect(await see()).toEqual({ ok: true });
   });
@@ -119,7 +119,7 @@ describe('the health of the relayer', () => {
     expect(await see()).toEqual({ ok: true });
   });
 
-  it('looks again after the clock was set back', async () => {
+  it('is checked again after the clock was set back', async () => {
     expect(await see()).toEqual({ ok: true });
     nowMs -= 60 * minute;
     await setBalance(0n);
@@ -181,7 +181,7 @@ describe('the health of the relayer', () => {
     expect(await see()).toEqual({ ok: true });
   });
 
-  it('reports a chain that does not answer, and looks again at once', async () => {
+  it('reports a chain that does not answer, and checks again at once', async () => {
     let isCut = true;
     watch = watchOf({
       ...poolChain,
@@ -194,7 +194,7 @@ describe('the health of the relayer', () => {
     expect(watch.read()).toEqual({ ok: true });
   });
 
-  it('does not look again shortly after a look that found no problem', async () => {
+  it('is not checked again shortly after a check without a problem', async () => {
     let looks = 0;
     watch = watchOf({
       ...poolChain,
@@ -210,7 +210,7 @@ describe('the health of the relayer', () => {
     expect(looks).toBe(2);
   });
 
-  it('is stalled after two minutes without a look', async () => {
+  it('is stalled after two minutes without a check', async () => {
     expect(await see()).toEqual({ ok: true });
     nowMs += 2 * minute;
     expect(watch.read()).toEqual({ ok: true });

@@ -229,7 +229,7 @@ describe('settlement flow', () => {
     expect(await batchCount()).toBe(1n);
   });
 
-  it('gives every settlement of a pass a nonce of its own', async () => {
+  it('assigns a different nonce to every settlement of a pass', async () => {
     const target = await chain.settlementTarget();
     for (const jobKey of ['one', 'two', 'three']) {
       const { request } = await createTestSettlement(target, { eligibilityRoot, jobKey });
@@ -388,7 +388,7 @@ describe('settlement flow', () => {
     expect((await accept(next.request)).state).toBe('accepted');
   });
 
-  it('reports an allowance that is too small, and sends after it was raised', async () => {
+  it('reports an allowance that is too small, and sends after it is raised', async () => {
     const { request } = await makeSettlement({
       amounts: [900_000n, 200_000n],
     });

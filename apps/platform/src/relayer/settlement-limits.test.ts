@@ -109,7 +109,7 @@ describe('the limits of a settlement', () => {
     );
 
   describe('by its deadline', () => {
-    it('accepts what agents sign, and refuses a later deadline, naming the limit and the remedy', async () => {
+    it('accepts the deadlines that agents sign, and refuses a later one with the limit and the remedy', async () => {
       const { edge } = await open(10 * whole);
       const now = Math.floor(Date.now() / 1_000);
       await edge.postSettlement('job-1', (await settle({ deadline: now + 4_500 })).request);
@@ -124,13 +124,13 @@ describe('the limits of a settlement', () => {
       expect(await edge.getSettlement('job-2')).toBeUndefined();
     });
 
-    it('counts from the chain when its clock is ahead of ours', async () => {
+    it('counts from the chain’s clock if it is ahead of this machine’s', async () => {
       const opened = await open(10 * whole);
       opened.platform.clock.nowMs -= 10 * hour;
       expect((await post(opened, await settle(), 'job-1'))[0]).toBe(202);
     });
 
-    it('answers a replay of what an earlier version accepted, whatever its deadline', async () => {
+    it('answers a replay of a settlement that an earlier version accepted, for any deadline', async () => {
       const { edge } = await open(10 * whole);
       const { request } = await settle();
       await edge.postSettlement('job-1', request);
@@ -197,7 +197,7 @@ describe('the limits of a settlement', () => {
       expect((await post(opened, await settle({ jobKey: 'job-3' }), 'job-3'))[0]).toBe(429);
     });
 
-    it('counts what a reverted transaction burned', async () => {
+    it('counts the gas of a reverted transaction', async () => {
       await post(await open(whole), await settle(), 'job-1');
       await chain.provider.send('evm_setAutomine', [false]);
       await relay();
@@ -212,7 +212,7 @@ describe('the limits of a settlement', () => {
       expect((await post(await open(enough), next, 'job-2'))[0]).toBe(202);
     });
 
-    it('accepts one of two that arrive at once and do not both fit', async () => {
+    it('accepts one of two concurrent settlements if only one fits', async () => {
       const opened = await open(whole);
       const [one, two] = [await settle(), await settle({ jobKey: 'job-2' })];
       const answers = await Promise.all([post(opened, one, 'job-1'), post(opened, two, 'job-2')]);

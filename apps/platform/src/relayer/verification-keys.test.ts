@@ -32,18 +32,18 @@ describe('the keys that proofs are verified with', () => {
     return { folder, manifest };
   }
 
-  it('are the pinned development keys unless others are configured', async () => {
+  it('are by default the pinned development keys', async () => {
     const keys = await loadVerificationKeys(undefined);
     expect([...keys.keys()]).toEqual([16, 64, 256]);
     expect(keys.get(16)).toEqual(verificationKeys['fund-16']);
   });
 
-  it('are those that the manifest pins, without any proving key', async () => {
+  it('are the keys that the manifest pins, without a proving key', async () => {
     const keys = await loadVerificationKeys(await publish(json));
     expect([...keys]).toEqual([[64, verificationKeys['fund-64']]]);
   });
 
-  it('are refused when a file is not the one that the manifest pins', async () => {
+  it('are refused if a file differs from the manifest', async () => {
     const published = await publish(json.replace('"1"', '"2"'));
     await expect(loadVerificationKeys(published)).rejects.toMatchObject({
       code: 'artifact_refused',

@@ -114,7 +114,7 @@ describe('a batch that its funder withdraws', () => {
   const batchCount = () => chain.pool().batchCount();
   const sentCount = () => chain.provider.getTransactionCount(chain.wallet('relayer').address);
 
-  it('is never sent when nothing was sent yet, and ends reverted once the withdrawal is final', async () => {
+  it('is never sent if nothing was sent yet, and ends reverted once the withdrawal is final', async () => {
     const settlement = await settle();
     await edge.postSettlement('job-1', settlement.request);
     const answered = await edge.postVoid('job-1', await withdraw(settlement));
@@ -216,7 +216,7 @@ describe('a batch that its funder withdraws', () => {
     },
   );
 
-  it('is not sent by a pass that had read it before the withdrawal came', async () => {
+  it('is not sent by a pass that read it before the withdrawal arrived', async () => {
     const settlement = await settle();
     await edge.postSettlement('job-1', settlement.request);
     const request = await withdraw(settlement);
@@ -234,7 +234,7 @@ describe('a batch that its funder withdraws', () => {
     expect(await batchCount()).toBe(0n);
   });
 
-  it('is sent although a simulation of fund() refuses while the withdrawal comes', async () => {
+  it('is withdrawn although a simulation of fund() fails while the withdrawal arrives', async () => {
     const settlement = await settle();
     await edge.postSettlement('job-1', settlement.request);
     const request = await withdraw(settlement);

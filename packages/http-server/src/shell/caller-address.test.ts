@@ -14,6 +14,6 @@ it.each([
   ['a network of short IPv6', '2001:0db8::1', undefined, 0, '2001:db8:0:0::/64'],
   ['loopback of IPv6', '::1', undefined, 0, '0:0:0:0::/64'],
   ['nothing known', undefined, undefined, 0, 'unknown'],
-])('takes %s', (_name, remote, forwardedFor, hops, expected) => {
+])('uses %s', (_name, remote, forwardedFor, hops, expected) => {
   expect(parseCallerAddress(remote, forwardedFor, hops)).toBe(expected);
 });

@@ -71,7 +71,7 @@ it.each([
   'Application/JSON',
   'application/json; charset=utf-8',
   'application/json ;x',
-])('takes content type "%s"', async (type) => {
+])('accepts content type "%s"', async (type) => {
   expect(await read('{}', { type })).toEqual({});
 });
 
@@ -92,7 +92,7 @@ it.each([
   ['escapes at even places', ` ${JSON.stringify('\\'.repeat(25_000))}`],
   ['escapes at odd places', JSON.stringify('\\'.repeat(25_000))],
   ['many values', JSON.stringify(Array.from({ length: 30_000 }, () => []))],
-])('lets others have their turn while it checks %s', async (_what, body) => {
+])('gives way to other requests while it checks %s', async (_what, body) => {
   let turns = 0;
   const pace = () => {
     turns += 1;

@@ -27,7 +27,7 @@ function createLimiter(perSecond: number, burst = Math.max(1, 2 * perSecond), ma
   return { clock, limiter, passes, retryAfter, takeAll };
 }
 
-it('passes a burst, then the rate, and saves up no more than the burst', () => {
+it('allows a burst, then the rate, and accumulates no more than the burst', () => {
   const { clock, takeAll } = createLimiter(2, 20);
   expect(takeAll('a')).toBe(20);
   clock.nowMs += 499;
@@ -38,13 +38,13 @@ it('passes a burst, then the rate, and saves up no more than the burst', () => {
   expect(takeAll('a')).toBe(20);
 });
 
-it('keeps callers apart', () => {
+it('keeps the buckets of callers separate', () => {
   const { takeAll } = createLimiter(2, 20);
   takeAll('a');
   expect(takeAll('b')).toBe(20);
 });
 
-it('says when to come back, in whole seconds', () => {
+it('says when to try again, in whole seconds', () => {
   const { clock, limiter, retryAfter } = createLimiter(0.4);
   limiter.take('a');
   expect(retryAfter('a')).toBe(3);
@@ -89,7 +89,7 @@ it('survives a clock that goes back', () => {
   expect(passes('a')).toBe(false);
 });
 
-it('forgets who called longest ago, and nobody else', () => {
+it('forgets only the caller that called longest ago', () => {
   const { limiter, takeAll } = createLimiter(2, 20);
   limiter.take('third');
   takeAll('first');
@@ -102,7 +102,7 @@ it('forgets who called longest ago, and nobody else', () => {
   expect(takeAll('first')).toBe(20);
 });
 
-it('keeps the bucket of a credential that proves itself again, and forgets the one unused longest', () => {
+it('keeps the bucket of a credential that authenticates again, and forgets the one unused longest', () => {
   const { limiter, passes } = createLimiter(0.5);
   limiter.admit('a');
   expect(passes('a')).toBe(true);
@@ -115,7 +115,7 @@ it('keeps the bucket of a credential that proves itself again, and forgets the o
   expect(passes('a')).toBe(true);
 });
 
-it('counts each made-up credential by itself, and lets none crowd out one that authenticated', () => {
+it('counts each made-up credential separately, and keeps the authenticated ones', () => {
   const { clock, limiter, passes } = createLimiter(0.5);
   limiter.admit('good');
   expect(passes('good')).toBe(true);

@@ -34,7 +34,7 @@ describe('by name', () => {
     'Agent.Example:443',
     '[2001:db8::1]:8787',
     '[2001:db8::2]',
-  ])('takes Host %s', async (host) => {
+  ])('serves Host %s', async (host) => {
     expect(await ask({ host })).toBe(200);
   });
 
@@ -55,7 +55,7 @@ describe('by name', () => {
     '[2001:db8::3]',
     '[::ffff:10.0.0.1]',
     '0.0.0.0',
-  ])('does not take Host "%s"', async (host) => {
+  ])('refuses Host "%s"', async (host) => {
     expect(await ask({ host })).toBe('forbidden_host');
   });
 
@@ -65,7 +65,7 @@ describe('by name', () => {
     ['http://evil.test', 'forbidden_host'],
     ['null', 'forbidden_host'],
     ['http://localhost.evil.test', 'forbidden_host'],
-  ])('meets Origin %s', async (origin, expected) => {
+  ])('answers Origin %s', async (origin, expected) => {
     expect(await ask({ host: '127.0.0.1', origin })).toBe(expected);
   });
 });
@@ -90,7 +90,7 @@ describe('exactly', () => {
     },
   );
 
-  it('reads the host of the URL where no server set a header', async () => {
+  it('reads the host of the URL if no server set a header', async () => {
     expect(await ask({}, 'http://pay.example/')).toBe(200);
     expect(await ask({}, 'http://evil.test/')).toBe('forbidden_host');
   });

@@ -56,7 +56,7 @@ function createTestShell(changes: Partial<ShellOptions> = {}) {
 }
 
 describe('an answer', () => {
-  it('carries the headers of every answer, whatever it is', async () => {
+  it('has the common headers for every status', async () => {
     const { get } = createTestShell();
     const paths = ['/ok', '/nothing', '/broken', '/refused/401'];
     const answers = [
@@ -71,7 +71,7 @@ describe('an answer', () => {
     }
   });
 
-  it('is code and message for an error, with its status', async () => {
+  it('contains code and message of an error, with its status', async () => {
     const { get } = createTestShell();
     const answer = await get('/refused/409');
     expect([answer.status, await answer.json()]).toEqual([
@@ -102,7 +102,7 @@ describe('an answer', () => {
     expect((await get('/refused/401')).headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('says the request id alone of an unexpected error', async () => {
+  it('contains only the request id of an unexpected error', async () => {
     const { get, lines } = createTestShell();
     const answer = await get('/broken');
     const requestId = answer.headers.get('x-request-id');
@@ -117,7 +117,7 @@ describe('an answer', () => {
     expect(JSON.stringify(lines)).not.toContain('CANARY');
   });
 
-  it('is no failure where the caller broke the request off', async () => {
+  it('is not logged as a failure if the caller aborted the request', async () => {
     const { app, lines } = createTestShell();
     const caller = new AbortController();
     app.get('/abandoned', () => {
@@ -151,7 +151,7 @@ describe('the request id', () => {
     ['0af76519', false],
     ['pool_live_abcdef0123456789', false],
     [`${given}0`, false],
-  ])('of the caller %s is kept: %s, where the service keeps them', async (id, isKept) => {
+  ])('of the caller %s is kept: %s, if the service keeps them', async (id, isKept) => {
     const { get, lines } = createTestShell({ keepsRequestIds: true });
     const answered = (await get('/ok', { 'x-request-id': id })).headers.get('x-request-id');
     expect(answered === id).toBe(isKept);
@@ -177,7 +177,7 @@ describe('the log line', () => {
     ]);
   });
 
-  it('has the level of the service, and is info where an error is answered', async () => {
+  it('has the level of the service, and info for an error', async () => {
     const { get, lines } = createTestShell({ answeredLevel: 'debug' });
     await get('/ok');
     await get('/refused/429');
@@ -209,7 +209,7 @@ describe('a body', () => {
     }
   });
 
-  it('can be limited by a route, which can answer for itself', async () => {
+  it('can be limited by a route, which can answer in its own form', async () => {
     const { app, post } = createTestShell();
     app.post('/small', limitBody(10), (c) => c.json({}));
     app.post(
@@ -227,7 +227,7 @@ describe('a body', () => {
   });
 });
 
-it('gives routes the address of the connection, or what an own proxy saw', async () => {
+it('gives routes the address of the connection, or the one that an own proxy saw', async () => {
   const from = { remoteAddress: '192.0.2.1' };
   const headers = { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' };
   const addressOf = async (changes: Partial<ShellOptions>) => {

@@ -36,7 +36,7 @@ describe('recoverSigner', () => {
     expect(recoverSigner(digest, signature)).toBeUndefined();
   });
 
-  it('takes 65 bytes for what they are', () => {
+  it('reads 65 bytes as r, s and v', () => {
     expect(hexToBytes(good)).toHaveLength(65);
     expect(recoverSigner(digest, good)).toBe(wallet.address);
   });
@@ -46,7 +46,7 @@ describe('assertFunderSigned', () => {
   const claim = { funder: parseEvmAddress(wallet.address), digest, signature: good };
   const never = () => Promise.reject(new Error('the contract must not be asked'));
 
-  it('asks no contract when the key of the address signed', async () => {
+  it('calls no contract when the key of the address signed', async () => {
     await expect(assertFunderSigned(claim, never)).resolves.toBeUndefined();
   });
 

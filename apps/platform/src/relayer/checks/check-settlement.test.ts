@@ -46,12 +46,12 @@ describe('a settlement', () => {
     return await batches.check(request, settings);
   }
 
-  it('is accepted as it was authorised', async () => {
+  it('is accepted with the authorised content', async () => {
     const { digest } = await assertSettlement(good, testSettings);
     expect(bigintToHex32(digest)).toBe(good.batch.digest);
   });
 
-  it('is about this pool on this chain', async () => {
+  it('is for this pool on this chain', async () => {
     const elsewhere = { ...testSettings, pool: testSettings.registry };
     await expect(assertSettlement(good, elsewhere)).rejects.toThrow('batch.digest');
     const otherChain = { ...testSettings, chainId: 1337 };

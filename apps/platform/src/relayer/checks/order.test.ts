@@ -79,7 +79,7 @@ describe('a settlement', () => {
     }
   }
 
-  it('is checked by its cost: limit, signature, nonce, batch, proof', async () => {
+  it('is checked from the cheapest check to the most expensive: limit, signature, nonce, batch, proof', async () => {
     expect(await accept(request)).toBe('accepted');
     expect(steps).toEqual(['limit', 'nonce', 'batch', 'proof']);
   });
@@ -118,7 +118,7 @@ describe('a settlement', () => {
       }),
       ['limit', 'nonce', 'batch'],
     ],
-  ])('with %s is refused there, before the later checks', async (_name, change, expected) => {
+  ])('with %s is refused by that check, before the later ones', async (_name, change, expected) => {
     expect(await accept(change(request))).toBe('invalid_settlement');
     expect(steps).toEqual(expected);
   });

@@ -62,7 +62,7 @@ describe('turns', () => {
     expect(await Promise.all(all)).toHaveLength(4);
   });
 
-  it('end for a caller who waited too long, and free its place', async () => {
+  it('refuse a caller who waited too long, and free its place', async () => {
     const { begun, add, endOne } = open({ maxWaiting: 1, waitMs: 10 });
     const first = add('a1');
     await expect(add('b1')).rejects.toMatchObject({ code: 'verifier_unavailable', status: 503 });
@@ -75,7 +75,7 @@ describe('turns', () => {
     expect(begun).toEqual(['a1', 'c1']);
   });
 
-  it('go on after work that failed', async () => {
+  it('continue after work that failed', async () => {
     const { turns, add, endOne } = open();
     const failed = turns.run('a', () => Promise.reject(new Error('failed')));
     const next = add('b1');
