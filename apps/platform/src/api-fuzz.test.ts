@@ -1,4 +1,4 @@
-/** Platform and edge against their documents: whatever is sent, they answer as the documents say. */
+/** Platform and edge answer every request as their OpenAPI documents describe. */
 
 import { createOpenApi, edgeApi, platformApi, platformRoutes } from '@pool/api';
 import { assertField, createSignInMessage, Secret } from '@pool/core';
@@ -23,7 +23,7 @@ import { batchIdOf } from './relayer/settlement-store.ts';
 const maxBodyBytes = 512 * 1024;
 const unlimited = 1_000_000;
 
-/** Its settings, and a pool that takes every withdrawal. */
+/** Its settings, and a pool that accepts every withdrawal. */
 const fakeChain: PoolChain = {
   ...createSettingsOnlyChain(testSettings, 'valid'),
   simulateVoid: () => Promise.resolve(undefined),
@@ -64,7 +64,7 @@ describe('the platform and its documents', () => {
   const send = async (path: string, init: RequestInit) =>
     await platform.app.request(`http://127.0.0.1${path}`, init);
 
-  /** The session cookie of a holder who signed in, and has got so far. */
+  /** The session cookie of a holder who signed in and has made this progress. */
   async function openSession(progress: Progress = 'enrolled'): Promise<string> {
     const nonce = await callerOf('')(platformRoutes.createNonce, {});
     if (nonce.status !== 200) {

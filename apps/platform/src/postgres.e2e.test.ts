@@ -179,7 +179,7 @@ describe('platform and gate on a PostgreSQL server', () => {
     await server.start();
     await expect.poll(() => statusOf('/readyz'), { timeout: 20_000 }).toEqual([200, null]);
 
-    // Signed bytes are stored, and what the chain made of them is not known here yet.
+    // Signed bytes are stored, and their outcome on the chain is not known here yet.
     await expect
       .poll(() => ask('select state from relayer_transactions'), { timeout: 20_000, interval: 20 })
       .toEqual([{ state: 'open' }]);
@@ -191,7 +191,7 @@ describe('platform and gate on a PostgreSQL server', () => {
       .toMatchObject({ state: 'settled', sealedNotes: request.sealedNotes });
     expect(await chain.pool().batchCount()).toBe(1n);
     expect(await chain.poolBalance()).toBe(300n);
-    // The index calls a batch settled; the relayer records the outcome of its own transaction in a pass of its own.
+    // The index calls a batch settled; the relayer records the outcome of its own transaction in its own pass.
     await expect
       .poll(() => ask('select state, purpose from relayer_transactions'), { timeout: 20_000 })
       .toEqual([{ state: 'succeeded', purpose: 'fund' }]);

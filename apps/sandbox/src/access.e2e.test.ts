@@ -1,5 +1,5 @@
-// Who is let in, on real processes: each capability at each route, keys that are rotated and revoked, and what remains
-// when gate and platform are gone. One deployment, tests in order: the last ones end its services.
+// Access to real processes: each capability at each route, rotated and revoked keys, and the access that remains when
+// gate and platform are down. One deployment, tests in order: the last ones end its services.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { capabilities } from '@pool/api';
@@ -40,7 +40,7 @@ describe('a deployment', () => {
     return { status: response.status, body: (await response.json()) as Answer['body'] };
   }
 
-  /** Each route of the agent that takes a credential, and the answer to a caller that is let in. */
+  /** Each route of the agent that takes a credential, and the answer to an authorised caller. */
   const routes: readonly (readonly [
     string,
     (bearer: string | undefined) => Promise<Answer>,
@@ -141,7 +141,7 @@ describe('a deployment', () => {
     });
     expect(report.body).toMatchObject({ issues: [] });
     await process.stop();
-    // Its own setting outranks what is vended, also where nothing can be paid there.
+    // Its own setting has precedence over the vended chain, even if it cannot pay there.
     const other = await agent.restart({ AGENT_ENV: path, DISBURSE_CHAIN: 'elsewhere' });
     const refused = await ask(`${other.url}/api/validate`, other.loopbackToken, {
       body: stack.createRequest({ 0: 1n }),
@@ -183,7 +183,7 @@ describe('a deployment', () => {
       status: 503,
       body: { code: 'verification_unavailable' },
     });
-    // Its own token needs nobody's word.
+    // Its own token is checked without the platform.
     expect((await ask(url, stack.agent.loopbackToken)).status).toBe(200);
     const down = ['platform', 'poolGate'];
     await expect

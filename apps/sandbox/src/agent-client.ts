@@ -20,7 +20,7 @@ export type AgentClient = {
   /**
    * Polls until the job is `done` or `failed`. An agent that does not answer is asked again: it may be
    * restarting.
-   * @throws PoolError `job_not_finished` when the time is over
+   * @throws PoolError `job_not_finished` after the time limit
    */
   waitForJob(key: string, options?: WaitOptions): Promise<DisbursementJob>;
 };

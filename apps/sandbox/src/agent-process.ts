@@ -21,7 +21,7 @@ export type StartAgentOptions = {
   readonly name: string;
   /** Where it reaches the platform; a test puts a lying proxy here. */
   readonly platformUrl?: string;
-  /** What it believes in. Default: the sandbox's own chains. */
+  /** Its chains file. Default: the sandbox's own chains. */
   readonly chains?: ChainsFile;
   /** Added to its environment, for example `DISBURSE_FAULT`. */
   readonly env?: Readonly<Record<string, string>>;
@@ -95,7 +95,7 @@ async function startIn(
       logPath: join(surroundings.logs, `${name}.log`),
     }),
   );
-  // It listens before the platform has told it whose agent it is; ready means that it takes disbursements.
+  // It listens before it knows its employer; ready means that it accepts disbursements.
   const loopbackToken = await waitUntilReady(process, async () => {
     const token = readLoopbackToken(home);
     const authorization = { authorization: `Bearer ${token ?? ''}` };

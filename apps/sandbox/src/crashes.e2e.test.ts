@@ -37,7 +37,7 @@ type Crash = {
   readonly agent: Agent;
   readonly key: string;
   readonly request: DisburseRequest;
-  /** Different for every point: it tells the payments apart. */
+  /** Different for every point, to distinguish the payments. */
   readonly amount: bigint;
 };
 
@@ -72,7 +72,7 @@ describe('an agent that is killed', () => {
     const again = await agent.restart();
     const client = clientOf(again);
     if ((await client.getJob(key)).status === 404) {
-      // It died before it had accepted anything, so the caller asks again.
+      // It died before it had accepted anything, so the caller sends it again.
       expect(point).toBe('claim.before-store');
       await submit(again, key, request);
     }

@@ -34,7 +34,7 @@ export async function createEdgeToken(options: {
     );
     return v.parse(answerSchema, JSON.parse(stdout)).token;
   } catch {
-    // What the command printed may hold the token, so it is not passed on.
+    // The output of the command may contain the token, so no message repeats it.
     throw new PoolError('edge_token_failed', 'the platform made no edge token; see its log');
   }
 }

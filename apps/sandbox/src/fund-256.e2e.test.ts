@@ -1,5 +1,5 @@
-// A roster that fund-64 cannot hold: circuit, key and proof of fund-256, once through everything. Its key alone takes minutes and
-// gigabytes to make, so this is for full runs.
+// A roster that is too large for fund-64: a whole payment with circuit, key and proof of fund-256. Its key alone takes
+// minutes and gigabytes to make, so this is for full runs.
 import { readFileSync } from 'node:fs';
 import { connectShieldedPool, parseBatchFunded } from '@pool/contracts';
 import { JsonRpcProvider } from 'ethers';

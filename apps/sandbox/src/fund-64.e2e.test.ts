@@ -1,4 +1,4 @@
-// A roster that fund-16 cannot hold: circuit, key and proof of fund-64, once through everything.
+// A roster that is too large for fund-16: a whole payment with circuit, key and proof of fund-64.
 import { connectShieldedPool, parseBatchFunded } from '@pool/contracts';
 import { JsonRpcProvider } from 'ethers';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// A settlement that reverts on chain because the world changed between the relayer's simulation and the
-// block (protocol §8, late landing): nothing is called final before the authorisation is dead.
+// A settlement that reverts on chain because balances changed between the relayer's simulation and the block (protocol
+// §8, late landing): nothing is reported as final before the authorisation is dead.
 import { connectErc20 } from '@pool/contracts';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -25,7 +25,7 @@ describe('an agent behind a dishonest platform', () => {
     client = clientOf(await stack.startAgent({ name: 'deceived', platformUrl: proxy.url }));
   });
   afterEach(() => {
-    // A lie that nobody heard proves nothing.
+    // A lie that reached no client proves nothing.
     expect(proxy.told.every((count) => count > 0)).toBe(true);
     proxy.tell([]);
   });
@@ -128,7 +128,7 @@ describe('an agent behind a dishonest platform', () => {
     const rotated = stack.holders[3]!.encryptionPublicKey;
     const newer = await signEvidence(holder, rotated, Date.now() + minute);
     proxy.tell([
-      // Stopped at the amount of the second recipient, after the look-up: only the pin is wanted here.
+      // Stopped at the amount of the second recipient, after the look-up: this step only creates the pin.
       aboutFirstHolder(() => ({ encryptionPublicKey: rotated, evidence: newer })),
       {
         path: /lookup$/,
@@ -179,7 +179,7 @@ describe('an agent behind a dishonest platform', () => {
         method: 'POST',
         request: (body) => {
           captured.push(body as unknown as SettlementRequest);
-          // The platform keeps it to itself.
+          // The platform does not get the settlement.
           return { ...body, chain: 'withheld' };
         },
       },
@@ -224,7 +224,7 @@ describe('an agent behind a dishonest platform', () => {
     expect(await codeOf({ deadline: honest.deadline + 1n })).toBe(refusedSignature);
     expect(await codeOf({ funder: stack.holders[0]!.address })).toBe(refusedSignature);
 
-    // The same authorisation lands by somebody else's hand, and the job ends with that transaction.
+    // Another sender lands the same authorisation, and the job ends with that transaction.
     const receipt = await (await pool.fund(...call(honest))).wait();
     provider.destroy();
     const job = await client.waitForJob('captured');

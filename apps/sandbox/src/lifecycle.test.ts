@@ -1,4 +1,4 @@
-// What `up`, `down` and `status` do about processes, shown with processes that do nothing.
+// What `up`, `down` and `status` do with processes, tested with processes that do nothing.
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,7 +79,7 @@ describe('the sandbox', () => {
     const [ours, foreign] = [startIdle('ours'), startIdle('foreign')];
     const ledger = openProcessLedger(directory);
     ledger.add('ours', ours.identity);
-    // An entry left by a crash whose pid now belongs to somebody else.
+    // An entry left by a crash, whose pid now belongs to another process.
     ledger.add('earlier', { pid: foreign.identity.pid, startedAt: '1' });
     expect(await takeDown(directory)).toBe(1);
     expect(isRunning(ours.identity)).toBe(false);

@@ -48,7 +48,7 @@ export type UpOptions = {
   readonly progress: Progress;
 };
 
-/** @throws PoolError `sandbox_busy`, `sandbox_broken`, and whatever the services answer */
+/** @throws PoolError `sandbox_busy`, `sandbox_broken`, and the errors of the services */
 export async function bringUp(options: UpOptions): Promise<UpOutcome> {
   const { directory, progress } = options;
   const lock = lockDirectory(directory);

@@ -47,7 +47,7 @@ function addCommand(name: string, description: string): Command {
   return program
     .command(name)
     .description(description)
-    .option('--dir <folder>', 'where the sandbox lives', defaultDirectory)
+    .option('--dir <folder>', 'folder of the sandbox', defaultDirectory)
     .option('--json', 'answer as JSON');
 }
 
@@ -83,7 +83,7 @@ addCommand('down', 'end exactly what up started').action(async ({ dir, json }: C
   }
 });
 
-addCommand('status', 'tell what runs; exit code 0 only when everything does').action(
+addCommand('status', 'show what runs; exit code 0 only if everything runs').action(
   ({ dir, json }: CommonOptions) => {
     const directory = resolve(dir);
     const { state, processes, file } = readStatus(directory);
@@ -104,11 +104,11 @@ program
   .description('start a deployment, pay a roster, show who received what, stop')
   .option('--roster <file>', 'CSV: address,amount[,memo]', resolve(root, 'examples/roster.csv'))
   .option('--token <symbol>', 'which test token to pay in', 'USDC')
-  .option('--dir <folder>', 'where its own folder is made', defaultDirectory)
+  .option('--dir <folder>', 'where the demo creates its folder', defaultDirectory)
   .action(async ({ roster, token, dir }: DemoCommandOptions) => {
     process.exitCode = await runDemo({
       parent: resolve(dir),
-      // npm and pnpm run scripts from the repository; a path is meant from where the person stands.
+      // npm and pnpm run scripts from the repository; a path is relative to the folder of the caller.
       rosterPath: resolve(process.env['INIT_CWD'] ?? process.cwd(), roster),
       token,
     });

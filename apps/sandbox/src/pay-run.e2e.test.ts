@@ -1,5 +1,5 @@
-// The command as a payroll clerk uses it, over real processes: who is not ready, what a payment comes to, what stops
-// it, who was left out, and one label however it is typed (docs/decisions/0023).
+// The command as a payroll clerk uses it, over real processes: recipients that are not ready, the total of a payment,
+// what prevents it, skipped recipients, and the spellings of a label (docs/decisions/0023).
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ describe('disburse-agent for payroll staff', () => {
     await stack.end();
   });
 
-  /** Two holders and, in the third line of amounts, somebody who is not enrolled. */
+  /** Two holders and, in the third line of amounts, a person who is not enrolled. */
   function writeRoster(name: string, amounts: readonly string[]): string {
     const path = join(stack.directory, name);
     const people = [stack.holders[0]!.address, stack.holders[1]!.address, stranger];

@@ -1,6 +1,7 @@
 /**
- * A chain with the pool on it and one platform process, without gate and agent: for `pnpm bench platform`. The verifiers on
- * the chain believe every proof, so that a measurement need not make real ones; the platform's own check stays.
+ * A chain with the pool on it and one platform process, without gate and agent: for `pnpm bench platform`. The
+ * verifiers on the chain accept every proof, so that a measurement need not make real ones; the platform's own check
+ * stays.
  *
  * @module
  */
@@ -60,7 +61,7 @@ export type PlatformAlone = {
   readonly eligibilityRoot: Hex32;
   /** Registers one more employer. @returns an edge token of it */
   openEmployer(index: number): Promise<string>;
-  /** Signs in as one of many wallets, through both routes. @throws what the platform answers */
+  /** Signs in as one of many wallets, through both routes. @throws the platform's error */
   signIn(index: number): Promise<void>;
   stop(): Promise<void>;
 };
@@ -150,7 +151,7 @@ function settingsOf({ chains }: ChainsFile): EvmChainSettings {
   return settings;
 }
 
-/** Believing verifiers, an accepted root, and the funder's allowance. */
+/** Verifiers that accept every proof, an accepted root, and the funder's allowance. */
 async function prepareChain(rpcUrl: string, { contracts, tokens }: DeployedChain): Promise<Hex32> {
   const root = bigintToHex32(0xcafen);
   const provider = new JsonRpcProvider(rpcUrl, undefined, { cacheTimeout: -1 });

@@ -1,6 +1,6 @@
 /**
- * The list of processes a sandbox started, written before anything else is done with them: whatever crashes,
- * `down` still finds each one, by pid and start time.
+ * The list of processes a sandbox started, written before anything else is done with them: after any crash, `down`
+ * still finds each one by pid and start time.
  *
  * @module
  */

@@ -1,17 +1,17 @@
 /**
- * Steps with their times. On a terminal the present step shows while it runs; elsewhere finished steps are
- * plain lines, or nothing at all.
+ * Steps with their times. On a terminal the current step shows while it runs; elsewhere finished steps are plain lines,
+ * or are not shown.
  *
  * @module
  */
 export type Progress = {
   /** Ends the step before and starts this one. */
   step(text: string): void;
-  /** Says how far the present step is; shown on terminals only. */
+  /** Reports the progress of the current step; shown on terminals only. */
   detail(text: string): void;
-  /** Ends the present step. */
+  /** Ends the current step. */
   done(): void;
-  /** Marks the present step as the one that failed. */
+  /** Marks the current step as failed. */
   fail(): void;
 };
 

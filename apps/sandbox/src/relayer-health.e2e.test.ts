@@ -1,5 +1,5 @@
-// A relayer that cannot send, behind a platform that answers: seen by a dry run and by readiness before anybody
-// waits for it, and gone again once it is mended. Real processes, a real chain.
+// A relayer that cannot send, behind a platform that answers: a dry run and readiness report it before a payment waits
+// for it, and no longer after the repair. Real processes, a real chain.
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
@@ -62,7 +62,7 @@ describe('a relayer that cannot send', () => {
       detail: { kind: 'relayer_unavailable' },
     });
 
-    // The finding is a warning: the platform takes the batch and keeps it.
+    // The finding is a warning: the platform accepts the batch and stores it.
     await stack.client.disburse('waits', stack.createRequest({ 0: 7n, 1: 3n }));
     await expect
       .poll(async () => (await stack.client.getJob('waits')).body.stage, {

@@ -12,8 +12,8 @@ import type { RosterLine } from './roster.ts';
 import type { SandboxFile } from './sandbox-file.ts';
 
 /**
- * Gas a recipient costs in a public batch transfer of an ERC-20 token to 100 accounts
- * (packages/contracts/gas.snapshot, which a test holds these to).
+ * Gas a recipient costs in a public batch transfer of an ERC-20 token to 100 accounts (packages/contracts/gas.snapshot;
+ * a test compares them).
  */
 const publicBatchGas = { newHolder: 27_394, existingHolder: 10_294 } as const;
 

@@ -1,6 +1,6 @@
 /**
- * The roster as the demo compares it with what was received. The agent's own command judges the file; this
- * only reads what it accepted.
+ * The roster as the demo compares it with what was received. The agent's own command checks the file; this only reads
+ * what it accepted.
  *
  * @module
  */

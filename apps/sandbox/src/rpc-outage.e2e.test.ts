@@ -1,5 +1,5 @@
-// An agent whose RPC goes away and comes back: a proxy between the agent and the real chain is cut at chosen
-// calls, while platform and gate go on using the chain. What the agent cannot see it calls unknown, and waits.
+// An agent whose RPC goes away and comes back: a proxy between the agent and the real chain is cut at chosen calls,
+// while platform and gate go on using the chain. The agent reports what it cannot read as unknown, and waits.
 import { erc20Abi } from '@pool/contracts';
 import { type RpcCall, type RpcProxy, startRpcProxy } from '@pool/testkit';
 import { Interface } from 'ethers';
@@ -41,7 +41,7 @@ describe('an agent whose RPC is cut', () => {
     await stack.end();
   });
 
-  /** The advisory look at the allowance is the first call of a job that asks the token. */
+  /** The advisory read of the allowance is the first call of a job to the token. */
   function isAllowanceCall({ method, params }: RpcCall): boolean {
     const [call] = params as [{ data?: string; to?: string }?];
     return (
@@ -63,7 +63,7 @@ describe('an agent whose RPC is cut', () => {
     return { status: response.status, report: (await response.json()) as Report };
   }
 
-  /** The job goes on as far as it can; `stage` is where it waits. */
+  /** The job continues as far as it can; `stage` is where it waits. */
   async function expectStage(key: string, stage: string): Promise<void> {
     await expect
       .poll(async () => (await client.getJob(key)).body.stage, { timeout: 60_000, interval: 25 })
@@ -125,7 +125,7 @@ describe('an agent whose RPC is cut', () => {
       return isCut;
     });
     await client.disburse('unseen', stack.createRequest({ 0: 7n, 1: 3n }));
-    // Past the look, and waiting for the chain before it proves.
+    // After that read, the job waits for the chain before it proves.
     await expectStage('unseen', 'proving');
     expect(isCut).toBe(true);
     rpc.mend();
@@ -144,7 +144,7 @@ describe('an agent whose RPC is cut', () => {
 
   it('reports the allowance as unknown also if the RPC hangs at this read only', async () => {
     let looks = 0;
-    // Only the first look: the decision after the signature reads again, and must be answered.
+    // Only the first read: the decision after the signature reads again, and must be answered.
     rpc.cut('hang', (call) => isAllowanceCall(call) && ++looks === 1);
     await client.disburse('hung', stack.createRequest({ 2: 5n }));
     const job = await client.waitForJob('hung');
@@ -160,7 +160,7 @@ describe('an agent whose RPC is cut', () => {
     await client.disburse('blind', stack.createRequest({ 3: 9n }));
     await expectStage('blind', 'settling');
     rpc.cut('drop');
-    // The others see the batch settle and become final; this agent takes nobody's word for it.
+    // The others see the batch settle and become final; this agent trusts only its own RPC.
     await expect
       .poll(() => countFundedBatches(stack.place), { timeout: 30_000, interval: 100 })
       .toBe(4);

@@ -69,7 +69,7 @@ export function readSandboxFile(directory: string): SandboxFile | undefined {
   }
 }
 
-/** Removes what a deployment wrote. Logs stay when asked, to see what went wrong. */
+/** Removes what a deployment wrote. Keeps the logs on request, for diagnosis. */
 export function removeDeployment(directory: string, options: { readonly keepLogs: boolean }): void {
   const names = ['sandbox.json', 'chains.json', 'processes.json', 'processes.json.new'];
   const folders = [

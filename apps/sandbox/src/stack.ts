@@ -44,7 +44,7 @@ import {
 export type StackOptions = {
   /** Everything the deployment writes lies below this folder. */
   readonly directory: string;
-  /** Where started processes are noted. Default: a ledger of its own in the directory. */
+  /** The list of started processes. Default: a ledger of its own in the directory. */
   readonly ledger?: ProcessLedger;
   /** How many recipients to enrol. Default: enough for a batch of 64. */
   readonly holderCount?: number;
@@ -52,7 +52,7 @@ export type StackOptions = {
   readonly isEnrolled?: (address: string) => boolean;
   /** The agent's ceiling for one call. Default: what the largest circuit holds. */
   readonly maxRecipients?: number;
-  /** Told what happens next, in a few words. */
+  /** Receives a short description of each step. */
   readonly onStep?: (step: string) => void;
   /** Added to the environment of every agent, for example an accelerator's. */
   readonly agentEnvironment?: Readonly<Record<string, string>>;
@@ -96,7 +96,7 @@ const platformScript = fileURLToPath(new URL('../../platform/src/main.ts', impor
 
 /**
  * Starts everything and resolves when the agent is ready to disburse. On failure it ends what it started.
- * @throws PoolError `process_not_ready`, `enrolment_failed` and whatever the services answer
+ * @throws PoolError `process_not_ready`, `enrolment_failed` and the errors of the services
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const ledger = options.ledger ?? openProcessLedger(options.directory);
@@ -146,7 +146,7 @@ async function startServices(options: StackOptions, ledger: ProcessLedger): Prom
   const gateClients = createGateClients();
   const platformData = join(directory, 'platform-data');
   const gateData = join(directory, 'gate-data');
-  // One after the other: the first run on a machine makes what is copied.
+  // One after the other: the first start on a machine makes the template that later starts copy.
   await placeEmptyCluster(platformData);
   await placeEmptyCluster(gateData);
   const common = { chainsFile, chain: chainKey, clients: gateClients };

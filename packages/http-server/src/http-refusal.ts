@@ -38,7 +38,7 @@ export const refusals = {
   unreadable,
   unexpected: refuse(500, 'internal_error', 'an unexpected error; see the log'),
   noTunnel: refuse(405, 'method_not_allowed', 'this server opens no tunnels'),
-  noExpectation: refuse(417, 'expectation_failed', 'the only Expect that is met is 100-continue'),
+  noExpectation: refuse(417, 'expectation_failed', 'the only supported Expect is 100-continue'),
   stopping: refuse(503, 'stopping', 'this server is stopping; try again shortly'),
 } as const;
 
@@ -100,7 +100,7 @@ function findCodingRefusal({
     : refuse(
         415,
         'unsupported_media_type',
-        'a body is read as UTF-8 only: encode it so, and leave the charset out of Content-Type or name it utf-8',
+        'a body is read as UTF-8 only: encode it as UTF-8, and remove the charset from Content-Type or set it to utf-8',
       );
 }
 

@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
 
 /**
  * @param address - of the connection, as the system writes it
- * @returns an IPv4 address, or the /64 network of an IPv6 address, all of which one host commands
+ * @returns an IPv4 address, or the /64 network of an IPv6 address, all of which one host controls
  */
 export function describePeer(address: string): string {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];

@@ -13,9 +13,9 @@ export interface AnvilOptions {
   readonly blockTimeSeconds?: number;
   /** Blocks per epoch; 1 makes `finalized` follow the head by two blocks. */
   readonly slotsInAnEpoch?: number;
-  /** Chain id, 31337 unless told otherwise. */
+  /** Chain id. Default: 31337. */
   readonly chainId?: number;
-  /** Loopback port; 0, the default, takes a free one. */
+  /** Loopback port; 0, the default, chooses a free one. */
   readonly port?: number;
 }
 
@@ -30,7 +30,7 @@ export interface Anvil {
 /** The mnemonic of anvil's funded accounts: public, so its keys must never hold value elsewhere. */
 export const anvilMnemonic = 'test test test test test test test test test test test junk';
 
-/** Starts anvil and resolves once it listens. Throws `chain_not_started` with the tool's last words. */
+/** Starts anvil and resolves once it listens. Throws `chain_not_started` with the tool's last output. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const chainId = options.chainId ?? 31337;
   const child = spawn(anvilBinary(), anvilArguments(options, chainId), {

@@ -1,4 +1,4 @@
-/** The fuzzer finds what it is there to find: apps that break their document in one way each. */
+/** The fuzzer finds apps that break their document, each in one way. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fuzzApi } from './api-fuzz.ts';
 
@@ -93,7 +93,7 @@ function fuzz(app: (sent: Sent) => Response, seed?: number) {
   });
 }
 
-/** The app, but for one answer in place of every 400. */
+/** The app with another answer in place of every 400. */
 function but(broken: (sent: Sent) => Response) {
   return (sent: Sent): Response => {
     const right = serve(sent);
@@ -160,7 +160,7 @@ describe('fuzzApi', () => {
   });
 });
 
-/** Of an error and of what caused it, outermost first. */
+/** The messages of an error and of its causes, outermost first. */
 function messagesOf(error: unknown): readonly string[] {
   return error instanceof Error ? [error.message, ...messagesOf(error.cause)] : [];
 }

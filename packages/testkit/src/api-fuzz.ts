@@ -1,7 +1,7 @@
 /**
- * Drives every operation of an OpenAPI document against an app in this process: requests that fit, requests
- * with one thing wrong, texts that are no JSON, headers left out or strange. Whatever comes, the answer has
- * a documented status and a body that the document accepts, and repeats nothing of the request.
+ * Drives every operation of an OpenAPI document against an app in this process: valid requests, requests with one
+ * error, texts that are not JSON, missing and strange headers. Every answer must have a documented status and a body
+ * that the document accepts, and must repeat nothing of the request.
  *
  * @module
  */
@@ -19,13 +19,13 @@ export type FuzzTarget = {
   readonly credentials: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Values by field or parameter name that mean something to the app. */
   readonly known: Readonly<Record<string, readonly unknown[]>>;
-  /** Whole bodies by operation id that the app takes. */
+  /** Whole bodies by operation id that the app accepts. */
   readonly bodies: Readonly<Record<string, readonly unknown[]>>;
-  /** Texts that no answer may hold. */
+  /** Texts that no answer may contain. */
   readonly secrets: readonly string[];
-  /** One byte more is too much. */
+  /** The largest accepted body, in bytes. */
   readonly maxBodyBytes: number;
-  /** Requests an operation. */
+  /** Requests per operation. */
   readonly runs: number;
   /** Decides every request. Default: `POOL_FUZZ_SEED` of the environment, otherwise a new one for each run. */
   readonly seed?: number;
@@ -100,14 +100,14 @@ export async function fuzzApi(target: FuzzTarget): Promise<SeenStatuses> {
   return Object.assign(seen, { note: `with POOL_FUZZ_SEED=${seed}` });
 }
 
-/** @throws Error for a seed that is none */
+/** @throws Error for an invalid seed */
 function readSeed(): number | undefined {
   const text = process.env['POOL_FUZZ_SEED'] ?? '';
   if (text === '') {
     return undefined;
   }
   if (!/^[0-9]{1,10}$/.test(text)) {
-    throw new Error('POOL_FUZZ_SEED is a whole number');
+    throw new Error('POOL_FUZZ_SEED must be a whole number');
   }
   return Number(text);
 }
@@ -148,7 +148,7 @@ const rawTexts: readonly string[] = [
   '{"__proto__":null}',
 ];
 
-// What a header can carry at all: no line break and no NUL gets past a client or a server.
+// Characters that a header can contain: clients and servers refuse line breaks and NUL.
 const strangeHeaders: readonly string[] = [
   '',
   '"',

@@ -1,6 +1,6 @@
 /**
- * Whether an answer is one that an OpenAPI document describes: status, headers, content type and body; and whether it keeps
- * to itself what it was sent.
+ * Whether an answer is one that an OpenAPI document describes: status, headers, content type and body; and whether it
+ * repeats nothing of the request.
  *
  * @module
  */
@@ -28,7 +28,7 @@ type Components = { readonly headers?: Readonly<Record<string, HeaderObject>> };
 /** @throws Error naming the operation, the status and what is wrong */
 type AnswerJudge = (operation: DescribedOperation, response: Response) => Promise<void>;
 
-/** @param secrets - texts that no body may hold */
+/** @param secrets - texts that no body may contain */
 export function createAnswerJudge(components: Components, secrets: readonly string[]): AnswerJudge {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ $id: 'document', components });

@@ -10,7 +10,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 /** Part of every hostile text: an answer that has it repeats its input. */
 export const canary = 'zqxCANARYxqz';
 
-// Errors may name a field that is a plain word, so that people find their slip; this one is none.
+// Errors may name a field that is a plain word, so that people find their mistake; this is not a plain word.
 const hostileKey = `${canary}-field`;
 
 /** Values that fit a schema; `known` are values by field name that mean something to the service. */
@@ -105,7 +105,7 @@ function boundsOf(node: JsonSchema, low: string, high: string, min: number, max:
   return { min: from, max: to };
 }
 
-/** What no field asks for. Every text carries {@link canary}. */
+/** Values that no field accepts. Every text carries {@link canary}. */
 export const hostileValues: readonly unknown[] = [
   null,
   true,

@@ -1,4 +1,4 @@
-// Copies of the empty cluster: each is its own, and none is put over a database that is there.
+// Copies of the empty cluster are independent, and never overwrite an existing database.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -56,7 +56,7 @@ async function ensureTemplate(): Promise<string> {
     const tar = await original.dumpDataDir('none');
     await original.close();
     writeFileSync(join(made, 'cluster.tar'), new Uint8Array(await tar.arrayBuffer()));
-    // The rename makes the template appear whole or not at all, however many processes make one at once.
+    // The rename makes the template appear whole or not at all, even if several processes make one at once.
     renameSync(made, template);
   } catch (error) {
     if (!existsSync(template)) {

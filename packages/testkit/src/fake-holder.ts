@@ -1,5 +1,5 @@
 /**
- * People for tests: a wallet, its viewing key, and the sign-in by which it vouches for its P.
+ * People for tests: a wallet, its viewing key, and the sign-in that proves its P.
  *
  * @module
  */

@@ -35,7 +35,7 @@ export function createFakePlatform(chain: FakePoolChain) {
 
   const platform = {
     posts: 0,
-    /** Withdrawals taken, newest last. */
+    /** Accepted withdrawals, newest last. */
     voids: [] as VoidRequest[],
     /** The relayer keeps withdrawals and sends none. */
     holdBackVoids: false,
@@ -81,7 +81,7 @@ export function createFakePlatform(chain: FakePoolChain) {
         platform.posts += 1;
         platform.postedRoots.add(request.batch.batchRoot);
         const standing = rows.get(key);
-        // As the real one: a dead authorisation of another batch nonce gives way.
+        // Like the real one: another batch nonce replaces a dead authorisation.
         const known = standing !== undefined && mayFollow(standing, request) ? undefined : standing;
         if (known !== undefined && known.batch.batchRoot !== request.batch.batchRoot) {
           throw new PoolError('idempotency_conflict', 'another batch has this key');

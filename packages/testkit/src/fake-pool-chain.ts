@@ -73,7 +73,7 @@ export function createFakePoolChain(options: FakeChainOptions) {
     /** Successful `fund()` calls with our funder's money. */
     funds: 0,
     approvals: [] as bigint[],
-    /** The next this many reads fail like an RPC that is down. */
+    /** This many next reads fail as if the RPC were down. */
     failReads(count: number): void {
       outages = count;
     },

@@ -1,7 +1,7 @@
 /**
- * An HTTP proxy that lies: it stands between an agent and a real platform and changes the JSON of chosen
- * requests or answers. So a platform that swaps a key, or a relayer that alters a batch, can be played
- * without a single dishonest line in the product.
+ * An HTTP proxy that lies: it runs between an agent and a real platform and changes the JSON of chosen requests or
+ * answers. So tests can have a platform that swaps a key, or a relayer that alters a batch, without test code in the
+ * product.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ export type Lie = {
 
 export type LyingProxy = {
   readonly url: string;
-  /** How many times each lie was told, in the order given. A lie that reached no client proves nothing. */
+  /** How many times each lie was applied, in the given order. A lie that reached no client proves nothing. */
   readonly told: readonly number[];
   /** Replaces the lies; none: an honest proxy. */
   tell(lies: readonly Lie[]): void;

@@ -19,7 +19,7 @@ export interface PostgresBinaries {
   readonly links: string | undefined;
 }
 
-/** Undefined where npm ships no PostgreSQL for this machine and no folder is named. */
+/** Undefined if npm ships no PostgreSQL for this machine and no folder is named. */
 export function findPostgres(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): PostgresBinaries | undefined {

@@ -26,7 +26,7 @@ export interface PostgresServer {
   pid(): number;
   /** URL of a database, password included. */
   url(database: string): string;
-  /** Makes an empty database and answers its URL. `icuLocale` sorts text by that language's rules. */
+  /** Creates an empty database and returns its URL. `icuLocale` sorts text by that language's rules. */
   createDatabase(options?: { readonly icuLocale?: string }): Promise<string>;
   /** Runs one statement as the superuser. */
   query(text: string, database?: string): Promise<Record<string, unknown>[]>;

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 
 export type ProcessIdentity = {
   readonly pid: number;
-  /** Start time as the kernel tells it; opaque, compared for equality only. */
+  /** Start time as the kernel reports it; opaque, compared for equality only. */
   readonly startedAt: string;
 };
 
@@ -23,7 +23,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
 }
 
 /**
- * Ends a process and its group: SIGTERM, then SIGKILL for whatever is left after the grace period.
+ * Ends a process and its group: SIGTERM, then SIGKILL for the rest after the grace period.
  * @param identity - a process that leads its own group. One that has ended is left alone.
  * @param graceMs - 0: SIGKILL at once
  */

@@ -106,8 +106,8 @@ export function startNodeProcess(
 }
 
 /**
- * Polls until `check` answers something other than undefined.
- * @throws PoolError `process_not_ready` with its last words when the process ends or the time is over
+ * Polls until `check` returns something other than undefined.
+ * @throws PoolError `process_not_ready` with its last output when the process ends or after the time limit
  */
 export async function waitUntilReady<T>(
   process: ManagedProcess,
@@ -124,7 +124,7 @@ export async function waitUntilReady<T>(
       const what = process.hasExited() ? 'ended at once' : `was not ready after ${timeoutMs} ms`;
       throw new PoolError(
         'process_not_ready',
-        `${process.name} ${what}. Its last words (${process.logPath}):\n${process.output().slice(-2_000)}`,
+        `${process.name} ${what}. Its last output (${process.logPath}):\n${process.output().slice(-2_000)}`,
       );
     }
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,7 +1,6 @@
 /**
- * A proxy in front of a chain's JSON-RPC that can be cut: it closes connections, keeps callers waiting for
- * ever, or does so to chosen calls alone. So an RPC that is down, or hangs, can be played to one process
- * while all other clients keep using the chain.
+ * A proxy in front of a chain's JSON-RPC that can be cut: it closes connections or never answers, for all calls or for
+ * chosen ones. So one process has an RPC that is down or hangs, while all other clients keep using the chain.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +19,7 @@ export type RpcProxy = {
   readonly answered: number;
   /** From now on calls meet the fault. @param only - which; default: all */
   cut(fault: RpcFault, only?: (call: RpcCall) => boolean): void;
-  /** Answers again. Calls that hang are given up: their connections are closed. */
+  /** Answers again. The connections of calls that hang are closed. */
   mend(): void;
   stop(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-/** Who may take a leaf of the eligibility tree: quotas of addresses and employers, invitations, a full tree. */
+/** Which wallets get a leaf of the eligibility tree: limits per address and per employer, invitations, a full tree. */
 import { errorCodeOf, PoolError } from '@pool/core';
 import { createSessionClient, type SessionClient } from '@pool/platform-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -207,7 +207,7 @@ describe('admission to the eligibility tree', () => {
       await inviting.invite(addresses(1));
       await inviting.invite(addresses(1));
       expect((await inviting.listInvitations()).walletsTaken).toBe(2);
-      // An enrolled wallet has its leaf: its invitation cannot be taken back to invite another one.
+      // An enrolled wallet has its leaf: its invitation cannot be withdrawn to invite another wallet.
       expect(await inviting.cancelInvitation(holder(0).address).catch(errorCodeOf)).toBe(
         'invitation_used',
       );

@@ -179,8 +179,8 @@ describe('employer routes', () => {
     });
 
     it.each([
-      ['a W that is no point', `0x02${'f'.repeat(64)}`, undefined],
-      ['a P that is no point', undefined, `0x${'f'.repeat(64)}`],
+      ['a W that is not a curve point', `0x02${'f'.repeat(64)}`, undefined],
+      ['a P that is not a curve point', undefined, `0x${'f'.repeat(64)}`],
       ['a P that is the identity', undefined, `0x01${'0'.repeat(62)}`],
     ])('refuses %s', async (_name, walletPub, key) => {
       const session = await registered(a);
@@ -217,7 +217,7 @@ describe('employer routes', () => {
       up = true;
       const again = await session.onboard(a.walletPub, a.encryptionPublicKey);
       expect(again).toMatchObject({ created: false, readiness: 'ready' });
-      // An outage later on does not take the place away that the wallet has.
+      // A later outage does not remove the wallet from the list.
       up = false;
       await session.onboard(a.walletPub, a.encryptionPublicKey);
       expect((await session.getEnrollment()).readiness).toBe('ready');
@@ -322,7 +322,7 @@ describe('employer routes', () => {
       await session.revokeKey(minted[0]?.id ?? 0);
       await session.mintKey('disburse', 'fits again');
       expect(await session.listKeys()).toHaveLength(51);
-      // Another wallet has its own fifty, and sees no other.
+      // Another wallet has its own fifty keys, and sees no others.
       const other = await registered(b);
       expect(await other.listKeys()).toEqual([]);
       await other.mintKey('disburse', 'first');
@@ -350,7 +350,7 @@ describe('employer routes', () => {
         await session.mintKey('disburse', 'same name'),
         await session.mintKey('disburse', 'same name'),
       ];
-      // Not even a key of the same name and capability ends by another one.
+      // Revoking one key does not end another key of the same name and capability.
       expect((await session.listKeys()).map(({ revokedAt }) => revokedAt)).toEqual([
         undefined,
         undefined,

@@ -72,8 +72,8 @@ export async function getEmployerOfAddress(
     throw new PoolError(
       'contract_on_another_chain',
       chainId === undefined
-        ? 'this account is of a wallet with a key: leave --contract-chain-id out'
-        : `this account is of the contract on chain ${chainId}: give --contract-chain-id ${chainId} once you know that your customer's wallet is on that chain`,
+        ? 'this account belongs to a wallet with a key: remove --contract-chain-id'
+        : `this account belongs to the contract on chain ${chainId}: give --contract-chain-id ${chainId} once you know that your customer's wallet is on that chain`,
     );
   }
   return { id, address };

@@ -58,7 +58,7 @@ describe('readiness', () => {
       await expect.poll(() => readiness(session)).toBe('ready');
       expect(await onboard(session)).toBe('eligibility_pending');
       expect(gate.asked).toHaveLength(3);
-      // That write is under way; the place of the wallet stands meanwhile.
+      // That write is in progress; meanwhile the wallet stays ready.
       expect(await readiness(session)).toBe('ready');
     });
 

@@ -72,7 +72,7 @@ describe('rotate-encryption-key', () => {
     expect(stored.evidence_message).toContain(b.encryptionPublicKey);
     expect(stored.evidence_signature).toBe(await a.wallet.signMessage(stored.evidence_message));
     expect(await rotate()).toEqual({ rotated: false, ...answer });
-    // Also from a session whose text lists no key: nothing is registered by it.
+    // A session whose text lists no key may do it too, because nothing is registered.
     const other = await platform.signIn(a, false);
     expect(
       await other.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey),
@@ -145,7 +145,7 @@ describe('rotate-encryption-key', () => {
     await expect(
       session.rotateEncryptionKey(a.walletPub, a.encryptionPublicKey, b.encryptionPublicKey),
     ).rejects.toMatchObject({ code: 'encryption_key_taken', status: 409 });
-    // The wallet of b gives its key up; the notes sealed to it are still its own.
+    // The wallet of b rotates to another key; the notes sealed to the old one still belong to it.
     const leaving = await platform.signIn({
       ...b,
       encryptionPublicKey: c.encryptionPublicKey,
@@ -161,7 +161,7 @@ describe('rotate-encryption-key', () => {
       code: 'encryption_key_taken',
     });
     expect((await thief.getEnrollment()).readiness).toBe('not_enrolled');
-    // The wallet itself may take it again.
+    // The wallet itself may register it again.
     const back = await platform.signIn(b);
     expect(
       await back.rotateEncryptionKey(b.walletPub, c.encryptionPublicKey, b.encryptionPublicKey),

@@ -138,7 +138,7 @@ describe('sign-in', () => {
       }),
     );
     expect([await enrollmentStatus(first), await enrollmentStatus(second)]).toEqual([401, 200]);
-    // A sign-in that is refused ends nothing.
+    // A refused sign-in ends no session.
     await post('/api/auth/verify', second, { message: again, signature });
     expect(await enrollmentStatus(second)).toBe(200);
   });

@@ -1,4 +1,4 @@
-/** How many questions are put to contracts at once, and what they are about. */
+/** How many calls to contracts run at once, and what they check. */
 import { parseEvmAddress } from '@pool/core';
 import { hashMessage, Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';

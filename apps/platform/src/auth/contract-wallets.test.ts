@@ -1,4 +1,4 @@
-/** Contract wallets at the sign-in, on a real chain: who gets in, and what such a session reaches. */
+/** Contract wallets at the sign-in, on a real chain: who can sign in, and what such a session may do. */
 import {
   createSignInMessage,
   type EvmAddress,
@@ -32,7 +32,7 @@ describe('a contract wallet', () => {
   let platform: TestPlatform;
   let treasury: EvmAddress;
   let holder: TestHolder;
-  /** Questions put to contracts. */
+  /** Addresses of the contracts that were called. */
   let asked: string[];
 
   beforeAll(async () => {
@@ -122,7 +122,7 @@ describe('a contract wallet', () => {
     const message = await messageOf();
     const stranger = await holder.wallet.signMessage(message);
     expect(await outcomeOf(await verify(message, stranger))).toEqual([401, 'invalid_sign_in']);
-    // The nonce is used up by that.
+    // That attempt used up the nonce.
     const late = await verify(message, await owner.signMessage(message));
     expect(await outcomeOf(late)).toEqual([401, 'invalid_sign_in']);
     const [one, other] = [await messageOf(), await messageOf()];
@@ -319,7 +319,7 @@ describe('a contract wallet', () => {
       (await call('GET', '/api/employers/holder/enrollment', undefined, as)).status;
     for (let calls = 0; calls < 10; calls += 1) expect(await look(cookie)).toBe(200);
     expect([await look(cookie), await look(elsewhere)]).toEqual([429, 200]);
-    // Its own surplus is ended as ever.
+    // Its own oldest sessions are ended as usual.
     expect(await database.db.selectFrom('sessions').selectAll().execute()).toHaveLength(
       maxSessionsPerWallet + 1,
     );

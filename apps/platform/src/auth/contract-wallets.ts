@@ -18,7 +18,7 @@ export type ContractWallets = {
   ask(chainId: number, address: EvmAddress, evidence: SignInEvidence): Promise<ContractVerdict>;
 };
 
-/** Per chain. The relayer uses the same RPC, so sign-ins of strangers must not occupy it. */
+/** Per chain. The relayer uses the same RPC, so sign-ins must not occupy it. */
 export const maxQuestionsAtOnce = 16;
 
 /** Per chain and address: one stranger with worthless signatures must not lock out every contract wallet. */
@@ -55,12 +55,12 @@ export function createContractWallets(
   });
 }
 
-/** @param asking - the addresses whose questions are in progress, once per question */
+/** @param asking - the addresses whose contracts are being called, once per call */
 function assertRoom(asking: readonly string[], caller: string): void {
   if (asking.filter((other) => other === caller).length >= maxQuestionsOfCaller) {
     throw new PoolError(
       'rate_limited',
-      'too many sign-ins from this address are put to contracts; try again in 1 s',
+      'too many sign-ins of contract wallets from this address are in progress; try again in 1 s',
       { details: { retryAfterSeconds: 1 } },
     );
   }
@@ -74,7 +74,7 @@ function assertUnwrapped(signature: Hex): void {
   if (signature.endsWith(undeployedMark)) {
     throw new PoolError(
       'contract_wallet_unsupported',
-      'a signature wrapped for a wallet that is not deployed (EIP-6492) is not taken: deploy the wallet, and sign without the wrapping',
+      'a signature wrapped for a wallet that is not deployed (EIP-6492) is not accepted: deploy the wallet, and sign without the wrapping',
       { status: 401 },
     );
   }

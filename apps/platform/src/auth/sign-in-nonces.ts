@@ -62,7 +62,7 @@ export async function createSignInNonce(
 /**
  * The address with the most nonces loses its oldest one, so that ten addresses cannot prevent all others from signing in.
  * @param own - nonces of the requesting address. No address is left with fewer than the requesting one then has
- * @returns whether there was somebody
+ * @returns whether an address lost a nonce
  */
 async function makeRoom(trx: PlatformDatabase, own: number): Promise<boolean> {
   const heaviest = await trx
@@ -89,7 +89,7 @@ async function makeRoom(trx: PlatformDatabase, own: number): Promise<boolean> {
 function tooManyOfCaller(freeInMs: number): PoolError {
   return new PoolError(
     'rate_limited',
-    'too many sign-ins were begun from this address and not finished; finish one, or try again later',
+    'too many sign-ins from this address were started and not finished; finish one, or try again later',
     { details: { retryAfterSeconds: Math.max(1, Math.ceil(freeInMs / 1000)) } },
   );
 }

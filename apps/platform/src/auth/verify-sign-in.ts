@@ -48,7 +48,7 @@ export async function verifySignIn(
   nowMs: () => number,
 ): Promise<VerifiedSignIn> {
   const message = parseSignInMessage(evidence.message);
-  // The nonce is used up first, whatever else is wrong.
+  // The nonce is used up first, even if something else is wrong.
   if (!(await claimSignInNonce(db, message.nonce, nowMs()))) {
     throw refused('its nonce is unknown, used or expired; ask for a new one');
   }
@@ -63,7 +63,9 @@ export async function verifySignIn(
     case 'valid':
       return { address, signer: { contractChainId: chainId } };
     case 'invalid':
-      throw refused('the contract at the address it names does not take the signature (ERC-1271)');
+      throw refused(
+        'the contract at the address it names does not accept the signature (ERC-1271)',
+      );
     case 'delegated-account':
       throw new PoolError(
         'contract_wallet_unsupported',

@@ -79,7 +79,7 @@ describe('a contract’s answer about a signature', () => {
   });
 
   describe('asked as the pool asks the contract of a funder', () => {
-    /** Consents to one caller alone. */
+    /** Consents to one caller only. */
     const consentsTo = (caller: string) =>
       `0x73${caller.slice(2).toLowerCase()}3314601d575f5ffd5b${strangeCode.consents.slice(2)}`;
     const askAsPool = async (address: EvmAddress, said: Hex = signature) => {
@@ -111,7 +111,7 @@ describe('a contract’s answer about a signature', () => {
         expect(await askAsPool(await place(createBurningCode(allowed - 1_000)), said)).toBe(
           'valid',
         );
-        // Little more, of which the call itself takes the most.
+        // Slightly more. The call itself uses most of the difference.
         expect(computeFunderQuestionGas({ signature: said }) - allowed).toBeLessThan(42_000);
       },
     );

@@ -43,7 +43,7 @@ export const signInQuestionGas = 3_000_000;
 const transactionGas = 21_000;
 const dataByteGas = 16;
 
-/** Gas with which the contract gets at least what the pool gives it, and little more. */
+/** Gas with which the contract gets at least what the pool gives it, and slightly more. */
 export function computeFunderQuestionGas({
   signature,
 }: Pick<ContractSignature, 'signature'>): number {
@@ -62,7 +62,7 @@ const delegation = /^0xef0100[0-9a-f]{40}$/;
 
 /**
  * @throws PoolError `chain_unreachable` (503, retryable) when the RPC does not answer, answers nonsense or
- *   serves another chain: silence is no consent
+ *   serves another chain: a missing answer is not consent
  */
 export async function checkContractSignature(
   provider: JsonRpcProvider,
@@ -93,7 +93,7 @@ async function ask(
     assertChainId(provider, settings),
   ]);
   if (typeof code !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(code)) {
-    throw new Error('eth_getCode was answered with something else than code');
+    throw new Error('eth_getCode returned something other than code');
   }
   if (code === '0x') {
     return 'no-contract';
@@ -107,7 +107,7 @@ async function ask(
   try {
     const answer: unknown = await provider.send('eth_call', [call, 'latest']);
     if (typeof answer !== 'string') {
-      throw new Error('eth_call was answered with something else than bytes');
+      throw new Error('eth_call returned something other than bytes');
     }
     return answer.slice(0, consent.length).toLowerCase() === consent ? 'valid' : 'invalid';
   } catch (error) {

@@ -6,7 +6,7 @@
  * @module
  */
 
-/** Wei by chain key. A chain that is not there has no cap. */
+/** Wei by chain key. A chain without an entry has no cap. */
 export type FeeCaps = ReadonlyMap<string, bigint>;
 
 /** Units of the amounts, and their decimals. */
@@ -17,7 +17,7 @@ export const feeUnits = {
 
 /**
  * @param entries - `50` caps every chain, `base=0.5` one of them
- * @param chainKeys - the chains there are
+ * @param chainKeys - the configured chains
  * @returns the caps, or a message about invalid entries that repeats nothing of them
  */
 export function parseFeeCaps(

@@ -60,7 +60,7 @@ export type TransactionSigner = {
   /** Number of the account's transactions up to and with a block. */
   fetchNonceAt(block: number): Promise<number>;
   /**
-   * Sends the bytes. That the node has them already, or that the nonce is used, is no error.
+   * Sends the bytes. Not an error: the node has them already, or the nonce is used.
    * @throws PoolError `transaction_rejected` when the node will never accept them
    */
   broadcast(rawTransaction: string): Promise<void>;
@@ -154,7 +154,7 @@ export function createTransactionSigner(
       if (outcome.kind === 'refused-for-good') {
         throw new PoolError(
           'transaction_rejected',
-          'the node of this chain refuses the transaction for good',
+          'the node of this chain will never accept the transaction',
           { cause: outcome.cause },
         );
       }

@@ -203,17 +203,17 @@ describe('the platform’s tables', () => {
     ],
     ['a session of both', 'sessions', "('1', '0xA', '0x02', 'm', '0x', 't', 1)"],
     [
-      'a capability that there is not',
+      'an unknown capability',
       'api_keys (employer_id, public_id, secret_hash, capability, name, created_at)',
       "('e', 'p', 's', 'holder', 'n', 't')",
     ],
     [
-      'a state that there is not',
+      'an unknown state',
       'subjects',
       "('0xA', '0x02', '0x01', '0xp', 'm', '0x', 'not_enrolled', null, 't')",
     ],
     [
-      'a time of eligibility without it',
+      'a time of confirmation for a wallet that is not ready',
       'subjects',
       "('0xA', '0x02', '0x01', '0xp', 'm', '0x', 'eligibility_pending', 't', 't')",
     ],

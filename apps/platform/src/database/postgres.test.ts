@@ -1,4 +1,7 @@
-/** The platform's database on a real PostgreSQL server: its lock, its types, and what becomes of it when the server goes. */
+/**
+ * The platform's database on a real PostgreSQL server: its lock, its types, and its behaviour when the server goes
+ * away.
+ */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -141,7 +144,7 @@ describe('a database on a PostgreSQL server', () => {
       code: 'database_not_durable',
       message: expect.stringContaining('switch on fsync'),
     });
-    // The lock went with the refusal.
+    // The refusal released the lock.
     await openPlatform();
   });
 
@@ -179,7 +182,7 @@ describe('a PostgreSQL server that goes away', () => {
     const first = await openPlatform();
     await storeSigned(first);
     const next = await takeLockFrom(first);
-    // Its session of the lock is gone, its other connections work: nothing has told it yet.
+    // The session with its lock is gone and its other connections work, so it has not noticed yet.
     await claimStore(next, 'platform');
     await expect(storeSigned(first)).rejects.toMatchObject({ code: 'database_lock_lost' });
     const { assertOwner } = first.ownership;
@@ -220,7 +223,7 @@ describe('a PostgreSQL server that goes away', () => {
   });
 });
 
-/** A session that gets the lock the moment the owner's session ends, which is now. */
+/** A session that gets the lock at the moment when the owner's session ends, which is now. */
 async function takeLockFrom(owner: OpenDatabase<PlatformTables>): Promise<pg.Client> {
   const next = new pg.Client({ connectionString: url });
   await next.connect();

@@ -1,6 +1,6 @@
 /**
- * What two requests may do at the same moment. The embedded database does one thing at a time and passes by itself; the
- * same file on a PostgreSQL server (Vitest's project `postgres`) has a connection for each.
+ * Concurrent requests. The embedded database runs one statement at a time, so these tests pass there trivially. On a
+ * PostgreSQL server (Vitest's project `postgres`) each request has a connection.
  */
 import type { Delivery, SettlementRequest } from '@pool/api';
 import { assertField, parseEvmAddress } from '@pool/core';

@@ -26,7 +26,7 @@ export async function claimStore(client: pg.Client, part: StorePart): Promise<nu
     if (tables.size > 0) {
       throw new PoolError(
         'database_not_empty',
-        `DATABASE_URL: the database has tables of something else; give the ${part} an empty one of its own`,
+        `DATABASE_URL: the database has tables of another program; give the ${part} its own empty database`,
       );
     }
     await client.query(

@@ -1,4 +1,4 @@
-// The fingerprint of the request that a settlement pays: kept with the row as the first post brought it.
+// The fingerprint of the request that a settlement pays: stored with the row from the first post.
 import type { SettlementRequest } from '@pool/api';
 import { assertField, parseHex32 } from '@pool/core';
 import { createEdgeClient } from '@pool/platform-client';

@@ -1,4 +1,4 @@
-// What bootstrap hands to an agent: enough to read the pool-gate, and nothing that writes there.
+// What bootstrap gives to an agent: access to read the pool-gate, and no access to write there.
 import { Secret } from '@pool/core';
 import { expect, it } from 'vitest';
 import { testSettings } from '../fixtures/test-platform.ts';

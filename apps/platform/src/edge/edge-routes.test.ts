@@ -35,7 +35,7 @@ describe('agent edge', () => {
   afterAll(() => database.close());
   beforeEach(async () => {
     await database.reset();
-    // No pass of relayer or indexer runs here, so nothing of the chain but its settings is asked for.
+    // No pass of relayer or indexer runs here, so only the settings of the chain are used.
     const settingsOnly = createSettingsOnlyChain(testSettings);
     platform = createTestPlatform(database, {
       gate: createFakeGate(() => Promise.resolve({ status: 'whitelisted' })),
@@ -74,7 +74,7 @@ describe('agent edge', () => {
         },
       },
       maxRecipients: { anvil: 64 },
-      // No pass of the relayer has run: nothing is known of it.
+      // No pass of the relayer has run, so there is no finding yet.
       relayer: {},
     });
   });
@@ -179,7 +179,7 @@ describe('agent edge', () => {
       const key = String.raw`"a" \ ../b?c#d%41`;
       await client.postSettlement(key, request);
       expect((await client.getSettlement(key))?.key).toBe(key);
-      // In the path quotes are no quoting: this is another key.
+      // In the path a quote is part of the key: this is another key.
       expect(await client.getSettlement(`"${key}"`)).toBeUndefined();
     });
 
@@ -204,7 +204,7 @@ describe('agent edge', () => {
       await client.postSettlement('job', request);
       const other = await edgeOf(b);
       expect(await other.client.getSettlement('job')).toBeUndefined();
-      // A funder's batch nonce is one for all: nobody can take it over under a key of his own.
+      // A funder's batch nonce belongs to one settlement only: another employer cannot use it under its own key.
       await expect(other.client.postSettlement('mine', request)).rejects.toMatchObject({
         code: 'idempotency_conflict',
         status: 409,

@@ -1,4 +1,4 @@
-/** What a tenant can make the platform do with settlements: whose batch it takes, what it repeats, how often it asks. */
+/** What a hostile tenant can try with settlements: batches of others, changed repetitions, too many requests. */
 import type { SettlementRequest } from '@pool/api';
 import {
   assertField,

@@ -1,4 +1,4 @@
-/** What the edge does with the proof of a settlement, by the real verifier in its real thread. */
+/** What the edge does with the proof of a settlement, with the real verifier in its real thread. */
 import { Writable } from 'node:stream';
 import type { SettlementRequest } from '@pool/api';
 import { createEdgeClient } from '@pool/platform-client';
@@ -46,7 +46,7 @@ describe('the proof of a settlement', () => {
   });
 
   async function openPlatform(check = proofs) {
-    // Nothing of the chain but its settings is there: a simulation would fail the test.
+    // The chain has only its settings: a simulation would fail the test.
     const settingsOnly = createSettingsOnlyChain(provenSettings, 'valid');
     const sink = new Writable({
       write(chunk, _encoding, done) {
@@ -92,7 +92,7 @@ describe('the proof of a settlement', () => {
       });
       expect(await countStored()).toBe(0);
       expect(await client.getSettlement('job')).toBeUndefined();
-      // The key and the nonce are still free for the proof that holds.
+      // The key and the nonce are still free for a valid proof.
       expect((await client.postSettlement('job', good)).state).toBe('accepted');
     },
   );
@@ -150,7 +150,7 @@ describe('the proof of a settlement', () => {
     const client = await open();
     const bad = { ...good, proof: changeProof(good.proof, 3) };
     await client.postSettlement('job', good);
-    // It stores nothing, so it is answered with what stands.
+    // It stores nothing, so the answer is the stored record.
     expect((await client.postSettlement('job', bad)).state).toBe('accepted');
     const reverted = { state: 'reverted', error_code: 'x', error_message: 'x' } as const;
     await database.db.updateTable('settlements').set(reverted).execute();

@@ -1,4 +1,4 @@
-// The gate's readers as agents get them: one for each employer, revoked one by one, whatever dies in between.
+// The gate's readers that agents get: one per employer, revoked one by one, even if a process dies in between.
 import { Secret } from '@pool/core';
 import { createEdgeClient, createGateClient } from '@pool/platform-client';
 import { sql } from 'kysely';

@@ -64,7 +64,7 @@ export function createReaderVendor(deps: ReaderVendorDeps): ReaderVendor {
         { employer: row.employer_id, ...describeFailure(error) },
         isLater
           ? 'the gate has a later state of this reader: was the platform restored? rotate the reader'
-          : 'the gate did not take the state of a reader; it is sent again',
+          : 'the gate did not accept the state of a reader; it is sent again',
       );
       return code === 'gate_unreachable' ? 'unreachable' : 'refused';
     }

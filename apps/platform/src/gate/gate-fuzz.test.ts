@@ -1,4 +1,4 @@
-/** The gate against its document: whatever is sent, it answers as the document says. */
+/** The gate answers every request as its OpenAPI document describes. */
 import { createOpenApi, gateApi, gateRoutes } from '@pool/api';
 import { fieldToHex, Secret } from '@pool/core';
 import type { Shell } from '@pool/http-server';

@@ -1,4 +1,4 @@
-/** Leaves of the eligibility tree: freed by removals, given away again, counted, and what a full tree answers. */
+/** Leaves of the eligibility tree: freed by removals, assigned again, counted, and refused when the tree is full. */
 import { PassThrough } from 'node:stream';
 import { errorCodeOf, fieldToHex } from '@pool/core';
 import { sql } from 'kysely';
@@ -100,7 +100,7 @@ describe('leaves of the eligibility tree', () => {
     gate.fake.state.reverting = true;
     expect(await gate.remove(a).catch(errorCodeOf)).toBe('publication_failed');
     gate.fake.state.reverting = false;
-    // The removal is still wanted, and goes into the same root as the newcomer.
+    // The removal is still due, and is in the same root as the new wallet.
     await gate.put(b);
     expect(await gate.leafOf(b)).toBe(1);
     expect(await gate.leafOf(a)).toBeUndefined();
@@ -135,7 +135,7 @@ describe('leaves of the eligibility tree', () => {
 
   it.each([
     ['before its removal was mined', false],
-    ['after it was final, before that was written down', true],
+    ['after it was final, before that was stored', true],
   ])('are assigned once, also when the gate dies %s', async (_when, isMined) => {
     await gate.put(a);
     gate.fake.state.instant = false;

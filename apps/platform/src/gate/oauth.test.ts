@@ -1,4 +1,4 @@
-// Access tokens of the gate: who gets one, how often, and what becomes of old ones.
+// Access tokens of the gate: who gets one, how often, and when old ones are deleted.
 import { errorCodeOf, Secret } from '@pool/core';
 import { createShell, type Shell } from '@pool/http-server';
 import { beforeEach, describe, expect, it } from 'vitest';

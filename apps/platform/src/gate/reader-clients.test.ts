@@ -1,4 +1,4 @@
-// Readers of the gate, one for each employer: made by the writer, ended one by one, tokens and all.
+// Readers of the gate, one per employer: created by the writer, and ended one by one with their tokens.
 import { Secret } from '@pool/core';
 import { createGateClient } from '@pool/platform-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -90,7 +90,7 @@ describe('readers of the gate', () => {
       code: 'stale_generation',
     });
     await readerOf('a', 'three').root();
-    // A revocation that overtook the client's first appearance holds too.
+    // A revocation is also valid if it arrives before the first state of its client.
     await gate.client.putReader(idOf('b'), stateOf(1, null));
     await expect(gate.client.putReader(idOf('b'), stateOf(1, 'x'))).rejects.toMatchObject({
       code: 'client_revoked',

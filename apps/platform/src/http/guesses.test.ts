@@ -1,4 +1,4 @@
-// A guessed credential costs no question to the database and locks out no good caller (docs/decisions/0032, §1).
+// A guessed credential causes no database query and does not lock out a valid caller (docs/decisions/0032, §1).
 import { encodeBase58 } from 'ethers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { revokeEdgeToken } from '../accounts/edge-tokens.ts';
@@ -134,7 +134,7 @@ describe('guessed credentials', () => {
       await session.getEnrollment().catch(() => undefined);
     }
     expect(statuses).toEqual(new Set([200, 429]));
-    // Ten calls of each: one question for the credential, and for the session one for its enrolment.
+    // Ten calls of each: one query for the credential, and for the session one for its enrolment.
     expect(questions).toBe(30);
   });
 });

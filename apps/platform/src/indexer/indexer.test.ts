@@ -1,4 +1,4 @@
-/** The indexer against made-up chains: what it stores, when it stops, how it goes on. */
+/** The indexer against made-up chains: what it stores, when it stops, how it continues. */
 import type { PoolLeaf } from '@pool/contracts';
 import { bigintToHex32, fieldToHex, type Hex32, parseField } from '@pool/core';
 import { createLeanImt } from '@pool/notes';
@@ -230,7 +230,7 @@ describe('createIndexer', () => {
 
   it.each<[string, () => void]>([
     [
-      'an event has another root than the batches lead to',
+      'an event has another root than its batches give',
       () => {
         const batch = fake.state.batches[1];
         if (batch !== undefined) fake.state.batches[1] = { ...batch, newRoot: word(1) };
@@ -292,7 +292,7 @@ describe('createIndexer', () => {
     await indexer.pass();
     expect(await indexed()).toEqual([0]);
     expect(await halted()).toBeNull();
-    // An old doubt does not count towards a new one.
+    // An old mismatch does not count towards a new one.
     fake.fund(2);
     fake.state.final = 2;
     fake.state.noteRoot = word(2);

@@ -105,7 +105,7 @@ describe('createControlApp', () => {
   });
 
   it('creates no token for the account of a contract, unless the chain is given', async () => {
-    // On another chain somebody else may own the contract of the customer's address, and register first.
+    // On another chain another person may own the contract of the customer's address, and register first.
     await registerEmployer(database.db, { address, contractChainId: 10 }, undefined, 0);
     const refused = [];
     for (const contractChainId of [undefined, 1]) {
@@ -126,7 +126,7 @@ describe('createControlApp', () => {
 
   it.each([
     ['a wallet without an account', { address, name: 'x' }, 409, 'employer_not_found'],
-    ['what is no address', { address: '0x12', name: 'x' }, 400, 'invalid-address'],
+    ['a text that is not an address', { address: '0x12', name: 'x' }, 400, 'invalid-address'],
     ['a name with a NUL', { address, name: 'a\u0000' }, 400, 'invalid_request'],
   ])('creates no token for %s', async (_name, body, status, code) => {
     expect(await edgeTokens('POST', '', body)).toEqual([status, expect.objectContaining({ code })]);

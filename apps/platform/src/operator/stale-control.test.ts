@@ -1,4 +1,4 @@
-// A control file that was left by a dead process, and whose port belongs to another one now.
+// A control file of a dead process, whose port now belongs to another process.
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';

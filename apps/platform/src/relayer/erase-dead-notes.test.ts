@@ -1,4 +1,4 @@
-// Which sealed notes are erased, and which never: with the real contracts (the verifier alone is a fake).
+// Which sealed notes are erased, and which never: with the real contracts (only the verifier is a fake).
 import { assertField, computeVoidBatchData, parseEvmAddress } from '@pool/core';
 import { createEdgeClient, type EdgeClient } from '@pool/platform-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ describe('sealed notes of batches that never landed', () => {
   let eraser: Eraser;
   let snapshot: string;
   let edge: EdgeClient;
-  /** Far beyond everything, unless a test says otherwise: what the chain says decides. */
+  /** This machine's clock. By default far in the future, so that the chain's clock decides. */
   let nowMs: number;
 
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe('sealed notes of batches that never landed', () => {
     await relay();
     await indexer.pass();
   }
-  /** Blocks that much later, final and indexed, and what the relayer makes of them. */
+  /** Mines blocks that much later until they are final and indexed, and runs the relayer. */
   async function passTime(seconds: number): Promise<void> {
     await chain.provider.send('evm_increaseTime', [seconds]);
     await settleDown();
@@ -131,7 +131,7 @@ describe('sealed notes of batches that never landed', () => {
     expect(await noteCounts()).toEqual(counts);
     await passTime(past);
     await eraser.pass();
-    // The index had read up to the block of the pass before only, as far as that pass knew.
+    // For that pass, the index had only read up to the block of the previous pass.
     expect(await noteCounts()).toEqual(counts);
     await eraser.pass();
     expect(await noteCounts()).toEqual({ ...counts, 'voided reverted': 0, 'late reverted': 0 });
@@ -197,7 +197,7 @@ describe('sealed notes of batches that never landed', () => {
     await database.db.updateTable('settlements').set({ state: 'reverted' }).execute();
     await eraser.pass();
     expect(await noteCounts()).toEqual({ 'job reverted': all });
-    // The contract silent, the index alone knows.
+    // The contract does not answer; only the index has the batch.
     startEraser({
       key: 'anvil',
       fetchFinalBlock: () => poolChain.fetchFinalBlock(),
@@ -234,7 +234,7 @@ describe('sealed notes of batches that never landed', () => {
     await eraser.pass();
     expect(before).toMatchObject({ state: 'reverted', error: { code: 'authorization-expired' } });
     expect(await edge.getSettlement('job')).toEqual({ ...before, sealedNotes: [] });
-    // A batch that is sent again brings its notes again: whatever may land has them.
+    // A batch that is sent again brings its notes again: every batch that may land has its notes.
     expect(await edge.postSettlement('job', request)).toMatchObject({
       state: 'accepted',
       sealedNotes: request.sealedNotes,
@@ -245,7 +245,7 @@ describe('sealed notes of batches that never landed', () => {
     expect(await edge.getSettlement('job')).toEqual(before);
     await eraser.pass();
     expect(await noteCounts()).toEqual({ 'job reverted': 0 });
-    // Another attempt may follow under the key, as after every dead one.
+    // Another attempt may use the key, as after every dead one.
     await post('job', 2);
     await settleDown();
     await settleDown();

@@ -1,4 +1,4 @@
-/** Who is looked at in a pass, and for how long what fails waits. */
+/** Which rows a pass includes, and how long a failed row waits. */
 import { describe, expect, it } from 'vitest';
 import { createFairQueue, type QueuedRow, rowsPerPass, runBounded } from './fair-queue.ts';
 

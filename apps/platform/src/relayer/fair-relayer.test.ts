@@ -1,4 +1,4 @@
-/** One employer whose funder keeps the node from answering, beside one who pays as usual: on a real chain. */
+/** One employer whose funder prevents the node from answering, beside one that pays as usual: on a real chain. */
 import { assertField, bigintToHex32, fieldToHex } from '@pool/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEvmPoolChain, type PoolChain } from '../chain/pool-chain.ts';

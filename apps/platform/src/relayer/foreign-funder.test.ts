@@ -46,7 +46,7 @@ afterAll(async () => {
   await Promise.all([chain.stop(), database.close()]);
 });
 
-/** Somebody learns the batch nonce of a settlement and uses it first, with money of its own. */
+/** An attacker learns the batch nonce of a settlement and uses it first, with its own tokens. */
 async function burnNonceOf({ request, plan }: TestSettlement): Promise<void> {
   const stranger = chain.wallet('stranger');
   await mintTestToken(chain.token, chain.wallet('deployer'), stranger.address, 1n);

@@ -93,7 +93,7 @@ describe('the gas of a relayer', () => {
     database.db.selectFrom('relayer_transactions').selectAll().orderBy('id').execute();
   const states = async () =>
     (await transactions()).map(({ nonce, purpose, state }) => [nonce, purpose, state]);
-  /** A settlement that is out with bytes of so much gas, as the version before signed them. */
+  /** A settlement whose sent bytes have this gas limit, as an earlier version signed them. */
   async function sendOldBytes(gasLimit: bigint, jobKey = 'job-1'): Promise<string> {
     const { request } = await settle(jobKey);
     await accept(request, jobKey);
@@ -276,7 +276,7 @@ describe('the gas of a relayer', () => {
     await accept({ ...request, funderSignature: byAnother });
     await relay();
     await settleDown();
-    // The node that explains the revert meets the cheap answer again.
+    // The node that explains the revert gets the cheap answer again.
     expect(await outcome()).toEqual(['reverted', 'reverted']);
     const [sent] = await transactions();
     expect(sent?.state).toBe('reverted');

@@ -71,7 +71,7 @@ describe('a transaction in progress', () => {
     const deps = { db: database.db, chains, checks: fakeChecks, nowMs: () => nowMs };
     await acceptSettlement(deps, testEmployerId, key, request);
   }
-  /** Accepted and sent, and then the base fee rises above what was offered. */
+  /** Accepts and sends a settlement, and then raises the base fee above its offer. */
   async function getStuck(jobKey = 'job-1') {
     const target = await chain.settlementTarget();
     const settlement = await createTestSettlement(target, { eligibilityRoot, jobKey });

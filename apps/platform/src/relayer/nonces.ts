@@ -227,11 +227,11 @@ async function broadcastStored(deps: RelayerDeps, newest: RelayerTransaction): P
     if (errorCodeOf(error) !== 'transaction_rejected' || newest.purpose === 'cancel') {
       throw error;
     }
-    deps.log.warn({ nonce: newest.nonce, ...describeFailure(error) }, 'refused for good');
+    deps.log.warn({ nonce: newest.nonce, ...describeFailure(error) }, 'never accepted');
     await cancelRefused(deps, newest, {
       code: 'transaction_rejected',
       message:
-        'the node of this chain refuses the transaction of this batch for good; nothing was paid',
+        'the node of this chain will never accept the transaction of this batch; nothing was paid',
     });
   }
 }
@@ -258,10 +258,7 @@ async function cancelRefused(
       await markRefused(trx, settlement_id, reason);
     }
   });
-  log.warn(
-    { nonce, code: reason.code, txHash: signed.txHash },
-    'refused for good: nonce cancelled',
-  );
+  log.warn({ nonce, code: reason.code, txHash: signed.txHash }, 'never accepted: nonce cancelled');
   await chain.broadcast(signed.rawTransaction);
 }
 

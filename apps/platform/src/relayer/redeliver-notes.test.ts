@@ -1,4 +1,4 @@
-/** A platform that lost its notes gets them back from the funder, on the chain's word alone. */
+/** A platform that lost its notes gets them back from the funder, checked against the chain only. */
 import type { Delivery } from '@pool/api';
 import { assertField, computeAssetId, fieldToHex, parseField } from '@pool/core';
 import { computeWalletId, openNote } from '@pool/notes';
@@ -95,7 +95,7 @@ describe('redelivery', () => {
       delivery,
     );
 
-  /** What the holder of the first note opens of what the platform serves. */
+  /** The served notes that the holder of the first note can open. */
   async function openAmounts(): Promise<readonly bigint[]> {
     const holder = await createTestHolder('a');
     const { notes } = await listServedNotes(database.db, {

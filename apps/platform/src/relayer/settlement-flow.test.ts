@@ -1,4 +1,4 @@
-/** The money path against a real chain with the real contracts (the verifier alone is a fake). */
+/** The money path against a real chain with the real contracts (only the verifier is a fake). */
 
 import type { SettlementRequest } from '@pool/api';
 import { connectShieldedPool, mintTestToken } from '@pool/contracts';
@@ -235,7 +235,7 @@ describe('settlement flow', () => {
       const { request } = await createTestSettlement(target, { eligibilityRoot, jobKey });
       await accept(request, jobKey);
     }
-    // None is mined while they are sent, so the chain's own count does not move.
+    // None is mined while they are sent, so the chain's own count does not change.
     await chain.provider.send('evm_setAutomine', [false]);
     await relay();
     expect((await transactions()).map(({ nonce }) => nonce)).toEqual([0, 1, 2]);

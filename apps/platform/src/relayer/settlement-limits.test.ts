@@ -1,4 +1,4 @@
-/** What the platform takes on for one employer: how long an authorisation may live, and how much gas a day. */
+/** Limits of one employer: the lifetime of an authorisation, and the gas per day. */
 import {
   assertField,
   computeVoidBatchData,
@@ -190,7 +190,7 @@ describe('the limits of a settlement', () => {
       await post(opened, await settle({ root: assertField(777n) }), 'job-1');
       await relay();
       expect((await opened.edge.getSettlement('job-1'))?.state).toBe('reverted');
-      // Another try of the same key takes the place of the first.
+      // Another try of the same key replaces the first.
       expect((await post(opened, await settle({ root: assertField(777n) }), 'job-1'))[0]).toBe(202);
       await relay();
       expect((await post(opened, await settle({ jobKey: 'job-2' }), 'job-2'))[0]).toBe(202);

@@ -42,7 +42,7 @@ export async function assertDeadline(
   if (deadline > (await askChain(() => chain.fetchHeadTimestamp())) + deadlineSeconds) {
     throw new PoolError(
       'deadline_too_far',
-      `settlement refused: batch.deadline lies more than ${deadlineSeconds} seconds ahead, the most that this platform takes; sign for less time (DISBURSE_BATCH_DEADLINE_SECONDS of the agent), or have its operator raise PLATFORM_VOTE_LIMIT_SECONDS`,
+      `settlement refused: batch.deadline lies more than ${deadlineSeconds} seconds ahead, the most that this platform accepts; sign for less time (DISBURSE_BATCH_DEADLINE_SECONDS of the agent), or have its operator raise PLATFORM_VOTE_LIMIT_SECONDS`,
     );
   }
 }

@@ -1,4 +1,4 @@
-/** Withdrawn batches, from the edge's route to the chain, with the real contracts (the verifier alone is a fake). */
+/** Withdrawn batches, from the edge's route to the chain, with the real contracts (only the verifier is a fake). */
 
 import type { VoidRequest } from '@pool/api';
 import { connectShieldedPool } from '@pool/contracts';
@@ -278,7 +278,7 @@ describe('a batch that its funder withdraws', () => {
     await relay();
     await settleDown();
     expect(await outcome()).toEqual(['reverted', 'batch_voided']);
-    // Asked once more, it answers what stands, and the next attempt may take the key.
+    // A repetition returns the stored record, and the next attempt may use the key.
     expect((await edge.postVoid('job-1', request)).error?.code).toBe('batch_voided');
     const next = await settle({ attempt: 2 });
     expect((await edge.postSettlement('job-1', next.request)).state).toBe('accepted');

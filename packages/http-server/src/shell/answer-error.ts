@@ -45,7 +45,7 @@ function describeAsPoolError(
 ): PoolError {
   // The caller hung up while its body was read: nothing failed here, and nobody reads the answer.
   if (c.req.raw.signal.aborted) {
-    return new PoolError('invalid_request', 'the request was broken off');
+    return new PoolError('invalid_request', 'the client aborted the request');
   }
   if (isPoolError(error)) {
     return error;

@@ -9,9 +9,9 @@ import { describePeer } from '../peer.ts';
 /**
  * @param remote - address of the connection
  * @param forwardedFor - the `X-Forwarded-For` header; each proxy appends the address that it saw
- * @param proxyHops - number of own proxies in front. Only what they appended is believed: the rest of the header is text
+ * @param proxyHops - number of own proxies in front. Only what they appended is trusted: the rest of the header is text
  *   of the caller
- * @returns an IPv4 address, or the /64 network of an IPv6 address, all of which one host commands
+ * @returns an IPv4 address, or the /64 network of an IPv6 address, all of which one host controls
  */
 export function parseCallerAddress(
   remote: string | undefined,

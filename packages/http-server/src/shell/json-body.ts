@@ -25,7 +25,7 @@ export async function readJsonBody(c: Context, pace?: Pace): Promise<unknown> {
     throw refuse('content-type must be application/json');
   }
   const text = decodeText(await c.req.arrayBuffer());
-  // Before JSON.parse, which nesting without end would make overflow its stack.
+  // Before JSON.parse: extreme nesting would overflow its stack.
   const written = await survey(text, pace);
   if (written.depth > maxDepth) {
     throw refuse(`request body is nested more than ${maxDepth} deep`);

@@ -1,4 +1,4 @@
-// Buckets: a burst, a steady refill, and two memories, so that made-up callers push out none that authenticated.
+// Buckets: a burst, a steady refill, and two memories, so that made-up callers do not displace authenticated ones.
 import { isPoolError } from '@pool/core';
 import { expect, it } from 'vitest';
 import { createRateLimiter } from './rate-limiter.ts';
@@ -134,7 +134,7 @@ it('gives a credential no new bucket when it authenticates', () => {
   expect(passes('a')).toBe(true);
   limiter.admit('a');
   expect(passes('a')).toBe(false);
-  // Forgotten, it is a caller like any other.
+  // A forgotten credential is treated like an unknown caller.
   for (let index = 0; index < 100; index += 1) {
     limiter.admit(`other ${index}`);
   }

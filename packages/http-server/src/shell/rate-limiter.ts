@@ -26,7 +26,7 @@ export type RateLimiterOptions = {
   readonly perSecond: number;
   /** Calls that may come at once after a pause. */
   readonly burst: number;
-  /** Milliseconds, better monotonic. */
+  /** Milliseconds, preferably monotonic. */
   readonly nowMs: () => number;
   /**
    * Admitted callers remembered at once, and as many others. The one that called longest ago is forgotten first, and has

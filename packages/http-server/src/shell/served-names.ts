@@ -1,6 +1,6 @@
 /**
  * Which names a service answers to: the `Host` allow-list against DNS rebinding, and the `Origin` check against pages
- * in the browser of somebody who can reach the service.
+ * in the browser of a person who can reach the service.
  *
  * @module
  */

@@ -129,7 +129,7 @@ describe('an answer', () => {
     );
     expect(await answer.json()).toEqual({
       code: 'invalid_request',
-      message: 'the request was broken off',
+      message: 'the client aborted the request',
     });
     expect(lines.map(({ level }) => level)).toEqual(['info']);
   });

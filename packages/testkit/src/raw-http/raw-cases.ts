@@ -1,6 +1,6 @@
 /**
- * Requests that no honest client sends, one list for every server of Pool: framing that two readers
- * understand differently, headers twice, targets and hosts with something in them, bytes that are no text.
+ * Requests that no honest client sends, one list for every server of Pool: framing that two readers understand
+ * differently, duplicate headers, targets and hosts with extra parts, bytes that are not text.
  *
  * @module
  */
@@ -10,7 +10,7 @@ export type RawTarget = {
   readonly port: number;
   /** Answers 200 to every caller. */
   readonly alivePath: string;
-  /** Reads its body, and says so by its status. */
+  /** Reads its body, and confirms it by its status. */
   readonly post: {
     readonly path: string;
     readonly headers: readonly string[];
@@ -23,7 +23,7 @@ export type RawTarget = {
 export type RawCase = {
   readonly name: string;
   readonly parts: readonly (string | Buffer)[];
-  /** Statuses of the answers in order. Any of an inner list will do; none: closed without an answer. */
+  /** Statuses of the answers in order; of an inner list, any one. Empty: closed without an answer. */
   readonly expected: readonly (readonly number[])[];
   /** Whether the connection may go on afterwards; otherwise the server ends it. */
   readonly isKept?: boolean;

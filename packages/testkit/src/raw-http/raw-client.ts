@@ -13,10 +13,10 @@ export type RawAnswer = {
 };
 
 export type RawExchange = {
-  /** In the order they came; `100 Continue` is none. */
+  /** In the order of arrival, without `100 Continue`. */
   readonly answers: readonly RawAnswer[];
   readonly text: string;
-  /** True: the server ended the connection. False: it was still open when the time was over. */
+  /** True: the server ended the connection. False: it was still open after the time limit. */
   readonly isClosed: boolean;
   readonly ms: number;
 };
@@ -30,14 +30,16 @@ export type RawOptions = {
   readonly pauseMs?: number;
   /** Whether our side of the connection ends after the last part. */
   readonly isEnded?: boolean;
-  /** Whether the connection is cut, without goodbye, after the last part. */
+  /** Whether the connection is reset after the last part. */
   readonly isCut?: boolean;
   /** Whether nothing is read before everything is sent, as simple clients do it. */
   readonly isReadLate?: boolean;
   readonly host?: string;
 };
 
-/** Sends the parts one after the other (strings as Latin-1) and collects what comes until the end or the time is over. */
+/**
+ * Sends the parts one after the other (strings as Latin-1) and collects the answers until the end or the time limit.
+ */
 export async function exchangeRaw(
   port: number,
   parts: readonly (string | Buffer)[],
@@ -106,7 +108,7 @@ export async function exchangeRaw(
   };
 }
 
-/** @throws Error for bytes that are no answers: a server that writes such is broken */
+/** @throws Error for bytes that are not an answer: such a server is broken */
 export function parseAnswers(text: string): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = text;

@@ -1,4 +1,4 @@
-/** Beside FunderSignature.sol: no signature that the contract takes is refused, and no other is taken. */
+/** Compared with FunderSignature.sol: accepts exactly the signatures that the contract accepts. */
 import { type Hex, type Hex32, hexToBytes, parseEvmAddress } from '@pool/core';
 import { Wallet } from 'ethers';
 import { describe, expect, it } from 'vitest';

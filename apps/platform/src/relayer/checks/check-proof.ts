@@ -50,7 +50,7 @@ export function createProofCheck(
       if (!isValid) {
         throw new PoolError(
           'proof_invalid',
-          'settlement refused: the proof does not hold for this batch under this platform’s keys; ' +
+          'settlement refused: the proof is not valid for this batch under this platform’s keys; ' +
             'agent and platform must use keys of the same ceremony',
         );
       }

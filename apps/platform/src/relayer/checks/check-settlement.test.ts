@@ -1,4 +1,4 @@
-/** What a settlement says of itself, in both halves: what the serving thread looks at, and what the thread beside it computes. */
+/** The checks that need the request only: those of the serving thread, and those of the worker thread. */
 import type { SettlementRequest } from '@pool/api';
 import {
   assertField,
@@ -59,7 +59,11 @@ describe('a settlement', () => {
   });
 
   it.each<[string, Change, string]>([
-    ['a token of no symbol', batchWith(() => ({ token: testSettings.registry })), 'batch.token'],
+    [
+      'an address that is not a token of the chain',
+      batchWith(() => ({ token: testSettings.registry })),
+      'batch.token',
+    ],
     [
       'a wrong checksum',
       batchWith(({ funder }) => ({ funder: `0x${swapCase(funder.slice(2))}` })),
@@ -106,7 +110,7 @@ describe('a settlement', () => {
       'batch.commitments.0 (invalid_field_element)',
     ],
     [
-      'a slot too few',
+      'one slot too few',
       batchWith(({ commitments }) => ({ commitments: commitments.slice(1) })),
       'differ in number',
     ],
@@ -142,7 +146,7 @@ describe('a settlement', () => {
       'sealedNotes.0.sealed',
     ],
     [
-      'a note to a key that is none',
+      'a note to an invalid key',
       (request) => ({
         ...request,
         sealedNotes: request.sealedNotes.map((note) => ({

@@ -1,4 +1,4 @@
-/** In which order a settlement is checked: what costs little comes first, and none of the long work is in this thread. */
+/** The order of the checks of a settlement: the cheap ones come first, and the long ones run in another thread. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { SettlementRequest } from '@pool/api';
@@ -16,7 +16,7 @@ import { createSettlementChecks } from './settlement-checks.ts';
 describe('a settlement', () => {
   let database: TestDatabase;
   let request: SettlementRequest;
-  /** What was asked for, in its order. */
+  /** The checks that ran, in order. */
   let steps: string[];
 
   beforeAll(async () => {
@@ -104,7 +104,11 @@ describe('a settlement', () => {
       (good) => ({ ...good, sealedNotes: good.sealedNotes.toReversed() }),
       ['limit'],
     ],
-    ['a note too few', (good) => ({ ...good, sealedNotes: good.sealedNotes.slice(1) }), ['limit']],
+    [
+      'one note too few',
+      (good) => ({ ...good, sealedNotes: good.sealedNotes.slice(1) }),
+      ['limit'],
+    ],
     [
       'a signature without a signer',
       (good) => ({ ...good, funderSignature: `0x${'00'.repeat(65)}` }),

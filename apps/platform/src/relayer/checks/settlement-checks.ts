@@ -14,7 +14,7 @@ import { createTurns, type Turns } from './turns.ts';
 
 export type SettlementChecks = {
   /**
-   * That the contract takes the signature as the funder's.
+   * Checks that the contract accepts the signature as the funder's.
    * @throws PoolError `invalid_settlement` (400), `rate_limited` (429), `chain_unreachable`,
    *   `verifier_unavailable` (503)
    */
@@ -46,7 +46,7 @@ export function createSettlementChecks({
   readonly batches: BatchChecker;
   readonly proofs: ProofCheck;
 }): SettlementChecks {
-  // One for both threads: a proof is looked at once its batch was, by the same employer's turn.
+  // One queue for both threads: a proof is verified after its batch is checked, in the same turn.
   const turns = createTurns();
   const questions = new Map<string, Turns>();
 
