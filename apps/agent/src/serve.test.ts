@@ -44,10 +44,10 @@ describe('the agent on a socket', () => {
     refused.clear();
     const slow = 'headers that come too slowly';
     const cases = [
-      'no HTTP at all',
+      'bytes that are not HTTP',
       'CONNECT',
       slow,
-      'an Expect that is none',
+      'an unknown Expect',
       'very many headers',
     ];
     for (const name of cases) {

@@ -195,7 +195,7 @@ function warnOfUncapped({ chains, maxFeePerGas, maxCost }: PlatformConfig, log: 
   if (uncapped.length > 0) {
     log.warn(
       { chains: uncapped },
-      'neither PLATFORM_RELAYER_MAX_FEE_GWEI nor PLATFORM_RELAYER_MAX_COST_COIN sets a cap here: the relayer pays whatever fees the chain asks for',
+      'neither PLATFORM_RELAYER_MAX_FEE_GWEI nor PLATFORM_RELAYER_MAX_COST_COIN sets a cap here: the relayer pays any fees that the chain asks for',
     );
   }
 }

@@ -1,4 +1,4 @@
-// The chain prints the keys of its funded accounts unless it is told not to; its log is kept.
+// By default the chain prints the keys of its funded accounts, and its log is kept.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // An agent whose RPC goes away and comes back: a proxy between the agent and the real chain is cut at chosen calls,
-// while platform and gate go on using the chain. The agent reports what it cannot read as unknown, and waits.
+// while platform and gate continue to use the chain. The agent reports what it cannot read as unknown, and waits.
 import { erc20Abi } from '@pool/contracts';
 import { type RpcCall, type RpcProxy, startRpcProxy } from '@pool/testkit';
 import { Interface } from 'ethers';
@@ -34,7 +34,7 @@ describe('an agent whose RPC is cut', () => {
     client = clientOf(agent);
   });
   afterEach(() => {
-    rpc.mend();
+    rpc.restore();
   });
   afterAll(async () => {
     await rpc.stop();
@@ -110,7 +110,7 @@ describe('an agent whose RPC is cut', () => {
     expect((await client.getJob('cut-before')).body.state).toMatch(/accepted|submitted/);
     expect((await client.getJob('never-seen')).status).toBe(404);
 
-    rpc.mend();
+    rpc.restore();
     expect(await client.waitForJob('cut-before')).toMatchObject({
       state: 'done',
       result: { status: 'completed', allowance: { state: 'insufficient' } },
@@ -128,7 +128,7 @@ describe('an agent whose RPC is cut', () => {
     // After that read, the job waits for the chain before it proves.
     await expectStage('unseen', 'proving');
     expect(isCut).toBe(true);
-    rpc.mend();
+    rpc.restore();
     const job = await client.waitForJob('unseen');
     expect(job).toMatchObject({
       state: 'done',
@@ -169,7 +169,7 @@ describe('an agent whose RPC is cut', () => {
       state: 'submitted',
       stage: 'settling',
     });
-    rpc.mend();
+    rpc.restore();
     expect(await client.waitForJob('blind')).toMatchObject({
       state: 'done',
       result: { status: 'completed', allowance: { state: 'insufficient' } },

@@ -1,5 +1,5 @@
-// A roster above the ceiling, paid in parts by the command itself, which is killed with SIGKILL in between:
-// everybody is paid exactly once, and an edited roster under the same label is not paid at all.
+// A roster above the ceiling, paid in parts by the command itself, which is killed with SIGKILL in between: every
+// recipient is paid exactly once, and an edited roster under the same label is not paid.
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

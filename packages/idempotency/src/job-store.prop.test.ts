@@ -85,7 +85,7 @@ function fenceOf(model: Model, key: string, offset: number): number {
   return (model.holders.get(key)?.fence ?? 0) + offset;
 }
 
-/** The holder of an earlier fence cannot write, whatever the clock showed when it lost its lease. */
+/** The holder of an earlier fence cannot write, for any time of the clock when it lost its lease. */
 function expectFenced(model: Model, key: string, offset: number, answer: Settled): void {
   if (offset < 0 && model.holders.has(key)) {
     expect(answer).toEqual({ code: 'stale_fence' });

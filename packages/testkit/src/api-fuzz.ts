@@ -321,7 +321,7 @@ function encodeBody(operation: Operation, { body, kind, pick }: Choice): string 
   ).toString();
 }
 
-/** What every operation refuses: no headers at all, a foreign Host, a foreign Origin, a body too large. */
+/** What every operation refuses: no headers, a foreign Host, a foreign Origin, a body too large. */
 function plainRefusals(operation: Operation, target: FuzzTarget): readonly FuzzRequest[] {
   const params = operation.parameters.filter((parameter) => parameter.in === 'path');
   const path = params.reduce((text, { name }) => text.replace(`{${name}}`, '1'), operation.path);

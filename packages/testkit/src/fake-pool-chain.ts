@@ -104,7 +104,7 @@ export function createFakePoolChain(options: FakeChainOptions) {
       const code = defects.find(([isDefect]) => isDefect)?.[1];
       return code === undefined ? undefined : { code, message: `the call reverts: ${code}` };
     },
-    /** Mines a `fund()`, whatever its simulation said. */
+    /** Mines a `fund()`, for any result of its simulation. */
     mineFund(batch: FundBatchWire, permit: PermitWire | undefined) {
       const error = chain.simulateFund(batch, permit);
       const txHash = nextHash();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PostgresServer, startPostgres } from './postgres.ts';
 import { findPostgres } from './postgres-binaries.ts';
 
-/** A process that has ended and that nobody has asked about yet (state Z) does not run. */
+/** A process that has ended and that its parent has not collected yet (state Z) does not run. */
 function isRunning(pid: number): boolean {
   try {
     return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');

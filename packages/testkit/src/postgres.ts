@@ -47,7 +47,7 @@ export async function startPostgres(
 ): Promise<PostgresServer> {
   const found = findPostgres();
   if (found === undefined) {
-    throw notStarted(`there is none for ${process.platform}-${process.arch}`, '');
+    throw notStarted(`there is no package for ${process.platform}-${process.arch}`, '');
   }
   const directory = mkdtempSync(join(tmpdir(), 'pool-postgres-'));
   const isRoot = process.getuid?.() === 0;

@@ -26,7 +26,7 @@ describe('startRpcProxy', () => {
     chain.close();
   });
   beforeEach(() => {
-    proxy.mend();
+    proxy.restore();
   });
 
   async function call(method: string, timeoutMs = 5_000): Promise<string> {
@@ -54,7 +54,7 @@ describe('startRpcProxy', () => {
     proxy.cut('drop', ({ method }) => method === 'eth_call');
     expect([await call('eth_chainId'), await call('eth_call')]).toEqual(['eth_chainId', 'dropped']);
     expect(proxy.struck).toEqual(['eth_call']);
-    proxy.mend();
+    proxy.restore();
     expect(await call('eth_call')).toBe('eth_call');
   });
 
@@ -63,7 +63,7 @@ describe('startRpcProxy', () => {
     expect(await call('eth_call', 300)).toBe('hangs');
     const waiting = call('eth_call');
     await expect.poll(() => proxy.struck).toHaveLength(2);
-    proxy.mend();
+    proxy.restore();
     expect(await waiting).toBe('dropped');
     expect(await call('eth_call')).toBe('eth_call');
   });

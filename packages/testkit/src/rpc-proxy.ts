@@ -20,7 +20,7 @@ export type RpcProxy = {
   /** From now on calls meet the fault. @param only - which; default: all */
   cut(fault: RpcFault, only?: (call: RpcCall) => boolean): void;
   /** Answers again. The connections of calls that hang are closed. */
-  mend(): void;
+  restore(): void;
   stop(): Promise<void>;
 };
 
@@ -86,7 +86,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       struck = [];
       answered = 0;
     },
-    mend() {
+    restore() {
       cut = undefined;
       answered = 0;
       closeHanging();

@@ -122,7 +122,7 @@ async function insertSubject(
   });
 }
 
-// A wallet that the operator removed, or that was enrolled before there was a gate: it takes a leaf anew.
+// A wallet that the operator removed, or that was enrolled before there was a gate: it takes a new leaf.
 async function admitKnown(deps: EnrolmentDeps, address: string, caller: string): Promise<void> {
   await deps.db.transaction().execute(async (trx) => {
     const admitted = await trx

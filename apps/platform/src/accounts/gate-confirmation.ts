@@ -17,7 +17,7 @@ export type EnrolmentGate = {
 
 export type ConfirmationDeps = {
   readonly db: PlatformDatabase;
-  /** Absent: this deployment has no gate, and nobody becomes fundable. */
+  /** Absent: this deployment has no gate, and no wallet becomes fundable. */
   readonly gate: EnrolmentGate | undefined;
   /** How long a request waits for the gate; its answer is recorded whenever it comes. */
   readonly gateWaitMs: number;
@@ -114,7 +114,7 @@ async function recordFailure(
 function treeFull(): PoolError {
   return new PoolError(
     'tree_full',
-    'the eligibility tree is full: nobody can be enrolled until the operator of the platform makes room; wallets that are enrolled are not affected',
+    'the eligibility tree is full: no wallet can be enrolled until the operator of the platform removes others; enrolled wallets are not affected',
   );
 }
 

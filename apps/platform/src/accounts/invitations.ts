@@ -223,6 +223,6 @@ function mayNotInvite(): PoolError {
 function quotaExhausted(walletLimit: number): PoolError {
   return new PoolError(
     'invitation_quota_exhausted',
-    `this employer may have ${walletLimit} wallets invited and enrolled: cancel invitations that nobody uses, or ask the operator of the platform for more`,
+    `this employer may have ${walletLimit} wallets invited and enrolled: cancel unused invitations, or ask the operator of the platform for more`,
   );
 }

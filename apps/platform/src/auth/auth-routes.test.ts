@@ -177,10 +177,10 @@ describe('sign-in', () => {
     ['another domain', () => ({ domain: 'evil.test' })],
     ['another URI', () => ({ uri: 'https://evil.test' })],
     ['another chain', () => ({ chainId: 1 })],
-    ['a nonce of its own', () => ({ nonce: 'abcdefgh12345678' })],
+    ['a made-up nonce', () => ({ nonce: 'abcdefgh12345678' })],
     ['an expiry in the past', () => ({ expirationTimeMs: platform.clock.nowMs - 1 })],
     ['a date in the future', () => ({ issuedAtMs: platform.clock.nowMs + 6 * 60_000 })],
-    ['a date long past', () => ({ issuedAtMs: platform.clock.nowMs - 11 * 60_000 })],
+    ['a date in the distant past', () => ({ issuedAtMs: platform.clock.nowMs - 11 * 60_000 })],
   ])('refuses a text with %s', async (_name, changes) => {
     const response = await verify(await messageOf(changes()));
     expect(response.status).toBe(401);

@@ -67,7 +67,7 @@ export function addAuthRoutes(
     });
   });
 
-  // The answer is the same with and without a session: afterwards there is none.
+  // The answer is the same with and without a session: in both cases there is no session afterwards.
   app.post('/api/auth/logout', async (c) => {
     limits.address.take(c.get('callerAddress'));
     await closeSession(db, getCookie(c, sessionCookie));

@@ -137,7 +137,7 @@ describe('a contract wallet', () => {
     ['another domain', { domain: 'evil.test' }],
     ['another URI', { uri: 'https://evil.test' }],
     ['another chain', { chainId: 1 }],
-    ['a nonce of its own', { nonce: 'abcdefgh12345678' }],
+    ['a made-up nonce', { nonce: 'abcdefgh12345678' }],
     ['an expiry in the past', { expirationTimeMs: 1 }],
   ])('is not called for a text with %s', async (_name, changes) => {
     const message = await messageOf(changes);

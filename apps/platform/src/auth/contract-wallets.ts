@@ -69,7 +69,7 @@ function assertRoom(asking: readonly string[], caller: string): void {
   }
 }
 
-// Such a signature carries the code that would verify it: none of that code is on the chain yet.
+// Such a signature contains the code that would verify it: that code is not on the chain yet.
 function assertUnwrapped(signature: Hex): void {
   if (signature.endsWith(undeployedMark)) {
     throw new PoolError(

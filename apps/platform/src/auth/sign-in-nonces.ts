@@ -21,7 +21,7 @@ export const maxLiveNoncesPerCaller = 1_000;
 /**
  * @param caller - the address it is asked from; stored hashed, for as long as the nonce lives
  * @throws PoolError `too_many_sign_ins` (503, retryable) while {@link maxLiveNonces} are unused and alive and
- *   nobody has more of them than the caller, `rate_limited` (429, retryable) while {@link maxLiveNoncesPerCaller} of the caller's are
+ *   no caller has more of them, `rate_limited` (429, retryable) while {@link maxLiveNoncesPerCaller} of the caller's are
  */
 export async function createSignInNonce(
   db: PlatformDatabase,

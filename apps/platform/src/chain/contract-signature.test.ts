@@ -183,7 +183,7 @@ describe('a contract’s answer about a signature', () => {
 
     it.each([
       ['a revert with data', { code: 3, message: 'execution reverted', data: '0x' }],
-      ['a revert without', { code: -32000, message: 'execution reverted' }],
+      ['a revert without data', { code: -32000, message: 'execution reverted' }],
       ['spent gas', { code: -32000, message: 'out of gas' }],
       ['a bad instruction', { code: -32000, message: 'invalid opcode: INVALID' }],
       ['a failure of another node', { code: -32015, message: 'VM execution error.' }],

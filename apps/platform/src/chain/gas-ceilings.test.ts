@@ -23,7 +23,7 @@ describe('the gas ceiling', () => {
       const honest = gas + 18n * 14_000n + 21_000n + (erc1271Gas * 64n) / 63n;
       expect(computeFundGasCeiling(size)).toBeGreaterThan(honest + 50_000n);
       expect(computeFundGasCeiling(size)).toBeLessThan(honest + 300_000n);
-      // A funder with a key gets the whole margin of its estimate.
+      // For a funder with a key, the ceiling leaves the whole margin of the estimate.
       expect(computeFundGasCeiling(size)).toBeGreaterThan((gas * 130n) / 100n + 50_000n);
     },
   );

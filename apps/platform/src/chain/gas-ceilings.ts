@@ -26,7 +26,7 @@ const tokenGas = 100_000n;
 /** Gas that the contract requires before it calls a wallet, and the calldata of the longest signature (1,024 bytes). */
 const walletGas = (erc1271Gas * 64n) / 63n + 20_000n;
 
-/** `voidBatch` besides the wallet: base cost, one word written, the event. Measured 53,000. */
+/** `voidBatch` without the wallet's gas: base cost, one word written, the event. Measured 53,000. */
 const voidGas = 80_000n;
 
 /** `publish` writes two words; measured 75,000. */

@@ -238,8 +238,8 @@ describe('agent edge', () => {
     it.each([
       ['no key', undefined],
       ['an empty key', ''],
-      ['a key beyond ASCII', 'caf\u00e9'],
-      ['a key too long', 'x'.repeat(256)],
+      ['a key with characters outside ASCII', 'caf\u00e9'],
+      ['a key that is too long', 'x'.repeat(256)],
     ])('refuses %s', async (_name, key) => {
       const { edgeToken } = await edgeOf(a);
       const response = await platform.app.request('/agent-edge/settlements', {

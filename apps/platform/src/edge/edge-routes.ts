@@ -33,7 +33,7 @@ export type EdgeDeps = AcceptDeps &
     readonly bootstrap: BootstrapSettings;
     /** Whether this deployment has a gate, which confirms wallets. */
     readonly hasGate: boolean;
-    /** Tells the relayer that there is something to send. */
+    /** Wakes the relayer, because there is something to send. */
     readonly onAccepted: () => void;
     /** Brings the index up to the chain's final block, within a short time limit. */
     readonly refreshIndex: (chain: string) => Promise<void>;

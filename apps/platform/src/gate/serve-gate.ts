@@ -31,7 +31,7 @@ export async function serveGate(config: GateConfig, log: Log): Promise<Served> {
     config.publisherCaps.maxCostWei === undefined
   ) {
     log.warn(
-      'neither GATE_PUBLISHER_MAX_FEE_GWEI nor GATE_PUBLISHER_MAX_COST_COIN sets a cap: the gate pays whatever fees the chain asks for',
+      'neither GATE_PUBLISHER_MAX_FEE_GWEI nor GATE_PUBLISHER_MAX_COST_COIN sets a cap: the gate pays any fees that the chain asks for',
     );
   }
   const stopping = new AbortController();

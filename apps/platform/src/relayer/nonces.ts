@@ -34,7 +34,7 @@ export type RelayerDeps = {
    * Absent: an embedded database, whose lock lives as long as the process.
    */
   readonly assertOwner?: Ownership['assertOwner'];
-  /** Called after each nonce and each settlement of a pass, whatever its outcome. */
+  /** Called after each nonce and each settlement of a pass, for every outcome. */
   readonly onStep?: () => void;
 };
 

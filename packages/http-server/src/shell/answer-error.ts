@@ -26,7 +26,7 @@ export function answerError(c: ShellContext, error: PoolError, challenge: string
   return c.json(body, status as ContentfulStatusCode);
 }
 
-/** Answers whatever a route threw. Of an unexpected error, the answer holds the request id only. */
+/** Answers any error of a route. For an unexpected error, the answer contains only the request id. */
 export function answerFailure(
   c: ShellContext,
   error: unknown,
@@ -43,7 +43,7 @@ function describeAsPoolError(
   error: unknown,
   describeFailure: (error: unknown) => LogFields,
 ): PoolError {
-  // The caller hung up while its body was read: nothing failed here, and nobody reads the answer.
+  // The caller disconnected while its body was read: nothing failed here, and no one reads the answer.
   if (c.req.raw.signal.aborted) {
     return new PoolError('invalid_request', 'the client aborted the request');
   }

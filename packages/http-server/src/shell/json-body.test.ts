@@ -1,4 +1,4 @@
-// A body that two readers could understand differently is refused, with a message that repeats none of it.
+// A body that two readers could understand differently is refused, with a message that repeats no part of it.
 import { isPoolError } from '@pool/core';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
@@ -44,7 +44,7 @@ it.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
     Uint8Array.from(Buffer.from('"caf\xe9"', 'latin1')),
     'request body is not UTF-8',
   ],
-  ['no JSON', '{"a":', 'request body is not JSON'],
+  ['text that is not JSON', '{"a":', 'request body is not JSON'],
   ['nothing', '', 'request body is not JSON'],
   ['two values', '{} {}', 'request body is not JSON'],
   ['nesting above 16', nested(17), 'request body is nested more than 16 deep'],

@@ -17,7 +17,7 @@ export type RateLimiter = {
   giveBack(caller: string): void;
   /** The caller has authenticated. It keeps its bucket. */
   admit(caller: string): void;
-  /** Whether the caller has authenticated lately. It may have lost its right since. */
+  /** Whether the caller has authenticated recently. Its credential may have been revoked since. */
   isAdmitted(caller: string): boolean;
 };
 
@@ -37,7 +37,7 @@ export type RateLimiterOptions = {
 
 type Bucket = { calls: number; atMs: number };
 
-/** @param options - of all callers alike */
+/** @param options - the same for all callers */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const { perSecond, burst, nowMs, maxRemembered } = options;
   const admitted = new Map<string, Bucket>();

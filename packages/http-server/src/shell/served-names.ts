@@ -72,7 +72,7 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
 }
 
-/** Host and port of an origin; empty, which names no host, for `null` and for text that is no origin. */
+/** Host and port of an origin; empty for `null` and for text that is not an origin. */
 function hostOf(origin: string): string {
   return URL.canParse(origin) ? new URL(origin).host : '';
 }

@@ -25,7 +25,7 @@ export type RawCase = {
   readonly parts: readonly (string | Buffer)[];
   /** Statuses of the answers in order; of an inner list, any one. Empty: closed without an answer. */
   readonly expected: readonly (readonly number[])[];
-  /** Whether the connection may go on afterwards; otherwise the server ends it. */
+  /** Whether the connection may stay open afterwards; otherwise the server ends it. */
   readonly isKept?: boolean;
   /** Whether the server may also end the connection after the first answer. */
   readonly mayEndEarly?: boolean;
@@ -33,7 +33,7 @@ export type RawCase = {
   readonly isCut?: boolean;
 };
 
-/** Every request contains it wherever a value is possible. No answer may contain it. */
+/** Every request contains it in each place where a value is possible. No answer may contain it. */
 export const rawCanary = 'canary7f3e';
 
 const badRequest = [[400]] as const;
@@ -65,19 +65,19 @@ export function createRawCases({ port, alivePath, post }: RawTarget): readonly R
 
   return [
     // The request line.
-    bad('no HTTP at all', `${rawCanary}\r\n\r\n`),
+    bad('bytes that are not HTTP', `${rawCanary}\r\n\r\n`),
     bad('a request line without a version', `GET ${alivePath}\r\n\r\n`),
-    bad('a version that is none', message(`GET ${alivePath} HTTP/9.7`, host)),
+    bad('an unknown version', message(`GET ${alivePath} HTTP/9.7`, host)),
     bad('spaces in the target', of(`${alivePath} ${rawCanary}`)),
     bad('the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-    bad('the greeting of TLS', Buffer.from('16030100a5010000a10303', 'hex'), Buffer.alloc(64, 7)),
+    bad('a TLS handshake', Buffer.from('16030100a5010000a10303', 'hex'), Buffer.alloc(64, 7)),
     bad('a method in lower case', method('get')),
-    bad('a method that is none', method(rawCanary)),
+    bad('an unknown method', method(rawCanary)),
     kept('a method that no route has', [404], method('PROPFIND')),
     kept('TRACE, repeating nothing', [404], method('TRACE', `X-Secret: ${rawCanary}`)),
     kept('HEAD', [200], method('HEAD')),
     kept(
-      'what a browser asks before it calls from elsewhere',
+      'a CORS preflight',
       [403, 404],
       method('OPTIONS', `Origin: http://${rawCanary}.test`, 'Access-Control-Request-Method: POST'),
     ),
@@ -95,12 +95,12 @@ export function createRawCases({ port, alivePath, post }: RawTarget): readonly R
     bad('two Hosts', get(host, 'Host: evil.test')),
     bad('the same Host twice', get(host, host)),
     bad('a Host with a user', get(`Host: ${rawCanary}@127.0.0.1:${port}`)),
-    bad('a Host that goes on as a path', get(`Host: 127.0.0.1/${rawCanary}`)),
-    bad('a Host that goes on as a query', get(`Host: 127.0.0.1?${rawCanary}`)),
+    bad('a Host with a path', get(`Host: 127.0.0.1/${rawCanary}`)),
+    bad('a Host with a query', get(`Host: 127.0.0.1?${rawCanary}`)),
     bad('a Host with a port of letters', get('Host: 127.0.0.1:8o80')),
     bad('two hosts in one', get('Host: 127.0.0.1, evil.test')),
-    bad('a Host of bytes that are no ASCII', get('Host: 127.0.0.1\xff')),
-    kept('a Host with a port beyond all', [400, 403], get('Host: 127.0.0.1:99999')),
+    bad('a Host with bytes outside ASCII', get('Host: 127.0.0.1\xff')),
+    kept('a Host with a port that is too large', [400, 403], get('Host: 127.0.0.1:99999')),
     kept('a foreign Host', [403], get(`Host: ${rawCanary}.test`)),
     kept('a name that begins like loopback', [403], get('Host: 127.0.0.1.evil.test')),
     kept('IPv6 loopback as Host', [200], get(`Host: [::1]:${port}`)),
@@ -112,13 +112,13 @@ export function createRawCases({ port, alivePath, post }: RawTarget): readonly R
       message(`GET http://127.0.0.1:${port}${alivePath} HTTP/1.1`, 'Host: evil.test'),
     ),
     bad('the absolute form of another scheme', of(`ftp://127.0.0.1:${port}${alivePath}`)),
-    bad('an asterisk for a path', message('OPTIONS * HTTP/1.1', host)),
-    kept('dots that climb', [404], of(`/../../${rawCanary}/../etc/passwd`)),
-    kept('encoded dots that climb', [404], of(`/%2e%2e/%2e%2e/${rawCanary}`)),
+    bad('an asterisk as the path', message('OPTIONS * HTTP/1.1', host)),
+    kept('dots that lead to a parent folder', [404], of(`/../../${rawCanary}/../etc/passwd`)),
+    kept('encoded dots that lead to a parent folder', [404], of(`/%2e%2e/%2e%2e/${rawCanary}`)),
     kept('a path that begins like a host', [404], of(`//evil.test${alivePath}`)),
-    kept('percent signs that encode nothing', [404], of(`/${rawCanary}/%zz%/%c3%28`)),
+    kept('invalid percent encoding', [404], of(`/${rawCanary}/%zz%/%c3%28`)),
     bad('a backslash in the path', of(`/${rawCanary}\\evil`)),
-    kept('bytes in the path that are no UTF-8', [400, 404], of(`/${rawCanary}\xff\xc3\x28`)),
+    kept('bytes in the path that are not UTF-8', [400, 404], of(`/${rawCanary}\xff\xc3\x28`)),
     bad('NUL in the path', of(`/${rawCanary}\0`)),
 
     // Size.
@@ -134,7 +134,7 @@ export function createRawCases({ port, alivePath, post }: RawTarget): readonly R
       expected: [[431]],
     },
     {
-      name: 'a second Authorization behind more headers than anybody counts',
+      name: 'a second Authorization after very many headers',
       parts: [
         aliveAndHost(
           'Authorization: Bearer a',
@@ -151,10 +151,10 @@ export function createRawCases({ port, alivePath, post }: RawTarget): readonly R
     bad('a bare LF for an end of line', `GET ${alivePath} HTTP/1.1\n${host}\n\n`),
     bad('a header without a colon', aliveAndHost(rawCanary)),
     bad('a space before the colon', aliveAndHost('Content-Length : 5')),
-    bad('a header that is folded', aliveAndHost('X-A: a', ` ${rawCanary}`)),
-    bad('a name of bytes that are no token', aliveAndHost(`X\xff${rawCanary}: 1`)),
+    bad('a folded header', aliveAndHost('X-A: a', ` ${rawCanary}`)),
+    bad('a header name with bytes outside a token', aliveAndHost(`X\xff${rawCanary}: 1`)),
     kept(
-      'a value of bytes that are no UTF-8',
+      'a header value with bytes that are not UTF-8',
       [200],
       aliveAndHost(`X-A: \xff\xc3\x28${rawCanary}`),
     ),
@@ -200,7 +200,7 @@ export function createRawCases({ port, alivePath, post }: RawTarget): readonly R
       ),
     ),
     {
-      name: 'an Expect that is none',
+      name: 'an unknown Expect',
       parts: [posted(`Expect: ${rawCanary}`, 'Content-Length: 2'), '{}'],
       expected: [[417]],
     },
@@ -246,7 +246,7 @@ export function createRawCases({ port, alivePath, post }: RawTarget): readonly R
       expected: [[415]],
     },
     kept(
-      'a body that says it is not compressed',
+      'a body with the encoding identity',
       [post.status],
       posted('Content-Encoding: identity', 'Content-Length: 2'),
       '{}',
@@ -282,17 +282,24 @@ export function createRawCases({ port, alivePath, post }: RawTarget): readonly R
     bad('a negative length', posted('Content-Length: -1')),
     bad('a length with a plus', posted('Content-Length: +2')),
     bad('a length of letters', posted('Content-Length: 0x2')),
-    bad('a length beyond all', posted('Content-Length: 99999999999999999999999')),
+    bad(
+      'a length that is too large for any integer',
+      posted('Content-Length: 99999999999999999999999'),
+    ),
     {
       name: 'an enormous length',
       parts: [posted('Content-Length: 9007199254740991')],
       expected: [[413, 200]],
       isKept: true,
     },
-    bad('a chunk whose size is none', posted('Transfer-Encoding: chunked'), `${rawCanary}\r\n`),
+    bad(
+      'a chunk whose size is not a number',
+      posted('Transfer-Encoding: chunked'),
+      `${rawCanary}\r\n`,
+    ),
     bad('a chunk of negative size', posted('Transfer-Encoding: chunked'), '-2\r\n{}\r\n'),
     bad(
-      'a chunk whose size is beyond all',
+      'a chunk whose size is too large for any integer',
       posted('Transfer-Encoding: chunked'),
       'ffffffffffffffffff\r\n',
     ),
@@ -309,7 +316,7 @@ export function createRawCases({ port, alivePath, post }: RawTarget): readonly R
       '1\r\n}\r\n0\r\n\r\n',
     ),
     {
-      name: 'a body that stops half-way',
+      name: 'a body that stops in the middle',
       parts: [posted('Content-Length: 10'), '{'],
       expected: badRequest,
       isEnded: true,
@@ -328,7 +335,7 @@ export function createRawCases({ port, alivePath, post }: RawTarget): readonly R
     },
 
     // Time.
-    { name: 'nothing at all, slowly', parts: [], expected: [[408]] },
+    { name: 'a connection that sends nothing', parts: [], expected: [[408]] },
     {
       name: 'headers that come too slowly',
       parts: [`GET ${alivePath} HTTP/1.1\r\n`, `${host}\r\n`],
