@@ -34,7 +34,7 @@ export type GateAccessConfig = {
   readonly reader: { readonly clientId: string; readonly clientSecret: Secret } | undefined;
 };
 
-/** Keys of a ceremony, as `openProductionKeys` takes them. */
+/** Keys of a ceremony, as `openProductionKeys` expects them. */
 export type KeyFolder = { readonly folder: string; readonly manifest: string };
 
 export type PlatformConfig = {

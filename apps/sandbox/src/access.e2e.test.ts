@@ -40,7 +40,7 @@ describe('a deployment', () => {
     return { status: response.status, body: (await response.json()) as Answer['body'] };
   }
 
-  /** Each route of the agent that takes a credential, and the answer to an authorised caller. */
+  /** Each route of the agent that requires a credential, and the answer to an authorised caller. */
   const routes: readonly (readonly [
     string,
     (bearer: string | undefined) => Promise<Answer>,

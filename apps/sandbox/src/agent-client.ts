@@ -18,8 +18,7 @@ export type AgentClient = {
   /** Waits for the end of the job. */
   cancel(key: string): Promise<AgentAnswer>;
   /**
-   * Polls until the job is `done` or `failed`. An agent that does not answer is asked again: it may be
-   * restarting.
+   * Polls until the job is `done` or `failed`. An agent that does not answer is called again: it may be restarting.
    * @throws PoolError `job_not_finished` after the time limit
    */
   waitForJob(key: string, options?: WaitOptions): Promise<DisbursementJob>;
@@ -27,7 +26,7 @@ export type AgentClient = {
 
 export type WaitOptions = {
   readonly timeoutMs?: number;
-  /** Called once for each stage the job is seen in. */
+  /** Called once for each stage of the job that a poll sees. */
   readonly onStage?: (stage: JobStage) => void;
 };
 

@@ -29,7 +29,7 @@ export function fetchGasUsed(place: ChainPlace, txHash: string): Promise<bigint>
   return withProvider(place, async (provider) => {
     const receipt = await provider.getTransactionReceipt(txHash);
     if (receipt === null) {
-      throw new PoolError('transaction_not_found', 'the chain knows no such transaction');
+      throw new PoolError('transaction_not_found', 'the chain has no such transaction');
     }
     return receipt.gasUsed;
   });

@@ -99,7 +99,7 @@ async function payAndReport(
     return false;
   }
   const roster = readRoster(options.rosterPath);
-  // Only now: a refused roster should not have to wait for a proving key.
+  // Only now, so that a refused roster does not wait for a proving key.
   await ensureProvingKey(`fund-${chooseBatchSize(roster.length) ?? 16}`, progress);
   progress.done();
 

@@ -201,11 +201,11 @@ describe('a deployment', () => {
       .filter((line) => line.includes(deriveTraceId('june')))
       .map((line) => JSON.parse(line) as { msg: string });
     const messages = traced.map(({ msg }) => msg);
-    // The agent from acceptance to the end, the platform from the handover to the final block.
+    // The agent writes it from acceptance to the end, the platform from the post to the final block.
     for (const message of [
       'disbursement accepted',
       'job ended',
-      'settlement taken',
+      'settlement accepted',
       'settlement sent',
       'settled',
     ]) {

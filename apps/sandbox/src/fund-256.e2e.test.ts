@@ -29,7 +29,7 @@ describe.skipIf(!isFullRun)('fund-256', () => {
       process.stdout.write(
         `fund-256: ${JSON.stringify(trace)}, agent at most ${(peakBytes ?? 0) / 1e9} GB\n`,
       );
-      // Twice what it takes; the prover's own budget is half of the machine.
+      // Twice what it needs; the prover's own budget is half of the machine.
       expect(peakBytes ?? 0).toBeLessThan(4 * 2 ** 30);
       // A main thread that is blocked for seconds loses its job's lease, and the job starts over.
       expect(stack.readLogs()).not.toMatch(/job was interrupted|job tries again/);
@@ -71,7 +71,7 @@ async function fetchTrace(stack: TestStack, key: string): Promise<unknown> {
   return (await fetch(`${url}/api/disburse/${key}/trace`, { headers })).json();
 }
 
-/** The most memory that a process has held, in bytes; undefined where the system has no /proc. */
+/** The most memory that a process has used, in bytes; undefined where the system has no /proc. */
 function readPeakMemory(pid: number): number | undefined {
   try {
     const kibibytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

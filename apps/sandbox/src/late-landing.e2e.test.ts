@@ -41,7 +41,7 @@ describe('a settlement that reverts', () => {
         interval: 50,
       })
       .toMatch(/proving|awaiting-turn|signing|approving-allowance|settling/);
-    // No block from here on, early enough that none takes the batch: the relayer simulates, sends, and waits.
+    // No block from here on, early enough that none includes the batch: the relayer simulates, sends, and waits.
     await send('evm_setIntervalMining', 0);
     const pendingHash = await expectPending();
     const funder = new Wallet(employer.privateKey, provider);

@@ -134,7 +134,7 @@ describe('an agent whose employer changes', () => {
     expect(paid.result?.status).toBe('completed');
     const batches = await countFundedBatches(stack.place);
 
-    // It has an empty job store too, so the platform alone knows of the payment.
+    // It has an empty job store too, so only the platform has a record of the payment.
     const rotated = await stack.startAgent({
       name: 'rotated',
       env: { DISBURSE_FUNDER_PRIVATE_KEY: `0x${randomBytes(32).toString('hex')}` },

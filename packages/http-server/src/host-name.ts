@@ -30,7 +30,7 @@ export function formatAuthority(host: string, port: number): string {
   return `${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-/** An address as `server.listen` takes it. */
+/** An address as `server.listen` expects it. */
 export function withoutBrackets(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1');
 }

@@ -47,7 +47,7 @@ function refuse(status: Refusal['status'], code: ErrorCode, message: string): Re
 }
 
 /**
- * Headers that decide what is asked and by which caller. Of a header that occurs twice, one reader takes the first value,
+ * Headers that determine the request and its caller. Of a header that occurs twice, one reader takes the first value,
  * another the last or both: such a request is refused.
  */
 const onceOnly = new Set([

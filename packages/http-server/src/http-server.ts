@@ -66,7 +66,7 @@ const httpLimits: HttpLimits = {
 
 export type HttpServer = {
   readonly url: string;
-  /** Takes no new requests, answers those in progress within the grace, closes every connection. */
+  /** Accepts no new requests, answers those in progress within the grace, and closes every connection. */
   close(): Promise<void>;
 };
 

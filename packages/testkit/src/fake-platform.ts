@@ -68,7 +68,7 @@ export function createFakePlatform(chain: FakePoolChain) {
         platform.lookups += 1;
         // As the schema of the route does.
         if (addresses.length === 0 || addresses.length > 256) {
-          throw new PoolError('invalid_request', 'a look-up takes 1 to 256 addresses');
+          throw new PoolError('invalid_request', 'a look-up must have 1 to 256 addresses');
         }
         return addresses.map(
           (address): RecipientRecord =>

@@ -1,7 +1,7 @@
 /**
- * A fake EVM chain that knows one pool, one registry and one token. It keeps the rules that matter to
- * callers: a funder uses a batchNonce once, an allowance is spent, a deadline passes, blocks become final later.
- * It checks no signature and no proof.
+ * A fake EVM chain with one pool, one registry and one token. It applies the rules that matter to callers: a funder
+ * uses a batchNonce once, an allowance is spent, a deadline passes, blocks become final later. It checks no signature
+ * and no proof.
  *
  * @module
  */

@@ -24,7 +24,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
 
 /**
  * Ends a process and its group: SIGTERM, then SIGKILL for the rest after the grace period.
- * @param identity - a process that leads its own group. One that has ended is left alone.
+ * @param identity - a process that leads its own group. One that has ended is not signalled.
  * @param graceMs - 0: SIGKILL at once
  */
 export async function endProcess(identity: ProcessIdentity, graceMs = 5_000): Promise<void> {

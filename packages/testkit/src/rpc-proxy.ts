@@ -13,7 +13,7 @@ export type RpcFault = 'drop' | 'hang';
 
 export type RpcProxy = {
   readonly url: string;
-  /** Methods of the calls that met the last fault that was set, in order. A fault that no call met proves nothing. */
+  /** Methods of the calls that the last fault affected, in order. A fault that affected no call proves nothing. */
   readonly struck: readonly string[];
   /** How many calls were answered since the last change of fault. */
   readonly answered: number;

@@ -19,7 +19,7 @@ export const maxLiveNonces = 10_000;
 export const maxLiveNoncesPerCaller = 1_000;
 
 /**
- * @param caller - the address it is asked from; stored hashed, for as long as the nonce lives
+ * @param caller - the address of the request; stored hashed, for as long as the nonce lives
  * @throws PoolError `too_many_sign_ins` (503, retryable) while {@link maxLiveNonces} are unused and alive and
  *   no caller has more of them, `rate_limited` (429, retryable) while {@link maxLiveNoncesPerCaller} of the caller's are
  */

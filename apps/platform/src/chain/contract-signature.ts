@@ -24,7 +24,7 @@ export type ContractSignature = {
   readonly signature: Hex;
 };
 
-/** How the contract is asked. */
+/** How the contract is called. */
 export type Question = {
   /** For all calls together. */
   readonly timeoutMs: number;
@@ -32,7 +32,7 @@ export type Question = {
   readonly gas: number;
   /** The caller that the contract sees. Default: the zero address. */
   readonly from?: EvmAddress;
-  /** Whether code that an account borrows (EIP-7702) is asked too. Default: no. */
+  /** Whether code that an account borrows (EIP-7702) is called too. Default: no. */
   readonly asksDelegated?: boolean;
 };
 
@@ -75,7 +75,7 @@ export async function checkContractSignature(
   } catch (cause) {
     throw new PoolError(
       'chain_unreachable',
-      'the chain cannot be asked about the signature right now; try again shortly',
+      'the chain does not answer, so the signature cannot be checked now; try again shortly',
       { cause },
     );
   }

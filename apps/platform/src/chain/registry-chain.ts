@@ -29,7 +29,7 @@ export type RegistryChain = {
   fetchFinalBlock(): Promise<FinalBlock>;
   /** Seconds for which the registry accepts a root that was replaced. */
   fetchGraceSeconds(): Promise<number>;
-  /** Root published last as the head knows it; undefined before the first. */
+  /** The latest published root at the chain's head; undefined before the first. */
   fetchCurrentRoot(): Promise<string | undefined>;
   /** @throws PoolError `fee_cap_reached` (retryable), `gas_ceiling_exceeded` */
   signPublish(root: string, nonce: number): Promise<SignedTransaction>;

@@ -45,7 +45,7 @@ const heartbeatTimeoutMs = 5_000;
 type Session = { readonly client: pg.Client; readonly ended: Promise<void> };
 
 /**
- * Waits for the lock for a while, then takes the database for `part`.
+ * Waits for the lock for a while, then claims the database for `part`.
  * @throws PoolError `database_locked`, `database_unavailable`, and as {@link claimStore}
  */
 export async function holdProcessLock(

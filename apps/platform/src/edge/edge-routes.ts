@@ -81,7 +81,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
       }
       throw error;
     });
-    c.get('log').info({ settlement: row.id, state: row.state }, 'settlement taken');
+    c.get('log').info({ settlement: row.id, state: row.state }, 'settlement accepted');
     if (row.state === 'accepted') {
       deps.onAccepted();
     }
@@ -111,7 +111,7 @@ export function addEdgeRoutes(app: Shell, deps: EdgeDeps): void {
     const key = c.req.param('key');
     traceJob(c, key);
     const row = await acceptVoid(deps, id, key, await readJson(c, voidRequestSchema));
-    c.get('log').info({ settlement: row.id, state: row.state }, 'withdrawal taken');
+    c.get('log').info({ settlement: row.id, state: row.state }, 'withdrawal accepted');
     if (isUnfinished(row)) {
       deps.onAccepted();
     }

@@ -26,8 +26,8 @@ export type RateLimits = {
 };
 
 /**
- * What is taken of `settlements`: a request that is answered with what is stored costs a fifth of one that has to be
- * checked, and the rest is taken before the first check.
+ * What a request takes from `settlements`: a request that is answered from the stored row costs a fifth of one that
+ * must be checked. The rest is taken before the first check.
  */
 export const settlementCost = { request: 1, checks: 4 } as const;
 

@@ -44,7 +44,7 @@ describe('a transaction in progress', () => {
       .values({ id: testEmployerId, address: '0xE', name: null, created_at: 'now' })
       .execute();
     await chain.provider.send('evm_setAutomine', [false]);
-    // A snapshot does not hold the next block's base fee: the test before may have left a high one.
+    // A snapshot does not contain the next block's base fee: the previous test may have left a high one.
     await mineAt(10n ** 9n);
   });
   afterEach(async () => {

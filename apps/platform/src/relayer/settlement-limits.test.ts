@@ -137,7 +137,7 @@ describe('the limits of a settlement', () => {
       const deadline = request.batch.deadline + 1_000_000;
       await database.db.updateTable('settlements').set({ deadline }).execute();
       const again = { ...request, batch: { ...request.batch, deadline } };
-      // The signature is not asked for a replay: only what was authorised is compared.
+      // The signature of a replay is not checked: only the authorised content is compared.
       expect((await edge.postSettlement('job-1', again)).state).toBe('accepted');
     });
   });

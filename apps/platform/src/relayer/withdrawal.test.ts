@@ -47,7 +47,7 @@ describe('a batch that its funder withdraws', () => {
   });
   beforeEach(async () => {
     snapshot = await chain.takeSnapshot();
-    // A snapshot does not hold the next block's base fee.
+    // A snapshot does not contain the next block's base fee.
     await mineAt(10n ** 9n);
     poolChain = createEvmPoolChain('anvil', chain.settings, chain.key('relayer'));
     await database.reset();

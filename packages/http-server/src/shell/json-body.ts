@@ -10,7 +10,7 @@ import type { Context } from 'hono';
 /** Awaited between two pieces of work, so that other requests get their turn. */
 type Pace = () => Promise<void>;
 
-/** No route takes a body that is nearly as deep. */
+/** No route accepts a body of nearly this depth. */
 const maxDepth = 16;
 
 /** Characters or values between two calls of the pace. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-/** What a server under test is asked for. */
+/** The routes of a server under test. */
 export type RawTarget = {
   readonly port: number;
   /** Answers 200 to every caller. */
