@@ -26,8 +26,8 @@ describe('an agent behind a dishonest platform', () => {
   });
   afterEach(() => {
     // A lie that reached no client proves nothing.
-    expect(proxy.told.every((count) => count > 0)).toBe(true);
-    proxy.tell([]);
+    expect(proxy.applied.every((count) => count > 0)).toBe(true);
+    proxy.setLies([]);
   });
   afterAll(async () => {
     await proxy.stop();
@@ -79,13 +79,13 @@ describe('an agent behind a dishonest platform', () => {
 
   it('refuses a changed walletPub', async () => {
     const { walletPub } = stack.holders[1]!;
-    proxy.tell([aboutFirstHolder(() => ({ walletPub }))]);
+    proxy.setLies([aboutFirstHolder(() => ({ walletPub }))]);
     await expectRefusal(/walletPub is not the one that signed/);
   });
 
   it('refuses a changed encryption key', async () => {
     const { encryptionPublicKey } = stack.holders[1]!;
-    proxy.tell([aboutFirstHolder(() => ({ encryptionPublicKey }))]);
+    proxy.setLies([aboutFirstHolder(() => ({ encryptionPublicKey }))]);
     await expectRefusal(/not the one the wallet signed for/);
   });
 
@@ -93,7 +93,7 @@ describe('an agent behind a dishonest platform', () => {
     const thief = stack.holders[2]!;
     const evidence = await signEvidence(thief, thief.encryptionPublicKey, Date.now());
     const { walletPub, encryptionPublicKey } = thief;
-    proxy.tell([aboutFirstHolder(() => ({ walletPub, encryptionPublicKey, evidence }))]);
+    proxy.setLies([aboutFirstHolder(() => ({ walletPub, encryptionPublicKey, evidence }))]);
     await expectRefusal(/belongs to another address/);
   });
 
@@ -104,14 +104,14 @@ describe('an agent behind a dishonest platform', () => {
     const signature = await new Wallet(thief.privateKey).signMessage(forged.message);
     const evidence = { ...forged, signature: parseHex(signature) };
     const { encryptionPublicKey } = thief;
-    proxy.tell([aboutFirstHolder(() => ({ encryptionPublicKey, evidence }))]);
+    proxy.setLies([aboutFirstHolder(() => ({ encryptionPublicKey, evidence }))]);
     await expectRefusal(/not signed by the wallet it names/);
   });
 
   it('refuses evidence signed for another platform, and evidence from the future', async () => {
     const victim = stack.holders[0]!;
     const ahead = await signEvidence(victim, victim.encryptionPublicKey, Date.now() + 6 * minute);
-    proxy.tell([aboutFirstHolder(() => ({ evidence: ahead }))]);
+    proxy.setLies([aboutFirstHolder(() => ({ evidence: ahead }))]);
     await expectRefusal(/dated in the future/);
 
     const honest = await signEvidence(victim, victim.encryptionPublicKey, Date.now());
@@ -119,7 +119,7 @@ describe('an agent behind a dishonest platform', () => {
     const message = honest.message.replace(domain, 'other.example');
     const signature = await new Wallet(victim.privateKey).signMessage(message);
     const foreign = { message, signature: parseHex(signature) };
-    proxy.tell([aboutFirstHolder(() => ({ evidence: foreign }))]);
+    proxy.setLies([aboutFirstHolder(() => ({ evidence: foreign }))]);
     await expectRefusal(/for another platform/);
   });
 
@@ -127,7 +127,7 @@ describe('an agent behind a dishonest platform', () => {
     const holder = stack.holders[0]!;
     const rotated = stack.holders[3]!.encryptionPublicKey;
     const newer = await signEvidence(holder, rotated, Date.now() + minute);
-    proxy.tell([
+    proxy.setLies([
       // Stopped at the amount of the second recipient, after the look-up: this step only creates the pin.
       aboutFirstHolder(() => ({ encryptionPublicKey: rotated, evidence: newer })),
       {
@@ -140,7 +140,7 @@ describe('an agent behind a dishonest platform', () => {
       },
     ]);
     await expectRefusal(/recipients\[1\].*eligibility_pending/);
-    proxy.tell([]);
+    proxy.setLies([]);
     await expectRefusal(/newer sign-in evidence/);
   });
 
@@ -152,7 +152,7 @@ describe('an agent behind a dishonest platform', () => {
   ])(
     'refuses the chain as invalid-chain when the platform vends another %s',
     async (what, change) => {
-      proxy.tell([
+      proxy.setLies([
         {
           path: /\/agent-edge\/bootstrap$/,
           response: (body) => {
@@ -173,7 +173,7 @@ describe('an agent behind a dishonest platform', () => {
 
   it('pays exactly what the funder signed, for every change by the relayer', async () => {
     const captured: SettlementRequest[] = [];
-    proxy.tell([
+    proxy.setLies([
       {
         path: /\/agent-edge\/settlements$/,
         method: 'POST',

@@ -90,7 +90,7 @@ describe('an agent whose RPC is cut', () => {
         issues: [],
         preflight: [{ code: 'chain_unavailable', message: expect.stringContaining('anvil') }],
       });
-      expect(rpc.struck.length).toBeGreaterThan(0);
+      expect(rpc.affected.length).toBeGreaterThan(0);
     },
   );
 
@@ -99,7 +99,7 @@ describe('an agent whose RPC is cut', () => {
     const request = stack.createRequest({ 0: 70n, 1: 30n });
     const accepted = await client.disburse('cut-before', request);
     expect([accepted.status, accepted.body.state]).toEqual([202, 'accepted']);
-    await expect.poll(() => rpc.struck.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => rpc.affected.length, { timeout: 10_000 }).toBeGreaterThan(0);
     for (const path of ['livez', 'readyz']) {
       const startedAt = performance.now();
       const response = await fetch(`${agent.url}/api/${path}`);
@@ -148,7 +148,7 @@ describe('an agent whose RPC is cut', () => {
     rpc.cut('hang', (call) => isAllowanceCall(call) && ++looks === 1);
     await client.disburse('hung', stack.createRequest({ 2: 5n }));
     const job = await client.waitForJob('hung');
-    expect(rpc.struck).toEqual(['eth_call']);
+    expect(rpc.affected).toEqual(['eth_call']);
     expect(job).toMatchObject({
       state: 'done',
       result: { status: 'completed', allowance: { state: 'unknown' } },
@@ -164,7 +164,7 @@ describe('an agent whose RPC is cut', () => {
     await expect
       .poll(() => countFundedBatches(stack.place), { timeout: 30_000, interval: 100 })
       .toBe(4);
-    await expect.poll(() => rpc.struck.length, { timeout: 10_000 }).toBeGreaterThan(5);
+    await expect.poll(() => rpc.affected.length, { timeout: 10_000 }).toBeGreaterThan(5);
     expect((await client.getJob('blind')).body).toMatchObject({
       state: 'submitted',
       stage: 'settling',

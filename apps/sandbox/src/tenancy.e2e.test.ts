@@ -85,7 +85,7 @@ describe('an agent whose employer changes', () => {
     const agent = await stack.startAgent({ name: 'deceived', platformUrl: proxy.url });
     const before = await countFundedBatches(stack.place);
     await agent.process.stop();
-    proxy.tell([
+    proxy.setLies([
       {
         path: /\/agent-edge\/bootstrap$/,
         response: (body) => ({ ...body, employerId: otherEmployer }),
@@ -96,7 +96,7 @@ describe('an agent whose employer changes', () => {
     expect(answer).toMatchObject({ status: 503, body: { code: 'employer_mismatch' } });
     expect((await clientOf(deceived).getJob('july')).status).toBe(404);
     expect(await countFundedBatches(stack.place)).toBe(before);
-    expect(proxy.told[0]).toBeGreaterThan(0);
+    expect(proxy.applied[0]).toBeGreaterThan(0);
     await deceived.process.stop();
   });
 

@@ -53,7 +53,7 @@ describe('startLyingProxy', () => {
   });
 
   it('changes requests and answers of the chosen path, and counts the changes', async () => {
-    proxy.tell([
+    proxy.setLies([
       { path: /^\/pay/, request: (body) => ({ ...body, total: '2' }) },
       { path: /^\/pay/, method: 'POST', response: (body) => ({ ...body, path: 'elsewhere' }) },
       { path: /^\/other/, request: () => ({}) },
@@ -63,8 +63,8 @@ describe('startLyingProxy', () => {
       path: 'elsewhere',
       body: { total: '2' },
     });
-    expect(proxy.told).toEqual([1, 1, 0]);
-    proxy.tell([]);
+    expect(proxy.applied).toEqual([1, 1, 0]);
+    proxy.setLies([]);
     expect((await post('/pay?x=1')).json).toEqual(honestAnswer);
   });
 });

@@ -23,9 +23,9 @@ export type Lie = {
 export type LyingProxy = {
   readonly url: string;
   /** How many times each lie was applied, in the given order. A lie that reached no client proves nothing. */
-  readonly told: readonly number[];
+  readonly applied: readonly number[];
   /** Replaces the lies; none: an honest proxy. */
-  tell(lies: readonly Lie[]): void;
+  setLies(lies: readonly Lie[]): void;
   stop(): Promise<void>;
 };
 
@@ -35,7 +35,7 @@ export async function startLyingProxy(
   initialLies: readonly Lie[] = [],
 ): Promise<LyingProxy> {
   let lies = initialLies;
-  let told = lies.map(() => 0);
+  let applied = lies.map(() => 0);
   const server = createServer((request, response) => {
     forward(request, response).catch(() => {
       response.writeHead(502, { 'content-type': 'application/json' });
@@ -45,16 +45,16 @@ export async function startLyingProxy(
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', target);
-    const heard = lies
+    const matching = lies
       .map((lie, index) => ({ lie, index }))
       .filter(({ lie }) => lie.method === undefined || lie.method === request.method)
       .filter(({ lie }) => lie.path.test(`${url.pathname}${url.search}`));
 
     let body = await readBody(request);
-    for (const { lie, index } of heard) {
+    for (const { lie, index } of matching) {
       if (lie.request !== undefined && body !== '') {
         body = JSON.stringify(lie.request(JSON.parse(body) as Json));
-        told[index] = (told[index] ?? 0) + 1;
+        applied[index] = (applied[index] ?? 0) + 1;
       }
     }
     const answer = await fetch(url, {
@@ -64,10 +64,10 @@ export async function startLyingProxy(
       ...(body === '' ? {} : { body }),
     });
     let text = await answer.text();
-    for (const { lie, index } of heard) {
+    for (const { lie, index } of matching) {
       if (lie.response !== undefined && text !== '') {
         text = JSON.stringify(lie.response(JSON.parse(text) as Json, answer.status));
-        told[index] = (told[index] ?? 0) + 1;
+        applied[index] = (applied[index] ?? 0) + 1;
       }
     }
     for (const [name, value] of answer.headers) {
@@ -86,12 +86,12 @@ export async function startLyingProxy(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    get told() {
-      return told;
+    get applied() {
+      return applied;
     },
-    tell(next) {
+    setLies(next) {
       lies = next;
-      told = next.map(() => 0);
+      applied = next.map(() => 0);
     },
     async stop() {
       server.closeAllConnections();

@@ -50,10 +50,10 @@ describe('startRpcProxy', () => {
   it('drops all calls or the chosen ones, and lists them', async () => {
     proxy.cut('drop');
     expect([await call('eth_chainId'), await call('eth_call')]).toEqual(['dropped', 'dropped']);
-    expect(proxy.struck).toEqual(['eth_chainId', 'eth_call']);
+    expect(proxy.affected).toEqual(['eth_chainId', 'eth_call']);
     proxy.cut('drop', ({ method }) => method === 'eth_call');
     expect([await call('eth_chainId'), await call('eth_call')]).toEqual(['eth_chainId', 'dropped']);
-    expect(proxy.struck).toEqual(['eth_call']);
+    expect(proxy.affected).toEqual(['eth_call']);
     proxy.restore();
     expect(await call('eth_call')).toBe('eth_call');
   });
@@ -62,7 +62,7 @@ describe('startRpcProxy', () => {
     proxy.cut('hang');
     expect(await call('eth_call', 300)).toBe('hangs');
     const waiting = call('eth_call');
-    await expect.poll(() => proxy.struck).toHaveLength(2);
+    await expect.poll(() => proxy.affected).toHaveLength(2);
     proxy.restore();
     expect(await waiting).toBe('dropped');
     expect(await call('eth_call')).toBe('eth_call');

@@ -14,7 +14,7 @@ export type RpcFault = 'drop' | 'hang';
 export type RpcProxy = {
   readonly url: string;
   /** Methods of the calls that the last fault affected, in order. A fault that affected no call proves nothing. */
-  readonly struck: readonly string[];
+  readonly affected: readonly string[];
   /** How many calls were answered since the last change of fault. */
   readonly answered: number;
   /** From now on calls meet the fault. @param only - which; default: all */
@@ -29,7 +29,7 @@ type Cut = { readonly fault: RpcFault; readonly only: (call: RpcCall) => boolean
 /** @param target - the chain's own address, for example `http://127.0.0.1:8545` */
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   let cut: Cut | undefined;
-  let struck: string[] = [];
+  let affected: string[] = [];
   let answered = 0;
   const hanging = new Set<ServerResponse>();
   const server = createServer((request, response) => {
@@ -42,7 +42,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const body = await readBody(request);
     const call = JSON.parse(body) as RpcCall;
     if (cut?.only(call) === true) {
-      struck.push(call.method);
+      affected.push(call.method);
       if (cut.fault === 'drop') {
         response.destroy();
       } else {
@@ -75,15 +75,15 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    get struck() {
-      return struck;
+    get affected() {
+      return affected;
     },
     get answered() {
       return answered;
     },
     cut(fault, only = () => true) {
       cut = { fault, only };
-      struck = [];
+      affected = [];
       answered = 0;
     },
     restore() {
