@@ -194,7 +194,7 @@ describe('a deployment', () => {
     expect(await countFundedBatches(place)).toBe(before);
   });
 
-  it('writes one id of a payment to the logs of agent and platform, and its key to none', () => {
+  it('writes one id of a payment to the logs of agent and platform, and its key to no log', () => {
     const logs = stack.readLogs();
     const traced = logs
       .split('\n')

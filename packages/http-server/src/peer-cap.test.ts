@@ -42,7 +42,7 @@ describe('the cap of connections of one peer', () => {
     });
   }
 
-  it('keeps room for others while one peer opens as many as it can', async () => {
+  it('keeps connections free for others while one peer opens as many as it can', async () => {
     await start({ maxConnections: 20, maxConnectionsPerPeer: 5 });
     const flood = [];
     for (let i = 0; i < 30; i += 1) {

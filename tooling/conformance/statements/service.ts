@@ -87,7 +87,7 @@ export const service = section('What the service does', [
         'is verified for a request that came through HTTP',
       ),
       hostileSettlements(
-        'that its funder did not sign is not stored, and the batch stays free for a settlement with the signature',
+        'that its funder did not sign is not stored, and does not block the signed one',
       ),
       settlementFlow(
         'sends nothing that the simulation refuses, and accepts a fresh proof for the same authorisation',

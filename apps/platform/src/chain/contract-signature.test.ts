@@ -64,7 +64,7 @@ describe('a contract’s answer about a signature', () => {
     expect(await ask(wallet, '0x')).toBe('invalid');
   });
 
-  it('is no-contract where there is no code, and delegated-account where an account borrows code', async () => {
+  it('is no-contract without code, and delegated-account for an account that borrows code', async () => {
     expect(await ask(parseEvmAddress(owner.address))).toBe('no-contract');
     expect(await ask(parseEvmAddress('0x0000000000000000000000000000000000000004'))).toBe(
       'no-contract',
@@ -98,7 +98,7 @@ describe('a contract’s answer about a signature', () => {
       expect(await ask(picky)).toBe('invalid');
     });
 
-    it('answers also where an account borrows code', async () => {
+    it('answers also for an account that borrows code', async () => {
       const delegated = await place(`0xef0100${wallet.slice(2).toLowerCase()}`);
       expect(await askAsPool(delegated)).toBe('valid');
     });

@@ -31,7 +31,7 @@ describe('simulateFund', () => {
     }
   }
 
-  it('reports a revert, and nothing for a call that goes through', async () => {
+  it('reports a revert, and nothing for a call that succeeds', async () => {
     expect(await simulate(() => ({ result: '0x' }))).toBeUndefined();
     const reverted = { code: 3, message: 'execution reverted', data: '0x' };
     expect(await simulate(() => ({ error: reverted }))).toEqual(expect.any(String));

@@ -77,7 +77,7 @@ describe('raiseFeesWithin', () => {
     expect(raiseFeesWithin(old, asked, 0n)).toBeUndefined();
   });
 
-  it('never leaves the cap, and what it offers always replaces', () => {
+  it('never exceeds the cap, and its offers always replace the old transaction', () => {
     for (const cap of [900n, 1_000n, 1_799n]) {
       for (const fee of [1n, 79n, 800n, 801n, 6_000n]) {
         const asked = { maxFeePerGas: fee, maxPriorityFeePerGas: fee };

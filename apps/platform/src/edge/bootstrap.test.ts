@@ -46,6 +46,6 @@ it('vends only the gate’s address if agents have their own client, and no gate
   expect(describeBootstrap(employer, { ...settings, gate: undefined })).not.toHaveProperty('gate');
 });
 
-it('names no ceiling above the slots of the largest circuit', () => {
+it('vends no ceiling above the slots of the largest circuit', () => {
   expect(describeBootstrap(employer, settings).maxRecipients).toEqual({ anvil: 256 });
 });

@@ -161,7 +161,7 @@ describe('redelivery', () => {
     expect(await database.db.selectFrom('settlements').selectAll().execute()).toEqual([]);
   });
 
-  it('refuses other sealed notes than those whose hash is on chain', async () => {
+  it('refuses sealed notes whose hash is not the one on chain', async () => {
     const delivery = await settle();
     await loseEverything();
     const [first, second, ...rest] = delivery.sealedNotes;

@@ -92,7 +92,7 @@ it.each([
   ['escapes at even places', ` ${JSON.stringify('\\'.repeat(25_000))}`],
   ['escapes at odd places', JSON.stringify('\\'.repeat(25_000))],
   ['many values', JSON.stringify(Array.from({ length: 30_000 }, () => []))],
-])('gives way to other requests while it checks %s', async (_what, body) => {
+])('pauses for other requests while it checks %s', async (_what, body) => {
   let turns = 0;
   const pace = () => {
     turns += 1;

@@ -74,14 +74,14 @@ it('gives back one call, and never more than the burst', () => {
   expect(takeAll('b')).toBe(5);
 });
 
-it('gives nothing for a clock that was set back', () => {
+it('refills nothing after the clock was set back', () => {
   const { clock, takeAll } = createLimiter(2, 20);
   takeAll('a');
   clock.nowMs -= 60_000;
   expect(takeAll('a')).toBe(0);
 });
 
-it('survives a clock that goes back', () => {
+it('limits callers as usual after the clock was set back', () => {
   const { clock, limiter, passes } = createLimiter(1);
   limiter.take('a');
   clock.nowMs = 0;
