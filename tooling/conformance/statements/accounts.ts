@@ -165,7 +165,7 @@ export const readiness = section('Transitions of readiness', [
   [
     'readiness.read-drives-nothing',
     'Reading the enrolment starts no confirmation.',
-    shown(gateConfirmation('drives the gate at every onboard and at no reading')),
+    shown(gateConfirmation('asks the gate at every onboard and at no read')),
   ],
 ]);
 

@@ -72,12 +72,14 @@ export const commands = section('Commands of the agent', [
   [
     'command.disburse-asks-first',
     '`disburse` sends nothing while the batch could not be settled, and prints the reason.',
-    shown(payRunCommand('sends nothing while the funder has too little, and ends with 6')),
+    shown(payRunCommand('sends nothing while the funder has too few tokens, and exits with 6')),
   ],
   [
     'command.recipients-check',
     '`recipients check` names the recipients of a roster who are not ready, and moves nothing.',
-    shown(payRunCommand('tells before payday who is not ready, as text, JSON and CSV')),
+    shown(
+      payRunCommand('lists before payday the recipients that are not ready, as text, JSON and CSV'),
+    ),
   ],
   [
     'command.viewing-key-new',

@@ -248,12 +248,12 @@ export const limits = section('Limits', [
   [
     'limit.live-keys',
     '50 live keys per wallet.',
-    shown(employerRoutes('lets a wallet have 50 live keys, and another once one is revoked')),
+    shown(employerRoutes('allows 50 live keys per wallet, and another one after a revocation')),
   ],
   [
     'limit.recipients',
     'Recipients of a call: the maximum of the chain’s settings, never split.',
-    shown(agentApp(ceiling), deployment('names its ceiling when a call is too large')),
+    shown(agentApp(ceiling), deployment('reports its ceiling when a call is too large')),
   ],
   [
     'limit.one-batch',

@@ -42,7 +42,7 @@ export const platformRoutes = section('Platform routes', [
   [
     'employers.session',
     'So does every other employer route except verify-key: no API key and no edge token gives access.',
-    shown(employerRoutes('%s %s goes by the session cookie alone')),
+    shown(employerRoutes('%s %s accepts no credential but the session cookie')),
   ],
   [
     'enrollment.read',
