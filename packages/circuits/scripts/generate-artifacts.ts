@@ -107,7 +107,7 @@ for (const circuit of circuitNames) {
 
 if (!check) {
   const manifest = {
-    setup: 'INSECURE dev setup: anyone can forge proofs under these keys',
+    setup: 'INSECURE dev setup: anybody can forge proofs under these keys',
     compiler: describeCompiler(),
     circuits: entries,
   };

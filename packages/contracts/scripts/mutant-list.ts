@@ -20,7 +20,7 @@ const verifier = 'solidity/Groth16Verifier.sol';
 const signature = 'solidity/lib/FunderSignature.sol';
 
 export const mutants: readonly Mutant[] = [
-  { name: 'anybody is relayer', file: pool, find: ' onlyRole(RELAYER_ROLE)', replace: '' },
+  { name: 'anyone is relayer', file: pool, find: ' onlyRole(RELAYER_ROLE)', replace: '' },
   { name: 'pause is ignored', file: pool, find: ' whenNotPaused', replace: '' },
   { name: 'fund can be re-entered', file: pool, find: ' nonReentrant', replace: '' },
   {
@@ -165,7 +165,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    name: 'anybody voids',
+    name: 'anyone voids',
     file: pool,
     find: 'if (!FunderSignature.isValid(funder, digest, signature)) revert',
     replace: 'if (false) revert',
@@ -189,7 +189,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (true) {',
   },
   {
-    name: 'anybody enables tokens',
+    name: 'anyone enables tokens',
     file: pool,
     find: 'function enableToken(address token) external onlyRole(DEFAULT_ADMIN_ROLE)',
     replace: 'function enableToken(address token) external',
@@ -263,7 +263,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   { name: 'a zero root', file: tree, find: 'if (root == 0) revert ZeroRoot();', replace: '' },
-  { name: 'a full tree goes on', file: tree, find: 'index % TREE_CAPACITY', replace: 'index' },
+  { name: 'a full tree continues', file: tree, find: 'index % TREE_CAPACITY', replace: 'index' },
   {
     name: 'zero eligibility root',
     file: registry,

@@ -56,14 +56,14 @@ describe('chainsFileSchema', () => {
   });
 
   it.each([
-    // A forgotten pool must never pass for a chain that has none.
+    // A missing pool must not be treated as a chain without a pool.
     ['an EVM chain whose pool was forgotten', { ...anvil, pool: undefined }, 'chains.a.pool'],
     ['an EVM chain with a mistake', { ...anvil, chainId: '1' }, 'chains.a.chainId'],
     ['a mistyped family of full settings', { ...anvil, family: 'emv' }, 'chains.a.family'],
     ['a pool on Solana', { family: 'solana', pool: address }, 'chains.a.pool'],
     ['a pool on Stellar', { family: 'stellar', pool: address }, 'chains.a.pool'],
     ['no family', {}, 'chains.a.family'],
-    ['a family that is no name', { family: 'So lana' }, 'chains.a.family'],
+    ['a family that is not a name', { family: 'So lana' }, 'chains.a.family'],
     ['no object', 'solana', 'chains.a'],
     ['null', null, 'chains.a'],
   ])('refuses %s by name', (_, chain, path) => {

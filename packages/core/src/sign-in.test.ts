@@ -184,7 +184,7 @@ describe('verifyEvidence', () => {
     ['no key', signed(text.slice(0, text.indexOf('\nResources')))],
     ['two keys', signed(`${text}\n- urn:pool:encryption-key:0x${'cd'.repeat(32)}`)],
     ['a swapped key', { message: text.replaceAll('abab', 'cdcd'), signature: sign(text) }],
-    ['a text that is no sign-in', signed('hello')],
+    ['a text that is not a sign-in', signed('hello')],
     ['no signature', { message: text, signature: '0x' }],
   ])('refuses %s', (_, refused) => {
     expect(() => verifyEvidence(refused, expected, nowMs)).toThrow(

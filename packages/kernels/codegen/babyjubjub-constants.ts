@@ -80,7 +80,7 @@ function findPointOfOrderEight(): Point {
 }
 
 /**
- * The subgroup test. The points of order dividing 8 are cyclic (only (0, -1) has order 2, as d is no square), so a point
+ * The subgroup test. The points of order dividing 8 are cyclic (only (0, -1) has order 2, as d is not a square), so a point
  * E is in the subgroup of odd order exactly if E = 8·Q for some Q, and that holds exactly if its Tate pairing of order 8
  * with a point T of order 8 is trivial: the pairing is not degenerate, and the field holds the 8th roots of unity. (Method:
  * D. Koshelev, eprint 2022/037.) So E is in the subgroup exactly if f(E) is an 8th power, that is f(E)^((r-1)/8) = 1,

@@ -23,7 +23,7 @@ import { call, get, i32, type ModuleWriter, op, set } from './wat.ts';
 
 /**
  * Before the common inversion. For each pair: y to Y, √(N·w) to X, the requested signs to Z (as a mask), w = 1 + D·y² to
- * the divisors, and 1 or 0 a note to `valid`. X² = (y² - 1)/w = N/w² with N = (y² - 1)·w. w is never 0: -1/D is no square.
+ * the divisors, and 1 or 0 a note to `valid`. X² = (y² - 1)/w = N/w² with N = (y² - 1)·w. w is never 0: -1/D is not a square.
  */
 function writeRoots(module: ModuleWriter, k: field.Field): void {
   module.func('bj_roots', { params: numbers('from', 'valid', 'point', 'divisor', 'work') }, (f) => {

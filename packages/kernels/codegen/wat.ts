@@ -117,7 +117,8 @@ function createFunction(
     give: (...names) => {
       for (const local of names) {
         const type = types.get(local);
-        if (type === undefined) throw new Error(`${name}: ${local} is no local of this function`);
+        if (type === undefined)
+          throw new Error(`${name}: ${local} is not a local of this function`);
         if (free[type].includes(local)) throw new Error(`${name}: ${local} was given back twice`);
         for (const scope of scopes) scope.delete(local);
         free[type].push(local);

@@ -354,7 +354,7 @@ export const holderRoutes = section('Balance, transfer, send', [
   ],
   [
     'balance.served-by-p',
-    'The platform serves a holder the notes sealed to its registered P, and nobody else’s.',
+    'The platform serves a holder the notes sealed to its registered P, and no others.',
     shown(
       edgeRoutes(
         'serves a holder only its own notes, once the batch is final',

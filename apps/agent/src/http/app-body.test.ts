@@ -14,7 +14,7 @@ const ambiguous: [string, string | Uint8Array][] = [
   ['the same amount twice', bodyWith('"amount":"5","amount":"5"')],
   ['a field twice, once escaped', bodyWith('"amount":"5","am\\u006funt":"6"')],
   ['two lists of recipients', bodyWith('"amount":"5"', ',"recipients":[]')],
-  ['bytes that are no UTF-8', latin1],
+  ['bytes that are not UTF-8', latin1],
   ['nesting without end', '['.repeat(100_000) + ']'.repeat(100_000)],
   ['an unpaired surrogate in a memo', bodyWith('"amount":"5","memo":"\\ud83d"')],
 ];

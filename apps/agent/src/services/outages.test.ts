@@ -67,7 +67,7 @@ describe('the relayer behind a platform that answers', () => {
     const { state, check, findings, codes } = createAgent('anvil');
     state.relayer = { anvil: { ok: false, code: 'transaction_stuck' } };
     expect(await findings('anvil')).toEqual([
-      { code: 'relayer_unavailable', message: expect.stringContaining('nobody mines') },
+      { code: 'relayer_unavailable', message: expect.stringContaining('is not mined') },
     ]);
     expect(await codes(undefined)).toEqual([]);
     expect(await check()).toEqual({

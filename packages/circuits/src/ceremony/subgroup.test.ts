@@ -20,7 +20,7 @@ function timesOrder(point: G2Point): G2Point {
   return point.multiplyUnsafe(scalarFieldOrder - 1n).add(point);
 }
 
-/** A point of order 10069, the smallest there is: what is left of a point after the rest of the twist's order. */
+/** A point of order 10069, the smallest order: a point of the twist times the rest of the twist's order. */
 function pointOfSmallOrder(): G2Point {
   const rest = (Point.CURVE().h * scalarFieldOrder) / 10_069n;
   let small = Point.ZERO;

@@ -53,7 +53,7 @@ export type BroadcastOutcome =
   | { readonly kind: 'unfunded'; readonly cause: unknown }
   | { readonly kind: 'refused-for-good'; readonly cause: unknown };
 
-/** Sending the same bytes again is no error. @throws for every other answer of the node: try again */
+/** Sending the same bytes again is not an error. @throws for every other answer of the node: try again */
 export async function broadcastTransaction(
   provider: JsonRpcProvider,
   rawTransaction: string,

@@ -11,7 +11,7 @@ import { hexToBytes, parseHex } from '../hex.ts';
  * True for a key that has a private key: the canonical encoding of a point of the prime-order subgroup,
  * not the identity. Every key made by RFC 8032 is one.
  *
- * Half of all 32-byte strings are no point, among them every program-derived address. Of the points only one
+ * Half of all 32-byte strings are not points, among them every program-derived address. Of the points only one
  * in eight lies in the subgroup, so this also catches 15 of 16 mistyped Solana addresses, which carry no
  * checksum; and it refuses the points of small order, under which signatures of anyone may verify.
  */

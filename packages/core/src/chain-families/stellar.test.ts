@@ -50,7 +50,7 @@ describe('a Stellar address', () => {
     );
   });
 
-  it('agrees with stellar-base on the checksum of any 32 bytes, and refuses those that are no key', () => {
+  it('agrees with stellar-base on the checksum of any 32 bytes, and refuses those that are not a key', () => {
     const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
     let refused = 0;
     fc.assert(

@@ -74,12 +74,12 @@ export const artifactErrors = {
   no_contribution: {
     status: 500,
     meaning:
-      'The key has no contribution, so anybody can forge proofs under it. Use a key of a finished ceremony.',
+      'The key has no contribution, so anyone can forge proofs under it. Use a key of a finished ceremony.',
   },
   no_secret_contribution: {
     status: 500,
     meaning:
-      "The key has only a beacon's contribution, so anybody can forge proofs under it. Use a key with a secret contribution.",
+      "The key has only a beacon's contribution, so anyone can forge proofs under it. Use a key with a secret contribution.",
   },
   ceremony_closed: {
     meaning: 'The key contains a beacon, and nothing may follow it. Use the key as it is.',
@@ -150,7 +150,7 @@ export const artifactErrors = {
     meaning: "The key's quotient points are not those of the circuit. Do not use the key.",
   },
   delta_trivial: {
-    meaning: "The key's delta is one, so anybody can forge proofs under it. Do not use the key.",
+    meaning: "The key's delta is one, so anyone can forge proofs under it. Do not use the key.",
   },
   delta_invalid: { meaning: 'A contribution to delta does not verify. Do not use the key.' },
   delta_mismatch: {

@@ -45,7 +45,7 @@ describe('checkDisbursement', () => {
   const address = createFakeHolder(1).address;
   const entry = { recipientAddress: address, amount: '1' };
   const cases: [string, string, unknown][] = [
-    ['a body that is no object', 'invalid_request', 7],
+    ['a body that is not an object', 'invalid_request', 7],
     ['an unknown field', 'invalid_request', { token: 'USDC', recipients: [entry], extra: 1 }],
     ['an empty list', 'invalid_request', { token: 'USDC', recipients: [] }],
     [
@@ -271,7 +271,7 @@ describe('registration', () => {
       },
     ],
     [
-      'a P that is no curve point',
+      'a P that is not a curve point',
       {
         encryptionPublicKey: parseEncryptionPublicKey(`0x${'ff'.repeat(32)}`),
         evidence: {

@@ -116,7 +116,7 @@ const relayerTroubles: Readonly<Record<string, string>> = {
   rpc_unreachable: 'cannot reach the chain',
   insufficient_gas: 'has too little coin for the gas of a batch',
   fee_cap_reached: "waits until the chain's fees are below its cap",
-  transaction_stuck: 'has a transaction that nobody mines, and everything after it waits',
+  transaction_stuck: 'has a transaction that is not mined, and everything after it waits',
   stalled: 'does not work',
 };
 

@@ -198,7 +198,7 @@ export async function withdrawAllowance(run: Run): Promise<string | undefined> {
 }
 
 /**
- * Anybody who saw a permit that left, for example in a mempool, can use it, even after its batch was withdrawn. The
+ * Anyone who saw a permit that was sent, for example in a mempool, can use it, even after its batch was withdrawn. The
  * allowance alone pays nothing: the pool takes nothing without another signature of the funder.
  * @returns the text for the user. Undefined: no allowance is left, and none can appear
  */
@@ -213,7 +213,7 @@ async function describePermit(run: Run): Promise<string | undefined> {
     if (nonce.toString() === permit.nonce) {
       return (await run.now()) > permit.wire.deadline
         ? undefined
-        : `its permit can still be used until ${new Date(permit.wire.deadline * 1000).toISOString()} by anybody who saw it, which gives the pool an allowance and pays nobody; check it after that time, and set the allowance of the pool to 0 if it is not`;
+        : `its permit can still be used until ${new Date(permit.wire.deadline * 1000).toISOString()} by anyone who saw it, which gives the pool an allowance and pays nobody; check it after that time, and set the allowance of the pool to 0 if it is not`;
     }
     const allowance = await chain.fetchAllowance(run.token, run.funder.address);
     return allowance === 0n

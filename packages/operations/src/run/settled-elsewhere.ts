@@ -51,7 +51,7 @@ export function decideElsewhere(input: ElsewhereInput): ElsewhereVerdict {
       return unproven('another body was paid under it');
     case 'unknown':
       return unproven(
-        'the agent that paid it has another DISBURSE_FINGERPRINT_KEY or none, so nobody can tell whether the body was the same',
+        'the agent that paid it has another DISBURSE_FINGERPRINT_KEY or none, so it is unknown whether the body was the same',
       );
   }
   const { batch } = row;

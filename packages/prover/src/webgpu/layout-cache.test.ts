@@ -106,12 +106,12 @@ describe('a damaged file', () => {
     ['is null', 'null'],
     ['has another format', JSON.stringify({ ...good, format: 2 })],
     ['has no measurements', JSON.stringify({ format: 1, key })],
-    ['has none that is right', JSON.stringify({ ...good, measurements: measurements.slice(2) })],
+    ['has no correct layout', JSON.stringify({ ...good, measurements: measurements.slice(2) })],
     ['names an unknown layout', change({ name: 'digits-99' })],
     ['has a speed of text', change({ multiplicationsPerSecond: '2e9' })],
     ['has a negative speed', change({ multiplicationsPerSecond: -1 })],
     ['has no speed', change({ multiplicationsPerSecond: undefined })],
-    ['is no text', Buffer.from([0xff, 0xfe, 0x00])],
+    ['is not text', Buffer.from([0xff, 0xfe, 0x00])],
     ['is endless', Buffer.alloc(1_000_000, 0x20)],
   ])('that %s is ignored and replaced', async (_, content) => {
     await start();
