@@ -1,0 +1,129 @@
+/**
+ * The tools find what they are for: each mutant of a fund circuit lacks one row, and the propagation, the fuzzer or both report more
+ * than the committed list. A row that restricts the inputs and no other wire leaves every wire determined: only the fuzzer finds
+ * that it is missing.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endSnarkjsThreads } from '../witness.ts';
+import { findDifferences, readAcceptedList } from './accepted.ts';
+import { type AuditedPropagation, auditUniqueness, auditWitness } from './audit.ts';
+import { describeFund } from './circuits.ts';
+import { findRow, type RowPattern } from './mutants.ts';
+import { createRandom } from './random.ts';
+import { type CompiledSubject, compileSubject } from './subject.ts';
+import { listItems } from './system.ts';
+
+const isFullRun = process.env['POOL_TEST_FULL'] === '1';
+/** Slot 0 has an amount. Slot 1 has none, wallet 0 and the path of an empty leaf. */
+const size = 2;
+const main = `include "fund.circom";\ncomponent main {public [D, z, y]} = Fund(${size});`;
+const accepted = readAcceptedList('fund');
+
+let subject: CompiledSubject;
+let whole: AuditedPropagation;
+beforeAll(async () => {
+  subject = await compileSubject(describeFund(size, 'fund-2'), main);
+  whole = auditUniqueness(subject);
+});
+afterAll(endSnarkjsThreads);
+
+function leaveOut(row: number): AuditedPropagation {
+  const computed = whole.derivations.flatMap((derivation) =>
+    derivation.kind === 'solve' && derivation.row === row ? derivation.wires : [],
+  );
+  return auditUniqueness(subject, new Set([row]), computed);
+}
+
+/** What the propagation reports of a mutant beyond the committed list. */
+function findOpenWires(propagation: AuditedPropagation): string[] {
+  const listed = new Set(accepted.undetermined.map(({ wires }) => wires));
+  return [
+    ...propagation.exposed,
+    ...[...propagation.groups.keys()].filter((group) => !listed.has(group)),
+  ];
+}
+
+/** What the fuzzer reports of a mutant beyond the committed list. */
+function findNewSurvivors(propagation: AuditedPropagation, row?: number): string[] {
+  const limits = { seed: 7, seconds: 0, atLeast: { hints: 40, inputs: 10 } };
+  const near = row === undefined ? undefined : listItems(whole.system.wiresOfRow, row);
+  const fuzzed = auditWitness(subject, propagation, {
+    ...limits,
+    ...(near === undefined ? {} : { near: [...near] }),
+  });
+  return findDifferences(
+    accepted,
+    { ...propagation, groups: new Map(), exposed: [] },
+    fuzzed,
+  ).filter((difference) => !difference.includes('stale'));
+}
+
+it('nothing is reported of the circuit itself', () => {
+  expect(findOpenWires(whole)).toEqual([]);
+  expect(findNewSurvivors(whole)).toEqual([]);
+}, 180_000);
+
+const both = ['propagation', 'fuzzer'];
+const fuzzerOnly = ['fuzzer'];
+const mutants: readonly (readonly [string, RowPattern, readonly string[]])[] = [
+  ['a boolean row of an amount', { boolean: /^notes\[0\]\.range\.bits\[17\]$/ }, both],
+  ['a boolean row of a leaf index', { boolean: /^notes\[1\]\.path\.index\.bits\[6\]$/ }, both],
+  ['the sum of the digits of an amount', sumOf(/^notes\[0\]\.range\.bits/, /^amounts\[0\]$/), both],
+  ['the sum of the digits of the total', sumOf(/^totalRange\.bits/, /^total$/), both],
+  ['the sum of the digits of a leaf index', sumOf(/index\.bits/, /^leafIndices\[0\]$/), both],
+  ['an S-box of a commitment', { contains: [/^notes\[0\]\.note\.square\[3\]$/] }, both],
+  ['the place of a sibling', { contains: [/^notes\[1\]\.path\.nodes\[4\]\.inputs\[1\]$/] }, both],
+  ['the equality with D', { contains: [/^D$/] }, both],
+  ['the equality with y', { contains: [/^y$/] }, both],
+  [
+    'the equality of an eligibility root',
+    { contains: [/^eligibilityRoot$/, /^notes\[0\]\.path/, /^amounts\[0\]$/] },
+    fuzzerOnly,
+  ],
+  ['the sum of the amounts', sumOf(/^total$/, /^amounts\[0\]$/), fuzzerOnly],
+  ['the rule about wallet 0', { contains: [/^amounts\[1\]$/, /isNonZero$/] }, fuzzerOnly],
+  [
+    'the product behind the rule about wallet 0',
+    { contains: [/^notes\[1\]\.inverse$/] },
+    fuzzerOnly,
+  ],
+];
+
+function sumOf(...contains: readonly RegExp[]): RowPattern {
+  return { contains, isProduct: false };
+}
+
+describe('a mutant lacks', () => {
+  it.each(mutants)(
+    '%s',
+    (_, pattern, finders) => {
+      const row = findRow(subject.r1cs, subject.symbols, pattern);
+      const propagation = leaveOut(row);
+      const found = {
+        propagation: findOpenWires(propagation).length > 0,
+        fuzzer: findNewSurvivors(propagation, row).length > 0,
+      };
+      expect(found).toEqual({
+        propagation: finders.includes('propagation'),
+        fuzzer: finders.includes('fuzzer'),
+      });
+    },
+    180_000,
+  );
+});
+
+it('finds each of some rows, drawn at random, when it is missing', () => {
+  const random = createRandom(20_261_122);
+  const missed: number[] = [];
+  for (let drawn = 0; drawn < (isFullRun ? 400 : 20); drawn++) {
+    const row = random.below(subject.r1cs.constraints);
+    const propagation = leaveOut(row);
+    if (
+      findOpenWires(propagation).length === 0 &&
+      findNewSurvivors(propagation, row).length === 0
+    ) {
+      missed.push(row);
+    }
+  }
+  expect(missed).toEqual([]);
+}, 3_600_000);
