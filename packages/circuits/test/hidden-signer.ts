@@ -3,6 +3,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 
 const { Point } = secp256k1;
 
+/** Order of secp256k1's coordinate field. */
+export const P = Point.Fp.ORDER;
 /** Order of the group. */
 export const N = Point.Fn.ORDER;
 
@@ -17,7 +19,7 @@ export type HiddenSigner = {
 };
 
 /** b plus 1 in each digit of radix 2^8. */
-function computeMaskHat(mask: bigint, windows: number): bigint {
+export function computeMaskHat(mask: bigint, windows: number): bigint {
   return mask + ((1n << BigInt(8 * windows)) - 1n) / 255n;
 }
 
