@@ -9,6 +9,7 @@ import { createShell, type Shell } from '@pool/http-server';
 import type { AdmissionConfig } from './accounts/admission.ts';
 import type { CredentialMint } from './accounts/credential.ts';
 import { createCredentialMemory } from './accounts/credential-memory.ts';
+import { addEdgeTokenRoutes } from './accounts/edge-token-routes.ts';
 import { addEmployerRoutes } from './accounts/employer-routes.ts';
 import type { EnrolmentGate } from './accounts/gate-confirmation.ts';
 import { addInvitationRoutes } from './accounts/invitation-routes.ts';
@@ -94,6 +95,7 @@ export function createPlatformApp(deps: PlatformAppDeps): Shell {
   const callers = { db, credentials, memory: createCredentialMemory(), limits, nowMs };
   addEmployerRoutes(app, { ...callers, log, gate, gateWaitMs, admission });
   addInvitationRoutes(app, { ...callers, admission });
+  addEdgeTokenRoutes(app, { ...callers, admission });
   const bootstrap: BootstrapSettings = {
     defaultChain: deps.defaultChain,
     chains: deps.chains.chains,

@@ -321,3 +321,70 @@ export const verifyKeyResponseSchema = v.variant('valid', [
   }),
 ]);
 export type VerifiedKey = v.InferOutput<typeof verifyKeyResponseSchema>;
+
+const edgeTokenRecord = {
+  id: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description(
+      'Number of the token, which `DELETE /api/employers/edge-tokens/:id` takes. Not secret.',
+    ),
+  ),
+  tokenPrefix: v.pipe(
+    v.string(),
+    v.description(
+      'Start of the token, which tells tokens apart, for example `pool_edge_EXAMPLE0`. Not secret.',
+    ),
+  ),
+  name: v.pipe(v.string(), v.description('Label of the token as it was made, for people.')),
+  issuedBy: v.pipe(
+    v.picklist(['operator', 'session']),
+    v.description(
+      '`operator`: made by the platform’s operator. `session`: made by the employer itself.',
+    ),
+  ),
+  createdAt: v.pipe(isoTimeSchema, v.description('When the token was made, ISO 8601 in UTC.')),
+};
+
+/** `POST /api/employers/edge-tokens` */
+export const mintEdgeTokenRequestSchema = v.strictObject({
+  name: v.pipe(
+    labelSchema,
+    v.description(
+      'Label of the token for people: 1 to 120 characters on one line, without control characters.',
+    ),
+  ),
+});
+export const mintEdgeTokenResponseSchema = v.strictObject({
+  success: successSchema,
+  ...edgeTokenRecord,
+  employerId: employerIdSchema,
+  token: v.pipe(
+    v.string(),
+    v.description(
+      'The edge token in plain text, for `DISBURSE_PLATFORM_TOKEN`. Secret. Only this answer contains it: the platform ' +
+        'stores its hash.',
+    ),
+  ),
+});
+
+/** One entry of `GET /api/employers/edge-tokens`: metadata only, revoked tokens included. */
+export const edgeTokenMetadataSchema = v.pipe(
+  v.strictObject({
+    ...edgeTokenRecord,
+    revokedAt: v.optional(
+      v.pipe(
+        isoTimeSchema,
+        v.description('When the token was revoked, ISO 8601 in UTC. Absent while it is live.'),
+      ),
+    ),
+  }),
+  v.description('A credential of the employer’s agents at `/agent-edge`, without its secret.'),
+);
+export const listEdgeTokensResponseSchema = v.strictObject({
+  success: successSchema,
+  edgeTokens: v.pipe(
+    v.array(edgeTokenMetadataSchema),
+    v.description('Every edge token of the employer, oldest first, revoked ones included.'),
+  ),
+});

@@ -5,9 +5,13 @@
  */
 import * as v from 'valibot';
 import {
+  edgeTokenMetadataSchema,
   enrollmentResponseSchema,
   keyMetadataSchema,
+  listEdgeTokensResponseSchema,
   listKeysResponseSchema,
+  mintEdgeTokenRequestSchema,
+  mintEdgeTokenResponseSchema,
   mintKeyRequestSchema,
   mintKeyResponseSchema,
   nonceResponseSchema,
@@ -295,6 +299,61 @@ export const platformRoutes = {
       429: limited,
     },
   }),
+  mintEdgeToken: defineRoute({
+    id: 'mintEdgeToken',
+    method: 'POST',
+    path: '/api/employers/edge-tokens',
+    summary: 'Make an edge token for an agent of the employer',
+    description:
+      'Only this answer contains the plaintext. Where the deployment admits wallets by invitation or screening, the ' +
+      'session’s wallet must be enrolled, or the operator must have given the employer a token. An employer may have ' +
+      '10 live tokens that it made itself. Such a token does not give the right to invite wallets.',
+    auth: session,
+    body: mintEdgeTokenRequestSchema,
+    answers: { 201: { description: 'The edge token.', schema: mintEdgeTokenResponseSchema } },
+    errors: {
+      400: badRequest,
+      401: unauthorized,
+      403: ['edge_token_not_allowed', ...foreign],
+      409: [...noAccount, 'edge_token_limit_reached'],
+      413: tooLarge,
+      429: limited,
+    },
+  }),
+  listEdgeTokens: defineRoute({
+    id: 'listEdgeTokens',
+    method: 'GET',
+    path: '/api/employers/edge-tokens',
+    summary: 'Every edge token of the employer, revoked ones included',
+    auth: session,
+    answers: { 200: { description: 'Metadata only.', schema: listEdgeTokensResponseSchema } },
+    errors: { 401: unauthorized, 403: foreign, 409: noAccount, 429: limited },
+  }),
+  revokeEdgeToken: defineRoute({
+    id: 'revokeEdgeToken',
+    method: 'DELETE',
+    path: '/api/employers/edge-tokens/{id}',
+    summary: 'Revoke one edge token of the employer',
+    auth: session,
+    params: {
+      id: v.pipe(
+        v.string(),
+        v.regex(/^[1-9][0-9]{0,8}$/),
+        v.description(
+          'Number of the token, as `POST` and `GET /api/employers/edge-tokens` answer it in `id`.',
+        ),
+      ),
+    },
+    answers: { 200: { description: 'It is revoked.', schema: successResponseSchema } },
+    errors: {
+      401: unauthorized,
+      403: foreign,
+      404: ['not_found'],
+      409: noAccount,
+      413: tooLarge,
+      429: limited,
+    },
+  }),
   verifyKey: defineRoute({
     id: 'verifyKey',
     method: 'POST',
@@ -326,7 +385,11 @@ export const platformApi: Api = {
       description: 'The edge token of an agent, bound to one employer.',
     },
   },
-  schemas: { Invitation: invitationSchema, KeyMetadata: keyMetadataSchema },
+  schemas: {
+    EdgeTokenMetadata: edgeTokenMetadataSchema,
+    Invitation: invitationSchema,
+    KeyMetadata: keyMetadataSchema,
+  },
   routes: Object.values(platformRoutes),
   examples: platformExamples,
 };

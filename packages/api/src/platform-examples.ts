@@ -22,6 +22,16 @@ const keyMetadata = {
   createdAt: time,
 };
 
+// An example of the form; this token was never made.
+const edgeTokenText = 'pool_edge_EXAMPLE0_ThisIsTheFormOfATokenAndNoneThatWasEverMade';
+const edgeToken = {
+  id: 3,
+  tokenPrefix: 'pool_edge_EXAMPLE0',
+  name: 'payroll server',
+  issuedBy: 'session',
+  createdAt: time,
+};
+
 const signInText = [
   'platform.example wants you to sign in with your Ethereum account:',
   address,
@@ -121,6 +131,19 @@ export const platformExamples: Readonly<Record<string, RouteExample>> = {
     answers: { 200: { success: true, keys: [{ ...keyMetadata, revokedAt: time }] } },
   },
   revokeKey: { parameters: { id: '7' }, answers: { 200: { success: true } } },
+  mintEdgeToken: {
+    body: { name: 'payroll server' },
+    answers: {
+      201: { success: true, ...edgeToken, employerId, token: edgeTokenText },
+      403: {
+        code: 'edge_token_not_allowed',
+        message:
+          'the wallet of this employer is not enrolled: enrol it first, or ask the operator of the platform for an edge token',
+      },
+    },
+  },
+  listEdgeTokens: { answers: { 200: { success: true, edgeTokens: [edgeToken] } } },
+  revokeEdgeToken: { parameters: { id: '3' }, answers: { 200: { success: true } } },
   verifyKey: {
     body: { apiKey },
     answers: { 200: { valid: true, capability: 'disburse', employerId, address, keyId: 7 } },

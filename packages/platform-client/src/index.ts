@@ -29,10 +29,12 @@ export {
 export { parseServiceUrl } from './service-url.ts';
 export {
   createSessionClient,
+  type EdgeTokenList,
   type Enrollment,
   type InvitationList,
   type InvitationQuota,
   type KeyList,
+  type MintedEdgeToken,
   type MintedKey,
   type Onboarding,
   type Registration,

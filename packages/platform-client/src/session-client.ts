@@ -1,5 +1,5 @@
 /**
- * Client of the platform's session routes (docs/decisions/0008, §3): sign-in by EIP-4361, register, enrol, and API keys. One
+ * Client of the platform's session routes (docs/decisions/0008, §3): sign-in by EIP-4361, register, enrol, API keys, and edge tokens. One
  * client has one session, in memory only.
  *
  * @module
@@ -8,8 +8,10 @@ import {
   type Capability,
   enrollmentResponseSchema,
   inviteResponseSchema,
+  listEdgeTokensResponseSchema,
   listInvitationsResponseSchema,
   listKeysResponseSchema,
+  mintEdgeTokenResponseSchema,
   mintKeyResponseSchema,
   nonceResponseSchema,
   onboardResponseSchema,
@@ -65,6 +67,12 @@ export type MintedKey = Omit<v.InferOutput<typeof mintKeyResponseSchema>, 'apiKe
 };
 export type KeyList = v.InferOutput<typeof listKeysResponseSchema>['keys'];
 
+/** A new edge token. Its plaintext is available only here. */
+export type MintedEdgeToken = Omit<v.InferOutput<typeof mintEdgeTokenResponseSchema>, 'token'> & {
+  readonly token: Secret;
+};
+export type EdgeTokenList = v.InferOutput<typeof listEdgeTokensResponseSchema>['edgeTokens'];
+
 export type InvitationQuota = v.InferOutput<typeof inviteResponseSchema>;
 export type InvitationList = v.InferOutput<typeof listInvitationsResponseSchema>;
 
@@ -86,11 +94,16 @@ export type SessionClient = {
   mintKey(capability: Capability, name: string): Promise<MintedKey>;
   listKeys(): Promise<KeyList>;
   revokeKey(id: number): Promise<void>;
+  /** Makes an edge token for an agent of this employer. */
+  mintEdgeToken(name: string): Promise<MintedEdgeToken>;
+  listEdgeTokens(): Promise<EdgeTokenList>;
+  revokeEdgeToken(id: number): Promise<void>;
 };
 
 // Onboarding waits for the gate, and the gate waits for finality.
 const onboardTimeoutMs = 180_000;
 
+const edgeTokensPath = '/api/employers/edge-tokens';
 const invitationsPath = '/api/employers/invitations';
 
 const signInStatement = 'Sign in to the Pool platform.';
@@ -218,6 +231,20 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
 
     async revokeKey(id) {
       await call('DELETE', `/api/employers/keys/${id}`, successResponseSchema);
+    },
+
+    async mintEdgeToken(name) {
+      const rest = { body: { name } };
+      const { value } = await call('POST', edgeTokensPath, mintEdgeTokenResponseSchema, rest);
+      return { ...value, token: new Secret(value.token) };
+    },
+
+    async listEdgeTokens() {
+      return (await call('GET', edgeTokensPath, listEdgeTokensResponseSchema)).value.edgeTokens;
+    },
+
+    async revokeEdgeToken(id) {
+      await call('DELETE', `${edgeTokensPath}/${id}`, successResponseSchema);
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Edge tokens: the agent's own credential at `/agent-edge`, bound to one employer, stored hashed
- * (docs/decisions/0008, §1).
+ * (docs/decisions/0008, §1). The operator makes them; an employer that was admitted also makes its own (docs/decisions/0038).
  *
  * @module
  */
@@ -24,6 +24,7 @@ export type EdgeTokenMetadata = {
   readonly revokedAt: string | null;
   /** Settlements sent with this token whose proof did not verify. */
   readonly refusedProofs: number;
+  readonly issuedBy: 'operator' | 'session';
 };
 
 /** An employer, and the edge token that identifies it. */
@@ -35,6 +36,7 @@ export async function createEdgeToken(
   employer: Employer,
   name: string,
   nowMs: number,
+  issuedBy: EdgeTokenMetadata['issuedBy'] = 'operator',
 ): Promise<EdgeTokenMetadata & { readonly token: Secret }> {
   const minted = credentials.mint(edgeTokenPrefix);
   const createdAt = new Date(nowMs).toISOString();
@@ -47,6 +49,7 @@ export async function createEdgeToken(
       name,
       created_at: createdAt,
       revoked_at: null,
+      issued_by: issuedBy,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
@@ -58,12 +61,22 @@ export async function createEdgeToken(
     createdAt,
     revokedAt: null,
     refusedProofs: 0,
+    issuedBy,
     token: minted.credential,
   };
 }
 
-export async function listEdgeTokens(db: PlatformDatabase): Promise<EdgeTokenMetadata[]> {
-  const rows = await db.selectFrom('edge_tokens').selectAll().orderBy('id').execute();
+/** @param employer - only its tokens; absent: all */
+export async function listEdgeTokens(
+  db: PlatformDatabase,
+  employer?: Employer,
+): Promise<EdgeTokenMetadata[]> {
+  const rows = await db
+    .selectFrom('edge_tokens')
+    .selectAll()
+    .$if(employer !== undefined, (query) => query.where('employer_id', '=', employer?.id ?? ''))
+    .orderBy('id')
+    .execute();
   return rows.map((row) => ({
     id: row.id,
     prefix: `${edgeTokenPrefix}_${row.public_id}`,
@@ -72,14 +85,19 @@ export async function listEdgeTokens(db: PlatformDatabase): Promise<EdgeTokenMet
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
     refusedProofs: row.refused_proofs,
+    issuedBy: row.issued_by,
   }));
 }
 
-/** @throws PoolError `not_found` (404) */
+/**
+ * @param employer - the token must be one of its own; absent: any
+ * @throws PoolError `not_found` (404)
+ */
 export async function revokeEdgeToken(
   db: PlatformDatabase,
   id: number,
   nowMs: number,
+  employer?: Employer,
 ): Promise<void> {
   const row = await db
     .updateTable('edge_tokens')
@@ -87,6 +105,7 @@ export async function revokeEdgeToken(
       revoked_at: eb.fn.coalesce('revoked_at', eb.val(new Date(nowMs).toISOString())),
     }))
     .where('id', '=', id)
+    .$if(employer !== undefined, (query) => query.where('employer_id', '=', employer?.id ?? ''))
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) {

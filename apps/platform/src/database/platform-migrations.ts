@@ -259,4 +259,12 @@ export const platformMigrations: readonly Migration[] = [
         unique (chain, leaf_index, place))`,
     ],
   },
+  {
+    // Tokens that employers made themselves do not give the right to invite (docs/decisions/0038).
+    number: 18,
+    statements: [
+      `alter table edge_tokens add column issued_by text not null default 'operator'
+        check (issued_by in ('operator', 'session'))`,
+    ],
+  },
 ];

@@ -94,6 +94,8 @@ export type PlatformTables = {
     revoked_at: string | null;
     /** Settlements sent with this token whose proof did not verify. */
     refused_proofs: Generated<number>;
+    /** Who made it. Only a token of the operator lets its employer invite wallets. */
+    issued_by: Generated<'operator' | 'session'>;
   };
   settlements: SettlementTable;
   sealed_notes: {

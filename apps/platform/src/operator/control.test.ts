@@ -85,6 +85,7 @@ describe('createControlApp', () => {
       employerId: employer.id,
       createdAt: '1970-01-01T00:00:00.000Z',
       refusedProofs: 0,
+      issuedBy: 'operator',
       revokedAt: null,
     };
     const entry = { ...metadata, id: created['id'], prefix: token.slice(0, 18), name: 'agent one' };

@@ -50,6 +50,16 @@ export const platformErrors = {
     status: 409,
     meaning: 'The wallet has the maximum number of live API keys. Revoke one first.',
   },
+  edge_token_not_allowed: {
+    status: 403,
+    meaning:
+      'The employer may not make an edge token itself, because its wallet is not enrolled. Enrol the wallet, or ask the operator for a token.',
+  },
+  edge_token_limit_reached: {
+    status: 409,
+    meaning:
+      'The employer has made the maximum number of live edge tokens itself. Revoke one first.',
+  },
   not_invited: {
     status: 403,
     meaning:
