@@ -89,7 +89,23 @@ template Coordinates() {
 // Where t_j = x_j, the equation demands u_j = y_j (T_j = -P_j satisfies none, since u_j != 0), and lambda_j is free: the prover
 // may continue from a point of its choice. Then P_j = T_j, so W = T_j - (T_0 + ... + T_{j-1}) is a multiple of G that the
 // prover knows: it knows the discrete logarithm of W, that is, W's private key, and gains nothing that the key does not give.
-// A W that is not on the curve is the identity of no key (docs/protocol.md §7); no claim is made for it.
+// That W is on the curve is not checked: a W that is not belongs to no key, and only notes that were made for it can be spent
+// with it.
+//
+// Three products a window, each of 15 rows, and no height, sum or product is range-checked or reduced: only the slope's limbs
+// are, and one quotient and one carry for each of (A), (C), (D). With 28 windows:
+//
+//   part                                              rows   terms of A, B, C
+//   slopes: 28 * 8 limbs of 32 bits                  7,168   35,392
+//   ZeroModP: (A), 27 times (C), twice (D)           5,034   26,410
+//   WindowPoint: 28 * (30 subsets + 6 * 7 products)  2,016   48,888
+//   Chord: 2 * 28 products                             840   25,872
+//   NextX: 28 squares                                  420   15,904
+//   W, W': digits, below p                           1,100    5,298
+//   bits of b, limbs of maskHat                        231      910
+//   m, rSig, m': digits, m below r, m' below n         962    4,133
+//   MaskedDigest                                       156    1,108
+//   together                                        17,927  163,915
 template HiddenSigner(WINDOWS) {
     signal input wxLo;
     signal input wxHi;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Arithmetic of the witness generator on secp256k1: it proposes values, and no constraint depends on it. Numbers have four
-// limbs of 64 bits, least significant first.
+// Arithmetic on secp256k1 for the witness generator: it proposes values, which the constraints check. Only constants of
+// MaskedDigest also come from here. Numbers have four limbs of 64 bits, least significant first.
 pragma circom 2.2.0;
 
 function mask64() {

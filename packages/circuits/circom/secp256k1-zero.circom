@@ -29,8 +29,8 @@ template ZeroModP(k, chords) {
     signal input low[2];
     signal input high[2];
 
-    // Widths. boundOfQ: sum of the bounds of v_i X^i / 2^256, each rounded up, one for low and high (at most 2^258 / 2^256 = 4),
-    // one for p < 2^256: q * (1 - p / 2^256) < 1.
+    // Widths. boundOfQ: the sum of the bounds of v_i X^i / 2^256, each rounded up; 3 for low and high (at most
+    // 2^161 + 2^257 in all); and 2, because p is a little less than 2^256.
     var boundOfQ = 5;
     var boundOfS = (1 << 161);
     var bounds[15];

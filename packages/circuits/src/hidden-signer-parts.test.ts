@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { R, sample } from '../test/fund-batch.ts';
 import { N, P } from '../test/hidden-signer.ts';
 import { laxChecks, nameComponents } from '../test/lax-checks.ts';
+import { evaluate, mainOf, sampleLimbs, toLimbs } from '../test/limbs.ts';
 import {
   type CompiledTest,
   compileTest,
@@ -22,28 +23,6 @@ beforeAll(() => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
 });
 afterAll(endSnarkjsThreads);
-
-function mainOf(file: string, template: string): string {
-  return `include "${file}";\ncomponent main = ${template};`;
-}
-
-/** `count` integers below 2^bits that look random. */
-function sampleLimbs(label: string, count: number, bits: number): bigint[] {
-  return Array.from({ length: count }, (_, i) => BigInt.asUintN(bits, sample(`${label} ${i}`)));
-}
-
-/** Limbs of radix 2^32, least significant first. */
-function toLimbs(value: bigint, count: number): bigint[] {
-  return Array.from({ length: count }, (_, i) => BigInt.asUintN(32, value >> BigInt(32 * i)));
-}
-
-/** The value of coefficients in radix 2^32; field elements above r/2 are negative. */
-function evaluate(coefficients: readonly bigint[]): bigint {
-  return coefficients.reduceRight(
-    (sum, value) => (sum << 32n) + (value > R / 2n ? value - R : value),
-    0n,
-  );
-}
 
 /** The rank modulo r of C's columns of these wires, over all rows. */
 function computeRank({ c, constraints, coefficients }: R1cs, wires: readonly number[]): number {

@@ -54,6 +54,7 @@ const lie = {
   aliasOfMasked: 1007n,
   maskedPlusOne: 1008n,
   shiftedLimb: 1009n,
+  freeSlope: 1010n,
 } as const;
 
 function inHiddenSigner(from: string, to: string): Mutation {
@@ -77,7 +78,19 @@ const lies: readonly Mutation[] = [
   inHiddenSigner(
     'runs[j] = state[4];',
     `runs[j] = state[4]; lastX = tx; lastY = ty;
-    if (m == ${lie.turnAround} && j == 0) { state[1] = subtractModP(zero, state[1]); }`,
+    if (m == ${lie.turnAround} && j == 0) { state[1] = subtractModP(zero, state[1]); }
+    if (m == ${lie.freeSlope} && j == 0) {
+      var free[4] = [12345, 0, 0, 0];
+      state[0] = multiplyModP(free, free);
+      state[0] = subtractModP(state[0], tx);
+      state[0] = subtractModP(state[0], tx);
+      state[1] = subtractModP(tx, state[0]);
+      state[1] = multiplyModP(state[1], free);
+      state[1] = subtractModP(state[1], ty);
+      state[2] = [1, 0, 0, 0];
+      rises[j] = free;
+      runs[j] = [1, 0, 0, 0];
+    }`,
   ),
   inHiddenSigner(
     'var digits[8] = balancedDigits(slope);',
@@ -250,6 +263,22 @@ describe('each group of constraints is needed', () => {
     // Each ties one half to its four limbs.
     expect(ties.map((wires) => wires.length)).toEqual([5, 5]);
     expect(ties.flat()).toEqual(expect.arrayContaining([low, high]));
+  });
+});
+
+describe('a prover that knows the private key of W', () => {
+  it('may have a free slope: W is the point that the first window adds', async () => {
+    const values = {
+      ...honest,
+      digest: lie.freeSlope,
+      wallet: Point.BASE.multiply(0x10n).toAffine(),
+    };
+    const signals = toSignals(values, windows);
+    expect(await listRefusals(signals)).toEqual([]);
+    const witness = await computeWitness(lax.wasm, signals);
+    expect(witness.slice(1, 5)).not.toEqual(computeOutputs(values, windows).slice(0, 4));
+    // Another W gets no free slope.
+    expect(await listRefusalsOf({ digest: lie.freeSlope })).not.toEqual([]);
   });
 });
 
