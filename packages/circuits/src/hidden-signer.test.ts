@@ -9,6 +9,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { propagate } from '../test/audit/propagate.ts';
+import { createSystem } from '../test/audit/system.ts';
 import { R, sample } from '../test/fund-batch.ts';
 import {
   computeMaskHat,
@@ -302,5 +304,19 @@ describe('every wire is held by some constraint', () => {
       }
     }
     expect(free).toEqual([]);
+  });
+
+  it('apart from digits and their comparison, the rows determine all wires from inputs, outputs and slopes', () => {
+    const { r1cs, namesOf } = circuit;
+    const given = /^((w|wp)[xy](Lo|Hi)|m|(mp|r)(Lo|Hi)|bBits.*|lambda.*|slopes.*value)$/;
+    const wires = [...namesOf].filter(([, names]) => names.some((name) => given.test(name)));
+    const { undetermined } = propagate(
+      createSystem(r1cs),
+      wires.map(([wire]) => wire),
+    );
+    const names = undetermined.map((wire) => namesOf.get(wire)?.at(-1) ?? '');
+    const expected =
+      /(Range\.bits|^slopes.*bits|^digestBits|ange\.inverse|ange\.differs)\[\d+\]$|^mLow$|^relation\.carry$/;
+    expect(names.filter((name) => !expected.test(name))).toEqual([]);
   });
 });
