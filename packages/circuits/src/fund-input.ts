@@ -3,11 +3,14 @@
  *
  * @module
  */
-import { eligibilityDepth, maxAmount, PoolError } from '@pool/core';
-import { scalarFieldOrder } from '@pool/kernels';
-
-/** A field element or amount: a BigInt, or its decimal string. Always below r. */
-export type SignalValue = bigint | string;
+import {
+  parseAmountSignal,
+  parseArray,
+  parseElement,
+  parseEligibilityPath,
+  parseLeafIndex,
+  type SignalValue,
+} from './signal-values.ts';
 
 /** Input of a fund-N circuit. Every array of slots has length N. Secret as a whole: it contains payees and amounts. */
 export type FundCircuitInput = {
@@ -36,38 +39,6 @@ export type FundCircuitInput = {
   readonly siblings: readonly (readonly (readonly SignalValue[])[])[];
 };
 
-const amountLimit = maxAmount + 1n;
-const leafIndexLimit = 4n ** BigInt(eligibilityDepth);
-
-function malformed(signal: string, why: string): PoolError {
-  return new PoolError('invalid_circuit_input', `The circuit input ${signal} ${why}.`);
-}
-
-/** A canonical integer below `limit`: no sign, no leading zero. Values of r or more would be aliases of smaller ones. */
-function parseSignal(value: unknown, signal: string, limit: bigint): bigint {
-  const isCanonical = typeof value === 'string' && /^(0|[1-9][0-9]{0,77})$/.test(value);
-  if (typeof value !== 'bigint' && !isCanonical) {
-    throw malformed(signal, 'is not a BigInt or a canonical decimal string');
-  }
-  const parsed = BigInt(value);
-  if (parsed < 0n || parsed >= limit) {
-    throw malformed(signal, 'is out of range');
-  }
-  return parsed;
-}
-
-function parseArray<T>(
-  value: unknown,
-  signal: string,
-  length: number,
-  parseItem: (item: unknown, signal: string) => T,
-): T[] {
-  if (!Array.isArray(value) || value.length !== length) {
-    throw malformed(signal, `does not have ${length} elements`);
-  }
-  return value.map((item: unknown, i) => parseItem(item, `${signal}[${i}]`));
-}
-
 /**
  * Checks shape and ranges of a fund-N input before a witness is computed: the witness generator would reduce an element above r
  * without an error.
@@ -75,26 +46,20 @@ function parseArray<T>(
  * @throws PoolError `invalid_circuit_input`, which names the signal and never its value
  */
 export function parseFundCircuitInput(input: FundCircuitInput, size: number): FundCircuitInput {
-  const element = (value: unknown, signal: string) => parseSignal(value, signal, scalarFieldOrder);
-  const amount = (value: unknown, signal: string) => parseSignal(value, signal, amountLimit);
-  const leafIndex = (value: unknown, signal: string) => parseSignal(value, signal, leafIndexLimit);
-  const level = (value: unknown, signal: string) => parseArray(value, signal, 3, element);
-  const path = (value: unknown, signal: string) =>
-    parseArray(value, signal, eligibilityDepth, level);
   return {
-    D: element(input.D, 'D'),
-    z: element(input.z, 'z'),
-    y: element(input.y, 'y'),
-    assetId: element(input.assetId, 'assetId'),
-    total: amount(input.total, 'total'),
-    batchId: element(input.batchId, 'batchId'),
-    secret: element(input.secret, 'secret'),
-    eligibilityRoot: element(input.eligibilityRoot, 'eligibilityRoot'),
-    amounts: parseArray(input.amounts, 'amounts', size, amount),
-    walletIds: parseArray(input.walletIds, 'walletIds', size, element),
-    px: parseArray(input.px, 'px', size, element),
-    py: parseArray(input.py, 'py', size, element),
-    leafIndices: parseArray(input.leafIndices, 'leafIndices', size, leafIndex),
-    siblings: parseArray(input.siblings, 'siblings', size, path),
+    D: parseElement(input.D, 'D'),
+    z: parseElement(input.z, 'z'),
+    y: parseElement(input.y, 'y'),
+    assetId: parseElement(input.assetId, 'assetId'),
+    total: parseAmountSignal(input.total, 'total'),
+    batchId: parseElement(input.batchId, 'batchId'),
+    secret: parseElement(input.secret, 'secret'),
+    eligibilityRoot: parseElement(input.eligibilityRoot, 'eligibilityRoot'),
+    amounts: parseArray(input.amounts, 'amounts', size, parseAmountSignal),
+    walletIds: parseArray(input.walletIds, 'walletIds', size, parseElement),
+    px: parseArray(input.px, 'px', size, parseElement),
+    py: parseArray(input.py, 'py', size, parseElement),
+    leafIndices: parseArray(input.leafIndices, 'leafIndices', size, parseLeafIndex),
+    siblings: parseArray(input.siblings, 'siblings', size, parseEligibilityPath),
   };
 }

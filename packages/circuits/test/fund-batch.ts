@@ -88,7 +88,12 @@ export function createBatch(size: number, paid = size): FundBatch {
   };
 }
 
-const fundBase = keccak(utf8ToBytes('pool/v1/FUND_BASE')) % R;
+/** `uint256(keccak256("pool/v1/<name>")) mod r`. */
+export function computeTag(name: string): bigint {
+  return keccak(utf8ToBytes(`pool/v1/${name}`)) % R;
+}
+
+const fundBase = computeTag('FUND_BASE');
 
 /** @param slotOf the number that goes into a slot's nonce; a dishonest prover might repeat one */
 export function computeCommitments(
@@ -103,7 +108,7 @@ export function computeCommitments(
   });
 }
 
-function computeBinaryRoot(leaves: readonly bigint[]): bigint {
+export function computeBinaryRoot(leaves: readonly bigint[]): bigint {
   let level = [...leaves];
   while (level.length > 1) {
     level = level

@@ -20,6 +20,9 @@ export type CompiledTest = {
 /** A change to a source, for a circuit that lacks one constraint. The text must occur exactly once. */
 export type Mutation = { readonly file: string; readonly from: string; readonly to: string };
 
+/** Another text for a source, for a circuit in which a stub replaces a part. */
+export type Replacement = { readonly file: string; readonly text: string };
+
 async function mutate(folder: string, { file, from, to }: Mutation): Promise<void> {
   const path = join(folder, file);
   const parts = (await readFile(path, 'utf8')).split(from);
@@ -32,14 +35,16 @@ async function mutate(folder: string, { file, from, to }: Mutation): Promise<voi
 /** Compiles a main (circom text; includes relative to circom/) in a copy of the sources. */
 export async function compileTest(
   text: string,
-  ...mutations: readonly Mutation[]
+  ...changes: readonly (Mutation | Replacement)[]
 ): Promise<CompiledTest> {
   const folder = await mkdtemp(join(tmpdir(), 'pool-circuit-test-'));
   try {
     const sources = join(folder, 'circom');
     await cp(sourceFolder(), sources, { recursive: true });
-    for (const mutation of mutations) {
-      await mutate(sources, mutation);
+    for (const change of changes) {
+      await ('text' in change
+        ? writeFile(join(sources, change.file), change.text)
+        : mutate(sources, change));
     }
     const source = join(sources, 'test-main.circom');
     await writeFile(source, `pragma circom 2.2.0;\n${text}\n`);

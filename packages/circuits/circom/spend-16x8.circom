@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+pragma circom 2.2.0;
+
+include "spend.circom";
+
+component main {public [D, z, y]} = Spend(16, 8, 32, 28, TAG_OP_16x8());
