@@ -23,6 +23,7 @@ const long = 'run in `pnpm test:full` only';
 const known: readonly KnownSkip[] = [
   // The circuits alone; a payment of 17 proves with fund-64 in every run.
   { name: /fund-64 and fund-256/, reason: long, isLong: true },
+  { name: /spend-16x8\.test/, reason: long, isLong: true },
   // A payment of 65; its key alone takes minutes to make.
   { name: /fund-256\.e2e/, reason: long, isLong: true },
   {

@@ -34,7 +34,6 @@
 //          leafIndices[O-1], siblings[O-1][10][3]           eligibility path of walletIds[i]; free in dummies
 pragma circom 2.2.0;
 
-include "generated/tags.circom";
 include "generated/spend-tags.circom";
 include "poseidon.circom";
 include "bits.circom";

@@ -7,15 +7,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isPoolError } from '@pool/core';
 import type { VerificationKey } from '@pool/kernels';
 import {
   type ArtifactDigests,
   type ArtifactKind,
   computeDigest,
+  findManifestEntries,
   type ManifestEntry,
   manifestUrl,
-  parseArtifactsManifest,
 } from '../src/artifacts-manifest.ts';
 import {
   artifactFiles,
@@ -37,18 +36,10 @@ async function readKnown() {
   const generated = (await import(keysFile.href)) as {
     verificationKeys: Record<string, VerificationKey>;
   };
-  try {
-    return {
-      entries: parseArtifactsManifest(await readFile(manifestUrl(), 'utf8')),
-      keys: generated.verificationKeys,
-    };
-  } catch (error) {
-    // A circuit or a kind of file is new: everything is built again.
-    if (isPoolError(error) && error.code === 'artifacts_manifest_malformed') {
-      return undefined;
-    }
-    throw error;
-  }
+  return {
+    entries: findManifestEntries(await readFile(manifestUrl(), 'utf8')),
+    keys: generated.verificationKeys,
+  };
 }
 
 function serializeKey(key: VerificationKey) {
@@ -77,7 +68,7 @@ const known = await readKnown();
 const entries: Record<string, ManifestEntry> = {};
 const keys: Record<string, VerificationKey> = {};
 for (const circuit of circuitNames) {
-  const entry = known?.entries[circuit];
+  const entry = known?.entries.get(circuit);
   const key = known?.keys[circuit];
   const isCurrent =
     entry?.recipe === computeRecipe(circuit) &&

@@ -40,7 +40,13 @@ const entry = {
   terms: 1,
   sha256: digestsOf(contents),
 };
-const manifest: ArtifactsManifest = { 'fund-16': entry, 'fund-64': entry, 'fund-256': entry };
+const manifest: ArtifactsManifest = {
+  'fund-16': entry,
+  'fund-64': entry,
+  'fund-256': entry,
+  'spend-2x4': entry,
+  'spend-16x8': entry,
+};
 /** What the store keeps for a prover. */
 const kept = ['wasm', 'compactKey', 'verificationKey'] as const;
 

@@ -29,14 +29,14 @@ import {
   computeRecipe,
   refuseInProduction,
 } from './build-artifacts.ts';
-import { type CircuitName, circuitSizes } from './circuits.ts';
+import { type CircuitName, circuitSlots } from './circuits.ts';
 import { withFileLock } from './file-lock.ts';
 import { convertKeyFile } from './key-file-form.ts';
 
 /** The files a prover needs, by absolute path. Public. */
 export type CircuitArtifacts = {
   readonly circuit: CircuitName;
-  /** Slots of the batch. */
+  /** Notes that the circuit creates. */
   readonly size: number;
   readonly wasmPath: string;
   /** The proving key, in the form the store was created for. */
@@ -260,7 +260,7 @@ export function createArtifactStoreOf(parts: ArtifactStoreParts): ArtifactStore 
     options.onProgress?.('ready', 1);
     return {
       circuit,
-      size: circuitSizes[circuit],
+      size: circuitSlots[circuit],
       wasmPath: join(folder, artifactFiles.wasm),
       zkeyPath,
       // The file was compared with the manifest just before.

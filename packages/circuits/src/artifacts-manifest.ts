@@ -56,16 +56,29 @@ function isEntry(value: unknown): value is ManifestEntry {
   );
 }
 
+/** The valid entries of a manifest. A circuit that is new, or whose entry is malformed, has none. */
+export function findManifestEntries(json: string): ReadonlyMap<CircuitName, ManifestEntry> {
+  const parsed: unknown = JSON.parse(json);
+  const circuits = isRecord(parsed) ? parsed['circuits'] : undefined;
+  const found = new Map<CircuitName, ManifestEntry>();
+  for (const name of circuitNames) {
+    const entry = isRecord(circuits) ? circuits[name] : undefined;
+    if (isEntry(entry)) {
+      found.set(name, entry);
+    }
+  }
+  return found;
+}
+
 /**
  * Reads a manifest.
  * @throws PoolError `artifacts_manifest_malformed`
  */
 export function parseArtifactsManifest(json: string): ArtifactsManifest {
-  const parsed: unknown = JSON.parse(json);
-  const circuits = isRecord(parsed) ? parsed['circuits'] : undefined;
+  const known = findManifestEntries(json);
   const entries = circuitNames.map((name) => {
-    const entry = isRecord(circuits) ? circuits[name] : undefined;
-    if (!isEntry(entry)) {
+    const entry = known.get(name);
+    if (entry === undefined) {
       throw new PoolError(
         'artifacts_manifest_malformed',
         `artifacts.json has no valid entry for ${name}. Run \`pnpm generate\`.`,

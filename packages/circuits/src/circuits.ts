@@ -10,7 +10,16 @@ import { fileURLToPath } from 'node:url';
 import { PoolError } from '@pool/core';
 import { type CircuitName, circuitNames } from './circuit-names.ts';
 
-export { type CircuitName, circuitNames, circuitSizes } from './circuit-names.ts';
+export {
+  type CircuitName,
+  circuitNames,
+  circuitSizes,
+  circuitSlots,
+  type FundCircuitName,
+  fundCircuitNames,
+  type SpendCircuitName,
+  spendCircuitNames,
+} from './circuit-names.ts';
 
 /**
  * Checks a circuit's name.

@@ -13,12 +13,12 @@ import { usage } from './command-usage.ts';
 
 async function list(): Promise<string> {
   const { readArtifactsManifest } = await import('./artifacts-manifest.ts');
-  const { circuitNames, circuitSizes } = await import('./circuit-names.ts');
+  const { circuitNames, circuitSlots } = await import('./circuit-names.ts');
   const manifest = readArtifactsManifest();
   return circuitNames
     .map((name) => {
       const { constraints, wires } = manifest[name];
-      return `${name}  ${circuitSizes[name]} slots  ${constraints} constraints  ${wires} wires\n`;
+      return `${name}  ${circuitSlots[name]} slots  ${constraints} constraints  ${wires} wires\n`;
     })
     .join('');
 }

@@ -20,15 +20,23 @@ export {
   readArtifactsManifest,
 } from './artifacts-manifest.ts';
 export type { BuildOptions, BuildStage } from './build-artifacts.ts';
-export { type CircuitName, circuitNames, circuitSizes, parseCircuitName } from './circuits.ts';
 export {
-  type FundCircuitInput,
-  parseFundCircuitInput,
-  type SignalValue,
-} from './fund-input.ts';
+  type CircuitName,
+  circuitNames,
+  circuitSizes,
+  circuitSlots,
+  type FundCircuitName,
+  fundCircuitNames,
+  parseCircuitName,
+  type SpendCircuitName,
+  spendCircuitNames,
+} from './circuits.ts';
+export { type FundCircuitInput, parseFundCircuitInput } from './fund-input.ts';
 export { verificationKeys } from './generated/verification-keys.ts';
 export {
   openProductionKeys,
   type ProductionArtifacts,
   type ProductionKeys,
 } from './production-keys.ts';
+export type { SignalValue } from './signal-values.ts';
+export { parseSpendCircuitInput, type SpendCircuitInput } from './spend-input.ts';

@@ -15,7 +15,7 @@ import { PoolError } from '@pool/core';
 import type { VerificationKey } from '@pool/kernels';
 import { computeDigest, computeFileDigest } from './artifacts-manifest.ts';
 import { artifactFiles, type BuildOptions } from './build-artifacts.ts';
-import { type CircuitName, circuitSizes } from './circuits.ts';
+import { type CircuitName, circuitSlots } from './circuits.ts';
 import { isProduction } from './config.ts';
 import { checkFetchedCeremony } from './fetched-ceremony.ts';
 import { verificationKeys } from './generated/verification-keys.ts';
@@ -24,7 +24,7 @@ import { type FetchedKind, type PinnedDigests, parsePinnedDigests } from './pinn
 /** Everything a prover needs, by absolute path. Public. */
 export type ProductionArtifacts = {
   readonly circuit: CircuitName;
-  /** Slots of the batch. */
+  /** Notes that the circuit creates. */
   readonly size: number;
   readonly wasmPath: string;
   /** The proving key in its standard form. */
@@ -200,7 +200,7 @@ export function openProductionKeys(options: {
         sound.add(digests.zkey);
       }
       onProgress?.('ready', 1);
-      return { circuit, size: circuitSizes[circuit], wasmPath, zkeyPath, verificationKey };
+      return { circuit, size: circuitSlots[circuit], wasmPath, zkeyPath, verificationKey };
     },
   };
 }

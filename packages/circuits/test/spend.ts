@@ -3,6 +3,7 @@
  * an independent implementation of protocol §3 to §7. Every value may be dishonest: D, z and y are computed from what is given.
  */
 import { babyjubjub } from '@noble/curves/misc.js';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { poseidon1, poseidon2, poseidon3, poseidon5, poseidon6 } from 'poseidon-lite';
 import {
   computeBinaryRoot,
@@ -155,7 +156,14 @@ export type SpendOptions = {
   readonly payees: number;
 };
 
-/** An honest spend. */
+/** The same spend by the wallet of a private key. */
+export function withWallet(spend: Spend, privateKey: bigint): Spend {
+  const { x, y } = secp256k1.Point.BASE.multiply(privateKey).toAffine();
+  const half = 2n ** 128n;
+  return { ...spend, wxLo: x % half, wxHi: x / half, wyLo: y % half, wyHi: y / half };
+}
+
+/** An honest spend. W is not on the curve: the stub accepts any. */
 export function createSpend({
   inputs,
   outputs,
@@ -214,12 +222,38 @@ export function createSpend({
   return withPaths(spend, levels, depths);
 }
 
-/** The stub's outputs, in the order of x. */
-function computeSigner(spend: Spend, digest: bigint): bigint[] {
-  const blinding = spend.blindingBits.reduceRight((sum, bit) => 2n * sum + bit, 0n);
+/** Computes W' and m', or what a stub puts in their place: six halves in the order of x. */
+export type Signer = (spend: Spend, digest: bigint) => bigint[];
+
+function joinBits(bits: readonly bigint[]): bigint {
+  return bits.reduceRight((sum, bit) => 2n * sum + bit, 0n);
+}
+
+/** Protocol §7. */
+export const maskingSigner: Signer = (spend, digest) => {
+  const windows = BigInt(spend.blindingBits.length);
+  const scalar = joinBits(spend.blindingBits) + (2n ** windows - 1n) / 255n;
+  const { Point } = secp256k1;
+  const { n } = Point.CURVE();
+  const half = 2n ** 128n;
+  const wallet = Point.fromAffine({
+    x: spend.wxHi * half + spend.wxLo,
+    y: spend.wyHi * half + spend.wyLo,
+  });
+  const masked = wallet.add(Point.BASE.multiply(scalar)).toAffine();
+  const rest = (digest - (spend.rHi * half + spend.rLo) * scalar) % n;
+  return [masked.x, masked.y, rest < 0n ? rest + n : rest].flatMap((value) => [
+    value % half,
+    value / half,
+  ]);
+};
+
+/** The outputs of {@link signerStub}. */
+const stubSigner: Signer = (spend, digest) => {
+  const blinding = joinBits(spend.blindingBits);
   const { wxLo, wxHi, wyLo, wyHi, rLo, rHi } = spend;
   return [wxLo + blinding, wxHi, wyLo, wyHi, digest + rLo, 2n * digest + rHi].map((v) => v % R);
-}
+};
 
 /**
  * Replaces the hidden signer in tests of all other constraints: its outputs are linear in its inputs. The real one has tests of its
@@ -259,6 +293,7 @@ template HiddenSigner(WINDOWS) {
 export function computeSpendVector(
   spend: Spend,
   deviation: Deviation = {},
+  signer = stubSigner,
 ): { x: bigint[]; D: bigint } {
   const nullifiers = computeNullifiers(spend, deviation.nullifierTags);
   const walletId = deviation.changeWalletId ?? computeWalletId(spend);
@@ -295,7 +330,7 @@ export function computeSpendVector(
   const bound = [
     spend.noteRoot,
     spend.eligibilityRoot,
-    ...computeSigner(spend, digest),
+    ...signer(spend, digest),
     spend.rLo,
     spend.rHi,
   ];
@@ -315,7 +350,8 @@ export function computeSpendDigest(x: readonly bigint[], inputs: number, outputs
 export function toSpendInput(
   spend: Spend,
   deviation: Deviation = {},
+  signer = stubSigner,
 ): Spend & { D: bigint; z: bigint; y: bigint } {
-  const { x, D } = computeSpendVector(spend, deviation);
+  const { x, D } = computeSpendVector(spend, deviation, signer);
   return { D, ...computeChallenge(D, x), ...spend };
 }

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { circuitNames, circuitSizes } from '@pool/circuits';
+import { circuitSizes, fundCircuitNames } from '@pool/circuits';
 import { agentScript } from '../../../apps/sandbox/src/agent-process.ts';
 import { ensureProvingKey } from '../../../apps/sandbox/src/artifacts.ts';
 import { createProgress } from '../../../apps/sandbox/src/progress.ts';
@@ -44,7 +44,7 @@ export async function runAgentBench(args: readonly string[]): Promise<void> {
     recipients: Number(values.recipients),
   };
   const progress = createProgress({ stream: process.stderr, plainLines: false });
-  const circuit = circuitNames.find((name) => circuitSizes[name] >= options.recipients);
+  const circuit = fundCircuitNames.find((name) => circuitSizes[name] >= options.recipients);
   if (circuit === undefined) throw new Error('no circuit holds so many recipients');
   await ensureProvingKey(circuit, progress);
 

@@ -5,9 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import {
-  type CircuitName,
-  circuitNames,
   circuitSizes,
+  type FundCircuitName,
+  fundCircuitNames,
   openProductionKeys,
   readArtifactsManifest,
   type VerificationKey,
@@ -27,19 +27,19 @@ export async function loadVerificationKeys(
   production: KeyFolder | undefined,
 ): Promise<VerificationKeys> {
   if (production === undefined) {
-    return new Map(circuitNames.map((name) => [circuitSizes[name], readDevelopmentKey(name)]));
+    return new Map(fundCircuitNames.map((name) => [circuitSizes[name], readDevelopmentKey(name)]));
   }
   const keys = openProductionKeys(production);
   return new Map(
     await Promise.all(
-      keys.circuits.map(
-        async (name) => [circuitSizes[name], await keys.readVerificationKey(name)] as const,
-      ),
+      fundCircuitNames
+        .filter((name) => keys.circuits.includes(name))
+        .map(async (name) => [circuitSizes[name], await keys.readVerificationKey(name)] as const),
     ),
   );
 }
 
-function readDevelopmentKey(name: CircuitName): VerificationKey {
+function readDevelopmentKey(name: FundCircuitName): VerificationKey {
   const key = verificationKeys[name];
   // The digest of the file that the setup writes.
   const digest = createHash('sha256')

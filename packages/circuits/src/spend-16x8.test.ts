@@ -1,0 +1,46 @@
+/**
+ * The larger spend circuit from its pinned artifacts to a verified proof. Its key takes a minute to make, and the proof by snarkjs
+ * minutes: full runs only.
+ */
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { groth16, type MemoryFile, wtns } from 'snarkjs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readSpendVector, spendVectors } from '../test/spend-vector.ts';
+import { computeWitness, endSnarkjsThreads } from '../test/witness.ts';
+import { createArtifactStore } from './artifact-store.ts';
+import { verificationKeys } from './generated/verification-keys.ts';
+import { findBrokenConstraints, readR1cs } from './r1cs.ts';
+import { parseSpendCircuitInput } from './spend-input.ts';
+
+const isFullRun = process.env['POOL_TEST_FULL'] === '1';
+
+afterAll(endSnarkjsThreads);
+
+describe.skipIf(!isFullRun)('spend-16x8', () => {
+  const inputs = spendVectors
+    .filter(({ circuit }) => circuit === 'spend-16x8')
+    .map((vector) => {
+      const walletY = secp256k1.Point.fromHex(vector.manifest.walletPub.slice(2)).toAffine().y;
+      const shape = { inputs: 16, outputs: 8 };
+      return parseSpendCircuitInput(readSpendVector(vector, walletY), shape);
+    });
+
+  it('accepts the shared vectors, and makes a proof of 16 notes and 7 payees that snarkjs verifies', async () => {
+    const store = createArtifactStore({ keyForm: 'standard' });
+    const artifacts = await store.ensureArtifacts('spend-16x8');
+    const r1cs = readR1cs(await store.ensureConstraints('spend-16x8'));
+    expect(inputs).toHaveLength(2);
+    for (const input of inputs) {
+      const witness = await computeWitness(artifacts.wasmPath, input);
+      expect(findBrokenConstraints(r1cs, witness)).toEqual([]);
+    }
+    const [first] = inputs;
+    const witness: MemoryFile = { type: 'mem' };
+    await wtns.calculate(first, artifacts.wasmPath, witness);
+    const { proof, publicSignals } = await groth16.prove(artifacts.zkeyPath, witness);
+    expect(publicSignals).toEqual([first?.D, first?.z, first?.y].map(String));
+    const key = verificationKeys['spend-16x8'];
+    expect(await groth16.verify(key, publicSignals, proof)).toBe(true);
+    expect(await groth16.verify(key, publicSignals.with(1, '5'), proof)).toBe(false);
+  }, 1_800_000);
+});
