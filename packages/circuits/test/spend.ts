@@ -230,7 +230,7 @@ function joinBits(bits: readonly bigint[]): bigint {
 }
 
 /** Protocol §7. */
-export const maskingSigner: Signer = (spend, digest) => {
+export function maskingSigner(spend: Spend, digest: bigint): bigint[] {
   const windows = BigInt(spend.blindingBits.length);
   const scalar = joinBits(spend.blindingBits) + (2n ** windows - 1n) / 255n;
   const { Point } = secp256k1;
@@ -246,14 +246,14 @@ export const maskingSigner: Signer = (spend, digest) => {
     value % half,
     value / half,
   ]);
-};
+}
 
 /** The outputs of {@link signerStub}. */
-const stubSigner: Signer = (spend, digest) => {
+function stubSigner(spend: Spend, digest: bigint): bigint[] {
   const blinding = joinBits(spend.blindingBits);
   const { wxLo, wxHi, wyLo, wyHi, rLo, rHi } = spend;
   return [wxLo + blinding, wxHi, wyLo, wyHi, digest + rLo, 2n * digest + rHi].map((v) => v % R);
-};
+}
 
 /**
  * Replaces the hidden signer in tests of all other constraints: its outputs are linear in its inputs. The real one has tests of its
@@ -293,7 +293,7 @@ template HiddenSigner(WINDOWS) {
 export function computeSpendVector(
   spend: Spend,
   deviation: Deviation = {},
-  signer = stubSigner,
+  signer: Signer = stubSigner,
 ): { x: bigint[]; D: bigint } {
   const nullifiers = computeNullifiers(spend, deviation.nullifierTags);
   const walletId = deviation.changeWalletId ?? computeWalletId(spend);
@@ -350,7 +350,7 @@ export function computeSpendDigest(x: readonly bigint[], inputs: number, outputs
 export function toSpendInput(
   spend: Spend,
   deviation: Deviation = {},
-  signer = stubSigner,
+  signer: Signer = stubSigner,
 ): Spend & { D: bigint; z: bigint; y: bigint } {
   const { x, D } = computeSpendVector(spend, deviation, signer);
   return { D, ...computeChallenge(D, x), ...spend };
