@@ -93,6 +93,11 @@ export const nonceResponseSchema = v.strictObject({
     isoTimeSchema,
     v.description('When the nonce stops being accepted, ISO 8601 in UTC.'),
   ),
+  chainIds: v.pipe(
+    v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
+    v.minLength(1),
+    v.description('EIP-155 ids of the chains that the `Chain ID:` line may name.'),
+  ),
 });
 
 /** `POST /api/auth/verify` */

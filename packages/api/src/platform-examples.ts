@@ -59,7 +59,9 @@ const enrolled = {
 export const platformExamples: Readonly<Record<string, RouteExample>> = {
   livez: { answers: { 200: { ok: true } } },
   readyz: { answers: { 200: { ok: true } } },
-  createNonce: { answers: { 200: { nonce, expiresAt: '2026-11-21T10:05:00.000Z' } } },
+  createNonce: {
+    answers: { 200: { nonce, expiresAt: '2026-11-21T10:05:00.000Z', chainIds: [8453] } },
+  },
   verifySession: {
     body: { message: signInText, signature: `0x${'5a'.repeat(64)}1b` },
     answers: {

@@ -15,6 +15,7 @@ const walletPub = `0x02${'0b'.repeat(32)}`;
 const sealed = `0x01${'0c'.repeat(208)}`;
 const signature = `0x${'0d'.repeat(64)}1b`;
 const uuid = '5b3f0c1e-6a7d-4c2b-9e8f-0a1b2c3d4e5f';
+const a16 = 'a'.repeat(16);
 const time = '2026-11-01T09:00:00.000Z';
 const path = {
   walletId: word,
@@ -62,7 +63,7 @@ const keyMetadata = {
 
 /** Name, schema, a good value, and fields that may be left out. */
 const schemas: [string, v.GenericSchema, Record<string, unknown>, string[]][] = [
-  ['nonce', accounts.nonceResponseSchema, { nonce: 'a'.repeat(16), expiresAt: time }, []],
+  ['nonce', accounts.nonceResponseSchema, { nonce: a16, expiresAt: time, chainIds: [1] }, []],
   ['verify session', accounts.verifySessionRequestSchema, { message: 'm', signature }, []],
   [
     'verified session',

@@ -51,7 +51,8 @@ export type SignInOptions = {
   /** The platform's sign-in domain and URI, from the caller's own configuration. */
   readonly domain: string;
   readonly uri: string;
-  readonly chainId: number;
+  /** Default: the first chain that the platform accepts. */
+  readonly chainId?: number;
   /** P to enrol or rotate to. It becomes the text's `urn:pool:encryption-key` resource. */
   readonly encryptionPublicKey?: EncryptionPublicKey;
 };
@@ -149,7 +150,7 @@ export function createSessionClient(options: SessionClientOptions): SessionClien
         address: signIn.address,
         statement: signInStatement,
         uri: signIn.uri,
-        chainId: signIn.chainId,
+        chainId: signIn.chainId ?? nonce.chainIds[0] ?? 1,
         nonce: nonce.nonce,
         issuedAtMs: nowMs(),
         expirationTimeMs: Date.parse(nonce.expiresAt),

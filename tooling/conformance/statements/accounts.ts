@@ -1,5 +1,5 @@
 // Resources of the platform: identity, enrolment, API keys.
-import { accountOperations, section, shown } from '../statement.ts';
+import { section, shown } from '../statement.ts';
 import {
   access,
   admission,
@@ -12,6 +12,7 @@ import {
   holderKeys,
   identityCommand,
   identityProcess,
+  onboardedHolder,
   wire,
 } from '../test-files.ts';
 
@@ -43,7 +44,12 @@ export const identity = section('Holder identity', [
   [
     'identity.address-is-sessions',
     'The printed address is the one whose session enrols.',
-    accountOperations,
+    shown(
+      onboardedHolder(
+        'enrols the holder in its own session, and writes credentials that work',
+        'opens no account where it refuses, and names --login holder',
+      ),
+    ),
   ],
 ]);
 

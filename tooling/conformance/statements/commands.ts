@@ -1,6 +1,18 @@
 // The commands of `disburse-agent`.
 import { accountOperations, custody, section, shown } from '../statement.ts';
-import { identityCommand, identityProcess, payRunCommand, sandbox } from '../test-files.ts';
+import {
+  identityCommand,
+  identityProcess,
+  onboardedHolder,
+  onboarding,
+  payRunCommand,
+  sandbox,
+} from '../test-files.ts';
+
+const wholePass =
+  'signs in as the holder with its P, enrols, mints, and writes a complete file of mode 0600';
+const realPass = 'enrols the holder in its own session, and writes credentials that work';
+const refusals = 'onboard refuses, before it sends or writes anything, > %s';
 
 export const commands = section('Commands of the agent', [
   [
@@ -13,22 +25,26 @@ export const commands = section('Commands of the agent', [
   [
     'command.onboard',
     '`onboard` signs in, registers, enrols, mints and writes a configuration file.',
-    accountOperations,
+    shown(onboarding(wholePass), onboardedHolder(realPass)),
   ],
   [
     'command.onboard-capabilities',
     '`--capabilities` is a comma-separated list of what to mint.',
-    accountOperations,
+    shown(onboarding(wholePass, refusals), onboardedHolder(realPass)),
   ],
   [
     'command.onboard-own-keys',
     'W and P of `onboard` come from the agent’s own signer.',
-    accountOperations,
+    shown(onboarding('enrols the P of an escrowed viewing key'), onboardedHolder(realPass)),
   ],
   [
     'command.onboard-host-key',
     'By default `ONBOARD_PRIVATE_KEY` signs the session.',
-    accountOperations,
+    shown(
+      onboarding(
+        'signs the session with the host key by default, and lists no P where nothing is enrolled',
+      ),
+    ),
   ],
   [
     'command.onboard-custodian',

@@ -13,6 +13,7 @@ import {
   gateSource,
   identityCommand,
   keyVerifier,
+  onboarding,
   pipeline,
 } from '../test-files.ts';
 
@@ -268,6 +269,10 @@ export const variables = section('Variables', [
   [
     'variable.onboard-key',
     '`ONBOARD_PRIVATE_KEY` signs the session of `onboard`.',
-    accountOperations,
+    shown(
+      onboarding(
+        'signs the session with the host key by default, and lists no P where nothing is enrolled',
+      ),
+    ),
   ],
 ]);

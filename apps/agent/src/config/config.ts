@@ -8,14 +8,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { PoolError } from '@pool/core';
-import { type HolderSettings, readHolder } from './holder-config.ts';
+import { type HolderSettings, type OnboardSettings, readHolder } from './holder-config.ts';
 import type { ConfigRemark } from './kinds.ts';
 import { type ConfigFile, type ConfigSource, createLayers, readConfigFile } from './layers.ts';
 import { createConfigReader } from './reader.ts';
 import { type Config, resolveConfig } from './resolve.ts';
 import { variables } from './variables.ts';
 
-export type { HolderSettings } from './holder-config.ts';
+export type { HolderSettings, OnboardSettings } from './holder-config.ts';
 export {
   type AgentFaultPoint,
   agentFaultPoints,
@@ -90,13 +90,20 @@ export function readAgentAddress(envFile?: string): AgentAddress {
  * @throws PoolError `invalid_configuration` naming every problem
  */
 export function readHolderSettings(envFile?: string): HolderSettings {
+  return readOnboardSettings(envFile);
+}
+
+/** What `onboard` reads besides: the host key, and the place of its files. @throws like {@link readHolderSettings} */
+export function readOnboardSettings(envFile?: string): OnboardSettings {
   const source = createProcessSource();
   const layers = createLayers(source, readConfigFile(source, envFile));
   const problems: ConfigRemark[] = [...layers.fileProblems];
   const read = createConfigReader(layers, problems);
   const settings = {
+    home: layers.home,
     chain: read.optional(variables.chain),
     chainsFile: resolve(read.defaulted(variables.chainsFile)),
+    onboardPrivateKey: read.optional(variables.onboardPrivateKey),
     holder: readHolder(read, layers, problems),
   };
   if (problems.length > 0) {

@@ -40,6 +40,14 @@ export type HolderSettings = {
   readonly holder: HolderConfig;
 };
 
+/** What `onboard` reads. */
+export type OnboardSettings = HolderSettings & {
+  /** Agent directory. */
+  readonly home: string;
+  /** Signs the session, unless the holder's signer does. */
+  readonly onboardPrivateKey: Secret | undefined;
+};
+
 /** @param problems - the list that problems are added to */
 export function readHolder(
   read: ConfigReader,

@@ -253,7 +253,8 @@ export const variables = {
   onboardPrivateKey: {
     name: 'ONBOARD_PRIVATE_KEY',
     role: 'onboard',
-    purpose: 'host key that signs in to the platform. Only `onboard` uses it',
+    purpose:
+      'host key that signs in to the platform, unless `onboard --login holder` is given. Only `onboard` uses it',
     kind: kinds.privateKey,
     whenUnset: 'none',
     credential: { fields: ['privateKey'] },

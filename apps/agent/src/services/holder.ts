@@ -43,15 +43,19 @@ export type Holder = {
 /**
  * Opens the configured holder. A missing key, an unreadable chains.json and a P that differs from the configured one are errors:
  * no key is ever generated here.
+ * @param platformDomain - in the viewing-key text; default: `evidence.domain` of chains.json
  * @throws PoolError `invalid_configuration`, `viewing_key_required`, `viewing_key_mismatch`
  */
-export async function openHolder(settings: HolderSettings): Promise<Holder> {
+export async function openHolder(
+  settings: HolderSettings,
+  platformDomain?: string,
+): Promise<Holder> {
   const { holder, chainsFile } = settings;
   const signer = createHolderSigner(holder);
   const family = findFamily(signer, settings);
   const viewingKey =
     holder.viewingKey === undefined
-      ? await deriveHolderViewingKey(signer, readPlatformDomain(chainsFile))
+      ? await deriveHolderViewingKey(signer, platformDomain ?? readPlatformDomain(chainsFile))
       : new Secret(parseViewingKey(holder.viewingKey.reveal()));
   const encryptionPublicKey = computeHolderEncryptionKey(signer.curve, viewingKey);
   if (
@@ -68,7 +72,8 @@ export async function openHolder(settings: HolderSettings): Promise<Holder> {
   return { signer, family, walletPub, address, viewingKey, encryptionPublicKey };
 }
 
-function createHolderSigner(config: HolderConfig): HolderSigner {
+/** @throws PoolError `invalid_configuration` if the signer's key is not set */
+export function createHolderSigner(config: HolderConfig): HolderSigner {
   switch (config.signer) {
     case 'local-key':
       return createLocalKeyHolder({

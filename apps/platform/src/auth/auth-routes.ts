@@ -34,7 +34,8 @@ export function addAuthRoutes(
   app.get('/api/auth/nonce', async (c) => {
     const caller = c.get('callerAddress');
     limits.address.take(caller);
-    return c.json(await createSignInNonce(db, nowMs(), settings.nonceTtlSeconds, caller));
+    const nonce = await createSignInNonce(db, nowMs(), settings.nonceTtlSeconds, caller);
+    return c.json({ ...nonce, chainIds: settings.chainIds });
   });
 
   app.post('/api/auth/verify', async (c) => {

@@ -1,0 +1,152 @@
+// `disburse-agent onboard` against a real platform with its gate: the whole pass of a holder, and what it writes.
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Secret } from '@pool/core';
+import { createEdgeClient, createKeyVerifier, createSessionClient } from '@pool/platform-client';
+import { startNodeProcess } from '@pool/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { agentScript } from './agent-process.ts';
+import { startTestStack, type TestStack } from './fixtures/test-stack.ts';
+import { openSession } from './people.ts';
+import { deriveHolderKey } from './sandbox-keys.ts';
+
+type Identity = {
+  readonly address: string;
+  readonly walletPub: string;
+  readonly encryptionPublicKey: string;
+};
+
+let stack: TestStack;
+let home: string;
+beforeAll(async () => {
+  stack = await startTestStack({ holderCount: 1 });
+  home = mkdtempSync(join(tmpdir(), 'onboard-'));
+});
+afterAll(async () => {
+  rmSync(home, { recursive: true });
+  await stack.end();
+});
+
+/** A wallet that the platform has never seen, and the key of another one. */
+const holderKey = deriveHolderKey(2_000);
+const hostKey = deriveHolderKey(2_001);
+
+let runs = 0;
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  runs += 1;
+  const agent = startNodeProcess({
+    name: 'onboard',
+    script: agentScript,
+    args,
+    logPath: join(home, `${runs}.log`),
+    env: { DISBURSE_HOME: home, DISBURSE_HOLDER_PRIVATE_KEY: holderKey.reveal(), ...env },
+  });
+  try {
+    const { code } = await agent.exited;
+    return { code, output: agent.output() };
+  } finally {
+    await agent.stop();
+  }
+}
+
+function readVariable(path: string, name: string): string {
+  const line = readFileSync(path, 'utf8').match(new RegExp(`^${name}=(.*)$`, 'm'));
+  return line?.[1] ?? '';
+}
+
+it('opens no account where it refuses, and names --login holder', async () => {
+  const { code, output } = await run(
+    [
+      'onboard',
+      '--platform',
+      stack.platformUrl,
+      '--enroll-holder',
+      '--capabilities',
+      'holder.read',
+    ],
+    { ONBOARD_PRIVATE_KEY: hostKey.reveal() },
+  );
+  expect(code).not.toBe(0);
+  expect(output).toContain('--login holder');
+  const host = createSessionClient({ url: stack.platformUrl });
+  await expect(host.listKeys()).rejects.toMatchObject({ code: 'unauthorized' });
+});
+
+it('enrols the holder in its own session, and writes credentials that work', async () => {
+  const path = join(home, 'agent.env');
+  const { code, output } = await run([
+    'onboard',
+    '--platform',
+    stack.platformUrl,
+    '--enroll-holder',
+    '--login',
+    'holder',
+    '--capabilities',
+    'holder.read,holder.transfer,holder.send',
+  ]);
+  expect(output).toContain('enrolled: ready');
+  expect(code).toBe(0);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+
+  const edgeToken = new Secret(readVariable(path, 'DISBURSE_PLATFORM_TOKEN'));
+  const edge = createEdgeClient({
+    url: readVariable(path, 'DISBURSE_PLATFORM_URL'),
+    token: edgeToken,
+  });
+  const { employerId, employerAddress } = await edge.bootstrap();
+  expect(readVariable(path, 'DISBURSE_EMPLOYER_ID')).toBe(employerId);
+  const verifyUrl = readVariable(path, 'DISBURSE_PLATFORM_VERIFY_URL');
+  const verifier = createKeyVerifier({ verifyUrl, edgeToken });
+  for (const [name, capability] of [
+    ['DISBURSE_BALANCE_TOKEN', 'holder.read'],
+    ['DISBURSE_TRANSFER_TOKEN', 'holder.transfer'],
+    ['DISBURSE_SEND_TOKEN', 'holder.send'],
+  ] as const) {
+    expect(await verifier.verify(readVariable(path, name))).toMatchObject({
+      valid: true,
+      capability,
+      employerId,
+      address: employerAddress,
+    });
+    expect(output).not.toContain(readVariable(path, name));
+  }
+
+  // The identity is the enrolled one, and the session's.
+  const identity = JSON.parse(
+    (
+      await run(['identity', '--env-file', path], {
+        DISBURSE_CHAINS_FILE: join(stack.directory, 'chains.json'),
+      })
+    ).output,
+  ) as Identity;
+  expect(identity.address).toBe(employerAddress);
+  const session = await openSession(holderKey, stack);
+  expect(await session.getEnrollment()).toMatchObject({
+    readiness: 'ready',
+    walletPub: identity.walletPub,
+    encryptionPublicKey: identity.encryptionPublicKey,
+  });
+  expect(readVariable(path, 'DISBURSE_HOLDER_ENCRYPTION_PUBKEY')).toBe(
+    identity.encryptionPublicKey,
+  );
+  const check = await run(['config', 'check', '--env-file', path]);
+  expect(check).toMatchObject({ code: 0 });
+});
+
+it('overwrites no file, and mints nothing then', async () => {
+  const session = await openSession(holderKey, stack);
+  const before = await session.listKeys();
+  const { code, output } = await run([
+    'onboard',
+    '--platform',
+    stack.platformUrl,
+    '--login',
+    'holder',
+    '--capabilities',
+    'holder.read',
+  ]);
+  expect(code).not.toBe(0);
+  expect(output).toContain('onboard overwrites no configuration');
+  expect(await session.listKeys()).toEqual(before);
+});
