@@ -211,6 +211,21 @@ export default {
       to: { path: '^packages/operations/src/adapters/' },
     },
     {
+      name: 'operations-spend-imports-no-other-pipeline',
+      comment:
+        'A spend knows its ports: neither the disbursement, nor the sync of notes, nor an adapter.',
+      severity: 'error',
+      from: { path: '^packages/operations/src/spend/', pathNot: TEST },
+      to: { path: '^packages/operations/src/(run|sync|adapters)/' },
+    },
+    {
+      name: 'operations-run-and-check-import-no-spend',
+      comment: 'A disbursement spends no note.',
+      severity: 'error',
+      from: { path: '^packages/operations/src/(run|check)/', pathNot: TEST },
+      to: { path: '^packages/operations/src/spend/' },
+    },
+    {
       name: 'operations-adapters-import-ports-only',
       severity: 'error',
       from: { path: '^packages/operations/src/adapters/', pathNot: TEST },

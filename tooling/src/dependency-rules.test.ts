@@ -96,6 +96,26 @@ const breaks: readonly (readonly [rule: string, from: string, to: string])[] = [
     'packages/operations/src/adapters/b.ts',
   ],
   [
+    'operations-spend-imports-no-other-pipeline',
+    'packages/operations/src/spend/a.ts',
+    'packages/operations/src/run/b.ts',
+  ],
+  [
+    'operations-spend-imports-no-other-pipeline',
+    'packages/operations/src/spend/a.ts',
+    'packages/operations/src/adapters/b.ts',
+  ],
+  [
+    'operations-spend-imports-no-other-pipeline',
+    'packages/operations/src/spend/a.ts',
+    'packages/operations/src/sync/b.ts',
+  ],
+  [
+    'operations-run-and-check-import-no-spend',
+    'packages/operations/src/run/a.ts',
+    'packages/operations/src/spend/b.ts',
+  ],
+  [
     'operations-adapters-import-ports-only',
     'packages/operations/src/adapters/a.ts',
     'packages/operations/src/check/b.ts',
@@ -139,6 +159,7 @@ const allowed: readonly (readonly [from: string, to: string])[] = [
   ['apps/agent/src/a.ts', 'apps/agent/src/commands/b.ts'],
   ['apps/agent/src/config/a.test.ts', 'apps/agent/src/commands/b.ts'],
   ['packages/operations/src/run/a.ts', 'packages/operations/src/check/b.ts'],
+  ['packages/operations/src/spend/a.ts', 'packages/operations/src/check/b.ts'],
   ['packages/operations/src/adapters/a.ts', 'packages/operations/src/b.ts'],
 ];
 

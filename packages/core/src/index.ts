@@ -182,6 +182,16 @@ export {
   spendManifestSchema,
   spendShapes,
 } from './spend-manifest.ts';
+export {
+  type SendRequest,
+  type SpendOperationName,
+  type SpendReceipt,
+  sendRequestSchema,
+  spendOperations,
+  spendReceiptSchema,
+  type TransferRequest,
+  transferRequestSchema,
+} from './spend-request.ts';
 export { deriveTraceId } from './trace-id.ts';
 export {
   computeWalletAddress,

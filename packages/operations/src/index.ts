@@ -92,4 +92,33 @@ export {
 } from './run/record.ts';
 export type { DisbursementDeps, RunEvent, RunInput } from './run/run.ts';
 export { runDisbursement } from './run/run-disbursement.ts';
+export { eraseExpiredSpends } from './spend/erase-spends.ts';
+export { type FollowPass, followOnce, followSpends } from './spend/follow-spends.ts';
+export { createSpender, type SpendCall, type Spender } from './spend/perform-spend.ts';
+export {
+  type ArchivedSpend,
+  deserializeSpend,
+  type SpendArchive,
+  serializeSpend,
+} from './spend/spend-archive.ts';
+export { defaultSpendDeadlineSeconds } from './spend/spend-deadline.ts';
+export type { SpendDeps, SpendEvent, SpendStage } from './spend/spend-deps.ts';
+export { type SpendFaultPoint, spendFaultPoints } from './spend/spend-fault-points.ts';
+export { createSpendJournal, type SpendJournal } from './spend/spend-journal.ts';
+export type {
+  HolderNote,
+  HolderNotesPort,
+  NotePaths,
+  NullifierState,
+  SpendChainPort,
+  SpendContext,
+  SpendGatePort,
+  SpendHolder,
+  SpendPlatformPort,
+  SpendProverPort,
+  SpendRow,
+  SpendSubmission,
+  SpentTransaction,
+} from './spend/spend-ports.ts';
+export { holdsInputs, isOpen, type SpendState } from './spend/spend-state.ts';
 export { withinTime } from './within-time.ts';

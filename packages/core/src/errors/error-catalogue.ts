@@ -13,6 +13,7 @@ import { paymentErrors } from './payment-errors.ts';
 import { peerErrors } from './peer-errors.ts';
 import { platformErrors } from './platform-errors.ts';
 import { requestErrors } from './request-errors.ts';
+import { spendErrors } from './spend-errors.ts';
 import { toolErrors } from './tool-errors.ts';
 import { valueErrors } from './value-errors.ts';
 
@@ -20,6 +21,7 @@ import { valueErrors } from './value-errors.ts';
 export const errorGroups = {
   'Any request': requestErrors,
   Payments: paymentErrors,
+  'Spends of a holder': spendErrors,
   'Services that another one calls': peerErrors,
   'Platform and pool-gate': platformErrors,
   'Commands of the agent': commandErrors,
@@ -32,6 +34,7 @@ export const errorGroups = {
 export const errorCatalogue = {
   ...requestErrors,
   ...paymentErrors,
+  ...spendErrors,
   ...peerErrors,
   ...platformErrors,
   ...commandErrors,

@@ -1,0 +1,153 @@
+/**
+ * From what the chain has decided to the terminal state of a spend, and from there to the answer (protocol §8).
+ *
+ * @module
+ */
+import { type ErrorBody, PoolError, type SpendReceipt } from '@pool/core';
+import type { SpendDecision } from './decide-spend.ts';
+import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
+import {
+  computePlatformKey,
+  passSpendPoint,
+  reportRetry,
+  rethrowCrash,
+  retrySpend,
+  type SpendDeps,
+} from './spend-deps.ts';
+import type { SpendContext, SpendRow } from './spend-ports.ts';
+import { isOpen, type SpendRevert, type SpendState } from './spend-state.ts';
+
+/** Stores what the chain has decided. @returns the spend as it is stored then */
+export async function concludeSpend(
+  context: SpendContext,
+  spend: ArchivedSpend,
+  decision: Exclude<SpendDecision, { readonly kind: 'wait' }>,
+  deps: SpendDeps,
+  lastRefusal?: ErrorBody,
+): Promise<ArchivedSpend> {
+  await passSpendPoint(deps, 'outcome.observed');
+  const ended = await describeEnd(context, spend, decision, deps, lastRefusal);
+  await passSpendPoint(deps, 'outcome.before-store');
+  const stored = await changeSpendState(deps.archive, spend.outRoot, (state) =>
+    isOpen(state) ? ended : undefined,
+  );
+  await passSpendPoint(deps, 'outcome.after-store');
+  deps.onEvent({ kind: 'outcome', state: stored.state.kind });
+  return stored;
+}
+
+async function describeEnd(
+  context: SpendContext,
+  spend: ArchivedSpend,
+  decision: Exclude<SpendDecision, { readonly kind: 'wait' }>,
+  deps: SpendDeps,
+  lastRefusal: ErrorBody | undefined,
+): Promise<SpendState> {
+  if (decision.kind === 'settled') {
+    const { txHash, blockNumber } = await retrySpend(deps, () =>
+      context.chain.fetchSpentTransaction(spend.outRoot),
+    );
+    return { kind: 'settled', txHash, blockNumber };
+  }
+  const revert = knownRevert(spend.state) ?? (await askRevert(context, spend, deps));
+  if (revert !== undefined) {
+    return { kind: 'reverted', revert };
+  }
+  return decision.kind === 'expired'
+    ? { kind: 'expired', ...(lastRefusal === undefined ? {} : { lastRefusal }) }
+    : { kind: 'already-spent' };
+}
+
+function knownRevert(state: SpendState): SpendRevert | undefined {
+  return 'revert' in state ? state.revert : undefined;
+}
+
+/** Only explains an end without a payment, so a platform that does not answer must not keep the notes locked. */
+async function askRevert(
+  context: SpendContext,
+  spend: ArchivedSpend,
+  deps: SpendDeps,
+): Promise<SpendRevert | undefined> {
+  try {
+    return await retrySpend(deps, async () => {
+      const row = await deps.platform[spend.operation].getSpend(computePlatformKey(spend));
+      return row === undefined ? undefined : findRevert(context, spend, row);
+    });
+  } catch (error) {
+    rethrowCrash(error);
+    reportRetry(deps, error);
+    return undefined;
+  }
+}
+
+/** The final, reverted transaction that a row names, if the chain confirms that it carried this spend. */
+export async function findRevert(
+  { chain }: SpendContext,
+  { outRoot }: ArchivedSpend,
+  { state, txHash }: SpendRow,
+): Promise<SpendRevert | undefined> {
+  if (state !== 'reverted' || txHash === undefined) {
+    return undefined;
+  }
+  const receipt = await chain.fetchReceipt(txHash);
+  const isOurs =
+    receipt?.reverted === true &&
+    receipt.final &&
+    (await chain.fetchCarriedOutRoot(txHash)) === outRoot;
+  return isOurs ? { txHash, error: await chain.fetchRevertReason(txHash) } : undefined;
+}
+
+/**
+ * The answer to the caller. A receipt with `status: 'reverted'` is answered with 422.
+ * @throws PoolError 504 `settlement_expired`, 409 `note_already_spent`
+ */
+export function createReceipt(spend: ArchivedSpend): SpendReceipt {
+  const { operation, inputNullifiers, changeAmount, state } = spend;
+  const facts = { operation, nullifiers: [...inputNullifiers], changeAmount };
+  switch (state.kind) {
+    case 'settled':
+      return { ...facts, status: 'success', txHash: state.txHash };
+    case 'reverted': {
+      const { txHash, error } = state.revert;
+      const { code, message } = error;
+      return { ...facts, status: 'reverted', txHash, revertReason: { code, message } };
+    }
+    case 'expired': {
+      const why =
+        state.lastRefusal === undefined ? '' : ` (last refusal: ${state.lastRefusal.code})`;
+      throw new PoolError(
+        'settlement_expired',
+        `the spend expired before it was settled, and nothing moved${why}; send it again under a new Idempotency-Key`,
+        { status: 504 },
+      );
+    }
+    case 'already-spent':
+      throw new PoolError(
+        'note_already_spent',
+        'another spend used one of the notes, so this one can never land and nothing of it moved; send it again under a new Idempotency-Key',
+      );
+    case 'abandoned':
+      throw new PoolError(
+        'spend_unfinished',
+        'the spend was given up before anything was sent; send the same request again',
+      );
+    case 'archived':
+    case 'signed':
+    case 'released':
+    case 'recovered':
+      throw createUnfinishedError(spend);
+  }
+}
+
+/** The agent cannot wait for the outcome, and the spend may still land. */
+export function createUnfinishedError(
+  { deadline }: Pick<ArchivedSpend, 'deadline'>,
+  cause?: unknown,
+): PoolError {
+  const until = new Date(deadline * 1000).toISOString();
+  return new PoolError(
+    'spend_unfinished',
+    `the outcome of the spend is not known, and it can land until ${until}; read the chain or the balance after that time before you pay again`,
+    cause === undefined ? {} : { cause },
+  );
+}

@@ -1,0 +1,68 @@
+/**
+ * Watches the archived spends that nobody waits for: those of a process that was killed. Their outcome is stored, which frees or uses up
+ * their notes. Nothing is sent here. A caller whose connection broke was told to read the chain before it pays again, so a spend that did
+ * not leave before the kill must not leave afterwards. Only a caller with the same key and a durable journal continues it.
+ *
+ * @module
+ */
+import { concludeSpend } from './conclude-spend.ts';
+import type { ArchivedSpend } from './spend-archive.ts';
+import { findSpendContext, reportRetry, rethrowCrash, type SpendDeps } from './spend-deps.ts';
+import { readDecision } from './watch-spend.ts';
+
+/** How many open spends there are after a pass. */
+export type FollowPass = {
+  /** The chain has not decided them, or did not answer. */
+  readonly open: number;
+  /** They began with a chain or pool that the settings do not name any more. Their notes stay locked. */
+  readonly unroutable: number;
+};
+
+/** Reads the chain once for each open spend. @throws when the archive does not answer */
+export async function followOnce(deps: SpendDeps): Promise<FollowPass> {
+  let open = 0;
+  let unroutable = 0;
+  for (const spend of await deps.archive.listOpen()) {
+    deps.signal.throwIfAborted();
+    const isDecided = await followOne(spend, deps);
+    open += isDecided === false ? 1 : 0;
+    unroutable += isDecided === undefined ? 1 : 0;
+  }
+  return { open, unroutable };
+}
+
+/** @returns undefined: another chain or pool is configured now */
+async function followOne(spend: ArchivedSpend, deps: SpendDeps): Promise<boolean | undefined> {
+  const context = findSpendContext(deps, spend);
+  if (context === undefined) {
+    return undefined;
+  }
+  try {
+    const decision = await readDecision(context, spend);
+    if (decision.kind === 'wait') {
+      return false;
+    }
+    await concludeSpend(context, spend, decision, deps);
+    return true;
+  } catch (error) {
+    rethrowCrash(error);
+    reportRetry(deps, error);
+    return false;
+  }
+}
+
+/** Follows until the agent stops. @param pauseMs - between two passes */
+export async function followSpends(deps: SpendDeps, pauseMs: number): Promise<void> {
+  while (!deps.signal.aborted) {
+    try {
+      await followOnce(deps);
+      await deps.clock.sleep(pauseMs, deps.signal);
+    } catch (error) {
+      rethrowCrash(error);
+      if (!deps.signal.aborted) {
+        reportRetry(deps, error);
+        await deps.clock.sleep(pauseMs, deps.signal).catch(() => undefined);
+      }
+    }
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * From a checked request to an archived spend: notes are chosen and locked, and manifest and seed are stored before anything leaves.
+ *
+ * @module
+ */
+import {
+  bytesToHex32,
+  fieldToHex,
+  type Hex32,
+  hexToBytes,
+  PoolError,
+  parseEvmAddress,
+  type SpendManifest,
+} from '@pool/core';
+import {
+  buildSpend,
+  type DummyInput,
+  deriveDummyInputs,
+  planSpend as planCoins,
+  type SpendPlan,
+} from '@pool/notes';
+import type { CheckedSpend } from './check-spend.ts';
+import { type ArchivedSpend, requireSecrets } from './spend-archive.ts';
+import { computeSpendDeadline } from './spend-deadline.ts';
+import { fetchNow, passSpendPoint, retrySpend, type SpendDeps } from './spend-deps.ts';
+
+/** Everything that follows from manifest, seed and viewing key. Secret. */
+export type PlannedSpend = {
+  readonly manifest: SpendManifest;
+  readonly seed: Hex32;
+  /** v of the inputs. */
+  readonly viewingKey: bigint;
+  readonly dummies: readonly DummyInput[];
+  readonly plan: SpendPlan;
+};
+
+/** Another spend can lock the chosen notes between the choice and the archive. More often than that, something is wrong. */
+const maxChoices = 8;
+
+/**
+ * Chooses notes and makes a manifest and a fresh seed. Nothing is stored.
+ * @throws PoolError `insufficient_funds` with `spendable`, `consolidation_required` with `spendable` and `largestSpend`
+ */
+export async function planNewSpend(checked: CheckedSpend, deps: SpendDeps): Promise<PlannedSpend> {
+  const { context, outputs, recipient } = checked;
+  const nowSeconds = await retrySpend(deps, () => fetchNow(deps, context));
+  const { notes, circuit, changeAmount } = await chooseNotes(checked, deps);
+  const [first] = notes;
+  if (first === undefined) {
+    throw new PoolError('internal_error', 'the selection has no note');
+  }
+  const manifest: SpendManifest = {
+    version: 1,
+    kind: 'spend',
+    chain: context.key,
+    chainId: context.settings.chainId,
+    pool: context.settings.pool,
+    token: checked.token,
+    circuit,
+    walletPub: deps.holder.walletPub,
+    encryptionPublicKey: first.encryptionPublicKey,
+    inputNullifiers: notes.map(({ nullifier }) => fieldToHex(nullifier)),
+    changeEncryptionPublicKey: deps.holder.changeKey,
+    changeAmount: changeAmount.toString(),
+    outputs: outputs.map((output) => ({ ...output, evidence: { ...output.evidence } })),
+    withdrawAmount: checked.withdrawAmount.toString(),
+    ...(recipient === undefined ? {} : { recipient }),
+    deadline: computeSpendDeadline(nowSeconds, deps.deadlineSeconds),
+  };
+  return planManifest(manifest, bytesToHex32(deps.randomBytes(32)), deps);
+}
+
+async function chooseNotes(checked: CheckedSpend, deps: SpendDeps) {
+  const owned = await retrySpend(deps, () => deps.notes.listSpendable(checked.assetId));
+  const locked = await deps.archive.listLocked();
+  const candidates = owned
+    .filter(
+      ({ encryptionPublicKey }) => deps.holder.viewingKeyOf(encryptionPublicKey) !== undefined,
+    )
+    .map((note) => ({ ...note, isLocked: locked.has(fieldToHex(note.nullifier)) }));
+  const planned = planCoins(candidates, checked.total, checked.outputs.length);
+  switch (planned.kind) {
+    case 'selected':
+      return planned;
+    case 'insufficient':
+      throw new PoolError(
+        'insufficient_funds',
+        `the notes that are free to spend hold ${planned.spendable} base units`,
+        { details: { spendable: planned.spendable.toString() } },
+      );
+    case 'consolidation-required':
+      throw new PoolError(
+        'consolidation_required',
+        `one spend can cover at most ${planned.largestSpend} base units with the notes as they are; spend less at once, or consolidate the notes first`,
+        {
+          details: {
+            spendable: planned.spendable.toString(),
+            largestSpend: planned.largestSpend.toString(),
+          },
+        },
+      );
+    case 'too-many-recipients':
+      throw new PoolError(
+        'too_many_recipients',
+        `one transfer pays at most ${planned.maxRecipients} wallets`,
+      );
+  }
+}
+
+/** Rebuilds what a stored manifest and seed say. @throws PoolError `configuration_changed` if v of the inputs is missing */
+function planManifest(
+  manifest: SpendManifest,
+  seed: Hex32,
+  { holder }: Pick<SpendDeps, 'holder'>,
+): PlannedSpend {
+  const viewingKey = holder.viewingKeyOf(manifest.encryptionPublicKey)?.reveal();
+  if (viewingKey === undefined || manifest.walletPub !== holder.walletPub) {
+    throw new PoolError(
+      'configuration_changed',
+      'the spend of this key began with another wallet or viewing key than the agent has now; restore them to finish it, and do not pay again under a new key before',
+    );
+  }
+  const seedBytes = hexToBytes(seed, 32);
+  const dummies = deriveDummyInputs(manifest, seedBytes, viewingKey);
+  const plan = buildSpend(
+    manifest,
+    seedBytes,
+    dummies.map(({ nullifier }) => nullifier),
+  );
+  return { manifest, seed, viewingKey, dummies, plan };
+}
+
+/** Rebuilds an archived spend. @throws PoolError `configuration_changed`, `spend_unreadable` */
+export function planArchived(spend: ArchivedSpend, deps: SpendDeps): PlannedSpend {
+  const { manifest, seed } = requireSecrets(spend);
+  const planned = planManifest(manifest, seed, deps);
+  if (fieldToHex(planned.plan.operation.outRoot) !== spend.outRoot) {
+    throw new PoolError(
+      'spend_unreadable',
+      'manifest and seed of an archived spend do not give its outputs; restore the archive of spends from a backup',
+    );
+  }
+  return planned;
+}
+
+/**
+ * Chooses notes and archives the spend, which locks them. Another spend may be faster; then other notes are chosen.
+ * @throws PoolError `spend_not_archived` if it could not be stored; like {@link planNewSpend}
+ */
+export async function archiveSpend(checked: CheckedSpend, deps: SpendDeps): Promise<ArchivedSpend> {
+  for (let choice = 0; choice < maxChoices; choice += 1) {
+    const spend = describeSpend(checked, await planNewSpend(checked, deps), deps);
+    await passSpendPoint(deps, 'archive.before-store');
+    const isStored = await store(spend, deps);
+    await passSpendPoint(deps, 'archive.after-store');
+    if (isStored) {
+      return spend;
+    }
+  }
+  throw new PoolError(
+    'spend_not_archived',
+    'other spends took the chosen notes again and again, so nothing was sent; send the same request again',
+    { status: 503, retryable: true },
+  );
+}
+
+async function store(spend: ArchivedSpend, { archive }: SpendDeps): Promise<boolean> {
+  try {
+    return await archive.add(spend);
+  } catch (cause) {
+    throw new PoolError(
+      'spend_not_archived',
+      'the spend could not be archived, so nothing was sent; check the disk of the agent directory',
+      { cause },
+    );
+  }
+}
+
+function describeSpend(
+  { operation }: CheckedSpend,
+  { manifest, seed, plan }: PlannedSpend,
+  { clock }: SpendDeps,
+): ArchivedSpend {
+  const { chain, chainId, pool, inputNullifiers, deadline, changeAmount } = manifest;
+  return {
+    version: 1,
+    operation,
+    chain,
+    chainId,
+    pool: parseEvmAddress(pool),
+    outRoot: fieldToHex(plan.operation.outRoot),
+    inputNullifiers,
+    deadline,
+    changeAmount,
+    createdAtMs: clock.nowMs(),
+    secrets: { manifest, seed },
+    state: { kind: 'archived' },
+  };
+}

@@ -1,0 +1,78 @@
+// The stored form of a spend, and its erasure after retention.
+import { describe, expect, it } from 'vitest';
+import { createSpendWorld } from '../fixtures/spend-world.ts';
+import { eraseExpiredSpends } from './erase-spends.ts';
+import { createSpender } from './perform-spend.ts';
+import { changeSpendState, deserializeSpend, requireSecrets } from './spend-archive.ts';
+
+async function archiveOne(world: ReturnType<typeof createSpendWorld>) {
+  const [payee] = world.payees;
+  const body = { token: 'USDC', recipients: [{ walletPub: payee.walletPub, amount: '271' }] };
+  const call = { operation: 'transfer', key: 'k', body } as const;
+  const spender = createSpender(world.boot().deps);
+  const receipt = await spender.spend(call);
+  return { receipt, again: () => spender.spend(call) };
+}
+
+describe('an archived spend', () => {
+  it('is read as it was written', async () => {
+    const world = createSpendWorld();
+    await archiveOne(world);
+    const [text = ''] = world.archive.texts.values();
+    expect(JSON.stringify(deserializeSpend(text))).toBe(text);
+  });
+
+  it.each(['', 'null', '{}', '{"version":2}', '{"version":1}', '[1'])(
+    'is refused if the text is %j',
+    (text) => {
+      expect(() => deserializeSpend(text)).toThrow();
+    },
+  );
+
+  it('cannot change to a state that does not follow', async () => {
+    const world = createSpendWorld();
+    await archiveOne(world);
+    const [{ outRoot } = { outRoot: undefined }] = world.archive.all();
+    expect(outRoot).toBeDefined();
+    if (outRoot !== undefined) {
+      await expect(
+        changeSpendState(world.archive, outRoot, () => ({ kind: 'abandoned', code: 'x' })),
+      ).rejects.toThrow('settled to abandoned');
+    }
+    expect(world.archive.all()[0]?.state.kind).toBe('settled');
+  });
+});
+
+describe('retention', () => {
+  it('erases payees, amounts and seed of a decided spend, and keeps its receipt', async () => {
+    const world = createSpendWorld();
+    const { receipt, again } = await archiveOne(world);
+    const nowMs = world.clock.nowMs();
+    expect(await eraseExpiredSpends(world.archive, 30, nowMs + 29 * 86_400_000)).toBe(0);
+    expect(await eraseExpiredSpends(world.archive, 30, nowMs + 31 * 86_400_000)).toBe(1);
+    const [text = ''] = world.archive.texts.values();
+    for (const secret of ['seed', '271', world.payees[0].walletPub, world.holder.walletPub]) {
+      expect(text).not.toContain(secret);
+    }
+    expect(await again()).toEqual(receipt);
+    expect(() => requireSecrets(deserializeSpend(text))).toThrow('erased');
+  });
+
+  it('erases nothing of a spend that the chain has not decided', async () => {
+    const world = createSpendWorld();
+    const { deps } = world.boot({
+      crashAt(point) {
+        if (point === 'spend.posted') {
+          throw new Error('crash');
+        }
+      },
+    });
+    const body = { token: 'USDC', amount: '271' };
+    await expect(createSpender(deps).spend({ operation: 'send', key: 'k', body })).rejects.toThrow(
+      'stopped at',
+    );
+    const later = world.clock.nowMs() + 90 * 86_400_000;
+    expect(await eraseExpiredSpends(world.archive, 30, later)).toBe(0);
+    expect(world.archive.all()[0]?.secrets).toBeDefined();
+  });
+});

@@ -1,0 +1,149 @@
+/**
+ * What all steps of a spend share: its ports and settings, and how it retries, waits and is interrupted.
+ *
+ * @module
+ */
+import { type ErrorBody, errorCodeOf, type Hex32, isPoolError, PoolError } from '@pool/core';
+import type { HolderSigner } from '@pool/signers';
+import type { Clock } from '../ports.ts';
+import type { SpendCheckDeps } from './check-spend.ts';
+import type { SpendArchive } from './spend-archive.ts';
+import type { SpendFaultPoint } from './spend-fault-points.ts';
+import type { SpendJournal } from './spend-journal.ts';
+import type {
+  HolderNotesPort,
+  SpendContext,
+  SpendGatePort,
+  SpendPlatformPort,
+  SpendProverPort,
+} from './spend-ports.ts';
+
+export type SpendStage = 'checking' | 'signing' | 'proving' | 'settling';
+
+/** Something that happened in a spend, for logs and terminals. Never confidential. */
+export type SpendEvent =
+  | { readonly kind: 'stage'; readonly stage: SpendStage }
+  | { readonly kind: 'progress'; readonly stage: 'proving'; readonly fraction: number }
+  | { readonly kind: 'retry'; readonly code: string }
+  /** Platform or relayer refuse a spend that was sent. */
+  | { readonly kind: 'refused'; readonly code: string }
+  /** The chain has decided, or the spend failed before anything left. */
+  | { readonly kind: 'outcome'; readonly state: string };
+
+export type SpendDeps = SpendCheckDeps & {
+  readonly clock: Clock;
+  /** Undefined: the chain is not configured any more. */
+  readonly findChain: (key: string) => SpendContext | undefined;
+  readonly signer: Pick<HolderSigner, 'signSpend'>;
+  readonly notes: HolderNotesPort;
+  /** By operation: each is called with the credential of its own role. */
+  readonly platform: Readonly<Record<'transfer' | 'send', SpendPlatformPort>>;
+  /** Undefined: the deployment has no gate. */
+  readonly gate: SpendGatePort | undefined;
+  readonly prover: SpendProverPort;
+  readonly archive: SpendArchive;
+  readonly journal: SpendJournal;
+  /** Waits until no other proof of this process is made. @returns how to release */
+  readonly acquireAccelerator: (signal: AbortSignal) => Promise<() => void>;
+  readonly randomBytes: (length: number) => Uint8Array;
+  /** Window of a spend; {@link defaultSpendDeadlineSeconds} in production, and a signer's vote limit on top. */
+  readonly deadlineSeconds: number;
+  /** Pause between two readings of chain and platform. */
+  readonly pollMs: number;
+  /** How long one call may keep failing before a spend that was not sent fails with its error. */
+  readonly patienceMs: number;
+  /** Aborted when the agent stops. */
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: SpendEvent) => void;
+  /** Called at each {@link SpendFaultPoint}. Tests end the process there. */
+  readonly onFaultPoint: (point: SpendFaultPoint) => Promise<void>;
+};
+
+/** The process ends here. Nothing may be stored or sent any more. Only tests throw it. */
+class SpendCrashError extends Error {}
+
+/** @throws SpendCrashError when a test ends the process there */
+export async function passSpendPoint(deps: SpendDeps, point: SpendFaultPoint): Promise<void> {
+  try {
+    await deps.onFaultPoint(point);
+  } catch (cause) {
+    throw new SpendCrashError(`stopped at ${point}`, { cause });
+  }
+}
+
+/** Throws a crash again. The caller handles all other errors. */
+export function rethrowCrash(error: unknown): void {
+  if (error instanceof SpendCrashError) {
+    throw error;
+  }
+}
+
+/** Tries again while the error is retryable, for `patienceMs`. */
+export async function retrySpend<T>(deps: SpendDeps, work: () => Promise<T>): Promise<T> {
+  const { clock, patienceMs, signal } = deps;
+  const giveUpAtMs = clock.nowMs() + patienceMs;
+  for (let waitMs = 250; ; waitMs = Math.min(2 * waitMs, 10_000)) {
+    try {
+      return await work();
+    } catch (error) {
+      rethrowCrash(error);
+      const mayRetry = isPoolError(error) && error.retryable && !signal.aborted;
+      if (!mayRetry || clock.nowMs() >= giveUpAtMs) {
+        throw error;
+      }
+      reportRetry(deps, error);
+    }
+    await clock.sleep(waitMs, signal);
+  }
+}
+
+/** Reports a code only, because the text of an unknown error may quote confidential values. */
+export function reportRetry(deps: Pick<SpendDeps, 'onEvent'>, error: unknown): void {
+  deps.onEvent({ kind: 'retry', code: errorCodeOf(error) ?? 'internal_error' });
+}
+
+/** Code and message of an error, for a state that is stored. */
+export function toSpendError(error: unknown): ErrorBody {
+  return isPoolError(error)
+    ? { code: error.code, message: error.message }
+    : { code: 'internal_error', message: 'an unexpected error; see the log of the agent' };
+}
+
+/** The later of our clock and the chain's newest block, Unix seconds. */
+export async function fetchNow(deps: SpendDeps, { chain }: SpendContext): Promise<number> {
+  const head = await chain.fetchHeadTimestamp();
+  return Math.max(head, Math.floor(deps.clock.nowMs() / 1000));
+}
+
+/**
+ * The chain that a spend was archived for, if the settings still name the same pool. Another pool would say that no nullifier is used.
+ */
+export function findSpendContext(
+  deps: Pick<SpendDeps, 'findChain'>,
+  spend: { readonly chain: string; readonly chainId: number; readonly pool: string },
+): SpendContext | undefined {
+  const context = deps.findChain(spend.chain);
+  const isSame =
+    context?.settings.chainId === spend.chainId && context.settings.pool === spend.pool;
+  return isSame ? context : undefined;
+}
+
+/** @throws PoolError `configuration_changed` */
+export function requireSpendContext(
+  deps: SpendDeps,
+  spend: Parameters<typeof findSpendContext>[1],
+): SpendContext {
+  const context = findSpendContext(deps, spend);
+  if (context === undefined) {
+    throw new PoolError(
+      'configuration_changed',
+      'the spend of this key began with another chain or pool than the agent has now; restore those settings to learn its outcome, and do not pay again under a new key before',
+    );
+  }
+  return context;
+}
+
+/** The key of a spend at the platform. The caller's key stays here: after a restart it may stand for another spend. */
+export function computePlatformKey({ outRoot }: { readonly outRoot: Hex32 }): string {
+  return `spend-${outRoot}`;
+}

@@ -1,0 +1,173 @@
+/**
+ * From a released spend to an outcome that the chain has finalised (protocol §8, "Late landing"). Only {@link decideSpend} can end a
+ * spend here. Until then the same authorisation may land, whatever platform, gate and relayer answer, and it may be sent again.
+ *
+ * @module
+ */
+import { type ErrorBody, isPoolError, zeroWord } from '@pool/core';
+import { parseStoredSignature } from './authorize-spend.ts';
+import { concludeSpend, findRevert } from './conclude-spend.ts';
+import { decideSpend, type SpendDecision } from './decide-spend.ts';
+import { type PlannedSpend, planArchived } from './plan-spend.ts';
+import { createSubmission, proveSpend } from './prove-spend.ts';
+import { type ArchivedSpend, changeSpendState } from './spend-archive.ts';
+import {
+  computePlatformKey,
+  fetchNow,
+  passSpendPoint,
+  reportRetry,
+  rethrowCrash,
+  type SpendDeps,
+  toSpendError,
+} from './spend-deps.ts';
+import type { SpendContext, SpendRow, SpendSubmission } from './spend-ports.ts';
+
+/** Pauses before a refused spend is sent again, in milliseconds. */
+const minResendMs = 2_000;
+const maxResendMs = 60_000;
+
+/** What the chain says about a spend now. */
+export async function readDecision(
+  { chain }: SpendContext,
+  spend: ArchivedSpend,
+): Promise<SpendDecision & { readonly isUsed: boolean }> {
+  const { outRoot, deadline, inputNullifiers } = spend;
+  const nullifiers = await chain.fetchNullifierState(inputNullifiers);
+  return { ...decideSpend({ outRoot, deadline, nullifiers }), isUsed: nullifiers.pending };
+}
+
+/**
+ * @param ready - what this process has just proved and not sent yet
+ * @returns the spend with the outcome that the chain decided
+ * @throws when the agent stops, and when the archive does not answer; the spend can still land then
+ */
+export async function watchSpend(
+  context: SpendContext,
+  released: ArchivedSpend,
+  deps: SpendDeps,
+  ready?: SpendSubmission,
+): Promise<ArchivedSpend> {
+  const { clock, signal, pollMs } = deps;
+  const platform = deps.platform[released.operation];
+  const platformKey = computePlatformKey(released);
+  let spend = released;
+  let submission = ready;
+  let lastRefusal: ErrorBody | undefined;
+  let resendAtMs = 0;
+  let resendMs = Math.max(minResendMs, pollMs);
+  deps.onEvent({ kind: 'stage', stage: 'settling' });
+
+  /** Keeps an error of the outside world from ending the watch. */
+  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+    signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      rethrowCrash(error);
+      signal.throwIfAborted();
+      reportRetry(deps, error);
+      return undefined;
+    }
+  }
+
+  async function post(sent: SpendSubmission): Promise<void> {
+    resendAtMs = clock.nowMs() + resendMs;
+    resendMs = Math.min(2 * resendMs, maxResendMs);
+    await attempt(async () => {
+      try {
+        recordRefusal(await platform.postSpend(platformKey, sent));
+      } catch (error) {
+        rethrowCrash(error);
+        if (isPoolError(error) && !error.retryable) {
+          refuse(toSpendError(error));
+        }
+        throw error;
+      }
+    });
+    await passSpendPoint(deps, 'spend.posted');
+  }
+
+  function recordRefusal({ state, error }: SpendRow): void {
+    if (state === 'reverted') {
+      refuse(error ?? { code: 'reverted', message: 'the relayer gives no reason' });
+    }
+  }
+
+  function refuse(error: ErrorBody): void {
+    if (lastRefusal?.code !== error.code) {
+      deps.onEvent({ kind: 'refused', code: error.code });
+    }
+    lastRefusal = error;
+  }
+
+  /** A revert is stored when it is seen: a later post may replace the row. */
+  async function recordRevert(row: SpendRow): Promise<void> {
+    const { state } = spend;
+    if ('revert' in state || (state.kind !== 'released' && state.kind !== 'recovered')) {
+      return;
+    }
+    const revert = await findRevert(context, spend, row);
+    if (revert !== undefined) {
+      spend = await changeSpendState(deps.archive, spend.outRoot, (current) =>
+        current.kind === 'released' || current.kind === 'recovered'
+          ? { ...current, revert }
+          : undefined,
+      );
+    }
+  }
+
+  /** Sends the same authorisation again, with a proof whose roots are valid now. */
+  async function resend(): Promise<void> {
+    const isCurrent =
+      submission !== undefined &&
+      (submission.spend.eligibilityRoot === zeroWord ||
+        (await context.chain.isEligibilityRootAccepted(submission.spend.eligibilityRoot)));
+    if (!isCurrent) {
+      submission = await proveReleased(context, spend, deps);
+    }
+    if (submission !== undefined) {
+      await post(submission);
+    }
+  }
+
+  async function isTimeLeft(): Promise<boolean> {
+    return (await fetchNow(deps, context)) <= spend.deadline;
+  }
+
+  if (submission !== undefined) {
+    await post(submission);
+  }
+  for (;;) {
+    const decision = await attempt(() => readDecision(context, spend));
+    if (decision !== undefined && decision.kind !== 'wait') {
+      return concludeSpend(context, spend, decision, deps, lastRefusal);
+    }
+    const answer = await attempt(async () => ({ row: await platform.getSpend(platformKey) }));
+    const row = answer?.row;
+    if (row !== undefined) {
+      recordRefusal(row);
+      await attempt(() => recordRevert(row));
+    }
+    const isOut = answer === undefined || (row !== undefined && row.state !== 'reverted');
+    const mayResend = !isOut && decision?.isUsed === false && clock.nowMs() >= resendAtMs;
+    if (mayResend && (await attempt(isTimeLeft)) === true) {
+      await attempt(resend);
+    }
+    await clock.sleep(pollMs, signal);
+  }
+}
+
+/** A fresh proof under the stored signature. Undefined: this archive does not have the signature. */
+async function proveReleased(
+  context: SpendContext,
+  spend: ArchivedSpend,
+  deps: SpendDeps,
+): Promise<SpendSubmission | undefined> {
+  if (spend.state.kind !== 'released') {
+    return undefined;
+  }
+  const signature = parseStoredSignature(spend.state.signature);
+  const planned: PlannedSpend = planArchived(spend, deps);
+  const proved = await proveSpend(context, planned, signature.rSig, deps);
+  return createSubmission(planned, signature, proved);
+}
