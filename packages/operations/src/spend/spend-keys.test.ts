@@ -1,4 +1,4 @@
-// Idempotency-Keys of spends: one key, one spend (docs/decisions/0039, §3 and §4).
+// Idempotency-Keys of spends: one key, one spend (docs/decisions/0043, §3 and §4).
 import { createMemoryStore } from '@pool/idempotency';
 import { describe, expect, it } from 'vitest';
 import { createSpendWorld } from '../fixtures/spend-world.ts';
