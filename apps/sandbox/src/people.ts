@@ -6,17 +6,21 @@
  */
 import {
   bigintToHex32,
+  computeWalletAddress,
   type EncryptionPublicKey,
   type EvmAddress,
   type Hex,
-  hexToBytes,
   PoolError,
+  parseWalletPub,
   type Secret,
   type WalletPub,
 } from '@pool/core';
-import { computeEncryptionPublicKey, deriveViewingKey } from '@pool/notes';
 import { createSessionClient, type SessionClient } from '@pool/platform-client';
-import { createLocalKeySigner, createSignRequest, type Signer } from '@pool/signers';
+import {
+  computeHolderEncryptionKey,
+  createLocalKeyHolder,
+  deriveHolderViewingKey,
+} from '@pool/signers';
 import { chainId } from './local-chain.ts';
 
 export type Holder = {
@@ -33,23 +37,17 @@ export type Holder = {
 /** Where people sign in: the platform's URL is its sign-in URI, its host the domain. */
 export type SignInPlace = { readonly platformUrl: string };
 
-/** Derives a holder's keys as its own agent would: the viewing key from a signature of the wallet. */
+/** Derives a holder's keys as its own agent does: the viewing key from a signature of the wallet. */
 export async function deriveHolder(privateKey: Secret<Hex>, place: SignInPlace): Promise<Holder> {
-  const signer = createLocalKeySigner({ privateKey });
-  const address = await signer.address();
-  const signature = await signWith(signer, {
-    kind: 'viewing-key',
-    expectedSigner: address,
-    payload: { domain: new URL(place.platformUrl).host },
-  });
-  // The key derives from r and s; v adds nothing to it.
-  const viewingKey = deriveViewingKey(hexToBytes(signature, 65).subarray(0, 64));
+  const signer = createLocalKeyHolder({ privateKey });
+  const viewingKey = await deriveHolderViewingKey(signer, new URL(place.platformUrl).host);
+  const walletPub = parseWalletPub(await signer.walletPub());
   return {
-    address,
-    walletPub: await signer.publicKey(),
-    encryptionPublicKey: computeEncryptionPublicKey(viewingKey),
+    address: computeWalletAddress(walletPub),
+    walletPub,
+    encryptionPublicKey: computeHolderEncryptionKey(signer.curve, viewingKey),
     privateKey: privateKey.reveal(),
-    viewingKey: bigintToHex32(viewingKey),
+    viewingKey: bigintToHex32(viewingKey.reveal()),
   };
 }
 
@@ -59,26 +57,15 @@ export async function openSession(
   place: SignInPlace,
   encryptionPublicKey?: EncryptionPublicKey,
 ): Promise<SessionClient> {
-  const signer = createLocalKeySigner({
-    privateKey,
-    allow: encryptionPublicKey === undefined ? {} : { encryptionPublicKey },
-  });
-  const address = await signer.address();
-  const domain = new URL(place.platformUrl).host;
-  const uri = place.platformUrl;
+  const signer = createLocalKeyHolder({ privateKey });
+  const expected = { domain: new URL(place.platformUrl).host, uri: place.platformUrl, chainId };
+  const listed = encryptionPublicKey === undefined ? {} : { encryptionPublicKey };
   const client = createSessionClient({ url: place.platformUrl });
   await client.signIn({
-    address,
-    domain,
-    uri,
-    chainId,
-    ...(encryptionPublicKey === undefined ? {} : { encryptionPublicKey }),
-    signMessage: (message) =>
-      signWith(signer, {
-        kind: 'sign-in',
-        expectedSigner: address,
-        payload: { message, expected: { domain, uri, chainId } },
-      }),
+    address: computeWalletAddress(await signer.walletPub()),
+    ...expected,
+    ...listed,
+    signMessage: (message) => signer.signIn({ message, expected, ...listed }),
   });
   await client.register();
   return client;
@@ -95,14 +82,4 @@ export async function enrolHolder(session: SessionClient, holder: Holder): Promi
       throw new PoolError('enrolment_failed', `a holder stayed ${readiness}; see the gate's log`);
     }
   }
-}
-
-type SignContent = Parameters<typeof createSignRequest>[0];
-
-async function signWith(signer: Signer, content: SignContent): Promise<Hex> {
-  const outcome = await signer.submit(createSignRequest(content));
-  if (outcome.state !== 'signed') {
-    throw new PoolError('sandbox_signer_failed', `the local key did not sign: ${outcome.state}`);
-  }
-  return outcome.signature;
 }

@@ -67,6 +67,11 @@ describe('the _FILE form', () => {
     ['missing', undefined, 'names a file that cannot be read (ENOENT)'],
     ['empty', ' \n', 'names an empty file'],
     ['two lines', `${canary}\n${canary}`, 'names a file with more than one word'],
+    [
+      'encrypted with age',
+      `-----BEGIN AGE ENCRYPTED FILE-----\n${canary}\n-----END AGE ENCRYPTED FILE-----\n`,
+      'names a file that is encrypted with age: decrypt it',
+    ],
     ['in quotes', `"${canary}"\n`, 'names a file with the secret in quotes'],
     ['a list', `["${canary}"]`, 'names a JSON list'],
     ['broken JSON', `{"apiKey":"${canary}"`, 'names a file whose JSON is not valid'],

@@ -111,6 +111,11 @@ function parseSecretFile(content: string, form: CredentialForm): SecretFile {
       'names a JSON list: it must be the document that the command printed with the credential',
     );
   }
+  if (bare.startsWith('-----BEGIN AGE ENCRYPTED FILE-----')) {
+    return wrong(
+      'names a file that is encrypted with age: decrypt it into another file, and name that one',
+    );
+  }
   if (/^(["'`]).*\1$/s.test(bare)) {
     return wrong('names a file with the secret in quotes: remove the quotes');
   }

@@ -24,7 +24,6 @@ export const toolErrors = {
   sandbox_busy: { meaning: 'Another sandbox runs in the directory. Stop it first.' },
   sandbox_broken: { meaning: 'Parts of an earlier sandbox still run. Stop it, then start again.' },
   sandbox_stopping: { meaning: 'The sandbox is stopping. Start it again when it has stopped.' },
-  sandbox_signer_failed: { meaning: "The sandbox's signer failed. Read its log." },
   edge_token_failed: {
     meaning: "The sandbox could not mint an edge token. Read the platform's log.",
   },
