@@ -1,0 +1,135 @@
+// The archive of spends on disk: locks across processes, one change at a time, and what is left after retention.
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bigintToHex32, parseEvmAddress, type SpendManifest } from '@pool/core';
+import { type ArchivedSpend, eraseExpiredSpends, type SpendState } from '@pool/operations';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import vectors from '../../../../vectors/spend.json' with { type: 'json' };
+import { openSpendArchive, type SpendArchiveFile } from './spend-archive.ts';
+
+let directory: string;
+let path: string;
+const open: SpendArchiveFile[] = [];
+
+/** As another process opens it: with a connection of its own. */
+function connect(): SpendArchiveFile {
+  const archive = openSpendArchive(path);
+  open.push(archive);
+  return archive;
+}
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'pool-spends-'));
+  path = join(directory, 'spends.sqlite');
+});
+
+afterEach(() => {
+  for (const archive of open.splice(0)) {
+    archive.close();
+  }
+  rmSync(directory, { recursive: true });
+});
+
+const [vector] = vectors.spends;
+
+function createSpend(outRoot: bigint, inputs: readonly bigint[]): ArchivedSpend {
+  return {
+    version: 1,
+    operation: 'transfer',
+    chain: 'anvil',
+    chainId: 31337,
+    pool: parseEvmAddress('0x5fbdb2315678afecb367f032d93f642f64180aa3'),
+    outRoot: bigintToHex32(outRoot),
+    inputNullifiers: inputs.map(bigintToHex32),
+    deadline: 1_800_000_000,
+    changeAmount: '10',
+    createdAtMs: 1_000,
+    secrets: {
+      manifest: Reflect.apply((manifest: SpendManifest) => manifest, undefined, [vector?.manifest]),
+      seed: bigintToHex32(0xa11ce5eedn),
+    },
+    state: { kind: 'archived' },
+  };
+}
+
+const released: SpendState = {
+  kind: 'released',
+  signature: { rSig: bigintToHex32(5n), s: bigintToHex32(6n), parity: 1 },
+};
+
+describe('the archive of spends', () => {
+  it('is readable for its owner only', () => {
+    connect();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('gives a spend back after the process has ended', async () => {
+    const spend = createSpend(1n, [11n, 12n]);
+    const first = connect();
+    expect(await first.add(spend)).toBe(true);
+    first.close();
+    open.pop();
+    const second = connect();
+    expect(await second.get(spend.outRoot)).toEqual(spend);
+    expect(await second.listOpen()).toEqual([spend]);
+    expect(await second.listLocked()).toEqual(new Set(spend.inputNullifiers));
+  });
+
+  it('locks each input for all processes, and stores nothing of a spend that comes second', async () => {
+    const [one, other] = [connect(), connect()];
+    const results = await Promise.all([
+      one.add(createSpend(1n, [11n, 12n])),
+      other.add(createSpend(2n, [12n, 13n])),
+    ]);
+    expect([...results].sort()).toEqual([false, true]);
+    expect(await one.listOpen()).toHaveLength(1);
+    expect((await other.listLocked()).has(bigintToHex32(13n))).toBe(results[1]);
+  });
+
+  it.each<[string, SpendState, boolean]>([
+    ['abandoned', { kind: 'abandoned', code: 'x' }, true],
+    ['expired', { kind: 'expired' }, true],
+    ['already-spent', { kind: 'already-spent' }, true],
+    ['settled', { kind: 'settled', txHash: bigintToHex32(9n), blockNumber: 5 }, false],
+    ['released', released, false],
+  ])('gives the inputs of a spend that is %s free: %s', async (_, state, isFree) => {
+    const archive = connect();
+    const spend = createSpend(1n, [11n]);
+    await archive.add(spend);
+    await archive.change(spend.outRoot, (stored) => ({ ...stored, state }));
+    expect(await archive.add(createSpend(2n, [11n]))).toBe(isFree);
+  });
+
+  it('changes a spend in one step, and not at all if the change throws', async () => {
+    const [one, other] = [connect(), connect()];
+    const { outRoot } = createSpend(1n, [11n]);
+    await one.add(createSpend(1n, [11n]));
+    await expect(
+      one.change(outRoot, () => {
+        throw new Error('not allowed');
+      }),
+    ).rejects.toThrow('not allowed');
+    const stored = await other.change(outRoot, (spend) => ({ ...spend, state: released }));
+    expect(stored.state).toEqual(released);
+    expect((await one.get(outRoot))?.state).toEqual(released);
+    await expect(one.change(bigintToHex32(99n), (spend) => spend)).rejects.toMatchObject({
+      code: 'spend_unreadable',
+    });
+  });
+
+  it('has neither seed nor amounts in the file after retention', async () => {
+    const archive = connect();
+    const spend = createSpend(1n, [11n]);
+    await archive.add(spend);
+    await archive.change(spend.outRoot, (stored) => ({ ...stored, state: { kind: 'expired' } }));
+    expect(await eraseExpiredSpends(archive, 30, 31 * 86_400_000)).toBe(1);
+    expect(await archive.listErasable(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
+    archive.close();
+    open.pop();
+    const bytes = readFileSync(path).toString('latin1');
+    expect(bytes).toContain(spend.outRoot);
+    expect(bytes).not.toContain('a11ce5eed');
+    expect(bytes).not.toContain('encryptionPublicKey');
+  });
+});
