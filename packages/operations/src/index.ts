@@ -6,7 +6,7 @@
 
 export { createEvmChain, type EvmChain } from './adapters/evm-chain.ts';
 export { createFunder } from './adapters/funder.ts';
-export { createProverPort } from './adapters/prover-port.ts';
+export { createProverPort, createSpendProverPort } from './adapters/prover-port.ts';
 export { checkDisbursement } from './check/check-disbursement.ts';
 export type {
   ChainRoute,

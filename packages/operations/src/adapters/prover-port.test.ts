@@ -5,7 +5,7 @@ import { bigintToHex32 } from '@pool/core';
 import { createMockProver } from '@pool/prover';
 import { expect, it } from 'vitest';
 import type { ProvedBatch } from '../ports.ts';
-import { createProverPort } from './prover-port.ts';
+import { createProverPort, createSpendProverPort } from './prover-port.ts';
 
 const word = bigintToHex32(0n);
 const proved: ProvedBatch = {
@@ -43,4 +43,25 @@ it('reports why a key cannot be read', async () => {
     throw new Error('no such key');
   });
   await expect(port.verify(16, proved)).rejects.toThrow('no such key');
+});
+
+it('proves and verifies spends under the key of their own circuit', async () => {
+  const seen: unknown[] = [];
+  const mock = createMockProver();
+  const prover: typeof mock = {
+    ...mock,
+    prove: async (request) => {
+      seen.push(request.circuit);
+      return await mock.prove(request);
+    },
+    verify: async (key) => {
+      seen.push(key);
+      return true;
+    },
+  };
+  const port = createSpendProverPort(prover, 'real');
+  const options = { signal: new AbortController().signal, onProgress: () => undefined };
+  await port.prove('spend-16x8', { D: '1', z: '2', y: '3' }, options).catch(() => undefined);
+  expect(await port.verify('spend-2x4', proved)).toBe(true);
+  expect(seen).toEqual(['spend-16x8', verificationKeys['spend-2x4']]);
 });

@@ -1,6 +1,6 @@
 /**
- * The pipeline's prover over @pool/prover: circuits by batch size, the pinned verification keys, and errors
- * in the project's shape.
+ * The provers of the pipelines over @pool/prover: circuits by batch size or by name, the pinned verification keys, and
+ * errors in the project's shape.
  *
  * @module
  */
@@ -15,7 +15,8 @@ import {
   type SolidityProof as ProverProof,
   toSolidityProof,
 } from '@pool/prover';
-import type { ProverPort } from '../ports.ts';
+import type { ProvedBatch, ProveOptions, ProverPort, WitnessInput } from '../ports.ts';
+import type { SpendProverPort } from '../spend/spend-ports.ts';
 
 const circuitOf: Readonly<Record<BatchSize, CircuitName>> = {
   16: 'fund-16',
@@ -32,21 +33,59 @@ const spans: Readonly<Record<ProofStage, readonly [number, number]>> = {
   verify: [0.95, 0.05],
 };
 
+/** Reads the key that belongs to the keys that the prover proves with. */
+type ReadKey = (circuit: CircuitName) => Promise<VerificationKey>;
+
+async function readPinnedKey(circuit: CircuitName): Promise<VerificationKey> {
+  return verificationKeys[circuit];
+}
+
 /**
+ * For disbursements.
  * @param readVerificationKey - of the keys that the prover proves with. Default: the pinned development keys
  */
 export function createProverPort(
   prover: Prover<CircuitName>,
   mode: ProverPort['mode'],
-  readVerificationKey: (circuit: CircuitName) => Promise<VerificationKey> = async (circuit) =>
-    verificationKeys[circuit],
+  readVerificationKey: ReadKey = readPinnedKey,
 ): ProverPort {
+  const circuits = createCircuitProver(prover, mode, readVerificationKey);
   return {
     mode,
-    async prove(size, input, { signal, onProgress }) {
+    prove: (size, input, options) => circuits.prove(circuitOf[size], input, options),
+    verify: (size, proved) => circuits.verify(circuitOf[size], proved),
+  };
+}
+
+/**
+ * For spends.
+ * @param readVerificationKey - of the keys that the prover proves with. Default: the pinned development keys
+ */
+export function createSpendProverPort(
+  prover: Prover<CircuitName>,
+  mode: SpendProverPort['mode'],
+  readVerificationKey: ReadKey = readPinnedKey,
+): SpendProverPort {
+  return createCircuitProver(prover, mode, readVerificationKey);
+}
+
+type CircuitProver = {
+  readonly mode: ProverPort['mode'];
+  prove(circuit: CircuitName, input: WitnessInput, options: ProveOptions): Promise<ProvedBatch>;
+  verify(circuit: CircuitName, proved: ProvedBatch): Promise<boolean>;
+};
+
+function createCircuitProver(
+  prover: Prover<CircuitName>,
+  mode: ProverPort['mode'],
+  readVerificationKey: ReadKey,
+): CircuitProver {
+  return {
+    mode,
+    async prove(circuit, input, { signal, onProgress }) {
       try {
         const { proof, publicSignals } = await prover.prove({
-          circuit: circuitOf[size],
+          circuit,
           input,
           signal,
           onProgress: (stage, fraction) => {
@@ -62,10 +101,10 @@ export function createProverPort(
         throw toPoolError(error);
       }
     },
-    async verify(size, proved) {
+    async verify(circuit, proved) {
       try {
         return await prover.verify(
-          await readVerificationKey(circuitOf[size]),
+          await readVerificationKey(circuit),
           proved.publicSignals.map(String),
           fromSolidityProof(proved.proof),
         );
