@@ -8,6 +8,8 @@ type Entry = { readonly wires: string; readonly argument: string };
 export type AcceptedList = {
   /** Wires that the inputs do not determine. */
   readonly undetermined: readonly Entry[];
+  /** Wires that no rule determines but an argument does. The rules go on from them. */
+  readonly lemmas: readonly Entry[];
   /** Hints that can be changed alone, inputs unchanged. */
   readonly survivors: readonly Entry[];
   /** Inputs that a prover may change, because the changed witness proves another true statement. */
@@ -34,9 +36,10 @@ function parseEntries(value: unknown): Entry[] {
 export function readAcceptedList(family: string): AcceptedList {
   const path = new URL(`accepted-${family}.json`, import.meta.url);
   const lists: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  const { undetermined, survivors, inputs } = lists as Record<string, unknown>;
+  const { undetermined, lemmas, survivors, inputs } = lists as Record<string, unknown>;
   return {
     undetermined: parseEntries(undetermined),
+    lemmas: parseEntries(lemmas),
     survivors: parseEntries(survivors),
     inputs: parseEntries(inputs),
   };
@@ -66,6 +69,7 @@ export function findDifferences(
     ...propagation.exposed.map((name) => `undetermined, public vector: ${name}`),
     ...fuzzed.hints.breaches.map((breach) => `survivor, public vector: ${breach}`),
     ...compare('undetermined', propagation.groups.keys(), accepted.undetermined),
+    ...compare('lemma', propagation.argued.keys(), accepted.lemmas),
     ...compare('survivor', fuzzed.hints.survivors.keys(), accepted.survivors),
     ...compare('free input', inputs, accepted.inputs),
   ];

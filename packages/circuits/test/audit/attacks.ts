@@ -9,17 +9,38 @@ import { type Digits, findDigits, splitIntoDigits } from './digits.ts';
 import type { Random } from './random.ts';
 import type { Ranges } from './ranges.ts';
 import type { Attempt } from './recompute.ts';
-import { divide, evaluateForm, listItems, readLinearRow, readRow, type System } from './system.ts';
+import {
+  center,
+  divide,
+  evaluateForm,
+  listItems,
+  readLinearRow,
+  readRow,
+  type System,
+} from './system.ts';
 
 /** Orders of secp256k1: its base field and its group. */
 const secpP = 2n ** 256n - 2n ** 32n - 977n;
 const secpN = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+/** Order of the base point of Baby Jubjub. */
+const subgroupOrder = 2736030358979909402780800718157159386076813972158567259200215660948447373041n;
 const shifts = [8n, 16n, 32n, 64n, 120n, 128n, 200n, 253n];
 /** Rows of a wire that are tried for pairs, and partners in each. */
 const pairRows = 6;
 const pairPartners = 4;
+/** A sum is tried with at most this many multiples of r. */
+const maxWraps = 16n;
 
-export type Attack = Attempt & { readonly name: 'single' | 'pair' | 'digits plus r' };
+export type Attack = Attempt & { readonly name: 'single' | 'pair' | 'digits plus r' | 'number' };
+
+/** A number of several wires: the sum of wire i times radix^i. Each wire holds an integer in low .. low + radix - 1. */
+export type KnownNumber = {
+  readonly wires: readonly number[];
+  readonly radix: bigint;
+  readonly low: bigint;
+  /** Adding one of these might go unnoticed. */
+  readonly moduli: readonly bigint[];
+};
 
 export type AttackContext = {
   readonly system: System;
@@ -27,6 +48,7 @@ export type AttackContext = {
   readonly witness: readonly bigint[];
   /** Wires that an attack may choose. */
   readonly isTarget: (wire: number) => boolean;
+  readonly numbers: readonly KnownNumber[];
   readonly random: Random;
 };
 
@@ -37,7 +59,8 @@ function listSingles({ ranges, witness, random }: AttackContext, wire: number): 
     range === undefined ? [] : [range.low - 1n, range.low, range.high, range.high + 1n];
   const shift = shifts[random.below(shifts.length)] ?? 1n;
   const values = [0n, 1n, 2n, -1n, -2n, value + 1n, value - 1n, 1n - value, -value, 2n * value];
-  const large = [secpP, secpN, value + secpP, value - secpP, 2n ** 256n - R, (R - 1n) / 2n];
+  const moduli = [secpP, secpN, subgroupOrder].flatMap((one) => [one, value + one, value - one]);
+  const large = [...moduli, 2n ** 256n - R, (R - 1n) / 2n];
   const far = [value + (1n << shift), value - (1n << shift), random.fieldElement()];
   const all = [...values, ...bounds, ...large, ...far].map((one) => reduce(one, R));
   return [...new Set(all)].filter((one) => one !== value);
@@ -91,7 +114,8 @@ function listAliases(context: AttackContext, wire: number): ReadonlyMap<number, 
     );
     const digits: Digits | undefined = terms.size < 2 ? undefined : findDigits(terms, ranges, true);
     // The attacks on a sum do not depend on the digit: they are made once, for its first one.
-    if (digits === undefined || digits.span <= R || digits.digits[0]?.wire !== wire) {
+    const wraps = digits !== undefined && digits.span > R && digits.span < maxWraps * R;
+    if (!wraps || digits.digits[0]?.wire !== wire) {
       continue;
     }
     const target = evaluateForm({ terms, constant: 0n }, (one) => witness[one] ?? 0n);
@@ -101,6 +125,36 @@ function listAliases(context: AttackContext, wire: number): ReadonlyMap<number, 
     aliases.push(splitIntoDigits(digits, target, 0n));
   }
   return aliases;
+}
+
+/** Other values of a number, split into its wires. What does not fit is left to the highest wire. */
+function listNumbers(context: AttackContext, wire: number): ReadonlyMap<number, bigint>[] {
+  const { numbers, witness, random } = context;
+  return numbers
+    .filter(({ wires }) => wires[0] === wire)
+    .flatMap(({ wires, radix, low, moduli }) => {
+      const limbs = wires.map((one) => center(witness[one] ?? 0n));
+      const value = limbs.reduceRight((sum, limb) => sum * radix + limb, 0n);
+      const near = [value + 1n, value - 1n, 0n, 1n, -value, random.fieldElement()];
+      const shifted = moduli.flatMap((modulus) => [
+        value + modulus,
+        value - modulus,
+        value + 2n * modulus,
+        modulus - value,
+        modulus,
+      ]);
+      return [...near, ...shifted].map((number) => {
+        let rest = number;
+        return new Map(
+          wires.map((one, index) => {
+            const isLast = index === wires.length - 1;
+            const digit = isLast ? rest : reduce(rest - low, radix) + low;
+            rest = (rest - digit) / radix;
+            return [one, reduce(digit, R)];
+          }),
+        );
+      });
+    });
 }
 
 /** @param most how many attacks at most, drawn at random. Default: all */
@@ -114,5 +168,7 @@ export function listAttacks(context: AttackContext, wire: number, most?: number)
       (values): Attack => ({ name: 'digits plus r', values, digits: 'keep' }),
     ),
   ];
+  const numbers = listNumbers(context, wire);
+  all.push(...numbers.map((values): Attack => ({ name: 'number', values, digits: 'keep' })));
   return most === undefined ? all : context.random.shuffle(all).slice(0, most);
 }

@@ -1,13 +1,14 @@
 /** Both tools on one circuit: uniqueness propagation, then the witness fuzzer over the derivations that it found. */
 import type { R1cs } from '../../src/r1cs.ts';
 import type { AuditedCircuit } from './circuits.ts';
+import { extendWithDigitForms } from './digit-forms.ts';
 import { type FuzzReport, fuzz } from './fuzz.ts';
 import type { HintFinder } from './hints.ts';
 import { type Propagation, propagate } from './propagate.ts';
 import { createRandom } from './random.ts';
 import { createRecompute, type HintProgram } from './recompute.ts';
 import type { Symbols } from './symbols.ts';
-import { createSystem, listItems, type System } from './system.ts';
+import { createSystem, divide, evaluateForm, listItems, readRow, type System } from './system.ts';
 
 export type AuditSubject = {
   readonly circuit: AuditedCircuit;
@@ -16,74 +17,81 @@ export type AuditSubject = {
   readonly hints: HintFinder;
   /** An honest witness. */
   readonly witness: readonly bigint[];
-  /** Number of inputs of the main component, public and private. Their wires come first. */
-  readonly inputs: number;
+  /** The input of the honest witness, by signal. */
+  readonly input: Readonly<Record<string, unknown>>;
 };
 
 /** An accepted change of an input recomputes most of the circuit, so only some attacks are tried on each. */
 const inputAttacks = 12;
 
 /** Wires by their role in the audit. */
-function readRoles({ circuit, symbols, hints, inputs, r1cs }: AuditSubject) {
+function readRoles({ circuit, symbols, hints, input, r1cs }: AuditSubject) {
   const derived = new Set(circuit.derivedInputs.map((name) => symbols.wireOf(name)));
-  const allInputs = Array.from({ length: inputs }, (_, index) => index + 1);
   const wires = Array.from({ length: r1cs.wires - 1 }, (_, index) => index + 1);
-  const vector = wires.filter((wire) =>
-    circuit.vector.some((expression) => expression.test(symbols.nameOf(wire))),
-  );
+  const find = (test: (name: string) => boolean) =>
+    wires.filter((wire) => test(symbols.nameOf(wire)));
+  const inputs = find((name) => !name.includes('.') && (name.split('[')[0] ?? '') in input);
+  const vector = find((name) => circuit.vector.some((expression) => expression.test(name)));
   return {
-    fixedInputs: new Set(allInputs.filter((wire) => !derived.has(wire))),
-    hintWires: wires.filter(
-      (wire) => wire > inputs && hints.declarationOf(symbols.nameOf(wire)) !== undefined,
-    ),
+    fixedInputs: new Set(inputs.filter((wire) => !derived.has(wire))),
+    hintWires: find((name) => hints.declarationOf(name) !== undefined),
+    quotients: find((name) => circuit.quotients.some((expression) => expression.test(name))),
     protectedWires: new Set([...vector, ...derived]),
-    vector,
   };
 }
 
 export type AuditedPropagation = Propagation & {
   readonly system: System;
+  /** The honest witness with the wires that the audit adds. */
+  readonly witness: readonly bigint[];
   /** Undetermined wires by group, with their number. */
   readonly groups: ReadonlyMap<string, number>;
+  /** Wires that a lemma determines, by group, with their number. */
+  readonly argued: ReadonlyMap<string, number>;
   /** Names of protected wires (x and the derived inputs) that are undetermined. Must be empty. */
   readonly exposed: readonly string[];
 };
 
 /**
  * @param leftOut rows that are left out, for a mutant
- * @param moreHints wires that only a row left out computes: in the sources, the mutant would have `<--` in place of `<==`
+ * @param first wires that a row left out computes: in the sources, the mutant would have `<--` in place of `<==`
  */
 export function auditUniqueness(
   subject: AuditSubject,
   leftOut: ReadonlySet<number> = new Set(),
-  moreHints: readonly number[] = [],
+  first: readonly number[] = [],
 ): AuditedPropagation {
   const { circuit, symbols, r1cs } = subject;
-  const { fixedInputs, hintWires, protectedWires } = readRoles(subject);
-  const system = createSystem(r1cs, leftOut);
-  const propagation = propagate(system, fixedInputs, [...moreHints, ...hintWires]);
-  const groups = new Map<string, number>();
-  for (const wire of propagation.undetermined) {
-    const group = circuit.groupOf(symbols.nameOf(wire));
-    groups.set(group, (groups.get(group) ?? 0) + 1);
-  }
-  const exposed = propagation.undetermined
-    .filter((wire) => protectedWires.has(wire))
-    .map((wire) => symbols.nameOf(wire));
-  return { ...propagation, system, groups, exposed };
-}
-
-function findPrograms({ circuit, symbols, r1cs }: AuditSubject): HintProgram[] {
-  const programs: HintProgram[] = [];
-  for (let wire = 1; wire < r1cs.wires; wire++) {
-    for (const { hint, reads, compute } of circuit.programs) {
-      const match = hint.exec(symbols.nameOf(wire));
-      if (match !== null) {
-        programs.push({ wire, reads: reads(match).map(symbols.wireOf), compute });
-      }
+  const { fixedInputs, hintWires, quotients, protectedWires } = readRoles(subject);
+  const extended = extendWithDigitForms(r1cs);
+  const added = [...extended.originOf].filter(([, origin]) => leftOut.has(origin));
+  const system = createSystem(extended.r1cs, new Set([...leftOut, ...added.map(([row]) => row)]));
+  const lemmas = {
+    quotients: new Set(quotients),
+    consequences: circuit.findConsequences(symbols),
+  };
+  const propagation = propagate(system, fixedInputs, hintWires, lemmas, first);
+  const isOurs = (wire: number) => wire < r1cs.wires;
+  const nameOf = (wire: number) => symbols.nameOf(wire);
+  const undetermined = propagation.undetermined.filter(isOurs);
+  const beforeRelease = propagation.derivations.slice(0, propagation.released);
+  const argued = beforeRelease.flatMap(({ kind, wires }) => (kind === 'argued' ? wires : []));
+  const countGroups = (wires: readonly number[]): ReadonlyMap<string, number> => {
+    const groups = new Map<string, number>();
+    for (const group of wires.map((wire) => circuit.groupOf(nameOf(wire)))) {
+      groups.set(group, (groups.get(group) ?? 0) + 1);
     }
-  }
-  return programs;
+    return groups;
+  };
+  return {
+    ...propagation,
+    undetermined,
+    system,
+    witness: extended.extend(subject.witness),
+    groups: countGroups(undetermined),
+    argued: countGroups(argued),
+    exposed: undetermined.filter((wire) => protectedWires.has(wire)).map(nameOf),
+  };
 }
 
 export type FuzzLimits = {
@@ -116,6 +124,34 @@ function findUncovered({ hints, symbols }: AuditSubject, hintWires: readonly num
   return hints.reachable(symbols.names).filter((declaration) => !covered.has(declaration));
 }
 
+/** Programs of hints that are inverses: of the form that multiplies the hint in a row. */
+function findInversePrograms({ circuit, symbols, r1cs }: AuditSubject, system: System) {
+  const programs: HintProgram[] = [];
+  for (let wire = 1; wire < r1cs.wires; wire++) {
+    if (!circuit.inverses.test(symbols.nameOf(wire))) {
+      continue;
+    }
+    for (const row of listItems(system.rowsOfWire, wire)) {
+      const { a, b, c } = readRow(system, row);
+      const [own, factor] = a.terms.has(wire) ? [a, b] : [b, a];
+      if (!own.terms.has(wire) || factor.terms.size === 0 || factor.terms.has(wire)) {
+        continue;
+      }
+      // The result of the product shall be 1.
+      const [unit = c.constant] = c.terms.values();
+      const scale = divide(unit, own.terms.get(wire) ?? 1n);
+      const reads = [...factor.terms.keys()];
+      const compute = (values: readonly bigint[]): bigint => {
+        const value = evaluateForm(factor, (one) => values[reads.indexOf(one)] ?? 0n);
+        return value === 0n ? 0n : divide(scale, value);
+      };
+      programs.push({ wire, reads, compute });
+      break;
+    }
+  }
+  return programs;
+}
+
 function createTimer(seconds: number): () => boolean {
   const end = Date.now() + 1000 * seconds;
   return () => Date.now() > end;
@@ -124,18 +160,25 @@ function createTimer(seconds: number): () => boolean {
 /** Attacks everything that the prover chooses. */
 export function auditWitness(
   subject: AuditSubject,
-  { system, derivations, ranges }: AuditedPropagation,
+  { system, derivations, ranges, witness, undetermined }: AuditedPropagation,
   { seed, seconds, atLeast, near }: FuzzLimits,
 ): AuditedFuzz {
-  const { circuit, symbols, witness } = subject;
+  const { circuit, symbols } = subject;
   const { fixedInputs, hintWires, protectedWires } = readRoles(subject);
-  const recompute = createRecompute(system, derivations, witness, findPrograms(subject));
+  const recompute = createRecompute(system, derivations, witness, [
+    ...circuit.findPrograms(symbols),
+    ...findInversePrograms(subject, system),
+  ]);
   const chosen = derivations.filter(({ kind }) => kind !== 'solve').flatMap(({ wires }) => wires);
   const hintTargets = new Set([...hintWires, ...chosen]);
   const neighbours = near === undefined ? undefined : findNeighbours(system, near);
-  const isNear = (wire: number) => neighbours?.has(wire) ?? true;
+  const numbers = circuit.findNumbers(symbols);
+  const anchors = numbers.flatMap(({ wires: [first] }) => first ?? []);
+  const urgent = new Set([...anchors, ...(near ?? undetermined)]);
+  const isNear = (wire: number) => urgent.has(wire) || (neighbours?.has(wire) ?? true);
   const shared = {
-    urgent: new Set(near),
+    numbers,
+    urgent,
     system,
     ranges,
     witness,

@@ -2,24 +2,31 @@
  * What the audit must know about each circuit besides its rows: an honest input, which wires are the public vector, and what the
  * sources leave open on purpose.
  */
-import { invert } from '../../src/modular.ts';
-import { createBatch, R, toInput } from '../fund-batch.ts';
+import { createBatch, toInput } from '../fund-batch.ts';
+import type { KnownNumber } from './attacks.ts';
+import type { Lemmas } from './lemmas.ts';
+import type { HintProgram } from './recompute.ts';
+import type { Symbols } from './symbols.ts';
 
 export type AuditedCircuit = {
   readonly name: string;
   /** Template of the main component. */
   readonly template: string;
-  readonly createInput: () => unknown;
+  readonly createInput: () => Readonly<Record<string, unknown>>;
   /** Public inputs that the private ones determine: the audit derives them and does not take them as given. */
   readonly derivedInputs: readonly string[];
   /** Names of the public vector x, one expression for each form of name. Also the derived inputs are protected. */
   readonly vector: readonly RegExp[];
-  /** How an honest prover computes hints that no row determines. */
-  readonly programs: readonly {
-    readonly hint: RegExp;
-    readonly reads: (match: RegExpExecArray) => readonly string[];
-    readonly compute: (values: readonly bigint[]) => bigint;
-  }[];
+  /** Names of wires that are quotients with a divisor that is never zero: lemmas of the committed list. */
+  readonly quotients: readonly RegExp[];
+  /** Further lemmas: wires that others determine. */
+  readonly findConsequences: (symbols: Symbols) => Lemmas['consequences'];
+  /** Hints that are the inverse of what a row multiplies them by, or 0 if that is 0. */
+  readonly inverses: RegExp;
+  /** How an honest prover computes other hints that no row gives. */
+  readonly findPrograms: (symbols: Symbols) => readonly HintProgram[];
+  /** Numbers of several wires, for attacks on whole numbers. */
+  readonly findNumbers: (symbols: Symbols) => readonly KnownNumber[];
   /** A name that alike wires share. Slots with and without an amount are not alike. */
   readonly groupOf: (name: string) => string;
 };
@@ -45,13 +52,11 @@ export function describeFund(size: number, name: string): AuditedCircuit {
     createInput,
     derivedInputs: ['D', 'y'],
     vector: [/^(assetId|total|batchId|eligibilityRoot|batch\.root)$/, /^batch\.leaves\[\d+\]$/],
-    programs: [
-      {
-        hint: /^notes\[(\d+)\]\.inverse$/,
-        reads: ([, slot]) => [`walletIds[${slot}]`],
-        compute: ([walletId = 0n]) => (walletId === 0n ? 0n : invert(walletId, R)),
-      },
-    ],
+    quotients: [],
+    findConsequences: () => [],
+    inverses: /^notes\[\d+\]\.inverse$/,
+    findPrograms: () => [],
+    findNumbers: () => [],
     groupOf: (signal) =>
       signal
         .replace(

@@ -31,6 +31,15 @@ export type Derivation =
       readonly sum: number;
       readonly wires: readonly number[];
     }
+  /** Of these booleans one is 1, and a known sum with a weight of its own for each says which. */
+  | {
+      readonly kind: 'place';
+      readonly ones: number;
+      readonly places: number;
+      readonly wires: readonly number[];
+    }
+  /** A lemma says so (lemmas.ts). With a row, the row gives the value. */
+  | { readonly kind: 'argued'; readonly row: number | undefined; readonly wires: readonly number[] }
   /** Nothing determines the wire. It counts as chosen by the prover, and the derivation goes on. */
   | { readonly kind: 'free'; readonly wires: readonly [number] };
 
@@ -46,6 +55,10 @@ export function listRows(derivation: Derivation): number[] {
       return [derivation.whenNonZero, derivation.whenZero];
     case 'select':
       return [...derivation.products, derivation.sum];
+    case 'place':
+      return [derivation.ones, derivation.places];
+    case 'argued':
+      return derivation.row === undefined ? [] : [derivation.row];
     case 'free':
       return [];
   }

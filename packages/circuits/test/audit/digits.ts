@@ -47,12 +47,12 @@ function arrange(
   return { factor, digits, span: reach + 1n };
 }
 
-/** The scalings that can turn the coefficients into small integers. */
-function listFactors(terms: ReadonlyMap<number, bigint>): bigint[] {
-  const coefficients = [...terms.values()];
-  const some = [coefficients[0], coefficients.at(-1), coefficients[coefficients.length >> 1]];
-  const inverses = some.map((value) => (value === undefined ? 1n : divide(1n, value)));
-  return [...new Set([1n, ...inverses])];
+/** The scalings that can turn the coefficients into small integers: one of them is the unit. */
+function* listFactors(terms: ReadonlyMap<number, bigint>): Generator<bigint> {
+  yield 1n;
+  for (const coefficient of new Set(terms.values())) {
+    yield divide(1n, coefficient);
+  }
 }
 
 /** Reads a sum as digits. `allowWrap`: also if the sum may wrap around r, so that several solutions exist. */

@@ -1,4 +1,5 @@
 /** What the rules of the propagation know at a moment. */
+import { R } from '../fund-batch.ts';
 import type { Ranges } from './ranges.ts';
 import { readLinearRow, readRow, type System } from './system.ts';
 
@@ -29,6 +30,8 @@ export function readUnknowns(
       }
     }
   }
-  const { terms } = linear ?? forms.c;
+  // A row is read as A · B − C = 0 everywhere, so C counts with a minus.
+  const terms =
+    linear?.terms ?? new Map([...forms.c.terms].map(([wire, value]) => [wire, R - value]));
   return new Map([...terms].filter(([wire]) => !isKnown(wire)));
 }

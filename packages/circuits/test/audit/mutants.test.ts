@@ -5,67 +5,32 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endSnarkjsThreads } from '../witness.ts';
-import { findDifferences, readAcceptedList } from './accepted.ts';
-import { type AuditedPropagation, auditUniqueness, auditWitness } from './audit.ts';
+import { readAcceptedList } from './accepted.ts';
 import { describeFund } from './circuits.ts';
-import { findRow, type RowPattern } from './mutants.ts';
+import { createMutantFinder, type Finder, type MutantFinder, type RowPattern } from './mutants.ts';
 import { createRandom } from './random.ts';
 import { type CompiledSubject, compileSubject } from './subject.ts';
-import { listItems } from './system.ts';
 
 const isFullRun = process.env['POOL_TEST_FULL'] === '1';
 /** Slot 0 has an amount. Slot 1 has none, wallet 0 and the path of an empty leaf. */
 const size = 2;
 const main = `include "fund.circom";\ncomponent main {public [D, z, y]} = Fund(${size});`;
-const accepted = readAcceptedList('fund');
 
 let subject: CompiledSubject;
-let whole: AuditedPropagation;
+let finder: MutantFinder;
 beforeAll(async () => {
   subject = await compileSubject(describeFund(size, 'fund-2'), main);
-  whole = auditUniqueness(subject);
+  finder = createMutantFinder(subject, readAcceptedList('fund'));
 });
 afterAll(endSnarkjsThreads);
 
-function leaveOut(row: number): AuditedPropagation {
-  const computed = whole.derivations.flatMap((derivation) =>
-    derivation.kind === 'solve' && derivation.row === row ? derivation.wires : [],
-  );
-  return auditUniqueness(subject, new Set([row]), computed);
-}
-
-/** What the propagation reports of a mutant beyond the committed list. */
-function findOpenWires(propagation: AuditedPropagation): string[] {
-  const listed = new Set(accepted.undetermined.map(({ wires }) => wires));
-  return [
-    ...propagation.exposed,
-    ...[...propagation.groups.keys()].filter((group) => !listed.has(group)),
-  ];
-}
-
-/** What the fuzzer reports of a mutant beyond the committed list. */
-function findNewSurvivors(propagation: AuditedPropagation, row?: number): string[] {
-  const limits = { seed: 7, seconds: 0, atLeast: { hints: 40, inputs: 10 } };
-  const near = row === undefined ? undefined : listItems(whole.system.wiresOfRow, row);
-  const fuzzed = auditWitness(subject, propagation, {
-    ...limits,
-    ...(near === undefined ? {} : { near: [...near] }),
-  });
-  return findDifferences(
-    accepted,
-    { ...propagation, groups: new Map(), exposed: [] },
-    fuzzed,
-  ).filter((difference) => !difference.includes('stale'));
-}
-
 it('nothing is reported of the circuit itself', () => {
-  expect(findOpenWires(whole)).toEqual([]);
-  expect(findNewSurvivors(whole)).toEqual([]);
+  expect(finder.listOwn()).toEqual([]);
 }, 180_000);
 
-const both = ['propagation', 'fuzzer'];
-const fuzzerOnly = ['fuzzer'];
-const mutants: readonly (readonly [string, RowPattern, readonly string[]])[] = [
+const both: readonly Finder[] = ['propagation', 'fuzzer'];
+const fuzzerOnly: readonly Finder[] = ['fuzzer'];
+const mutants: readonly (readonly [string, RowPattern, readonly Finder[]])[] = [
   ['a boolean row of an amount', { boolean: /^notes\[0\]\.range\.bits\[17\]$/ }, both],
   ['a boolean row of a leaf index', { boolean: /^notes\[1\]\.path\.index\.bits\[6\]$/ }, both],
   ['the sum of the digits of an amount', sumOf(/^notes\[0\]\.range\.bits/, /^amounts\[0\]$/), both],
@@ -97,16 +62,7 @@ describe('a mutant lacks', () => {
   it.each(mutants)(
     '%s',
     (_, pattern, finders) => {
-      const row = findRow(subject.r1cs, subject.symbols, pattern);
-      const propagation = leaveOut(row);
-      const found = {
-        propagation: findOpenWires(propagation).length > 0,
-        fuzzer: findNewSurvivors(propagation, row).length > 0,
-      };
-      expect(found).toEqual({
-        propagation: finders.includes('propagation'),
-        fuzzer: finders.includes('fuzzer'),
-      });
+      expect(finder.findBy(finder.findRows(pattern))).toEqual(finders);
     },
     180_000,
   );
@@ -117,11 +73,7 @@ it('finds each of some rows, drawn at random, when it is missing', () => {
   const missed: number[] = [];
   for (let drawn = 0; drawn < (isFullRun ? 400 : 20); drawn++) {
     const row = random.below(subject.r1cs.constraints);
-    const propagation = leaveOut(row);
-    if (
-      findOpenWires(propagation).length === 0 &&
-      findNewSurvivors(propagation, row).length === 0
-    ) {
+    if (finder.findFirst([row]) === undefined) {
       missed.push(row);
     }
   }

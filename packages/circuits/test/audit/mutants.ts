@@ -1,40 +1,114 @@
-/** Deliberately underconstrained mutants: a circuit without one row, chosen by what the row does. */
-import type { R1cs } from '../../src/r1cs.ts';
+/**
+ * Deliberately underconstrained mutants: a circuit without one row, or without the rows of one check, chosen by what the rows do. The
+ * tools must report more of a mutant than the committed list.
+ */
+import { type AcceptedList, findDifferences } from './accepted.ts';
+import { type AuditedPropagation, auditUniqueness, auditWitness } from './audit.ts';
+import { listRows } from './derivation.ts';
 import { findBooleanWire } from './ranges.ts';
-import type { Symbols } from './symbols.ts';
-import { createSystem, listItems, readRow, type System } from './system.ts';
+import type { CompiledSubject } from './subject.ts';
+import { listItems, readRow } from './system.ts';
 
-/** The first row of which all of this holds. */
+/** The first row of which all of this holds, or every such row. */
 export type RowPattern = {
   /** It makes a wire of this name a boolean. */
   readonly boolean?: RegExp;
-  /** It contains a wire of each of these names. */
+  /** It contains a wire of each of these names, and none of the other names. */
   readonly contains?: readonly RegExp[];
+  readonly lacks?: RegExp;
   /** It has a product, or it has none. */
   readonly isProduct?: boolean;
+  readonly every?: boolean;
 };
 
-function matches(system: System, symbols: Symbols, row: number, pattern: RowPattern): boolean {
-  const names = [...listItems(system.wiresOfRow, row)].map((wire) => symbols.nameOf(wire));
-  if (pattern.contains?.every((name) => names.some((one) => name.test(one))) === false) {
-    return false;
-  }
-  const forms = readRow(system, row);
-  if (pattern.boolean !== undefined) {
-    const wire = findBooleanWire(forms);
-    return wire !== undefined && pattern.boolean.test(symbols.nameOf(wire));
-  }
-  const isProduct = forms.a.terms.size > 0 && forms.b.terms.size > 0;
-  return pattern.isProduct === undefined || pattern.isProduct === isProduct;
-}
+export type Finder = 'propagation' | 'fuzzer';
 
-/** @throws Error if no row matches */
-export function findRow(r1cs: R1cs, symbols: Symbols, pattern: RowPattern): number {
-  const system = createSystem(r1cs);
-  for (let row = 0; row < r1cs.constraints; row++) {
-    if (matches(system, symbols, row, pattern)) {
-      return row;
+export type MutantFinder = {
+  /** @throws Error if no row matches */
+  readonly findRows: (pattern: RowPattern) => number[];
+  /** The tools that find the mutant without these rows. */
+  readonly findBy: (rows: readonly number[]) => Finder[];
+  /** The same, but the fuzzer runs only if the propagation finds nothing. */
+  readonly findFirst: (rows: readonly number[]) => Finder | undefined;
+  /** What the tools report of the circuit itself beyond the list. */
+  readonly listOwn: () => string[];
+};
+
+export function createMutantFinder(subject: CompiledSubject, accepted: AcceptedList): MutantFinder {
+  const whole = auditUniqueness(subject);
+  const listed = new Set(accepted.undetermined.map(({ wires }) => wires));
+
+  const matches = (row: number, pattern: RowPattern): boolean => {
+    const wires = [...listItems(whole.system.wiresOfRow, row)];
+    const names = wires.map((wire) => subject.symbols.nameOf(wire));
+    const hasAll = pattern.contains?.every((name) => names.some((one) => name.test(one))) ?? true;
+    const lacks = pattern.lacks;
+    if (!hasAll || (lacks !== undefined && names.some((one) => lacks.test(one)))) {
+      return false;
     }
-  }
-  throw new Error('No row of the circuit matches the pattern of the mutant.');
+    const forms = readRow(whole.system, row);
+    if (pattern.boolean !== undefined) {
+      const wire = findBooleanWire(forms);
+      return wire !== undefined && pattern.boolean.test(subject.symbols.nameOf(wire));
+    }
+    const isProduct = forms.a.terms.size > 0 && forms.b.terms.size > 0;
+    return pattern.isProduct === undefined || pattern.isProduct === isProduct;
+  };
+  const leaveOut = (rows: readonly number[]): AuditedPropagation => {
+    const computed = whole.derivations.flatMap((derivation) =>
+      ['solve', 'linear'].includes(derivation.kind) &&
+      listRows(derivation).some((row) => rows.includes(row))
+        ? derivation.wires
+        : [],
+    );
+    return auditUniqueness(subject, new Set(rows), computed);
+  };
+  const listOpenWires = ({ exposed, groups }: AuditedPropagation): string[] => [
+    ...exposed,
+    ...[...groups.keys()].filter((group) => !listed.has(group)),
+  ];
+  const listSurvivors = (propagation: AuditedPropagation, rows: readonly number[]): string[] => {
+    const near = rows.flatMap((row) => [...listItems(whole.system.wiresOfRow, row)]);
+    const fuzzed = auditWitness(subject, propagation, {
+      seed: 7,
+      seconds: 0,
+      atLeast: { hints: 40, inputs: 10 },
+      ...(rows.length === 0 ? {} : { near }),
+    });
+    const settled = { ...propagation, groups: new Map(), argued: new Map(), exposed: [] };
+    const differences = findDifferences(accepted, settled, fuzzed);
+    return differences.filter((difference) => !difference.includes('stale'));
+  };
+  return {
+    findRows: (pattern) => {
+      const found: number[] = [];
+      for (let row = 0; row < subject.r1cs.constraints; row++) {
+        if (matches(row, pattern)) {
+          found.push(row);
+          if (pattern.every !== true) {
+            break;
+          }
+        }
+      }
+      if (found.length === 0) {
+        throw new Error('No row of the circuit matches the pattern of the mutant.');
+      }
+      return found;
+    },
+    findBy: (rows) => {
+      const propagation = leaveOut(rows);
+      return [
+        ...(listOpenWires(propagation).length > 0 ? (['propagation'] as const) : []),
+        ...(listSurvivors(propagation, rows).length > 0 ? (['fuzzer'] as const) : []),
+      ];
+    },
+    findFirst: (rows) => {
+      const propagation = leaveOut(rows);
+      if (listOpenWires(propagation).length > 0) {
+        return 'propagation';
+      }
+      return listSurvivors(propagation, rows).length > 0 ? 'fuzzer' : undefined;
+    },
+    listOwn: () => [...listOpenWires(whole), ...listSurvivors(whole, [])],
+  };
 }

@@ -8,15 +8,18 @@
 import type { Derivation } from './derivation.ts';
 import { findDigits } from './digits.ts';
 import { type Knowledge, readUnknowns } from './knowledge.ts';
+import { type Lemmas, noLemmas } from './lemmas.ts';
 import { findLinearSolutions } from './linear-systems.ts';
 import { computeRanges, type Ranges } from './ranges.ts';
-import { findSelections, findSplits } from './special-rules.ts';
+import { findPlaces, findSelections, findSplits, readProduct } from './special-rules.ts';
 import { listItems, type System } from './system.ts';
 
 export type Propagation = {
   readonly ranges: Ranges;
   /** In the order in which each follows from the inputs and the ones before it. */
   readonly derivations: readonly Derivation[];
+  /** How many derivations there are before the first wire is released. */
+  readonly released: number;
   /** Wires that the inputs do not determine, ascending. */
   readonly undetermined: readonly number[];
 };
@@ -24,11 +27,14 @@ export type Propagation = {
 /**
  * @param inputs wires that are fixed
  * @param preferred wires to release first when nothing else follows: the hints of the sources
+ * @param first wires to release before those: what a mutant no longer computes
  */
 export function propagate(
   system: System,
   inputs: Iterable<number>,
   preferred: readonly number[] = [],
+  lemmas: Lemmas = noLemmas,
+  first: readonly number[] = [],
 ): Propagation {
   const { constraints, wires } = system.r1cs;
   const ranges = computeRanges(system);
@@ -85,7 +91,24 @@ export function propagate(
     const [wire] = terms?.keys() ?? [];
     if (wire !== undefined) {
       derive({ kind: 'solve', row, wires: [wire] });
+      return;
     }
+    const product = readProduct(knowledge, row);
+    if (product?.isConstant === true) {
+      derive({ kind: 'solve', row, wires: [product.wire] });
+    } else if (product !== undefined && lemmas.quotients.has(product.wire)) {
+      derive({ kind: 'argued', row, wires: [product.wire] });
+    }
+  };
+  const followLemmas = (): boolean => {
+    for (const { wires: all, given } of lemmas.consequences) {
+      const open = all.filter((wire) => known[wire] !== 1);
+      if (open.length > 0 && given.every((wire) => known[wire] === 1)) {
+        derive({ kind: 'argued', row: undefined, wires: open });
+        return true;
+      }
+    }
+    return false;
   };
   const followNarrow = (row: number): void => {
     const isSum = (unknown[row] ?? 0) > 1 && wide[row] === 0;
@@ -116,9 +139,10 @@ export function propagate(
       const found = [
         ...findSplits(knowledge, rows),
         ...findSelections(knowledge, rows),
+        ...findPlaces(knowledge, rows),
         ...findLinearSolutions(knowledge, rows),
       ];
-      if (found.length === 0) {
+      if (found.length === 0 && !followLemmas()) {
         return;
       }
       found.forEach(derive);
@@ -133,6 +157,7 @@ export function propagate(
     know(wire);
   }
   settle();
+  const released = derivations.length;
   const undetermined: number[] = [];
   for (let wire = 1; wire < wires; wire++) {
     if (known[wire] !== 1) {
@@ -144,11 +169,11 @@ export function propagate(
   const hints = preferred.filter((wire) => open.has(wire));
   const small = hints.filter((wire) => ranges[wire] !== undefined);
   const others = undetermined.filter((wire) => ranges[wire] !== undefined);
-  for (const wire of [...small, ...hints, ...others, ...undetermined]) {
+  for (const wire of [...first, ...small, ...hints, ...others, ...undetermined]) {
     if (known[wire] !== 1) {
       derive({ kind: 'free', wires: [wire] });
       settle();
     }
   }
-  return { ranges, derivations, undetermined };
+  return { ranges, derivations, released, undetermined };
 }

@@ -230,10 +230,27 @@ export function createRecompute(
           }
           return results;
         }
+        case 'place': {
+          const unset = new Set(derivation.wires);
+          const { rest } = readAt(derivation.places, noWire, unset);
+          const chosen = derivation.wires.find((candidate) => {
+            const { coefficient } = readAt(derivation.places, candidate, unset);
+            return (coefficient + rest) % R === 0n;
+          });
+          return new Map(derivation.wires.map((one) => [one, one === chosen ? 1n : 0n]));
+        }
+        case 'argued':
         case 'free': {
-          const program = programOf.get(wire);
+          if (derivation.kind === 'argued' && derivation.row !== undefined) {
+            const value = solve(derivation.row, wire);
+            return new Map(value === undefined ? [] : [[wire, value]]);
+          }
           return new Map(
-            program === undefined ? [] : [[wire, program.compute(program.reads.map(readWire))]],
+            derivation.wires.flatMap((one) => {
+              const program = programOf.get(one);
+              const value = program?.compute(program.reads.map(readWire));
+              return value === undefined ? [] : [[one, value] as const];
+            }),
           );
         }
       }

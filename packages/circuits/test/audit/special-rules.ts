@@ -1,7 +1,9 @@
 /** Rules of the propagation that look at several rows with products at once: zero tests and one-hot selections. */
+
+import { R } from '../fund-batch.ts';
 import type { Derivation } from './derivation.ts';
 import { type Knowledge, readUnknowns } from './knowledge.ts';
-import { divide, type Form, listItems, readRow } from './system.ts';
+import { divide, type Form, listItems, readLinearRow, readRow } from './system.ts';
 
 /** A name that proportional forms share, with the constant or without. */
 function describe(form: Form, withConstant: boolean): string {
@@ -12,15 +14,17 @@ function describe(form: Form, withConstant: boolean): string {
 }
 
 /** A row `factor · (coefficient · wire + …) = known` whose only unknown is `wire`. */
-type Product = {
+export type Product = {
   readonly row: number;
   readonly wire: number;
   readonly factor: Form;
   /** True for `factor · (coefficient · wire) = 0`. */
   readonly isPlain: boolean;
+  /** True for `factor · (coefficient · wire) = constant`, not 0: then the factor is not 0 in any witness. */
+  readonly isConstant: boolean;
 };
 
-function readProduct(
+export function readProduct(
   { system, isKnown, countUnknown }: Knowledge,
   row: number,
 ): Product | undefined {
@@ -33,9 +37,10 @@ function readProduct(
     return undefined;
   }
   const [factor, other] = a.terms.has(wire) ? [b, a] : [a, b];
-  const isZero = c.terms.size === 0 && c.constant === 0n;
-  const isPlain = isZero && other.terms.size === 1 && other.constant === 0n;
-  return factor.terms.size === 0 ? undefined : { row, wire, factor, isPlain };
+  const isMultiple = c.terms.size === 0 && other.terms.size === 1 && other.constant === 0n;
+  const isPlain = isMultiple && c.constant === 0n;
+  const isConstant = isMultiple && c.constant !== 0n;
+  return factor.terms.size === 0 ? undefined : { row, wire, factor, isPlain, isConstant };
 }
 
 /**
@@ -122,6 +127,39 @@ export function findSelections(knowledge: Knowledge, rows: readonly number[]): D
     const constants = new Set(places.map(({ constant }) => constant));
     if (places.length === members.length && constants.size === members.length) {
       found.push({ kind: 'select', products: places.map(({ row }) => row), sum, wires: members });
+    }
+  }
+  return found;
+}
+
+/**
+ * One-hot places: booleans that add up to 1, exactly one of which is therefore 1, and a known sum of them with distinct weights.
+ */
+export function findPlaces(knowledge: Knowledge, rows: readonly number[]): Derivation[] {
+  const { system, ranges, isKnown } = knowledge;
+  const found: Derivation[] = [];
+  for (const ones of rows) {
+    const form = readLinearRow(readRow(system, ones));
+    const wires = [...(form?.terms.keys() ?? [])];
+    const weights = new Set(form?.terms.values());
+    const [weight = 0n] = weights;
+    const areBooleans = wires.every(
+      (wire) => !isKnown(wire) && ranges[wire]?.low === 0n && ranges[wire]?.high === 1n,
+    );
+    if (wires.length < 2 || weights.size !== 1 || !areBooleans || form === undefined) {
+      continue;
+    }
+    const isOne = (form.constant + weight) % R === 0n;
+    const candidates = isOne ? [...listItems(system.rowsOfWire, wires[0] ?? 0)] : [];
+    for (const places of candidates) {
+      const terms = readUnknowns(knowledge, places);
+      const isSubset = [...(terms?.keys() ?? [])].every((wire) => form.terms.has(wire));
+      // A wire that is missing from the sum has the weight 0.
+      const size = new Set(terms?.values()).size;
+      if (isSubset && size === terms?.size && size >= wires.length - 1) {
+        found.push({ kind: 'place', ones, places, wires });
+        break;
+      }
     }
   }
   return found;

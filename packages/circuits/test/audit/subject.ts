@@ -12,13 +12,6 @@ import type { AuditedCircuit } from './circuits.ts';
 import { createHintFinder } from './hints.ts';
 import { readSymbols } from './symbols.ts';
 
-/** Number of values in a nested input. Our circuits have no outputs, so the inputs are the first wires. */
-function countValues(input: unknown): number {
-  return typeof input === 'object' && input !== null
-    ? Object.values(input).reduce((sum: number, item) => sum + countValues(item), 0)
-    : 1;
-}
-
 export type CompiledSubject = AuditSubject & {
   /** SHA-256 of the constraint file, to compare with the pinned one. */
   readonly constraintsDigest: string;
@@ -47,7 +40,7 @@ export async function compileSubject(
       symbols: readSymbols(r1csPath.replace(/\.r1cs$/, '.sym')),
       hints: createHintFinder(sourceFolder(), circuit.template),
       witness: await computeWitness(await readFile(wasmPath), input),
-      inputs: countValues(input),
+      input,
       constraintsDigest: await computeFileDigest(r1csPath),
     };
   } finally {
