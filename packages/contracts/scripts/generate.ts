@@ -20,6 +20,8 @@ const verifiers = [
   { circuit: 'fund-16', contract: 'Fund16Verifier' },
   { circuit: 'fund-64', contract: 'Fund64Verifier' },
   { circuit: 'fund-256', contract: 'Fund256Verifier' },
+  { circuit: 'spend-2x4', contract: 'Spend2x4Verifier' },
+  { circuit: 'spend-16x8', contract: 'Spend16x8Verifier' },
 ];
 const deployedContracts = [
   'ShieldedPool',
@@ -28,11 +30,13 @@ const deployedContracts = [
   'Fund16Verifier',
   'Fund64Verifier',
   'Fund256Verifier',
+  'Spend2x4Verifier',
+  'Spend16x8Verifier',
   'PoolTestToken',
   'ZeroFirstTestToken',
 ];
 /** Deployed by the gas measurement alone, so not part of what ships. */
-const measuredContracts = ['PublicBatchTransfer'];
+const measuredContracts = ['PublicBatchTransfer', 'TrapdoorVerifier'];
 
 const isCheck = process.argv.includes('--check');
 const stale: string[] = [];

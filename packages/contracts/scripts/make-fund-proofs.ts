@@ -24,7 +24,7 @@ const document = {
   source: `proofs by @pool/prover, its own engine (${engine}), under the keys of the dev setup`,
   chainId: 31337,
   deployer: deployer.address,
-  order: "the deployer's nonce 0 creates the token, nonces 1 to 6 deployPool, the pool last",
+  order: "the deployer's nonce 0 creates the token, nonces 1 to 8 deployPool, the pool last",
   pool,
   batches,
 };

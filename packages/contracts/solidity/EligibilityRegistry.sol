@@ -59,7 +59,9 @@ contract EligibilityRegistry is IEligibilityRegistry, AccessControl {
 
     /// @inheritdoc IEligibilityRegistry
     function accepted(bytes32 root) external view returns (bool) {
+        // Of all roots that were published, only the current one has no end: `publish` sets it for every root that it
+        // replaces. So `current` need not be read.
         RootRecord memory record = _records[root];
-        return record.epoch == epoch && (root == current || block.timestamp < record.expiresAt);
+        return record.epoch == epoch && (record.expiresAt == 0 || block.timestamp < record.expiresAt);
     }
 }

@@ -9,22 +9,27 @@ import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {IEligibilityRegistry} from "./interfaces/IEligibilityRegistry.sol";
-import {Groth16Proof, IGroth16Verifier} from "./interfaces/IGroth16Verifier.sol";
-import {FundBatch, IShieldedPool, Permit} from "./interfaces/IShieldedPool.sol";
+import {Groth16Proof, IGroth16Verifier, Verifiers} from "./interfaces/IGroth16Verifier.sol";
+import {FundBatch, IShieldedPool, Permit, SpendCall} from "./interfaces/IShieldedPool.sol";
+import {FundStatement} from "./lib/FundStatement.sol";
 import {FunderSignature} from "./lib/FunderSignature.sol";
 import {NoteTree} from "./lib/NoteTree.sol";
+import {ProofCheck} from "./lib/ProofCheck.sol";
 import {PublicInputs} from "./lib/PublicInputs.sol";
+import {SpendAuthorization} from "./lib/SpendAuthorization.sol";
+import {SpendStatement} from "./lib/SpendStatement.sol";
 
-/// @title The shielded pool: tokens go in against note commitments (protocol §8).
+/// @title The shielded pool: tokens go in and out against note commitments (protocol §8).
 /// @notice Invariants, each with a test of the same number:
-/// P1. The pool's balance of a token is at least the sum of what was funded in it (anyone may donate).
+/// P1. The pool's balance of a token is at least what was funded in it minus what was withdrawn (anyone may donate).
 /// P2. A batchId is used at most once, over all funders and tokens, and never after it was voided.
 /// P3. Roots only grow: a root once known stays known, and 0 never is.
-/// P4. Pausing and disabling stop `fund` only; they change no balance, root or nonce.
-/// P5. No role moves tokens: a token leaves no account without that account's signed authorisation,
-///     and no function sends tokens out.
-/// P6. Every field element the proof speaks about is canonical, and the contract derives the asset id,
+/// P4. Pausing and disabling stop `fund` only, never `spend`; they change no balance, root, nonce or nullifier.
+/// P5. No role moves tokens: a token leaves a funder's account only under the funder's signature, and the pool only by
+///     `spend`, under the signature of the holder whose notes it uses.
+/// P6. Every field element the proof speaks about is canonical, and the contract derives the asset id, the halves,
 ///     z and y itself.
+/// P7. A nullifier is used at most once, over all tokens and sizes.
 contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTransient, Pausable {
     using SafeERC20 for IERC20;
     using NoteTree for NoteTree.State;
@@ -39,13 +44,15 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     /// @dev Stored in place of a batch root for a voided batchId. No batch root equals it, since roots are below r.
     /// One storage read answers both "used?" and "voided?".
     bytes32 private constant VOIDED = bytes32(type(uint256).max);
-    /// @dev Elements of the fund circuits' public vector before the commitments.
-    uint256 private constant FUND_HEAD = 5;
+    /// @dev Protocol §3.
+    uint256 private constant SEALED_NOTE_BYTES = 209;
 
     IEligibilityRegistry public immutable eligibilityRegistry;
     IGroth16Verifier public immutable fund16Verifier;
     IGroth16Verifier public immutable fund64Verifier;
     IGroth16Verifier public immutable fund256Verifier;
+    IGroth16Verifier public immutable spend2x4Verifier;
+    IGroth16Verifier public immutable spend16x8Verifier;
 
     /// @dev Batches over all trees. First, so that it shares a storage slot with Pausable's flag.
     uint64 private _batchCount;
@@ -55,35 +62,36 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     /// @dev The batch root that a batchId was used for, VOIDED, or 0. One set for all funders and tokens: note
     /// nonces derive from the batchId, which binds the funder.
     mapping(bytes32 batchId => bytes32) private _batchRoots;
+    /// @dev The outRoot that a nullifier was used for, or 0. One set for all tokens: a nullifier contains the asset id.
+    mapping(uint256 nullifier => uint256) private _outRoots;
 
     /// @param admin Grants and takes roles, enables tokens, resumes funding.
     /// @param guardian May pause funding.
     /// @param relayer May submit batches.
     /// @param registry Decides which eligibility roots are accepted.
-    /// @param verifier16 Verifier of the circuit fund-16.
-    /// @param verifier64 Verifier of the circuit fund-64.
-    /// @param verifier256 Verifier of the circuit fund-256.
+    /// @param verifiers One for each circuit.
     constructor(
         address admin,
         address guardian,
         address relayer,
         IEligibilityRegistry registry,
-        IGroth16Verifier verifier16,
-        IGroth16Verifier verifier64,
-        IGroth16Verifier verifier256
+        Verifiers memory verifiers
     ) EIP712("ShieldedPool", "1") {
-        // What cannot leave must not enter: without `spend` no real token may come in. Goes when `spend` comes.
-        if (block.chainid != 31337 && block.chainid != 1337) revert ExitMissingOnPublicChain(block.chainid);
         if (admin == address(0) || guardian == address(0) || relayer == address(0)) {
             revert ZeroAddress();
         }
         if (address(registry) == address(0)) revert ZeroAddress();
-        if (address(verifier16) == address(0) || address(verifier64) == address(0)) revert ZeroAddress();
-        if (address(verifier256) == address(0)) revert ZeroAddress();
+        if (address(verifiers.fund16) == address(0) || address(verifiers.fund64) == address(0)) revert ZeroAddress();
+        if (address(verifiers.fund256) == address(0)) revert ZeroAddress();
+        if (address(verifiers.spend2x4) == address(0) || address(verifiers.spend16x8) == address(0)) {
+            revert ZeroAddress();
+        }
         eligibilityRegistry = registry;
-        fund16Verifier = verifier16;
-        fund64Verifier = verifier64;
-        fund256Verifier = verifier256;
+        fund16Verifier = verifiers.fund16;
+        fund64Verifier = verifiers.fund64;
+        fund256Verifier = verifiers.fund256;
+        spend2x4Verifier = verifiers.spend2x4;
+        spend16x8Verifier = verifiers.spend16x8;
         _grantRole(DEFAULT_ADMIN_ROLE, admin);
         _grantRole(GUARDIAN_ROLE, guardian);
         _grantRole(RELAYER_ROLE, relayer);
@@ -108,6 +116,27 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         // Interactions
         _applyPermit(batch, permit);
         _collect(IERC20(batch.token), batch.funder, batch.total);
+    }
+
+    /// @inheritdoc IShieldedPool
+    function spend(SpendCall calldata operation, Groth16Proof calldata proof, bytes calldata sealedNotes)
+        external
+        nonReentrant
+    {
+        // Checks
+        uint256 assetId = _requireSpendable(operation);
+        bytes32 sealedNotesHash = _hashSealedNotes(sealedNotes, operation.commitments.length);
+        SpendAuthorization.requireValid(operation);
+        _requireSpendProven(assetId, operation, sealedNotesHash, proof);
+
+        // Effects
+        _useNullifiers(operation.nullifiers, operation.outRoot);
+        _insertOutputs(operation, sealedNotesHash);
+
+        // Interactions
+        if (operation.withdrawAmount != 0) {
+            _pay(IERC20(operation.token), operation.recipient, operation.withdrawAmount);
+        }
     }
 
     /// @inheritdoc IShieldedPool
@@ -166,6 +195,12 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
     /// @inheritdoc IShieldedPool
     function isVoided(address funder, bytes32 batchNonce) external view returns (bool) {
         return _batchRoots[_batchIdOf(funder, batchNonce)] == VOIDED;
+    }
+
+    /// @inheritdoc IShieldedPool
+    function nullifierUsed(bytes32 nullifier) external view returns (bytes32 outRoot) {
+        if (uint256(nullifier) >= PublicInputs.R) revert PublicInputs.FieldElementOutOfRange();
+        return bytes32(_outRoots[uint256(nullifier)]);
     }
 
     /// @inheritdoc IShieldedPool
@@ -242,16 +277,19 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         view
     {
         IGroth16Verifier verifier = _verifierFor(batch.commitments.length);
-        (uint256 z, uint256 y) = PublicInputs.compress(_fundStatement(assetId, batchId, batch));
-        if (!verifier.verify(proof, uint256(batch.digest), z, y)) revert InvalidProof();
+        ProofCheck.requireValid(verifier, proof, FundStatement.encode(assetId, batchId, batch));
     }
 
     function _insert(FundBatch calldata batch, bytes32 batchId) private {
         _batchRoots[batchId] = batch.batchRoot;
-        uint64 index = _batchCount;
-        _batchCount = index + 1;
-        uint256 newRoot = _tree.append(index, uint256(batch.batchRoot));
+        (uint64 index, uint256 newRoot) = _append(uint256(batch.batchRoot));
         emit BatchFunded(index, batch.batchRoot, bytes32(newRoot), batchId, batch.sealedNotesHash, batch.commitments);
+    }
+
+    function _append(uint256 batchRoot) private returns (uint64 index, uint256 newRoot) {
+        index = _batchCount;
+        _batchCount = index + 1;
+        newRoot = _tree.append(index, batchRoot);
     }
 
     /// @dev One circuit per array length; the proof of one size says nothing about another.
@@ -260,28 +298,6 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         if (size == 64) return fund64Verifier;
         if (size == 256) return fund256Verifier;
         revert UnsupportedBatchSize(size);
-    }
-
-    /// @dev D and the public vector of fund-N, its order frozen in protocol §6:
-    /// assetId, total, batchId, eligibilityRoot, batchRoot, c_0 ...
-    function _fundStatement(uint256 assetId, bytes32 batchId, FundBatch calldata batch)
-        private
-        pure
-        returns (uint256[] memory words)
-    {
-        bytes32[] calldata commitments = batch.commitments;
-        words = new uint256[](1 + FUND_HEAD + commitments.length);
-        words[0] = uint256(batch.digest);
-        words[1] = assetId;
-        words[2] = batch.total;
-        words[3] = uint256(batchId);
-        words[4] = uint256(batch.eligibilityRoot);
-        words[5] = uint256(batch.batchRoot);
-        // Copies exactly the commitments behind the head, inside the array allocated above.
-        assembly ("memory-safe") {
-            let tail := add(words, mul(add(FUND_HEAD, 2), 0x20))
-            calldatacopy(tail, commitments.offset, mul(commitments.length, 0x20))
-        }
     }
 
     /// @dev A permit that fails is ignored: it may have been submitted by somebody else already, and if
@@ -302,5 +318,104 @@ contract ShieldedPool is IShieldedPool, AccessControl, EIP712, ReentrancyGuardTr
         token.safeTransferFrom(funder, address(this), total);
         uint256 received = token.balanceOf(address(this)) - before;
         if (received != total) revert WrongAmountReceived(total, received);
+    }
+
+    /// @dev Everything that plain state decides about a spend. It reads neither the pause nor whether the token is
+    /// enabled: what came in must be able to leave. That all elements are below r is checked with the proof.
+    function _requireSpendable(SpendCall calldata operation) private view returns (uint256 assetId) {
+        if (block.timestamp > operation.deadline) revert AuthorizationExpired(operation.deadline);
+        assetId = _assets[operation.token] & ~ENABLED;
+        if (assetId == 0) revert TokenNotKnown(operation.token);
+        _requireRecipient(operation);
+        // Zero marks an unused nullifier.
+        if (operation.outRoot == 0) revert ZeroBatchRoot();
+        uint256[] calldata nullifiers = operation.nullifiers;
+        for (uint256 i = 0; i < nullifiers.length; i++) {
+            uint256 nullifier = nullifiers[i];
+            if (_outRoots[nullifier] != 0) revert NullifierUsed(nullifier);
+        }
+        if (_tree.madeBy[operation.noteRoot] == 0) revert NoteRootNotKnown(operation.noteRoot);
+        // Zero switches eligibility off in the circuit, which then pays nobody but the holder. Decided here, before the
+        // registry is asked: nothing that the gate does may stop a withdrawal.
+        bytes32 eligibilityRoot = bytes32(operation.eligibilityRoot);
+        if (eligibilityRoot != 0 && !eligibilityRegistry.accepted(eligibilityRoot)) {
+            revert EligibilityRootNotAccepted(eligibilityRoot);
+        }
+    }
+
+    /// @dev Tokens sent to the pool itself would belong to no note, and tokens sent to the token to nobody.
+    function _requireRecipient(SpendCall calldata operation) private view {
+        (uint256 amount, address recipient) = (operation.withdrawAmount, operation.recipient);
+        if (amount > MAX_TOTAL) revert WithdrawAmountOutOfRange(amount);
+        bool isMissing = (recipient == address(0)) != (amount == 0);
+        if (isMissing || recipient == address(this) || recipient == operation.token) {
+            revert InvalidRecipient(recipient);
+        }
+    }
+
+    /// @dev The bytes are hashed and not looked into. What they contain is up to the spender, who binds their hash in the
+    /// proof.
+    function _hashSealedNotes(bytes calldata sealedNotes, uint256 outputs) private pure returns (bytes32) {
+        uint256 expected = outputs * SEALED_NOTE_BYTES;
+        if (sealedNotes.length != expected) revert WrongSealedNotesLength(expected, sealedNotes.length);
+        return keccak256(sealedNotes);
+    }
+
+    function _requireSpendProven(
+        uint256 assetId,
+        SpendCall calldata operation,
+        bytes32 sealedNotesHash,
+        Groth16Proof calldata proof
+    ) private view {
+        IGroth16Verifier verifier = _spendVerifierFor(operation.nullifiers.length, operation.commitments.length);
+        ProofCheck.requireValid(verifier, proof, SpendStatement.encode(assetId, operation, sealedNotesHash));
+    }
+
+    /// @dev One circuit per pair of lengths.
+    function _spendVerifierFor(uint256 inputs, uint256 outputs) private view returns (IGroth16Verifier) {
+        if (inputs == 2 && outputs == 4) return spend2x4Verifier;
+        if (inputs == 16 && outputs == 8) return spend16x8Verifier;
+        revert UnsupportedSpendSize(inputs, outputs);
+    }
+
+    /// @dev The only place that writes a nullifier. All of them were unused when the checks ran, so one that is used now
+    /// stands twice in this call.
+    function _useNullifiers(uint256[] calldata nullifiers, uint256 outRoot) private {
+        for (uint256 i = 0; i < nullifiers.length; i++) {
+            uint256 nullifier = nullifiers[i];
+            if (_outRoots[nullifier] != 0) revert NullifierRepeated(nullifier);
+            _outRoots[nullifier] = outRoot;
+        }
+    }
+
+    function _insertOutputs(SpendCall calldata operation, bytes32 sealedNotesHash) private {
+        uint256 outRoot = operation.outRoot;
+        (uint64 index, uint256 newRoot) = _append(outRoot);
+        emit Spent(
+            index,
+            bytes32(outRoot),
+            bytes32(newRoot),
+            _asWords(operation.nullifiers),
+            _asWords(operation.commitments),
+            sealedNotesHash
+        );
+    }
+
+    /// @dev The same words under the type that field elements have in events.
+    function _asWords(uint256[] calldata numbers) private pure returns (bytes32[] calldata words) {
+        assembly ("memory-safe") {
+            words.offset := numbers.offset
+            words.length := numbers.length
+        }
+    }
+
+    /// @dev Only the pool's own balance counts. A check of the recipient's would let the issuer of a token freeze every
+    /// exit, by switching a fee on.
+    function _pay(IERC20 token, address recipient, uint256 amount) private {
+        uint256 before = token.balanceOf(address(this));
+        token.safeTransfer(recipient, amount);
+        uint256 left = token.balanceOf(address(this));
+        uint256 sent = left > before ? 0 : before - left;
+        if (sent != amount) revert WrongAmountSent(amount, sent);
     }
 }

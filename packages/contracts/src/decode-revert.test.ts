@@ -41,7 +41,7 @@ describe('decodeRevert', () => {
 
   it('finds the data in each place where providers put it', () => {
     const data = shieldedPoolInterface.encodeErrorResult('InvalidProof', []);
-    const expected = { code: 'invalid-proof', message: 'The proof does not hold for this batch.' };
+    const expected = { code: 'invalid-proof', message: 'The proof does not hold for this call.' };
     expect(decodeRevert(data)).toEqual(expected);
     expect(decodeRevert({ data })).toEqual(expected);
     expect(decodeRevert({ info: { error: { data } } })).toEqual(expected);

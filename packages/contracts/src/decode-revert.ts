@@ -17,8 +17,6 @@ const sentences: Readonly<Record<string, string>> = {
   TokenNotEnabled: 'The pool does not accept this token. Ask the administrator to enable it.',
   NotAToken: 'There is no contract at the token address.',
   ZeroAddress: 'An address is missing.',
-  ExitMissingOnPublicChain:
-    'Tokens cannot leave this pool yet, so it can only be deployed on chain 31337 or 1337.',
   TotalOutOfRange: 'The total must lie between 1 and 2^128 - 1 base units.',
   UnsupportedBatchSize: 'A batch holds exactly 16, 64 or 256 commitments.',
   ZeroBatchRoot: 'The batch root is zero, which no batch has.',
@@ -30,9 +28,26 @@ const sentences: Readonly<Record<string, string>> = {
   InvalidFunderSignature: 'The authorisation is not signed by the funder.',
   SignatureGasMissing:
     'The transaction has too little gas to ask the contract wallet. Send it with more gas.',
-  InvalidProof: 'The proof does not hold for this batch.',
+  InvalidProof: 'The proof does not hold for this call.',
   WrongAmountReceived:
     'The pool received a different amount than the total; tokens that charge a fee cannot be used.',
+  TokenNotKnown: 'The pool has never accepted this token, so it holds no notes in it.',
+  UnsupportedSpendSize:
+    'A spend has 2 nullifiers and 4 commitments, or 16 nullifiers and 8 commitments.',
+  WithdrawAmountOutOfRange: 'The withdrawn amount must be at most 2^128 - 1 base units.',
+  InvalidRecipient:
+    'A withdrawal needs a recipient other than the pool and the token; a transfer has none.',
+  NullifierUsed: 'A note of this spend is spent already. Do not submit the spend again.',
+  NullifierRepeated: 'The spend lists a nullifier twice.',
+  NoteRootNotKnown:
+    'The pool does not know the note root of this spend. Prove again against one that it knows.',
+  WrongSealedNotesLength: 'The sealed notes must be 209 bytes for each output of the spend.',
+  MaskedKeyOutOfRange: 'A coordinate of the masked key is not below the modulus of secp256k1.',
+  WrongSlope: 'The slope does not belong to the masked key.',
+  SpendSignatureOutOfRange: 'The signature or the masked digest of the spend is out of range.',
+  InvalidSpendSignature: 'The spend is not signed by the wallet that the masked key hides.',
+  WrongAmountSent:
+    "The pool's balance fell by another amount than the withdrawal; this token cannot be withdrawn now.",
   FieldElementOutOfRange: 'A field element is not below the field modulus.',
   ZeroRoot: 'The note tree would get a zero root.',
   ZeroEligibilityRoot: 'The zero root cannot be published.',

@@ -73,6 +73,8 @@ describe('deployPool', () => {
     expect(await pool.fund16Verifier()).toBe(addresses.fund16Verifier);
     expect(await pool.fund64Verifier()).toBe(addresses.fund64Verifier);
     expect(await pool.fund256Verifier()).toBe(addresses.fund256Verifier);
+    expect(await pool.spend2x4Verifier()).toBe(addresses.spend2x4Verifier);
+    expect(await pool.spend16x8Verifier()).toBe(addresses.spend16x8Verifier);
     expect(await pool.batchCount()).toBe(0n);
     expect(await pool.currentRoot()).toBe(ZeroHash);
   });
@@ -111,7 +113,7 @@ describe('deployPool', () => {
     await expect(failure).rejects.toMatchObject({ code: 'invalid_deployment' });
   });
 
-  it('sends nothing on a public chain, where tokens could not leave the pool', async () => {
+  it('sends nothing on a public chain, where development keys protect nothing', async () => {
     const mainnet = await startAnvil({ chainId: 1 });
     const other = new JsonRpcProvider(mainnet.rpcUrl);
     try {
@@ -121,7 +123,7 @@ describe('deployPool', () => {
         relayer: signer(2).address,
         gate: signer(3).address,
       });
-      await expect(deployment).rejects.toMatchObject({ code: 'exit_missing_on_public_chain' });
+      await expect(deployment).rejects.toMatchObject({ code: 'development_key_on_public_chain' });
       expect(await (await other.getSigner(0)).getNonce()).toBe(0);
     } finally {
       other.destroy();

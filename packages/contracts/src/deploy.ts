@@ -14,6 +14,8 @@ import { fund64VerifierArtifact } from './generated/fund-64-verifier.ts';
 import { fund256VerifierArtifact } from './generated/fund-256-verifier.ts';
 import { noteTreeArtifact } from './generated/note-tree.ts';
 import { shieldedPoolArtifact } from './generated/shielded-pool.ts';
+import { spend2x4VerifierArtifact } from './generated/spend-2x4-verifier.ts';
+import { spend16x8VerifierArtifact } from './generated/spend-16x8-verifier.ts';
 import { connectShieldedPool } from './shielded-pool.ts';
 
 export type DeployPoolOptions = {
@@ -40,6 +42,8 @@ export type PoolAddresses = {
   readonly fund16Verifier: string;
   readonly fund64Verifier: string;
   readonly fund256Verifier: string;
+  readonly spend2x4Verifier: string;
+  readonly spend16x8Verifier: string;
   /** Block in which the pool was created: where an indexer starts. */
   readonly deploymentBlock: number;
 };
@@ -47,14 +51,13 @@ export type PoolAddresses = {
 /**
  * Deploys a pool and returns its addresses once every contract is mined.
  *
- * Only on the development chains 31337 and 1337, for two reasons. Tokens cannot leave the pool yet (there is no
- * `spend`), so its constructor refuses every other chain; and the verifiers in this package hold keys of the development
- * setup and refuse it too. On another chain nothing is sent.
+ * Only on the development chains 31337 and 1337. The verifiers in this package hold keys of the development setup, whose
+ * secrets are public, and their constructors refuse every other chain. There, nothing is sent.
  *
  * @example
  * const { pool, registry } = await deployPool({ signer, guardian, relayer, gate, tokens: [token] });
  *
- * @throws PoolError `deployment_failed`, `invalid_deployment`, `exit_missing_on_public_chain`
+ * @throws PoolError `deployment_failed`, `invalid_deployment`, `development_key_on_public_chain`
  */
 export async function deployPool(options: DeployPoolOptions): Promise<PoolAddresses> {
   const { signer } = options;
@@ -72,12 +75,14 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
   const addressAt = (offset: number): string =>
     getCreateAddress({ from: deployer, nonce: firstNonce + offset });
   const [registry, noteTree] = [addressAt(0), addressAt(1)];
-  const [fund16Verifier, fund64Verifier, fund256Verifier] = [
-    addressAt(2),
-    addressAt(3),
-    addressAt(4),
-  ];
-  const pool = addressAt(5);
+  const verifiers = {
+    fund16: addressAt(2),
+    fund64: addressAt(3),
+    fund256: addressAt(4),
+    spend2x4: addressAt(5),
+    spend16x8: addressAt(6),
+  };
+  const pool = addressAt(7);
 
   const plan: { artifact: ContractArtifact; args: readonly unknown[] }[] = [
     {
@@ -88,17 +93,11 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
     { artifact: fund16VerifierArtifact, args: [] },
     { artifact: fund64VerifierArtifact, args: [] },
     { artifact: fund256VerifierArtifact, args: [] },
+    { artifact: spend2x4VerifierArtifact, args: [] },
+    { artifact: spend16x8VerifierArtifact, args: [] },
     {
       artifact: shieldedPoolArtifact,
-      args: [
-        admin,
-        options.guardian,
-        options.relayer,
-        registry,
-        fund16Verifier,
-        fund64Verifier,
-        fund256Verifier,
-      ],
+      args: [admin, options.guardian, options.relayer, registry, verifiers],
     },
   ];
   const sent = [];
@@ -116,20 +115,22 @@ export async function deployPool(options: DeployPoolOptions): Promise<PoolAddres
     pool,
     registry,
     noteTree,
-    fund16Verifier,
-    fund64Verifier,
-    fund256Verifier,
+    fund16Verifier: verifiers.fund16,
+    fund64Verifier: verifiers.fund64,
+    fund256Verifier: verifiers.fund256,
+    spend2x4Verifier: verifiers.spend2x4,
+    spend16x8Verifier: verifiers.spend16x8,
     deploymentBlock: poolReceipt.blockNumber,
   };
 }
 
-/** The pool's constructor checks the same. This check saves the gas of the earlier contracts. */
+/** The verifiers' constructors check the same. This check saves the gas of the earlier contracts. */
 async function assertDevelopmentChain(signer: Signer): Promise<void> {
   const chainId = (await signer.provider?.getNetwork())?.chainId;
   if (chainId !== undefined && chainId !== 31337n && chainId !== 1337n) {
     throw new PoolError(
-      'exit_missing_on_public_chain',
-      `Chain ${chainId} is not a development chain. Tokens cannot leave this version of the pool, so it can only be deployed on chain 31337 or 1337.`,
+      'development_key_on_public_chain',
+      `Chain ${chainId} is not a development chain. The verifiers of this package hold development keys, so they can only be deployed on chain 31337 or 1337.`,
     );
   }
 }

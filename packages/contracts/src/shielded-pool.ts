@@ -1,6 +1,6 @@
 /**
  * The shielded pool as TypeScript sees it (protocol §8). Every field element and hash is 32-byte `0x` hex,
- * amounts and times are bigint.
+ * amounts and times are bigint. `spend-call.ts` has the calldata and the event of a spend.
  *
  * @module
  */
@@ -49,6 +49,38 @@ export type Groth16Proof = {
   readonly c: readonly [Coordinate, Coordinate];
 };
 
+/** One spend, as the argument of `spend`. All of it becomes public on chain. The ABI has its numbers as uint256. */
+export type SpendCall = {
+  readonly token: string;
+  /** Base units that leave the pool, 0 to 2^128 - 1. 0 means a transfer between notes. */
+  readonly withdrawAmount: bigint;
+  /** The zero address if and only if `withdrawAmount` is 0. */
+  readonly recipient: string;
+  /** Unix seconds; the spend can land while `block.timestamp <= deadline`. */
+  readonly deadline: bigint;
+  /** 2 or 16, dummies included. */
+  readonly nullifiers: readonly string[];
+  /** 4 for 2 nullifiers, 8 for 16. */
+  readonly commitments: readonly string[];
+  readonly outRoot: string;
+  readonly noteRoot: string;
+  /** Zero for a spend whose outputs, except for the change, are worth nothing. */
+  readonly eligibilityRoot: string;
+  /** D of protocol §5. */
+  readonly D: string;
+  /** W'x, below secp256k1's p. */
+  readonly maskedX: string;
+  /** W'y. */
+  readonly maskedY: string;
+  /** λ with λ·(W'x - Gx) = W'y - Gy mod p. */
+  readonly slope: string;
+  /** m', below secp256k1's n. */
+  readonly maskedDigest: string;
+  readonly rSig: string;
+  readonly s: string;
+  readonly parity: 0 | 1;
+};
+
 /** An EIP-2612 permit that is passed with `fund`. */
 export type Permit = {
   /** Base units; 0 means that there is none. */
@@ -67,6 +99,8 @@ type Write<Args extends unknown[]> = BaseContractMethod<Args, void, ContractTran
 
 export type ShieldedPoolMethods = {
   fund: Write<[FundBatch, Groth16Proof, string, Permit]>;
+  /** @param args - the call, its proof, and the sealed notes of all outputs as one `0x` hex string */
+  spend: Write<[SpendCall, Groth16Proof, string]>;
   voidBatch: Write<[string, string, string]>;
   enableToken: Write<[string]>;
   disableToken: Write<[string]>;
@@ -81,8 +115,11 @@ export type ShieldedPoolMethods = {
   /** The batch root for which this funder used this nonce, or 32 zero bytes. */
   batchNonceUsed: Read<[string, string], string>;
   isVoided: Read<[string, string], boolean>;
+  /** The outRoot of the spend that used this nullifier, or 32 zero bytes. */
+  nullifierUsed: Read<[string], string>;
   isKnownRoot: Read<[string], boolean>;
   currentRoot: Read<[], string>;
+  /** Leaves of the note tree, over all trees: batches of `fund`, and the outputs of each `spend`. */
   batchCount: Read<[], bigint>;
   assetIdOf: Read<[string], string>;
   isTokenEnabled: Read<[string], boolean>;
@@ -90,6 +127,8 @@ export type ShieldedPoolMethods = {
   fund16Verifier: Read<[], string>;
   fund64Verifier: Read<[], string>;
   fund256Verifier: Read<[], string>;
+  spend2x4Verifier: Read<[], string>;
+  spend16x8Verifier: Read<[], string>;
 };
 
 export type ShieldedPool = BaseContract & ShieldedPoolMethods;
@@ -101,7 +140,7 @@ export function connectShieldedPool(address: string, runner?: ContractRunner): S
 
 /** A settled batch, read from its event. */
 export type BatchFunded = {
-  /** From 0, over all trees. */
+  /** From 0, over all trees. Spends are counted too. */
   readonly index: bigint;
   readonly batchRoot: string;
   readonly newRoot: string;

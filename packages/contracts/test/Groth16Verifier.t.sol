@@ -5,6 +5,8 @@ import {Groth16Proof, IGroth16Verifier} from "../solidity/interfaces/IGroth16Ver
 import {Fund16Verifier} from "../solidity/verifiers/Fund16Verifier.sol";
 import {Fund256Verifier} from "../solidity/verifiers/Fund256Verifier.sol";
 import {Fund64Verifier} from "../solidity/verifiers/Fund64Verifier.sol";
+import {Spend16x8Verifier} from "../solidity/verifiers/Spend16x8Verifier.sol";
+import {Spend2x4Verifier} from "../solidity/verifiers/Spend2x4Verifier.sol";
 import {TestBase} from "./support/TestBase.sol";
 import {TrapdoorVerifier} from "./support/TrapdoorVerifier.sol";
 
@@ -76,12 +78,17 @@ contract Groth16VerifierTest is TestBase {
         assertTrue(!_holds(proof, 1, 2, 3), "a foreign point passes");
     }
 
-    function test_theFundVerifiersDifferAndRefuseTheTrapdoorsProofs() public {
-        IGroth16Verifier[3] memory verifiers =
-            [IGroth16Verifier(new Fund16Verifier()), new Fund64Verifier(), new Fund256Verifier()];
+    function test_theVerifiersDifferAndRefuseTheTrapdoorsProofs() public {
+        IGroth16Verifier[5] memory verifiers = [
+            IGroth16Verifier(new Fund16Verifier()),
+            new Fund64Verifier(),
+            new Fund256Verifier(),
+            new Spend2x4Verifier(),
+            new Spend16x8Verifier()
+        ];
         Groth16Proof memory proof = verifier.prove(1, 2, 3);
         for (uint256 i = 0; i < verifiers.length; i++) {
-            assertTrue(!verifiers[i].verify(proof, 1, 2, 3), "a fund verifier takes a foreign proof");
+            assertTrue(!verifiers[i].verify(proof, 1, 2, 3), "a verifier accepts a foreign proof");
             for (uint256 j = 0; j < i; j++) {
                 bytes32 other = keccak256(address(verifiers[j]).code);
                 assertTrue(keccak256(address(verifiers[i]).code) != other, "the same key twice");
@@ -101,11 +108,17 @@ contract Groth16VerifierTest is TestBase {
             new Fund64Verifier();
             vm.expectRevert(refusal);
             new Fund256Verifier();
+            vm.expectRevert(refusal);
+            new Spend2x4Verifier();
+            vm.expectRevert(refusal);
+            new Spend16x8Verifier();
         }
         vm.chainId(1337);
         new Fund16Verifier();
         vm.chainId(31337);
         new Fund64Verifier();
         new Fund256Verifier();
+        new Spend2x4Verifier();
+        new Spend16x8Verifier();
     }
 }

@@ -3,13 +3,14 @@ pragma solidity ^0.8.28;
 
 import {EligibilityRegistry} from "../solidity/EligibilityRegistry.sol";
 import {ShieldedPool} from "../solidity/ShieldedPool.sol";
-import {Groth16Proof, IGroth16Verifier} from "../solidity/interfaces/IGroth16Verifier.sol";
+import {Groth16Proof, IGroth16Verifier, Verifiers} from "../solidity/interfaces/IGroth16Verifier.sol";
 import {FundBatch, IShieldedPool, Permit} from "../solidity/interfaces/IShieldedPool.sol";
 import {PoolTestToken} from "../solidity/sandbox/PoolTestToken.sol";
 import {Fund16Verifier} from "../solidity/verifiers/Fund16Verifier.sol";
 import {Fund256Verifier} from "../solidity/verifiers/Fund256Verifier.sol";
 import {Fund64Verifier} from "../solidity/verifiers/Fund64Verifier.sol";
 import {TestBase} from "./support/TestBase.sol";
+import {TrapdoorVerifier} from "./support/TrapdoorVerifier.sol";
 
 /// @dev vectors/fund-proofs.json: proofs of the real circuits, made by the engine of @pool/prover (`pnpm run vectors`),
 /// settled by the real verifiers.
@@ -30,11 +31,20 @@ contract RealProofsTest is TestBase {
         address deployer = vm.parseJsonAddress(json, ".deployer");
         registry = new EligibilityRegistry(address(this), address(this), 1 hours);
         verifiers = [IGroth16Verifier(new Fund16Verifier()), new Fund64Verifier(), new Fund256Verifier()];
+        IGroth16Verifier unused = new TrapdoorVerifier();
         vm.startPrank(deployer);
         vm.setNonce(deployer, 0);
         token = new PoolTestToken("Test Dollar", "TUSD", deployer);
-        vm.setNonce(deployer, 6);
-        pool = new ShieldedPool(deployer, deployer, relayer, registry, verifiers[0], verifiers[1], verifiers[2]);
+        vm.setNonce(deployer, 8);
+        pool = new ShieldedPool(
+            deployer,
+            deployer,
+            relayer,
+            registry,
+            Verifiers({
+                fund16: verifiers[0], fund64: verifiers[1], fund256: verifiers[2], spend2x4: unused, spend16x8: unused
+            })
+        );
         pool.enableToken(address(token));
         token.mint(vm.parseJsonAddress(json, ".batches[0].batch.funder"), 1e12);
         vm.stopPrank();

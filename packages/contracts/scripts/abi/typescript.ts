@@ -16,9 +16,10 @@ export interface ForgeArtifact {
   };
 }
 
-/** `Fund16Verifier` → `fund-16-verifier`. */
+/** `Fund16Verifier` → `fund-16-verifier`, `Spend2x4Verifier` → `spend-2x4-verifier`. */
 export function toKebab(contract: string): string {
-  return contract.replaceAll(/(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])/g, '-').toLowerCase();
+  const wordStart = /(?<=[a-z])(?<![0-9][a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])/g;
+  return contract.replaceAll(wordStart, '-').toLowerCase();
 }
 
 /**

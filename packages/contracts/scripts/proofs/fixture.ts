@@ -27,9 +27,9 @@ const mnemonic = 'test test test test test test test test test test test junk';
 
 /** Deploys, owns the token, administrates. */
 export const deployer = HDNodeWallet.fromPhrase(mnemonic, undefined, "m/44'/60'/0'/0/0");
-/** The token is the deployer's first contract; `deployPool` follows with six, the pool last. */
+/** The token is the deployer's first contract; `deployPool` follows with eight, the pool last. */
 export const token = getCreateAddress({ from: deployer.address, nonce: 0 });
-export const pool = getCreateAddress({ from: deployer.address, nonce: 6 });
+export const pool = getCreateAddress({ from: deployer.address, nonce: 8 });
 export const funder = new Wallet(id('pool/vectors/funder'));
 /** 2100-01-01, so that the fixture settles at any time of the test. */
 const deadline = 4_102_444_800;

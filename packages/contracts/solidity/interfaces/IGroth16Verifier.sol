@@ -25,3 +25,12 @@ interface IGroth16Verifier {
     /// @return True if and only if the proof is valid for (digest, z, y).
     function verify(Groth16Proof calldata proof, uint256 digest, uint256 z, uint256 y) external view returns (bool);
 }
+
+/// @notice The verifier of each circuit. A pool keeps the ones it was made with.
+struct Verifiers {
+    IGroth16Verifier fund16;
+    IGroth16Verifier fund64;
+    IGroth16Verifier fund256;
+    IGroth16Verifier spend2x4;
+    IGroth16Verifier spend16x8;
+}

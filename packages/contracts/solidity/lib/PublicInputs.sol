@@ -24,11 +24,19 @@ library PublicInputs {
             let first := add(words, 0x20)
             let length := mul(mload(words), 0x20)
             z := mod(keccak256(first, length), r)
+            // Two elements at a time, from the last one down to x_0.
+            let position := add(first, sub(length, 0x20))
             inRange := lt(mload(first), r)
-            for { let at := add(words, length) } gt(at, first) { at := sub(at, 0x20) } {
-                let x := mload(at)
-                inRange := and(inRange, lt(x, r))
-                y := add(x, mulmod(z, y, r))
+            for { let end := add(first, 0x20) } gt(position, end) { position := sub(position, 0x40) } {
+                let x := mload(position)
+                let w := mload(sub(position, 0x20))
+                inRange := and(and(lt(w, r), lt(x, r)), inRange)
+                y := add(mulmod(z, add(mulmod(z, y, r), x), r), w)
+            }
+            if gt(position, first) {
+                let x := mload(position)
+                inRange := and(lt(x, r), inRange)
+                y := add(mulmod(z, y, r), x)
             }
             y := mod(y, r)
         }

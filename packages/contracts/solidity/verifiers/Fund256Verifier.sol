@@ -12,35 +12,38 @@ contract Fund256Verifier is Groth16Verifier {
     }
 
     function _verificationKey() internal pure override returns (uint256[22] memory key) {
-        // alpha
-        key[0] = 0x2e7eadc1a537bcb6ef5a9e3fd4d4cf2943bd68f2337d57b3c7516ef13e422385;
-        key[1] = 0x246c42963b10dc927054eeee13e609f9dc46b35e7e75251c312712adb4c0bd03;
-        // beta
-        key[2] = 0x259d8c928a12b4bc3d77a282fe2a316f9d43f45584961f9c2cfc735cca6e3e26;
-        key[3] = 0x0cdf87625e44bacdf2aa75993a4efc350d6cdae688f7a9ba6a2a2ff9a2e57494;
-        key[4] = 0x17d088569bb113c7bb7a844e9053dca829d3169098557293d0d4a75bbfbf2025;
-        key[5] = 0x04be009f391dfad1428f4a900a1a166b1b6bf1c2a84919f4fa5c0111d87e4451;
-        // gamma
-        key[6] = 0x13d3cdb4d7f3d51e89abb997a084a0a92cff29b3fb841f468079f20fac2576cc;
-        key[7] = 0x2ce5da4bc17823d6aa972d8085edca46322b349257fff0b736fb8352993afbc8;
-        key[8] = 0x0b64454650a84e87244e5c7b4e8612a0cd1684241fc6f8d97dba0bdb075bd91a;
-        key[9] = 0x0d5886bddea3d197a014c75b99cb9cdc018082f7cb8dda2f9ea6c9a3892ccefd;
-        // delta
-        key[10] = 0x108bdbd7e776746b170fbe66e934fc0a7e4c790d797b35c051200573277269b0;
-        key[11] = 0x118bb9c2afafe9780a8b8e60373e4f86baf381d84239bc32224200a245813719;
-        key[12] = 0x2acb235d0d93e0ceb19a5c7380fd128bcab8f8ec09fec9d187b7d74f12276898;
-        key[13] = 0x1ea8bc9c43e305f8270c806cd19dfd09c373df14eef3100c89ec0b67f0ad80f1;
-        // IC_0
-        key[14] = 0x24bfe6c0577d3ce359aaca3a27563902057f0ff26f89197a128d8c4910eb208c;
-        key[15] = 0x028a6de412b73d8336e7fcc95772b627054fbf308c936bb694c3d83658b2a4ad;
-        // IC_1
-        key[16] = 0x1f69d79581b7d314ed1c64d7a2112087d0c145966750e3d940be6fdfd46c142c;
-        key[17] = 0x104eeac6343cce6d8fd6dfe4f2b2f565562d111517a373a0a14eed67a45619e7;
-        // IC_2
-        key[18] = 0x25dd14d1b05169bc93f06218904b1c38e2efef50a818849ee9e0345a7da1695f;
-        key[19] = 0x02b04a4ecff660de987668c397b12e6f54162aea4ae4fb02085440a273cfdeae;
-        // IC_3
-        key[20] = 0x10279a15f95bdc9be919ebb465222603bf5fbff65d0458e72a46307e72235ba6;
-        key[21] = 0x2defae49156829be3b0fca654c6b7d18ac8dd3ea24a8bb7f54f099f8d75f4ae8;
+        // 22 words of the array that Solidity allocated. Plain stores save 1,400 gas of index arithmetic.
+        assembly ("memory-safe") {
+            // alpha
+            mstore(add(key, 0), 0x2e7eadc1a537bcb6ef5a9e3fd4d4cf2943bd68f2337d57b3c7516ef13e422385)
+            mstore(add(key, 32), 0x246c42963b10dc927054eeee13e609f9dc46b35e7e75251c312712adb4c0bd03)
+            // beta
+            mstore(add(key, 64), 0x259d8c928a12b4bc3d77a282fe2a316f9d43f45584961f9c2cfc735cca6e3e26)
+            mstore(add(key, 96), 0x0cdf87625e44bacdf2aa75993a4efc350d6cdae688f7a9ba6a2a2ff9a2e57494)
+            mstore(add(key, 128), 0x17d088569bb113c7bb7a844e9053dca829d3169098557293d0d4a75bbfbf2025)
+            mstore(add(key, 160), 0x04be009f391dfad1428f4a900a1a166b1b6bf1c2a84919f4fa5c0111d87e4451)
+            // gamma
+            mstore(add(key, 192), 0x13d3cdb4d7f3d51e89abb997a084a0a92cff29b3fb841f468079f20fac2576cc)
+            mstore(add(key, 224), 0x2ce5da4bc17823d6aa972d8085edca46322b349257fff0b736fb8352993afbc8)
+            mstore(add(key, 256), 0x0b64454650a84e87244e5c7b4e8612a0cd1684241fc6f8d97dba0bdb075bd91a)
+            mstore(add(key, 288), 0x0d5886bddea3d197a014c75b99cb9cdc018082f7cb8dda2f9ea6c9a3892ccefd)
+            // delta
+            mstore(add(key, 320), 0x108bdbd7e776746b170fbe66e934fc0a7e4c790d797b35c051200573277269b0)
+            mstore(add(key, 352), 0x118bb9c2afafe9780a8b8e60373e4f86baf381d84239bc32224200a245813719)
+            mstore(add(key, 384), 0x2acb235d0d93e0ceb19a5c7380fd128bcab8f8ec09fec9d187b7d74f12276898)
+            mstore(add(key, 416), 0x1ea8bc9c43e305f8270c806cd19dfd09c373df14eef3100c89ec0b67f0ad80f1)
+            // IC_0
+            mstore(add(key, 448), 0x24bfe6c0577d3ce359aaca3a27563902057f0ff26f89197a128d8c4910eb208c)
+            mstore(add(key, 480), 0x028a6de412b73d8336e7fcc95772b627054fbf308c936bb694c3d83658b2a4ad)
+            // IC_1
+            mstore(add(key, 512), 0x1f69d79581b7d314ed1c64d7a2112087d0c145966750e3d940be6fdfd46c142c)
+            mstore(add(key, 544), 0x104eeac6343cce6d8fd6dfe4f2b2f565562d111517a373a0a14eed67a45619e7)
+            // IC_2
+            mstore(add(key, 576), 0x25dd14d1b05169bc93f06218904b1c38e2efef50a818849ee9e0345a7da1695f)
+            mstore(add(key, 608), 0x02b04a4ecff660de987668c397b12e6f54162aea4ae4fb02085440a273cfdeae)
+            // IC_3
+            mstore(add(key, 640), 0x10279a15f95bdc9be919ebb465222603bf5fbff65d0458e72a46307e72235ba6)
+            mstore(add(key, 672), 0x2defae49156829be3b0fca654c6b7d18ac8dd3ea24a8bb7f54f099f8d75f4ae8)
+        }
     }
 }

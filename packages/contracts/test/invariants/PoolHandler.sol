@@ -7,10 +7,11 @@ import {Groth16Proof} from "../../solidity/interfaces/IGroth16Verifier.sol";
 import {FundBatch} from "../../solidity/interfaces/IShieldedPool.sol";
 import {PoolTestToken} from "../../solidity/sandbox/PoolTestToken.sol";
 import {PoolFixture} from "../support/PoolFixture.sol";
+import {SpendFixture} from "../support/SpendFixture.sol";
 
 /// @dev What the world may do to a pool, in any order: honest batches, replays, forgeries, withdrawals of
 /// authorisations, donations, and every privileged call. The ghost variables remember what must hold.
-contract PoolHandler is PoolFixture {
+abstract contract PoolHandler is SpendFixture {
     uint256 public totalFunded;
     uint256 public totalDonated;
     /// @dev What another funder paid.

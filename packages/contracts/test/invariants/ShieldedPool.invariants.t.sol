@@ -5,20 +5,20 @@ import {EligibilityRegistry} from "../../solidity/EligibilityRegistry.sol";
 import {ShieldedPool} from "../../solidity/ShieldedPool.sol";
 import {PoolTestToken} from "../../solidity/sandbox/PoolTestToken.sol";
 import {TestBase} from "../support/TestBase.sol";
-import {PoolHandler} from "./PoolHandler.sol";
+import {SpendHandler} from "./SpendHandler.sol";
 
 /// @dev The numbered invariants of ShieldedPool.sol and EligibilityRegistry.sol, after any sequence of calls.
 contract ShieldedPoolInvariants is TestBase {
     uint256 internal constant FUNDS = 1e30;
 
-    PoolHandler internal handler;
+    SpendHandler internal handler;
     ShieldedPool internal pool;
     EligibilityRegistry internal registry;
     PoolTestToken internal token;
     address internal funder;
 
     function setUp() public {
-        handler = new PoolHandler();
+        handler = new SpendHandler();
         (pool, registry, token, funder) = handler.poolAndToken();
     }
 
@@ -32,15 +32,17 @@ contract ShieldedPoolInvariants is TestBase {
         assertTrue(bytes(handler.violation()).length == 0, handler.violation());
     }
 
-    function invariant_P1_theBalanceCoversWhatWasFunded() public view {
+    function invariant_P1_theBalanceCoversWhatWasFundedAndNotWithdrawn() public view {
         uint256 balance = token.balanceOf(address(pool));
-        assertTrue(balance >= handler.totalFunded(), "the pool owes more than it has");
-        uint256 others = handler.totalForeign() + handler.totalDonated();
-        assertEq(balance, handler.totalFunded() + others, "tokens came or went unseen");
+        uint256 funded = handler.totalFunded() + handler.totalForeign();
+        assertTrue(balance >= funded - handler.totalWithdrawn(), "the pool owes more than it has");
+        uint256 expected = funded + handler.totalDonated() - handler.totalWithdrawn();
+        assertEq(balance, expected, "tokens came or went unseen");
     }
 
     function invariant_P2_everyBatchIdHoldsItsOneBatchRoot() public view {
-        assertEq(pool.batchCount(), handler.settled(), "batches without a batchId of their own");
+        uint256 batches = handler.settled() + handler.spends();
+        assertEq(pool.batchCount(), batches, "batches without a batchId or nullifiers of their own");
         for (uint256 i = 0; i < handler.settled(); i++) {
             (address payer, bytes32 nonce, bytes32 batchRoot) = handler.landed(i);
             assertEq(pool.batchNonceUsed(payer, nonce), batchRoot, "root under a batchId");
@@ -66,6 +68,22 @@ contract ShieldedPoolInvariants is TestBase {
 
     function invariant_P5_theFunderPaidExactlyWhatItSigned() public view {
         assertEq(token.balanceOf(funder), FUNDS - handler.totalFunded(), "the funder's balance");
+    }
+
+    function invariant_P5_whatLeftWentToTheRecipientsOfHonestSpends() public view {
+        assertEq(token.balanceOf(handler.receiver()), handler.totalWithdrawn(), "the recipient's balance");
+    }
+
+    function invariant_P7_everyNullifierHoldsItsOneOutRoot() public view {
+        uint256 used = 0;
+        for (uint256 i = 0; i < handler.spends(); i++) {
+            (uint256[] memory nullifiers, uint256 outRoot) = handler.spentNullifiers(i);
+            used += nullifiers.length;
+            for (uint256 j = 0; j < nullifiers.length; j++) {
+                assertEq(pool.nullifierUsed(bytes32(nullifiers[j])), bytes32(outRoot), "outRoot under a nullifier");
+            }
+        }
+        assertEq(used, handler.nullifiersUsed(), "a nullifier is missing");
     }
 
     function invariant_E1_zeroIsNeverAccepted() public view {

@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {EligibilityRegistry} from "../../solidity/EligibilityRegistry.sol";
 import {ShieldedPool} from "../../solidity/ShieldedPool.sol";
-import {Groth16Proof} from "../../solidity/interfaces/IGroth16Verifier.sol";
+import {Groth16Proof, Verifiers} from "../../solidity/interfaces/IGroth16Verifier.sol";
 import {FundBatch, Permit} from "../../solidity/interfaces/IShieldedPool.sol";
 import {PoolTestToken} from "../../solidity/sandbox/PoolTestToken.sol";
 import {TestBase} from "./TestBase.sol";
@@ -30,6 +30,8 @@ abstract contract PoolFixture is TestBase {
     TrapdoorVerifier internal verifier16;
     TrapdoorVerifier internal verifier64;
     TrapdoorVerifier internal verifier256;
+    TrapdoorVerifier internal verifier2x4;
+    TrapdoorVerifier internal verifier16x8;
     PoolTestToken internal token;
     bytes32 internal eligibilityRoot = fieldElement("eligibility root");
 
@@ -39,7 +41,9 @@ abstract contract PoolFixture is TestBase {
         verifier16 = new TrapdoorVerifier();
         verifier64 = new TrapdoorVerifier();
         verifier256 = new TrapdoorVerifier();
-        pool = new ShieldedPool(admin, guardian, relayer, registry, verifier16, verifier64, verifier256);
+        verifier2x4 = new TrapdoorVerifier();
+        verifier16x8 = new TrapdoorVerifier();
+        pool = new ShieldedPool(admin, guardian, relayer, registry, verifiers());
         token = new PoolTestToken("Test Dollar", "TUSD", address(this));
         token.mint(funder, FUNDS);
         vm.prank(admin);
@@ -48,6 +52,12 @@ abstract contract PoolFixture is TestBase {
         registry.publish(eligibilityRoot);
         vm.prank(funder);
         token.approve(address(pool), type(uint256).max);
+    }
+
+    function verifiers() internal view returns (Verifiers memory) {
+        return Verifiers({
+            fund16: verifier16, fund64: verifier64, fund256: verifier256, spend2x4: verifier2x4, spend16x8: verifier16x8
+        });
     }
 
     function fieldElement(string memory label) internal pure returns (bytes32) {

@@ -28,8 +28,36 @@ contract BonusToken is ERC20("Bonus", "BON") {
     }
 }
 
+/// @dev Takes one unit more from the sender than was sent.
+contract GreedyToken is ERC20("Greedy", "GRD") {
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+
+    function transfer(address to, uint256 value) public override returns (bool) {
+        _burn(msg.sender, 1);
+        return super.transfer(to, value);
+    }
+}
+
+/// @dev Gives the sender more than it takes.
+contract RefundingToken is ERC20("Refund", "REF") {
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+
+    function transfer(address to, uint256 value) public override returns (bool) {
+        _mint(msg.sender, 2 * value);
+        return super.transfer(to, value);
+    }
+}
+
 /// @dev Says yes and does nothing.
 contract LyingToken is ERC20("Lie", "LIE") {
+    function transfer(address, uint256) public pure override returns (bool) {
+        return true;
+    }
+
     function transferFrom(address, address, uint256) public pure override returns (bool) {
         return true;
     }
@@ -37,6 +65,10 @@ contract LyingToken is ERC20("Lie", "LIE") {
 
 /// @dev Says no without reverting.
 contract RefusingToken is ERC20("No", "NO") {
+    function transfer(address, uint256) public pure override returns (bool) {
+        return false;
+    }
+
     function transferFrom(address, address, uint256) public pure override returns (bool) {
         return false;
     }
@@ -61,5 +93,10 @@ contract ReenteringToken is ERC20("Reenter", "REE") {
     function transferFrom(address from, address to, uint256 value) public override returns (bool) {
         (succeeded, answer) = target.call(call);
         return super.transferFrom(from, to, value);
+    }
+
+    function transfer(address to, uint256 value) public override returns (bool) {
+        (succeeded, answer) = target.call(call);
+        return super.transfer(to, value);
     }
 }

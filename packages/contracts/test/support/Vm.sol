@@ -9,6 +9,14 @@ interface Vm {
         address emitter;
     }
 
+    struct Wallet {
+        address addr;
+        uint256 publicKeyX;
+        uint256 publicKeyY;
+        uint256 privateKey;
+    }
+
+    function createWallet(uint256 privateKey) external view returns (Wallet memory wallet);
     function addr(uint256 privateKey) external pure returns (address);
     function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
     function signP256(uint256 privateKey, bytes32 digest) external pure returns (bytes32 r, bytes32 s);
@@ -27,6 +35,7 @@ interface Vm {
     function expectRevert(bytes4 selector) external;
     function expectRevert(bytes calldata data) external;
     function expectRevert() external;
+    function expectCall(address callee, bytes calldata data) external;
     function expectEmit(address emitter) external;
     function recordLogs() external;
     function getRecordedLogs() external returns (Log[] memory);

@@ -17,9 +17,9 @@ export const toolErrors = {
     meaning:
       'A contract needs a library that was not deployed first. Deploy the library and give its address.',
   },
-  exit_missing_on_public_chain: {
+  development_key_on_public_chain: {
     meaning:
-      'Tokens cannot leave this pool yet, so it is deployed on development chains only. Deploy it on chain 31337 or 1337.',
+      'The verifiers hold development keys, which protect nothing, so the pool is deployed on development chains only. Deploy it on chain 31337 or 1337.',
   },
   sandbox_busy: { meaning: 'Another sandbox runs in the directory. Stop it first.' },
   sandbox_broken: { meaning: 'Parts of an earlier sandbox still run. Stop it, then start again.' },
