@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {EligibilityRegistry} from "../solidity/EligibilityRegistry.sol";
+import {ShieldedPool} from "../solidity/ShieldedPool.sol";
+import {Groth16Proof, Verifiers} from "../solidity/interfaces/IGroth16Verifier.sol";
+import {SpendCall} from "../solidity/interfaces/IShieldedPool.sol";
+import {PoolTestToken} from "../solidity/sandbox/PoolTestToken.sol";
+import {TestBase} from "./support/TestBase.sol";
+import {TrapdoorVerifier} from "./support/TrapdoorVerifier.sol";
+
+/// @dev vectors/spend.json at the pool: whole spends, from manifest and seed to D, z and y, that another implementation
+/// made. Each must land with a proof for exactly the vector's D, z and y, so the contract computes the same public vector
+/// and accepts the same signature.
+contract SpendVectorsTest is TestBase {
+    /// @dev Of `madeBy` in the tree, as `forge inspect ShieldedPool storage-layout` shows it.
+    uint256 internal constant MADE_BY_SLOT = 29;
+
+    string internal json = vm.readFile("../../vectors/spend.json");
+    TrapdoorVerifier internal verifier = new TrapdoorVerifier();
+    EligibilityRegistry internal registry;
+    ShieldedPool internal pool;
+    PoolTestToken internal token;
+
+    /// @dev Pool and token are the first two contracts of anvil's first account.
+    function setUp() public {
+        vm.chainId(31337);
+        vm.warp(1_795_000_000);
+        address deployer = 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266;
+        registry = new EligibilityRegistry(address(this), address(this), 1 hours);
+        Verifiers memory verifiers = Verifiers(verifier, verifier, verifier, verifier, verifier);
+        vm.startPrank(deployer);
+        vm.setNonce(deployer, 0);
+        pool = new ShieldedPool(deployer, deployer, deployer, registry, verifiers);
+        vm.setNonce(deployer, 1);
+        token = new PoolTestToken("Test Dollar", "TUSD", deployer);
+        pool.enableToken(address(token));
+        token.mint(address(pool), 2 ** 129);
+        vm.stopPrank();
+        assertEq(address(pool), vm.parseJsonAddress(json, ".spends[0].manifest.pool"), "the pool's address");
+        assertEq(address(token), vm.parseJsonAddress(json, ".spends[0].manifest.token"), "the token's address");
+    }
+
+    function test_everySpendOfTheVectorsLands() public {
+        uint256 landed = 0;
+        for (; vm.keyExistsJson(json, string.concat(".spends[", vm.toString(landed), "]")); landed++) {
+            string memory spend = string.concat(".spends[", vm.toString(landed), "]");
+            SpendCall memory operation = _read(spend);
+            _makeRootsKnown(operation);
+            uint256 before = token.balanceOf(address(pool));
+            pool.spend(operation, _prove(spend), _sealedNotes(spend, operation.commitments.length));
+            assertEq(token.balanceOf(address(pool)), before - operation.withdrawAmount, "the pool's balance");
+        }
+        assertTrue(landed >= 5, "too few vectors");
+        assertEq(pool.batchCount(), landed, "count");
+    }
+
+    function _read(string memory spend) private view returns (SpendCall memory operation) {
+        operation.token = vm.parseJsonAddress(json, string.concat(spend, ".manifest.token"));
+        operation.withdrawAmount = _number(spend, ".manifest.withdrawAmount");
+        string memory recipient = string.concat(spend, ".manifest.recipient");
+        if (vm.keyExistsJson(json, recipient)) operation.recipient = vm.parseJsonAddress(json, recipient);
+        operation.deadline = _number(spend, ".manifest.deadline");
+        operation.nullifiers = vm.parseJsonUintArray(json, string.concat(spend, ".operation.nullifiers"));
+        operation.commitments = vm.parseJsonUintArray(json, string.concat(spend, ".operation.commitments"));
+        operation.outRoot = _number(spend, ".operation.outRoot");
+        operation.noteRoot = _number(spend, ".noteRoot");
+        operation.eligibilityRoot = _number(spend, ".eligibility.root");
+        operation.D = _number(spend, ".publicInputs.digest");
+        operation.maskedX = _number(spend, ".masked.x");
+        operation.maskedY = _number(spend, ".masked.y");
+        operation.slope = _number(spend, ".masked.slope");
+        operation.maskedDigest = _number(spend, ".masked.digest");
+        operation.rSig = _number(spend, ".signature.rSig");
+        operation.s = _number(spend, ".signature.s");
+        operation.parity = uint8(_number(spend, ".signature.parity"));
+    }
+
+    function _number(string memory spend, string memory field) private view returns (uint256) {
+        return vm.parseJsonUint(json, string.concat(spend, field));
+    }
+
+    function _prove(string memory spend) private view returns (Groth16Proof memory) {
+        return verifier.prove(
+            _number(spend, ".publicInputs.digest"), _number(spend, ".publicInputs.z"), _number(spend, ".publicInputs.y")
+        );
+    }
+
+    function _sealedNotes(string memory spend, uint256 count) private view returns (bytes memory sealedNotes) {
+        for (uint256 i = 0; i < count; i++) {
+            string memory note = string.concat(spend, ".sealedNotes[", vm.toString(i), "].sealed");
+            sealedNotes = bytes.concat(sealedNotes, vm.parseJsonBytes(json, note));
+        }
+    }
+
+    function _makeRootsKnown(SpendCall memory operation) private {
+        vm.store(address(pool), keccak256(abi.encode(operation.noteRoot, MADE_BY_SLOT)), bytes32(uint256(1)));
+        assertTrue(pool.isKnownRoot(bytes32(operation.noteRoot)), "the storage layout has changed");
+        if (operation.eligibilityRoot != 0) registry.publish(bytes32(operation.eligibilityRoot));
+    }
+}
