@@ -50,9 +50,17 @@ export {
   parseBatchFunded,
   type ShieldedPool,
   type ShieldedPoolMethods,
+  type SpendCall,
   shieldedPoolAbi,
   shieldedPoolInterface,
 } from './shielded-pool.ts';
+export {
+  decodeSpend,
+  encodeSpend,
+  parseSpent,
+  type SpendArguments,
+  type Spent,
+} from './spend-call.ts';
 export {
   deployPoolTestToken,
   deployZeroFirstTestToken,

@@ -14,7 +14,13 @@ import {
 import type { JsonRpcProvider, Log } from 'ethers';
 import { connectShieldedPool, shieldedPoolInterface } from '../shielded-pool.ts';
 import { type FinalBlock, fetchFinalBlock, fetchHeadTimestamp } from './final-block.ts';
-import { encodeLeafTopics, type FundedBatch, type PoolLeaf, parsePoolLeaf } from './pool-leaves.ts';
+import {
+  encodeLeafTopics,
+  type FundedBatch,
+  type LandedSpend,
+  type PoolLeaf,
+  parsePoolLeaf,
+} from './pool-leaves.ts';
 import { fetchReceipt, type Receipt } from './receipt.ts';
 import { fetchRevertReason } from './revert-reason.ts';
 
@@ -31,10 +37,14 @@ export type PoolReader = {
     block: number | 'latest',
   ): Promise<Hex32 | undefined>;
   fetchIsVoided(funder: string, batchNonce: string, block: number): Promise<boolean>;
+  /** outRoot of the spend that used a nullifier as of a block; undefined while unused. */
+  fetchOutRootOf(nullifier: string, block: number | 'latest'): Promise<Hex32 | undefined>;
   /** Root of the note tree as of a block, zero word before the first batch. */
   fetchNoteRoot(block: number): Promise<Hex32>;
   /** Batches of a range of blocks, both ends included. @param batchId - of the only requested batch */
   fetchFundedBatches(fromBlock: number, toBlock: number, batchId?: string): Promise<FundedBatch[]>;
+  /** Spends of a range of blocks, both ends included. @param outRoot - of the only requested spend */
+  fetchSpends(fromBlock: number, toBlock: number, outRoot?: string): Promise<LandedSpend[]>;
   /** Everything inserted into the note tree in a range of blocks, both ends included, in the order of the chain. */
   fetchPoolLeaves(fromBlock: number, toBlock: number): Promise<PoolLeaf[]>;
   /** Undefined: the transaction is not mined. */
@@ -61,11 +71,20 @@ export function createPoolReader(
     },
     fetchIsVoided: (funder, batchNonce, blockTag) =>
       pool.isVoided(funder, batchNonce, { blockTag }),
+    async fetchOutRootOf(nullifier, blockTag) {
+      const outRoot = parseHex32(await pool.nullifierUsed(nullifier, { blockTag }));
+      return outRoot === zeroWord ? undefined : outRoot;
+    },
     fetchNoteRoot: async (blockTag) => parseHex32(await pool.currentRoot({ blockTag })),
     async fetchFundedBatches(fromBlock, toBlock, batchId) {
-      const topics = shieldedPoolInterface.encodeFilterTopics('BatchFunded', encodeFilter(batchId));
+      const topics = encodeTopics('BatchFunded', 'batchId', batchId);
       const logs = await provider.getLogs({ address: settings.pool, topics, fromBlock, toBlock });
       return logs.map(parseFundedBatch);
+    },
+    async fetchSpends(fromBlock, toBlock, outRoot) {
+      const topics = encodeTopics('Spent', 'outRoot', outRoot);
+      const logs = await provider.getLogs({ address: settings.pool, topics, fromBlock, toBlock });
+      return logs.map(parseLandedSpend);
     },
     async fetchPoolLeaves(fromBlock, toBlock) {
       const topics = encodeLeafTopics();
@@ -77,16 +96,25 @@ export function createPoolReader(
   };
 }
 
-/** ethers takes one value per parameter of the event, indexed or not. */
-function encodeFilter(batchId: string | undefined): (string | null)[] {
-  const { inputs } = shieldedPoolInterface.getEvent('BatchFunded') ?? { inputs: [] };
-  return inputs.map(({ name }) => (name === 'batchId' && batchId !== undefined ? batchId : null));
+/** Filter of one event, of any or one value of an indexed parameter. ethers takes a value for each parameter. */
+function encodeTopics(event: string, parameter: string, value: string | undefined) {
+  const { inputs } = shieldedPoolInterface.getEvent(event) ?? { inputs: [] };
+  const values = inputs.map(({ name }) => (name === parameter && value ? value : null));
+  return shieldedPoolInterface.encodeFilterTopics(event, values);
 }
 
 function parseFundedBatch(log: Log): FundedBatch {
   const leaf = parsePoolLeaf(log);
-  if (leaf.kind !== 'fund') {
-    throw new PoolError('chain_unreachable', 'the RPC answered with a log of another event');
-  }
+  if (leaf.kind !== 'fund') throw wrongLog();
   return leaf;
+}
+
+function parseLandedSpend(log: Log): LandedSpend {
+  const leaf = parsePoolLeaf(log);
+  if (leaf.kind !== 'spend') throw wrongLog();
+  return leaf;
+}
+
+function wrongLog(): PoolError {
+  return new PoolError('chain_unreachable', 'the RPC answered with a log of another event');
 }

@@ -1,0 +1,96 @@
+/**
+ * The calldata and the event of a spend (protocol §8).
+ *
+ * @module
+ */
+import { bigintToHex32, PoolError } from '@pool/core';
+import type { Result } from 'ethers';
+import { type Groth16Proof, type SpendCall, shieldedPoolInterface } from './shielded-pool.ts';
+
+/** What a transaction that calls `spend` carries. */
+export type SpendArguments = {
+  readonly operation: SpendCall;
+  readonly proof: Groth16Proof;
+  /** The sealed notes of all outputs in slot order, 209 bytes each, without anything between them. `0x` hex. */
+  readonly sealedNotes: string;
+};
+
+/** A settled spend, read from its event. */
+export type Spent = {
+  /** From 0, over all trees, counted together with the batches of `fund`. */
+  readonly index: bigint;
+  readonly outRoot: string;
+  readonly newRoot: string;
+  readonly nullifiers: readonly string[];
+  readonly commitments: readonly string[];
+  readonly sealedNotesHash: string;
+};
+
+/** Calldata of `spend`, `0x` hex. */
+export function encodeSpend({ operation, proof, sealedNotes }: SpendArguments): string {
+  return shieldedPoolInterface.encodeFunctionData('spend', [operation, proof, sealedNotes]);
+}
+
+/**
+ * The opposite of `encodeSpend`: what a transaction carries. The chain keeps the sealed notes of a spend nowhere else.
+ * @throws PoolError `invalid_request` when the data does not call `spend`
+ */
+export function decodeSpend(data: string): SpendArguments {
+  const args = parseCall(data);
+  const operation = args.getValue('operation') as Result;
+  const proof = args.getValue('proof') as Result;
+  const word = (name: string): string => bigintToHex32(operation.getValue(name) as bigint);
+  const words = (name: string): string[] =>
+    (operation.getValue(name) as Result).toArray().map((value: bigint) => bigintToHex32(value));
+  return {
+    operation: {
+      token: operation.getValue('token') as string,
+      withdrawAmount: operation.getValue('withdrawAmount') as bigint,
+      recipient: operation.getValue('recipient') as string,
+      deadline: operation.getValue('deadline') as bigint,
+      nullifiers: words('nullifiers'),
+      commitments: words('commitments'),
+      outRoot: word('outRoot'),
+      noteRoot: word('noteRoot'),
+      eligibilityRoot: word('eligibilityRoot'),
+      D: word('D'),
+      maskedX: word('maskedX'),
+      maskedY: word('maskedY'),
+      slope: word('slope'),
+      maskedDigest: word('maskedDigest'),
+      rSig: word('rSig'),
+      s: word('s'),
+      parity: (operation.getValue('parity') as bigint) === 0n ? 0 : 1,
+    },
+    proof: proof.toObject(true) as Groth16Proof,
+    sealedNotes: args.getValue('sealedNotes') as string,
+  };
+}
+
+function parseCall(data: string): Result {
+  const parsed = shieldedPoolInterface.getFunction('spend')?.selector === data.slice(0, 10);
+  try {
+    if (parsed) return shieldedPoolInterface.decodeFunctionData('spend', data);
+  } catch {
+    // Not the arguments of `spend`: the same answer as for another function.
+  }
+  throw new PoolError('invalid_request', 'the transaction does not call spend');
+}
+
+/** Decodes a log of the pool; undefined when it is another event. The caller has checked who emitted it. */
+export function parseSpent(log: {
+  readonly topics: readonly string[];
+  readonly data: string;
+}): Spent | undefined {
+  const parsed = shieldedPoolInterface.parseLog(log);
+  if (parsed?.name !== 'Spent') return undefined;
+  const { args } = parsed;
+  return {
+    index: args.getValue('index') as bigint,
+    outRoot: args.getValue('outRoot') as string,
+    newRoot: args.getValue('newRoot') as string,
+    nullifiers: [...(args.getValue('nullifiers') as Iterable<string>)],
+    commitments: [...(args.getValue('commitments') as Iterable<string>)],
+    sealedNotesHash: args.getValue('sealedNotesHash') as string,
+  };
+}
