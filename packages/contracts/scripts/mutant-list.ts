@@ -3,14 +3,8 @@
  *
  * @module
  */
-export type Mutant = {
-  readonly name: string;
-  /** Within the package. */
-  readonly file: string;
-  /** Its first occurrence is replaced. */
-  readonly find: string;
-  readonly replace: string;
-};
+import type { Mutant } from './mutant.ts';
+import { spendMutants } from './spend-mutants.ts';
 
 const pool = 'solidity/ShieldedPool.sol';
 const registry = 'solidity/EligibilityRegistry.sol';
@@ -18,11 +12,13 @@ const tree = 'solidity/lib/NoteTree.sol';
 const inputs = 'solidity/lib/PublicInputs.sol';
 const verifier = 'solidity/Groth16Verifier.sol';
 const signature = 'solidity/lib/FunderSignature.sol';
+const check = 'solidity/lib/ProofCheck.sol';
+const fundStatement = 'solidity/lib/FundStatement.sol';
 
 export const mutants: readonly Mutant[] = [
   { name: 'anyone is relayer', file: pool, find: ' onlyRole(RELAYER_ROLE)', replace: '' },
   { name: 'pause is ignored', file: pool, find: ' whenNotPaused', replace: '' },
-  { name: 'fund can be re-entered', file: pool, find: ' nonReentrant', replace: '' },
+  { name: 'fund can be re-entered', file: pool, find: ' nonReentrant when', replace: ' when' },
   {
     name: 'any token',
     file: pool,
@@ -57,13 +53,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'batchId: the proof speaks about the bare nonce',
-    file: pool,
+    file: fundStatement,
     find: 'words[3] = uint256(batchId);',
     replace: 'words[3] = uint256(batch.batchNonce);',
   },
   {
     name: 'batchId: left out of the proof',
-    file: pool,
+    file: fundStatement,
     find: 'words[3] = uint256(batchId);',
     replace: '',
   },
@@ -106,8 +102,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'any proof',
     file: pool,
-    find: 'if (!verifier.verify(',
-    replace: 'if (false && !verifier.verify(',
+    find: 'ProofCheck.requireValid(verifier, proof, FundStatement.encode(assetId, batchId, batch));',
+    replace: 'verifier;',
   },
   {
     name: 'fund-64 checks with fund-16',
@@ -133,10 +129,15 @@ export const mutants: readonly Mutant[] = [
     find: 'revert UnsupportedBatchSize(size)',
     replace: 'return fund16Verifier',
   },
-  { name: 'the asset id is left out', file: pool, find: 'words[1] = assetId;', replace: '' },
+  {
+    name: 'the asset id is left out',
+    file: fundStatement,
+    find: 'words[1] = assetId;',
+    replace: '',
+  },
   {
     name: 'the last commitment is left out',
-    file: pool,
+    file: fundStatement,
     find: 'mul(commitments.length, 0x20))',
     replace: 'mul(sub(commitments.length, 1), 0x20))',
   },
@@ -174,12 +175,6 @@ export const mutants: readonly Mutant[] = [
     name: 'batchId: an alias is another nonce',
     file: pool,
     find: 'if (uint256(batchNonce) >= PublicInputs.R) revert PublicInputs.FieldElementOutOfRange();',
-    replace: '',
-  },
-  {
-    name: 'a pool without an exit on public chains',
-    file: pool,
-    find: 'if (block.chainid != 31337 && block.chainid != 1337) revert ExitMissingOnPublicChain(block.chainid);',
     replace: '',
   },
   {
@@ -221,8 +216,32 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'y stops before x_0',
     file: inputs,
-    find: 'gt(at, first)',
-    replace: 'gt(at, add(first, 0x20))',
+    find: 'gt(position, first)',
+    replace: 'gt(position, add(first, 0x20))',
+  },
+  {
+    name: 'y stops before x_1',
+    file: inputs,
+    find: 'gt(position, end)',
+    replace: 'gt(position, add(end, 0x20))',
+  },
+  {
+    name: 'aliases in every second place',
+    file: inputs,
+    find: 'and(and(lt(w, r), lt(x, r)), inRange)',
+    replace: 'and(lt(w, r), inRange)',
+  },
+  {
+    name: 'aliases in the other places',
+    file: inputs,
+    find: 'and(and(lt(w, r), lt(x, r)), inRange)',
+    replace: 'and(lt(x, r), inRange)',
+  },
+  {
+    name: 'x_0 may be an alias',
+    file: inputs,
+    find: 'inRange := and(lt(x, r), inRange)',
+    replace: '',
   },
   {
     name: 'ERC-1271 before ECDSA',
@@ -284,6 +303,24 @@ export const mutants: readonly Mutant[] = [
   },
   // There is no mutant for clearing a republished root's expiry: the root is current, and its replacement sets the expiry again.
   {
+    name: 'a verifier that answers no',
+    file: check,
+    find: ', eq(mload(0), 1)))',
+    replace: ', 1))',
+  },
+  {
+    name: 'a verifier that does not answer',
+    file: check,
+    find: 'and(answered, and(gt(returndatasize(), 0x1f), eq(mload(0), 1)))',
+    replace: 'or(iszero(answered), eq(mload(0), 1))',
+  },
+  {
+    name: 'D is not asked about',
+    file: check,
+    find: 'mstore(add(question, 0x104), mload(add(words, 0x20)))',
+    replace: '',
+  },
+  {
     name: 'inputs may be aliases',
     file: verifier,
     find: 'if (digest >= R || z >= R || y >= R) return false;',
@@ -301,4 +338,5 @@ export const mutants: readonly Mutant[] = [
     find: 'valid := and(valid, accumulate(inputs, add(points, 0xc0), y))',
     replace: '',
   },
+  ...spendMutants,
 ];

@@ -14,6 +14,7 @@ import {
   measureFund,
   measurePublicTransfer,
 } from './scene.ts';
+import { findSpend, measureSpend } from './spend-scene.ts';
 
 const snapshotUrl = new URL('../../gas.snapshot', import.meta.url);
 const isUpdate = process.env['UPDATE_GAS_SNAPSHOT'] === '1';
@@ -75,11 +76,28 @@ describe('gas of whole transactions', () => {
     check(`public-transfer-existing-${String(count)}`, existingHolders);
   });
 
+  it('a transfer with two inputs stays below 455,000', async () => {
+    const gas = await measureSpend(scene, findSpend('transfer to two'));
+    expect(gas).toBeLessThan(455_000n);
+    check('spend-2x4-transfer', gas);
+  });
+
+  it('a send with two inputs stays below 480,000', async () => {
+    const gas = await measureSpend(scene, findSpend('send with change'));
+    expect(gas).toBeLessThan(480_000n);
+    check('spend-2x4-send', gas);
+  });
+
+  it('a transfer with sixteen inputs', async () => {
+    check('spend-16x8-transfer', await measureSpend(scene, findSpend('transfer to seven')));
+  });
+
   it.skipIf(isUpdate)('the README states the committed figures', () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
     for (const [name, gas] of committed) {
-      const people = BigInt(name.split('-').at(-1) ?? '1');
-      const row = [people, gas, gas / people].map((figure) => figure.toLocaleString('en-US'));
+      const people = /(?:fund|-new|-existing)-(\d+)$/.exec(name)?.[1];
+      const figures = people === undefined ? [gas] : [BigInt(people), gas, gas / BigInt(people)];
+      const row = figures.map((figure) => figure.toLocaleString('en-US'));
       expect(readme, name).toContain(`| ${row.join(' | ')} |`);
     }
   });

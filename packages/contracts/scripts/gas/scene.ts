@@ -51,7 +51,8 @@ const vectorsUrl = new URL('../../../../vectors/fund-proofs.json', import.meta.u
 const vectors = JSON.parse(readFileSync(vectorsUrl, 'utf8')) as ProofVectors;
 
 const mnemonic = 'test test test test test test test test test test test junk';
-function account(index: number, provider: JsonRpcProvider): HDNodeWallet {
+/** An account of anvil: 0 deploys, 1 to 3 are guardian, relayer and gate, the others have no role. */
+export function account(index: number, provider: JsonRpcProvider): HDNodeWallet {
   return HDNodeWallet.fromPhrase(mnemonic, undefined, `m/44'/60'/0'/0/${String(index)}`).connect(
     provider,
   );
@@ -158,7 +159,10 @@ export async function measurePublicTransfer(
 }
 
 /** Runs the work and restores the state of the chain. */
-async function undone<T>({ provider, deployer }: GasScene, work: () => Promise<T>): Promise<T> {
+export async function undone<T>(
+  { provider, deployer }: GasScene,
+  work: () => Promise<T>,
+): Promise<T> {
   const snapshot = (await provider.send('evm_snapshot', [])) as string;
   try {
     return await work();

@@ -3,12 +3,13 @@
  * the storage that they would have written. The caller checks the result through the contract's own views.
  */
 import { LeanIMT } from '@zk-kit/lean-imt';
-import { id, type JsonRpcProvider, toBeHex } from 'ethers';
+import { AbiCoder, id, type JsonRpcProvider, keccak256, toBeHex } from 'ethers';
 import { poseidon2 } from 'poseidon-lite';
 
 /** Storage of ShieldedPool, as `forge inspect ShieldedPool storage-layout` shows it. */
 const flagsSlot = 3n;
 const frontierSlot = 4n;
+const madeBySlot = 29n;
 /** The slot holds `bool paused` in its lowest byte and the `uint64` count right above. */
 const countShift = 8n;
 
@@ -38,6 +39,18 @@ export async function writeTree(
   }
   await setStorage(provider, pool, flagsSlot, BigInt(size) << countShift);
   return toBeHex(rootOf(0, size), 32);
+}
+
+/** Makes a root one that the pool knows. */
+export async function makeRootKnown(
+  provider: JsonRpcProvider,
+  pool: string,
+  root: string,
+): Promise<void> {
+  const slot = keccak256(
+    AbiCoder.defaultAbiCoder().encode(['uint256', 'uint256'], [root, madeBySlot]),
+  );
+  await setStorage(provider, pool, BigInt(slot), 1n);
 }
 
 async function setStorage(
