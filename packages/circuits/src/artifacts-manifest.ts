@@ -74,7 +74,7 @@ export function findManifestEntries(json: string): ReadonlyMap<CircuitName, Mani
  * Reads a manifest.
  * @throws PoolError `artifacts_manifest_malformed`
  */
-export function parseArtifactsManifest(json: string): ArtifactsManifest {
+function parseArtifactsManifest(json: string): ArtifactsManifest {
   const known = findManifestEntries(json);
   const entries = circuitNames.map((name) => {
     const entry = known.get(name);

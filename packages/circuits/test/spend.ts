@@ -71,7 +71,7 @@ export type Deviation = {
 };
 
 /** HC of protocol §1. */
-export function computeChainHash(tag: bigint, values: readonly bigint[]): bigint {
+function computeChainHash(tag: bigint, values: readonly bigint[]): bigint {
   let hash = poseidon2([tag, BigInt(values.length)]);
   for (let i = 0; i < values.length; i += 4) {
     hash = poseidon5([hash, ...[0, 1, 2, 3].map((j) => values[i + j] ?? 0n)]);
@@ -79,7 +79,7 @@ export function computeChainHash(tag: bigint, values: readonly bigint[]): bigint
   return hash;
 }
 
-export function computeWalletId({ wxLo, wxHi, wyLo, wyHi }: Spend): bigint {
+function computeWalletId({ wxLo, wxHi, wyLo, wyHi }: Spend): bigint {
   return poseidon5([computeTag('WALLET'), wxLo, wxHi, wyLo, wyHi]);
 }
 

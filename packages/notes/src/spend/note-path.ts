@@ -59,7 +59,7 @@ export function computeNoteRootFromPath(commitment: Field, path: NotePath): Fiel
 }
 
 /** @throws PoolError `invalid_path` unless the circuit can read the path */
-export function checkNotePath({ index, siblings }: NotePath): void {
+function checkNotePath({ index, siblings }: NotePath): void {
   const levels = siblings.length;
   if (levels < 1 || levels > maxNotePathLevels) {
     throw new PoolError('invalid_path', `a note path has 1 to ${maxNotePathLevels} levels`);
