@@ -104,7 +104,9 @@ function deriveRange(forms: RowForms, wire: number, ranges: Ranges): Range | und
   const [least = 0n, , , most = 0n] = corners.sort((x, y) => (x < y ? -1 : 1));
   const low = least - rest.high;
   const high = most - rest.low;
-  return isNarrow({ low, high }) ? { low, high } : undefined;
+  // A constant is reduced: a hash of constants would otherwise grow without end.
+  const shift = low === high ? low - (((low % R) + R) % R) : 0n;
+  return isNarrow({ low, high }) ? { low: low - shift, high: high - shift } : undefined;
 }
 
 export function computeRanges(system: System): Ranges {
