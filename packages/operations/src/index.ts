@@ -5,6 +5,7 @@
  */
 
 export { createEvmChain, type EvmChain } from './adapters/evm-chain.ts';
+export { createEvmSpendChain, type EvmSpendChain } from './adapters/evm-spend-chain.ts';
 export { createFunder } from './adapters/funder.ts';
 export { createProverPort, createSpendProverPort } from './adapters/prover-port.ts';
 export { checkDisbursement } from './check/check-disbursement.ts';
